@@ -1,0 +1,123 @@
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { FUEL_TYPES, type FuelType } from './emission-factors.js'
+
+/** A string enum: one error where a union of literals would give one for each member. */
+const oneOf = <T extends string>(values: readonly T[], options: object = {}) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], ...options })
+
+/** A number above zero; `maximum` keeps every result finite and of this world. */
+const positive = (maximum: number, description: string) =>
+  Type.Number({ exclusiveMinimum: 0, maximum, description })
+
+const closed = { additionalProperties: false } as const
+
+export const QUANTITY_UNITS = ['l', 'm3', 'kg', 't', 'gal-us', 'gal-imp'] as const
+export const DISTANCE_UNITS = ['nmi', 'km', 'mi'] as const
+export const CONSUMPTION_UNITS = ['l/h', 'l/nmi'] as const
+export const AMOUNT_UNITS = ['kg', 't'] as const
+
+const fuelType = oneOf<FuelType>(FUEL_TYPES, { description: 'Fuel, by id' })
+
+export const FuelData = Type.Object(
+  {
+    fuelType,
+    quantity: positive(10_000_000, 'Fuel burnt, in `unit`; at most 100,000 where that is m3 or t'),
+    unit: oneOf(QUANTITY_UNITS, { description: 'Unit of `quantity`' }),
+  },
+  {
+    ...closed,
+    title: 'Fuel calculator',
+    // A thousand times the mass hides in the larger units, so they get the smaller bound.
+    if: { properties: { unit: { enum: ['m3', 't'] } }, required: ['unit'] },
+    then: { properties: { quantity: { maximum: 100_000 } } },
+    examples: [{ fuelType: 'mgo', quantity: 500, unit: 'l' }],
+  },
+)
+export type FuelData = Static<typeof FuelData>
+
+export const DistanceData = Type.Object(
+  {
+    fuelType,
+    distance: positive(100_000, 'Distance sailed, in `distanceUnit`'),
+    distanceUnit: oneOf(DISTANCE_UNITS, { description: 'Unit of `distance`' }),
+    speedKn: positive(100, 'Mean speed, knots'),
+    consumption: positive(100_000, 'Fuel used by the engines under way, in `consumptionUnit`'),
+    consumptionUnit: oneOf(CONSUMPTION_UNITS, { description: 'Unit of `consumption`' }),
+    referenceSpeedKn: Type.Optional(
+      positive(
+        100,
+        'Speed at which `consumption` was measured, knots; the engines then follow the propeller law',
+      ),
+    ),
+    generatorLitresPerHour: Type.Optional(positive(10_000, 'Fuel used by generators, litres an hour')),
+    generatorHours: Type.Optional(
+      positive(8_784, 'Hours the generators ran; without it, the hours under way'),
+    ),
+  },
+  {
+    ...closed,
+    title: 'Distance calculator',
+    'x-plausible-trip': true,
+    examples: [
+      {
+        fuelType: 'mgo',
+        distance: 120,
+        distanceUnit: 'nmi',
+        speedKn: 10,
+        consumption: 60,
+        consumptionUnit: 'l/h',
+      },
+    ],
+  },
+)
+export type DistanceData = Static<typeof DistanceData>
+
+export const CustomData = Type.Object(
+  {
+    amount: positive(1_000_000_000, 'CO2e, in `unit`; at most 1,000,000 where that is t'),
+    unit: oneOf(AMOUNT_UNITS, { description: 'Unit of `amount`' }),
+    description: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 120,
+        format: 'text-line',
+        description: 'What the amount stands for',
+      }),
+    ),
+  },
+  {
+    ...closed,
+    title: 'Custom amount',
+    if: { properties: { unit: { const: 't' } }, required: ['unit'] },
+    then: { properties: { amount: { maximum: 1_000_000 } } },
+    examples: [{ amount: 1.5, unit: 't' }],
+  },
+)
+export type CustomData = Static<typeof CustomData>
+
+/** What each calculator takes. */
+export const CALCULATOR_DATA = {
+  fuel: FuelData,
+  distance: DistanceData,
+  custom: CustomData,
+} as const satisfies Record<string, TSchema>
+
+export type CalculatorType = keyof typeof CALCULATOR_DATA
+export const CALCULATOR_TYPES = Object.keys(CALCULATOR_DATA) as CalculatorType[]
+export const CalculatorTypeSchema = oneOf<CalculatorType>(CALCULATOR_TYPES, {
+  description: 'Which calculator',
+})
+
+export const isCalculatorType = (text: string): text is CalculatorType =>
+  Object.hasOwn(CALCULATOR_DATA, text)
+
+export interface CalculatorDataByType {
+  fuel: FuelData
+  distance: DistanceData
+  custom: CustomData
+}
+
+/** A calculator together with its data. */
+export type Calculation = {
+  [T in CalculatorType]: { calculatorType: T; calculatorData: CalculatorDataByType[T] }
+}[CalculatorType]

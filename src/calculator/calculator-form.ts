@@ -1,0 +1,105 @@
+import type { TSchema } from '@sinclair/typebox'
+import { checker, type Checked } from '../validation/validator.js'
+import type { FieldError } from '../validation/field-errors.js'
+import {
+  CALCULATOR_DATA,
+  type Calculation,
+  type CalculatorDataByType,
+  type CalculatorType,
+} from './calculator-data.js'
+import { parseNumber } from './number-text.js'
+
+type Checkers = {
+  [T in CalculatorType]: (value: unknown) => Checked<CalculatorDataByType[T]>
+}
+
+const check: Checkers = {
+  fuel: checker(CALCULATOR_DATA.fuel),
+  distance: checker(CALCULATOR_DATA.distance),
+  custom: checker(CALCULATOR_DATA.custom),
+}
+
+/** Tells whether data are those of a calculator and, if not, everything wrong with them. */
+export function checkCalculation(
+  calculatorType: CalculatorType,
+  calculatorData: unknown,
+): Checked<Calculation> {
+  const checked = check[calculatorType](calculatorData)
+  return checked.ok
+    ? { ok: true, value: { calculatorType, calculatorData: checked.value } as Calculation }
+    : checked
+}
+
+/** A calculator's form as a person filled it in. */
+export interface CalculatorForm {
+  /** What stands in each field, as typed */
+  values: Record<string, string>
+  /** What is wrong with fields that were filled in */
+  errors: Record<string, string>
+  /** Required fields that are still blank */
+  missing: string[]
+  /** The calculation, once all is well */
+  calculation: Calculation | null
+}
+
+const DEFAULTS: Record<CalculatorType, Record<string, string>> = {
+  fuel: { fuelType: 'mgo', unit: 'l' },
+  distance: { fuelType: 'mgo', distanceUnit: 'nmi', consumptionUnit: 'l/h' },
+  custom: { unit: 'kg' },
+}
+
+const fieldsOf = (type: CalculatorType): [string, TSchema][] =>
+  Object.entries(CALCULATOR_DATA[type].properties)
+
+/** A form before anything is typed. */
+export const emptyForm = (type: CalculatorType): CalculatorForm => readForm(type, {})
+
+/** A form that shows a calculation already made. */
+export function formOf({ calculatorType, calculatorData }: Calculation): CalculatorForm {
+  const values = Object.fromEntries(
+    Object.entries(calculatorData).map(([name, value]) => [name, String(value)]),
+  )
+  return readForm(calculatorType, values)
+}
+
+/**
+ * Reads a submitted form. Blank fields count as not given, numbers may be written as people
+ * write them; other names in `submitted` are not ours and are left alone.
+ *
+ * @param prefix stands in front of each field's name, for pages with several forms
+ */
+export function readForm(
+  type: CalculatorType,
+  submitted: Record<string, unknown>,
+  prefix = '',
+): CalculatorForm {
+  const values: Record<string, string> = { ...DEFAULTS[type] }
+  const data: Record<string, unknown> = {}
+  const unreadable: FieldError[] = []
+  for (const [name, field] of fieldsOf(type)) {
+    const given = submitted[prefix + name]
+    const text = typeof given === 'string' ? given.trim() : (values[name] ?? '')
+    if (text === '' && name in DEFAULTS[type]) {
+      data[name] = values[name]
+      continue
+    }
+    values[name] = text
+    if (text === '') continue
+    const parsed = field.type === 'number' ? parseNumber(text) : { ok: true as const, value: text }
+    if (parsed.ok) data[name] = parsed.value
+    else unreadable.push({ path: name, message: parsed.message })
+  }
+  const checked = checkCalculation(type, data)
+  const required: readonly string[] = CALCULATOR_DATA[type].required ?? []
+  const missing = required.filter((name) => values[name] === undefined || values[name] === '')
+  const found = [...(checked.ok ? [] : checked.errors), ...unreadable]
+  const errors = Object.fromEntries(
+    found.filter(({ path }) => !missing.includes(path)).map(({ path, message }) => [path, message]),
+  )
+  return {
+    values,
+    errors,
+    missing,
+    calculation: checked.ok && unreadable.length === 0 ? checked.value : null,
+  }
+}

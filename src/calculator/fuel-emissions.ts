@@ -1,0 +1,100 @@
+import {
+  DATASET,
+  FUELS,
+  GWP100,
+  type Fuel,
+  type FuelType,
+  type MassBasedFuel,
+  type VolumeBasedFuel,
+} from './emission-factors.js'
+
+/** One number that went into a result, so that anyone can redo the sum by hand. */
+export interface Factor {
+  name: string
+  value: number
+  unit: string
+  source: string
+}
+
+/** What one kilogram or litre of a fuel emits, kg CO2e. */
+export interface EmissionsPerUnit {
+  wellToTank: number
+  tankToWake: number
+}
+
+/** FuelEU Maritime, Annex I: the slipped share leaves as methane, only the rest burns. */
+export function emissionsPerKilogram(fuel: MassBasedFuel): EmissionsPerUnit {
+  const slip = fuel.methaneSlip?.value ?? 0
+  const burnt = fuel.co2.value + fuel.ch4.value * GWP100.ch4 + fuel.n2o.value * GWP100.n2o
+  return {
+    wellToTank: (fuel.lowerCalorificValue.value * fuel.wellToTank.value) / 1000,
+    tankToWake: (1 - slip) * burnt + slip * GWP100.ch4,
+  }
+}
+
+export function emissionsPerLitre(fuel: VolumeBasedFuel): EmissionsPerUnit {
+  return { wellToTank: fuel.wellToTank.value, tankToWake: fuel.tankToWake.value }
+}
+
+/** Every published number behind a fuel's emissions. */
+function factorsOf(fuelType: FuelType): Factor[] {
+  const fuel: Fuel = FUELS[fuelType]
+  const density = { name: 'Density', unit: 'kg/l', ...fuel.density }
+  if (fuel.basis === 'volume') {
+    return [
+      density,
+      { name: 'Tank-to-wake', unit: 'kg CO2e/l', ...fuel.tankToWake },
+      { name: 'Well-to-tank', unit: 'kg CO2e/l', ...fuel.wellToTank },
+    ]
+  }
+  return [
+    density,
+    { name: 'Lower calorific value', unit: 'MJ/kg', ...fuel.lowerCalorificValue },
+    { name: 'Well-to-tank', unit: 'g CO2e/MJ', ...fuel.wellToTank },
+    { name: 'Tank-to-wake CO2', unit: 'kg/kg', ...fuel.co2 },
+    { name: 'Tank-to-wake CH4', unit: 'kg/kg', ...fuel.ch4 },
+    { name: 'Tank-to-wake N2O', unit: 'kg/kg', ...fuel.n2o },
+    ...(fuel.methaneSlip
+      ? [{ name: 'Methane slip', unit: 'kg CH4/kg', ...fuel.methaneSlip }]
+      : []),
+    { name: 'GWP100 of CH4', unit: 'kg CO2e/kg', value: GWP100.ch4, source: GWP100.source },
+    { name: 'GWP100 of N2O', unit: 'kg CO2e/kg', value: GWP100.n2o, source: GWP100.source },
+  ]
+}
+
+// The factors never change while the process runs, so each list is made once.
+export const FACTORS = Object.fromEntries(
+  (Object.keys(FUELS) as FuelType[]).map((id) => [id, factorsOf(id)]),
+) as Record<FuelType, Factor[]>
+
+/** The emissions of some fuel; masses in kg CO2e. */
+export interface FuelEmissions {
+  co2eKg: number
+  wellToTankCo2eKg: number
+  tankToWakeCo2eKg: number
+  fuelLitres: number
+  fuelKg: number
+  factors: Factor[]
+  dataset: string
+}
+
+/** Emissions of an amount of fuel, given by volume (litres) or by mass (kg). */
+export function fuelEmissions(fuelType: FuelType, amount: { litres: number } | { kilograms: number }): FuelEmissions {
+  const fuel: Fuel = FUELS[fuelType]
+  const litres = 'litres' in amount ? amount.litres : amount.kilograms / fuel.density.value
+  const kilograms = 'kilograms' in amount ? amount.kilograms : amount.litres * fuel.density.value
+  const per = fuel.basis === 'mass' ? emissionsPerKilogram(fuel) : emissionsPerLitre(fuel)
+  const units = fuel.basis === 'mass' ? kilograms : litres
+  const wellToTank = units * per.wellToTank
+  const tankToWake = units * per.tankToWake
+  return {
+    co2eKg: wellToTank + tankToWake,
+    wellToTankCo2eKg: wellToTank,
+    tankToWakeCo2eKg: tankToWake,
+    fuelLitres: litres,
+    fuelKg: kilograms,
+    factors: FACTORS[fuelType],
+    dataset: DATASET,
+  }
+}
+

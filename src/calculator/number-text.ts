@@ -1,0 +1,76 @@
+const NARROW_NO_BREAK_SPACE = '\u202f'
+
+/**
+ * A number for people of any country: digits in groups of three, parted by thin spaces, and a
+ * decimal point (SI Brochure, 5.4.4), since `3,306` is three thousand to one reader and three to another.
+ */
+export function formatNumber(value: number, decimals = 0): string {
+  return value
+    .toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+    .replaceAll(',', NARROW_NO_BREAK_SPACE)
+}
+
+/** A number with as many digits as matter to a reader: four or so, no trailing zeros. */
+export function formatSignificant(value: number): string {
+  return value
+    .toLocaleString('en', value >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 })
+    .replaceAll(',', NARROW_NO_BREAK_SPACE)
+}
+
+/** A number as exact as it was given, for factors and entered values. */
+export function formatExact(value: number): string {
+  return value
+    .toLocaleString('en', { maximumFractionDigits: 12 })
+    .replaceAll(',', NARROW_NO_BREAK_SPACE)
+}
+
+/** A mass of CO2e in the unit that reads best: kg up to ten tonnes, tonnes beyond. */
+export function formatMass(kilograms: number): { value: string; unit: 'kg' | 't' } {
+  return kilograms < 10_000
+    ? { value: formatSignificant(kilograms), unit: 'kg' }
+    : { value: formatSignificant(kilograms / 1000), unit: 't' }
+}
+
+export type ParsedNumber = { ok: true; value: number } | { ok: false; message: string }
+
+const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
+
+/**
+ * Reads a number as people type it: `1234.5`, `1234,5`, `1 234,5`, `1,234.5`, `1.234,5`.
+ * Where one comma or point could be either (`1,234`), it asks instead of guessing.
+ */
+export function parseNumber(text: string): ParsedNumber {
+  const compact = text.trim().replace(/[\s\u00a0\u202f'’]/g, '')
+  const commas = compact.split(',').length - 1
+  const points = compact.split('.').length - 1
+  let plain = compact
+  if (commas > 0 && points > 0) {
+    // The separator that comes last is the decimal one, the other groups by threes.
+    const [group, decimal] = compact.lastIndexOf(',') > compact.lastIndexOf('.') ? ['.', ','] : [',', '.']
+    const [whole = '', ...fraction] = compact.split(decimal)
+    if (fraction.length > 1 || !isGrouped(whole, group)) return notANumber
+    plain = `${whole.replaceAll(group, '')}.${fraction.join('')}`
+  } else if (commas === 1) {
+    if (/^[+-]?[1-9]\d{0,2},\d{3}$/.test(compact)) {
+      const [thousands = '', rest = ''] = compact.split(',')
+      return {
+        ok: false,
+        message: `could be read in two ways: write ${thousands}${rest} or ${thousands}.${rest}`,
+      }
+    }
+    plain = compact.replace(',', '.')
+  } else if (commas > 1 || points > 1) {
+    const group = commas > 1 ? ',' : '.'
+    if (!isGrouped(compact, group)) return notANumber
+    plain = compact.replaceAll(group, '')
+  }
+  const value = Number(plain)
+  return PLAIN.test(plain) && Number.isFinite(value) ? { ok: true, value } : notANumber
+}
+
+const notANumber: ParsedNumber = { ok: false, message: 'must be a number' }
+
+const isGrouped = (digits: string, separator: string): boolean => {
+  const [first = '', ...rest] = digits.split(separator)
+  return /^[+-]?\d{1,3}$/.test(first) && rest.every((group) => /^\d{3}$/.test(group))
+}

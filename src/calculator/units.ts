@@ -1,0 +1,44 @@
+/** Litres in one unit of volume; exact by definition (NIST Handbook 44, Appendix C). */
+export const LITRES_PER = { l: 1, m3: 1000, 'gal-us': 3.785411784, 'gal-imp': 4.54609 } as const
+
+/** Kilograms in one unit of mass. */
+export const KILOGRAMS_PER = { kg: 1, t: 1000 } as const
+
+/** Nautical miles in one unit of distance: 1 nmi = 1.852 km, 1 mi = 1.609344 km, exact. */
+export const NAUTICAL_MILES_PER = { nmi: 1, km: 1 / 1.852, mi: 1.609344 / 1.852 } as const
+
+export type VolumeUnit = keyof typeof LITRES_PER
+export type MassUnit = keyof typeof KILOGRAMS_PER
+export type DistanceUnit = keyof typeof NAUTICAL_MILES_PER
+
+export const isMassUnit = (unit: VolumeUnit | MassUnit): unit is MassUnit => unit in KILOGRAMS_PER
+
+/** What people read for a unit. */
+export const UNIT_NAMES = {
+  l: 'litres',
+  m3: 'cubic metres',
+  kg: 'kilograms',
+  t: 'tonnes',
+  'gal-us': 'US gallons',
+  'gal-imp': 'imperial gallons',
+  nmi: 'nautical miles',
+  km: 'kilometres',
+  mi: 'miles',
+  'l/h': 'litres an hour',
+  'l/nmi': 'litres a nautical mile',
+} as const
+
+/** The usual symbol of a unit. */
+export const UNIT_SYMBOLS = {
+  l: 'l',
+  m3: 'm³',
+  kg: 'kg',
+  t: 't',
+  'gal-us': 'US gal',
+  'gal-imp': 'imp gal',
+  nmi: 'nmi',
+  km: 'km',
+  mi: 'mi',
+  'l/h': 'l/h',
+  'l/nmi': 'l/nmi',
+} as const

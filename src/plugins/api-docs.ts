@@ -1,0 +1,30 @@
+import swagger from '@fastify/swagger'
+import fp from 'fastify-plugin'
+import { readOpenApi } from './openapi-reader.js'
+
+/** The OpenAPI document, made from the schemas that validate, and a page that shows it. */
+export default fp(
+  async (app) => {
+    await app.register(swagger, {
+      openapi: {
+        openapi: '3.1.0',
+        info: {
+          title: 'Clearwake',
+          version: '1',
+          description: 'Carbon calculator, QR pre-fill and offset orders for vessels.',
+        },
+        servers: [{ url: '/' }],
+        components: {
+          securitySchemes: {
+            bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          },
+        },
+      },
+    })
+    app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+    app.get('/docs', { schema: { hide: true } }, async (_request, reply) =>
+      reply.hypermedia({ page: 'docs/docs', fragment: 'docs/docs' }, { api: readOpenApi(app.swagger()) }),
+    )
+  },
+  { name: 'api-docs', dependencies: ['hypermedia'] },
+)

@@ -1,0 +1,54 @@
+import { Type, type Static } from '@sinclair/typebox'
+
+const optional = (description: string) => Type.Optional(Type.String({ description }))
+
+const perMinute = (fallback: number, what: string) =>
+  Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: fallback,
+    description: `${what} each client may make a minute`,
+  })
+
+/** Every variable of the environment that Clearwake reads. */
+export const ConfigSchema = Type.Object({
+  HOST: Type.String({ default: '127.0.0.1', description: 'Address to listen on' }),
+  PORT: Type.Integer({
+    minimum: 0,
+    maximum: 65_535,
+    default: 3000,
+    description: 'Port to listen on; 0 takes any free one',
+  }),
+  PUBLIC_BASE_URL: optional('What QR links begin with, such as https://carbon.example.com'),
+  SESSION_SECRET: optional('At least 32 bytes; signs sessions and QR links'),
+  SESSION_SECRET_PREVIOUS: optional('The secret before, still accepted for QR links'),
+  ADMIN_ACCOUNTS: optional('email:hash pairs, comma-separated'),
+  DATA_DIR: Type.String({ default: './data', description: 'Where the service keeps its files' }),
+  CHECKOUT_URL: optional('Where a result links to for offsetting'),
+  TIME_ZONE: Type.String({ default: 'UTC', description: 'IANA time zone of dates shown' }),
+  QR_REQUIRE_ADMIN: Type.Boolean({
+    default: false,
+    description: 'Only administrators may generate QR codes',
+  }),
+  TRUST_PROXY: Type.String({
+    default: 'false',
+    description: 'true, a number of hops, or addresses of proxies whose X-Forwarded-For is believed',
+  }),
+  METRICS_TOKEN: optional('Bearer token for /metrics; without it only loopback may read them'),
+  LOG_LEVEL: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
+    type: 'string',
+    enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    default: 'info',
+    description: 'Least severe log entries to write',
+  }),
+  RATE_LIMIT_PER_MINUTE: perMinute(6000, 'Requests of any kind that'),
+  QR_RATE_LIMIT_PER_MINUTE: perMinute(600, 'QR codes that'),
+  SHUTDOWN_TIMEOUT_MS: Type.Integer({
+    minimum: 0,
+    maximum: 600_000,
+    default: 10_000,
+    description: 'How long requests under way may take to finish when the service is stopped',
+  }),
+})
+
+export type Environment = Static<typeof ConfigSchema>

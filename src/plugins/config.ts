@@ -1,0 +1,181 @@
+import { isIP } from 'node:net'
+import env from '@fastify/env'
+import { Ajv, type ErrorObject } from 'ajv'
+import fp from 'fastify-plugin'
+import { fieldErrors } from '../validation/field-errors.js'
+import { parseAdminAccounts } from '../administrator/admin-accounts.js'
+import { ConfigSchema, type Environment } from './config-schema.js'
+import { keptSessionSecret } from './session-secret.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** As read by @fastify/env; use `config` */
+    environment: Environment
+    config: Config
+    /** Where this service is reached from outside; never taken from a request. No slash at the end. */
+    publicBaseUrl: () => string
+  }
+}
+
+/** The configuration, checked, with what was left out filled in. */
+export type Config = Readonly<
+  Environment & {
+    SESSION_SECRET: string
+    /** The current secret first, then the one before */
+    sessionSecrets: readonly [string, ...string[]]
+  }
+>
+
+/** The configuration does not do; `message` names everything that is wrong with it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  constructor(problems: readonly string[]) {
+    super(['Clearwake cannot start with this configuration:', ...problems.map((p) => `  ${p}`)].join('\n'))
+  }
+}
+
+const SECRET_BYTES = 32
+const NEEDED_ELSEWHERE = ['SESSION_SECRET', 'ADMIN_ACCOUNTS', 'PUBLIC_BASE_URL'] as const
+
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+
+/** What the schema cannot say. Works on the text as given, so that it can run beside the schema. */
+function problemsOf(given: NodeJS.ProcessEnv): string[] {
+  const rules: [name: string, holds: (text: string) => boolean, rule: string][] = [
+    ['SESSION_SECRET', isLongEnough, `must have at least ${SECRET_BYTES} bytes`],
+    ['SESSION_SECRET_PREVIOUS', isLongEnough, `must have at least ${SECRET_BYTES} bytes`],
+    ['PUBLIC_BASE_URL', isOrigin, 'must be an http or https address without a path'],
+    ['CHECKOUT_URL', (text) => httpUrl(text) !== null, 'must be an http or https address'],
+    ['TIME_ZONE', isTimeZone, 'must be the name of a time zone, such as Europe/Lisbon'],
+    [
+      'ADMIN_ACCOUNTS',
+      (text) => parseAdminAccounts(text) !== null,
+      'must be email:hash pairs, comma-separated; npm run -s admin:hash makes one',
+    ],
+    [
+      'TRUST_PROXY',
+      isTrustProxy,
+      'must be true, false, a number of hops, or addresses, comma-separated',
+    ],
+  ]
+  const problems = rules.flatMap(([name, holds, rule]) => {
+    const text = given[name]
+    return text === undefined || holds(text) ? [] : [`${name} ${rule}`]
+  })
+  if (given.HOST !== undefined && !isLoopback(given.HOST)) {
+    for (const name of NEEDED_ELSEWHERE) {
+      if (given[name] === undefined) {
+        problems.push(`${name} must be set, since HOST is not a loopback address`)
+      }
+    }
+  }
+  return problems
+}
+
+const isLongEnough = (secret: string): boolean => Buffer.byteLength(secret) >= SECRET_BYTES
+
+function httpUrl(text: string): URL | null {
+  const url = URL.canParse(text) ? new URL(text) : null
+  return url && /^https?:$/.test(url.protocol) && !url.username && !url.password ? url : null
+}
+
+function isOrigin(text: string): boolean {
+  const url = httpUrl(text)
+  return url !== null && url.pathname === '/' && !url.search && !url.hash
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isAddress = (text: string): boolean => {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}
+
+const isTrustProxy = (text: string): boolean =>
+  /^(true|false|\d{1,2})$/.test(text) ||
+  text.split(',').every((part) => /^(loopback|linklocal|uniquelocal)$/.test(part.trim()) || isAddress(part.trim()))
+
+/** TRUST_PROXY as Fastify wants it; nobody is trusted where it is not valid. */
+export function trustProxy(
+  text = 'false',
+): boolean | string[] | ((address: string, hop: number) => boolean) {
+  if (!isTrustProxy(text) || text === 'false') return false
+  if (text === 'true') return true
+  if (/^\d+$/.test(text)) return (_address, hop) => hop < Number(text)
+  return text.split(',').map((part) => part.trim())
+}
+
+/** A variable set to nothing is one not set: that is how most platforms clear one. */
+const withoutBlanks = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()))
+
+const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, removeAdditional: true })
+
+/** The schema's complaints that @fastify/env throws; anything else it throws goes on up. */
+function schemaProblems(error: unknown): string[] {
+  if (!(error instanceof Error && 'errors' in error && Array.isArray(error.errors))) throw error
+  return fieldErrors(error.errors as ErrorObject[]).map(({ path, message }) => `${path} ${message}`)
+}
+
+function secretIn(dataDir: string): string {
+  let secret
+  try {
+    secret = keptSessionSecret(dataDir)
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    throw new ConfigError([`DATA_DIR cannot hold the session secret (${reason})`])
+  }
+  if (!isLongEnough(secret)) {
+    throw new ConfigError(['DATA_DIR holds a damaged file session-secret: restore or remove it'])
+  }
+  return secret
+}
+
+/** Reads the environment, once, and decorates the app with it; throws ConfigError. */
+export default fp<{ environment: NodeJS.ProcessEnv }>(
+  async (app, { environment }) => {
+    const data = withoutBlanks(environment)
+    const problems = problemsOf(data)
+    try {
+      await app.register(env, {
+        schema: ConfigSchema,
+        data,
+        env: false,
+        confKey: 'environment',
+        ajv: { customOptions: () => ajv },
+      })
+    } catch (error) {
+      problems.unshift(...schemaProblems(error))
+    }
+    if (problems.length > 0) throw new ConfigError(problems)
+
+    const read = app.environment
+    const secret = read.SESSION_SECRET ?? secretIn(read.DATA_DIR)
+    const previous = read.SESSION_SECRET_PREVIOUS
+    app.decorate(
+      'config',
+      Object.freeze({
+        ...read,
+        SESSION_SECRET: secret,
+        sessionSecrets: previous === undefined ? [secret] : [secret, previous],
+      } satisfies Config),
+    )
+    app.decorate('publicBaseUrl', () => {
+      if (read.PUBLIC_BASE_URL !== undefined) return new URL(read.PUBLIC_BASE_URL).origin
+      const address = app.server.address()
+      const port = address !== null && typeof address === 'object' ? address.port : read.PORT
+      return `http://${isIP(read.HOST) === 6 ? `[${read.HOST}]` : read.HOST}:${port}`
+    })
+  },
+  { name: 'config' },
+)

@@ -1,0 +1,132 @@
+/** One field of a request or answer, as the documentation page lists it. */
+export interface DocumentedField {
+  path: string
+  type: string
+  required: boolean
+  description: string
+}
+
+/** Fields that hold under a condition, such as one calculator's data. */
+export interface DocumentedFields {
+  condition: string | null
+  fields: DocumentedField[]
+}
+
+export interface DocumentedOperation {
+  id: string
+  method: string
+  path: string
+  summary: string
+  description: string
+  administrator: boolean
+  parameters: DocumentedField[]
+  body: DocumentedFields[]
+  example: string | null
+  answer: DocumentedField[]
+}
+
+export interface DocumentedApi {
+  groups: { name: string; operations: DocumentedOperation[] }[]
+}
+
+type Schema = Record<string, unknown>
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const asSchema = (value: unknown): Schema => (isSchema(value) ? value : {})
+const asArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+function limitsOf(schema: Schema): string[] {
+  const limit = (name: string, word: string) =>
+    schema[name] === undefined ? [] : [`${word} ${Number(schema[name]).toLocaleString('en')}`]
+  return [
+    ...limit('exclusiveMinimum', 'more than'),
+    ...limit('minimum', 'from'),
+    ...limit('maximum', 'up to'),
+    ...limit('maxLength', 'characters: up to'),
+  ]
+}
+
+function typeOf(schema: Schema): string {
+  const choices = asArray(schema.enum)
+  if (choices.length > 0) return choices.map((choice) => JSON.stringify(choice)).join(' | ')
+  const type = asArray(schema.type).map(String).join(' or ') || asText(schema.type) || 'object'
+  const format = asText(schema.format)
+  return [format ? `${type} (${format})` : type, ...limitsOf(schema)].join(', ')
+}
+
+function fieldsOf(schema: Schema, prefix = ''): DocumentedField[] {
+  const required = asArray(schema.required)
+  return Object.entries(asSchema(schema.properties)).flatMap(([name, value]) => {
+    const field = asSchema(value)
+    const path = prefix + name
+    const items = asSchema(field.items)
+    const nested =
+      field.type === 'array' ? fieldsOf(items, `${path}[].`) : fieldsOf(field, `${path}.`)
+    const row = {
+      path,
+      type: field.type === 'array' ? `array of ${typeOf(items)}` : typeOf(field),
+      required: required.includes(name),
+      description: asText(field.description),
+    }
+    return [row, ...nested]
+  })
+}
+
+/** `allOf` of `if`/`then`: each branch under the condition it names. */
+function branchesOf(schema: Schema): DocumentedFields[] {
+  return asArray(schema.allOf).flatMap((branch) => {
+    const conditions = Object.entries(asSchema(asSchema(asSchema(branch).if).properties))
+    const condition = conditions
+      .map(([name, rule]) => `${name} is ${JSON.stringify(asSchema(rule).const)}`)
+      .join(' and ')
+    const then = asSchema(asSchema(branch).then)
+    const fields = Object.entries(asSchema(then.properties)).flatMap(([name, value]) =>
+      fieldsOf(asSchema(value), `${name}.`),
+    )
+    return condition && fields.length > 0 ? [{ condition, fields }] : []
+  })
+}
+
+const jsonSchemaOf = (content: unknown): Schema =>
+  asSchema(asSchema(asSchema(asSchema(content).content)['application/json']).schema)
+
+function operationOf(path: string, method: string, operation: Schema): DocumentedOperation {
+  const body = jsonSchemaOf(operation.requestBody)
+  const example = asArray(body.examples)[0]
+  return {
+    id: `${method}${path}`.replace(/[^a-z0-9]+/gi, '-'),
+    method: method.toUpperCase(),
+    path,
+    summary: asText(operation.summary),
+    description: asText(operation.description),
+    administrator: asArray(operation.security).length > 0,
+    parameters: asArray(operation.parameters).map((parameter) => {
+      const { name, required, description, schema } = asSchema(parameter)
+      return {
+        path: asText(name),
+        type: typeOf(asSchema(schema)),
+        required: required === true,
+        description: asText(description),
+      }
+    }),
+    body: Object.keys(body).length > 0 ? [{ condition: null, fields: fieldsOf(body) }, ...branchesOf(body)] : [],
+    example: example === undefined ? null : JSON.stringify(example),
+    answer: fieldsOf(jsonSchemaOf(asSchema(operation.responses)['200'])),
+  }
+}
+
+/** An OpenAPI document as the documentation page shows it: operations by tag, fields as rows. */
+export function readOpenApi(document: unknown): DocumentedApi {
+  const groups = new Map<string, DocumentedOperation[]>()
+  for (const [path, methods] of Object.entries(asSchema(asSchema(document).paths))) {
+    for (const [method, value] of Object.entries(asSchema(methods))) {
+      const operation = asSchema(value)
+      const group = asText(asArray(operation.tags)[0]) || 'Other'
+      groups.set(group, [...(groups.get(group) ?? []), operationOf(path, method, operation)])
+    }
+  }
+  return { groups: [...groups].map(([name, operations]) => ({ name, operations })) }
+}

@@ -1,0 +1,60 @@
+import { STATUS_CODES } from 'node:http'
+import { Type, type Static } from '@sinclair/typebox'
+import type { FieldError } from '../validation/field-errors.js'
+
+/** RFC 9457 problem details, as every error under /api is answered. */
+export const ProblemDetails = Type.Object(
+  {
+    type: Type.String({ description: 'about:blank: the status says which problem it is' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    requestId: Type.String({ description: 'To quote when asking what happened' }),
+    errors: Type.Optional(
+      Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
+        description: 'Each wrong field, all of them at once',
+      }),
+    ),
+  },
+  { title: 'Problem' },
+)
+export type ProblemDetails = Static<typeof ProblemDetails>
+
+interface Extras {
+  errors?: FieldError[]
+  headers?: Record<string, string>
+}
+
+/** An error that may be told to whoever asked. Throw it from anywhere; one place answers it. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly statusCode: number
+  readonly title: string
+  readonly errors: FieldError[] | undefined
+  readonly headers: Record<string, string>
+
+  constructor(statusCode: number, detail: string, { errors, headers = {} }: Extras = {}) {
+    super(detail)
+    this.statusCode = statusCode
+    this.title = STATUS_CODES[statusCode] ?? 'Error'
+    this.errors = errors
+    this.headers = headers
+  }
+
+  toJSON(requestId: string): ProblemDetails {
+    return {
+      type: 'about:blank',
+      title: this.title,
+      status: this.statusCode,
+      detail: this.message,
+      requestId,
+      ...(this.errors ? { errors: this.errors } : {}),
+    }
+  }
+}
+
+/** 422, with what is wrong with each field. */
+export function invalidInput(errors: FieldError[]): Problem {
+  const summary = errors.map(({ path, message }) => (path ? `${path} ${message}` : `The input ${message}`))
+  return new Problem(422, `${summary.join('; ')}.`, { errors })
+}

@@ -1,0 +1,112 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest, FastifyServerOptions } from 'fastify'
+import fp from 'fastify-plugin'
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { isLoopback } from './config.js'
+import { Problem } from './problem.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Where features register their metrics */
+    metrics: Registry
+    /** What `/readyz` asks, by name; a feature adds what it depends on */
+    readiness: Map<string, ReadinessCheck>
+  }
+}
+
+/** Tells the state of something the service depends on; not ready means no traffic, please. */
+export type ReadinessCheck = () => Promise<{ ready: boolean; detail: string }>
+
+const REQUEST_ID = /^[\w.-]{1,64}$/
+
+/** Ids of requests: the one a proxy in front gave, if it looks like one, else our own. */
+export const genReqId: NonNullable<FastifyServerOptions['genReqId']> = ({ headers }) => {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : crypto.randomUUID()
+}
+
+/** Log settings that hold before the configuration is read. Nothing secret is ever an entry. */
+export const loggerOptions = {
+  redact: {
+    paths: ['*.authorization', '*.cookie', '*.password', '*.token', '*["set-cookie"]', '*["xc-token"]'],
+    censor: '[redacted]',
+  },
+}
+
+// The query stays out: it holds people's names, and signatures.
+const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? ''
+
+/** One log entry and one measurement for each request; health, readiness and metrics routes. */
+export default fp(
+  async (app) => {
+    const metrics = new Registry()
+    collectDefaultMetrics({ register: metrics })
+    const durations = new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time to answer, by route',
+      labelNames: ['method', 'route', 'status'] as const,
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers: [metrics],
+    })
+    app.decorate('metrics', metrics)
+    app.decorate('readiness', new Map())
+
+    app.addHook('onRequest', (request, reply, done) => {
+      reply.header('x-request-id', request.id)
+      done()
+    })
+    app.addHook('onResponse', (request, reply, done) => {
+      const route = request.routeOptions.url ?? 'none'
+      const { method } = request
+      const { statusCode, elapsedTime } = reply
+      durations.observe({ method, route, status: statusCode }, elapsedTime / 1000)
+      const milliseconds = Math.round(elapsedTime * 100) / 100
+      request.log.info({ method, path: pathOf(request), status: statusCode, milliseconds }, 'request')
+      done()
+    })
+
+    const unlimited = { config: { rateLimit: false }, schema: { hide: true } } as const
+
+    app.get('/healthz', unlimited, async () => ({ status: 'alive' }))
+
+    app.get('/readyz', unlimited, async (_request, reply) => {
+      const checks = await Promise.all(
+        [...app.readiness].map(async ([name, check]) => [name, await settled(check)] as const),
+      )
+      const ready = checks.every(([, state]) => state.ready)
+      return reply
+        .code(ready ? 200 : 503)
+        .send({ status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(checks) })
+    })
+
+    app.get('/metrics', unlimited, async (request, reply) => {
+      if (!mayReadMetrics(request, app.config.METRICS_TOKEN)) {
+        throw new Problem(403, 'Metrics are read with their token, or from this machine.')
+      }
+      return reply.type(metrics.contentType).send(await metrics.metrics())
+    })
+  },
+  { name: 'telemetry', dependencies: ['config', 'errors'] },
+)
+
+async function settled(check: ReadinessCheck): ReturnType<ReadinessCheck> {
+  try {
+    return await check()
+  } catch {
+    return { ready: false, detail: 'the check failed' }
+  }
+}
+
+function mayReadMetrics(request: FastifyRequest, token: string | undefined): boolean {
+  if (token !== undefined) {
+    const [given, expected] = [
+      Buffer.from(request.headers.authorization ?? ''),
+      Buffer.from(`Bearer ${token}`),
+    ]
+    return given.length === expected.length && timingSafeEqual(given, expected)
+  }
+  // A proxy on this machine also calls from loopback, on behalf of the world.
+  const forwarded = request.headers['x-forwarded-for'] ?? request.headers.forwarded
+  const address = request.socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
+  return forwarded === undefined && isLoopback(address)
+}

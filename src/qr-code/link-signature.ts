@@ -1,0 +1,43 @@
+import { createHmac, hkdfSync, timingSafeEqual, type BinaryLike } from 'node:crypto'
+import type { CalculatorType } from '../calculator/calculator-data.js'
+
+/** Bytes of HMAC-SHA256 that go into a link: 128 bits, the least RFC 2104 (section 5) advises. */
+const SIGNATURE_BYTES = 16
+
+export interface LinkSigner {
+  /** The signature of a link's data under the current secret */
+  sign(type: CalculatorType, data: string): string
+  /** Whether a signature is ours, under the current secret or the one before */
+  verify(type: CalculatorType, data: string, signature: string): boolean
+}
+
+/**
+ * Signs links under a key of their own, derived (HKDF, RFC 5869) from the session secret.
+ *
+ * @param secrets the current secret first, then those still accepted
+ */
+export function linkSigner(secrets: readonly [string, ...string[]]): LinkSigner {
+  const keys = secrets.map((secret) =>
+    Buffer.from(hkdfSync('sha256', secret, '', 'clearwake prefill link v1', 32)),
+  ) as [Buffer, ...Buffer[]]
+
+  const signature = (key: BinaryLike, type: CalculatorType, data: string): string =>
+    createHmac('sha256', key)
+      .update(`${type}\n${data}`)
+      .digest()
+      .subarray(0, SIGNATURE_BYTES)
+      .toString('base64url')
+
+  return {
+    sign: (type, data) => signature(keys[0], type, data),
+    verify: (type, data, given) =>
+      keys.some((key) => sameText(signature(key, type, data), given)),
+  }
+}
+
+// Text is compared, not the bytes it stands for: the last Base64 character has spare bits, and
+// a link with one of those flipped is not the link we made.
+function sameText(expected: string, given: string): boolean {
+  const [a, b] = [Buffer.from(expected), Buffer.from(given)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}

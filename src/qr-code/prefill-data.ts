@@ -1,0 +1,83 @@
+import {
+  CALCULATOR_DATA,
+  CALCULATOR_TYPES,
+  type Calculation,
+  type CalculatorType,
+} from '../calculator/calculator-data.js'
+import { checkCalculation } from '../calculator/calculator-form.js'
+import { parseImoNumber } from '../calculator/imo-number.js'
+import { Vessel } from '../calculator/vessel.js'
+import { checker } from '../validation/validator.js'
+
+/** What a code carries: a calculation, whose vessel it is about, and when the code was made. */
+export type PrefillData = Calculation & {
+  vessel: Vessel
+  /** Seconds since 1970 */
+  issuedAt: number
+}
+
+/** The layout below. A later layout gets the next number; this one stays readable for 30 days. */
+const LAYOUT = 1
+
+const checkVessel = checker(Vessel)
+
+const fieldNames = (type: CalculatorType): string[] => Object.keys(CALCULATOR_DATA[type].properties)
+
+/**
+ * The data as text for the link, URL-safe Base64 (RFC 4648, section 5) without padding.
+ *
+ * Inside is a JSON array without names, as a scannable code has room for few bytes:
+ * `[layout, type, issuedAt, vessel name, IMO number or 0, ...the calculator's fields in the
+ * order of its schema]`, absent fields `0` (no field may be zero) and dropped at the end.
+ */
+export function encodePrefillData(prefill: PrefillData): string {
+  const { calculatorType, calculatorData, vessel, issuedAt } = prefill
+  const given: Record<string, string | number | undefined> = { ...calculatorData }
+  const fields = fieldNames(calculatorType).map((name) => given[name] ?? 0)
+  while (fields.at(-1) === 0) fields.pop()
+  const tuple = [
+    LAYOUT,
+    CALCULATOR_TYPES.indexOf(calculatorType),
+    issuedAt,
+    vessel.name,
+    Number(parseImoNumber(vessel.imoNumber ?? '') ?? 0),
+    ...fields,
+  ]
+  return Buffer.from(JSON.stringify(tuple)).toString('base64url')
+}
+
+const BASE64URL = /^[A-Za-z0-9_-]+$/
+
+export type DecodedPrefillData =
+  | { ok: true; prefill: PrefillData }
+  | { ok: false; reason: 'not-base64' | 'not-our-data' }
+
+const notOurs: DecodedPrefillData = { ok: false, reason: 'not-our-data' }
+
+/** Reads `data` of a link back. Never throws; says nothing of who made it (see the signature). */
+export function decodePrefillData(data: string): DecodedPrefillData {
+  // Four characters carry three bytes, so a remainder of one cannot come about.
+  if (!BASE64URL.test(data) || data.length % 4 === 1) return { ok: false, reason: 'not-base64' }
+  const tuple = parseJson(Buffer.from(data, 'base64url').toString())
+  if (!Array.isArray(tuple)) return notOurs
+  const [layout, typeIndex, issuedAt, name, imo, ...fields] = tuple as unknown[]
+  const calculatorType = CALCULATOR_TYPES[Number(typeIndex)]
+  if (layout !== LAYOUT || typeof typeIndex !== 'number' || calculatorType === undefined) return notOurs
+  if (typeof issuedAt !== 'number' || !Number.isSafeInteger(issuedAt) || issuedAt < 0) return notOurs
+  if (typeof imo !== 'number') return notOurs
+  const names = fieldNames(calculatorType)
+  if (fields.length > names.length) return notOurs
+  const given = fields.flatMap((value, i) => (value === 0 ? [] : [[names[i], value]]))
+  const calculation = checkCalculation(calculatorType, Object.fromEntries(given))
+  const vessel = checkVessel(imo === 0 ? { name } : { name, imoNumber: String(imo).padStart(7, '0') })
+  if (!calculation.ok || !vessel.ok) return notOurs
+  return { ok: true, prefill: { ...calculation.value, vessel: vessel.value, issuedAt } }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

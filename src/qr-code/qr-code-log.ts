@@ -1,0 +1,54 @@
+import type { FastifyInstance } from 'fastify'
+import { Counter } from 'prom-client'
+import type { GeneratedQrCode, QrCodeRequest } from './generate-qr-code.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the log entry of a QR code call tells; `null` for requests that ask for no code */
+    qrCodeLog: QrCodeLog | null
+  }
+}
+
+/** One call for a code. Sizes are bytes of the link. */
+export interface QrCodeLog {
+  calculatorType?: unknown
+  vessel?: unknown
+  imoNumber?: unknown
+  bytes?: number
+  version?: number
+  expiresAt?: string
+}
+
+/** What can be told of a call before its input is known to be sound. */
+export function describeAsked(body: unknown): QrCodeLog {
+  const { calculatorType, vessel } = (body ?? {}) as Partial<QrCodeRequest>
+  return { calculatorType, vessel: vessel?.name, imoNumber: vessel?.imoNumber }
+}
+
+export function describeGenerated(asked: QrCodeRequest, generated: GeneratedQrCode): QrCodeLog {
+  const log = { ...describeAsked(asked), bytes: generated.bytes }
+  if (!generated.ok) return log
+  const { version, link } = generated.code
+  return { ...log, version, expiresAt: link.expiresAt.toISOString() }
+}
+
+const outcomeOf = (status: number): string =>
+  status < 400 ? 'made' : status < 500 ? 'refused' : 'failed'
+
+/** Writes an entry for every call, refused ones too, once its answer is out. */
+export function logQrCodes(app: FastifyInstance): void {
+  const codes = new Counter({
+    name: 'clearwake_qr_codes_total',
+    help: 'QR codes asked for, by outcome',
+    labelNames: ['outcome'] as const,
+    registers: [app.metrics],
+  })
+  app.decorateRequest('qrCodeLog', null)
+  app.addHook('onResponse', async (request, reply) => {
+    if (request.qrCodeLog === null) return
+    const outcome = outcomeOf(reply.statusCode)
+    codes.inc({ outcome })
+    const milliseconds = Math.round(reply.elapsedTime * 100) / 100
+    request.log.info({ ...request.qrCodeLog, outcome, milliseconds }, 'qr code')
+  })
+}

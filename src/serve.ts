@@ -1,0 +1,38 @@
+import closeWithGrace from 'close-with-grace'
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from './app.js'
+import { ConfigError } from './plugins/config.js'
+
+/** What an operator can mend gets a plain message; anything else is a fault of ours, with its stack. */
+function explain(error: unknown): string {
+  if (error instanceof ConfigError) return error.message
+  if (error instanceof Error && 'code' in error) {
+    if (error.code === 'EADDRINUSE') return 'Clearwake cannot start: the port is taken (PORT).'
+    if (error.code === 'EACCES') return 'Clearwake cannot start: it may not listen there (HOST, PORT).'
+    if (error.code === 'EADDRNOTAVAIL') {
+      return 'Clearwake cannot start: this machine has no such address (HOST).'
+    }
+  }
+  return `Clearwake cannot start:\n${error instanceof Error ? error.stack : String(error)}`
+}
+
+/**
+ * Starts the service and ends it with grace: on SIGTERM and SIGINT no new requests are taken,
+ * those under way finish. Ends the process with 1 and a message where it cannot start.
+ */
+export async function serve(environment: NodeJS.ProcessEnv): Promise<FastifyInstance> {
+  try {
+    const app = await buildApp({ environment })
+    const { HOST, PORT, SHUTDOWN_TIMEOUT_MS } = app.config
+    closeWithGrace({ delay: SHUTDOWN_TIMEOUT_MS, logger: app.log }, async ({ err, signal }) => {
+      if (err) app.log.fatal({ err }, 'closing after an error')
+      else app.log.info({ signal }, 'closing')
+      await app.close()
+    })
+    await app.listen({ host: HOST, port: PORT })
+    return app
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`)
+    process.exit(1)
+  }
+}
