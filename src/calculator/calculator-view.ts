@@ -51,7 +51,6 @@ export function formView(form: CalculatorForm, nameMissing: boolean) {
   return {
     values: form.values,
     errors,
-    choices: CHOICES,
     missing: form.missing.map((name) => FIELD_NAMES[name] ?? name),
   }
 }

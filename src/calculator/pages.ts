@@ -5,7 +5,7 @@ import type { ReadPrefill, ReadPrefillLink } from '../qr-code/prefill-link.js'
 import { checker } from '../validation/validator.js'
 import { CALCULATOR_DATA, CALCULATOR_TYPES, isCalculatorType, type CalculatorType } from './calculator-data.js'
 import { formOf, readForm, type CalculatorForm } from './calculator-form.js'
-import { CALCULATOR_NAMES, formView } from './calculator-view.js'
+import { CALCULATOR_NAMES, CHOICES, formView } from './calculator-view.js'
 import { prefillFaultWords } from './prefill-fault-words.js'
 import { resultView } from './result-view.js'
 import { Vessel } from './vessel.js'
@@ -43,6 +43,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { readPrefill }) => {
     type,
     calculator: CALCULATOR_NAMES[type],
     form: formView(form, nameMissing),
+    choices: CHOICES,
     vessel,
     result: form.calculation && resultView(form.calculation, vessel, CHECKOUT_URL),
   })

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { CALCULATOR_TYPES } from '../calculator/calculator-data.js'
+import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
 import { CALCULATOR_NAMES, CHOICES } from '../calculator/calculator-view.js'
 import { generateQrCode } from './generate-qr-code.js'
 import { ERROR_CORRECTION_LEVELS } from './qr-image.js'
@@ -12,6 +12,13 @@ interface Options {
   links: PrefillLinks
 }
 
+const withoutPrefix = (prefix: string, errors: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(errors)
+      .filter(([path]) => path.startsWith(prefix))
+      .map(([path, message]) => [path.slice(prefix.length), message]),
+  )
+
 const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
   const endpoint = () => `${app.publicBaseUrl()}/api/qr-code/generate`
   const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: app.config.TIME_ZONE })
@@ -20,6 +27,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
     form,
     errors,
     errorPaths: ERROR_PATHS,
+    fieldErrors: (type: CalculatorType) => withoutPrefix(`${type}.`, errors),
     code,
     choices: CHOICES,
     levels: ERROR_CORRECTION_LEVELS,

@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import { buildApp } from '../../src/app.js'
+
+/** At least 32 bytes, as the service asks. */
+export const SECRET = 'a secret for tests, of more than 32 bytes'
+
+/** A folder of the test's own, removed when it ends. */
+export function temporaryFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'clearwake-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export interface TestApp {
+  app: FastifyInstance
+  /** Where it listens, such as http://127.0.0.1:40001 */
+  url: string
+  /** Its log entries so far, parsed */
+  log: Record<string, unknown>[]
+}
+
+/** The real service on a real port, stopped when the test ends. */
+export async function startApp(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestApp> {
+  const log: Record<string, unknown>[] = []
+  const logStream = new Writable({
+    write(line: Buffer, _encoding, done) {
+      log.push(JSON.parse(line.toString()) as Record<string, unknown>)
+      done()
+    },
+  })
+  const app = await buildApp({
+    environment: { DATA_DIR: temporaryFolder(t), SESSION_SECRET: SECRET, PORT: '0', ...environment },
+    logStream,
+  })
+  t.teardown(() => app.close())
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return { app, url, log }
+}
+
+/** Posts JSON and reads the answer, JSON too. */
+export async function postJson(
+  url: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: Headers; body: any }> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, headers: response.headers, body: await response.json() }
+}
