@@ -1,5 +1,5 @@
 import compress from '@fastify/compress'
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { constants } from 'node:zlib'
 import calculatorPages from './calculator/pages.js'
 import calculatorRoutes from './calculator/routes.js'
@@ -14,8 +14,14 @@ import session from './plugins/session.js'
 import telemetry, { genReqId, loggerOptions } from './plugins/telemetry.js'
 import validation from './plugins/validation.js'
 import { linkSigner } from './qr-code/link-signature.js'
-import { prefillLinks } from './qr-code/prefill-link.js'
+import { prefillLinks, type PrefillLinks } from './qr-code/prefill-link.js'
 import qrCode from './qr-code/qr-code.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    prefillLinks: PrefillLinks
+  }
+}
 
 interface Options {
   /** All configuration, by the names of `.env.example` */
@@ -34,7 +40,7 @@ const MAX_HEADER_BYTES = 160 * 1024
 export async function buildApp({ environment, logStream }: Options): Promise<FastifyInstance> {
   const app = Fastify({
     logger: { ...loggerOptions, ...(logStream ? { stream: logStream } : {}) },
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId,
     trustProxy: trustProxy(environment.TRUST_PROXY),
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: 20_000 },
@@ -64,6 +70,7 @@ export async function buildApp({ environment, logStream }: Options): Promise<Fas
 
   const signer = linkSigner(app.config.sessionSecrets)
   const links = prefillLinks(signer, app.publicBaseUrl)
+  app.decorate('prefillLinks', links)
   await app.register(calculatorRoutes)
   await app.register(calculatorPages, { readPrefill: links.read })
   await app.register(qrCode, { links })

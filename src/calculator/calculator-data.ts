@@ -1,5 +1,6 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { FUEL_TYPES, type FuelType } from './emission-factors.js'
+import { EXAMPLES } from './examples.js'
 
 /** A string enum: one error where a union of literals would give one for each member. */
 const oneOf = <T extends string>(values: readonly T[], options: object = {}) =>
@@ -21,8 +22,8 @@ const fuelType = oneOf<FuelType>(FUEL_TYPES, { description: 'Fuel, by id' })
 export const FuelData = Type.Object(
   {
     fuelType,
-    quantity: positive(10_000_000, 'Fuel burnt, in `unit`; at most 100,000 where that is m3 or t'),
-    unit: oneOf(QUANTITY_UNITS, { description: 'Unit of `quantity`' }),
+    quantity: positive(10_000_000, 'Fuel burnt, in unit; at most 100,000 where that is m3 or t'),
+    unit: oneOf(QUANTITY_UNITS, { description: 'Unit of quantity' }),
   },
   {
     ...closed,
@@ -30,7 +31,7 @@ export const FuelData = Type.Object(
     // A thousand times the mass hides in the larger units, so they get the smaller bound.
     if: { properties: { unit: { enum: ['m3', 't'] } }, required: ['unit'] },
     then: { properties: { quantity: { maximum: 100_000 } } },
-    examples: [{ fuelType: 'mgo', quantity: 500, unit: 'l' }],
+    examples: [EXAMPLES.fuel.calculatorData],
   },
 )
 export type FuelData = Static<typeof FuelData>
@@ -38,18 +39,20 @@ export type FuelData = Static<typeof FuelData>
 export const DistanceData = Type.Object(
   {
     fuelType,
-    distance: positive(100_000, 'Distance sailed, in `distanceUnit`'),
-    distanceUnit: oneOf(DISTANCE_UNITS, { description: 'Unit of `distance`' }),
+    distance: positive(100_000, 'Distance sailed, in distanceUnit'),
+    distanceUnit: oneOf(DISTANCE_UNITS, { description: 'Unit of distance' }),
     speedKn: positive(100, 'Mean speed, knots'),
-    consumption: positive(100_000, 'Fuel used by the engines under way, in `consumptionUnit`'),
-    consumptionUnit: oneOf(CONSUMPTION_UNITS, { description: 'Unit of `consumption`' }),
+    consumption: positive(100_000, 'Fuel used by the engines under way, in consumptionUnit'),
+    consumptionUnit: oneOf(CONSUMPTION_UNITS, { description: 'Unit of consumption' }),
     referenceSpeedKn: Type.Optional(
       positive(
         100,
-        'Speed at which `consumption` was measured, knots; the engines then follow the propeller law',
+        'Speed at which consumption was measured, knots; the engines then follow the propeller law',
       ),
     ),
-    generatorLitresPerHour: Type.Optional(positive(10_000, 'Fuel used by generators, litres an hour')),
+    generatorLitresPerHour: Type.Optional(
+      positive(10_000, 'Fuel used by generators, litres an hour'),
+    ),
     generatorHours: Type.Optional(
       positive(8_784, 'Hours the generators ran; without it, the hours under way'),
     ),
@@ -58,24 +61,15 @@ export const DistanceData = Type.Object(
     ...closed,
     title: 'Distance calculator',
     'x-plausible-trip': true,
-    examples: [
-      {
-        fuelType: 'mgo',
-        distance: 120,
-        distanceUnit: 'nmi',
-        speedKn: 10,
-        consumption: 60,
-        consumptionUnit: 'l/h',
-      },
-    ],
+    examples: [EXAMPLES.distance.calculatorData],
   },
 )
 export type DistanceData = Static<typeof DistanceData>
 
 export const CustomData = Type.Object(
   {
-    amount: positive(1_000_000_000, 'CO2e, in `unit`; at most 1,000,000 where that is t'),
-    unit: oneOf(AMOUNT_UNITS, { description: 'Unit of `amount`' }),
+    amount: positive(1_000_000_000, 'CO2e, in unit; at most 1,000,000 where that is t'),
+    unit: oneOf(AMOUNT_UNITS, { description: 'Unit of amount' }),
     description: Type.Optional(
       Type.String({
         minLength: 1,
@@ -90,7 +84,7 @@ export const CustomData = Type.Object(
     title: 'Custom amount',
     if: { properties: { unit: { const: 't' } }, required: ['unit'] },
     then: { properties: { amount: { maximum: 1_000_000 } } },
-    examples: [{ amount: 1.5, unit: 't' }],
+    examples: [EXAMPLES.custom.calculatorData],
   },
 )
 export type CustomData = Static<typeof CustomData>

@@ -49,7 +49,7 @@ const DEFAULTS: Record<CalculatorType, Record<string, string>> = {
 }
 
 const fieldsOf = (type: CalculatorType): [string, TSchema][] =>
-  Object.entries(CALCULATOR_DATA[type].properties)
+  Object.entries<TSchema>(CALCULATOR_DATA[type].properties)
 
 /** A form before anything is typed. */
 export const emptyForm = (type: CalculatorType): CalculatorForm => readForm(type, {})
@@ -90,7 +90,7 @@ export function readForm(
     else unreadable.push({ path: name, message: parsed.message })
   }
   const checked = checkCalculation(type, data)
-  const required: readonly string[] = CALCULATOR_DATA[type].required ?? []
+  const required: readonly string[] = CALCULATOR_DATA[type].required
   const missing = required.filter((name) => values[name] === undefined || values[name] === '')
   const found = [...(checked.ok ? [] : checked.errors), ...unreadable]
   const errors = Object.fromEntries(

@@ -12,7 +12,10 @@ import { UNIT_NAMES, UNIT_SYMBOLS } from './units.js'
 /** What people call the calculators. */
 export const CALCULATOR_NAMES: Record<CalculatorType, { title: string; summary: string }> = {
   fuel: { title: 'Fuel', summary: 'You know how much fuel was burnt.' },
-  distance: { title: 'Distance', summary: 'You know how far and how fast, and what the engines use.' },
+  distance: {
+    title: 'Distance',
+    summary: 'You know how far and how fast, and what the engines use.',
+  },
   custom: { title: 'Custom amount', summary: 'You know the kilograms or tonnes of CO2e already.' },
 }
 

@@ -76,7 +76,9 @@ export function distanceSums(data: DistanceData): DistanceSums {
 export function estimateDistance(data: DistanceData): Estimate {
   const sums = distanceSums(data)
   const scaled =
-    data.referenceSpeedKn === undefined ? '' : ', scaled from the reference speed by the propeller law'
+    data.referenceSpeedKn === undefined
+      ? ''
+      : ', scaled from the reference speed by the propeller law'
   return {
     calculatorType: 'distance',
     ...fuelEmissions(data.fuelType, { litres: sums.engineLitres + sums.generatorLitres }),

@@ -54,9 +54,7 @@ function factorsOf(fuelType: FuelType): Factor[] {
     { name: 'Tank-to-wake CO2', unit: 'kg/kg', ...fuel.co2 },
     { name: 'Tank-to-wake CH4', unit: 'kg/kg', ...fuel.ch4 },
     { name: 'Tank-to-wake N2O', unit: 'kg/kg', ...fuel.n2o },
-    ...(fuel.methaneSlip
-      ? [{ name: 'Methane slip', unit: 'kg CH4/kg', ...fuel.methaneSlip }]
-      : []),
+    ...(fuel.methaneSlip ? [{ name: 'Methane slip', unit: 'kg CH4/kg', ...fuel.methaneSlip }] : []),
     { name: 'GWP100 of CH4', unit: 'kg CO2e/kg', value: GWP100.ch4, source: GWP100.source },
     { name: 'GWP100 of N2O', unit: 'kg CO2e/kg', value: GWP100.n2o, source: GWP100.source },
   ]
@@ -79,7 +77,10 @@ export interface FuelEmissions {
 }
 
 /** Emissions of an amount of fuel, given by volume (litres) or by mass (kg). */
-export function fuelEmissions(fuelType: FuelType, amount: { litres: number } | { kilograms: number }): FuelEmissions {
+export function fuelEmissions(
+  fuelType: FuelType,
+  amount: { litres: number } | { kilograms: number },
+): FuelEmissions {
   const fuel: Fuel = FUELS[fuelType]
   const litres = 'litres' in amount ? amount.litres : amount.kilograms / fuel.density.value
   const kilograms = 'kilograms' in amount ? amount.kilograms : amount.litres * fuel.density.value
@@ -97,4 +98,3 @@ export function fuelEmissions(fuelType: FuelType, amount: { litres: number } | {
     dataset: DATASET,
   }
 }
-

@@ -13,7 +13,10 @@ export function formatNumber(value: number, decimals = 0): string {
 /** A number with as many digits as matter to a reader: four or so, no trailing zeros. */
 export function formatSignificant(value: number): string {
   return value
-    .toLocaleString('en', value >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 })
+    .toLocaleString(
+      'en',
+      value >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 },
+    )
     .replaceAll(',', NARROW_NO_BREAK_SPACE)
 }
 
@@ -46,7 +49,8 @@ export function parseNumber(text: string): ParsedNumber {
   let plain = compact
   if (commas > 0 && points > 0) {
     // The separator that comes last is the decimal one, the other groups by threes.
-    const [group, decimal] = compact.lastIndexOf(',') > compact.lastIndexOf('.') ? ['.', ','] : [',', '.']
+    const [group, decimal] =
+      compact.lastIndexOf(',') > compact.lastIndexOf('.') ? ['.', ','] : [',', '.']
     const [whole = '', ...fraction] = compact.split(decimal)
     if (fraction.length > 1 || !isGrouped(whole, group)) return notANumber
     plain = `${whole.replaceAll(group, '')}.${fraction.join('')}`

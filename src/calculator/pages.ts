@@ -3,7 +3,12 @@ import { Counter } from 'prom-client'
 import { Problem } from '../plugins/problem.js'
 import type { ReadPrefill, ReadPrefillLink } from '../qr-code/prefill-link.js'
 import { checker } from '../validation/validator.js'
-import { CALCULATOR_DATA, CALCULATOR_TYPES, isCalculatorType, type CalculatorType } from './calculator-data.js'
+import {
+  CALCULATOR_DATA,
+  CALCULATOR_TYPES,
+  isCalculatorType,
+  type CalculatorType,
+} from './calculator-data.js'
 import { formOf, readForm, type CalculatorForm } from './calculator-form.js'
 import { CALCULATOR_NAMES, CHOICES, formView } from './calculator-view.js'
 import { prefillFaultWords } from './prefill-fault-words.js'
@@ -39,7 +44,12 @@ const pages: FastifyPluginAsync<Options> = async (app, { readPrefill }) => {
 
   const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
 
-  const viewOf = (type: CalculatorType, form: CalculatorForm, vessel: Vessel | null, nameMissing: boolean) => ({
+  const viewOf = (
+    type: CalculatorType,
+    form: CalculatorForm,
+    vessel: Vessel | null,
+    nameMissing: boolean,
+  ) => ({
     type,
     calculator: CALCULATOR_NAMES[type],
     form: formView(form, nameMissing),
@@ -49,7 +59,8 @@ const pages: FastifyPluginAsync<Options> = async (app, { readPrefill }) => {
   })
 
   const prefilledView = (type: CalculatorType, read: ReadPrefill) => {
-    if (!read.ok) return { type, fault: prefillFaultWords(read.fault, type, (date) => day.format(date)) }
+    if (!read.ok)
+      return { type, fault: prefillFaultWords(read.fault, type, (date) => day.format(date)) }
     const { prefill, expiresAt } = read
     return {
       ...viewOf(type, formOf(prefill), prefill.vessel, false),
@@ -58,21 +69,40 @@ const pages: FastifyPluginAsync<Options> = async (app, { readPrefill }) => {
   }
 
   /** A scanned link: the loading state goes out before the link is looked at. */
-  function openPrefill(type: CalculatorType, request: FastifyRequest<{ Querystring: Query }>, reply: FastifyReply) {
+  function openPrefill(
+    type: CalculatorType,
+    request: FastifyRequest<{ Querystring: Query }>,
+    reply: FastifyReply,
+  ) {
     reply.header('cache-control', 'no-store').header('x-robots-tag', 'noindex')
-    return reply.loadingPage('calculator/prefill', { type, calculator: CALCULATOR_NAMES[type] }, async () => {
-      const read = readPrefill(type, request.query)
-      const outcome = read.ok ? 'filled' : read.fault.reason
-      prefills.inc({ calculator: type, outcome })
-      request.log.info({ calculator: type, outcome }, 'prefill')
-      return app.view(read.ok ? 'calculator/_calculator' : 'calculator/_fault', prefilledView(type, read))
-    })
+    return reply.loadingPage(
+      'calculator/prefill',
+      { type, calculator: CALCULATOR_NAMES[type] },
+      async () => {
+        const read = readPrefill(type, request.query)
+        const outcome = read.ok ? 'filled' : read.fault.reason
+        prefills.inc({ calculator: type, outcome })
+        request.log.info({ calculator: type, outcome }, 'prefill')
+        return app.view(
+          read.ok ? 'calculator/_calculator' : 'calculator/_fault',
+          prefilledView(type, read),
+        )
+      },
+    )
   }
 
+  const sample = resultView(
+    { calculatorType: 'fuel', calculatorData: { fuelType: 'mgo', quantity: 1000, unit: 'l' } },
+    null,
+    undefined,
+  )
   app.get('/', async (_request, reply) =>
     reply.hypermedia(
       { page: 'home/home', fragment: 'home/home' },
-      { calculators: CALCULATOR_TYPES.map((type) => ({ type, ...CALCULATOR_NAMES[type] })) },
+      {
+        calculators: CALCULATOR_TYPES.map((type) => ({ type, ...CALCULATOR_NAMES[type] })),
+        sample,
+      },
     ),
   )
 
@@ -82,7 +112,8 @@ const pages: FastifyPluginAsync<Options> = async (app, { readPrefill }) => {
       const { type } = request.params
       if (!isCalculatorType(type)) throw new Problem(404, 'There is no such calculator.')
       const { query } = request
-      if (query.data !== undefined || query.sig !== undefined) return openPrefill(type, request, reply)
+      if (query.data !== undefined || query.sig !== undefined)
+        return openPrefill(type, request, reply)
 
       const form = readForm(type, query)
       // While a person is still typing, a blank field is not a mistake yet.

@@ -11,7 +11,9 @@ const WIDEST_SPEED_RATIO = 4
  * What is wrong with a distance trip whose fields are each fine but do not go together.
  * Without this, a tiny speed or reference speed makes a result of any size.
  */
-export function implausibilities(trip: DistanceData): { path: keyof DistanceData; message: string }[] {
+export function implausibilities(
+  trip: DistanceData,
+): { path: keyof DistanceData; message: string }[] {
   const found: { path: keyof DistanceData; message: string }[] = []
   const hours = (trip.distance * NAUTICAL_MILES_PER[trip.distanceUnit]) / trip.speedKn
   if (hours > LONGEST_TRIP_HOURS) {

@@ -16,7 +16,11 @@ export function prefillFaultWords(
   opened: CalculatorType,
   day: (date: Date) => string,
 ): FaultWords {
-  const words = (title: string, explanation: string, elsewhere: FaultWords['elsewhere'] = null) => ({
+  const words = (
+    title: string,
+    explanation: string,
+    elsewhere: FaultWords['elsewhere'] = null,
+  ) => ({
     reason: fault.reason,
     title,
     explanation,

@@ -9,6 +9,8 @@ import { working, type WorkingStep } from './working.js'
 export interface ResultView {
   co2eKg: number
   mass: { value: string; unit: string }
+  /** The same mass in the other unit */
+  otherMass: string
   /** The mass in kg with all the digits that a person may want to copy */
   kilograms: string
   parts: { label: string; mass: string; percent: number }[]
@@ -45,7 +47,12 @@ function cubePicture(edgeM: number): CubePicture {
   }
 }
 
-function checkout(base: string, calculation: Calculation, co2eKg: number, vessel: Vessel | null): string {
+function checkout(
+  base: string,
+  calculation: Calculation,
+  co2eKg: number,
+  vessel: Vessel | null,
+): string {
   const url = new URL(base)
   url.searchParams.set('co2eKg', String(Math.round(co2eKg * 1000) / 1000))
   url.searchParams.set('calculatorType', calculation.calculatorType)
@@ -69,16 +76,22 @@ export function resultView(
   const { co2eKg, wellToTankCo2eKg, tankToWakeCo2eKg, fuelLitres, fuelKg, hours } = result
   const { carKm, cubeEdgeM } = comparison(co2eKg)
   const part = (label: string, mass: number | null) =>
-    mass === null ? [] : [{ label, mass: inWords(mass), percent: Math.round((mass / co2eKg) * 100) }]
+    mass === null
+      ? []
+      : [{ label, mass: inWords(mass), percent: Math.round((mass / co2eKg) * 100) }]
   const fact = (label: string, value: number | null, unit: string) =>
     value === null ? [] : [{ label, value: `${formatSignificant(value)} ${unit}` }]
   return {
     co2eKg,
     mass: formatMass(co2eKg),
+    otherMass:
+      formatMass(co2eKg).unit === 'kg'
+        ? `${formatSignificant(Number((co2eKg / 1000).toPrecision(3)))} t`
+        : `${formatSignificant(co2eKg)} kg`,
     kilograms: formatNumber(co2eKg, 2),
     parts: [
       ...part('Burning the fuel', tankToWakeCo2eKg),
-      ...part('Making and moving it', wellToTankCo2eKg),
+      ...part('Supplying the fuel', wellToTankCo2eKg),
     ],
     facts: [
       ...fact('Fuel', fuelLitres, 'l'),

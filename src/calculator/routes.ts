@@ -46,11 +46,18 @@ const CatalogueSchema = Type.Object(
       Type.Object({
         calculatorType: CalculatorTypeSchema,
         title: Type.String(),
-        schema: Type.Object({}, { additionalProperties: true, description: 'JSON Schema of the data' }),
+        schema: Type.Object(
+          {},
+          { additionalProperties: true, description: 'JSON Schema of the data' },
+        ),
       }),
     ),
     fuels: Type.Array(
-      Type.Object({ fuelType: Type.String(), name: Type.String(), factors: Type.Array(FactorSchema) }),
+      Type.Object({
+        fuelType: Type.String(),
+        name: Type.String(),
+        factors: Type.Array(FactorSchema),
+      }),
     ),
     dataset: Type.String(),
   },

@@ -16,7 +16,9 @@ const step = (label: string, sum: string, result: string): WorkingStep => ({ lab
 
 /** `12 imp gal × 4.54609`, or just `12 l` where the unit is the base unit already. */
 const converted = (amount: number, symbol: string, factor: number): string =>
-  factor === 1 ? `${formatExact(amount)} ${symbol}` : `${formatExact(amount)} ${symbol} × ${formatExact(factor)}`
+  factor === 1
+    ? `${formatExact(amount)} ${symbol}`
+    : `${formatExact(amount)} ${symbol} × ${formatExact(factor)}`
 
 function fuelledSteps(fuelType: FuelType, estimate: Estimate): WorkingStep[] {
   const fuel: Fuel = FUELS[fuelType]

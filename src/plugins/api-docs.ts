@@ -23,7 +23,10 @@ export default fp(
     })
     app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
     app.get('/docs', { schema: { hide: true } }, async (_request, reply) =>
-      reply.hypermedia({ page: 'docs/docs', fragment: 'docs/docs' }, { api: readOpenApi(app.swagger()), baseUrl: app.publicBaseUrl() }),
+      reply.hypermedia(
+        { page: 'docs/docs', fragment: 'docs/docs' },
+        { api: readOpenApi(app.swagger()), baseUrl: app.publicBaseUrl() },
+      ),
     )
   },
   { name: 'api-docs', dependencies: ['hypermedia'] },

@@ -32,7 +32,8 @@ export const ConfigSchema = Type.Object({
   }),
   TRUST_PROXY: Type.String({
     default: 'false',
-    description: 'true, a number of hops, or addresses of proxies whose X-Forwarded-For is believed',
+    description:
+      'true, a number of hops, or addresses of proxies whose X-Forwarded-For is believed',
   }),
   METRICS_TOKEN: optional('Bearer token for /metrics; without it only loopback may read them'),
   LOG_LEVEL: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({

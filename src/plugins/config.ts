@@ -30,7 +30,11 @@ export type Config = Readonly<
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   constructor(problems: readonly string[]) {
-    super(['Clearwake cannot start with this configuration:', ...problems.map((p) => `  ${p}`)].join('\n'))
+    super(
+      ['Clearwake cannot start with this configuration:', ...problems.map((p) => `  ${p}`)].join(
+        '\n',
+      ),
+    )
   }
 }
 
@@ -98,12 +102,18 @@ const isAddress = (text: string): boolean => {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)
   if (version === 0 || rest.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  )
 }
 
 const isTrustProxy = (text: string): boolean =>
   /^(true|false|\d{1,2})$/.test(text) ||
-  text.split(',').every((part) => /^(loopback|linklocal|uniquelocal)$/.test(part.trim()) || isAddress(part.trim()))
+  text
+    .split(',')
+    .every(
+      (part) => /^(loopback|linklocal|uniquelocal)$/.test(part.trim()) || isAddress(part.trim()),
+    )
 
 /** TRUST_PROXY as Fastify wants it; nobody is trusted where it is not valid. */
 export function trustProxy(
@@ -119,7 +129,12 @@ export function trustProxy(
 const withoutBlanks = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()))
 
-const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, removeAdditional: true })
+const ajv = new Ajv({
+  allErrors: true,
+  coerceTypes: true,
+  useDefaults: true,
+  removeAdditional: true,
+})
 
 /** The schema's complaints that @fastify/env throws; anything else it throws goes on up. */
 function schemaProblems(error: unknown): string[] {

@@ -35,9 +35,15 @@ const isApi = (request: FastifyRequest): boolean => /^\/api(?:[/?]|$)/.test(requ
 async function answer(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
   reply.code(problem.statusCode).headers(problem.headers)
   if (isApi(request)) {
-    return reply.type('application/problem+json').serializer(JSON.stringify).send(problem.toJSON(request.id))
+    return reply
+      .type('application/problem+json')
+      .serializer(JSON.stringify)
+      .send(problem.toJSON(request.id))
   }
-  return reply.hypermedia({ page: 'errors/error', fragment: 'errors/_error' }, { problem, requestId: request.id })
+  return reply.hypermedia(
+    { page: 'errors/error', fragment: 'errors/_error' },
+    { problem, requestId: request.id },
+  )
 }
 
 /**
@@ -49,7 +55,8 @@ export default fp(
     const known = FindMyWay()
     app.addHook('onRoute', ({ method, url }) => {
       for (const verb of [method].flat()) {
-        if (known.findRoute(verb as HTTPMethod, url) === null) known.on(verb as HTTPMethod, url, () => {})
+        if (known.findRoute(verb as HTTPMethod, url) === null)
+          known.on(verb as HTTPMethod, url, () => {})
       }
     })
 

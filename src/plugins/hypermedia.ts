@@ -49,30 +49,38 @@ export default fp(
 
     app.decorateRequest('wantsFragment', { getter: wantsFragment })
 
-    app.decorateReply('hypermedia', async function (this: FastifyReply, views: Views, data: object) {
-      const template = this.request.wantsFragment ? views.fragment : views.page
-      const html = await app.view(template, data)
-      return this.header('vary', 'HX-Request, HX-Request-Type').type(HTML).send(html)
-    })
+    app.decorateReply(
+      'hypermedia',
+      async function (this: FastifyReply, views: Views, data: object) {
+        const template = this.request.wantsFragment ? views.fragment : views.page
+        const html = await app.view(template, data)
+        return this.header('vary', 'HX-Request, HX-Request-Type').type(HTML).send(html)
+      },
+    )
 
-    app.decorateReply('loadingPage', async function (this: FastifyReply, page: string, data: object, rest) {
-      const [opening = '', closing = ''] = (await app.view(page, { ...data, rest: REST_MARK })).split(REST_MARK)
-      const { request } = this
-      async function* parts() {
-        yield opening
-        try {
-          yield await rest()
-        } catch (error) {
-          // The status has gone out with the opening, so the error handler comes too late.
-          request.log.error({ err: error }, 'request failed')
-          yield await app.view('errors/_error', { problem: null, requestId: request.id })
+    app.decorateReply(
+      'loadingPage',
+      async function (this: FastifyReply, page: string, data: object, rest) {
+        const [opening = '', closing = ''] = (
+          await app.view(page, { ...data, rest: REST_MARK })
+        ).split(REST_MARK)
+        const { request } = this
+        async function* parts() {
+          yield opening
+          try {
+            yield await rest()
+          } catch (error) {
+            // The status has gone out with the opening, so the error handler comes too late.
+            request.log.error({ err: error }, 'request failed')
+            yield await app.view('errors/_error', { problem: null, requestId: request.id })
+          }
+          yield closing
         }
-        yield closing
-      }
-      return this.header('vary', 'HX-Request, HX-Request-Type')
-        .type(HTML)
-        .send(Readable.from(parts(), { objectMode: false }))
-    })
+        return this.header('vary', 'HX-Request, HX-Request-Type')
+          .type(HTML)
+          .send(Readable.from(parts(), { objectMode: false }))
+      },
+    )
   },
   { name: 'hypermedia', dependencies: ['assets'] },
 )

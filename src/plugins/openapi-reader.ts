@@ -112,7 +112,10 @@ function operationOf(path: string, method: string, operation: Schema): Documente
         description: asText(description),
       }
     }),
-    body: Object.keys(body).length > 0 ? [{ condition: null, fields: fieldsOf(body) }, ...branchesOf(body)] : [],
+    body:
+      Object.keys(body).length > 0
+        ? [{ condition: null, fields: fieldsOf(body) }, ...branchesOf(body)]
+        : [],
     example: example === undefined ? null : JSON.stringify(example),
     answer: fieldsOf(jsonSchemaOf(asSchema(operation.responses)['200'])),
   }

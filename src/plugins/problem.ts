@@ -55,6 +55,8 @@ export class Problem extends Error {
 
 /** 422, with what is wrong with each field. */
 export function invalidInput(errors: FieldError[]): Problem {
-  const summary = errors.map(({ path, message }) => (path ? `${path} ${message}` : `The input ${message}`))
+  const summary = errors.map(({ path, message }) =>
+    path ? `${path} ${message}` : `The input ${message}`,
+  )
   return new Problem(422, `${summary.join('; ')}.`, { errors })
 }

@@ -40,7 +40,12 @@ export default fp(
     const transport = app.publicBaseUrl().startsWith('https:')
       ? { 'strict-transport-security': `max-age=${YEAR_SECONDS}; includeSubDomains` }
       : {}
-    const api = { ...COMMON, ...transport, 'content-security-policy': API_POLICY, 'cache-control': 'no-store' }
+    const api = {
+      ...COMMON,
+      ...transport,
+      'content-security-policy': API_POLICY,
+      'cache-control': 'no-store',
+    }
     const page = {
       ...COMMON,
       ...transport,

@@ -28,7 +28,14 @@ export const genReqId: NonNullable<FastifyServerOptions['genReqId']> = ({ header
 /** Log settings that hold before the configuration is read. Nothing secret is ever an entry. */
 export const loggerOptions = {
   redact: {
-    paths: ['*.authorization', '*.cookie', '*.password', '*.token', '*["set-cookie"]', '*["xc-token"]'],
+    paths: [
+      '*.authorization',
+      '*.cookie',
+      '*.password',
+      '*.token',
+      '*["set-cookie"]',
+      '*["xc-token"]',
+    ],
     censor: '[redacted]',
   },
 }
@@ -61,7 +68,10 @@ export default fp(
       const { statusCode, elapsedTime } = reply
       durations.observe({ method, route, status: statusCode }, elapsedTime / 1000)
       const milliseconds = Math.round(elapsedTime * 100) / 100
-      request.log.info({ method, path: pathOf(request), status: statusCode, milliseconds }, 'request')
+      request.log.info(
+        { method, path: pathOf(request), status: statusCode, milliseconds },
+        'request',
+      )
       done()
     })
 

@@ -5,6 +5,7 @@ import {
   CalculatorTypeSchema,
   type Calculation,
 } from '../calculator/calculator-data.js'
+import { EXAMPLES } from '../calculator/examples.js'
 import { parseImoNumber } from '../calculator/imo-number.js'
 import { Vessel } from '../calculator/vessel.js'
 import type { FieldError } from '../validation/field-errors.js'
@@ -22,7 +23,8 @@ const ErrorCorrectionSchema = Type.Unsafe<ErrorCorrection>({
   type: 'string',
   enum: [...ERROR_CORRECTION_LEVELS],
   default: 'M',
-  description: 'Error correction level: the share of the code that may be lost (L 7 %, M 15 %, Q 25 %, H 30 %)',
+  description:
+    'Error correction level: the share of the code that may be lost (L 7 %, M 15 %, Q 25 %, H 30 %)',
 })
 
 const Image = Type.Object(
@@ -71,8 +73,7 @@ export const QrCodeRequestSchema = Type.Unsafe<QrCodeRequest>({
   })),
   examples: [
     {
-      calculatorType: 'fuel',
-      calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
+      ...EXAMPLES.fuel,
       vessel: { name: 'Ever Given', imoNumber: '9811000' },
       image: { size: 512, margin: 4, errorCorrection: 'M' },
     },
@@ -111,8 +112,7 @@ export interface QrCode {
 }
 
 export type GeneratedQrCode =
-  | { ok: true; code: QrCode; bytes: number }
-  | { ok: false; errors: FieldError[]; bytes: number }
+  { ok: true; code: QrCode; bytes: number } | { ok: false; errors: FieldError[]; bytes: number }
 
 /** Makes a code, or says what to change for it to be one that phones read. */
 export function generateQrCode(links: PrefillLinks, request: QrCodeRequest): GeneratedQrCode {

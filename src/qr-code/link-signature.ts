@@ -30,8 +30,7 @@ export function linkSigner(secrets: readonly [string, ...string[]]): LinkSigner 
 
   return {
     sign: (type, data) => signature(keys[0], type, data),
-    verify: (type, data, given) =>
-      keys.some((key) => sameText(signature(key, type, data), given)),
+    verify: (type, data, given) => keys.some((key) => sameText(signature(key, type, data), given)),
   }
 }
 

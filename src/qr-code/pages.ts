@@ -5,7 +5,13 @@ import { generateQrCode } from './generate-qr-code.js'
 import { ERROR_CORRECTION_LEVELS } from './qr-image.js'
 import type { PrefillLinks } from './prefill-link.js'
 import { describeGenerated } from './qr-code-log.js'
-import { ERROR_PATHS, exampleForm, fieldOf, readQrTestForm, type QrTestForm } from './qr-test-form.js'
+import {
+  ERROR_PATHS,
+  exampleForm,
+  fieldOf,
+  readQrTestForm,
+  type QrTestForm,
+} from './qr-test-form.js'
 import { pngDataUrl, svgDataUrl } from './routes.js'
 
 interface Options {
@@ -21,7 +27,10 @@ const withoutPrefix = (prefix: string, errors: Record<string, string>): Record<s
 
 const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
   const endpoint = () => `${app.publicBaseUrl()}/api/qr-code/generate`
-  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: app.config.TIME_ZONE })
+  const day = new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'long',
+    timeZone: app.config.TIME_ZONE,
+  })
 
   const viewOf = (form: QrTestForm, errors: Record<string, string>, code: object | null) => ({
     form,
@@ -58,19 +67,23 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
       const { code, bytes } = generated
       return reply.hypermedia(
         views,
-        viewOf(form, {}, {
-          url: code.link.url,
-          bytes,
-          version: code.version,
-          errorCorrection: code.errorCorrection,
-          expiresAt: day.format(code.link.expiresAt),
-          svg: svgDataUrl(code),
-          png: pngDataUrl(code),
-          vessel: code.vessel,
-          fileName: `clearwake-${form.calculatorType}`,
-          endpoint: endpoint(),
-          json: JSON.stringify(form.request, null, 2),
-        }),
+        viewOf(
+          form,
+          {},
+          {
+            url: code.link.url,
+            bytes,
+            version: code.version,
+            errorCorrection: code.errorCorrection,
+            expiresAt: day.format(code.link.expiresAt),
+            svg: svgDataUrl(code),
+            png: pngDataUrl(code),
+            vessel: code.vessel,
+            fileName: `clearwake-${form.calculatorType}`,
+            endpoint: endpoint(),
+            json: JSON.stringify(form.request, null, 2),
+          },
+        ),
       )
     },
   )

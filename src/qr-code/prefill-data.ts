@@ -49,8 +49,7 @@ export function encodePrefillData(prefill: PrefillData): string {
 const BASE64URL = /^[A-Za-z0-9_-]+$/
 
 export type DecodedPrefillData =
-  | { ok: true; prefill: PrefillData }
-  | { ok: false; reason: 'not-base64' | 'not-our-data' }
+  { ok: true; prefill: PrefillData } | { ok: false; reason: 'not-base64' | 'not-our-data' }
 
 const notOurs: DecodedPrefillData = { ok: false, reason: 'not-our-data' }
 
@@ -62,14 +61,18 @@ export function decodePrefillData(data: string): DecodedPrefillData {
   if (!Array.isArray(tuple)) return notOurs
   const [layout, typeIndex, issuedAt, name, imo, ...fields] = tuple as unknown[]
   const calculatorType = CALCULATOR_TYPES[Number(typeIndex)]
-  if (layout !== LAYOUT || typeof typeIndex !== 'number' || calculatorType === undefined) return notOurs
-  if (typeof issuedAt !== 'number' || !Number.isSafeInteger(issuedAt) || issuedAt < 0) return notOurs
+  if (layout !== LAYOUT || typeof typeIndex !== 'number' || calculatorType === undefined)
+    return notOurs
+  if (typeof issuedAt !== 'number' || !Number.isSafeInteger(issuedAt) || issuedAt < 0)
+    return notOurs
   if (typeof imo !== 'number') return notOurs
   const names = fieldNames(calculatorType)
   if (fields.length > names.length) return notOurs
   const given = fields.flatMap((value, i) => (value === 0 ? [] : [[names[i], value]]))
   const calculation = checkCalculation(calculatorType, Object.fromEntries(given))
-  const vessel = checkVessel(imo === 0 ? { name } : { name, imoNumber: String(imo).padStart(7, '0') })
+  const vessel = checkVessel(
+    imo === 0 ? { name } : { name, imoNumber: String(imo).padStart(7, '0') },
+  )
   if (!calculation.ok || !vessel.ok) return notOurs
   return { ok: true, prefill: { ...calculation.value, vessel: vessel.value, issuedAt } }
 }

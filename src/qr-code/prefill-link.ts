@@ -27,18 +27,17 @@ export type PrefillFault =
   | { reason: 'expired'; expiredAt: Date }
 
 export type ReadPrefill =
-  | { ok: true; prefill: PrefillData; expiresAt: Date }
-  | { ok: false; fault: PrefillFault }
+  { ok: true; prefill: PrefillData; expiresAt: Date } | { ok: false; fault: PrefillFault }
 
 export interface PrefillLinks {
   /** Makes the link for a trip, valid for 30 days from `now` */
-  create(calculation: Calculation, vessel: Vessel, now?: Date): PrefillLink
+  create: (calculation: Calculation, vessel: Vessel, now?: Date) => PrefillLink
   /**
    * Reads the query of a link. Never throws; `fault` is the first thing found wrong.
    *
    * @param type the calculator that the link opens
    */
-  read(type: CalculatorType, query: { data?: unknown; sig?: unknown }, now?: Date): ReadPrefill
+  read: (type: CalculatorType, query: { data?: unknown; sig?: unknown }, now?: Date) => ReadPrefill
 }
 
 export type ReadPrefillLink = PrefillLinks['read']
@@ -97,4 +96,3 @@ export function prefillLinks(signer: LinkSigner, baseUrl: () => string): Prefill
     },
   }
 }
-

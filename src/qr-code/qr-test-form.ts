@@ -5,6 +5,7 @@ import {
   type CalculatorType,
 } from '../calculator/calculator-data.js'
 import { readForm, type CalculatorForm } from '../calculator/calculator-form.js'
+import { EXAMPLES } from '../calculator/examples.js'
 import { parseNumber } from '../calculator/number-text.js'
 import { checker } from '../validation/validator.js'
 import type { FieldError } from '../validation/field-errors.js'
@@ -32,20 +33,21 @@ const OTHER_FIELDS = [
   'image.errorCorrection',
 ] as const
 
-/** What the page starts with: a trip that makes a code at the first press of the button. */
+/** What the page starts with: trips that make a code at the first press of the button. */
 const EXAMPLE: Query = {
-  calculatorType: 'fuel',
   'vessel.name': 'Eendracht',
   'vessel.imoNumber': '8814275',
-  'fuel.quantity': '500',
-  'distance.distance': '120',
-  'distance.speedKn': '10',
-  'distance.consumption': '60',
-  'custom.amount': '1.5',
-  'custom.unit': 't',
   'image.size': String(DEFAULT_IMAGE.size),
   'image.margin': String(DEFAULT_IMAGE.margin),
   'image.errorCorrection': DEFAULT_IMAGE.errorCorrection,
+  ...Object.fromEntries(
+    Object.values(EXAMPLES).flatMap(({ calculatorType, calculatorData }) =>
+      Object.entries(calculatorData).map(([name, value]) => [
+        `${calculatorType}.${name}`,
+        String(value),
+      ]),
+    ),
+  ),
 }
 
 export const exampleForm = (): QrTestForm => readQrTestForm(EXAMPLE)
@@ -79,6 +81,7 @@ export function readQrTestForm(query: Query): QrTestForm {
   const values = Object.fromEntries(
     OTHER_FIELDS.map((name) => [name, textOf(query[name])]),
   ) as QrTestForm['values']
+  values['image.errorCorrection'] ||= DEFAULT_IMAGE.errorCorrection
   const calculators = Object.fromEntries(
     CALCULATOR_TYPES.map((type) => [type, readForm(type, query, `${type}.`)]),
   ) as Record<CalculatorType, CalculatorForm>
@@ -87,13 +90,14 @@ export function readQrTestForm(query: Query): QrTestForm {
   const image = {
     ...(values['image.size'] ? { size: integerOr(values['image.size']) } : {}),
     ...(values['image.margin'] ? { margin: integerOr(values['image.margin']) } : {}),
-    ...(values['image.errorCorrection'] ? { errorCorrection: values['image.errorCorrection'] } : {}),
+    ...(values['image.errorCorrection']
+      ? { errorCorrection: values['image.errorCorrection'] }
+      : {}),
   }
   const checked = checkRequest({
     calculatorType,
     // Its own form has told already what is wrong with it; an example keeps the rest checked.
-    calculatorData:
-      chosen.calculation?.calculatorData ?? CALCULATOR_DATA[calculatorType].examples[0],
+    calculatorData: (chosen.calculation ?? EXAMPLES[calculatorType]).calculatorData,
     vessel: {
       name: values['vessel.name'],
       ...(values['vessel.imoNumber'] ? { imoNumber: values['vessel.imoNumber'] } : {}),

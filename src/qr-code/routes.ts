@@ -45,7 +45,10 @@ const fileName = ({ calculation, link }: QrCode, extension: string): string =>
 
 function sendImage(reply: FastifyReply, code: QrCode, type: typeof PNG | typeof SVG) {
   return type === SVG
-    ? reply.type(`${SVG}; charset=utf-8`).header('content-disposition', fileName(code, 'svg')).send(code.svg())
+    ? reply
+        .type(`${SVG}; charset=utf-8`)
+        .header('content-disposition', fileName(code, 'svg'))
+        .send(code.svg())
     : reply.type(PNG).header('content-disposition', fileName(code, 'png')).send(code.png())
 }
 

@@ -21,7 +21,8 @@ const WORDS: Record<string, (params: Record<string, unknown>) => string> = {
   exclusiveMinimum: ({ limit }) => `must be more than ${number(limit)}`,
   minimum: ({ limit }) => `must be at least ${number(limit)}`,
   maximum: ({ limit }) => `must be at most ${number(limit)}`,
-  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${number(limit)} characters`),
+  minLength: ({ limit }) =>
+    limit === 1 ? 'must not be empty' : `must have at least ${number(limit)} characters`,
   maxLength: ({ limit }) => `must have at most ${number(limit)} characters`,
   format: ({ format }) => formats[String(format)]?.message ?? `must be a valid ${String(format)}`,
 }
@@ -30,7 +31,7 @@ function pathOf(error: ErrorObject): string {
   const steps = error.instancePath.split('/').slice(1)
   const params = error.params as Record<string, unknown>
   const child = params.missingProperty ?? params.additionalProperty
-  if (child !== undefined) steps.push(String(child))
+  if (typeof child === 'string') steps.push(child)
   return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
 }
 
@@ -43,7 +44,10 @@ export function fieldErrors(errors: readonly ErrorObject[]): FieldError[] {
     const path = pathOf(error)
     if (byPath.has(path)) continue
     const words = WORDS[error.keyword]
-    byPath.set(path, words?.(error.params as Record<string, unknown>) ?? error.message ?? 'is invalid')
+    byPath.set(
+      path,
+      words?.(error.params as Record<string, unknown>) ?? error.message ?? 'is invalid',
+    )
   }
   return [...byPath].map(([path, message]) => ({ path, message }))
 }

@@ -35,7 +35,12 @@ export function createAjv(options: Options = {}): Ajv {
     ...options,
   })
   for (const [name, { test }] of Object.entries(formats)) ajv.addFormat(name, test)
-  ajv.addKeyword({ keyword: 'x-plausible-trip', type: 'object', validate: plausibleTrip, errors: true })
+  ajv.addKeyword({
+    keyword: 'x-plausible-trip',
+    type: 'object',
+    validate: plausibleTrip,
+    errors: true,
+  })
   ajv.addVocabulary(['example', 'discriminator'])
   return ajv
 }

@@ -1,0 +1,26 @@
+import { text } from 'node:stream/consumers'
+import { hash } from '@node-rs/argon2'
+import { parseAdminAccounts } from '../administrator/admin-accounts.js'
+
+/**
+ * Prints the `email:hash` pair of an administrator for ADMIN_ACCOUNTS, and nothing else. The
+ * password comes on standard input, so that it stands in no history and no list of processes.
+ */
+const SHORTEST_PASSWORD = 12
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
+
+const [email = ''] = process.argv.slice(2)
+if (parseAdminAccounts(`${email}:$argon2id$x`) === null) {
+  fail('Usage: npm run -s admin:hash -- EMAIL < password')
+}
+if (process.stdin.isTTY) process.stderr.write('Password, then Enter and Ctrl-D: ')
+const password = (await text(process.stdin)).replace(/\r?\n$/, '')
+if (password.length < SHORTEST_PASSWORD) {
+  fail(`The password must have at least ${SHORTEST_PASSWORD} characters.`)
+}
+// The package's defaults are Argon2id with what OWASP asks for: 19 MiB, two passes, one lane.
+process.stdout.write(`${email.toLowerCase()}:${await hash(password)}\n`)

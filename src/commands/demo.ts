@@ -1,0 +1,45 @@
+import { createServer } from 'node:net'
+import type { Calculation } from '../calculator/calculator-data.js'
+import { EXAMPLES } from '../calculator/examples.js'
+import type { Vessel } from '../calculator/vessel.js'
+import { serve } from '../serve.js'
+
+const TRIPS: { calculation: Calculation; vessel: Vessel }[] = [
+  { calculation: EXAMPLES.fuel, vessel: { name: 'Eendracht', imoNumber: '8814275' } },
+  { calculation: EXAMPLES.distance, vessel: { name: 'Queen Mary 2', imoNumber: '9241061' } },
+  { calculation: EXAMPLES.custom, vessel: { name: 'Αργοναύτης' } },
+]
+
+/** The port wanted if it is free, else 0: any other. */
+async function freePort(wanted: number): Promise<number> {
+  const probe = createServer()
+  return new Promise((resolve) => {
+    probe.once('error', () => resolve(0))
+    probe.listen(wanted, '127.0.0.1', () => probe.close(() => resolve(wanted)))
+  })
+}
+
+const { PORT = '3000' } = process.env
+const app = await serve({
+  LOG_LEVEL: 'warn',
+  ...process.env,
+  // A demonstration is for this machine alone.
+  HOST: '127.0.0.1',
+  PORT: String(await freePort(Number(PORT) || 0)),
+})
+
+const base = app.publicBaseUrl()
+const codes = TRIPS.map(({ calculation, vessel }) => {
+  const { url } = app.prefillLinks.create(calculation, vessel)
+  return `  ${vessel.name}, ${calculation.calculatorType} calculator\n    ${url}`
+})
+process.stdout.write(`
+Clearwake runs on this machine; Ctrl-C ends it.
+
+  Calculators       ${base}/
+  QR code test      ${base}/qr-test
+  API               ${base}/docs
+
+What a guest opens by scanning a code (valid for 30 days):
+${codes.join('\n')}
+`)
