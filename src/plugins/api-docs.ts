@@ -6,6 +6,8 @@ import { readOpenApi } from './openapi-reader.js'
 export default fp(
   async (app) => {
     await app.register(swagger, {
+      // Tags are for the API alone; pages have none.
+      hideUntagged: true,
       openapi: {
         openapi: '3.1.0',
         info: {
@@ -21,8 +23,8 @@ export default fp(
         },
       },
     })
-    app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
-    app.get('/docs', { schema: { hide: true } }, async (_request, reply) =>
+    app.get('/openapi.json', async () => app.swagger())
+    app.get('/docs', async (_request, reply) =>
       reply.hypermedia(
         { page: 'docs/docs', fragment: 'docs/docs' },
         { api: readOpenApi(app.swagger()), baseUrl: app.publicBaseUrl() },

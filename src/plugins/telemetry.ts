@@ -75,7 +75,7 @@ export default fp(
       done()
     })
 
-    const unlimited = { config: { rateLimit: false }, schema: { hide: true } } as const
+    const unlimited = { config: { rateLimit: false } } as const
 
     app.get('/healthz', unlimited, async () => ({ status: 'alive' }))
 

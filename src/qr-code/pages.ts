@@ -48,7 +48,6 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
     {
       config: { rateLimit: { max: app.config.QR_RATE_LIMIT_PER_MINUTE, timeWindow: '1 minute' } },
       ...(app.config.QR_REQUIRE_ADMIN ? { onRequest: app.requireAdministrator } : {}),
-      schema: { hide: true },
     },
     async (request, reply) => {
       const views = { page: 'qr-code/qr-test', fragment: 'qr-code/_answer' }

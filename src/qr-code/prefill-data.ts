@@ -46,7 +46,8 @@ export function encodePrefillData(prefill: PrefillData): string {
   return Buffer.from(JSON.stringify(tuple)).toString('base64url')
 }
 
-const BASE64URL = /^[A-Za-z0-9_-]+$/
+// Either alphabet and padding, to tell a guest rightly what is wrong; only our own spelling is signed.
+const BASE64 = /^[\w+/-]+={0,2}$/
 
 export type DecodedPrefillData =
   { ok: true; prefill: PrefillData } | { ok: false; reason: 'not-base64' | 'not-our-data' }
@@ -56,7 +57,8 @@ const notOurs: DecodedPrefillData = { ok: false, reason: 'not-our-data' }
 /** Reads `data` of a link back. Never throws; says nothing of who made it (see the signature). */
 export function decodePrefillData(data: string): DecodedPrefillData {
   // Four characters carry three bytes, so a remainder of one cannot come about.
-  if (!BASE64URL.test(data) || data.length % 4 === 1) return { ok: false, reason: 'not-base64' }
+  if (!BASE64.test(data) || data.replace(/=+$/, '').length % 4 === 1)
+    return { ok: false, reason: 'not-base64' }
   const tuple = parseJson(Buffer.from(data, 'base64url').toString())
   if (!Array.isArray(tuple)) return notOurs
   const [layout, typeIndex, issuedAt, name, imo, ...fields] = tuple as unknown[]

@@ -34,7 +34,12 @@ export async function startApp(t: Test, environment: NodeJS.ProcessEnv = {}): Pr
     },
   })
   const app = await buildApp({
-    environment: { DATA_DIR: temporaryFolder(t), SESSION_SECRET: SECRET, PORT: '0', ...environment },
+    environment: {
+      DATA_DIR: temporaryFolder(t),
+      SESSION_SECRET: SECRET,
+      PORT: '0',
+      ...environment,
+    },
     logStream,
   })
   t.teardown(() => app.close())

@@ -1,0 +1,261 @@
+import { createServer, get, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { BrowserContext, Page } from 'playwright-core'
+import t from 'tap'
+import { FUELS } from '../../src/calculator/emission-factors.js'
+import { linkSigner } from '../../src/qr-code/link-signature.js'
+import { prefillLinks } from '../../src/qr-code/prefill-link.js'
+import { postJson, SECRET, startApp } from '../support/app.js'
+import { launchBrowser, listen, PHONE, readPng } from '../support/browser.js'
+import { TRIPS } from '../support/trips.js'
+
+const { url } = await startApp(t)
+const browser = await launchBrowser()
+t.teardown(() => browser.close())
+
+async function phone(options: object = {}): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await browser.newContext({ viewport: PHONE, ...options })
+  return { context, page: await context.newPage() }
+}
+
+const generate = async (trip: object) => (await postJson(`${url}/api/qr-code/generate`, trip)).body
+
+/** What stands in a form's fields, by name. */
+const valuesOf = (page: Page): Promise<Record<string, string>> =>
+  page.evaluate(() =>
+    Object.fromEntries(
+      [...new FormData(document.querySelector<HTMLFormElement>('#trip')!)].map(([name, value]) => [
+        name,
+        String(value),
+      ]),
+    ),
+  )
+
+const shownKilograms = async (page: Page): Promise<number> =>
+  Number(await page.locator('.figure data').getAttribute('value'))
+
+t.test(
+  'a code is read from PNG and SVG, and opens the calculator with values and result',
+  async (t) => {
+    const { context, page } = await phone()
+    t.teardown(() => context.close())
+    const complaints = listen(context, url)
+
+    for (const trip of TRIPS) {
+      const code = await generate(trip)
+      const png = Buffer.from(code.png.split(',')[1], 'base64')
+      t.equal(await readPng(png), code.url, `${trip.vessel.name}: PNG`)
+
+      const drawing = await browser.newPage({ viewport: { width: 600, height: 600 } })
+      await drawing.setContent(code.svg)
+      t.equal(await readPng(await drawing.screenshot()), code.url, `${trip.vessel.name}: SVG`)
+      await drawing.close()
+      t.ok(code.version <= 10, 'a usual trip fits version 10')
+
+      await page.goto(code.url)
+      t.equal(await page.locator('.loading').isVisible(), false)
+      t.equal(await page.locator('.vessel bdi').textContent(), trip.vessel.name)
+      const values = await valuesOf(page)
+      for (const [name, value] of Object.entries(trip.calculatorData)) {
+        t.equal(values[name], String(value), `${trip.vessel.name}: ${name}`)
+      }
+      const { body } = await postJson(
+        `${url}/api/calculators/${trip.calculatorType}/estimate`,
+        trip.calculatorData,
+      )
+      t.equal(await shownKilograms(page), body.co2eKg, 'the page and the API agree')
+    }
+    t.same(complaints, { errors: [], strangers: [] })
+  },
+)
+
+t.test('what a guest changes after scanning changes the result and keeps the vessel', async (t) => {
+  const { context, page } = await phone()
+  t.teardown(() => context.close())
+  await page.goto((await generate(TRIPS[0]!)).url)
+  await page.locator('#quantity').fill('1000')
+  await page.waitForFunction(() =>
+    document.querySelector('.figure data')?.textContent?.startsWith('3'),
+  )
+  t.ok(Math.abs((await shownKilograms(page)) - 3306.27) < 0.01)
+
+  await page.reload()
+  t.equal(await page.locator('#quantity').inputValue(), '1000', 'a reload keeps what was typed')
+  t.equal(await page.locator('.vessel bdi').textContent(), 'Ever Given')
+})
+
+t.test('a guest with scripts off sees the same', async (t) => {
+  const { context, page } = await phone({ javaScriptEnabled: false })
+  t.teardown(() => context.close())
+  const code = await generate(TRIPS[1]!)
+  await page.goto(code.url)
+  t.equal(await page.locator('.loading').isVisible(), false)
+  t.equal(await page.locator('#speedKn').inputValue(), '10')
+  t.ok((await page.locator('.figure').innerText()).includes('2\u202f613'))
+
+  await page.locator('#speedKn').fill('12')
+  await page.getByRole('button', { name: 'Calculate' }).click()
+  t.ok(page.url().endsWith('#result'), 'the result is what comes into view')
+  t.ok((await page.locator('.figure').innerText()).includes('3\u202f571'))
+})
+
+t.test('the loading state shows until the rest of the page has come', async (t) => {
+  const code = await generate(TRIPS[0]!)
+  let release = (): void => undefined
+  const held = new Promise<void>((resolve) => (release = resolve))
+  // A slow network between the service and the phone: the first part passes, the rest waits.
+  const network = createServer((request, response) => {
+    get(url + request.url!, { headers: { accept: 'text/html' } }, (answer: IncomingMessage) => {
+      response.writeHead(answer.statusCode!, { ...answer.headers, 'transfer-encoding': 'chunked' })
+      let first = true
+      answer.on('data', async (part: Buffer) => {
+        if (first || request.url!.startsWith('/assets/')) response.write(part)
+        else void held.then(() => response.write(part))
+        first = false
+      })
+      answer.on(
+        'end',
+        () =>
+          void (request.url!.startsWith('/assets/')
+            ? response.end()
+            : held.then(() => response.end())),
+      )
+    })
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => network.close())
+  const { context, page } = await phone()
+  t.teardown(() => context.close())
+
+  const { port } = network.address() as AddressInfo
+  await page.goto(code.url.replace(url, `http://127.0.0.1:${port}`), { waitUntil: 'commit' })
+  await page.locator('.loading').waitFor({ state: 'visible' })
+  t.equal(await page.locator('[aria-busy=true]').innerText(), 'Opening your trip …')
+  t.equal(await page.locator('#trip').count(), 0)
+  release()
+  await page.locator('.figure').waitFor({ state: 'visible' })
+  t.equal(await page.locator('.loading').isVisible(), false)
+})
+
+t.test('a link that cannot be used says why, and fills in nothing', async (t) => {
+  const { context, page } = await phone()
+  t.teardown(() => context.close())
+  const complaints = listen(context, url)
+  const { url: good, data, sig } = await generate(TRIPS[0]!)
+  const links = prefillLinks(linkSigner([SECRET]), () => url)
+  const madeAt = (time: string) => links.create(TRIPS[0]!, TRIPS[0]!.vessel, new Date(time)).url
+  const at = (query: string) => `${url}/calculator/fuel?${query}`
+
+  const cases: [what: string, link: string, title: string][] = [
+    ['not Base64', at(`data=%C3%A9%20!&sig=${sig}`), 'This code is damaged'],
+    [
+      'not our schema',
+      at(`data=${btoa('{"quantity":500}')}&sig=${sig}`),
+      'This is not trip data',
+    ],
+    ['wrong type', good.replace('/fuel?', '/distance?'), 'This code is for another calculator'],
+    [
+      'edited',
+      good.replace(/sig=./, (s: string) => (s === 'sig=A' ? 'sig=B' : 'sig=A')),
+      'This code was changed',
+    ],
+    ['expired', madeAt('2020-01-01'), 'This code has expired'],
+    ['not yet valid', madeAt('2100-01-01'), 'This code is not valid yet'],
+    ['empty', at('data=&sig='), 'This link is empty'],
+    ['100 kB long', at(`data=${'A'.repeat(100_000)}&sig=${sig}`), 'This link is too long'],
+    ['without a signature', at(`data=${data}`), 'This code was changed'],
+  ]
+  for (const [what, link, title] of cases) {
+    await page.goto(link)
+    t.equal(await page.getByRole('heading', { level: 1 }).innerText(), title, what)
+    t.equal(await page.locator('.loading').isVisible(), false)
+    t.equal(await page.locator('form, .figure').count(), 0, 'no calculator is shown')
+    t.ok(await page.getByRole('link', { name: 'Open the empty calculator' }).isVisible())
+  }
+
+  await page.goto(good.replace('/fuel?', '/distance?'))
+  await page.getByRole('link', { name: 'Open it in the fuel calculator' }).click()
+  t.equal(
+    await page.locator('#quantity').inputValue(),
+    '500',
+    'the right calculator is one tap away',
+  )
+  t.same(complaints, { errors: [], strangers: [] })
+})
+
+t.test('the result follows what is typed, without losing the focus', async (t) => {
+  const { context, page } = await phone()
+  t.teardown(() => context.close())
+  const complaints = listen(context, url)
+  await page.goto(`${url}/calculator/fuel`)
+  t.equal(await page.locator('.still').innerText(), 'Still needed: quantity.')
+  await page.evaluate(() => {
+    // Whether the result was ever blank while it changed
+    const result = document.querySelector('#result')!
+    new MutationObserver(() => {
+      if (result.textContent!.trim() === '') document.body.dataset.flickered = 'true'
+    }).observe(result, { childList: true, subtree: true })
+  })
+  await page.locator('#quantity').pressSequentially('1000', { delay: 30 })
+  await page.waitForFunction(
+    () => document.querySelector('.figure data')?.textContent === '3\u202f306',
+  )
+  t.equal(await page.evaluate(() => document.activeElement?.id), 'quantity')
+  t.equal(await page.evaluate(() => document.body.dataset.flickered), undefined)
+  t.equal(await page.locator('#announcement').innerText(), '3\u202f306 kg CO2e', 'it is announced')
+
+  await page.locator('summary', { hasText: 'How this is calculated' }).click()
+  await page.locator('#unit').selectOption('gal-us')
+  await page.locator('#fuelType').selectOption('petrol')
+  await page.waitForFunction(() => document.querySelector('.figure data')?.textContent === '11.15')
+  t.equal(await page.locator('.working').getAttribute('open'), '', 'what was unfolded stays so')
+  t.ok((await page.locator('.factors').innerText()).includes('DESNZ'))
+  t.ok(
+    (await page.locator('.factors').innerText()).includes(String(FUELS.petrol.tankToWake.value)),
+    'each number stands with its source',
+  )
+
+  await page.locator('#quantity').fill('-5')
+  await page.locator('#quantity-error').waitFor({ state: 'visible' })
+  t.equal(await page.locator('#quantity-error').innerText(), 'Must be more than 0')
+  t.equal(await page.locator('#quantity').getAttribute('aria-invalid'), 'true')
+  t.equal(await page.locator('.figure').count(), 0, 'no result stands beside a wrong field')
+  await page.locator('#quantity').fill('1,5')
+  await page.locator('.figure').waitFor()
+  t.equal(await page.locator('#quantity').getAttribute('aria-invalid'), null)
+  t.same(complaints, { errors: [], strangers: [] })
+})
+
+t.test('of two answers under way the later question wins', async (t) => {
+  const { context, page } = await phone()
+  t.teardown(() => context.close())
+  await page.route('**/calculator/fuel?*quantity=1&*', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    await route.continue().catch(() => undefined)
+  })
+  await page.goto(`${url}/calculator/fuel`)
+  const asked = page.waitForRequest(/quantity=1&/)
+  await page.locator('#quantity').fill('1')
+  await asked
+  await page.locator('#quantity').fill('1000')
+  await page.waitForFunction(
+    () => document.querySelector('.figure data')?.textContent === '3\u202f306',
+  )
+  await page.waitForTimeout(1600)
+  t.equal(await page.locator('.figure data').innerText(), '3\u202f306')
+})
+
+t.test('without a connection the last result stays, and a word says so', async (t) => {
+  const { context, page } = await phone()
+  t.teardown(() => context.close())
+  await page.goto(`${url}/calculator/fuel?quantity=1000`)
+  await context.setOffline(true)
+  await page.locator('#quantity').fill('2000')
+  await page.locator('.offline').waitFor()
+  t.equal(await page.locator('.figure data').innerText(), '3\u202f306')
+  await context.setOffline(false)
+  await page.locator('#quantity').fill('3000')
+  await page.waitForFunction(
+    () => document.querySelector('.figure data')?.textContent === '9\u202f919',
+  )
+  t.equal(await page.locator('.offline').count(), 0)
+})

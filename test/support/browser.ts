@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs'
+import { chromium, type Browser, type BrowserContext } from 'playwright-core'
+import { PNG } from 'pngjs'
+import { readQrCode, toGray } from './zbar.js'
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Where a browser is, in the order that we look for one; `null` where there is none. */
+export function findBrowser(): string | null {
+  const places = [
+    process.env.CHROMIUM_PATH,
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome',
+    chromium.executablePath(),
+  ]
+  return places.find((place) => place !== undefined && place !== '' && existsSync(place)) ?? null
+}
+
+/** Starts the browser; throws where there is none, as browser tests are never skipped. */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = findBrowser()
+  if (executablePath === null)
+    throw new Error('no Chromium found: set CHROMIUM_PATH, or run npm test')
+  return chromium.launch({ executablePath, args: FLAGS })
+}
+
+export const PHONE = { width: 390, height: 844 }
+export const DESKTOP = { width: 1280, height: 900 }
+
+/** What must not happen in a browser, as it happens. */
+export interface Complaints {
+  /** Errors on the console, uncaught exceptions and violations of the security policy */
+  errors: string[]
+  /** Requests to any host but the service's own */
+  strangers: string[]
+}
+
+/** Notes every complaint of a page and of those that it opens. */
+export function listen(context: BrowserContext, origin: string): Complaints {
+  const complaints: Complaints = { errors: [], strangers: [] }
+  context.on('console', (message) => {
+    if (message.type() === 'error') complaints.errors.push(message.text())
+  })
+  context.on('weberror', (error) => complaints.errors.push(String(error.error())))
+  context.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${origin}/`) && !url.startsWith('data:')) complaints.strangers.push(url)
+  })
+  return complaints
+}
+
+/** The text of the QR code in a PNG, such as a screenshot; `null` where none is read. */
+export function readPng(png: Buffer): Promise<string | null> {
+  const { width, height, data } = PNG.sync.read(png)
+  return readQrCode(toGray(width, height, data))
+}
