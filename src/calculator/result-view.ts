@@ -1,7 +1,7 @@
 import type { Calculation } from './calculator-data.js'
 import { comparison } from './comparison.js'
 import { estimate } from './estimate.js'
-import { formatExact, formatMass, formatNumber, formatSignificant } from './number-text.js'
+import { formatExact, formatHundredths, formatMass, formatSignificant } from './number-text.js'
 import type { Vessel } from './vessel.js'
 import { working, type WorkingStep } from './working.js'
 
@@ -88,7 +88,7 @@ export function resultView(
       formatMass(co2eKg).unit === 'kg'
         ? `${formatSignificant(Number((co2eKg / 1000).toPrecision(3)))} t`
         : `${formatSignificant(co2eKg)} kg`,
-    kilograms: formatNumber(co2eKg, 2),
+    kilograms: formatHundredths(co2eKg),
     parts: [
       ...part('Burning the fuel', tankToWakeCo2eKg),
       ...part('Supplying the fuel', wellToTankCo2eKg),

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { ProblemDetails } from '../plugins/problem.js'
+import { problemResponses } from '../plugins/problem.js'
 import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,
@@ -87,7 +87,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         tags: ['Calculators'],
         summary: 'List calculators, fuels and emission factors',
-        response: { 200: CatalogueSchema },
+        response: { 200: CatalogueSchema, ...problemResponses },
       },
     },
     async () => catalogue,
@@ -102,7 +102,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
           tags: ['Calculators'],
           summary: `Estimate emissions: ${CALCULATOR_DATA[calculatorType].title ?? calculatorType}`,
           body: CALCULATOR_DATA[calculatorType],
-          response: { 200: EstimateSchema, '4xx': ProblemDetails },
+          response: { 200: EstimateSchema, ...problemResponses },
         },
       },
       async ({ body }) => estimate({ calculatorType, calculatorData: body } as Calculation),

@@ -20,6 +20,17 @@ export const ProblemDetails = Type.Object(
 )
 export type ProblemDetails = Static<typeof ProblemDetails>
 
+const asProblem = (description: string) => ({
+  description,
+  content: { 'application/problem+json': { schema: ProblemDetails } },
+})
+
+/** What any route under /api may answer besides its result, for its `response` schema. */
+export const problemResponses = {
+  '4xx': asProblem('The request cannot be served; `errors` names each wrong field'),
+  '5xx': asProblem('Something behind the service failed'),
+}
+
 interface Extras {
   errors?: FieldError[]
   headers?: Record<string, string>

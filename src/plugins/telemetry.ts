@@ -25,17 +25,16 @@ export const genReqId: NonNullable<FastifyServerOptions['genReqId']> = ({ header
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : crypto.randomUUID()
 }
 
-/** Log settings that hold before the configuration is read. Nothing secret is ever an entry. */
+/**
+ * Log settings that hold before the configuration is read. No entry of ours has a secret; the
+ * redaction is for what libraries hang on their errors. Paths without wildcards, as those cost
+ * a tenth of a request.
+ */
 export const loggerOptions = {
   redact: {
-    paths: [
-      '*.authorization',
-      '*.cookie',
-      '*.password',
-      '*.token',
-      '*["set-cookie"]',
-      '*["xc-token"]',
-    ],
+    paths: ['', 'err.', 'err.headers.', 'err.options.headers.', 'err.request.headers.'].flatMap(
+      (place) => ['authorization', 'cookie', 'password', 'token'].map((name) => place + name),
+    ),
     censor: '[redacted]',
   },
 }

@@ -1,6 +1,7 @@
+import accepts from '@fastify/accepts'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify'
-import { invalidInput, ProblemDetails } from '../plugins/problem.js'
+import { invalidInput, problemResponses } from '../plugins/problem.js'
 import {
   generateQrCode,
   QrCodeRequestSchema,
@@ -19,20 +20,6 @@ const BODY_LIMIT = 16 * 1024
 
 const PNG = 'image/png'
 const SVG = 'image/svg+xml'
-
-/** Which of our answers the client wants most (RFC 9110, 12.5.1); JSON where it does not say. */
-function wantedType(accept: string | undefined): typeof PNG | typeof SVG | 'application/json' {
-  const ranges = (accept ?? '').split(',').map((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    const quality = parameters.find((parameter) => parameter.startsWith('q='))
-    return { type, q: quality === undefined ? 1 : Number(quality.slice(2)) || 0 }
-  })
-  const offers = ['application/json', SVG, PNG] as const
-  const qualityOf = (offer: string): number =>
-    Math.max(0, ...ranges.filter(({ type }) => type === offer).map(({ q }) => q))
-  const best = offers.reduce((a, b) => (qualityOf(b) > qualityOf(a) ? b : a))
-  return best
-}
 
 const dataUrl = (type: string, content: Buffer): string =>
   `data:${type};base64,${content.toString('base64')}`
@@ -57,6 +44,7 @@ const markQrCodeCall: onRequestAsyncHookHandler = async (request) => {
 }
 
 const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
+  await app.register(accepts)
   const guards = app.config.QR_REQUIRE_ADMIN ? [app.requireAdministrator] : []
 
   app.post(
@@ -78,9 +66,13 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
         response: {
           200: {
             description: 'The code',
-            content: { 'application/json': { schema: QrCodeSchema } },
+            content: {
+              'application/json': { schema: QrCodeSchema },
+              [SVG]: { schema: { type: 'string' } },
+              [PNG]: { schema: { type: 'string', format: 'binary' } },
+            },
           },
-          '4xx': ProblemDetails,
+          ...problemResponses,
         },
       },
     },
@@ -91,8 +83,9 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
 
       const { code } = generated
       void reply.header('vary', 'Accept')
-      const wanted = wantedType(request.headers.accept)
-      if (wanted !== 'application/json') return sendImage(reply, code, wanted)
+      // JSON comes first, so it is what */* gets; and what is left where nothing of ours is wanted.
+      const wanted = request.accepts().type(['application/json', SVG, PNG])
+      if (wanted === SVG || wanted === PNG) return sendImage(reply, code, wanted)
       const { link } = code
       return {
         calculatorType: code.calculation.calculatorType,

@@ -1,7 +1,7 @@
 import type { QrCodeRequest } from '../../src/qr-code/generate-qr-code.js'
 
 /** Trips of real vessels, with names that break careless code. */
-export const TRIPS: QrCodeRequest[] = [
+export const TRIPS = [
   {
     calculatorType: 'fuel',
     calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
@@ -36,4 +36,4 @@ export const TRIPS: QrCodeRequest[] = [
     calculatorData: { fuelType: 'lng', quantity: 2.5, unit: 't' },
     vessel: { name: '<b onclick="alert(1)">M/Y "O\'Hara" & Søn</b>', imoNumber: '9744001' },
   },
-]
+] as const satisfies readonly QrCodeRequest[]

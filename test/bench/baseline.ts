@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import view from '@fastify/view'
+import { Eta } from 'eta'
+import Fastify from 'fastify'
+import QRCode from 'qrcode'
+import type { FuelData } from '../../src/calculator/calculator-data.js'
+import { FuelData as FuelSchema } from '../../src/calculator/calculator-data.js'
+import { readForm } from '../../src/calculator/calculator-form.js'
+import { CALCULATOR_NAMES, CHOICES, formView } from '../../src/calculator/calculator-view.js'
+import { estimate } from '../../src/calculator/estimate.js'
+import { resultView } from '../../src/calculator/result-view.js'
+import { EstimateSchema } from '../../src/calculator/routes.js'
+import { projectRoot } from '../../src/project-root.js'
+import type { QrCodeRequest } from '../../src/qr-code/generate-qr-code.js'
+import { linkSigner } from '../../src/qr-code/link-signature.js'
+import { prefillLinks } from '../../src/qr-code/prefill-link.js'
+import { createAjv } from '../../src/validation/validator.js'
+
+// The same work with the same libraries and nothing else: what Clearwake is measured against.
+
+const app = Fastify()
+const ajv = createAjv()
+app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object))
+
+app.post<{ Body: FuelData }>(
+  '/api/calculators/fuel/estimate',
+  { schema: { body: FuelSchema, response: { 200: EstimateSchema } } },
+  async ({ body }) => estimate({ calculatorType: 'fuel', calculatorData: body }),
+)
+
+const links = prefillLinks(
+  linkSigner(['a secret for the bench, of 32 bytes or more']),
+  () => 'https://example.com',
+)
+app.post<{ Body: QrCodeRequest }>('/api/qr-code/generate', async ({ body }) => {
+  const link = links.create(body, body.vessel)
+  const segments = [{ data: Buffer.from(link.url), mode: 'byte' as const }]
+  return {
+    url: link.url,
+    svg: await QRCode.toString(segments, { type: 'svg', errorCorrectionLevel: 'M' }),
+    png: await QRCode.toDataURL(segments, { errorCorrectionLevel: 'M', width: 512 }),
+  }
+})
+
+const templates = join(projectRoot, 'templates')
+const assets = JSON.parse(readFileSync(join(projectRoot, 'dist/assets.json'), 'utf8')) as Record<
+  string,
+  string
+>
+await app.register(view, {
+  engine: { eta: new Eta({ views: templates, cache: true }) },
+  templates,
+  production: true,
+  defaultContext: { asset: (name: string) => `/assets/${assets[name] ?? ''}` },
+})
+app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ query }, reply) => {
+  const form = readForm('fuel', query)
+  return reply.viewAsync('calculator/calculator', {
+    type: 'fuel',
+    calculator: CALCULATOR_NAMES.fuel,
+    form: formView(form, true),
+    choices: CHOICES,
+    vessel: null,
+    result: form.calculation && resultView(form.calculation, null, undefined),
+  })
+})
+
+await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })

@@ -1,0 +1,51 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildApp } from '../../src/app.js'
+import { projectRoot } from '../../src/project-root.js'
+import { DESKTOP, launchBrowser, PHONE } from '../support/browser.js'
+import { TRIPS } from '../support/trips.js'
+
+// Takes the README's pictures anew: npm run screenshots.
+
+const folder = join(projectRoot, '.github/screenshots')
+mkdirSync(folder, { recursive: true })
+
+const app = await buildApp({
+  environment: {
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    SESSION_SECRET: 'a secret for pictures, of 32 bytes or more',
+  },
+})
+await app.listen({ host: '127.0.0.1', port: 0 })
+const base = app.publicBaseUrl()
+const [, trip] = TRIPS
+const { url } = app.prefillLinks.create(trip, trip.vessel)
+
+const pictures = [
+  { name: 'scanned-phone', path: url, viewport: { ...PHONE, height: 1180 }, scheme: 'light' },
+  {
+    name: 'result-phone-dark',
+    path: '/calculator/fuel?quantity=1000',
+    viewport: PHONE,
+    scheme: 'dark',
+  },
+  { name: 'expired-phone', path: `${url}x`, viewport: PHONE, scheme: 'light' },
+  { name: 'home', path: '/', viewport: { ...DESKTOP, height: 700 }, scheme: 'light' },
+  {
+    name: 'qr-test-dark',
+    path: '/qr-test?calculatorType=fuel&vessel.name=Eendracht&vessel.imoNumber=8814275&fuel.quantity=500',
+    viewport: { ...DESKTOP, height: 1180 },
+    scheme: 'dark',
+  },
+] as const
+
+const browser = await launchBrowser()
+for (const { name, path, viewport, scheme } of pictures) {
+  const page = await browser.newPage({ viewport, colorScheme: scheme })
+  await page.goto(path.startsWith('/') ? base + path : path, { waitUntil: 'networkidle' })
+  await page.screenshot({ path: join(folder, `${name}.png`) })
+  await page.close()
+}
+await browser.close()
+await app.close()

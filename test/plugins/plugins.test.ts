@@ -1,0 +1,748 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { Ajv, type AnySchema } from 'ajv'
+import t, { type Test } from 'tap'
+import { buildApp } from '../../src/app.js'
+import { ConfigError } from '../../src/plugins/config.js'
+import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
+import { USUAL } from '../support/calculations.js'
+import { rawGet } from '../support/raw-http.js'
+
+const FRAGMENT = { 'hx-request': 'true', 'hx-request-type': 'partial' }
+const HASH = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$aGFzaGhhc2hoYXNoaGFzaA'
+
+const { url, log } = await startApp(t)
+
+/** An answer as it came over the wire: fetch would undo the compression. */
+function wire(
+  address: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: Record<string, string | undefined>; body: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(address, { headers }, (response) => {
+      const parts: Buffer[] = []
+      response.on('data', (part: Buffer) => parts.push(part))
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: Object.fromEntries(
+            Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+          ),
+          body: Buffer.concat(parts),
+        }),
+      )
+    })
+    request.on('error', reject)
+    request.end()
+  })
+}
+
+async function configProblem(environment: NodeJS.ProcessEnv): Promise<string> {
+  try {
+    const app = await buildApp({ environment: { LOG_LEVEL: 'silent', ...environment } })
+    await app.close()
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  return 'it started'
+}
+
+async function logged(t: Test, find: (entry: Record<string, unknown>) => boolean) {
+  for (let i = 0; i < 200; i++) {
+    const entry = log.find(find)
+    if (entry) return entry
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  t.fail('no such log entry')
+  return {}
+}
+
+// Configuration
+
+t.test('one message names everything that is wrong with a configuration', async (t) => {
+  const message = await configProblem({
+    DATA_DIR: temporaryFolder(t),
+    HOST: '0.0.0.0',
+    PORT: '99999',
+    LOG_LEVEL: 'loud',
+    QR_REQUIRE_ADMIN: 'perhaps',
+    RATE_LIMIT_PER_MINUTE: '0',
+    SESSION_SECRET: 'too short to say aloud',
+    SESSION_SECRET_PREVIOUS: 'old and short',
+    CHECKOUT_URL: 'javascript:alert(1)',
+    TIME_ZONE: 'Mars/Olympus',
+    TRUST_PROXY: 'everybody',
+    ADMIN_ACCOUNTS: 'a@b.c:password-in-the-clear',
+  })
+  for (const name of [
+    'PORT',
+    'LOG_LEVEL',
+    'QR_REQUIRE_ADMIN',
+    'RATE_LIMIT_PER_MINUTE',
+    'SESSION_SECRET',
+    'SESSION_SECRET_PREVIOUS',
+    'CHECKOUT_URL',
+    'TIME_ZONE',
+    'TRUST_PROXY',
+    'ADMIN_ACCOUNTS',
+    'PUBLIC_BASE_URL',
+  ]) {
+    t.match(message, new RegExp(`^ {2}${name} must `, 'm'), name)
+  }
+  t.notMatch(message, /too short to say|old and short|password-in-the-clear/, 'but no secret')
+  t.match(message, /fatal.*silent/, 'and the choices where there are some')
+})
+
+t.test('an address that others reach needs a secret, accounts and a public address', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  for (const HOST of ['0.0.0.0', '::', '192.168.1.5', 'carbon.example.com']) {
+    const message = await configProblem({ DATA_DIR, HOST })
+    for (const name of ['SESSION_SECRET', 'ADMIN_ACCOUNTS', 'PUBLIC_BASE_URL']) {
+      t.match(message, new RegExp(`${name} must be set`), `${HOST}: ${name}`)
+    }
+  }
+  t.same(readdirSync(DATA_DIR), [], 'a refused start leaves nothing behind')
+  for (const HOST of ['127.0.0.1', '127.8.8.8', '::1', 'localhost']) {
+    const app = await buildApp({ environment: { DATA_DIR, HOST, LOG_LEVEL: 'silent' } })
+    await app.close()
+  }
+  const complete = await buildApp({
+    environment: {
+      DATA_DIR,
+      HOST: '0.0.0.0',
+      SESSION_SECRET: SECRET,
+      ADMIN_ACCOUNTS: `a@b.c:${HASH}, d@e.f:${HASH}`,
+      PUBLIC_BASE_URL: 'https://carbon.example.com',
+      LOG_LEVEL: 'silent',
+    },
+  })
+  await complete.close()
+  const partial = await configProblem({ DATA_DIR, HOST: '0.0.0.0', SESSION_SECRET: SECRET })
+  t.notMatch(partial, /SESSION_SECRET/)
+  t.match(partial, /PUBLIC_BASE_URL/)
+})
+
+t.test('values that look right but are not are refused', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const wrong: [string, string][] = [
+    ['PUBLIC_BASE_URL', 'https://example.com/path'],
+    ['PUBLIC_BASE_URL', 'https://example.com/?x=1'],
+    ['PUBLIC_BASE_URL', 'https://user:pass@example.com'],
+    ['PUBLIC_BASE_URL', 'example.com'],
+    ['PUBLIC_BASE_URL', 'ftp://example.com'],
+    ['CHECKOUT_URL', 'shop'],
+    ['ADMIN_ACCOUNTS', 'a@b.c'],
+    ['ADMIN_ACCOUNTS', `a@b.c:${HASH},oops`],
+    ['ADMIN_ACCOUNTS', `nobody:${HASH}`],
+    ['TRUST_PROXY', '10.0.0.0/99'],
+    ['TRUST_PROXY', '10.0.0.1,'],
+    ['TRUST_PROXY', '-1'],
+    ['PORT', 'http'],
+    ['PORT', '80.5'],
+    ['PORT', '-1'],
+    ['SHUTDOWN_TIMEOUT_MS', 'soon'],
+    ['SESSION_SECRET', 'x'.repeat(31)],
+  ]
+  for (const [name, value] of wrong) {
+    t.match(await configProblem({ DATA_DIR, [name]: value }), new RegExp(`^ {2}${name} `, 'm'), value)
+  }
+})
+
+t.test('a variable set to nothing is one not set', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const app = await buildApp({
+    environment: {
+      DATA_DIR,
+      LOG_LEVEL: 'silent',
+      HOST: '',
+      PORT: ' ',
+      SESSION_SECRET: '',
+      CHECKOUT_URL: '',
+      TIME_ZONE: '',
+      TRUST_PROXY: '',
+      METRICS_TOKEN: ' ',
+      ADMIN_ACCOUNTS: '',
+      QR_REQUIRE_ADMIN: '',
+    },
+  })
+  t.match(app.config, { HOST: '127.0.0.1', PORT: 3000, TIME_ZONE: 'UTC', QR_REQUIRE_ADMIN: false })
+  t.equal(app.config.METRICS_TOKEN, undefined)
+  await app.close()
+})
+
+t.test('a secret is made at the first start, kept to itself, and used again', async (t) => {
+  const DATA_DIR = join(temporaryFolder(t), 'data', 'deeper')
+  const environment = { SESSION_SECRET: undefined, DATA_DIR }
+  const first = await startApp(t, environment)
+  const file = join(DATA_DIR, 'session-secret')
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  t.equal(statSync(DATA_DIR).mode & 0o077, 0)
+  const secret = readFileSync(file, 'utf8').trim()
+  t.ok(Buffer.byteLength(secret) >= 32)
+  t.same(readdirSync(DATA_DIR), ['session-secret'], 'no draft is left')
+  const { body } = await postJson(`${first.url}/api/qr-code/generate`, {
+    ...USUAL.fuel,
+    vessel: { name: 'Eendracht' },
+  })
+  const { url: link } = body as { url: string }
+
+  const second = await startApp(t, environment)
+  t.equal(readFileSync(file, 'utf8').trim(), secret)
+  const opened = await fetch(link.replace(first.url, second.url))
+  t.match(await opened.text(), /id="trip"/, 'codes of the first still open at the second')
+  t.notMatch(JSON.stringify([...first.log, ...second.log]), secret, 'and the log never has it')
+
+  const elsewhere = await startApp(t, { SESSION_SECRET: undefined })
+  t.match(await (await fetch(link.replace(first.url, elsewhere.url))).text(), /data-reason="edited"/)
+})
+
+t.test('processes that start at once share one secret', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const apps = await Promise.all(
+    [1, 2, 3].map(() => buildApp({ environment: { DATA_DIR, LOG_LEVEL: 'silent' } })),
+  )
+  t.equal(new Set(apps.map((app) => app.config.SESSION_SECRET)).size, 1)
+  await Promise.all(apps.map((app) => app.close()))
+})
+
+t.test('a damaged secret file stops the start, without being told aloud', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  writeFileSync(join(DATA_DIR, 'session-secret'), 'half a sec\n')
+  const message = await configProblem({ DATA_DIR })
+  t.match(message, /DATA_DIR.*damaged.*session-secret/)
+  t.notMatch(message, /half a sec/)
+
+  const blocked = join(temporaryFolder(t), 'file')
+  writeFileSync(blocked, '')
+  t.match(await configProblem({ DATA_DIR: blocked }), /DATA_DIR cannot hold/)
+})
+
+// Security headers
+
+t.test('every answer carries the security headers', async (t) => {
+  const limited = await startApp(t, { RATE_LIMIT_PER_MINUTE: '1' })
+  await fetch(`${limited.url}/`)
+  const asset = /href="(\/assets\/site[^"]+)"/.exec(await (await fetch(`${url}/`)).text())?.[1] ?? ''
+  const answers: [string, number, Response][] = [
+    ['page', 200, await fetch(`${url}/`)],
+    ['calculator', 200, await fetch(`${url}/calculator/fuel`)],
+    ['loading page', 200, await fetch(`${url}/calculator/fuel?data=x`)],
+    ['API', 200, await fetch(`${url}/api/calculators`)],
+    ['API refusal', 422, await fetch(`${url}/api/calculators/fuel/estimate`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })],
+    ['API unknown', 404, await fetch(`${url}/api/nothing`)],
+    ['page unknown', 404, await fetch(`${url}/nothing`)],
+    ['asset', 200, await fetch(url + asset)],
+    ['asset unknown', 404, await fetch(`${url}/assets/none.css`)],
+    ['wrong method', 405, await fetch(`${url}/qr-test`, { method: 'DELETE' })],
+    ['OpenAPI', 200, await fetch(`${url}/openapi.json`)],
+    ['health', 200, await fetch(`${url}/healthz`)],
+    ['too many', 429, await fetch(`${limited.url}/`)],
+    ['broken address', 400, await fetch(`${url}/calculator/%E0%A4%A`)],
+    ['long address', 404, await fetch(`${url}/calculator/${'a'.repeat(300)}`)],
+  ]
+  for (const [what, status, { status: answered, headers }] of answers) {
+    t.equal(answered, status, what)
+    t.equal(headers.get('x-content-type-options'), 'nosniff', what)
+    t.equal(headers.get('x-frame-options'), 'DENY', what)
+    t.equal(headers.get('referrer-policy'), 'same-origin', what)
+    const policy = headers.get('content-security-policy') ?? ''
+    t.match(policy, /default-src 'none'/, what)
+    t.match(policy, /frame-ancestors 'none'/, what)
+    t.notMatch(policy, /unsafe-|\*|http:/, what)
+    t.ok(headers.get('x-request-id'), what)
+    t.equal(headers.get('x-powered-by'), null, what)
+    t.equal(headers.get('server'), null, what)
+    t.equal(headers.get('strict-transport-security'), null, `${what}: plain http`)
+  }
+})
+
+t.test('a page may load what it needs and nothing from elsewhere', async (t) => {
+  const policy = (await fetch(`${url}/`)).headers.get('content-security-policy') ?? ''
+  const directives = new Map(
+    policy.split('; ').map((directive) => {
+      const [name = '', ...sources] = directive.split(' ')
+      return [name, sources.join(' ')]
+    }),
+  )
+  t.equal(directives.get('script-src'), "'self'")
+  t.equal(directives.get('style-src'), "'self'")
+  t.equal(directives.get('connect-src'), "'self'")
+  t.equal(directives.get('img-src'), "'self' data:")
+  t.equal(directives.get('form-action'), "'self'")
+  t.equal(directives.get('base-uri'), "'none'")
+
+  for (const path of ['/', '/calculator/distance', '/qr-test', '/docs', '/nothing']) {
+    const html = await (await fetch(url + path)).text()
+    t.notMatch(html, /<script(?![^>]* src=)|<style| style=| on[a-z]+=|javascript:/, path)
+    t.notMatch(html, /(?:src|href)="https?:\/\/(?!127\.0\.0\.1)/, path)
+  }
+})
+
+t.test('a page whose address begins like the API is still a page', async (t) => {
+  const response = await fetch(`${url}/apiary`)
+  t.equal(response.status, 404)
+  t.match(response.headers.get('content-type'), /^text\/html/)
+  t.match(response.headers.get('content-security-policy'), /style-src 'self'/)
+})
+
+t.test('over https, browsers are told to stay there', async (t) => {
+  const secure = await startApp(t, { PUBLIC_BASE_URL: 'https://carbon.example.com' })
+  for (const path of ['/', '/api/calculators']) {
+    const { headers } = await fetch(secure.url + path)
+    t.match(headers.get('strict-transport-security'), /^max-age=\d{8,}/, path)
+  }
+})
+
+// Assets
+
+t.test('assets have names made of their content, and may be kept for ever', async (t) => {
+  const pages = await Promise.all(
+    ['/', '/calculator/fuel', '/qr-test'].map(async (path) => (await fetch(url + path)).text()),
+  )
+  const addresses = new Set(
+    pages.flatMap((html) => [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)),
+  )
+  t.ok(addresses.size >= 5)
+  for (const path of addresses) {
+    t.match(path, /^\/assets\/[a-z]+\.[A-Za-z0-9_-]{12}\.(css|js|svg)$/)
+    const plain = await wire(url + path, { 'accept-encoding': 'identity' })
+    t.equal(plain.status, 200, path)
+    t.equal(plain.headers['content-encoding'], undefined)
+    t.match(plain.headers['cache-control'], /public.*max-age=31536000.*immutable/)
+    t.match(plain.headers['content-type'], /^(text\/css|text\/javascript|application\/javascript|image\/svg\+xml)/)
+    t.match(plain.headers.vary, /accept-encoding/i, `${path} says that its form depends`)
+
+    const br = await wire(url + path, { 'accept-encoding': 'gzip, br' })
+    t.equal(br.headers['content-encoding'], 'br')
+    t.ok(brotliDecompressSync(br.body).equals(plain.body))
+    t.equal(br.headers['content-type'], plain.headers['content-type'])
+    t.match(br.headers.vary, /accept-encoding/i)
+    const gzip = await wire(url + path, { 'accept-encoding': 'gzip' })
+    t.equal(gzip.headers['content-encoding'], 'gzip')
+    t.ok(gunzipSync(gzip.body).equals(plain.body))
+
+    const etag = plain.headers.etag
+    t.equal((await wire(url + path, { 'accept-encoding': 'identity', 'if-none-match': etag ?? '' })).status, 304)
+  }
+})
+
+t.test('an asset that is not there is not there for ever', async (t) => {
+  for (const path of ['/assets/', '/assets', '/assets/none.js', '/assets/site.css', '/assets.json']) {
+    const { status, headers } = await fetch(url + path, { redirect: 'manual' })
+    t.equal(status, 404, path)
+    t.notMatch(headers.get('cache-control') ?? '', /immutable|public/, path)
+  }
+})
+
+t.test('no address leads out of the assets', async (t) => {
+  const secrets = [
+    ['package.json', '"fastify"'],
+    ['dist/assets.json', 'site.css'],
+    ['dist/server.js', 'serve('],
+    ['.git/HEAD', 'ref:'],
+  ] as const
+  const ups = ['..', '%2e%2e', '%2E%2E', '.%2e', '..%2f..', '%252e%252e', '....', '..;', '..%5c..', '..\\..', '%c0%ae%c0%ae', '..%00']
+  for (const [file, mark] of secrets) {
+    for (const up of ups) {
+      for (const slash of ['/', '%2f', '%2F', '%252f', '%5c', '\\', '//']) {
+        for (const start of ['/assets/', '/assets', '/', '/calculator/']) {
+          const path = `${start}${[up, up, file].join(slash)}`
+          const { status, body } = await rawGet(url, path)
+          if (status < 400 || status >= 500 || body.includes(mark)) t.fail(`${path}: ${status}`)
+          const single = `${start}${[up, file].join(slash)}`
+          const one = await rawGet(url, single)
+          if (one.status < 400 || one.status >= 500 || one.body.includes(mark)) t.fail(`${single}: ${one.status}`)
+        }
+      }
+    }
+  }
+  t.pass('none did')
+})
+
+// Errors
+
+t.test('a fault of ours tells nothing of our insides', async (t) => {
+  const entries: string[] = []
+  const app = await buildApp({
+    environment: { DATA_DIR: temporaryFolder(t), SESSION_SECRET: SECRET },
+    logStream: new Writable({
+      write(line: Buffer, _encoding, done) {
+        entries.push(line.toString())
+        done()
+      },
+    }),
+  })
+  t.teardown(() => app.close())
+  const fail = async () => {
+    throw Object.assign(new Error('password of db.internal:5432 is hunter2'), { code: 'EDEEP' })
+  }
+  app.get('/api/faulty', fail)
+  app.get('/faulty', fail)
+  app.get('/api/strange', async () => {
+    throw Object.assign(new Error('secret table'), { statusCode: 400 })
+  })
+  app.get('/calculator-loading', (_request, reply) =>
+    reply.loadingPage('calculator/prefill', { type: 'fuel', calculator: { title: 'Fuel' } }, fail),
+  )
+  const base = await app.listen({ host: '127.0.0.1', port: 0 })
+  const insides = /hunter2|db\.internal|EDEEP|secret table|node_modules|\.ts|\.js:\d|at async/
+
+  const api = await fetch(`${base}/api/faulty`)
+  t.equal(api.status, 500)
+  t.match(api.headers.get('content-type'), /^application\/problem\+json/)
+  const text = await api.text()
+  t.notMatch(text, insides)
+  t.match(JSON.parse(text), { status: 500, requestId: api.headers.get('x-request-id') })
+
+  const page = await fetch(`${base}/faulty`)
+  t.equal(page.status, 500)
+  t.match(page.headers.get('content-type'), /^text\/html/)
+  const html = await page.text()
+  t.match(html, /<!doctype html>/)
+  t.notMatch(html, insides)
+  t.ok(html.includes(page.headers.get('x-request-id') ?? 'none'), 'but a number to quote')
+
+  const fragment = await (await fetch(`${base}/faulty`, { headers: FRAGMENT })).text()
+  t.notMatch(fragment, /<!doctype/)
+  t.notMatch(fragment, insides)
+
+  t.notMatch(await (await fetch(`${base}/api/strange`)).text(), insides)
+
+  const loading = await fetch(`${base}/calculator-loading`)
+  const late = await loading.text()
+  t.match(late, /role="alert"/, 'a fault after the loading state is told in the page')
+  t.match(late, /<\/html>\s*$/)
+  t.notMatch(late, insides)
+  t.match(entries.join(''), /hunter2/, 'while the log has it all')
+})
+
+t.test('unknown addresses and methods are answered in the form that was asked for', async (t) => {
+  for (const [status, path, method] of [
+    [404, '/nothing', 'GET'],
+    [405, '/qr-test', 'PUT'],
+  ] as const) {
+    const page = await fetch(url + path, { method })
+    t.equal(page.status, status)
+    t.match(await page.text(), /<!doctype html>/)
+    const fragment = await fetch(url + path, { method, headers: FRAGMENT })
+    t.equal(fragment.status, status)
+    t.match(fragment.headers.get('vary'), /HX-Request/i)
+    const html = await fragment.text()
+    t.notMatch(html, /<!doctype|<html/)
+    t.match(html, /role="alert"/)
+  }
+  for (const [status, path, method] of [
+    [404, '/api', 'GET'],
+    [404, '/api/nothing', 'POST'],
+    [404, '/api?x=1', 'GET'],
+    [405, '/api/qr-code/generate', 'GET'],
+    [405, '/api/calculators?x=1', 'DELETE'],
+  ] as const) {
+    const response = await fetch(url + path, { method, headers: FRAGMENT })
+    t.equal(response.status, status, path)
+    t.match(response.headers.get('content-type'), /^application\/problem\+json/, path)
+    t.match(await response.json(), { status, title: String })
+    if (status === 405) t.ok(response.headers.get('allow'), path)
+  }
+})
+
+t.test('an address that cannot be decoded is told so in the usual forms', async (t) => {
+  const api = await fetch(`${url}/api/calculators/%E0%A4%A/estimate`)
+  t.ok(api.status === 400 || api.status === 404)
+  t.match(api.headers.get('content-type'), /^application\/problem\+json/)
+  const page = await fetch(`${url}/calculator/%E0%A4%A`)
+  t.ok(page.status === 400 || page.status === 404)
+  t.match(page.headers.get('content-type'), /^text\/html/)
+  const long = await fetch(`${url}/calculator/${'a'.repeat(300)}`)
+  t.match(long.headers.get('content-type'), /^text\/html/)
+  t.notMatch(await long.text(), /FST_ERR/)
+})
+
+// Telemetry
+
+t.test('a request keeps the id that a proxy gave it, if that looks like one', async (t) => {
+  const idOf = async (given?: string) =>
+    (await fetch(`${url}/healthz`, given === undefined ? {} : { headers: { 'x-request-id': given } }))
+      .headers.get('x-request-id')
+  t.equal(await idOf('abc-123_X.y'), 'abc-123_X.y')
+  for (const wrong of [undefined, '', 'a b', '<script>', 'x'.repeat(65), '{"a":1}', 'ü']) {
+    const id = await idOf(wrong)
+    t.match(id, /^[0-9a-f-]{36}$/, `instead of ${String(wrong)}`)
+  }
+  t.not(await idOf(), await idOf())
+})
+
+t.test('the log has each request, but nothing of its query', async (t) => {
+  const id = 'log-without-query'
+  await fetch(`${url}/calculator/fuel?data=SECRETDATA&sig=SECRETSIG&vesselName=Jane`, {
+    headers: { 'x-request-id': id, cookie: 'clearwake=SECRETCOOKIE', authorization: 'Bearer SECRETTOKEN' },
+  }).then((response) => response.text())
+  const entry = await logged(t, ({ reqId, msg }) => reqId === id && msg === 'request')
+  t.match(entry, { method: 'GET', path: '/calculator/fuel', status: 200, milliseconds: Number })
+  await fetch(`${url}/nothing?token=SECRETTOKEN`, { headers: { 'x-request-id': 'log-of-404' } })
+  t.match(await logged(t, ({ reqId, msg }) => reqId === 'log-of-404' && msg === 'request'), {
+    path: '/nothing',
+    status: 404,
+  })
+  t.notMatch(JSON.stringify(log), /SECRET(DATA|SIG|COOKIE|TOKEN)|Jane/)
+})
+
+t.test('health and readiness are told', async (t) => {
+  t.same(await (await fetch(`${url}/healthz`)).json(), { status: 'alive' })
+  const own = await startApp(t)
+  t.match(await (await fetch(`${own.url}/readyz`)).json(), { status: 'ready' })
+  own.app.readiness.set('good', async () => ({ ready: true, detail: 'fine' }))
+  own.app.readiness.set('bad', async () => {
+    throw new Error('db.internal is away')
+  })
+  const response = await fetch(`${own.url}/readyz`)
+  t.equal(response.status, 503)
+  const text = await response.text()
+  t.notMatch(text, /db\.internal/)
+  t.match(JSON.parse(text), {
+    status: 'not ready',
+    checks: { good: { ready: true, detail: 'fine' }, bad: { ready: false } },
+  })
+})
+
+t.test('metrics are for this machine, or for those with the token', async (t) => {
+  const local = await fetch(`${url}/metrics`)
+  t.equal(local.status, 200)
+  t.match(local.headers.get('content-type'), /^text\/plain/)
+  const text = await local.text()
+  t.match(text, /http_request_duration_seconds_count\{[^}]*route="\/calculator\/:type"/)
+  t.match(text, /^clearwake_prefill_total/m)
+  t.notMatch(text, /route="[^"]*(nothing|data=)/, 'no label that a stranger chooses')
+  for (const name of ['x-forwarded-for', 'forwarded']) {
+    const proxied = await fetch(`${url}/metrics`, { headers: { [name]: 'for=127.0.0.1' } })
+    t.equal(proxied.status, 403, `asked through a proxy: ${name}`)
+  }
+
+  const guarded = await startApp(t, { METRICS_TOKEN: 'let me see' })
+  const status = async (authorization?: string) =>
+    (await fetch(`${guarded.url}/metrics`, authorization === undefined ? {} : { headers: { authorization } })).status
+  t.equal(await status('Bearer let me see'), 200)
+  t.equal(await status(), 403)
+  t.equal(await status('Bearer let me sea'), 403)
+  t.equal(await status('Bearer let me see '.trimEnd() + 'x'), 403)
+  t.equal(await status('let me see'), 403)
+})
+
+// Limits
+
+t.test('a client with too many requests is told when to come back, in its own form', async (t) => {
+  const limited = await startApp(t, { RATE_LIMIT_PER_MINUTE: '2' })
+  for (let i = 0; i < 2; i++) t.equal((await fetch(`${limited.url}/`)).status, 200)
+  const page = await fetch(`${limited.url}/`)
+  t.equal(page.status, 429)
+  t.ok(Number(page.headers.get('retry-after')) > 0)
+  t.match(await page.text(), /<!doctype html>.*Too many requests/s)
+  const fragment = await fetch(`${limited.url}/`, { headers: FRAGMENT })
+  t.notMatch(await fragment.text(), /<!doctype/)
+  const api = await fetch(`${limited.url}/api/calculators`)
+  t.equal(api.status, 429)
+  t.match(api.headers.get('content-type'), /^application\/problem\+json/)
+  t.ok(Number(api.headers.get('retry-after')) > 0)
+  t.match(await api.json(), { status: 429, detail: /try again/ })
+  t.equal((await fetch(`${limited.url}/healthz`)).status, 200, 'health is always told')
+  t.equal((await fetch(`${limited.url}/readyz`)).status, 200)
+  t.equal((await fetch(`${limited.url}/metrics`)).status, 200)
+})
+
+t.test('addresses that are nothing count as requests too', async (t) => {
+  const limited = await startApp(t, { RATE_LIMIT_PER_MINUTE: '2' })
+  const statuses = []
+  for (let i = 0; i < 4; i++) statuses.push((await fetch(`${limited.url}/nothing`)).status)
+  t.equal(statuses.at(-1), 429)
+})
+
+t.test('who a client is depends on which proxies are trusted', async (t) => {
+  const statusesFor = async (TRUST_PROXY: string, chains: string[]) => {
+    const { url } = await startApp(t, { TRUST_PROXY, RATE_LIMIT_PER_MINUTE: '1' })
+    const statuses = []
+    for (const chain of chains) {
+      statuses.push((await fetch(`${url}/`, { headers: { 'x-forwarded-for': chain } })).status)
+    }
+    return statuses
+  }
+  t.same(
+    await statusesFor('false', ['203.0.113.1', '203.0.113.2']),
+    [200, 429],
+    'nobody is believed: both are the one that called',
+  )
+  t.same(await statusesFor('', ['203.0.113.1', '203.0.113.2']), [200, 429])
+  t.same(await statusesFor('true', ['203.0.113.1', '203.0.113.2', '203.0.113.1']), [200, 200, 429])
+  t.same(
+    await statusesFor('1', ['198.51.100.9, 203.0.113.1', '198.51.100.8, 203.0.113.1', '203.0.113.2']),
+    [200, 429, 200],
+    'one hop: what the client wrote in front of it is not believed',
+  )
+  t.same(
+    await statusesFor('loopback', ['198.51.100.9, 203.0.113.1', '198.51.100.8, 203.0.113.1']),
+    [200, 429],
+  )
+  t.same(
+    await statusesFor('127.0.0.0/8, 203.0.113.1', ['198.51.100.9, 203.0.113.1', '198.51.100.8, 203.0.113.1']),
+    [200, 200],
+    'a trusted proxy further out is believed as well',
+  )
+  t.same(await statusesFor('10.0.0.0/8', ['203.0.113.1', '203.0.113.2']), [200, 429])
+})
+
+// Documentation
+
+interface OpenApi {
+  openapi: string
+  info: { title: string; version: string }
+  components?: { securitySchemes?: Record<string, unknown> }
+  paths: Record<string, Record<string, Operation>>
+}
+interface Operation {
+  summary?: string
+  tags?: string[]
+  security?: Record<string, unknown>[]
+  parameters?: { name: string; in: string; required?: boolean }[]
+  requestBody?: { content: Record<string, { schema?: Schema; example?: unknown; examples?: Record<string, { value: unknown }> }> }
+  responses: Record<string, { description?: string; content?: Record<string, { schema?: Schema }> }>
+}
+type Schema = Record<string, unknown> & { examples?: unknown[] }
+
+const openApiOf = async (base: string) => (await (await fetch(`${base}/openapi.json`)).json()) as OpenApi
+
+t.test('the OpenAPI document is one, and lists every address of the API', async (t) => {
+  const document = await openApiOf(url)
+  t.match(document.openapi, /^3\.1\.\d+$/)
+  t.ok(document.info.title && document.info.version)
+  const { app } = await startApp(t)
+  // Each leaf of the printed tree of routes, such as `/api/calculators (GET, HEAD)`.
+  const routes = new Set<string>()
+  const branch: string[] = []
+  for (const line of app.printRoutes({ commonPrefix: false }).split('\n')) {
+    const [, indent = '', text = ''] = /^([│ ]*(?:[├└]── )?)(.*)$/.exec(line) ?? []
+    const [, part = '', methods = ''] = /^(.*?)(?: \(([A-Z, ]+)\))?$/.exec(text) ?? []
+    const depth = indent.length / 4
+    branch.length = Math.max(0, depth - 1)
+    branch.push(part)
+    const path = branch.join('')
+    if (!path.startsWith('/api')) continue
+    for (const method of methods.split(', ')) {
+      if (method && method !== 'HEAD') routes.add(`${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
+    }
+  }
+  t.ok(routes.size >= 5, [...routes].join(', '))
+  const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  t.same(new Set(listed), routes)
+
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const what = `${method} ${path}`
+      t.ok(operation.summary, `${what} has a summary`)
+      t.ok(operation.tags?.length, `${what} has a tag`)
+      const placeholders = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      t.same(
+        (operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => name),
+        placeholders,
+        `${what} declares its path parameters`,
+      )
+      for (const [status, response] of Object.entries(operation.responses)) {
+        t.match(status, /^([1-5]\d\d|[1-5]XX|default)$/, `${what}: ${status}`)
+        t.type(response.description, 'string', `${what}: ${status} has a description`)
+      }
+      t.ok(operation.responses['200'], `${what} tells its answer`)
+      if (operation.requestBody) {
+        const problem = operation.responses['4XX']?.content ?? {}
+        t.ok(problem['application/problem+json'], `${what} tells its refusals`)
+      }
+    }
+  }
+})
+
+t.test('the document’s schemas take its examples and the service’s answers', async (t) => {
+  const document = await openApiOf(url)
+  const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true })
+  let examples = 0
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const answerSchema = operation.responses['200']?.content?.['application/json']?.schema
+      if (!answerSchema) throw new Error(`${method} ${path} has no answer`)
+      const isAnswer = ajv.compile(answerSchema as AnySchema)
+      const body = operation.requestBody?.content['application/json']
+      if (!body?.schema) {
+        const answer: unknown = await (await fetch(url + path)).json()
+        t.ok(isAnswer(answer), `${path}: ${ajv.errorsText(isAnswer.errors)}`)
+        continue
+      }
+      const isBody = ajv.compile(body.schema as AnySchema)
+      const given = [
+        ...(body.schema.examples ?? []),
+        ...(body.example === undefined ? [] : [body.example]),
+        ...Object.values(body.examples ?? {}).map(({ value }) => value),
+      ]
+      t.ok(given.length > 0, `${path} has an example`)
+      t.notOk(isBody({}), `${path} asks for something`)
+      for (const example of given) {
+        examples++
+        t.ok(isBody(example), `${path}: ${ajv.errorsText(isBody.errors)}`)
+        const { status, body: answer } = await postJson(url + path, example)
+        t.equal(status, 200, `${path} takes its example`)
+        t.ok(isAnswer(answer), `${path}: ${ajv.errorsText(isAnswer.errors)}`)
+      }
+    }
+  }
+  t.ok(examples >= 4)
+})
+
+t.test('what only administrators may do is marked so', async (t) => {
+  const closed = await startApp(t, { QR_REQUIRE_ADMIN: 'true' })
+  const securityOf = async (base: string) =>
+    (await openApiOf(base)).paths['/api/qr-code/generate']?.post?.security
+  t.match(await securityOf(closed.url), [{ bearer: [] }])
+  t.equal(await securityOf(url), undefined)
+})
+
+t.test('the documentation page shows each operation and its fields', async (t) => {
+  const { paths } = await openApiOf(url)
+  const html = await (await fetch(`${url}/docs`)).text()
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { summary = 'none' }] of Object.entries(methods)) {
+      t.ok(html.includes(`<strong>${method.toUpperCase()}</strong> ${path}<`), `${method} ${path}`)
+      t.ok(html.includes(summary), summary)
+    }
+  }
+  for (const field of ['calculatorData.fuelType', 'vessel.imoNumber', 'image.errorCorrection', 'generatorHours', 'expiresAt']) {
+    t.match(html, new RegExp(`<code>[^<]*${field.replace('.', '\\.')}</code>`), field)
+  }
+  t.match(html, /curl http:\/\/127\.0\.0\.1:\d+\/api\/qr-code\/generate/)
+  t.notMatch(html, /\[object Object\]|undefined/)
+})
+
+// Compression
+
+t.test('pages and answers are compressed as the client likes', async (t) => {
+  for (const path of ['/', '/calculator/fuel?data=x', '/api/calculators', '/docs', '/openapi.json']) {
+    const identity = await wire(url + path, { 'accept-encoding': 'identity' })
+    t.equal(identity.headers['content-encoding'], undefined, path)
+    const plain = identity.body.toString()
+    const timeless = (text: string) => text.replace(/127\.0\.0\.1:\d+/g, '')
+
+    const br = await wire(url + path, { 'accept-encoding': 'gzip, deflate, br' })
+    t.equal(br.headers['content-encoding'], 'br', path)
+    t.equal(timeless(brotliDecompressSync(br.body).toString()), timeless(plain), path)
+    const gzip = await wire(url + path, { 'accept-encoding': 'gzip' })
+    t.equal(gzip.headers['content-encoding'], 'gzip', path)
+    t.equal(timeless(gunzipSync(gzip.body).toString()), timeless(plain), path)
+    for (const { headers } of [br, gzip]) {
+      t.match(headers.vary, /accept-encoding/i, `${path} says that its form depends`)
+    }
+    t.ok(br.body.length < identity.body.length)
+    const unknown = await wire(url + path, { 'accept-encoding': 'x-snappy' })
+    t.equal(unknown.status, 200, path)
+    t.equal(unknown.headers['content-encoding'], undefined, path)
+  }
+})

@@ -1,0 +1,493 @@
+import { PNG } from 'pngjs'
+import t from 'tap'
+import { postJson, SECRET, startApp } from '../support/app.js'
+import { REAL_VESSELS, USUAL } from '../support/calculations.js'
+import { drawSvg, readQrCode, toGray } from '../support/zbar.js'
+import { linkSigner } from '../../src/qr-code/link-signature.js'
+import { prefillLinks } from '../../src/qr-code/prefill-link.js'
+
+interface QrCodeAnswer {
+  calculatorType: 'fuel' | 'distance' | 'custom'
+  url: string
+  data: string
+  sig: string
+  generatedAt: string
+  expiresAt: string
+  version: number
+  errorCorrection: string
+  svg: string
+  png: string
+}
+
+const EVER_GIVEN = { name: 'Ever Given', imoNumber: '9811000' }
+const ASKED = { ...USUAL.fuel, vessel: EVER_GIVEN }
+
+const { app, url, log } = await startApp(t)
+const endpoint = `${url}/api/qr-code/generate`
+
+async function generate(request: object): Promise<QrCodeAnswer> {
+  const { status, body } = await postJson(endpoint, request)
+  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`)
+  return body as QrCodeAnswer
+}
+
+async function refusal(request: object): Promise<Map<string, string>> {
+  const { status, body } = await postJson(endpoint, request)
+  if (status !== 422) throw new Error(`${status}: ${JSON.stringify(body).slice(0, 300)}`)
+  const { errors } = body as { errors: { path: string; message: string }[] }
+  return new Map(errors.map(({ path, message }) => [path, message]))
+}
+
+const picture = (accept: string, request: object = ASKED) =>
+  fetch(endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept },
+    body: JSON.stringify(request),
+  })
+
+function decodePng(png: Buffer) {
+  const { width, height, data } = PNG.sync.read(png)
+  return { width, height, gray: toGray(width, height, data) }
+}
+
+const pngOf = ({ png }: QrCodeAnswer) =>
+  decodePng(Buffer.from(png.replace('data:image/png;base64,', ''), 'base64'))
+
+const links = prefillLinks(linkSigner([SECRET]), () => url)
+const vesselIn = ({ calculatorType, data, sig }: QrCodeAnswer) => {
+  const read = links.read(calculatorType, { data, sig })
+  return read.ok ? read.prefill.vessel : null
+}
+
+t.test('the answer is what the contract says, no more and no less', async (t) => {
+  const before = Math.floor(Date.now() / 1000) * 1000
+  const { status, headers, body } = await postJson(endpoint, {
+    ...ASKED,
+    image: { size: 512, margin: 4, errorCorrection: 'M' },
+  })
+  const code = body as QrCodeAnswer
+  t.equal(status, 200)
+  t.match(headers.get('content-type'), /^application\/json/)
+  t.equal(headers.get('cache-control'), 'no-store')
+  t.same(Object.keys(code).sort(), [
+    'calculatorType',
+    'data',
+    'errorCorrection',
+    'expiresAt',
+    'generatedAt',
+    'png',
+    'sig',
+    'svg',
+    'url',
+    'version',
+  ])
+  t.equal(code.calculatorType, 'fuel')
+  t.equal(code.url, `${url}/calculator/fuel?data=${code.data}&sig=${code.sig}`)
+  t.match(code.generatedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
+  const made = Date.parse(code.generatedAt)
+  t.ok(made >= before && made <= Date.now())
+  t.equal(Date.parse(code.expiresAt) - made, 30 * 24 * 60 * 60 * 1000)
+  t.equal(code.errorCorrection, 'M')
+  t.ok(code.version >= 1 && code.version <= 10)
+  t.match(code.svg, /^<svg [^>]*width="512" height="512"/)
+  t.match(code.png, /^data:image\/png;base64,[A-Za-z0-9+/]+=*$/)
+})
+
+t.test('the link begins with the public address, never with what a request says', async (t) => {
+  const { url: behind } = await startApp(t, { PUBLIC_BASE_URL: 'https://carbon.example.com/' })
+  const { body } = await postJson(`${behind}/api/qr-code/generate`, ASKED, {
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-proto': 'gopher',
+    forwarded: 'host=evil.example',
+  })
+  const { url: link } = body as QrCodeAnswer
+  t.ok(link.startsWith('https://carbon.example.com/calculator/fuel?data='))
+  t.ok(link.length <= 213)
+})
+
+t.test('a reader reads the link off the PNG, whatever its size, margin and level', async (t) => {
+  for (const errorCorrection of ['L', 'M', 'Q', 'H']) {
+    for (const size of [128, 256, 601, ...(errorCorrection === 'M' ? [2048] : [])]) {
+      const margin = [0, 1, 4, 16][(size + errorCorrection.charCodeAt(0)) % 4]
+      const code = await generate({ ...ASKED, image: { size, margin, errorCorrection } })
+      const { width, height, gray } = pngOf(code)
+      const what = `${size} px, margin ${margin}, level ${errorCorrection}`
+      t.same([width, height], [size, size], what)
+      t.equal(code.errorCorrection, errorCorrection, what)
+      t.equal(await readQrCode(gray), code.url, what)
+    }
+  }
+  for (let margin = 0; margin <= 16; margin++) {
+    const code = await generate({ ...ASKED, image: { size: 301, margin } })
+    const { width, height, gray } = pngOf(code)
+    t.same([width, height], [301, 301])
+    t.equal(await readQrCode(gray), code.url, `margin ${margin}`)
+    const modules = 17 + 4 * code.version + 2 * margin
+    const quiet = Math.floor(301 / modules) * margin
+    const edge = gray.pixels.subarray(0, quiet * 301)
+    t.ok(edge.every((shade) => shade === 255), `margin ${margin} is light`)
+    t.equal(drawSvg(code.svg).width, modules, `margin ${margin} in the SVG`)
+  }
+})
+
+t.test('the smallest picture that holds the code is still one', async (t) => {
+  const asked = {
+    calculatorType: 'custom',
+    calculatorData: { amount: 1, unit: 't' },
+    vessel: { name: 'A' },
+  }
+  const { version } = await generate(asked)
+  const smallest = 17 + 4 * version
+  const image = { size: Math.max(64, smallest), margin: 0, errorCorrection: 'M' }
+  const code = await generate({ ...asked, image })
+  const { width, gray } = pngOf(code)
+  t.equal(width, image.size)
+  t.equal(await readQrCode(gray), code.url)
+  const tooSmall = await refusal({ ...ASKED, image: { size: 64, margin: 16 } })
+  t.same([...tooSmall.keys()], ['image.size'])
+  t.match(tooSmall.get('image.size'), /at least \d+/)
+  const advised = Number(/\d+/.exec(tooSmall.get('image.size') ?? '')?.[0])
+  t.equal(pngOf(await generate({ ...ASKED, image: { size: advised, margin: 16 } })).width, advised)
+  t.ok((await refusal({ ...ASKED, image: { size: advised - 1, margin: 16 } })).has('image.size'))
+})
+
+t.test('a reader reads the link off the SVG too', async (t) => {
+  for (const type of ['fuel', 'distance', 'custom'] as const) {
+    for (const vessel of REAL_VESSELS) {
+      for (const errorCorrection of ['L', 'M', 'Q', 'H']) {
+        const code = await generate({ ...USUAL[type], vessel, image: { errorCorrection } })
+        t.equal(await readQrCode(drawSvg(code.svg)), code.url, `${type} ${errorCorrection}`)
+        t.same(vesselIn(code), vessel)
+      }
+    }
+  }
+})
+
+t.test('the picture itself is answered where the client asks for one', async (t) => {
+  const day = new Date().toISOString().slice(0, 10)
+  const svg = await picture('image/svg+xml')
+  t.equal(svg.status, 200)
+  t.match(svg.headers.get('content-type'), /^image\/svg\+xml/)
+  t.match(
+    svg.headers.get('content-disposition'),
+    new RegExp(`^attachment; filename="clearwake-fuel-${day}\\.svg"$`),
+  )
+  t.match(svg.headers.get('vary'), /accept\b/i)
+  const drawn = await readQrCode(drawSvg(await svg.text()))
+  t.match(drawn, new RegExp(`^${url}/calculator/fuel\\?data=`))
+
+  const png = await picture('image/png', { ...ASKED, image: { size: 300 } })
+  t.equal(png.headers.get('content-type'), 'image/png')
+  t.match(png.headers.get('content-disposition'), /^attachment; filename="clearwake-fuel-.*\.png"$/)
+  const decoded = decodePng(Buffer.from(await png.arrayBuffer()))
+  t.equal(decoded.width, 300)
+  t.match(await readQrCode(decoded.gray), new RegExp(`^${url}/calculator/fuel\\?data=`))
+
+  const refused = await picture('image/png', { ...ASKED, vessel: {} })
+  t.equal(refused.status, 422)
+  t.match(refused.headers.get('content-type'), /^application\/problem\+json/)
+  t.equal(refused.headers.get('content-disposition'), null)
+})
+
+t.test('the client gets the form it likes best', async (t) => {
+  const json = /^application\/json/
+  const cases: [string, RegExp][] = [
+    ['', json],
+    ['*/*', json],
+    ['application/*', json],
+    ['application/json', json],
+    ['text/html', json],
+    ['image/png', /^image\/png/],
+    ['IMAGE/PNG', /^image\/png/],
+    ['image/svg+xml', /^image\/svg/],
+    ['image/*', /^image\//],
+    ['image/*;q=0.9, application/json;q=0.5', /^image\//],
+    ['image/png, image/svg+xml;q=0.5', /^image\/png/],
+    ['image/png;q=0.5, image/svg+xml', /^image\/svg/],
+    ['image/svg+xml;q=0.2 , image/png; q=0.9', /^image\/png/],
+    ['application/json;q=0.1, image/png;q=0.2', /^image\/png/],
+    ['image/png;q=0.5, application/json', json],
+    ['image/png;q=0.5, */*', json],
+    ['image/png;q=0', json],
+    ['image/png, */*;q=0.8', /^image\/png/],
+    ['application/json;q=0, */*', /^image\//],
+    ['image/png;q=zero', json],
+    [',,;q=1,', json],
+  ]
+  for (const [accept, expected] of cases) {
+    const response = await picture(accept)
+    t.equal(response.status, 200, accept)
+    t.match(response.headers.get('content-type'), expected, `Accept: ${accept}`)
+    await response.arrayBuffer()
+  }
+})
+
+t.test('names of any script and IMO numbers in any form come out as they went in', async (t) => {
+  const names = [
+    'Ægir Ýmir',
+    'Ναυσικά',
+    'Надежда',
+    '長江號',
+    'أم القيوين',
+    'O’Hara "Quote" \'n\' `tick`',
+    '<script>alert(1)</script>',
+    '&amp; <%= it %> {{ x }}',
+    '👩‍✈️ ⛵',
+    'e\u0301',
+    '0',
+    'null',
+    '/../..?a=b&c=d#e',
+  ]
+  for (const name of names) {
+    const code = await generate({ ...USUAL.custom, vessel: { name } })
+    t.same(vesselIn(code), { name })
+    t.equal(await readQrCode(drawSvg(code.svg)), code.url, name)
+    t.notMatch(code.svg, /script|Quote/, 'and never as markup of the picture')
+  }
+  for (const written of ['9811000', 'IMO 9811000', 'imo9811000', ' IMO 9811000 ']) {
+    const code = await generate({ ...ASKED, vessel: { name: 'Ever Given', imoNumber: written } })
+    t.same(vesselIn(code), EVER_GIVEN, written)
+  }
+  t.same(vesselIn(await generate({ ...ASKED, vessel: { name: '  Ever Given ' } })), {
+    name: 'Ever Given',
+  })
+  t.ok(vesselIn(await generate({ ...ASKED, vessel: { name: '船'.repeat(80) } })))
+})
+
+t.test('everything wrong with a request is told at once', async (t) => {
+  const errors = await refusal({
+    calculatorType: 'fuel',
+    calculatorData: { fuelType: 'mgo', quantity: -5, unit: 'l', colour: 'red' },
+    vessel: { name: '', imoNumber: '8712345', flag: 'PA' },
+    image: { size: 5000, margin: 1.5, errorCorrection: 'X', colour: 'red' },
+    callback: 'x',
+  })
+  t.same([...errors.keys()].sort(), [
+    'calculatorData.colour',
+    'calculatorData.quantity',
+    'callback',
+    'image.colour',
+    'image.errorCorrection',
+    'image.margin',
+    'image.size',
+    'vessel.flag',
+    'vessel.imoNumber',
+    'vessel.name',
+  ])
+  t.match(errors.get('vessel.imoNumber'), /IMO number/)
+  t.match(errors.get('image.size'), /2,048/)
+
+  t.same([...(await refusal({})).keys()].sort(), ['calculatorData', 'calculatorType', 'vessel'])
+  t.same([...(await refusal({ ...ASKED, calculatorType: 'boat' })).keys()], ['calculatorType'])
+  t.same(
+    [...(await refusal({ ...ASKED, calculatorData: {}, vessel: {} })).keys()].sort(),
+    [
+      'calculatorData.fuelType',
+      'calculatorData.quantity',
+      'calculatorData.unit',
+      'vessel.name',
+    ],
+  )
+  t.same([...(await refusal({ ...ASKED, calculatorData: [] })).keys()], ['calculatorData'])
+  t.same([...(await refusal({ ...ASKED, vessel: 'Ever Given' })).keys()], ['vessel'])
+  t.same([...(await refusal({ ...ASKED, vessel: null })).keys()], ['vessel'])
+  t.same([...(await refusal({ ...ASKED, image: { size: '512' } })).keys()], ['image.size'])
+  t.same([...(await refusal({ ...ASKED, image: { size: 63 } })).keys()], ['image.size'])
+  t.same([...(await refusal({ ...ASKED, image: { margin: 17 } })).keys()], ['image.margin'])
+  t.same(
+    [...(await refusal({ ...ASKED, calculatorType: 'distance' })).keys()].sort(),
+    [
+      'calculatorData.consumption',
+      'calculatorData.consumptionUnit',
+      'calculatorData.distance',
+      'calculatorData.distanceUnit',
+      'calculatorData.quantity',
+      'calculatorData.speedKn',
+      'calculatorData.unit',
+    ],
+    'the data are checked against the type they came with',
+  )
+  const trip = { ...USUAL.distance.calculatorData, speedKn: 0.001 }
+  t.same(
+    [...(await refusal({ ...USUAL.distance, calculatorData: trip, vessel: EVER_GIVEN })).keys()],
+    ['calculatorData.speedKn'],
+  )
+})
+
+t.test('a name must be one line of something that can be seen', async (t) => {
+  const wrong: [string, string][] = [
+    ['spaces', '   '],
+    ['no-break spaces', '\u00a0\u00a0'],
+    ['a line break', 'Ever\nGiven'],
+    ['a tab', 'Ever\tGiven'],
+    ['NUL', 'Ever\0Given'],
+    ['escape', '\u001b[31mred'],
+    ['C1 control', 'a\u0085b'],
+    ['line separator', 'a\u2028b'],
+    ['half a pair', 'a\ud83d'],
+    ['the other half', '\udea2a'],
+    ['text turned round', '\u202etfelmaet'],
+    ['an isolate', 'a\u2067b'],
+    ['nothing but zero width', '\u200b'],
+    ['nothing but a soft hyphen', '\u00ad'],
+    ['nothing but joiners', '\u200d\u2060'],
+    ['81 characters', 'x'.repeat(81)],
+  ]
+  for (const [what, name] of wrong) {
+    const { status, body } = await postJson(endpoint, { ...ASKED, vessel: { name } })
+    t.equal(status, 422, what)
+    t.match(body, { errors: [{ path: 'vessel.name' }] }, what)
+  }
+})
+
+t.test('too much for a readable code is refused, naming what to shorten', async (t) => {
+  const asked = {
+    calculatorType: 'custom',
+    calculatorData: { amount: 1, unit: 't', description: '🚢'.repeat(120) },
+    vessel: { name: '船'.repeat(80) },
+  }
+  const errors = await refusal(asked)
+  t.ok(errors.has('vessel.name'))
+  t.ok(errors.has('calculatorData.description'))
+  t.match(errors.get('vessel.name'), /shorten/)
+
+  const high = await refusal({
+    ...ASKED,
+    vessel: { name: '船'.repeat(80) },
+    image: { errorCorrection: 'H' },
+  })
+  t.match(high.get('image.errorCorrection'), /\bL\b.*\bM\b/, 'a level that would do is named')
+  t.equal((await generate({ ...ASKED, vessel: { name: '船'.repeat(80) } })).errorCorrection, 'M')
+})
+
+t.test('the advice of how much to shorten is enough', async (t) => {
+  const asked = (length: number) => ({
+    ...ASKED,
+    vessel: { name: '船'.repeat(length) },
+    image: { errorCorrection: 'H' },
+  })
+  const message = (await refusal(asked(80))).get('vessel.name') ?? ''
+  const surplus = Number(/about (\d+) bytes/.exec(message)?.[1])
+  const shorter = 80 - Math.ceil((surplus + 2) / 3)
+  t.equal((await generate(asked(shorter))).errorCorrection, 'H')
+  t.ok((await refusal(asked(shorter + 3))).has('vessel.name'))
+})
+
+t.test('200 requests at once each get their own answer', async (t) => {
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, async (_, i) => {
+      const code = await generate({
+        calculatorType: 'fuel',
+        calculatorData: { fuelType: 'mgo', quantity: i + 1, unit: 'l' },
+        vessel: { name: `Vessel ${i}` },
+        image: { size: 200 + i },
+      })
+      const read = links.read('fuel', code)
+      return { code, i, read }
+    }),
+  )
+  for (const { code, i, read } of answers) {
+    t.match(read, {
+      ok: true,
+      prefill: { vessel: { name: `Vessel ${i}` }, calculatorData: { quantity: i + 1 } },
+    })
+    t.equal(Buffer.from(code.png.slice(22), 'base64').readUInt32BE(16), 200 + i, 'the width in its header')
+  }
+  const sampled = answers.filter(({ i }) => i % 20 === 0)
+  for (const { code } of sampled) t.equal(await readQrCode(drawSvg(code.svg)), code.url)
+})
+
+t.test('every call writes a log entry, refused ones too', async (t) => {
+  const entries = () => log.filter(({ msg }) => msg === 'qr code')
+  // An entry is written once the answer is out, so it may come a moment after it.
+  async function entryOf(call: () => Promise<unknown>) {
+    const before = entries().length
+    await call()
+    for (let i = 0; i < 100 && entries().length === before; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    t.equal(entries().length, before + 1, 'one entry for one call')
+    return entries().at(-1) ?? {}
+  }
+
+  let code: QrCodeAnswer | undefined
+  const made = await entryOf(async () => {
+    code = await generate(ASKED)
+  })
+  t.match(made, {
+    calculatorType: 'fuel',
+    vessel: 'Ever Given',
+    imoNumber: '9811000',
+    bytes: code?.url.length,
+    version: code?.version,
+    expiresAt: code?.expiresAt,
+    outcome: 'made',
+  })
+  t.type(made.milliseconds, 'number')
+  t.notMatch(JSON.stringify(made), code?.sig ?? 'no signature', 'the signature is nobody’s business')
+
+  const tooLong = {
+    calculatorType: 'custom',
+    calculatorData: { amount: 1, unit: 't', description: '🚢'.repeat(120) },
+    vessel: { name: '船'.repeat(80) },
+  }
+  const long = await entryOf(() => refusal(tooLong))
+  t.match(long, { calculatorType: 'custom', outcome: 'refused' })
+  t.type(long.bytes, 'number')
+  t.match(await entryOf(() => refusal({ ...ASKED, vessel: { name: 'x', imoNumber: '1' } })), {
+    vessel: 'x',
+    imoNumber: '1',
+    outcome: 'refused',
+  })
+  for (const body of ['{', 'null', '"x"', '[]', '{"vessel":null}', '{"vessel":[1]}']) {
+    const refused = await entryOf(() =>
+      fetch(endpoint, { method: 'POST', headers: { 'content-type': 'application/json' }, body }),
+    )
+    t.equal(refused.outcome, 'refused', body)
+    t.type(refused.milliseconds, 'number', body)
+  }
+})
+
+t.test('where only administrators may make codes, others are told so', async (t) => {
+  const closed = await startApp(t, { QR_REQUIRE_ADMIN: 'true' })
+  const to = `${closed.url}/api/qr-code/generate`
+  const refused = await postJson(to, ASKED)
+  t.equal(refused.status, 401)
+  t.match(refused.headers.get('content-type'), /^application\/problem\+json/)
+  t.match(refused.headers.get('www-authenticate'), /^Bearer/)
+  t.equal((await fetch(`${closed.url}/qr-test`)).status, 401)
+
+  const token = closed.app.jwt.sign({ sub: 'a@b.c' })
+  t.equal((await postJson(to, ASKED, { authorization: `Bearer ${token}` })).status, 200)
+  t.equal((await postJson(to, ASKED, { cookie: `clearwake=${token}` })).status, 200)
+
+  const stranger = app.jwt.sign({ sub: 'a@b.c' }, { key: 'another key' })
+  const [header = '', payload = ''] = token.split('.')
+  const unsigned = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')
+  for (const [what, wrong] of [
+    ['another key', stranger],
+    ['no signature', `${header}.${payload}.`],
+    ['algorithm none', `${unsigned}.${payload}.`],
+    ['expired', closed.app.jwt.sign({ sub: 'a@b.c' }, { expiresIn: -10 })],
+    ['another issuer', closed.app.jwt.sign({ sub: 'a@b.c' }, { iss: 'someone' })],
+    ['nonsense', 'x'],
+  ] as const) {
+    t.equal((await postJson(to, ASKED, { authorization: `Bearer ${wrong}` })).status, 401, what)
+  }
+  const link = await generate(ASKED)
+  const opened = await fetch(link.url.replace(url, closed.url))
+  t.match(await opened.text(), /id="trip"/, 'what a code opens stays public')
+})
+
+t.test('a client that asks for too many codes is told when to come back', async (t) => {
+  const limited = await startApp(t, { QR_RATE_LIMIT_PER_MINUTE: '3' })
+  const to = `${limited.url}/api/qr-code/generate`
+  for (let i = 0; i < 3; i++) t.equal((await postJson(to, ASKED)).status, 200)
+  const refused = await postJson(to, ASKED)
+  t.equal(refused.status, 429)
+  t.match(refused.headers.get('content-type'), /^application\/problem\+json/)
+  const seconds = Number(refused.headers.get('retry-after'))
+  t.ok(seconds > 0 && seconds <= 60)
+  t.match(refused.body, { status: 429, title: 'Too Many Requests' })
+  t.equal((await fetch(`${limited.url}/calculator/fuel`)).status, 200, 'pages have their own bound')
+})

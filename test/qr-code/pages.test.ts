@@ -1,0 +1,493 @@
+import t from 'tap'
+import { linkSigner } from '../../src/qr-code/link-signature.js'
+import { prefillLinks } from '../../src/qr-code/prefill-link.js'
+import { postJson, SECRET, startApp } from '../support/app.js'
+import { USUAL } from '../support/calculations.js'
+import { rawGet } from '../support/raw-http.js'
+
+const { url } = await startApp(t)
+const signer = linkSigner([SECRET])
+const links = prefillLinks(signer, () => url)
+
+const EVER_GIVEN = { name: 'Ever Given', imoNumber: '9811000' }
+const DAY = 24 * 60 * 60 * 1000
+const TYPES = ['fuel', 'distance', 'custom'] as const
+const FRAGMENT = { 'hx-request': 'true', 'hx-request-type': 'partial' }
+
+interface Page {
+  status: number
+  headers: Headers
+  html: string
+}
+
+async function open(address: string, headers: Record<string, string> = {}): Promise<Page> {
+  const response = await fetch(address.startsWith('/') ? url + address : address, { headers })
+  return { status: response.status, headers: response.headers, html: await response.text() }
+}
+
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+const unescape = (html: string): string =>
+  html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? '')
+
+/** What stands in a text field of a page. */
+function valueOf(html: string, name: string): string | undefined {
+  const input = [...html.matchAll(/<input [^>]*>/g)]
+    .map(([tag]) => tag)
+    .find((tag) => tag.includes(` name="${name}"`))
+  return input === undefined ? undefined : unescape(/ value="([^"]*)"/.exec(input)?.[1] ?? '')
+}
+
+/** What a select field of a page has chosen. */
+function chosenOf(html: string, name: string): string | undefined {
+  const [, options = ''] =
+    new RegExp(`<select [^>]*name="${name}"[^>]*>(.*?)</select>`, 's').exec(html) ?? []
+  return /<option(?: value="([^"]*)")?[^>]* selected>/.exec(options)?.[1]
+}
+
+const errorOf = (html: string, id: string): string =>
+  unescape(new RegExp(`<p class="error" id="${id}-error"[^>]*>([^<]*)</p>`).exec(html)?.[1] ?? '')
+
+const figureOf = (html: string): number =>
+  Number(/<data value="([^"]+)">/.exec(html)?.[1] ?? Number.NaN)
+
+const reasonOf = (html: string): string | undefined => /data-reason="([^"]+)"/.exec(html)?.[1]
+
+const isFilled = (html: string): boolean => html.includes('id="trip"') || html.includes('<data ')
+
+/** The chunks of an answer as they were written, which fetch would join. */
+async function chunksOf(path: string): Promise<string[]> {
+  const { head, body: chunked } = await rawGet(url, path)
+  if (!/transfer-encoding: chunked/i.test(head)) throw new Error('not in chunks')
+  let body = chunked
+  const chunks = []
+  for (;;) {
+    const end = body.indexOf('\r\n')
+    const length = Number.parseInt(body.slice(0, end), 16)
+    if (!length) return chunks
+    chunks.push(Buffer.from(body.slice(end + 2, end + 2 + length), 'latin1').toString())
+    body = body.slice(end + 2 + length + 2)
+  }
+}
+
+const pathOf = (link: { url: string }): string => link.url.slice(url.length)
+
+t.test('a scanned link opens the calculator filled in, with its result', async (t) => {
+  for (const type of TYPES) {
+    const link = links.create(USUAL[type], EVER_GIVEN)
+    const { status, headers, html } = await open(link.url)
+    t.equal(status, 200)
+    t.match(headers.get('content-type'), /^text\/html/)
+    t.equal(headers.get('cache-control'), 'no-store')
+    t.match(headers.get('x-robots-tag'), /noindex/)
+    t.match(html, /Ever Given/)
+    t.match(html, /IMO 9811000/)
+    for (const [name, value] of Object.entries(USUAL[type].calculatorData)) {
+      t.equal(valueOf(html, name) ?? chosenOf(html, name), String(value), `${type} ${name}`)
+    }
+    const { body } = await postJson(
+      `${url}/api/calculators/${type}/estimate`,
+      USUAL[type].calculatorData,
+    )
+    t.equal(figureOf(html), (body as { co2eKg: number }).co2eKg, `${type}: the API's own result`)
+    t.equal(reasonOf(html), undefined)
+    t.match(html, /<\/html>\s*$/, 'the page is whole')
+  }
+})
+
+t.test('the loading state goes out first, by itself, and the trip after it', async (t) => {
+  for (const [link, rest] of [
+    [pathOf(links.create(USUAL.distance, EVER_GIVEN)), /id="trip"/],
+    ['/calculator/distance?data=x&sig=y', /data-reason/],
+  ] as const) {
+    const chunks = await chunksOf(link)
+    t.ok(chunks.length >= 2)
+    const [first = '', ...others] = chunks
+    t.match(first, /<!doctype html>/)
+    t.match(first, /class="loading"[^>]*aria-busy="true"/)
+    t.match(first, /<link rel="stylesheet"/, 'with its styles')
+    t.notMatch(first, rest)
+    t.match(others.join(''), rest)
+    t.notMatch(others.join(''), /class="loading"/)
+  }
+})
+
+t.test('the loading state gets out ahead when pages are compressed too', async (t) => {
+  const response = await fetch(links.create(USUAL.fuel, EVER_GIVEN).url, {
+    headers: { 'accept-encoding': 'br' },
+  })
+  t.equal(response.headers.get('content-encoding'), 'br')
+  t.match(await response.text(), /class="loading".*id="trip"/s)
+})
+
+t.test('the signs that a link is at fault are never those of a filled calculator', async (t) => {
+  const good = links.create(USUAL.fuel, EVER_GIVEN)
+  const edited = links.create(
+    { calculatorType: 'fuel', calculatorData: { fuelType: 'mgo', quantity: 5, unit: 'l' } },
+    EVER_GIVEN,
+  )
+  const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const past = links.create(USUAL.fuel, EVER_GIVEN, new Date(Date.now() - 31 * DAY))
+  const future = links.create(USUAL.fuel, EVER_GIVEN, new Date(Date.now() + 2 * DAY))
+  const distance = links.create(USUAL.distance, EVER_GIVEN)
+  const query = (data: string, sig: string) => `/calculator/fuel?data=${data}&sig=${sig}`
+  const cases: [string, string, string, RegExp][] = [
+    ['not Base64', query('%21%21', good.sig), 'not-base64', /Base64/],
+    ['Base64 with padding', query(`${good.data}%3D`, good.sig), 'not-base64', /Base64/],
+    ['not our schema', query(base64({ a: 1 }), good.sig), 'not-our-data', /does not describe a trip/],
+    ['another type', `/calculator/fuel?data=${distance.data}&sig=${distance.sig}`, 'wrong-type', /distance/],
+    ['edited', query(edited.data, good.sig), 'edited', /edited/],
+    ['no signature', `/calculator/fuel?data=${good.data}`, 'edited', /edited/],
+    ['an empty signature', query(good.data, ''), 'edited', /edited/],
+    ['expired', pathOf(past), 'expired', /30 days/],
+    ['not yet valid', pathOf(future), 'not-yet-valid', /future/],
+    ['empty', '/calculator/fuel?data=&sig=', 'empty', /no trip data/],
+    ['a signature alone', `/calculator/fuel?sig=${good.sig}`, 'empty', /no trip data/],
+    ['twice the data', `${pathOf(good)}&data=${good.data}`, 'not-our-data', /does not describe/],
+    ['100 kB', query('A'.repeat(100_000), good.sig), 'too-long', /longer than any code/],
+    ['100 kB of signature', query(good.data, 'A'.repeat(100_000)), 'edited', /edited/],
+    ['other characters', query('%00%ff%F0%9F%9A%A2', '%27%22%3Cscript%3E'), 'not-base64', /Base64/],
+  ]
+  for (const [what, address, reason, words] of cases) {
+    const { status, html } = await open(address)
+    t.ok(status < 500, `${what}: ${status}`)
+    t.equal(reasonOf(html), reason, what)
+    t.match(html, words, what)
+    t.notOk(isFilled(html), `${what} fills in nothing`)
+    t.notMatch(html, /Ever Given/, `${what} names no vessel`)
+    t.match(html, /role="alert"/, what)
+    t.match(html, /href="\/calculator\/fuel"/, `${what} leads to the empty calculator`)
+    t.match(html, /<\/html>\s*$/, what)
+    t.notMatch(html, /<script>/, what)
+  }
+})
+
+t.test('a genuine code for another calculator leads there; a forged one does not', async (t) => {
+  const { data, sig } = links.create(USUAL.distance, EVER_GIVEN)
+  const elsewhere = `/calculator/distance?data=${data}&sig=${sig}`
+  const genuine = await open(`/calculator/fuel?data=${data}&sig=${sig}`)
+  t.ok(unescape(genuine.html).includes(`href="${elsewhere}"`))
+  t.ok(isFilled((await open(elsewhere)).html))
+  const forged = await open(`/calculator/fuel?data=${data}&sig=${'A'.repeat(22)}`)
+  t.equal(reasonOf(forged.html), 'wrong-type')
+  t.notMatch(forged.html, /\?data=/)
+})
+
+t.test('a real link with any one byte changed shows the error state', async (t) => {
+  const link = links.create(USUAL.fuel, EVER_GIVEN)
+  const wrong: string[] = []
+  const attempt = async (data: string, sig: string) => {
+    const address = `/calculator/fuel?data=${encodeURIComponent(data)}&sig=${encodeURIComponent(sig)}`
+    const { status, html } = await open(address)
+    if (status >= 500 || isFilled(html) || reasonOf(html) === undefined) wrong.push(address)
+  }
+  const flips = (text: string): string[] =>
+    [...text].flatMap((letter, i) =>
+      [1, 2, 32].map(
+        (bit) =>
+          text.slice(0, i) + String.fromCharCode(letter.charCodeAt(0) ^ bit) + text.slice(i + 1),
+      ),
+    )
+  const attempts = [
+    ...flips(link.data).map((data) => [data, link.sig] as const),
+    ...flips(link.sig).map((sig) => [link.data, sig] as const),
+  ]
+  t.ok(attempts.length > 200)
+  for (let i = 0; i < attempts.length; i += 20) {
+    await Promise.all(attempts.slice(i, i + 20).map(([data, sig]) => attempt(data, sig)))
+  }
+  t.same(wrong, [])
+  t.ok(isFilled((await open(link.url)).html), 'while the link itself opens')
+})
+
+t.test('a link made under the secret before still opens', async (t) => {
+  const moved = await startApp(t, {
+    SESSION_SECRET: 'a fresh secret, of more than 32 bytes too',
+    SESSION_SECRET_PREVIOUS: SECRET,
+  })
+  const path = pathOf(links.create(USUAL.fuel, EVER_GIVEN))
+  t.ok(isFilled((await open(moved.url + path)).html))
+  const changed = await startApp(t, { SESSION_SECRET: 'a fresh secret, of more than 32 bytes too' })
+  t.equal(reasonOf((await open(changed.url + path)).html), 'edited')
+})
+
+t.test('a name with markup in it is shown as text, whoever’s markup it is', async (t) => {
+  const names = [
+    '<script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
+    '"><svg onload=alert(1)>',
+    '\' autofocus onfocus=\'alert(1)',
+    '</title></head><h1>Hi',
+    '<%= it.asset %><%~ x %>',
+    '{{ 7*7 }} x-data="{}" ${1}',
+    '" hx-get="/x" hx-trigger="load',
+    '<!-- the rest -->',
+    '&lt;b&gt; &amp;amp;',
+  ]
+  for (const name of names) {
+    const { status, html } = await open(links.create(USUAL.fuel, { name }).url)
+    t.equal(status, 200)
+    const shown = /<bdi>([^<]*)<\/bdi>/.exec(html)?.[1]
+    t.equal(shown === undefined ? shown : unescape(shown), name, 'shown as it is')
+    t.equal(valueOf(html, 'vesselName'), name, 'and carried along')
+    t.notMatch(html, /<script>|<img src=x|<svg onload|onfocus='|hx-get="\/x|<h1>Hi/)
+    t.equal(html.match(/<h1>/g)?.length, 1)
+
+    const test = `/qr-test?${new URLSearchParams({ calculatorType: 'fuel', 'fuel.quantity': '5', 'vessel.name': name })}`
+    const made = await open(test)
+    t.notMatch(made.html, /<script>|<img src=x|<svg onload|onfocus='|hx-get="\/x|<h1>Hi/)
+    t.equal(valueOf(made.html, 'vessel.name'), name)
+    t.match(made.html, /class="code-card"/)
+  }
+  const description = '<b>bold</b> "quoted"'
+  const custom = await open(
+    links.create(
+      { calculatorType: 'custom', calculatorData: { amount: 1, unit: 't', description } },
+      EVER_GIVEN,
+    ).url,
+  )
+  t.equal(valueOf(custom.html, 'description'), description)
+  t.notMatch(custom.html, /<b>bold/)
+})
+
+t.test('an empty calculator invites, without errors', async (t) => {
+  for (const type of TYPES) {
+    const { status, html } = await open(`/calculator/${type}`)
+    t.equal(status, 200)
+    t.match(html, /id="trip"/)
+    t.match(html, /Still needed/)
+    t.notMatch(html, /aria-invalid/)
+    t.notMatch(html, /class="loading"/)
+    t.equal(html.match(/<p class="error"[^>]*>[^<]+</g), null)
+  }
+  const home = await open('/')
+  for (const type of TYPES) t.ok(home.html.includes(`href="/calculator/${type}"`))
+})
+
+t.test('a calculator works by plain form submit', async (t) => {
+  const { status, html, headers } = await open(
+    '/calculator/distance?distance=120&distanceUnit=nmi&speedKn=10&fuelType=mgo&consumption=60&consumptionUnit=l%2Fh&referenceSpeedKn=&generatorLitresPerHour=&generatorHours=',
+  )
+  t.equal(status, 200)
+  t.match(headers.get('vary'), /HX-Request/i)
+  t.ok(Math.abs(figureOf(html) - 2380.51) < 0.1)
+  t.equal(valueOf(html, 'distance'), '120')
+  t.equal(chosenOf(html, 'consumptionUnit'), 'l/h')
+  t.match(html, /Regulation \(EU\) 2023\/1805/, 'with its sources')
+  t.match(html, /720 l/, 'and its working')
+})
+
+t.test('errors stand beside their fields, with what was typed', async (t) => {
+  const { html } = await open(
+    '/calculator/distance?distance=1%2C234&distanceUnit=nmi&speedKn=&fuelType=mgo&consumption=lots&consumptionUnit=l%2Fh',
+  )
+  t.match(errorOf(html, 'distance'), /two ways/)
+  t.match(errorOf(html, 'speedKn'), /needed/)
+  t.match(errorOf(html, 'consumption'), /number/)
+  t.equal(valueOf(html, 'distance'), '1,234')
+  t.equal(valueOf(html, 'consumption'), 'lots')
+  t.notOk(html.includes('<data '), 'no result')
+  const invalid = /<input id="distance"[^>]*>/.exec(html)?.[0] ?? ''
+  t.match(invalid, /aria-invalid="true"/)
+  t.match(invalid, /aria-describedby="distance-error"/)
+
+  const markup = await open(`/calculator/fuel?quantity=${encodeURIComponent('"><script>x')}`)
+  t.equal(valueOf(markup.html, 'quantity'), '"><script>x')
+  t.notMatch(markup.html, /<script>x/)
+  t.equal((await open('/calculator/fuel?quantity=1&quantity=2')).status, 200)
+  t.equal((await open('/calculator/fuel?quantity[a]=1&__proto__=2&constructor=x')).status, 200)
+})
+
+t.test('a number of any size leaves no nonsense on the page', async (t) => {
+  for (const quantity of ['5e-324', '0.000001', '10000000']) {
+    const { html } = await open(`/calculator/fuel?quantity=${quantity}&fuelType=hvo&unit=l`)
+    t.notMatch(html, /NaN|Infinity|undefined/, quantity)
+  }
+})
+
+t.test('htmx gets the part that changed, and everybody else the page', async (t) => {
+  const address = '/calculator/fuel?quantity=500&unit=l&fuelType=mgo'
+  const fragment = await open(address, FRAGMENT)
+  t.equal(fragment.status, 200)
+  t.notMatch(fragment.html, /<html|<form|<main/)
+  t.ok(figureOf(fragment.html) > 1600)
+  t.match(fragment.html, /id="announcement" hx-swap-oob/)
+  t.match(fragment.headers.get('vary'), /HX-Request\b.*HX-Request-Type/i)
+
+  const typing = await open('/calculator/fuel?quantity=&unit=l&fuelType=mgo', FRAGMENT)
+  t.equal(errorOf(typing.html, 'quantity'), '', 'a blank field is no mistake while typing')
+  const wrong = await open('/calculator/fuel?quantity=-1&unit=l&fuelType=mgo', FRAGMENT)
+  t.match(errorOf(wrong.html, 'quantity'), /more than 0/)
+
+  for (const headers of [
+    {},
+    { 'hx-request': 'true', 'hx-request-type': 'full' },
+    { 'hx-history-restore-request': 'true', 'hx-request-type': 'full' },
+  ]) {
+    const page = await open(address, headers)
+    t.match(page.html, /<!doctype html>/)
+    t.match(page.headers.get('vary'), /HX-Request/i)
+  }
+})
+
+t.test('a vessel that was scanned stays with the form as it changes', async (t) => {
+  const { html } = await open(links.create(USUAL.fuel, EVER_GIVEN).url)
+  t.equal(valueOf(html, 'vesselName'), 'Ever Given')
+  t.equal(valueOf(html, 'imoNumber'), '9811000')
+  const changed = await open('/calculator/fuel?vesselName=Ever+Given&imoNumber=9811000&quantity=7')
+  t.match(changed.html, /<bdi>Ever Given<\/bdi>/)
+  t.match(changed.html, /IMO 9811000/)
+  const unsound = await open('/calculator/fuel?vesselName=Ever+Given&imoNumber=8712345&quantity=7')
+  t.notMatch(unsound.html, /8712345/)
+})
+
+t.test('where offsets are sold, a result leads there with what they need', async (t) => {
+  const shop = await startApp(t, { CHECKOUT_URL: 'https://shop.example.com/offset?lang=nl' })
+  const checkoutIn = ({ html }: Page): URLSearchParams | null => {
+    const href = /href="(https:\/\/shop\.example\.com[^"]*)"/.exec(html)?.[1]
+    return href === undefined ? null : new URL(unescape(href)).searchParams
+  }
+  const scanned = checkoutIn(
+    await open(shop.url + pathOf(links.create(USUAL.fuel, { ...EVER_GIVEN, name: 'A & "B"' }))),
+  )
+  t.same(Object.fromEntries(scanned ?? []), {
+    lang: 'nl',
+    co2eKg: '1653.135',
+    calculatorType: 'fuel',
+    vesselName: 'A & "B"',
+    imoNumber: '9811000',
+  })
+  const typed = checkoutIn(await open(`${shop.url}/calculator/fuel?quantity=500`))
+  t.same([...(typed ?? new URLSearchParams()).keys()], ['lang', 'co2eKg', 'calculatorType'])
+  t.equal(checkoutIn(await open(`${shop.url}/calculator/fuel`)), null, 'no result, no link')
+  t.notMatch((await open('/calculator/fuel?quantity=500')).html, /shop\.example/)
+})
+
+t.test('the test page makes a code for each calculator', async (t) => {
+  const start = await open('/qr-test')
+  t.equal(start.status, 200)
+  t.equal(start.html.match(/<p class="error"[^>]*>[^<]+</g), null, 'no errors to begin with')
+
+  const fields: Record<(typeof TYPES)[number], Record<string, string>> = {
+    fuel: { 'fuel.fuelType': 'mgo', 'fuel.quantity': '500', 'fuel.unit': 'l' },
+    distance: {
+      'distance.fuelType': 'mgo',
+      'distance.distance': '120',
+      'distance.distanceUnit': 'nmi',
+      'distance.speedKn': '10',
+      'distance.consumption': '60',
+      'distance.consumptionUnit': 'l/h',
+    },
+    custom: { 'custom.amount': '1,5', 'custom.unit': 't' },
+  }
+  for (const type of TYPES) {
+    const query = new URLSearchParams({
+      calculatorType: type,
+      ...fields[type],
+      'vessel.name': 'Ever Given',
+      'vessel.imoNumber': 'IMO 9811000',
+      'image.size': '400',
+      'image.margin': '2',
+      'image.errorCorrection': 'Q',
+    })
+    const { status, html } = await open(`/qr-test?${query}`)
+    t.equal(status, 200)
+    t.match(html, /href="data:image\/png;base64,[^"]+" download="clearwake-[a-z]+\.png"/)
+    t.match(html, /href="data:image\/svg\+xml;base64,[^"]+" download="clearwake-[a-z]+\.svg"/)
+
+    const link = unescape(/class="button" href="([^"]+)">Open the link/.exec(html)?.[1] ?? '')
+    const opened = await open(link)
+    t.ok(isFilled(opened.html), `${type}: the link opens the calculator filled in`)
+    t.match(opened.html, /IMO 9811000/)
+
+    const request: unknown = JSON.parse(
+      unescape(/<pre[^>]*><code>([^<]*)<\/code>/.exec(html)?.[1] ?? ''),
+    )
+    const { status: accepted, body } = await postJson(`${url}/api/qr-code/generate`, request)
+    t.equal(accepted, 200, `${type}: the API takes the request shown`)
+    const again = new URL((body as { url: string }).url)
+    const timeless = (address: URL) => {
+      const read = links.read(type, Object.fromEntries(address.searchParams))
+      return read.ok ? { ...read.prefill, issuedAt: null } : null
+    }
+    t.ok(timeless(again))
+    t.same(timeless(again), timeless(new URL(link)), `${type}: and makes the same link of it`)
+    t.match(body, { errorCorrection: 'Q' })
+  }
+})
+
+t.test('the test page tells of errors beside their fields and keeps what was typed', async (t) => {
+  const asked = (fields: Record<string, string>) =>
+    `/qr-test?${new URLSearchParams({
+      calculatorType: 'fuel',
+      'fuel.quantity': '500',
+      'vessel.name': 'Ever Given',
+      ...fields,
+    })}`
+  const wrong = await open(
+    asked({
+      'fuel.quantity': '-5',
+      'vessel.name': '',
+      'vessel.imoNumber': '8712345',
+      'image.size': '50',
+      'image.margin': 'wide',
+    }),
+  )
+  t.equal(wrong.status, 200)
+  t.match(errorOf(wrong.html, 'fuel-quantity'), /more than 0/)
+  t.ok(errorOf(wrong.html, 'vessel-name'))
+  t.match(errorOf(wrong.html, 'vessel-imoNumber'), /IMO number/)
+  t.match(errorOf(wrong.html, 'image-size'), /at least 64/)
+  t.ok(errorOf(wrong.html, 'image-margin'))
+  t.equal(valueOf(wrong.html, 'vessel.imoNumber'), '8712345')
+  t.equal(valueOf(wrong.html, 'image.margin'), 'wide')
+  t.notMatch(wrong.html, /class="code-card"/)
+
+  const small = await open(asked({ 'image.size': '64', 'image.margin': '16' }))
+  t.match(errorOf(small.html, 'image-size'), /at least \d+ for this code/)
+
+  const slow = await open(
+    asked({
+      calculatorType: 'distance',
+      'distance.distance': '120',
+      'distance.speedKn': '0.001',
+      'distance.consumption': '60',
+    }),
+  )
+  t.match(errorOf(slow.html, 'distance-speedKn'), /longer than a year/)
+
+  const long = await open(
+    asked({
+      calculatorType: 'custom',
+      'custom.amount': '1',
+      'custom.description': '🚢'.repeat(120),
+      'vessel.name': '船'.repeat(80),
+    }),
+  )
+  t.match(errorOf(long.html, 'vessel-name'), /shorten/)
+  t.match(errorOf(long.html, 'custom-description'), /shorten/)
+
+  const fragment = await open(asked({ 'vessel.imoNumber': '1' }), FRAGMENT)
+  t.notMatch(fragment.html, /<html|<form/)
+  t.match(errorOf(fragment.html, 'vessel-imoNumber'), /IMO number/)
+  const mended = await open(asked({}), FRAGMENT)
+  t.equal(errorOf(mended.html, 'vessel-imoNumber'), '')
+  t.match(mended.html, /class="code-card"/)
+})
+
+t.test('an address that is nothing says so as a page', async (t) => {
+  for (const path of ['/calculator/boat', '/calculator/toString', '/calculator/__proto__', '/calculator/', '/calculator', '/nowhere?data=x']) {
+    const { status, headers, html } = await open(path)
+    t.equal(status, 404, path)
+    t.match(headers.get('content-type'), /^text\/html/)
+    t.match(html, /Nothing here/)
+    t.match(html, /<!doctype html>/)
+  }
+  const unknown = await open(`/calculator/boat${new URL(links.create(USUAL.fuel, EVER_GIVEN).url).search}`)
+  t.equal(unknown.status, 404)
+  for (const path of ['/calculator/fuel', '/qr-test', '/']) {
+    const posted = await fetch(url + path, { method: 'POST' })
+    t.equal(posted.status, 405, path)
+    t.match(posted.headers.get('allow'), /GET/)
+    t.match(await posted.text(), /<!doctype html>/)
+  }
+})

@@ -1,0 +1,164 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { projectRoot } from '../src/project-root.js'
+import { SECRET, temporaryFolder } from './support/app.js'
+import { rawSocket, readToEnd } from './support/raw-http.js'
+
+const SERVER = join(projectRoot, '.test', 'src', 'server.js')
+
+interface Run {
+  process: ChildProcess
+  output: () => string
+  errors: () => string
+  /** Its exit code, once it has ended */
+  ended: Promise<number | null>
+}
+
+/** Starts the service as an operator does, with nothing in its environment but what is given. */
+function run(t: Test, cwd: string, environment: Record<string, string> = {}): Run {
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, [SERVER], { cwd, env: { PATH, ...environment } })
+  let output = ''
+  let errors = ''
+  child.stdout.on('data', (part: Buffer) => (output += part.toString()))
+  child.stderr.on('data', (part: Buffer) => (errors += part.toString()))
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  t.teardown(() => child.kill('SIGKILL'))
+  return { process: child, output: () => output, errors: () => errors, ended }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function answering(url: string, { ended, errors }: Run): Promise<void> {
+  let over = false
+  void ended.then(() => (over = true))
+  for (;;) {
+    try {
+      const response = await fetch(`${url}/healthz`)
+      await response.text()
+      return
+    } catch (error) {
+      if (over) throw new Error(`it ended: ${errors()}`, { cause: error })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
+
+/** The link in a code that the service makes. */
+async function linkFrom(url: string): Promise<string> {
+  const response = await fetch(`${url}/api/qr-code/generate`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      calculatorType: 'custom',
+      calculatorData: { amount: 1, unit: 't' },
+      vessel: { name: 'Eendracht' },
+    }),
+  })
+  const { url: link } = (await response.json()) as { url: string }
+  return link
+}
+
+t.test('it starts with nothing configured but a port, and keeps its secret in ./data', async (t) => {
+  const cwd = temporaryFolder(t)
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const service = run(t, cwd, { PORT: String(port) })
+  await answering(url, service)
+  t.match(await (await fetch(url)).text(), /<h1>/)
+  t.ok(existsSync(join(cwd, 'data', 'session-secret')))
+
+  const link = await linkFrom(url)
+  t.ok(link.startsWith(`${url}/calculator/custom?`))
+
+  service.process.kill('SIGTERM')
+  t.equal(await service.ended, 0)
+  t.equal(service.errors(), '')
+
+  const again = run(t, cwd, { PORT: String(port) })
+  await answering(url, again)
+  t.match(await (await fetch(link)).text(), /id="trip"/, 'printed codes survive a restart')
+  again.process.kill('SIGINT')
+  t.equal(await again.ended, 0)
+  const secret = readFileSync(join(cwd, 'data', 'session-secret'), 'utf8').trim()
+  t.notOk((service.output() + again.output()).includes(secret))
+})
+
+t.test('a wrong configuration ends it with one message that names every fault', async (t) => {
+  const service = run(t, temporaryFolder(t), {
+    HOST: '0.0.0.0',
+    PORT: 'http',
+    SESSION_SECRET: 'short and secret',
+    TIME_ZONE: 'Nowhere',
+  })
+  t.equal(await service.ended, 1)
+  for (const name of ['PORT', 'SESSION_SECRET', 'TIME_ZONE', 'ADMIN_ACCOUNTS', 'PUBLIC_BASE_URL']) {
+    t.match(service.errors(), new RegExp(`^ {2}${name} `, 'm'))
+  }
+  t.notMatch(service.errors(), /short and secret/)
+  t.notMatch(service.errors(), /\n\s+at /, 'without a stack')
+  t.equal(service.output(), '')
+})
+
+t.test('a port that is taken ends it with a message that says so', async (t) => {
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  t.teardown(() => holder.close())
+  const { port } = holder.address() as AddressInfo
+  const service = run(t, temporaryFolder(t), { PORT: String(port) })
+  t.equal(await service.ended, 1)
+  t.match(service.errors(), /port is taken.*PORT/)
+  t.notMatch(service.errors(), /\n\s+at /)
+})
+
+t.test('told to stop, it finishes the request under way and then ends well', async (t) => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const service = run(t, temporaryFolder(t), { PORT: String(port), SESSION_SECRET: SECRET })
+  await answering(url, service)
+
+  const body = JSON.stringify({ fuelType: 'mgo', quantity: 1, unit: 'kg' })
+  const socket = await rawSocket(url)
+  socket.write(
+    'POST /api/calculators/fuel/estimate HTTP/1.1\r\nhost: localhost\r\n' +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+  )
+  // Another connection answered tells that this one was taken in before.
+  await (await fetch(`${url}/healthz`)).text()
+  service.process.kill('SIGTERM')
+  while (!service.output().includes('closing')) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  await t.rejects(rawSocket(url).then((late) => readToEnd(late.end('GET / HTTP/1.1\r\n\r\n'))))
+  socket.write(body.slice(10))
+  const answer = await readToEnd(socket)
+  t.match(answer, /^HTTP\/1\.1 200 /)
+  t.match(answer, /"co2eKg":3\.87/)
+  t.equal(await service.ended, 0)
+})
+
+t.test('a file .env is read where it starts, and the environment wins over it', async (t) => {
+  const cwd = temporaryFolder(t)
+  const port = await freePort()
+  writeFileSync(
+    join(cwd, '.env'),
+    `PORT=1\nPUBLIC_BASE_URL=https://carbon.example.com\nDATA_DIR=./from-file\n# a comment\n`,
+  )
+  const service = run(t, cwd, { PORT: String(port) })
+  await answering(`http://127.0.0.1:${port}`, service)
+  t.match(await linkFrom(`http://127.0.0.1:${port}`), /^https:\/\/carbon\.example\.com\//)
+  t.ok(existsSync(join(cwd, 'from-file', 'session-secret')))
+  service.process.kill('SIGTERM')
+  t.equal(await service.ended, 0)
+})

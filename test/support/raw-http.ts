@@ -1,0 +1,30 @@
+import { connect, type Socket } from 'node:net'
+
+/** A socket to a service, for requests that fetch would tidy up. */
+export function rawSocket(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => resolve(socket))
+    socket.once('error', reject)
+  })
+}
+
+/** All that comes back until the other side ends. */
+export async function readToEnd(socket: Socket): Promise<string> {
+  let text = ''
+  socket.setEncoding('latin1')
+  for await (const part of socket) text += String(part)
+  return text
+}
+
+/** One GET of a path exactly as written, answered as status, head and body. */
+export async function rawGet(
+  url: string,
+  path: string,
+): Promise<{ status: number; head: string; body: string }> {
+  const socket = await rawSocket(url)
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
+  const answer = await readToEnd(socket)
+  const [head = ''] = answer.split('\r\n\r\n', 1)
+  return { status: Number(head.split(' ')[1]), head, body: answer.slice(head.length + 4) }
+}
