@@ -50,7 +50,7 @@ export const CHOICES: Record<string, Option[]> = {
 /** What a form's template needs: a message for each field, blank ones included where asked. */
 export function formView(form: CalculatorForm, nameMissing: boolean) {
   const errors = { ...form.errors }
-  if (nameMissing) for (const name of form.missing) errors[name] = 'is needed'
+  if (nameMissing) for (const name of form.missing) errors[name] = 'must be filled in'
   return {
     values: form.values,
     errors,

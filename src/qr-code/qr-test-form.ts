@@ -105,7 +105,7 @@ export function readQrTestForm(query: Query): QrTestForm {
     image,
   })
   const errors: Record<string, string> = {}
-  for (const name of chosen.missing) errors[`${calculatorType}.${name}`] = 'is needed'
+  for (const name of chosen.missing) errors[`${calculatorType}.${name}`] = 'must be filled in'
   for (const [name, message] of Object.entries(chosen.errors)) {
     errors[`${calculatorType}.${name}`] = message
   }
