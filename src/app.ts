@@ -6,7 +6,8 @@ import calculatorRoutes from './calculator/routes.js'
 import apiDocs from './plugins/api-docs.js'
 import assets from './plugins/assets.js'
 import config, { trustProxy } from './plugins/config.js'
-import errors from './plugins/errors.js'
+import errors, { divertUndecodable } from './plugins/errors.js'
+import gracefulClose from './plugins/graceful-close.js'
 import hypermedia from './plugins/hypermedia.js'
 import rateLimits from './plugins/rate-limits.js'
 import security from './plugins/security.js'
@@ -45,16 +46,22 @@ export async function buildApp({ environment, logStream }: Options): Promise<Fas
     trustProxy: trustProxy(environment.TRUST_PROXY),
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: 20_000 },
     requestTimeout: 30_000,
+    return503OnClosing: false,
+    rewriteUrl: divertUndecodable,
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
   })
 
+  // JSON and forms are all we take; text would be refused as wrong JSON, not as no JSON.
+  app.removeContentTypeParser('text/plain')
   await app.register(config, { environment })
   app.log.level = app.config.LOG_LEVEL
   await app.register(assets)
   await app.register(hypermedia)
+  await app.register(rateLimits)
   await app.register(errors)
   await app.register(security)
   await app.register(telemetry)
-  await app.register(rateLimits)
+  await app.register(gracefulClose)
   await app.register(compress, {
     encodings: ['br', 'gzip'],
     // Flushing at every write lets a page's first part out before the rest is there.

@@ -40,16 +40,14 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function answering(url: string, { ended, errors }: Run): Promise<void> {
-  let over = false
-  void ended.then(() => (over = true))
+async function answering(url: string, { process: child, errors }: Run): Promise<void> {
   for (;;) {
     try {
       const response = await fetch(`${url}/healthz`)
       await response.text()
       return
     } catch (error) {
-      if (over) throw new Error(`it ended: ${errors()}`, { cause: error })
+      if (child.exitCode !== null) throw new Error(`it ended: ${errors()}`, { cause: error })
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
@@ -70,30 +68,33 @@ async function linkFrom(url: string): Promise<string> {
   return link
 }
 
-t.test('it starts with nothing configured but a port, and keeps its secret in ./data', async (t) => {
-  const cwd = temporaryFolder(t)
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const service = run(t, cwd, { PORT: String(port) })
-  await answering(url, service)
-  t.match(await (await fetch(url)).text(), /<h1>/)
-  t.ok(existsSync(join(cwd, 'data', 'session-secret')))
+t.test(
+  'it starts with nothing configured but a port, and keeps its secret in ./data',
+  async (t) => {
+    const cwd = temporaryFolder(t)
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const service = run(t, cwd, { PORT: String(port) })
+    await answering(url, service)
+    t.match(await (await fetch(url)).text(), /<h1>/)
+    t.ok(existsSync(join(cwd, 'data', 'session-secret')))
 
-  const link = await linkFrom(url)
-  t.ok(link.startsWith(`${url}/calculator/custom?`))
+    const link = await linkFrom(url)
+    t.ok(link.startsWith(`${url}/calculator/custom?`))
 
-  service.process.kill('SIGTERM')
-  t.equal(await service.ended, 0)
-  t.equal(service.errors(), '')
+    service.process.kill('SIGTERM')
+    t.equal(await service.ended, 0)
+    t.equal(service.errors(), '')
 
-  const again = run(t, cwd, { PORT: String(port) })
-  await answering(url, again)
-  t.match(await (await fetch(link)).text(), /id="trip"/, 'printed codes survive a restart')
-  again.process.kill('SIGINT')
-  t.equal(await again.ended, 0)
-  const secret = readFileSync(join(cwd, 'data', 'session-secret'), 'utf8').trim()
-  t.notOk((service.output() + again.output()).includes(secret))
-})
+    const again = run(t, cwd, { PORT: String(port) })
+    await answering(url, again)
+    t.match(await (await fetch(link)).text(), /id="trip"/, 'printed codes survive a restart')
+    again.process.kill('SIGINT')
+    t.equal(await again.ended, 0)
+    const secret = readFileSync(join(cwd, 'data', 'session-secret'), 'utf8').trim()
+    t.notOk((service.output() + again.output()).includes(secret))
+  },
+)
 
 t.test('a wrong configuration ends it with one message that names every fault', async (t) => {
   const service = run(t, temporaryFolder(t), {

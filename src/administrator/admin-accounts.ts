@@ -5,7 +5,11 @@ export interface AdminAccount {
   passwordHash: string
 }
 
-const PAIR = /^([^\s:,@]+@[^\s:,@]+):(\$argon2id\$[\w$+/=,.-]+)$/
+const EMAIL = /^[^\s:,@]+@[^\s:,@]+$/
+const PHC_ARGON2ID = /^\$argon2id\$v=\d+\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/
+
+/** Whether a text is an e-mail address as far as an account needs one. */
+export const isEmail = (text: string): boolean => EMAIL.test(text)
 
 /**
  * Reads `email:hash` pairs, comma-separated; `null` where any is not one. E-mail addresses
@@ -15,8 +19,11 @@ export function parseAdminAccounts(text: string): AdminAccount[] | null {
   // A hash has commas of its own (m=…,t=…,p=…), so only one before the next e-mail parts pairs.
   const pairs = text.trim().split(/\s*,\s*(?=[^\s,:$]+@[^\s,:$]+:)/)
   const accounts = pairs.map((pair) => {
-    const [, email, passwordHash] = PAIR.exec(pair) ?? []
-    return email && passwordHash ? { email: email.toLowerCase(), passwordHash } : null
+    const colon = pair.indexOf(':')
+    const [email, passwordHash] = [pair.slice(0, colon), pair.slice(colon + 1)]
+    return isEmail(email) && PHC_ARGON2ID.test(passwordHash)
+      ? { email: email.toLowerCase(), passwordHash }
+      : null
   })
   return accounts.every((account) => account !== null) ? accounts : null
 }

@@ -6,9 +6,12 @@ import { EXAMPLES } from './examples.js'
 const oneOf = <T extends string>(values: readonly T[], options: object = {}) =>
   Type.Unsafe<T>({ type: 'string', enum: [...values], ...options })
 
+/** What counts as nothing: below it a result could round to zero. */
+const NOTHING = 1e-9
+
 /** A number above zero; `maximum` keeps every result finite and of this world. */
 const positive = (maximum: number, description: string) =>
-  Type.Number({ exclusiveMinimum: 0, maximum, description })
+  Type.Number({ exclusiveMinimum: NOTHING, maximum, description })
 
 const closed = { additionalProperties: false } as const
 

@@ -2,8 +2,8 @@ const NARROW_NO_BREAK_SPACE = '\u202f'
 
 // Making a formatter costs a hundred times what using one does.
 const formatter = (options: Intl.NumberFormatOptions) => {
-  const { format } = new Intl.NumberFormat('en', options)
-  return (value: number): string => format(value).replaceAll(',', NARROW_NO_BREAK_SPACE)
+  const english = new Intl.NumberFormat('en', options)
+  return (value: number): string => english.format(value).replaceAll(',', NARROW_NO_BREAK_SPACE)
 }
 
 const whole = formatter({ maximumFractionDigits: 0 })
@@ -32,14 +32,19 @@ export function formatMass(kilograms: number): { value: string; unit: 'kg' | 't'
 
 export type ParsedNumber = { ok: true; value: number } | { ok: false; message: string }
 
+const SPACED = /[\s\u00a0\u202f'’]/
+const GROUPED_BY_SPACES = /^[+-]?\d{1,3}(?:[\s\u00a0\u202f'’]\d{3})+(?:[.,]\d*)?$/
+
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
 
 /**
  * Reads a number as people type it: `1234.5`, `1234,5`, `1 234,5`, `1,234.5`, `1.234,5`.
- * Where one comma or point could be either (`1,234`), it asks instead of guessing.
+ * Where one comma could be either (`1,234`), it asks instead of guessing.
  */
 export function parseNumber(text: string): ParsedNumber {
-  const compact = text.trim().replace(/[\s\u00a0\u202f'’]/g, '')
+  const trimmed = text.trim()
+  if (SPACED.test(trimmed) && !GROUPED_BY_SPACES.test(trimmed)) return notANumber
+  const compact = trimmed.replace(new RegExp(SPACED, 'g'), '')
   const commas = compact.split(',').length - 1
   const points = compact.split('.').length - 1
   let plain = compact

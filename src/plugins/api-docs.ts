@@ -8,6 +8,7 @@ export default fp(
     await app.register(swagger, {
       // Tags are for the API alone; pages have none.
       hideUntagged: true,
+      convertConstToEnum: false,
       openapi: {
         openapi: '3.1.0',
         info: {

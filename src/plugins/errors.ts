@@ -1,10 +1,30 @@
+import type { IncomingMessage } from 'node:http'
 import FindMyWay, { type HTTPMethod } from 'find-my-way'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { fieldErrors } from '../validation/field-errors.js'
+import { isApi } from './is-api.js'
 import { invalidInput, Problem } from './problem.js'
 
 const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+const isDecodable = (url: string): boolean => {
+  try {
+    decodeURI(url.split('?', 1)[0] ?? '')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Leads an address that cannot be decoded to where nothing is, for the application's
+ * `rewriteUrl`. The router would answer it by itself otherwise, past every hook.
+ */
+export function divertUndecodable({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
+  if (!url.includes('%') || isDecodable(url)) return url
+  return isApi(url) ? '/api/%25' : '/%25'
+}
 
 /** What Fastify's own refusals mean to whoever sent the request. */
 const REFUSALS: Record<string, string> = {
@@ -30,11 +50,9 @@ function toProblem(error: FastifyError | Problem): Problem {
   return new Problem(500, 'Something went wrong on our side. It has been noted.')
 }
 
-const isApi = (request: FastifyRequest): boolean => /^\/api(?:[/?]|$)/.test(request.url)
-
 async function answer(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
   reply.code(problem.statusCode).headers(problem.headers)
-  if (isApi(request)) {
+  if (isApi(request.url)) {
     return reply
       .type('application/problem+json')
       .serializer(JSON.stringify)
@@ -66,16 +84,17 @@ export default fp(
       return answer(problem, request, reply)
     })
 
-    app.setNotFoundHandler(async (request, reply) => {
+    const nothingThere = (request: FastifyRequest): Problem => {
+      if (!isDecodable(request.originalUrl)) return new Problem(400, 'The address is malformed.')
       const allowed = METHODS.filter((method) => known.find(method, request.url) !== null)
-      const problem =
-        allowed.length > 0
-          ? new Problem(405, `This address does not take ${request.method}.`, {
-              headers: { allow: allowed.join(', ') },
-            })
-          : new Problem(404, 'There is nothing at this address.')
-      return answer(problem, request, reply)
-    })
+      if (allowed.length === 0) return new Problem(404, 'There is nothing at this address.')
+      return new Problem(405, `This address does not take ${request.method}.`, {
+        headers: { allow: allowed.join(', ') },
+      })
+    }
+    app.setNotFoundHandler({ preHandler: app.rateLimit() }, async (request, reply) =>
+      answer(nothingThere(request), request, reply),
+    )
   },
-  { name: 'errors', dependencies: ['hypermedia'] },
+  { name: 'errors', dependencies: ['hypermedia', 'rate-limits'] },
 )

@@ -90,12 +90,12 @@ function branchesOf(schema: Schema): DocumentedFields[] {
   })
 }
 
-const jsonSchemaOf = (content: unknown): Schema =>
-  asSchema(asSchema(asSchema(asSchema(content).content)['application/json']).schema)
+const jsonOf = (body: unknown): Schema =>
+  asSchema(asSchema(asSchema(body).content)['application/json'])
 
 function operationOf(path: string, method: string, operation: Schema): DocumentedOperation {
-  const body = jsonSchemaOf(operation.requestBody)
-  const example = asArray(body.examples)[0]
+  const { schema, example } = jsonOf(operation.requestBody)
+  const body = asSchema(schema)
   return {
     id: `${method}${path}`.replace(/[^a-z0-9]+/gi, '-'),
     method: method.toUpperCase(),
@@ -117,7 +117,7 @@ function operationOf(path: string, method: string, operation: Schema): Documente
         ? [{ condition: null, fields: fieldsOf(body) }, ...branchesOf(body)]
         : [],
     example: example === undefined ? null : JSON.stringify(example),
-    answer: fieldsOf(jsonSchemaOf(asSchema(operation.responses)['200'])),
+    answer: fieldsOf(asSchema(jsonOf(asSchema(operation.responses)['200']).schema)),
   }
 }
 

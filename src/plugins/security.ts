@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import { isApi } from './is-api.js'
 
 const policy = (directives: Record<string, string>): string =>
   Object.entries(directives)
@@ -54,7 +55,7 @@ export default fp(
       'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
     }
     app.addHook('onRequest', (request, reply, done) => {
-      reply.headers(request.url.startsWith('/api') ? api : page)
+      reply.headers(isApi(request.url) ? api : page)
       done()
     })
   },

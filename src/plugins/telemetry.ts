@@ -40,7 +40,7 @@ export const loggerOptions = {
 }
 
 // The query stays out: it holds people's names, and signatures.
-const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? ''
+const pathOf = (request: FastifyRequest): string => request.originalUrl.split('?', 1)[0] ?? ''
 
 /** One log entry and one measurement for each request; health, readiness and metrics routes. */
 export default fp(

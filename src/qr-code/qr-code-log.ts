@@ -11,9 +11,9 @@ declare module 'fastify' {
 
 /** One call for a code. Sizes are bytes of the link. */
 export interface QrCodeLog {
-  calculatorType?: unknown
-  vessel?: unknown
-  imoNumber?: unknown
+  calculatorType?: string | undefined
+  vessel?: string | undefined
+  imoNumber?: string | undefined
   bytes?: number
   version?: number
   expiresAt?: string
@@ -22,8 +22,16 @@ export interface QrCodeLog {
 /** What can be told of a call before its input is known to be sound. */
 export function describeAsked(body: unknown): QrCodeLog {
   const { calculatorType, vessel } = (body ?? {}) as Partial<QrCodeRequest>
-  return { calculatorType, vessel: vessel?.name, imoNumber: vessel?.imoNumber }
+  return {
+    calculatorType: excerpt(calculatorType),
+    vessel: excerpt(vessel?.name),
+    imoNumber: excerpt(vessel?.imoNumber),
+  }
 }
+
+/** Unchecked input must not fill the log. */
+const excerpt = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value.slice(0, 160) : undefined
 
 export function describeGenerated(asked: QrCodeRequest, generated: GeneratedQrCode): QrCodeLog {
   const log = { ...describeAsked(asked), bytes: generated.bytes }

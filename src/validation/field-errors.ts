@@ -10,12 +10,22 @@ export interface FieldError {
 const list = (values: unknown): string =>
   Array.isArray(values) ? values.map(String).join(', ') : String(values)
 
+// At most three decimals, so that a bound next to zero reads as zero.
 const number = (value: unknown): string => Number(value).toLocaleString('en')
+
+const TYPES: Record<string, string> = {
+  object: 'an object',
+  array: 'a list',
+  integer: 'a whole number',
+  number: 'a number',
+  string: 'text',
+  boolean: 'true or false',
+}
 
 const WORDS: Record<string, (params: Record<string, unknown>) => string> = {
   required: () => 'is required',
   additionalProperties: () => 'is not a known field',
-  type: ({ type }) => `must be ${type === 'object' ? 'an object' : `a ${list(type)}`}`,
+  type: ({ type }) => `must be ${TYPES[String(type)] ?? list(type)}`,
   enum: ({ allowedValues }) => `must be one of ${list(allowedValues)}`,
   const: ({ allowedValue }) => `must be ${String(allowedValue)}`,
   exclusiveMinimum: ({ limit }) => `must be more than ${number(limit)}`,

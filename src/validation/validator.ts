@@ -5,14 +5,19 @@ import { implausibilities } from '../calculator/plausible-trip.js'
 import { fieldErrors, type FieldError } from './field-errors.js'
 import { formats } from './formats.js'
 
-const plausibleTrip: SchemaValidateFunction = (_on: unknown, trip: Partial<DistanceData>) => {
+const plausibleTrip: SchemaValidateFunction = (
+  _on: unknown,
+  trip: Partial<DistanceData>,
+  _parent,
+  at,
+) => {
   // Runs beside the field rules, so it may be handed a trip that they refuse already.
   const { distance, distanceUnit, speedKn } = trip
   if (!distance || !distanceUnit || !speedKn || !(speedKn > 0)) return true
   const found = implausibilities(trip as DistanceData)
   plausibleTrip.errors = found.map(({ path, message }) => ({
     keyword: 'x-plausible-trip',
-    instancePath: `/${path}`,
+    instancePath: `${at?.instancePath ?? ''}/${path}`,
     message,
     params: {},
   }))

@@ -25,7 +25,7 @@ const valuesOf = (page: Page): Promise<Record<string, string>> =>
   page.evaluate(() =>
     Object.fromEntries(
       [...new FormData(document.querySelector<HTMLFormElement>('#trip') ?? undefined)].map(
-        ([name, value]) => [name, String(value)],
+        ([name, value]) => [name, typeof value === 'string' ? value : ''],
       ),
     ),
   )

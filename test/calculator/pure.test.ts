@@ -50,7 +50,7 @@ t.test('one wrong digit is noticed wherever the weights let it be', async () => 
     fc.property(imoNumber, fc.integer({ min: 1, max: 9 }), (digits, step) => {
       const last = (Number(digits[6]) + step) % 10
       return (
-        parseImoNumber(digits) === digits && parseImoNumber(digits.slice(0, 6) + last) === null
+        parseImoNumber(digits) === digits && parseImoNumber(`${digits.slice(0, 6)}${last}`) === null
       )
     }),
   )
@@ -239,7 +239,11 @@ t.test('a field sent twice counts as blank', async (t) => {
 })
 
 t.test('a form with a prefix reads its own fields only', async (t) => {
-  const form = readForm('custom', { 'custom.amount': '2', 'custom.unit': 't', amount: '9' }, 'custom.')
+  const form = readForm(
+    'custom',
+    { 'custom.amount': '2', 'custom.unit': 't', amount: '9' },
+    'custom.',
+  )
   t.same(form.calculation?.calculatorData, { amount: 2, unit: 't' })
 })
 
@@ -291,18 +295,43 @@ t.test('the working ends in the result that is shown, for any trip', async () =>
   )
 })
 
-// The sum of a line as a calculator would read it: units off, signs for × ÷ and powers.
+// Units off, powers before products before sums, brackets first: how a person reads a line.
+const UNITS =
+  /(?:kg CO2e|g CO2e|US gal|imp gal|m³|nmi|MJ|kg|km|kn|mi|\bl\b|\bh\b|\bt\b)(?:\/(?:kg|MJ|nmi|l|h))?/g
+
 function worth(sum: string): number {
-  const plain = sum
-    .replaceAll('\u202f', '')
-    .replace(/(?:kg CO2e|g CO2e|MJ|US gal|imp gal|m³|nmi|kg|km|kn|mi|gal|\bl\b|\bh\b|\bt\b)(?:\/(?:kg|l|MJ|h|nmi))?/g, '')
-    .replace(/\/(?:h|nmi|l|kg|MJ)/g, '')
-    .replaceAll('×', '*')
-    .replaceAll('÷', '/')
-    .replaceAll('³', '**3')
-    .replaceAll('²', '**2')
-  if (!/^[\d\s.+*/()e-]+$/.test(plain)) throw new Error(`cannot read ${sum} (${plain})`)
-  return Number(new Function(`return ${plain}`)())
+  const tokens =
+    sum
+      .replaceAll('\u202f', '')
+      .replace(UNITS, '')
+      .match(/\d+(?:\.\d+)?|\S/g) ?? []
+  const next = () => tokens.shift() ?? ''
+  const atom = (): number => {
+    const token = next()
+    const value = token === '(' ? total() : Number(token)
+    if (token === '(') next()
+    const power = { '²': 2, '³': 3 }[tokens[0] ?? '']
+    if (power !== undefined) next()
+    return value ** (power ?? 1)
+  }
+  const product = (): number => {
+    let value = atom()
+    while (tokens[0] === '×' || tokens[0] === '÷') {
+      value = next() === '×' ? value * atom() : value / atom()
+    }
+    return value
+  }
+  const total = (): number => {
+    let value = product()
+    while (tokens[0] === '+') {
+      next()
+      value += product()
+    }
+    return value
+  }
+  const value = total()
+  if (tokens.length > 0 || Number.isNaN(value)) throw new Error(`cannot read ${sum}`)
+  return value
 }
 
 t.test('each line of the working adds up', async (t) => {
@@ -313,28 +342,24 @@ t.test('each line of the working adds up', async (t) => {
     USUAL.custom,
     { calculatorType: 'custom', calculatorData: { amount: 250, unit: 'kg' } },
     ...(['l', 'm3', 'kg', 't', 'gal-us', 'gal-imp'] as const).flatMap((unit) =>
-      (['mgo', 'lng', 'petrol', 'hvo'] as const).map(
-        (fuelType): Calculation => ({
-          calculatorType: 'fuel',
-          calculatorData: { fuelType, quantity: 1234.5, unit },
-        }),
-      ),
+      (['mgo', 'lng', 'petrol', 'hvo'] as const).map((fuelType): Calculation => ({
+        calculatorType: 'fuel',
+        calculatorData: { fuelType, quantity: 1234.5, unit },
+      })),
     ),
     ...(['nmi', 'km', 'mi'] as const).flatMap((distanceUnit) =>
-      (['l/h', 'l/nmi'] as const).map(
-        (consumptionUnit): Calculation => ({
-          calculatorType: 'distance',
-          calculatorData: {
-            ...trip,
-            fuelType: 'lng',
-            distanceUnit,
-            consumptionUnit,
-            referenceSpeedKn: 12,
-            generatorLitresPerHour: 8,
-            generatorHours: 30,
-          },
-        }),
-      ),
+      (['l/h', 'l/nmi'] as const).map((consumptionUnit): Calculation => ({
+        calculatorType: 'distance',
+        calculatorData: {
+          ...trip,
+          fuelType: 'lng',
+          distanceUnit,
+          consumptionUnit,
+          referenceSpeedKn: 12,
+          generatorLitresPerHour: 8,
+          generatorHours: 30,
+        },
+      })),
     ),
   ]
   for (const one of trips) {
@@ -352,8 +377,14 @@ t.test('fuel and generators both stand in the litres that the working goes on wi
     calculatorData: { ...USUAL.distance.calculatorData, generatorLitresPerHour: 8 },
   }
   const steps = working(one, estimate(one))
-  t.match(steps.find(({ label }) => label === 'Engines'), { result: '720 l' })
-  t.match(steps.find(({ label }) => label === 'Generators'), { result: '96 l' })
+  t.match(
+    steps.find(({ label }) => label === 'Engines'),
+    { result: '720 l' },
+  )
+  t.match(
+    steps.find(({ label }) => label === 'Generators'),
+    { result: '96 l' },
+  )
   t.match(steps.find(({ label }) => label === 'Mass of the fuel')?.sum, /^816 l/)
 })
 

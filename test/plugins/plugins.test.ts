@@ -148,7 +148,11 @@ t.test('values that look right but are not are refused', async (t) => {
     ['SESSION_SECRET', 'x'.repeat(31)],
   ]
   for (const [name, value] of wrong) {
-    t.match(await configProblem({ DATA_DIR, [name]: value }), new RegExp(`^ {2}${name} `, 'm'), value)
+    t.match(
+      await configProblem({ DATA_DIR, [name]: value }),
+      new RegExp(`^ {2}${name} `, 'm'),
+      value,
+    )
   }
 })
 
@@ -197,7 +201,10 @@ t.test('a secret is made at the first start, kept to itself, and used again', as
   t.notMatch(JSON.stringify([...first.log, ...second.log]), secret, 'and the log never has it')
 
   const elsewhere = await startApp(t, { SESSION_SECRET: undefined })
-  t.match(await (await fetch(link.replace(first.url, elsewhere.url))).text(), /data-reason="edited"/)
+  t.match(
+    await (await fetch(link.replace(first.url, elsewhere.url))).text(),
+    /data-reason="edited"/,
+  )
 })
 
 t.test('processes that start at once share one secret', async (t) => {
@@ -226,13 +233,22 @@ t.test('a damaged secret file stops the start, without being told aloud', async 
 t.test('every answer carries the security headers', async (t) => {
   const limited = await startApp(t, { RATE_LIMIT_PER_MINUTE: '1' })
   await fetch(`${limited.url}/`)
-  const asset = /href="(\/assets\/site[^"]+)"/.exec(await (await fetch(`${url}/`)).text())?.[1] ?? ''
+  const asset =
+    /href="(\/assets\/site[^"]+)"/.exec(await (await fetch(`${url}/`)).text())?.[1] ?? ''
   const answers: [string, number, Response][] = [
     ['page', 200, await fetch(`${url}/`)],
     ['calculator', 200, await fetch(`${url}/calculator/fuel`)],
     ['loading page', 200, await fetch(`${url}/calculator/fuel?data=x`)],
     ['API', 200, await fetch(`${url}/api/calculators`)],
-    ['API refusal', 422, await fetch(`${url}/api/calculators/fuel/estimate`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })],
+    [
+      'API refusal',
+      422,
+      await fetch(`${url}/api/calculators/fuel/estimate`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      }),
+    ],
     ['API unknown', 404, await fetch(`${url}/api/nothing`)],
     ['page unknown', 404, await fetch(`${url}/nothing`)],
     ['asset', 200, await fetch(url + asset)],
@@ -304,7 +320,9 @@ t.test('assets have names made of their content, and may be kept for ever', asyn
     ['/', '/calculator/fuel', '/qr-test'].map(async (path) => (await fetch(url + path)).text()),
   )
   const addresses = new Set(
-    pages.flatMap((html) => [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)),
+    pages.flatMap((html) =>
+      [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = '']) => path),
+    ),
   )
   t.ok(addresses.size >= 5)
   for (const path of addresses) {
@@ -313,7 +331,10 @@ t.test('assets have names made of their content, and may be kept for ever', asyn
     t.equal(plain.status, 200, path)
     t.equal(plain.headers['content-encoding'], undefined)
     t.match(plain.headers['cache-control'], /public.*max-age=31536000.*immutable/)
-    t.match(plain.headers['content-type'], /^(text\/css|text\/javascript|application\/javascript|image\/svg\+xml)/)
+    t.match(
+      plain.headers['content-type'],
+      /^(text\/css|text\/javascript|application\/javascript|image\/svg\+xml)/,
+    )
     t.match(plain.headers.vary, /accept-encoding/i, `${path} says that its form depends`)
 
     const br = await wire(url + path, { 'accept-encoding': 'gzip, br' })
@@ -326,12 +347,22 @@ t.test('assets have names made of their content, and may be kept for ever', asyn
     t.ok(gunzipSync(gzip.body).equals(plain.body))
 
     const etag = plain.headers.etag
-    t.equal((await wire(url + path, { 'accept-encoding': 'identity', 'if-none-match': etag ?? '' })).status, 304)
+    t.equal(
+      (await wire(url + path, { 'accept-encoding': 'identity', 'if-none-match': etag ?? '' }))
+        .status,
+      304,
+    )
   }
 })
 
 t.test('an asset that is not there is not there for ever', async (t) => {
-  for (const path of ['/assets/', '/assets', '/assets/none.js', '/assets/site.css', '/assets.json']) {
+  for (const path of [
+    '/assets/',
+    '/assets',
+    '/assets/none.js',
+    '/assets/site.css',
+    '/assets.json',
+  ]) {
     const { status, headers } = await fetch(url + path, { redirect: 'manual' })
     t.equal(status, 404, path)
     t.notMatch(headers.get('cache-control') ?? '', /immutable|public/, path)
@@ -345,7 +376,20 @@ t.test('no address leads out of the assets', async (t) => {
     ['dist/server.js', 'serve('],
     ['.git/HEAD', 'ref:'],
   ] as const
-  const ups = ['..', '%2e%2e', '%2E%2E', '.%2e', '..%2f..', '%252e%252e', '....', '..;', '..%5c..', '..\\..', '%c0%ae%c0%ae', '..%00']
+  const ups = [
+    '..',
+    '%2e%2e',
+    '%2E%2E',
+    '.%2e',
+    '..%2f..',
+    '%252e%252e',
+    '....',
+    '..;',
+    '..%5c..',
+    '..\\..',
+    '%c0%ae%c0%ae',
+    '..%00',
+  ]
   for (const [file, mark] of secrets) {
     for (const up of ups) {
       for (const slash of ['/', '%2f', '%2F', '%252f', '%5c', '\\', '//']) {
@@ -355,7 +399,8 @@ t.test('no address leads out of the assets', async (t) => {
           if (status < 400 || status >= 500 || body.includes(mark)) t.fail(`${path}: ${status}`)
           const single = `${start}${[up, file].join(slash)}`
           const one = await rawGet(url, single)
-          if (one.status < 400 || one.status >= 500 || one.body.includes(mark)) t.fail(`${single}: ${one.status}`)
+          if (one.status < 400 || one.status >= 500 || one.body.includes(mark))
+            t.fail(`${single}: ${one.status}`)
         }
       }
     }
@@ -466,8 +511,12 @@ t.test('an address that cannot be decoded is told so in the usual forms', async 
 
 t.test('a request keeps the id that a proxy gave it, if that looks like one', async (t) => {
   const idOf = async (given?: string) =>
-    (await fetch(`${url}/healthz`, given === undefined ? {} : { headers: { 'x-request-id': given } }))
-      .headers.get('x-request-id')
+    (
+      await fetch(
+        `${url}/healthz`,
+        given === undefined ? {} : { headers: { 'x-request-id': given } },
+      )
+    ).headers.get('x-request-id')
   t.equal(await idOf('abc-123_X.y'), 'abc-123_X.y')
   for (const wrong of [undefined, '', 'a b', '<script>', 'x'.repeat(65), '{"a":1}', 'ü']) {
     const id = await idOf(wrong)
@@ -479,7 +528,11 @@ t.test('a request keeps the id that a proxy gave it, if that looks like one', as
 t.test('the log has each request, but nothing of its query', async (t) => {
   const id = 'log-without-query'
   await fetch(`${url}/calculator/fuel?data=SECRETDATA&sig=SECRETSIG&vesselName=Jane`, {
-    headers: { 'x-request-id': id, cookie: 'clearwake=SECRETCOOKIE', authorization: 'Bearer SECRETTOKEN' },
+    headers: {
+      'x-request-id': id,
+      cookie: 'clearwake=SECRETCOOKIE',
+      authorization: 'Bearer SECRETTOKEN',
+    },
   }).then((response) => response.text())
   const entry = await logged(t, ({ reqId, msg }) => reqId === id && msg === 'request')
   t.match(entry, { method: 'GET', path: '/calculator/fuel', status: 200, milliseconds: Number })
@@ -524,7 +577,12 @@ t.test('metrics are for this machine, or for those with the token', async (t) =>
 
   const guarded = await startApp(t, { METRICS_TOKEN: 'let me see' })
   const status = async (authorization?: string) =>
-    (await fetch(`${guarded.url}/metrics`, authorization === undefined ? {} : { headers: { authorization } })).status
+    (
+      await fetch(
+        `${guarded.url}/metrics`,
+        authorization === undefined ? {} : { headers: { authorization } },
+      )
+    ).status
   t.equal(await status('Bearer let me see'), 200)
   t.equal(await status(), 403)
   t.equal(await status('Bearer let me sea'), 403)
@@ -577,7 +635,11 @@ t.test('who a client is depends on which proxies are trusted', async (t) => {
   t.same(await statusesFor('', ['203.0.113.1', '203.0.113.2']), [200, 429])
   t.same(await statusesFor('true', ['203.0.113.1', '203.0.113.2', '203.0.113.1']), [200, 200, 429])
   t.same(
-    await statusesFor('1', ['198.51.100.9, 203.0.113.1', '198.51.100.8, 203.0.113.1', '203.0.113.2']),
+    await statusesFor('1', [
+      '198.51.100.9, 203.0.113.1',
+      '198.51.100.8, 203.0.113.1',
+      '203.0.113.2',
+    ]),
     [200, 429, 200],
     'one hop: what the client wrote in front of it is not believed',
   )
@@ -586,7 +648,10 @@ t.test('who a client is depends on which proxies are trusted', async (t) => {
     [200, 429],
   )
   t.same(
-    await statusesFor('127.0.0.0/8, 203.0.113.1', ['198.51.100.9, 203.0.113.1', '198.51.100.8, 203.0.113.1']),
+    await statusesFor('127.0.0.0/8, 203.0.113.1', [
+      '198.51.100.9, 203.0.113.1',
+      '198.51.100.8, 203.0.113.1',
+    ]),
     [200, 200],
     'a trusted proxy further out is believed as well',
   )
@@ -606,12 +671,18 @@ interface Operation {
   tags?: string[]
   security?: Record<string, unknown>[]
   parameters?: { name: string; in: string; required?: boolean }[]
-  requestBody?: { content: Record<string, { schema?: Schema; example?: unknown; examples?: Record<string, { value: unknown }> }> }
+  requestBody?: {
+    content: Record<
+      string,
+      { schema?: Schema; example?: unknown; examples?: Record<string, { value: unknown }> }
+    >
+  }
   responses: Record<string, { description?: string; content?: Record<string, { schema?: Schema }> }>
 }
 type Schema = Record<string, unknown> & { examples?: unknown[] }
 
-const openApiOf = async (base: string) => (await (await fetch(`${base}/openapi.json`)).json()) as OpenApi
+const openApiOf = async (base: string) =>
+  (await (await fetch(`${base}/openapi.json`)).json()) as OpenApi
 
 t.test('the OpenAPI document is one, and lists every address of the API', async (t) => {
   const document = await openApiOf(url)
@@ -715,7 +786,13 @@ t.test('the documentation page shows each operation and its fields', async (t) =
       t.ok(html.includes(summary), summary)
     }
   }
-  for (const field of ['calculatorData.fuelType', 'vessel.imoNumber', 'image.errorCorrection', 'generatorHours', 'expiresAt']) {
+  for (const field of [
+    'calculatorData.fuelType',
+    'vessel.imoNumber',
+    'image.errorCorrection',
+    'generatorHours',
+    'expiresAt',
+  ]) {
     t.match(html, new RegExp(`<code>[^<]*${field.replace('.', '\\.')}</code>`), field)
   }
   t.match(html, /curl http:\/\/127\.0\.0\.1:\d+\/api\/qr-code\/generate/)
@@ -725,7 +802,13 @@ t.test('the documentation page shows each operation and its fields', async (t) =
 // Compression
 
 t.test('pages and answers are compressed as the client likes', async (t) => {
-  for (const path of ['/', '/calculator/fuel?data=x', '/api/calculators', '/docs', '/openapi.json']) {
+  for (const path of [
+    '/',
+    '/calculator/fuel?data=x',
+    '/api/calculators',
+    '/docs',
+    '/openapi.json',
+  ]) {
     const identity = await wire(url + path, { 'accept-encoding': 'identity' })
     t.equal(identity.headers['content-encoding'], undefined, path)
     const plain = identity.body.toString()

@@ -2,7 +2,7 @@ import { PNG } from 'pngjs'
 import t from 'tap'
 import { postJson, SECRET, startApp } from '../support/app.js'
 import { REAL_VESSELS, USUAL } from '../support/calculations.js'
-import { drawSvg, readQrCode, toGray } from '../support/zbar.js'
+import { drawSvg, readQrCode, toGray, type GrayPicture } from '../support/zbar.js'
 import { linkSigner } from '../../src/qr-code/link-signature.js'
 import { prefillLinks } from '../../src/qr-code/prefill-link.js'
 
@@ -52,6 +52,20 @@ function decodePng(png: Buffer) {
 
 const pngOf = ({ png }: QrCodeAnswer) =>
   decodePng(Buffer.from(png.replace('data:image/png;base64,', ''), 'base64'))
+
+/** Light lines on the left, top, right and bottom of a code, whose finder patterns are dark. */
+function marginsOf({ width, pixels }: GrayPicture): number[] {
+  const dark = [...pixels.entries()].filter(([, shade]) => shade === 0).map(([at]) => at)
+  const columns = dark.map((at) => at % width)
+  const rows = dark.map((at) => Math.floor(at / width))
+  const last = width - 1
+  return [
+    Math.min(...columns),
+    Math.min(...rows),
+    last - Math.max(...columns),
+    last - Math.max(...rows),
+  ]
+}
 
 const links = prefillLinks(linkSigner([SECRET]), () => url)
 const vesselIn = ({ calculatorType, data, sig }: QrCodeAnswer) => {
@@ -125,8 +139,13 @@ t.test('a reader reads the link off the PNG, whatever its size, margin and level
     const modules = 17 + 4 * code.version + 2 * margin
     const quiet = Math.floor(301 / modules) * margin
     const edge = gray.pixels.subarray(0, quiet * 301)
-    t.ok(edge.every((shade) => shade === 255), `margin ${margin} is light`)
-    t.equal(drawSvg(code.svg).width, modules, `margin ${margin} in the SVG`)
+    t.ok(
+      edge.every((shade) => shade === 255),
+      `margin ${margin} is light`,
+    )
+    const drawn = drawSvg(code.svg)
+    t.equal(drawn.width, modules, `margin ${margin} in the SVG`)
+    t.same(marginsOf(drawn), [margin, margin, margin, margin], 'on every side of it')
   }
 })
 
@@ -279,15 +298,12 @@ t.test('everything wrong with a request is told at once', async (t) => {
 
   t.same([...(await refusal({})).keys()].sort(), ['calculatorData', 'calculatorType', 'vessel'])
   t.same([...(await refusal({ ...ASKED, calculatorType: 'boat' })).keys()], ['calculatorType'])
-  t.same(
-    [...(await refusal({ ...ASKED, calculatorData: {}, vessel: {} })).keys()].sort(),
-    [
-      'calculatorData.fuelType',
-      'calculatorData.quantity',
-      'calculatorData.unit',
-      'vessel.name',
-    ],
-  )
+  t.same([...(await refusal({ ...ASKED, calculatorData: {}, vessel: {} })).keys()].sort(), [
+    'calculatorData.fuelType',
+    'calculatorData.quantity',
+    'calculatorData.unit',
+    'vessel.name',
+  ])
   t.same([...(await refusal({ ...ASKED, calculatorData: [] })).keys()], ['calculatorData'])
   t.same([...(await refusal({ ...ASKED, vessel: 'Ever Given' })).keys()], ['vessel'])
   t.same([...(await refusal({ ...ASKED, vessel: null })).keys()], ['vessel'])
@@ -391,7 +407,11 @@ t.test('200 requests at once each get their own answer', async (t) => {
       ok: true,
       prefill: { vessel: { name: `Vessel ${i}` }, calculatorData: { quantity: i + 1 } },
     })
-    t.equal(Buffer.from(code.png.slice(22), 'base64').readUInt32BE(16), 200 + i, 'the width in its header')
+    t.equal(
+      Buffer.from(code.png.slice(22), 'base64').readUInt32BE(16),
+      200 + i,
+      'the width in its header',
+    )
   }
   const sampled = answers.filter(({ i }) => i % 20 === 0)
   for (const { code } of sampled) t.equal(await readQrCode(drawSvg(code.svg)), code.url)
@@ -424,7 +444,11 @@ t.test('every call writes a log entry, refused ones too', async (t) => {
     outcome: 'made',
   })
   t.type(made.milliseconds, 'number')
-  t.notMatch(JSON.stringify(made), code?.sig ?? 'no signature', 'the signature is nobody’s business')
+  t.notMatch(
+    JSON.stringify(made),
+    code?.sig ?? 'no signature',
+    'the signature is nobody’s business',
+  )
 
   const tooLong = {
     calculatorType: 'custom',
@@ -470,6 +494,7 @@ t.test('where only administrators may make codes, others are told so', async (t)
     ['algorithm none', `${unsigned}.${payload}.`],
     ['expired', closed.app.jwt.sign({ sub: 'a@b.c' }, { expiresIn: -10 })],
     ['another issuer', closed.app.jwt.sign({ sub: 'a@b.c' }, { iss: 'someone' })],
+    ['another algorithm', closed.app.jwt.sign({ sub: 'a@b.c' }, { algorithm: 'HS512' })],
     ['nonsense', 'x'],
   ] as const) {
     t.equal((await postJson(to, ASKED, { authorization: `Bearer ${wrong}` })).status, 401, what)

@@ -15,7 +15,7 @@ import type { Vessel } from '../../src/calculator/vessel.js'
 
 /** A value above zero up to a bound, of any magnitude that people have a use for. */
 const positive = (maximum: number) =>
-  fc.double({ min: 1e-9, max: maximum, noNaN: true, noDefaultInfinity: true })
+  fc.double({ min: 1e-8, max: maximum, noNaN: true, noDefaultInfinity: true })
 
 const fuelType = fc.constantFrom(...FUEL_TYPES)
 
@@ -35,7 +35,7 @@ export const distanceData: fc.Arbitrary<DistanceData> = fc
     fc.record(
       {
         fuelType,
-        distance: positive(Math.max(1e-9, Math.min(100_000, speedKn * 8_000))),
+        distance: positive(Math.max(1e-8, Math.min(100_000, speedKn * 8_000))),
         distanceUnit: fc.constant(distanceUnit),
         speedKn: fc.constant(speedKn),
         consumption: positive(100_000),
@@ -92,7 +92,7 @@ export const textLine = (maxLength: number): fc.Arbitrary<string> =>
       fc.string({ unit: 'binary', minLength: 1, maxLength }),
       fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength }),
     )
-    .map((text) => [...text].slice(0, maxLength).join(''))
+    .map((text) => Array.from(text).slice(0, maxLength).join(''))
     .filter((text) => /[\p{L}\p{N}\p{S}]/u.test(text))
     .filter((text) => !/[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(text))
 
