@@ -17,6 +17,9 @@ function explain(error: unknown): string {
   return `Clearwake cannot start:\n${error instanceof Error ? error.stack : String(error)}`
 }
 
+/** Long enough for clients that ask at once again to hear that they should go elsewhere. */
+const DRAIN_MS = 500
+
 /**
  * Starts the service and ends it with grace: on SIGTERM and SIGINT no new requests are taken,
  * those under way finish. Ends the process with 1 and a message where it cannot start.
@@ -28,6 +31,7 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<FastifyInst
     closeWithGrace({ delay: SHUTDOWN_TIMEOUT_MS, logger: app.log }, async ({ err, signal }) => {
       if (err) app.log.fatal({ err }, 'closing after an error')
       else app.log.info({ signal }, 'closing')
+      if (!err) await app.drain(Math.min(DRAIN_MS, SHUTDOWN_TIMEOUT_MS / 4))
       await app.close()
     })
     await app.listen({ host: HOST, port: PORT })

@@ -1,33 +1,63 @@
-// What a form's answer needs beyond the swap: fields marked for assistive technology, the
-// first wrong one focused after a submit, and a word when no answer comes.
+// What a form's answer needs beyond the swap: fields marked for assistive technology, a word
+// for those who cannot see it, the outcome in view after a submit, and honesty about what is
+// out of date.
+
+const outcomeOf = (form) => document.querySelector(form?.getAttribute('hx-target') ?? '#none')
 
 const markFields = () => {
   for (const error of document.querySelectorAll('.field .error')) {
     const field = document.getElementById(error.id.replace(/-error$/, ''))
-    if (error.textContent) field?.setAttribute('aria-invalid', 'true')
-    else field?.removeAttribute('aria-invalid')
+    if (!error.textContent) field?.removeAttribute('aria-invalid')
+    else {
+      field?.setAttribute('aria-invalid', 'true')
+      error.closest('details')?.setAttribute('open', '')
+    }
   }
 }
 
-const showOutcome = () => {
-  const wrong = document.querySelector('[aria-invalid]')
-  const closed = wrong?.closest('details:not([open])')
-  if (closed) closed.open = true
-  if (wrong) wrong.focus()
-  else document.getElementById('code')?.scrollIntoView({ block: 'nearest' })
+let announcing
+const announce = () => {
+  clearTimeout(announcing)
+  // Not at every pause while somebody types.
+  announcing = setTimeout(() => {
+    const words = document.querySelector('[data-announcement]')?.dataset.announcement
+    document.getElementById('announcement').textContent = words ?? ''
+  }, 1000)
 }
 
-document.addEventListener('htmx:after:swap', ({ detail }) => {
-  markFields()
-  if (detail.ctx.sourceEvent?.type === 'submit') showOutcome()
+document.addEventListener('input', ({ target }) => {
+  const outcome = outcomeOf(target.form)
+  if (outcome) outcome.dataset.stale = 'true'
 })
 
-document.addEventListener('htmx:error', () => {
-  const headline = document.querySelector('.headline')
-  if (!headline || headline.querySelector('.offline')) return
+document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
+  const outcome = outcomeOf(ctx.sourceElement)
+  if (!outcome) return
+  delete outcome.dataset.stale
+  outcome.querySelector('.offline')?.remove()
+  markFields()
+  announce()
+  if (ctx.sourceEvent?.type !== 'submit') return
+  const next = document.querySelector('[aria-invalid]') ?? document.getElementById('outcome')
+  next?.focus()
+})
+
+document.addEventListener('htmx:error', ({ target }) => {
+  const outcome = outcomeOf(target.closest?.('form'))
+  if (!outcome || outcome.querySelector('.offline')) return
   const notice = document.createElement('p')
   notice.className = 'offline'
   notice.setAttribute('role', 'alert')
-  notice.textContent = 'No connection: nothing new to show. Change something to try again.'
-  headline.append(notice)
+  notice.textContent = 'No connection. What stands here is for earlier entries.'
+  outcome.prepend(notice)
 })
+
+addEventListener('online', () => {
+  for (const form of document.querySelectorAll('form[hx-trigger*=input]')) {
+    if (outcomeOf(form)?.dataset.stale) form.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+})
+
+// A fault is known only after the title has gone out with the loading state.
+const fault = document.querySelector('.fault h1')
+if (fault) document.title = `${fault.textContent} · Clearwake`

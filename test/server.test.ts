@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { Agent, get } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -141,11 +142,66 @@ t.test('told to stop, it finishes the request under way and then ends well', asy
   while (!service.output().includes('closing')) {
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-  await t.rejects(rawSocket(url).then((late) => readToEnd(late.end('GET / HTTP/1.1\r\n\r\n'))))
+  const late = await readToEnd(
+    (await rawSocket(url)).end('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'),
+  )
+  t.match(late, /^HTTP\/1\.1 200 /, 'who comes at once is served still')
+  t.match(late, /\r\nconnection: close\r\n/i, 'and told to come no more')
+  await new Promise((resolve) => setTimeout(resolve, 800))
+  await t.rejects(rawSocket(url).then((next) => readToEnd(next.end('GET / HTTP/1.1\r\n\r\n'))))
   socket.write(body.slice(10))
   const answer = await readToEnd(socket)
   t.match(answer, /^HTTP\/1\.1 200 /)
   t.match(answer, /"co2eKg":3\.87/)
+  t.equal(await service.ended, 0)
+})
+
+t.test('a connection on which nothing was asked does not keep it from ending', async (t) => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const service = run(t, temporaryFolder(t), { PORT: String(port), SESSION_SECRET: SECRET })
+  await answering(url, service)
+  const silent = await rawSocket(url)
+  const half = await rawSocket(url)
+  half.write('GET / HTTP/1.1\r\nhost')
+  const closed = Promise.all([silent, half].map((socket) => once(socket.resume(), 'close')))
+  service.process.kill('SIGTERM')
+  await closed
+  t.equal(await service.ended, 0)
+})
+
+t.test('clients that ask without a pause lose no answer when it is stopped', async (t) => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const service = run(t, temporaryFolder(t), { PORT: String(port), SESSION_SECRET: SECRET })
+  await answering(url, service)
+  const agent = new Agent({ keepAlive: true })
+  let answered = 0
+  let stopped = false
+  const lost: string[] = []
+  const ask = () =>
+    new Promise<boolean>((resolve) => {
+      get(`${url}/api/calculators`, { agent }, (response) => {
+        response.resume().once('end', () => {
+          answered++
+          resolve(response.headers.connection !== 'close')
+        })
+      }).once('error', (error: NodeJS.ErrnoException) => {
+        // Refused: nothing was sent, so the client may go elsewhere.
+        if (error.code !== 'ECONNREFUSED' || !stopped) lost.push(String(error.code))
+        resolve(false)
+      })
+    })
+  const clients = Array.from({ length: 12 }, async () => {
+    while (await ask());
+  })
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  stopped = true
+  service.process.kill('SIGTERM')
+  await Promise.all(clients)
+  agent.destroy()
+  t.ok(answered > 100)
+  t.same(lost, [])
   t.equal(await service.ended, 0)
 })
 

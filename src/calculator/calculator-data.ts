@@ -1,17 +1,15 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { oneOf } from '../validation/one-of.js'
+import { textLine } from '../validation/text-line.js'
 import { FUEL_TYPES, type FuelType } from './emission-factors.js'
 import { EXAMPLES } from './examples.js'
 
-/** A string enum: one error where a union of literals would give one for each member. */
-const oneOf = <T extends string>(values: readonly T[], options: object = {}) =>
-  Type.Unsafe<T>({ type: 'string', enum: [...values], ...options })
-
-/** What counts as nothing: below it a result could round to zero. */
-const NOTHING = 1e-9
+/** Below this a result could round to zero. */
+const LEAST = 1e-9
 
 /** A number above zero; `maximum` keeps every result finite and of this world. */
 const positive = (maximum: number, description: string) =>
-  Type.Number({ exclusiveMinimum: NOTHING, maximum, description })
+  Type.Number({ exclusiveMinimum: 0, minimum: LEAST, maximum, description })
 
 const closed = { additionalProperties: false } as const
 
@@ -44,20 +42,26 @@ export const DistanceData = Type.Object(
     fuelType,
     distance: positive(100_000, 'Distance sailed, in distanceUnit'),
     distanceUnit: oneOf(DISTANCE_UNITS, { description: 'Unit of distance' }),
-    speedKn: positive(100, 'Mean speed, knots'),
-    consumption: positive(100_000, 'Fuel used by the engines under way, in consumptionUnit'),
+    speedKn: positive(100, 'Mean speed, knots; the trip may last a year at most'),
+    consumption: positive(
+      100_000,
+      'Fuel used by the engines under way, in consumptionUnit; at most 100,000 m3 in all',
+    ),
     consumptionUnit: oneOf(CONSUMPTION_UNITS, { description: 'Unit of consumption' }),
     referenceSpeedKn: Type.Optional(
       positive(
         100,
-        'Speed at which consumption was measured, knots; the engines then follow the propeller law',
+        'Speed at which consumption was measured, knots, within 4 times speedKn; the engines then follow the propeller law',
       ),
     ),
     generatorLitresPerHour: Type.Optional(
       positive(10_000, 'Fuel used by generators, litres an hour'),
     ),
     generatorHours: Type.Optional(
-      positive(8_784, 'Hours the generators ran; without it, the hours under way'),
+      positive(
+        8_784,
+        'Hours the generators ran, only with generatorLitresPerHour; without it, the hours under way',
+      ),
     ),
   },
   {
@@ -74,12 +78,7 @@ export const CustomData = Type.Object(
     amount: positive(1_000_000_000, 'CO2e, in unit; at most 1,000,000 where that is t'),
     unit: oneOf(AMOUNT_UNITS, { description: 'Unit of amount' }),
     description: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 120,
-        format: 'text-line',
-        description: 'What the amount stands for',
-      }),
+      textLine({ maxLength: 120, description: 'What the amount stands for' }),
     ),
   },
   {
@@ -108,10 +107,8 @@ export const CalculatorTypeSchema = oneOf<CalculatorType>(CALCULATOR_TYPES, {
 export const isCalculatorType = (text: string): text is CalculatorType =>
   Object.hasOwn(CALCULATOR_DATA, text)
 
-export interface CalculatorDataByType {
-  fuel: FuelData
-  distance: DistanceData
-  custom: CustomData
+export type CalculatorDataByType = {
+  [T in CalculatorType]: Static<(typeof CALCULATOR_DATA)[T]>
 }
 
 /** A calculator together with its data. */

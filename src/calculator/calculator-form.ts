@@ -1,34 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
-import { checker, type Checked } from '../validation/validator.js'
 import type { FieldError } from '../validation/field-errors.js'
-import {
-  CALCULATOR_DATA,
-  type Calculation,
-  type CalculatorDataByType,
-  type CalculatorType,
-} from './calculator-data.js'
-import { parseNumber } from './number-text.js'
-
-type Checkers = {
-  [T in CalculatorType]: (value: unknown) => Checked<CalculatorDataByType[T]>
-}
-
-const check: Checkers = {
-  fuel: checker(CALCULATOR_DATA.fuel),
-  distance: checker(CALCULATOR_DATA.distance),
-  custom: checker(CALCULATOR_DATA.custom),
-}
-
-/** Tells whether data are those of a calculator and, if not, everything wrong with them. */
-export function checkCalculation(
-  calculatorType: CalculatorType,
-  calculatorData: unknown,
-): Checked<Calculation> {
-  const checked = check[calculatorType](calculatorData)
-  return checked.ok
-    ? { ok: true, value: { calculatorType, calculatorData: checked.value } as Calculation }
-    : checked
-}
+import { CALCULATOR_DATA, type Calculation, type CalculatorType } from './calculator-data.js'
+import { checkCalculation } from './check-calculation.js'
+import { parseNumber, unambiguous } from './number-text.js'
 
 /** A calculator's form as a person filled it in. */
 export interface CalculatorForm {
@@ -51,13 +25,13 @@ const DEFAULTS: Record<CalculatorType, Record<string, string>> = {
 const fieldsOf = (type: CalculatorType): [string, TSchema][] =>
   Object.entries<TSchema>(CALCULATOR_DATA[type].properties)
 
-/** A form before anything is typed. */
-export const emptyForm = (type: CalculatorType): CalculatorForm => readForm(type, {})
-
 /** A form that shows a calculation already made. */
 export function formOf({ calculatorType, calculatorData }: Calculation): CalculatorForm {
   const values = Object.fromEntries(
-    Object.entries(calculatorData).map(([name, value]) => [name, String(value)]),
+    Object.entries(calculatorData).map(([name, value]) => [
+      name,
+      typeof value === 'number' ? unambiguous(String(value)) : value,
+    ]),
   )
   return readForm(calculatorType, values)
 }

@@ -7,36 +7,42 @@ import {
 } from './calculator-data.js'
 import type { CalculatorForm } from './calculator-form.js'
 import { FUEL_TYPES, FUELS } from './emission-factors.js'
-import { UNIT_NAMES, UNIT_SYMBOLS } from './units.js'
+import { UNIT_NAMES } from './units.js'
 
 /** What people call the calculators. */
 export const CALCULATOR_NAMES: Record<CalculatorType, { title: string; summary: string }> = {
   fuel: { title: 'Fuel', summary: 'You know how much fuel was burnt.' },
   distance: {
     title: 'Distance',
-    summary: 'You know how far and how fast, and what the engines use.',
+    summary: 'You know the distance, the speed and what the engines use.',
   },
   custom: { title: 'Custom amount', summary: 'You know the kilograms or tonnes of CO2e already.' },
 }
 
-/** How fields are named in messages away from the field. */
-const FIELD_NAMES: Record<string, string> = {
-  fuelType: 'fuel',
-  quantity: 'quantity',
-  distance: 'distance',
-  speedKn: 'speed',
-  consumption: 'consumption',
-  amount: 'amount',
+/** What the fields are called, in their labels and away from them. */
+export const FIELD_NAMES: Record<string, string> = {
+  fuelType: 'Fuel',
+  quantity: 'Quantity burnt',
+  unit: 'Unit',
+  distance: 'Distance',
+  distanceUnit: 'Unit of the distance',
+  speedKn: 'Mean speed',
+  consumption: 'Consumption of the engines',
+  consumptionUnit: 'Unit of the consumption',
+  referenceSpeedKn: 'Speed of that consumption',
+  generatorLitresPerHour: 'Generators use',
+  generatorHours: 'Generators ran for',
+  amount: 'Amount of CO2e',
+  description: 'What it stands for',
 }
 
 interface Option {
   value: string
   label: string
-  title?: string
 }
 
-const units = (ids: readonly (keyof typeof UNIT_SYMBOLS)[]): Option[] =>
-  ids.map((value) => ({ value, label: UNIT_SYMBOLS[value], title: UNIT_NAMES[value] }))
+const units = (ids: readonly (keyof typeof UNIT_NAMES)[]): Option[] =>
+  ids.map((value) => ({ value, label: UNIT_NAMES[value] }))
 
 /** The choices of each select field. */
 export const CHOICES: Record<string, Option[]> = {
@@ -47,13 +53,25 @@ export const CHOICES: Record<string, Option[]> = {
   amountUnit: units(AMOUNT_UNITS),
 }
 
+/** Bounds are written in English; on pages their digits are grouped as all others are. */
+const grouped = (message: string): string => message.replace(/(?<=\d),(?=\d{3})/g, '\u202f')
+
+const nameOf = (field: string): string => FIELD_NAMES[field] ?? field
+
 /** What a form's template needs: a message for each field, blank ones included where asked. */
 export function formView(form: CalculatorForm, nameMissing: boolean) {
-  const errors = { ...form.errors }
+  const errors: Record<string, string> = {}
+  for (const [name, message] of Object.entries(form.errors)) errors[name] = grouped(message)
   if (nameMissing) for (const name of form.missing) errors[name] = 'must be filled in'
   return {
+    names: FIELD_NAMES,
     values: form.values,
     errors,
-    missing: form.missing.map((name) => FIELD_NAMES[name] ?? name),
+    wrong: Object.entries(errors).map(([field, message]) => ({
+      field,
+      name: nameOf(field),
+      message,
+    })),
+    missing: form.missing.map((name) => nameOf(name).toLowerCase()),
   }
 }

@@ -1,92 +1,108 @@
-import type {
-  Calculation,
-  CalculatorType,
-  CustomData,
-  DistanceData,
-  FuelData,
+import { Type, type Static } from '@sinclair/typebox'
+import {
+  CalculatorTypeSchema,
+  type Calculation,
+  type CustomData,
+  type DistanceData,
+  type FuelData,
 } from './calculator-data.js'
+import { distanceSums } from './distance-sums.js'
 import { DATASET } from './emission-factors.js'
-import { fuelEmissions, type Factor } from './fuel-emissions.js'
-import { isMassUnit, KILOGRAMS_PER, LITRES_PER, NAUTICAL_MILES_PER } from './units.js'
+import { Factor, fuelEmissions } from './fuel-emissions.js'
+import { isMassUnit, KILOGRAMS_PER, LITRES_PER } from './units.js'
 
-/** A calculator's result. Masses are kg CO2e; what a type has no value for is `null`. */
-export interface Estimate {
-  calculatorType: CalculatorType
-  /** Well-to-wake: the sum of the two below */
-  co2eKg: number
-  wellToTankCo2eKg: number | null
-  tankToWakeCo2eKg: number | null
-  fuelLitres: number | null
-  fuelKg: number | null
-  hours: number | null
-  method: string
-  factors: Factor[]
-  dataset: string
-}
+const nullableNumber = (description: string) =>
+  Type.Unsafe<number | null>({ type: ['number', 'null'], description })
+
+/** A calculator's result. What a type has no value for is `null`. */
+export const Estimate = Type.Object(
+  {
+    calculatorType: CalculatorTypeSchema,
+    co2eKg: Type.Number({ description: 'Well-to-wake, kg CO2e' }),
+    wellToTankCo2eKg: nullableNumber('Of which making and moving the fuel, kg CO2e'),
+    tankToWakeCo2eKg: nullableNumber('Of which burning the fuel, kg CO2e'),
+    fuelLitres: nullableNumber('Fuel burnt, litres'),
+    fuelKg: nullableNumber('Fuel burnt, kg'),
+    hours: nullableNumber('Time under way, hours'),
+    method: Type.String({ description: 'How the result comes about' }),
+    factors: Type.Array(Factor, { description: 'Every published number used' }),
+    dataset: Type.String({ description: 'The set of factors' }),
+  },
+  { title: 'Estimate', description: 'The result' },
+)
+export type Estimate = Static<typeof Estimate>
 
 const WELL_TO_WAKE = 'Well-to-wake (ISO 14083): well-to-tank plus tank-to-wake, GWP100 of IPCC AR6'
 
+const KILOMETRES_IN_NAUTICAL_MILE: Factor = {
+  name: 'Kilometres in a nautical mile',
+  value: 1.852,
+  unit: 'km/nmi',
+  source: 'exact (SI Brochure, table 8)',
+}
+
+/** Conversions that a person redoing the sum has to look up; tonnes and cubic metres need none. */
+const CONVERSIONS: Partial<Record<string, Factor>> = {
+  'gal-us': {
+    name: 'Litres in a US gallon',
+    value: LITRES_PER['gal-us'],
+    unit: 'l/gal',
+    source: 'exact (NIST Handbook 44, appendix C)',
+  },
+  'gal-imp': {
+    name: 'Litres in an imperial gallon',
+    value: LITRES_PER['gal-imp'],
+    unit: 'l/gal',
+    source: 'exact (UK Units of Measurement Regulations 1995)',
+  },
+  km: KILOMETRES_IN_NAUTICAL_MILE,
+  mi: {
+    name: 'Kilometres in a mile',
+    value: 1.609344,
+    unit: 'km/mi',
+    source: 'exact (international yard and pound agreement 1959)',
+  },
+}
+
+const conversions = (...units: string[]): Factor[] =>
+  units.flatMap((unit) => CONVERSIONS[unit] ?? [])
+
+/** From fuel burnt. */
 export function estimateFuel(data: FuelData): Estimate {
   const amount = isMassUnit(data.unit)
     ? { kilograms: data.quantity * KILOGRAMS_PER[data.unit] }
     : { litres: data.quantity * LITRES_PER[data.unit] }
+  const emissions = fuelEmissions(data.fuelType, amount)
   return {
     calculatorType: 'fuel',
-    ...fuelEmissions(data.fuelType, amount),
+    ...emissions,
+    factors: [...conversions(data.unit), ...emissions.factors],
     hours: null,
     method: `${WELL_TO_WAKE}, from the fuel burnt`,
   }
 }
 
-/** How a distance trip's fuel comes about. Rates in litres an hour or a nautical mile, as entered. */
-export interface DistanceSums {
-  nauticalMiles: number
-  hours: number
-  /** `speed / reference speed`, to the power of 3 (per hour) or 2 (per nautical mile); 1 without one */
-  speedFactor: number
-  rate: number
-  engineLitres: number
-  generatorHours: number
-  generatorLitres: number
-}
-
-/**
- * Power of a displacement hull goes with the cube of its speed (the propeller law), so fuel
- * an hour does too, and fuel a mile with the square. Generators do not care about speed.
- */
-export function distanceSums(data: DistanceData): DistanceSums {
-  const nauticalMiles = data.distance * NAUTICAL_MILES_PER[data.distanceUnit]
-  const hours = nauticalMiles / data.speedKn
-  const perHour = data.consumptionUnit === 'l/h'
-  const ratio = data.speedKn / (data.referenceSpeedKn ?? data.speedKn)
-  const speedFactor = ratio ** (perHour ? 3 : 2)
-  const rate = data.consumption * speedFactor
-  const generatorHours = data.generatorHours ?? hours
-  return {
-    nauticalMiles,
-    hours,
-    speedFactor,
-    rate,
-    engineLitres: rate * (perHour ? hours : nauticalMiles),
-    generatorHours,
-    generatorLitres: (data.generatorLitresPerHour ?? 0) * generatorHours,
-  }
-}
-
+/** From distance, speed and consumption. */
 export function estimateDistance(data: DistanceData): Estimate {
   const sums = distanceSums(data)
   const scaled =
     data.referenceSpeedKn === undefined
       ? ''
       : ', scaled from the reference speed by the propeller law'
+  const emissions = fuelEmissions(data.fuelType, {
+    litres: sums.engineLitres + sums.generatorLitres,
+  })
+  const miles = data.distanceUnit === 'mi' ? ['mi', 'km'] : [data.distanceUnit]
   return {
     calculatorType: 'distance',
-    ...fuelEmissions(data.fuelType, { litres: sums.engineLitres + sums.generatorLitres }),
+    ...emissions,
+    factors: [...conversions(...miles), ...emissions.factors],
     hours: sums.hours,
     method: `${WELL_TO_WAKE}, from distance, speed and consumption${scaled}`,
   }
 }
 
+/** As given. */
 export function estimateCustom(data: CustomData): Estimate {
   return {
     calculatorType: 'custom',

@@ -1,3 +1,4 @@
+import { Type, type Static } from '@sinclair/typebox'
 import {
   DATASET,
   FUELS,
@@ -9,15 +10,19 @@ import {
 } from './emission-factors.js'
 
 /** One number that went into a result, so that anyone can redo the sum by hand. */
-export interface Factor {
-  name: string
-  value: number
-  unit: string
-  source: string
-}
+export const Factor = Type.Object(
+  {
+    name: Type.String(),
+    value: Type.Number(),
+    unit: Type.String(),
+    source: Type.String({ description: 'Where the number is published' }),
+  },
+  { title: 'Emission factor' },
+)
+export type Factor = Static<typeof Factor>
 
 /** What one kilogram or litre of a fuel emits, kg CO2e. */
-export interface EmissionsPerUnit {
+interface EmissionsPerUnit {
   wellToTank: number
   tankToWake: number
 }
@@ -32,7 +37,7 @@ export function emissionsPerKilogram(fuel: MassBasedFuel): EmissionsPerUnit {
   }
 }
 
-export function emissionsPerLitre(fuel: VolumeBasedFuel): EmissionsPerUnit {
+function emissionsPerLitre(fuel: VolumeBasedFuel): EmissionsPerUnit {
   return { wellToTank: fuel.wellToTank.value, tankToWake: fuel.tankToWake.value }
 }
 

@@ -23,11 +23,28 @@ export const formatSignificant = (value: number): string =>
 /** A number as exact as it was given, for factors and entered values. */
 export const formatExact = formatter({ maximumFractionDigits: 20 })
 
-/** A mass of CO2e in the unit that reads best: kg up to ten tonnes, tonnes beyond. */
+const NO_BREAK_SPACE = '\u00a0'
+
+/** A number and its unit, kept on one line. */
+export const withUnit = (value: string, unit: string): string => value + NO_BREAK_SPACE + unit
+
+/** The unit that reads best for a mass: kg up to ten tonnes, tonnes beyond. */
+export const massUnit = (kilograms: number): 'kg' | 't' => (kilograms < 10_000 ? 'kg' : 't')
+
+/** A mass in the unit that reads best. */
 export function formatMass(kilograms: number): { value: string; unit: 'kg' | 't' } {
-  return kilograms < 10_000
-    ? { value: formatSignificant(kilograms), unit: 'kg' }
-    : { value: formatSignificant(kilograms / 1000), unit: 't' }
+  const unit = massUnit(kilograms)
+  return { value: formatSignificant(unit === 'kg' ? kilograms : kilograms / 1000), unit }
+}
+
+const byDecimals = [0, 1, 2, 3, 4, 5, 6].map((decimals) =>
+  formatter({ minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+)
+
+/** Formats the parts of a sum alike: as many decimals as give the sum four digits. */
+export function columnFormatter(sum: number): (part: number) => string {
+  const decimals = Math.min(6, Math.max(0, 3 - Math.floor(Math.log10(sum))))
+  return byDecimals[decimals] ?? formatSignificant
 }
 
 export type ParsedNumber = { ok: true; value: number } | { ok: false; message: string }
@@ -39,7 +56,8 @@ const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
 
 /**
  * Reads a number as people type it: `1234.5`, `1234,5`, `1 234,5`, `1,234.5`, `1.234,5`.
- * Where one comma could be either (`1,234`), it asks instead of guessing.
+ * Where one comma or point could be either (`1,234`, `1.234`), it asks instead of guessing: a
+ * guest who means a thousand must not be told of one.
  */
 export function parseNumber(text: string): ParsedNumber {
   const trimmed = text.trim()
@@ -55,12 +73,13 @@ export function parseNumber(text: string): ParsedNumber {
     const [whole = '', ...fraction] = compact.split(decimal)
     if (fraction.length > 1 || !isGrouped(whole, group)) return notANumber
     plain = `${whole.replaceAll(group, '')}.${fraction.join('')}`
-  } else if (commas === 1) {
-    if (/^[+-]?[1-9]\d{0,2},\d{3}$/.test(compact)) {
-      const [thousands = '', rest = ''] = compact.split(',')
+  } else if (commas + points === 1) {
+    const [, thousands, rest] = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/.exec(compact) ?? []
+    if (thousands !== undefined && rest !== undefined) {
+      const decimal = unambiguous(`${thousands}.${rest.replace(/0+$/, '')}`)
       return {
         ok: false,
-        message: `could be read in two ways: write ${thousands}${rest} or ${thousands}.${rest}`,
+        message: `could be read in two ways: write ${thousands}${rest} or ${decimal}`,
       }
     }
     plain = compact.replace(',', '.')
@@ -72,6 +91,10 @@ export function parseNumber(text: string): ParsedNumber {
   const value = Number(plain)
   return PLAIN.test(plain) && Number.isFinite(value) ? { ok: true, value } : notANumber
 }
+
+/** A decimal number that cannot be taken for a grouped one: three decimals get a fourth. */
+export const unambiguous = (digits: string): string =>
+  /^[+-]?[1-9]\d{0,2}\.\d{3}$/.test(digits) ? `${digits}0` : digits.replace(/\.$/, '')
 
 const notANumber: ParsedNumber = { ok: false, message: 'must be a number' }
 

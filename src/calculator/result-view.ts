@@ -1,7 +1,15 @@
 import type { Calculation } from './calculator-data.js'
 import { comparison } from './comparison.js'
 import { estimate } from './estimate.js'
-import { formatExact, formatHundredths, formatMass, formatSignificant } from './number-text.js'
+import {
+  columnFormatter,
+  formatExact,
+  formatHundredths,
+  formatMass,
+  formatSignificant,
+  massUnit,
+  withUnit,
+} from './number-text.js'
 import type { Vessel } from './vessel.js'
 import { working, type WorkingStep } from './working.js'
 
@@ -9,13 +17,16 @@ import { working, type WorkingStep } from './working.js'
 export interface ResultView {
   co2eKg: number
   mass: { value: string; unit: string }
-  /** The same mass in the other unit */
-  otherMass: string
+  /** The same mass in the other unit, where that is not hair-splitting */
+  otherMass: string | null
+  /** The mass as a voice reads it */
+  spoken: string
   /** The mass in kg with all the digits that a person may want to copy */
   kilograms: string
   parts: { label: string; mass: string; percent: number }[]
   facts: { label: string; value: string }[]
-  carKm: string
+  /** A trip in a petrol car that emits as much; `null` for less than one is worth telling */
+  car: string | null
   cube: CubePicture
   working: WorkingStep[]
   factors: { name: string; value: string; unit: string; source: string }[]
@@ -24,26 +35,72 @@ export interface ResultView {
   checkoutUrl: string | null
 }
 
-/** The cube of gas beside something of known height; heights and edges in the picture's units. */
+/** The cube of gas beside something of known height, as paths in a picture of 160 by 116. */
 interface CubePicture {
   edge: string
   yardstick: 'person' | 'lighthouse'
-  cube: number
-  yardstickHeight: number
+  beside: string
+  front: string
+  side: string
+  top: string
+  yardstickPlace: string
 }
 
-const YARDSTICKS = { person: 1.75, lighthouse: 30 } as const
+const EARTH_KM = 40_075
+const SHORTEST_CAR_TRIP_KM = 0.1
+
+const twoDigits = (value: number): string => formatSignificant(Number(value.toPrecision(2)))
+
+function carTrip(km: number): string | null {
+  if (km < SHORTEST_CAR_TRIP_KM) return null
+  return km < EARTH_KM
+    ? withUnit(twoDigits(km), 'km')
+    : `${twoDigits(km / EARTH_KM)} times round the Earth`
+}
+
+/** Below this the other unit only adds zeros. */
+const LEAST_IN_TWO_UNITS_KG = 100
+
+function inOtherUnit(kilograms: number): string | null {
+  if (kilograms < LEAST_IN_TWO_UNITS_KG) return null
+  return massUnit(kilograms) === 'kg'
+    ? withUnit(formatSignificant(Number((kilograms / 1000).toPrecision(3))), 't')
+    : withUnit(formatSignificant(kilograms), 'kg')
+}
+
+function spoken(kilograms: number): string {
+  const unit = massUnit(kilograms)
+  const value = Number((unit === 'kg' ? kilograms : kilograms / 1000).toPrecision(4))
+  return `${value} ${unit === 'kg' ? 'kilograms' : 'tonnes'} of CO2 equivalent`
+}
+
+const YARDSTICKS = {
+  person: { metres: 1.75, words: 'person' },
+  lighthouse: { metres: 30, words: 'lighthouse of 30 m' },
+} as const
+
+/** Heights that fit above the ground line, which lies at y = 108 and starts at x = 8. */
 const PICTURE_HEIGHT = 88
+const GROUND = 108
+const LEFT = 8
 
 function cubePicture(edgeM: number): CubePicture {
   const yardstick = edgeM < 18 ? 'person' : 'lighthouse'
-  const scale = PICTURE_HEIGHT / Math.max(edgeM, YARDSTICKS[yardstick])
-  const rounded = (value: number) => Math.round(value * 100) / 100
+  const { metres, words } = YARDSTICKS[yardstick]
+  const scale = PICTURE_HEIGHT / Math.max(edgeM, metres)
+  const hundredths = (value: number) => Math.round(value * 100) / 100
+  const edge = hundredths(Math.max(edgeM * scale, 2))
+  const depth = hundredths(edge * 0.3)
+  const rise = hundredths(depth * 0.55)
   return {
-    edge: `${formatSignificant(Number(edgeM.toPrecision(2)))} m`,
+    edge: withUnit(twoDigits(edgeM), 'm'),
     yardstick,
-    cube: rounded(Math.max(edgeM * scale, 2)),
-    yardstickHeight: rounded(YARDSTICKS[yardstick] * scale),
+    beside: words,
+    front: `M${LEFT} ${GROUND}v${-edge}h${edge}v${edge}z`,
+    side: `M${LEFT + edge} ${GROUND}v${-edge}l${depth} ${-rise}v${edge}z`,
+    top: `M${LEFT} ${GROUND - edge}h${edge}l${depth} ${-rise}h${-edge}z`,
+    // The yardsticks are drawn 100 units high, standing on their origin.
+    yardstickPlace: `translate(${LEFT + edge + depth + 12} ${GROUND}) scale(${hundredths((metres * scale) / 100)})`,
   }
 }
 
@@ -61,11 +118,6 @@ function checkout(
   return url.href
 }
 
-const inWords = (kilograms: number): string => {
-  const { value, unit } = formatMass(kilograms)
-  return `${value} ${unit}`
-}
-
 /** @param checkoutUrl where offsetting is offered, if anywhere */
 export function resultView(
   calculation: Calculation,
@@ -75,19 +127,27 @@ export function resultView(
   const result = estimate(calculation)
   const { co2eKg, wellToTankCo2eKg, tankToWakeCo2eKg, fuelLitres, fuelKg, hours } = result
   const { carKm, cubeEdgeM } = comparison(co2eKg)
-  const part = (label: string, mass: number | null) =>
-    mass === null
+  const mass = formatMass(co2eKg)
+  const inUnit = (kilograms: number): number => (mass.unit === 'kg' ? kilograms : kilograms / 1000)
+  const column = columnFormatter(inUnit(co2eKg))
+  const part = (label: string, kilograms: number | null) =>
+    kilograms === null
       ? []
-      : [{ label, mass: inWords(mass), percent: Math.round((mass / co2eKg) * 100) }]
+      : [
+          {
+            label,
+            mass: withUnit(column(inUnit(kilograms)), mass.unit),
+            percent: Math.round((kilograms / co2eKg) * 100),
+          },
+        ]
   const fact = (label: string, value: number | null, unit: string) =>
-    value === null ? [] : [{ label, value: `${formatSignificant(value)} ${unit}` }]
+    value === null ? [] : [{ label, value: withUnit(formatSignificant(value), unit) }]
+  const fuelMass = fuelKg === null ? null : formatMass(fuelKg)
   return {
     co2eKg,
-    mass: formatMass(co2eKg),
-    otherMass:
-      formatMass(co2eKg).unit === 'kg'
-        ? `${formatSignificant(Number((co2eKg / 1000).toPrecision(3)))} t`
-        : `${formatSignificant(co2eKg)} kg`,
+    mass,
+    otherMass: inOtherUnit(co2eKg),
+    spoken: spoken(co2eKg),
     kilograms: formatHundredths(co2eKg),
     parts: [
       ...part('Burning the fuel', tankToWakeCo2eKg),
@@ -95,10 +155,12 @@ export function resultView(
     ],
     facts: [
       ...fact('Fuel', fuelLitres, 'l'),
-      ...fact('Mass of the fuel', fuelKg, 'kg'),
+      ...(fuelMass
+        ? [{ label: 'Mass of the fuel', value: withUnit(fuelMass.value, fuelMass.unit) }]
+        : []),
       ...fact('Time under way', hours, 'h'),
     ],
-    carKm: `${formatSignificant(Number(carKm.toPrecision(2)))} km`,
+    car: carTrip(carKm),
     cube: cubePicture(cubeEdgeM),
     working: working(calculation, result),
     factors: result.factors.map((factor) => ({ ...factor, value: formatExact(factor.value) })),

@@ -8,37 +8,8 @@ import {
   type Calculation,
 } from './calculator-data.js'
 import { DATASET, FUEL_TYPES, FUELS } from './emission-factors.js'
-import { estimate } from './estimate.js'
-import { FACTORS } from './fuel-emissions.js'
-
-const nullableNumber = (description: string) =>
-  Type.Unsafe<number | null>({ type: ['number', 'null'], description })
-
-const FactorSchema = Type.Object(
-  {
-    name: Type.String(),
-    value: Type.Number(),
-    unit: Type.String(),
-    source: Type.String({ description: 'Where the number is published' }),
-  },
-  { title: 'Emission factor' },
-)
-
-export const EstimateSchema = Type.Object(
-  {
-    calculatorType: CalculatorTypeSchema,
-    co2eKg: Type.Number({ description: 'Well-to-wake, kg CO2e' }),
-    wellToTankCo2eKg: nullableNumber('Of which making and moving the fuel, kg CO2e'),
-    tankToWakeCo2eKg: nullableNumber('Of which burning the fuel, kg CO2e'),
-    fuelLitres: nullableNumber('Fuel burnt, litres'),
-    fuelKg: nullableNumber('Fuel burnt, kg'),
-    hours: nullableNumber('Time under way, hours'),
-    method: Type.String({ description: 'How the result comes about' }),
-    factors: Type.Array(FactorSchema, { description: 'Every published number used' }),
-    dataset: Type.String({ description: 'The set of factors' }),
-  },
-  { title: 'Estimate' },
-)
+import { Estimate, estimate } from './estimate.js'
+import { Factor, FACTORS } from './fuel-emissions.js'
 
 const CatalogueSchema = Type.Object(
   {
@@ -56,12 +27,12 @@ const CatalogueSchema = Type.Object(
       Type.Object({
         fuelType: Type.String(),
         name: Type.String(),
-        factors: Type.Array(FactorSchema),
+        factors: Type.Array(Factor),
       }),
     ),
     dataset: Type.String(),
   },
-  { title: 'Calculators' },
+  { title: 'Calculators', description: 'What there is to calculate with' },
 )
 
 const catalogue = {
@@ -102,7 +73,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
           tags: ['Calculators'],
           summary: `Estimate emissions: ${CALCULATOR_DATA[calculatorType].title ?? calculatorType}`,
           body: CALCULATOR_DATA[calculatorType],
-          response: { 200: EstimateSchema, ...problemResponses },
+          response: { 200: Estimate, ...problemResponses },
         },
       },
       async ({ body }) => estimate({ calculatorType, calculatorData: body } as Calculation),

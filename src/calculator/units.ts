@@ -16,16 +16,16 @@ export const isMassUnit = (unit: VolumeUnit | MassUnit): unit is MassUnit => uni
 /** What people read for a unit. */
 export const UNIT_NAMES = {
   l: 'litres',
-  m3: 'cubic metres',
-  kg: 'kilograms',
+  m3: 'm³',
+  kg: 'kg',
   t: 'tonnes',
   'gal-us': 'US gallons',
-  'gal-imp': 'imperial gallons',
-  nmi: 'nautical miles',
-  km: 'kilometres',
+  'gal-imp': 'imp. gallons',
+  nmi: 'nautical mi',
+  km: 'km',
   mi: 'miles',
-  'l/h': 'litres an hour',
-  'l/nmi': 'litres a nautical mile',
+  'l/h': 'litres/hour',
+  'l/nmi': 'litres/nmi',
 } as const
 
 /** The usual symbol of a unit. */

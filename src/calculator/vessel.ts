@@ -1,9 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { textLine } from '../validation/text-line.js'
 
-export const VesselName = Type.String({
-  minLength: 1,
+export const VesselName = textLine({
   maxLength: 80,
-  format: 'text-line',
   description: 'Name of the vessel, in any script',
   examples: ['Ever Given'],
 })
@@ -11,6 +10,7 @@ export const VesselName = Type.String({
 export const ImoNumber = Type.String({
   maxLength: 16,
   format: 'imo-number',
+  'x-message': 'is not an IMO number: seven digits, of which the last is a check digit',
   description: 'IMO ship identification number, with or without "IMO" in front',
   examples: ['9811000', 'IMO 9811000'],
 })

@@ -1,6 +1,7 @@
 import type { Calculation, DistanceData } from './calculator-data.js'
 import { FUELS, GWP100, type Fuel, type FuelType } from './emission-factors.js'
-import { distanceSums, type Estimate } from './estimate.js'
+import { distanceSums } from './distance-sums.js'
+import type { Estimate } from './estimate.js'
 import { emissionsPerKilogram } from './fuel-emissions.js'
 import { formatExact, formatSignificant as show } from './number-text.js'
 import { isMassUnit, KILOGRAMS_PER, LITRES_PER, NAUTICAL_MILES_PER, UNIT_SYMBOLS } from './units.js'

@@ -1,11 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { hash } from '@node-rs/argon2'
-import { isEmail } from '../administrator/admin-accounts.js'
+import { isEmail } from '../plugins/admin-accounts.js'
 
-/**
- * Prints the `email:hash` pair of an administrator for ADMIN_ACCOUNTS, and nothing else. The
- * password comes on standard input, so that it stands in no history and no list of processes.
- */
 const SHORTEST_PASSWORD = 12
 
 function fail(message: string): never {
@@ -13,6 +9,10 @@ function fail(message: string): never {
   process.exit(1)
 }
 
+/*
+ * Prints the `email:hash` pair of an administrator for ADMIN_ACCOUNTS, and nothing else. The
+ * password comes on standard input, so that it stands in no history and no list of processes.
+ */
 const [email = ''] = process.argv.slice(2)
 if (!isEmail(email)) {
   fail('Usage: npm run -s admin:hash -- EMAIL < password')

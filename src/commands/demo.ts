@@ -2,6 +2,8 @@ import { createServer } from 'node:net'
 import type { Calculation } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import type { Vessel } from '../calculator/vessel.js'
+import { linkSigner } from '../qr-code/link-signature.js'
+import { prefillLinks } from '../qr-code/prefill-link.js'
 import { serve } from '../serve.js'
 
 const TRIPS: { calculation: Calculation; vessel: Vessel }[] = [
@@ -29,8 +31,9 @@ const app = await serve({
 })
 
 const base = app.publicBaseUrl()
+const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
 const codes = TRIPS.map(({ calculation, vessel }) => {
-  const { url } = app.prefillLinks.create(calculation, vessel)
+  const { url } = links.create(calculation, vessel)
   return `  ${vessel.name}, ${calculation.calculatorType} calculator\n    ${url}`
 })
 process.stdout.write(`

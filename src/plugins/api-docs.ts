@@ -14,7 +14,7 @@ export default fp(
         info: {
           title: 'Clearwake',
           version: '1',
-          description: 'Carbon calculator, QR pre-fill and offset orders for vessels.',
+          description: 'Carbon calculators for vessels, and QR codes that open them filled in.',
         },
         servers: [{ url: '/' }],
         components: {
@@ -25,10 +25,11 @@ export default fp(
       },
     })
     app.get('/openapi.json', async () => app.swagger())
+    let documented: ReturnType<typeof readOpenApi> | undefined
     app.get('/docs', async (_request, reply) =>
       reply.hypermedia(
-        { page: 'docs/docs', fragment: 'docs/docs' },
-        { api: readOpenApi(app.swagger()), baseUrl: app.publicBaseUrl() },
+        { page: 'docs/docs' },
+        { api: (documented ??= readOpenApi(app.swagger())), baseUrl: app.publicBaseUrl() },
       ),
     )
   },

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import serveStatic from '@fastify/static'
 import fp from 'fastify-plugin'
 import { projectRoot } from '../project-root.js'
+import { Problem } from './problem.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -27,16 +28,22 @@ export default fp(
       if (file === undefined) throw new Error(`no such asset: ${name}`)
       return `/assets/${file}`
     })
-    await app.register(serveStatic, {
-      root: assetsFolder,
-      prefix: '/assets/',
-      index: false,
-      decorateReply: false,
-      preCompressed: true,
-      cacheControl: false,
-      setHeaders: (reply) => {
-        void reply.header('cache-control', 'public, max-age=31536000, immutable')
-      },
+    await app.register(async (scope) => {
+      // An address that would leave the folder is one where nothing is.
+      scope.setErrorHandler(() => {
+        throw new Problem(404, 'There is nothing at this address.')
+      })
+      await scope.register(serveStatic, {
+        root: assetsFolder,
+        prefix: '/assets/',
+        index: false,
+        decorateReply: false,
+        preCompressed: true,
+        cacheControl: false,
+        setHeaders: (reply) => {
+          void reply.header('cache-control', 'public, max-age=31536000, immutable')
+        },
+      })
     })
   },
   { name: 'assets' },

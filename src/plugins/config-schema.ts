@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { oneOf } from '../validation/one-of.js'
 
 const optional = (description: string) => Type.Optional(Type.String({ description }))
 
@@ -36,9 +37,7 @@ export const ConfigSchema = Type.Object({
       'true, a number of hops, or addresses of proxies whose X-Forwarded-For is believed',
   }),
   METRICS_TOKEN: optional('Bearer token for /metrics; without it only loopback may read them'),
-  LOG_LEVEL: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
-    type: 'string',
-    enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
     description: 'Least severe log entries to write',
   }),

@@ -3,9 +3,10 @@ import env from '@fastify/env'
 import { Ajv, type ErrorObject } from 'ajv'
 import fp from 'fastify-plugin'
 import { fieldErrors } from '../validation/field-errors.js'
-import { parseAdminAccounts } from '../administrator/admin-accounts.js'
+import { parseAdminAccounts } from './admin-accounts.js'
 import { ConfigSchema, type Environment } from './config-schema.js'
 import { keptSessionSecret } from './session-secret.js'
+import { isTrustProxy } from './trust-proxy.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -19,8 +20,7 @@ declare module 'fastify' {
 
 /** The configuration, checked, with what was left out filled in. */
 export type Config = Readonly<
-  Environment & {
-    SESSION_SECRET: string
+  Omit<Environment, 'SESSION_SECRET' | 'SESSION_SECRET_PREVIOUS'> & {
     /** The current secret first, then the one before */
     sessionSecrets: readonly [string, ...string[]]
   }
@@ -49,6 +49,7 @@ function problemsOf(given: NodeJS.ProcessEnv): string[] {
   const rules: [name: string, holds: (text: string) => boolean, rule: string][] = [
     ['SESSION_SECRET', isLongEnough, `must have at least ${SECRET_BYTES} bytes`],
     ['SESSION_SECRET_PREVIOUS', isLongEnough, `must have at least ${SECRET_BYTES} bytes`],
+    ['PORT', isPort, 'must be a whole number'],
     ['PUBLIC_BASE_URL', isOrigin, 'must be an http or https address without a path'],
     ['CHECKOUT_URL', (text) => httpUrl(text) !== null, 'must be an http or https address'],
     ['TIME_ZONE', isTimeZone, 'must be the name of a time zone, such as Europe/Lisbon'],
@@ -77,6 +78,9 @@ function problemsOf(given: NodeJS.ProcessEnv): string[] {
   return problems
 }
 
+// The schema's conversion would take 0x50 and 8e1 too.
+const isPort = (text: string): boolean => /^\d+$/.test(text)
+
 const isLongEnough = (secret: string): boolean => Buffer.byteLength(secret) >= SECRET_BYTES
 
 function httpUrl(text: string): URL | null {
@@ -98,36 +102,13 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-const isAddress = (text: string): boolean => {
-  const [address = '', bits, ...rest] = text.split('/')
-  const version = isIP(address)
-  if (version === 0 || rest.length > 0) return false
-  return (
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
-  )
-}
-
-const isTrustProxy = (text: string): boolean =>
-  /^(true|false|\d{1,2})$/.test(text) ||
-  text
-    .split(',')
-    .every(
-      (part) => /^(loopback|linklocal|uniquelocal)$/.test(part.trim()) || isAddress(part.trim()),
-    )
-
-/** TRUST_PROXY as Fastify wants it; nobody is trusted where it is not valid. */
-export function trustProxy(
-  text = 'false',
-): boolean | string[] | ((address: string, hop: number) => boolean) {
-  if (!isTrustProxy(text) || text === 'false') return false
-  if (text === 'true') return true
-  if (/^\d+$/.test(text)) return (_address, hop) => hop < Number(text)
-  return text.split(',').map((part) => part.trim())
-}
-
 /** A variable set to nothing is one not set: that is how most platforms clear one. */
 const withoutBlanks = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()))
+  Object.fromEntries(
+    Object.entries(environment)
+      .map(([name, value]) => [name, value?.trim()] as const)
+      .filter(([, value]) => value),
+  )
 
 const ajv = new Ajv({
   allErrors: true,
@@ -172,19 +153,15 @@ export default fp<{ environment: NodeJS.ProcessEnv }>(
     } catch (error) {
       problems.unshift(...schemaProblems(error))
     }
-    if (problems.length > 0) throw new ConfigError(problems)
+    if (problems.length > 0) throw new ConfigError([...new Set(problems)])
 
-    const read = app.environment
-    const secret = read.SESSION_SECRET ?? secretIn(read.DATA_DIR)
-    const previous = read.SESSION_SECRET_PREVIOUS
-    app.decorate(
-      'config',
-      Object.freeze({
-        ...read,
-        SESSION_SECRET: secret,
-        sessionSecrets: previous === undefined ? [secret] : [secret, previous],
-      } satisfies Config),
-    )
+    const { SESSION_SECRET, SESSION_SECRET_PREVIOUS, ...read } = app.environment
+    const secret = SESSION_SECRET ?? secretIn(read.DATA_DIR)
+    const previous = SESSION_SECRET_PREVIOUS === undefined ? [] : [SESSION_SECRET_PREVIOUS]
+    const sessionSecrets: Config['sessionSecrets'] = [secret, ...previous]
+    const config: Config = Object.freeze({ ...read, sessionSecrets })
+    app.decorate('config', config)
+    app.log.level = config.LOG_LEVEL
     app.decorate('publicBaseUrl', () => {
       if (read.PUBLIC_BASE_URL !== undefined) return new URL(read.PUBLIC_BASE_URL).origin
       const address = app.server.address()

@@ -1,30 +1,19 @@
-import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { ErrorObject } from 'ajv'
 import FindMyWay, { type HTTPMethod } from 'find-my-way'
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  ConnectionError,
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+} from 'fastify'
 import fp from 'fastify-plugin'
 import { fieldErrors } from '../validation/field-errors.js'
-import { isApi } from './is-api.js'
-import { invalidInput, Problem } from './problem.js'
+import { isApi, isReadable } from './address.js'
+import { invalidInput, Problem, unexpected } from './problem.js'
 
 const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
-
-const isDecodable = (url: string): boolean => {
-  try {
-    decodeURI(url.split('?', 1)[0] ?? '')
-    return true
-  } catch {
-    return false
-  }
-}
-
-/**
- * Leads an address that cannot be decoded to where nothing is, for the application's
- * `rewriteUrl`. The router would answer it by itself otherwise, past every hook.
- */
-export function divertUndecodable({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
-  if (!url.includes('%') || isDecodable(url)) return url
-  return isApi(url) ? '/api/%25' : '/%25'
-}
 
 /** What Fastify's own refusals mean to whoever sent the request. */
 const REFUSALS: Record<string, string> = {
@@ -35,19 +24,17 @@ const REFUSALS: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The content type is not one that this address takes.',
 }
 
-const isValidationError = (error: FastifyError): boolean => Array.isArray(error.validation)
-
 /** Any error as one that may be told; what is not meant for the outside becomes a plain 500. */
 function toProblem(error: FastifyError | Problem): Problem {
   if (error instanceof Problem) return error
-  if (isValidationError(error)) return invalidInput(fieldErrors(error.validation as never))
-  const status = error.statusCode ?? 500
-  if (status === 429) return new Problem(429, 'Too many requests: wait a little and try again.')
-  if (status >= 400 && status < 500) {
-    // Messages of a JSON parser and the like may quote the input or name internals.
-    return new Problem(status, REFUSALS[error.code] ?? 'The request is malformed.')
-  }
-  return new Problem(500, 'Something went wrong on our side. It has been noted.')
+  if (error.validation) return invalidInput(fieldErrors(error.validation as ErrorObject[]))
+  const { code = '', statusCode = 500 } = error as Partial<FastifyError>
+  // Only Fastify's own refusals are about the request. A library may throw a 401 of its own,
+  // and messages of a JSON parser may quote the input: neither is the client's business.
+  const isRefusal = code.startsWith('FST_') && statusCode >= 400 && statusCode < 500
+  return isRefusal
+    ? new Problem(statusCode, REFUSALS[code] ?? 'The request is malformed.')
+    : unexpected()
 }
 
 async function answer(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
@@ -56,12 +43,54 @@ async function answer(problem: Problem, request: FastifyRequest, reply: FastifyR
     return reply
       .type('application/problem+json')
       .serializer(JSON.stringify)
-      .send(problem.toJSON(request.id))
+      .send(problem.details(request.id))
   }
   return reply.hypermedia(
-    { page: 'errors/error', fragment: 'errors/_error' },
-    { problem, requestId: request.id },
+    { page: 'errors/error', fragment: 'errors/_failure' },
+    {
+      title: problem.statusCode === 404 ? 'Nothing here' : problem.title,
+      message: problem.message,
+      requestId: request.id,
+    },
   )
+}
+
+const UNREADABLE: Record<string, number> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+}
+
+/**
+ * Answers what Node cannot read as a request (for the server's `clientErrorHandler`). There is
+ * no address then, so the answer is problem+json whatever was asked for.
+ */
+export function answerUnreadable(
+  this: FastifyInstance,
+  error: ConnectionError,
+  socket: Socket,
+): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const status = UNREADABLE[error.code] ?? 400
+  const problem = new Problem(status, 'The request cannot be read.')
+  const id = crypto.randomUUID()
+  this.log.info({ reqId: id, status, code: error.code }, 'unreadable request')
+  const body = JSON.stringify(problem.details(id))
+  if (socket.writable) {
+    socket.end(
+      [
+        `HTTP/1.1 ${status} ${problem.title}`,
+        'content-type: application/problem+json',
+        `content-length: ${Buffer.byteLength(body)}`,
+        'cache-control: no-store',
+        'x-content-type-options: nosniff',
+        `x-request-id: ${id}`,
+        'connection: close',
+        '',
+        body,
+      ].join('\r\n'),
+    )
+  }
+  socket.destroySoon()
 }
 
 /**
@@ -70,7 +99,7 @@ async function answer(problem: Problem, request: FastifyRequest, reply: FastifyR
  */
 export default fp(
   async (app) => {
-    const known = FindMyWay()
+    const known = FindMyWay({ maxParamLength: Infinity })
     app.addHook('onRoute', ({ method, url }) => {
       for (const verb of [method].flat()) {
         if (known.findRoute(verb as HTTPMethod, url) === null)
@@ -85,16 +114,20 @@ export default fp(
     })
 
     const nothingThere = (request: FastifyRequest): Problem => {
-      if (!isDecodable(request.originalUrl)) return new Problem(400, 'The address is malformed.')
+      if (!isReadable(request.originalUrl)) return new Problem(400, 'The address is malformed.')
       const allowed = METHODS.filter((method) => known.find(method, request.url) !== null)
       if (allowed.length === 0) return new Problem(404, 'There is nothing at this address.')
       return new Problem(405, `This address does not take ${request.method}.`, {
         headers: { allow: allowed.join(', ') },
       })
     }
-    app.setNotFoundHandler({ preHandler: app.rateLimit() }, async (request, reply) =>
-      answer(nothingThere(request), request, reply),
-    )
+    // Before the body is looked at: what is not there takes none, good or bad.
+    const limit = app.rateLimit()
+    app.addHook('onRequest', async function (request, reply) {
+      if (!request.is404) return
+      await limit.call(this, request, reply)
+      throw nothingThere(request)
+    })
   },
-  { name: 'errors', dependencies: ['hypermedia', 'rate-limits'] },
+  { name: 'errors', dependencies: ['hypermedia', 'rate-limits', 'security', 'telemetry'] },
 )

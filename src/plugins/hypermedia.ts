@@ -5,6 +5,7 @@ import { Eta } from 'eta'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { projectRoot } from '../project-root.js'
+import { unexpected } from './problem.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,8 +23,8 @@ declare module 'fastify' {
 interface Views {
   /** Template of the whole page */
   page: string
-  /** Template of the part that changes */
-  fragment: string
+  /** Template of the part that changes, where the page has one */
+  fragment?: string
 }
 
 const HTML = 'text/html; charset=utf-8'
@@ -52,7 +53,7 @@ export default fp(
     app.decorateReply(
       'hypermedia',
       async function (this: FastifyReply, views: Views, data: object) {
-        const template = this.request.wantsFragment ? views.fragment : views.page
+        const template = this.request.wantsFragment ? (views.fragment ?? views.page) : views.page
         const html = await app.view(template, data)
         return this.header('vary', 'HX-Request, HX-Request-Type').type(HTML).send(html)
       },
@@ -61,6 +62,8 @@ export default fp(
     app.decorateReply(
       'loadingPage',
       async function (this: FastifyReply, page: string, data: object, rest) {
+        // A look without opening is not a scan.
+        if (this.request.method === 'HEAD') return this.type(HTML).send()
         const [opening = '', closing = ''] = (
           await app.view(page, { ...data, rest: REST_MARK })
         ).split(REST_MARK)
@@ -72,7 +75,8 @@ export default fp(
           } catch (error) {
             // The status has gone out with the opening, so the error handler comes too late.
             request.log.error({ err: error }, 'request failed')
-            yield await app.view('errors/_error', { problem: null, requestId: request.id })
+            const { title, message } = unexpected()
+            yield await app.view('errors/_error', { title, message, requestId: request.id })
           }
           yield closing
         }

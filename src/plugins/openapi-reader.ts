@@ -43,7 +43,7 @@ function limitsOf(schema: Schema): string[] {
     schema[name] === undefined ? [] : [`${word} ${Number(schema[name]).toLocaleString('en')}`]
   return [
     ...limit('exclusiveMinimum', 'more than'),
-    ...limit('minimum', 'from'),
+    ...(schema.exclusiveMinimum === undefined ? limit('minimum', 'from') : []),
     ...limit('maximum', 'up to'),
     ...limit('maxLength', 'characters: up to'),
   ]

@@ -52,7 +52,7 @@ export class Problem extends Error {
     this.headers = headers
   }
 
-  toJSON(requestId: string): ProblemDetails {
+  details(requestId: string): ProblemDetails {
     return {
       type: 'about:blank',
       title: this.title,
@@ -64,10 +64,20 @@ export class Problem extends Error {
   }
 }
 
+/** More wrong fields than a person mends, and few enough for a small answer. */
+const MOST_ERRORS = 50
+const MOST_IN_DETAIL = 5
+
 /** 422, with what is wrong with each field. */
-export function invalidInput(errors: FieldError[]): Problem {
-  const summary = errors.map(({ path, message }) =>
-    path ? `${path} ${message}` : `The input ${message}`,
-  )
-  return new Problem(422, `${summary.join('; ')}.`, { errors })
+export function invalidInput(found: FieldError[]): Problem {
+  const errors = found.slice(0, MOST_ERRORS)
+  const named = found
+    .slice(0, MOST_IN_DETAIL)
+    .map(({ path, message }) => (path ? `${path} ${message}` : `The input ${message}`))
+  const more = found.length - named.length
+  return new Problem(422, `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`, { errors })
 }
+
+/** 500, which tells nothing of what went wrong. */
+export const unexpected = (): Problem =>
+  new Problem(500, 'Something went wrong on our side. It has been noted.')

@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { isApi } from './is-api.js'
+import { isApi } from './address.js'
 
 const policy = (directives: Record<string, string>): string =>
   Object.entries(directives)
@@ -39,7 +39,7 @@ const YEAR_SECONDS = 365 * 24 * 60 * 60
 export default fp(
   async (app) => {
     const transport = app.publicBaseUrl().startsWith('https:')
-      ? { 'strict-transport-security': `max-age=${YEAR_SECONDS}; includeSubDomains` }
+      ? { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }
       : {}
     const api = {
       ...COMMON,

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const isCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code
+const exists = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EEXIST'
 
 /**
  * The secret kept in the data folder, made at the first start. Printed codes live as long as
@@ -11,22 +11,22 @@ const isCode = (error: unknown, code: string): boolean =>
  */
 export function keptSessionSecret(dataDir: string): string {
   const path = join(dataDir, 'session-secret')
-  try {
-    return readFileSync(path, 'utf8').trim()
-  } catch (error) {
-    if (!isCode(error, 'ENOENT')) throw error
-  }
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const draft = `${path}.${process.pid}`
-  writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true })
   try {
-    // Linking fails where the file exists, so of two processes that start at once one wins
-    // and both use its secret; and nobody reads a file half written.
-    linkSync(draft, path)
+    const secret = randomBytes(32).toString('base64url')
+    writeFileSync(path, `${secret}\n`, { flag: 'wx', mode: 0o600, flush: true })
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error
-  } finally {
-    unlinkSync(draft)
+    // Of two processes that start at once, one makes it and both use it.
+    if (!exists(error)) throw error
   }
-  return readFileSync(path, 'utf8').trim()
+  return readWhenWritten(path)
+}
+
+/** The file may exist a moment before its content does, where another process is at it. */
+function readWhenWritten(path: string): string {
+  for (let tries = 1; ; tries++) {
+    const secret = readFileSync(path, 'utf8').trim()
+    if (secret !== '' || tries === 50) return secret
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+  }
 }

@@ -18,13 +18,13 @@ const ISSUER = 'clearwake'
 export default fp(
   async (app) => {
     const secure = app.publicBaseUrl().startsWith('https:')
-    const key = hkdfSync('sha256', app.config.SESSION_SECRET, '', 'clearwake session v1', 32)
+    const key = hkdfSync('sha256', app.config.sessionSecrets[0], '', 'clearwake session v1', 32)
     await app.register(cookie)
     await app.register(jwt, {
       secret: Buffer.from(key),
       cookie: { cookieName: secure ? '__Host-clearwake' : 'clearwake', signed: false },
       sign: { algorithm: 'HS256', expiresIn: 8 * 60 * 60, iss: ISSUER },
-      verify: { algorithms: ['HS256'], allowedIss: ISSUER },
+      verify: { algorithms: ['HS256'], allowedIss: ISSUER, requiredClaims: ['iss', 'sub', 'exp'] },
     })
     app.decorate('requireAdministrator', async (request) => {
       try {

@@ -1,8 +1,8 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest, FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { isLoopback } from './config.js'
+import { isSameText } from '../same-text.js'
 import { Problem } from './problem.js'
 
 declare module 'fastify' {
@@ -19,7 +19,7 @@ export type ReadinessCheck = () => Promise<{ ready: boolean; detail: string }>
 
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
-/** Ids of requests: the one a proxy in front gave, if it looks like one, else our own. */
+/** Ids of requests: the one that came along, so that a call can be followed, else our own. */
 export const genReqId: NonNullable<FastifyServerOptions['genReqId']> = ({ headers }) => {
   const given = headers['x-request-id']
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : crypto.randomUUID()
@@ -39,8 +39,11 @@ export const loggerOptions = {
   },
 }
 
+const LONGEST_LOGGED_PATH = 200
+
 // The query stays out: it holds people's names, and signatures.
-const pathOf = (request: FastifyRequest): string => request.originalUrl.split('?', 1)[0] ?? ''
+const pathOf = (request: FastifyRequest): string =>
+  (request.originalUrl.split('?', 1)[0] ?? '').slice(0, LONGEST_LOGGED_PATH)
 
 /** One log entry and one measurement for each request; health, readiness and metrics routes. */
 export default fp(
@@ -59,18 +62,20 @@ export default fp(
 
     app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id)
-      done()
-    })
-    app.addHook('onResponse', (request, reply, done) => {
-      const route = request.routeOptions.url ?? 'none'
-      const { method } = request
-      const { statusCode, elapsedTime } = reply
-      durations.observe({ method, route, status: statusCode }, elapsedTime / 1000)
-      const milliseconds = Math.round(elapsedTime * 100) / 100
-      request.log.info(
-        { method, path: pathOf(request), status: statusCode, milliseconds },
-        'request',
-      )
+      // The end of the answer, not Fastify's onResponse: that one stays away where a client
+      // goes before a compressed stream has ended.
+      reply.raw.once('close', () => {
+        const { statusCode, elapsedTime } = reply
+        const { method } = request
+        const route = request.routeOptions.url ?? 'none'
+        durations.observe({ method, route, status: statusCode }, elapsedTime / 1000)
+        const milliseconds = Math.round(elapsedTime * 100) / 100
+        const aborted = reply.raw.writableFinished ? {} : { aborted: true }
+        request.log.info(
+          { method, path: pathOf(request), status: statusCode, milliseconds, ...aborted },
+          'request',
+        )
+      })
       done()
     })
 
@@ -89,13 +94,20 @@ export default fp(
     })
 
     app.get('/metrics', unlimited, async (request, reply) => {
-      if (!mayReadMetrics(request, app.config.METRICS_TOKEN)) {
-        throw new Problem(403, 'Metrics are read with their token, or from this machine.')
+      const { METRICS_TOKEN } = app.config
+      if (METRICS_TOKEN === undefined) {
+        if (!isFromThisMachine(request)) {
+          throw new Problem(403, 'Without METRICS_TOKEN, only this machine may read the metrics.')
+        }
+      } else if (!isSameText(bearerToken(request) ?? '', METRICS_TOKEN)) {
+        throw new Problem(401, 'The metrics are read with their token.', {
+          headers: { 'www-authenticate': 'Bearer' },
+        })
       }
       return reply.type(metrics.contentType).send(await metrics.metrics())
     })
   },
-  { name: 'telemetry', dependencies: ['config', 'errors'] },
+  { name: 'telemetry', dependencies: ['config'] },
 )
 
 async function settled(check: ReadinessCheck): ReturnType<ReadinessCheck> {
@@ -106,16 +118,13 @@ async function settled(check: ReadinessCheck): ReturnType<ReadinessCheck> {
   }
 }
 
-function mayReadMetrics(request: FastifyRequest, token: string | undefined): boolean {
-  if (token !== undefined) {
-    const [given, expected] = [
-      Buffer.from(request.headers.authorization ?? ''),
-      Buffer.from(`Bearer ${token}`),
-    ]
-    return given.length === expected.length && timingSafeEqual(given, expected)
-  }
-  // A proxy on this machine also calls from loopback, on behalf of the world.
-  const forwarded = request.headers['x-forwarded-for'] ?? request.headers.forwarded
-  const address = request.socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
-  return forwarded === undefined && isLoopback(address)
+const bearerToken = ({ headers }: FastifyRequest): string | undefined =>
+  /^bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1]
+
+const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via']
+
+// A proxy on this machine also calls from loopback, on behalf of the world; most say so.
+function isFromThisMachine({ headers, socket }: FastifyRequest): boolean {
+  const address = socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
+  return isLoopback(address) && FORWARDING_HEADERS.every((name) => headers[name] === undefined)
 }

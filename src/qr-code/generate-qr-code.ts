@@ -1,15 +1,9 @@
-import { Type, type Static } from '@sinclair/typebox'
-import {
-  CALCULATOR_DATA,
-  CALCULATOR_TYPES,
-  CalculatorTypeSchema,
-  type Calculation,
-} from '../calculator/calculator-data.js'
-import { EXAMPLES } from '../calculator/examples.js'
+import type { Calculation } from '../calculator/calculator-data.js'
 import { parseImoNumber } from '../calculator/imo-number.js'
-import { Vessel } from '../calculator/vessel.js'
+import type { Vessel } from '../calculator/vessel.js'
 import type { FieldError } from '../validation/field-errors.js'
-import type { PrefillLinks } from './prefill-link.js'
+import type { PrefillLink, PrefillLinks } from './prefill-link.js'
+import { DEFAULT_IMAGE, type QrCodeRequest } from './qr-code-request.js'
 import {
   ERROR_CORRECTION_LEVELS,
   qrMatrix,
@@ -19,91 +13,11 @@ import {
   type ErrorCorrection,
 } from './qr-image.js'
 
-const ErrorCorrectionSchema = Type.Unsafe<ErrorCorrection>({
-  type: 'string',
-  enum: [...ERROR_CORRECTION_LEVELS],
-  default: 'M',
-  description:
-    'Error correction level: the share of the code that may be lost (L 7 %, M 15 %, Q 25 %, H 30 %)',
-})
-
-const Image = Type.Object(
-  {
-    size: Type.Integer({
-      minimum: 64,
-      maximum: 2048,
-      default: 512,
-      description: 'Width and height, pixels',
-    }),
-    margin: Type.Integer({
-      minimum: 0,
-      maximum: 16,
-      default: 4,
-      description: 'Light margin, modules; readers want 4',
-    }),
-    errorCorrection: ErrorCorrectionSchema,
-  },
-  { additionalProperties: false },
-)
-export type QrImageOptions = Static<typeof Image>
-
-export const DEFAULT_IMAGE: QrImageOptions = { size: 512, margin: 4, errorCorrection: 'M' }
-
-/** What a code is asked for with. */
-export type QrCodeRequest = Calculation & { vessel: Vessel; image?: Partial<QrImageOptions> }
-
-/**
- * The data's rules hang on the type, by `if`/`then` instead of a union, so that each wrong
- * field is reported once whatever else is wrong.
- */
-export const QrCodeRequestSchema = Type.Unsafe<QrCodeRequest>({
-  type: 'object',
-  title: 'QR code request',
-  additionalProperties: false,
-  required: ['calculatorType', 'calculatorData', 'vessel'],
-  properties: {
-    calculatorType: CalculatorTypeSchema,
-    calculatorData: { type: 'object', description: "That calculator's data" },
-    vessel: Vessel,
-    image: { ...Image, required: [] },
-  },
-  allOf: CALCULATOR_TYPES.map((type) => ({
-    if: { properties: { calculatorType: { const: type } }, required: ['calculatorType'] },
-    then: { properties: { calculatorData: CALCULATOR_DATA[type] } },
-  })),
-  examples: [
-    {
-      ...EXAMPLES.fuel,
-      vessel: { name: 'Ever Given', imoNumber: '9811000' },
-      image: { size: 512, margin: 4, errorCorrection: 'M' },
-    },
-  ],
-})
-
-/** A code and the link in it. */
-export const QrCodeSchema = Type.Object(
-  {
-    calculatorType: CalculatorTypeSchema,
-    url: Type.String({ description: 'The link in the code' }),
-    data: Type.String({ description: 'Pre-fill data, URL-safe Base64 without padding' }),
-    sig: Type.String({ description: 'Signature of type and data' }),
-    generatedAt: Type.String({ format: 'date-time' }),
-    expiresAt: Type.String({ format: 'date-time', description: '30 days later' }),
-    version: Type.Integer({ description: 'QR version, 1 to 20' }),
-    errorCorrection: Type.Unsafe<ErrorCorrection>({
-      type: 'string',
-      enum: [...ERROR_CORRECTION_LEVELS],
-    }),
-    svg: Type.String({ description: 'SVG markup' }),
-    png: Type.String({ description: 'PNG as a data URL' }),
-  },
-  { title: 'QR code' },
-)
-
+/** A code, its link, and what it was made of. */
 export interface QrCode {
   calculation: Calculation
   vessel: Vessel
-  link: ReturnType<PrefillLinks['create']>
+  link: PrefillLink
   version: number
   errorCorrection: ErrorCorrection
   /** Drawn when asked for, from the one matrix */
@@ -113,6 +27,10 @@ export interface QrCode {
 
 export type GeneratedQrCode =
   { ok: true; code: QrCode; bytes: number } | { ok: false; errors: FieldError[]; bytes: number }
+
+/** What a picture of the code is called when it is saved, without its extension. */
+export const fileName = ({ calculation, link }: QrCode): string =>
+  `clearwake-${calculation.calculatorType}-${link.generatedAt.toISOString().slice(0, 10)}`
 
 /** Makes a code, or says what to change for it to be one that phones read. */
 export function generateQrCode(links: PrefillLinks, request: QrCodeRequest): GeneratedQrCode {

@@ -1,5 +1,6 @@
-import { createHmac, hkdfSync, timingSafeEqual, type BinaryLike } from 'node:crypto'
+import { createHmac, hkdfSync, type BinaryLike } from 'node:crypto'
 import type { CalculatorType } from '../calculator/calculator-data.js'
+import { isSameText } from '../same-text.js'
 
 /** Bytes of HMAC-SHA256 that go into a link: 128 bits, the least RFC 2104 (section 5) advises. */
 const SIGNATURE_BYTES = 16
@@ -17,9 +18,11 @@ export interface LinkSigner {
  * @param secrets the current secret first, then those still accepted
  */
 export function linkSigner(secrets: readonly [string, ...string[]]): LinkSigner {
-  const keys = secrets.map((secret) =>
-    Buffer.from(hkdfSync('sha256', secret, '', 'clearwake prefill link v1', 32)),
-  ) as [Buffer, ...Buffer[]]
+  const keyOf = (secret: string): Buffer =>
+    Buffer.from(hkdfSync('sha256', secret, '', 'clearwake prefill link v1', 32))
+  const [current, ...previous] = secrets
+  const currentKey = keyOf(current)
+  const keys = [currentKey, ...previous.map(keyOf)]
 
   const signature = (key: BinaryLike, type: CalculatorType, data: string): string =>
     createHmac('sha256', key)
@@ -29,14 +32,8 @@ export function linkSigner(secrets: readonly [string, ...string[]]): LinkSigner 
       .toString('base64url')
 
   return {
-    sign: (type, data) => signature(keys[0], type, data),
-    verify: (type, data, given) => keys.some((key) => sameText(signature(key, type, data), given)),
+    sign: (type, data) => signature(currentKey, type, data),
+    verify: (type, data, given) =>
+      keys.some((key) => isSameText(given, signature(key, type, data))),
   }
-}
-
-// Text is compared, not the bytes it stands for: the last Base64 character has spare bits, and
-// a link with one of those flipped is not the link we made.
-function sameText(expected: string, given: string): boolean {
-  const [a, b] = [Buffer.from(expected), Buffer.from(given)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }

@@ -1,8 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
-import { CALCULATOR_NAMES, CHOICES } from '../calculator/calculator-view.js'
-import { generateQrCode } from './generate-qr-code.js'
-import { ERROR_CORRECTION_LEVELS } from './qr-image.js'
+import { CALCULATOR_NAMES, CHOICES, FIELD_NAMES } from '../calculator/calculator-view.js'
+import { fileName, generateQrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
 import { describeGenerated } from './qr-code-log.js'
 import {
@@ -12,11 +11,18 @@ import {
   readQrTestForm,
   type QrTestForm,
 } from './qr-test-form.js'
-import { pngDataUrl, svgDataUrl } from './routes.js'
+import { pngDataUrl, svgDataUrl } from './qr-image.js'
 
 interface Options {
   links: PrefillLinks
 }
+
+const LEVELS = [
+  { value: 'L', label: 'L: may lose 7 %' },
+  { value: 'M', label: 'M: may lose 15 %' },
+  { value: 'Q', label: 'Q: may lose 25 %' },
+  { value: 'H', label: 'H: may lose 30 %' },
+]
 
 const withoutPrefix = (prefix: string, errors: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
@@ -39,16 +45,15 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
     fieldErrors: (type: CalculatorType) => withoutPrefix(`${type}.`, errors),
     code,
     choices: CHOICES,
-    levels: ERROR_CORRECTION_LEVELS,
+    levels: LEVELS,
+    names: FIELD_NAMES,
     calculators: CALCULATOR_TYPES.map((type) => ({ type, ...CALCULATOR_NAMES[type] })),
   })
 
   app.get<{ Querystring: Record<string, unknown> }>(
     '/qr-test',
-    {
-      config: { rateLimit: { max: app.config.QR_RATE_LIMIT_PER_MINUTE, timeWindow: '1 minute' } },
-      ...(app.config.QR_REQUIRE_ADMIN ? { onRequest: app.requireAdministrator } : {}),
-    },
+    // A look without opening makes no code.
+    { exposeHeadRoute: false },
     async (request, reply) => {
       const views = { page: 'qr-code/qr-test', fragment: 'qr-code/_answer' }
       if (request.query.calculatorType === undefined) {
@@ -75,10 +80,10 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
             version: code.version,
             errorCorrection: code.errorCorrection,
             expiresAt: day.format(code.link.expiresAt),
-            svg: svgDataUrl(code),
-            png: pngDataUrl(code),
+            svg: svgDataUrl(code.svg()),
+            png: pngDataUrl(code.png()),
             vessel: code.vessel,
-            fileName: `clearwake-${form.calculatorType}`,
+            fileName: fileName(code),
             endpoint: endpoint(),
             json: JSON.stringify(form.request, null, 2),
           },

@@ -1,13 +1,12 @@
-import {
-  CALCULATOR_DATA,
-  CALCULATOR_TYPES,
-  type Calculation,
-  type CalculatorType,
+import type {
+  Calculation,
+  CalculatorDataByType,
+  CalculatorType,
 } from '../calculator/calculator-data.js'
-import { checkCalculation } from '../calculator/calculator-form.js'
+import { checkCalculation } from '../calculator/check-calculation.js'
 import { parseImoNumber } from '../calculator/imo-number.js'
 import { Vessel } from '../calculator/vessel.js'
-import { checker } from '../validation/validator.js'
+import { checker } from '../calculator/vocabulary.js'
 
 /** What a code carries: a calculation, whose vessel it is about, and when the code was made. */
 export type PrefillData = Calculation & {
@@ -19,25 +18,44 @@ export type PrefillData = Calculation & {
 /** The layout below. A later layout gets the next number; this one stays readable for 30 days. */
 const LAYOUT = 1
 
-const checkVessel = checker(Vessel)
+/** Layout 1, frozen: printed codes hold a calculator as its place here, fields in this order. */
+const TYPES = ['fuel', 'distance', 'custom'] as const satisfies readonly CalculatorType[]
+const FIELDS = {
+  fuel: ['fuelType', 'quantity', 'unit'],
+  distance: [
+    'fuelType',
+    'distance',
+    'distanceUnit',
+    'speedKn',
+    'consumption',
+    'consumptionUnit',
+    'referenceSpeedKn',
+    'generatorLitresPerHour',
+    'generatorHours',
+  ],
+  custom: ['amount', 'unit', 'description'],
+} as const satisfies { [T in CalculatorType]: readonly (keyof CalculatorDataByType[T])[] }
 
-const fieldNames = (type: CalculatorType): string[] => Object.keys(CALCULATOR_DATA[type].properties)
+/** The last second that a Date can hold, less a link's life (ECMA-262, 21.4.1.1). */
+const LAST_SECOND = 8.64e12 - 30 * 24 * 3600
+
+const checkVessel = checker(Vessel)
 
 /**
  * The data as text for the link, URL-safe Base64 (RFC 4648, section 5) without padding.
  *
  * Inside is a JSON array without names, as a scannable code has room for few bytes:
  * `[layout, type, issuedAt, vessel name, IMO number or 0, ...the calculator's fields in the
- * order of its schema]`, absent fields `0` (no field may be zero) and dropped at the end.
+ * order below]`, absent fields `0` (no field may be zero) and dropped at the end.
  */
 export function encodePrefillData(prefill: PrefillData): string {
   const { calculatorType, calculatorData, vessel, issuedAt } = prefill
   const given: Record<string, string | number | undefined> = { ...calculatorData }
-  const fields = fieldNames(calculatorType).map((name) => given[name] ?? 0)
+  const fields = FIELDS[calculatorType].map((name) => given[name] ?? 0)
   while (fields.at(-1) === 0) fields.pop()
   const tuple = [
     LAYOUT,
-    CALCULATOR_TYPES.indexOf(calculatorType),
+    TYPES.indexOf(calculatorType),
     issuedAt,
     vessel.name,
     Number(parseImoNumber(vessel.imoNumber ?? '') ?? 0),
@@ -62,13 +80,18 @@ export function decodePrefillData(data: string): DecodedPrefillData {
   const tuple = parseJson(Buffer.from(data, 'base64url').toString())
   if (!Array.isArray(tuple)) return notOurs
   const [layout, typeIndex, issuedAt, name, imo, ...fields] = tuple as unknown[]
-  const calculatorType = CALCULATOR_TYPES[Number(typeIndex)]
+  const calculatorType = TYPES[Number(typeIndex)]
   if (layout !== LAYOUT || typeof typeIndex !== 'number' || calculatorType === undefined)
     return notOurs
-  if (typeof issuedAt !== 'number' || !Number.isSafeInteger(issuedAt) || issuedAt < 0)
+  if (
+    typeof issuedAt !== 'number' ||
+    !Number.isSafeInteger(issuedAt) ||
+    issuedAt < 0 ||
+    issuedAt > LAST_SECOND
+  )
     return notOurs
   if (typeof imo !== 'number') return notOurs
-  const names = fieldNames(calculatorType)
+  const names = FIELDS[calculatorType]
   if (fields.length > names.length) return notOurs
   const given = fields.flatMap((value, i) => (value === 0 ? [] : [[names[i], value]]))
   const calculation = checkCalculation(calculatorType, Object.fromEntries(given))

@@ -11,8 +11,11 @@ const CLOCK_TOLERANCE_SECONDS = 5 * 60
 /** Longer than any link we make (the largest data take about 1,200 characters). */
 const LONGEST_DATA = 2048
 
+/** A link and what it is made of. */
 export interface PrefillLink {
   url: string
+  /** The same without the host */
+  path: string
   data: string
   sig: string
   generatedAt: Date
@@ -20,14 +23,14 @@ export interface PrefillLink {
 }
 
 /** Why a link fills in nothing. */
-export type PrefillFault =
-  | { reason: 'empty' | 'too-long' | 'not-base64' | 'not-our-data' | 'edited' }
+export type LinkFault =
+  | { reason: 'empty' | 'incomplete' | 'too-long' | 'not-base64' | 'not-our-data' | 'edited' }
   | { reason: 'wrong-type'; calculatorType: CalculatorType; url: string | null }
   | { reason: 'not-yet-valid'; validFrom: Date }
   | { reason: 'expired'; expiredAt: Date }
 
-export type ReadPrefill =
-  { ok: true; prefill: PrefillData; expiresAt: Date } | { ok: false; fault: PrefillFault }
+export type LinkReading =
+  { ok: true; prefill: PrefillData; link: PrefillLink } | { ok: false; fault: LinkFault }
 
 export interface PrefillLinks {
   /** Makes the link for a trip, valid for 30 days from `now` */
@@ -37,33 +40,37 @@ export interface PrefillLinks {
    *
    * @param type the calculator that the link opens
    */
-  read: (type: CalculatorType, query: { data?: unknown; sig?: unknown }, now?: Date) => ReadPrefill
+  read: (type: CalculatorType, query: { data?: unknown; sig?: unknown }, now?: Date) => LinkReading
 }
-
-export type ReadPrefillLink = PrefillLinks['read']
-
-const expiryOf = (issuedAt: number): Date => new Date((issuedAt + LIFETIME_SECONDS) * 1000)
 
 const pathOf = (type: CalculatorType, data: string, sig: string): string =>
   `/calculator/${type}?data=${data}&sig=${sig}`
 
 /** @param baseUrl where links begin; asked at each link, as a port may be known only late */
 export function prefillLinks(signer: LinkSigner, baseUrl: () => string): PrefillLinks {
-  const refuse = (fault: PrefillFault): ReadPrefill => ({ ok: false, fault })
+  const refuse = (fault: LinkFault): LinkReading => ({ ok: false, fault })
+
+  function linkOf(
+    { calculatorType, issuedAt }: PrefillData,
+    data: string,
+    sig: string,
+  ): PrefillLink {
+    const path = pathOf(calculatorType, data, sig)
+    return {
+      url: baseUrl() + path,
+      path,
+      data,
+      sig,
+      generatedAt: new Date(issuedAt * 1000),
+      expiresAt: new Date((issuedAt + LIFETIME_SECONDS) * 1000),
+    }
+  }
 
   return {
     create(calculation, vessel, now = new Date()) {
-      const issuedAt = Math.floor(now.getTime() / 1000)
-      const type = calculation.calculatorType
-      const data = encodePrefillData({ ...calculation, vessel, issuedAt })
-      const sig = signer.sign(type, data)
-      return {
-        url: baseUrl() + pathOf(type, data, sig),
-        data,
-        sig,
-        generatedAt: new Date(issuedAt * 1000),
-        expiresAt: expiryOf(issuedAt),
-      }
+      const prefill = { ...calculation, vessel, issuedAt: Math.floor(now.getTime() / 1000) }
+      const data = encodePrefillData(prefill)
+      return linkOf(prefill, data, signer.sign(prefill.calculatorType, data))
     },
 
     read(type, { data, sig }, now = new Date()) {
@@ -74,25 +81,25 @@ export function prefillLinks(signer: LinkSigner, baseUrl: () => string): Prefill
       const decoded = decodePrefillData(data)
       if (!decoded.ok) return refuse({ reason: decoded.reason })
 
+      if (sig === undefined || sig === '') return refuse({ reason: 'incomplete' })
+
       const { prefill } = decoded
+      const { calculatorType } = prefill
       const signature = typeof sig === 'string' ? sig : ''
-      const genuine = signer.verify(prefill.calculatorType, data, signature)
-      if (prefill.calculatorType !== type) {
-        return refuse({
-          reason: 'wrong-type',
-          calculatorType: prefill.calculatorType,
-          url: genuine ? pathOf(prefill.calculatorType, data, signature) : null,
-        })
+      const genuine = signer.verify(calculatorType, data, signature)
+      if (calculatorType !== type) {
+        const url = genuine ? pathOf(calculatorType, data, signature) : null
+        return refuse({ reason: 'wrong-type', calculatorType, url })
       }
       if (!genuine) return refuse({ reason: 'edited' })
 
-      const seconds = now.getTime() / 1000
-      if (prefill.issuedAt > seconds + CLOCK_TOLERANCE_SECONDS) {
-        return refuse({ reason: 'not-yet-valid', validFrom: new Date(prefill.issuedAt * 1000) })
+      const link = linkOf(prefill, data, signature)
+      const tolerated = new Date(now.getTime() + CLOCK_TOLERANCE_SECONDS * 1000)
+      if (link.generatedAt > tolerated) {
+        return refuse({ reason: 'not-yet-valid', validFrom: link.generatedAt })
       }
-      const expiresAt = expiryOf(prefill.issuedAt)
-      if (now >= expiresAt) return refuse({ reason: 'expired', expiredAt: expiresAt })
-      return { ok: true, prefill, expiresAt }
+      if (now >= link.expiresAt) return refuse({ reason: 'expired', expiredAt: link.expiresAt })
+      return { ok: true, prefill, link }
     },
   }
 }

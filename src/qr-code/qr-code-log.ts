@@ -1,11 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter } from 'prom-client'
-import type { GeneratedQrCode, QrCodeRequest } from './generate-qr-code.js'
+import type { GeneratedQrCode } from './generate-qr-code.js'
+import type { QrCodeRequest } from './qr-code-request.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the log entry of a QR code call tells; `null` for requests that ask for no code */
+    /** What the log entry of a QR code call tells, once its input is known to be sound */
     qrCodeLog: QrCodeLog | null
+  }
+  interface FastifyContextConfig {
+    /** Every request asks for a code, sound or not */
+    isQrCodeCall?: true
   }
 }
 
@@ -20,7 +25,7 @@ export interface QrCodeLog {
 }
 
 /** What can be told of a call before its input is known to be sound. */
-export function describeAsked(body: unknown): QrCodeLog {
+function describeAsked(body: unknown): QrCodeLog {
   const { calculatorType, vessel } = (body ?? {}) as Partial<QrCodeRequest>
   return {
     calculatorType: excerpt(calculatorType),
@@ -33,6 +38,7 @@ export function describeAsked(body: unknown): QrCodeLog {
 const excerpt = (value: unknown): string | undefined =>
   typeof value === 'string' ? value.slice(0, 160) : undefined
 
+/** What can be told of a call once a code was made or refused. */
 export function describeGenerated(asked: QrCodeRequest, generated: GeneratedQrCode): QrCodeLog {
   const log = { ...describeAsked(asked), bytes: generated.bytes }
   if (!generated.ok) return log
@@ -53,10 +59,12 @@ export function logQrCodes(app: FastifyInstance): void {
   })
   app.decorateRequest('qrCodeLog', null)
   app.addHook('onResponse', async (request, reply) => {
-    if (request.qrCodeLog === null) return
+    const { isQrCodeCall } = request.routeOptions.config
+    const log = request.qrCodeLog ?? (isQrCodeCall ? describeAsked(request.body) : null)
+    if (log === null) return
     const outcome = outcomeOf(reply.statusCode)
     codes.inc({ outcome })
     const milliseconds = Math.round(reply.elapsedTime * 100) / 100
-    request.log.info({ ...request.qrCodeLog, outcome, milliseconds }, 'qr code')
+    request.log.info({ ...log, outcome, milliseconds }, 'qr code')
   })
 }

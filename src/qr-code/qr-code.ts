@@ -4,8 +4,12 @@ import type { PrefillLinks } from './prefill-link.js'
 import { logQrCodes } from './qr-code-log.js'
 import routes from './routes.js'
 
-/** QR codes: the API, the test page, and a log entry for each code asked for. */
+/** QR codes: the API, the test page, their common limit, and a log entry for each code asked for. */
 const qrCode: FastifyPluginAsync<{ links: PrefillLinks }> = async (app, options) => {
+  const { QR_RATE_LIMIT_PER_MINUTE: max, QR_REQUIRE_ADMIN } = app.config
+  // The limit first, so that who is refused is counted too.
+  app.addHook('onRequest', app.rateLimit({ max, timeWindow: '1 minute' }))
+  if (QR_REQUIRE_ADMIN) app.addHook('onRequest', app.requireAdministrator)
   logQrCodes(app)
   await app.register(routes, options)
   await app.register(pages, options)

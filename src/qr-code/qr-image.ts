@@ -66,3 +66,10 @@ export function qrPng(matrix: QrMatrix, size: number, margin: number): Buffer {
   })
   return oneBitPng(size, (y) => rows[Math.floor((y - offset) / scale)] ?? light)
 }
+
+const dataUrl = (type: string, content: Buffer): string =>
+  `data:${type};base64,${content.toString('base64')}`
+
+/** A picture as an address that holds it (RFC 2397). */
+export const pngDataUrl = (png: Buffer): string => dataUrl('image/png', png)
+export const svgDataUrl = (svg: string): string => dataUrl('image/svg+xml', Buffer.from(svg))

@@ -7,9 +7,9 @@ import {
 import { readForm, type CalculatorForm } from '../calculator/calculator-form.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import { parseNumber } from '../calculator/number-text.js'
-import { checker } from '../validation/validator.js'
+import { checker } from '../calculator/vocabulary.js'
 import type { FieldError } from '../validation/field-errors.js'
-import { DEFAULT_IMAGE, QrCodeRequestSchema, type QrCodeRequest } from './generate-qr-code.js'
+import { DEFAULT_IMAGE, QrCodeRequestSchema, type QrCodeRequest } from './qr-code-request.js'
 
 type Query = Record<string, unknown>
 

@@ -1,15 +1,12 @@
 import accepts from '@fastify/accepts'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { invalidInput, problemResponses } from '../plugins/problem.js'
-import {
-  generateQrCode,
-  QrCodeRequestSchema,
-  QrCodeSchema,
-  type QrCode,
-} from './generate-qr-code.js'
+import { fileName, generateQrCode, type QrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
-import { describeAsked, describeGenerated } from './qr-code-log.js'
+import { describeGenerated } from './qr-code-log.js'
+import { QrCodeAnswer, QrCodeRequestSchema } from './qr-code-request.js'
+import { pngDataUrl } from './qr-image.js'
 
 interface Options {
   links: PrefillLinks
@@ -21,53 +18,34 @@ const BODY_LIMIT = 16 * 1024
 const PNG = 'image/png'
 const SVG = 'image/svg+xml'
 
-const dataUrl = (type: string, content: Buffer): string =>
-  `data:${type};base64,${content.toString('base64')}`
-
-export const pngDataUrl = (code: QrCode): string => dataUrl(PNG, code.png())
-export const svgDataUrl = (code: QrCode): string => dataUrl(SVG, Buffer.from(code.svg()))
-
-const fileName = ({ calculation, link }: QrCode, extension: string): string =>
-  `attachment; filename="clearwake-${calculation.calculatorType}-${link.generatedAt.toISOString().slice(0, 10)}.${extension}"`
-
-function sendImage(reply: FastifyReply, code: QrCode, type: typeof PNG | typeof SVG) {
-  return type === SVG
-    ? reply
-        .type(`${SVG}; charset=utf-8`)
-        .header('content-disposition', fileName(code, 'svg'))
-        .send(code.svg())
-    : reply.type(PNG).header('content-disposition', fileName(code, 'png')).send(code.png())
-}
-
-const markQrCodeCall: onRequestAsyncHookHandler = async (request) => {
-  request.qrCodeLog = {}
+function sendPicture(reply: FastifyReply, code: QrCode, type: typeof PNG | typeof SVG) {
+  const [extension, picture] = type === SVG ? ['svg', code.svg()] : ['png', code.png()]
+  return reply
+    .type(type === SVG ? `${SVG}; charset=utf-8` : PNG)
+    .header('content-disposition', `attachment; filename="${fileName(code)}.${extension}"`)
+    .send(picture)
 }
 
 const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
   await app.register(accepts)
-  const guards = app.config.QR_REQUIRE_ADMIN ? [app.requireAdministrator] : []
 
   app.post(
     '/api/qr-code/generate',
     {
       bodyLimit: BODY_LIMIT,
-      config: { rateLimit: { max: app.config.QR_RATE_LIMIT_PER_MINUTE, timeWindow: '1 minute' } },
-      onRequest: [markQrCodeCall, ...guards],
-      preValidation: async (request) => {
-        request.qrCodeLog = describeAsked(request.body)
-      },
+      config: { isQrCodeCall: true },
       schema: {
         tags: ['QR codes'],
         summary: 'Generate a QR code that opens a calculator filled in',
         description:
-          'Answers JSON with SVG and PNG in it, or with `Accept: image/svg+xml` or `image/png` the picture itself.',
+          'Answers JSON with SVG and PNG in it, or the picture itself where Accept asks for image/svg+xml or image/png.',
         ...(app.config.QR_REQUIRE_ADMIN ? { security: [{ bearer: [] }] } : {}),
         body: QrCodeRequestSchema,
         response: {
           200: {
             description: 'The code',
             content: {
-              'application/json': { schema: QrCodeSchema },
+              'application/json': { schema: QrCodeAnswer },
               [SVG]: { schema: { type: 'string' } },
               [PNG]: { schema: { type: 'string', format: 'binary' } },
             },
@@ -85,7 +63,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
       void reply.header('vary', 'Accept')
       // JSON comes first, so it is what */* gets; and what is left where nothing of ours is wanted.
       const wanted = request.accepts().type(['application/json', SVG, PNG])
-      if (wanted === SVG || wanted === PNG) return sendImage(reply, code, wanted)
+      if (wanted === SVG || wanted === PNG) return sendPicture(reply, code, wanted)
       const { link } = code
       return {
         calculatorType: code.calculation.calculatorType,
@@ -97,7 +75,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
         version: code.version,
         errorCorrection: code.errorCorrection,
         svg: code.svg(),
-        png: pngDataUrl(code),
+        png: pngDataUrl(code.png()),
       }
     },
   )

@@ -1,5 +1,4 @@
 import type { ErrorObject } from 'ajv'
-import { formats } from './formats.js'
 
 /** One wrong field: where it is (`vessel.name`) and what is wrong, in words a person understands. */
 export interface FieldError {
@@ -10,8 +9,8 @@ export interface FieldError {
 const list = (values: unknown): string =>
   Array.isArray(values) ? values.map(String).join(', ') : String(values)
 
-// At most three decimals, so that a bound next to zero reads as zero.
-const number = (value: unknown): string => Number(value).toLocaleString('en')
+const number = (value: unknown): string =>
+  Number(value).toLocaleString('en', { maximumFractionDigits: 20 })
 
 const TYPES: Record<string, string> = {
   object: 'an object',
@@ -34,7 +33,7 @@ const WORDS: Record<string, (params: Record<string, unknown>) => string> = {
   minLength: ({ limit }) =>
     limit === 1 ? 'must not be empty' : `must have at least ${number(limit)} characters`,
   maxLength: ({ limit }) => `must have at most ${number(limit)} characters`,
-  format: ({ format }) => formats[String(format)]?.message ?? `must be a valid ${String(format)}`,
+  format: ({ format }) => `must be a valid ${String(format)}`,
 }
 
 function pathOf(error: ErrorObject): string {
@@ -52,8 +51,11 @@ export function fieldErrors(errors: readonly ErrorObject[]): FieldError[] {
     // `if` only says that `then` failed, whose own errors stand beside it.
     if (error.keyword === 'if') continue
     const path = pathOf(error)
-    if (byPath.has(path)) continue
-    const words = WORDS[error.keyword]
+    // Where a number is not above zero, that says it all.
+    if (byPath.has(path) && error.keyword !== 'exclusiveMinimum') continue
+    const said = (error.parentSchema as Record<string, unknown> | undefined)?.['x-message']
+    const words =
+      error.keyword === 'format' && typeof said === 'string' ? () => said : WORDS[error.keyword]
     byPath.set(
       path,
       words?.(error.params as Record<string, unknown>) ?? error.message ?? 'is invalid',

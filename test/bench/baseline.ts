@@ -8,11 +8,11 @@ import type { FuelData } from '../../src/calculator/calculator-data.js'
 import { FuelData as FuelSchema } from '../../src/calculator/calculator-data.js'
 import { readForm } from '../../src/calculator/calculator-form.js'
 import { CALCULATOR_NAMES, CHOICES, formView } from '../../src/calculator/calculator-view.js'
-import { estimate } from '../../src/calculator/estimate.js'
+import { Estimate, estimate } from '../../src/calculator/estimate.js'
 import { resultView } from '../../src/calculator/result-view.js'
-import { EstimateSchema } from '../../src/calculator/routes.js'
+import { vocabulary } from '../../src/calculator/vocabulary.js'
 import { projectRoot } from '../../src/project-root.js'
-import type { QrCodeRequest } from '../../src/qr-code/generate-qr-code.js'
+import type { QrCodeRequest } from '../../src/qr-code/qr-code-request.js'
 import { linkSigner } from '../../src/qr-code/link-signature.js'
 import { prefillLinks } from '../../src/qr-code/prefill-link.js'
 import { createAjv } from '../../src/validation/validator.js'
@@ -20,12 +20,12 @@ import { createAjv } from '../../src/validation/validator.js'
 // The same work with the same libraries and nothing else: what Clearwake is measured against.
 
 const app = Fastify()
-const ajv = createAjv()
+const ajv = createAjv(vocabulary)
 app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object))
 
 app.post<{ Body: FuelData }>(
   '/api/calculators/fuel/estimate',
-  { schema: { body: FuelSchema, response: { 200: EstimateSchema } } },
+  { schema: { body: FuelSchema, response: { 200: Estimate } } },
   async ({ body }) => estimate({ calculatorType: 'fuel', calculatorData: body }),
 )
 
@@ -61,7 +61,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
     calculator: CALCULATOR_NAMES.fuel,
     form: formView(form, true),
     choices: CHOICES,
-    vessel: null,
+    origin: null,
     result: form.calculation && resultView(form.calculation, null, undefined),
   })
 })

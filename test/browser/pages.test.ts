@@ -172,7 +172,7 @@ t.test('the QR test page makes codes of all three types', async (t) => {
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'PNG' }).click(),
     ])
-    t.match(png.suggestedFilename(), /^clearwake-\w+\.png$/)
+    t.match(png.suggestedFilename(), /^clearwake-\w+-[\d-]+\.png$/)
     t.equal(await readPng(await bytesOf(await png.createReadStream())), link, `${type}: PNG`)
     const [svg] = await Promise.all([
       page.waitForEvent('download'),

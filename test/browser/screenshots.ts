@@ -2,6 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildApp } from '../../src/app.js'
 import { projectRoot } from '../../src/project-root.js'
+import { linkSigner } from '../../src/qr-code/link-signature.js'
+import { prefillLinks } from '../../src/qr-code/prefill-link.js'
 import { DESKTOP, launchBrowser, PHONE } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
 
@@ -19,8 +21,9 @@ const app = await buildApp({
 })
 await app.listen({ host: '127.0.0.1', port: 0 })
 const base = app.publicBaseUrl()
+const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
 const [, trip] = TRIPS
-const { url } = app.prefillLinks.create(trip, trip.vessel)
+const { url } = links.create(trip, trip.vessel)
 
 const pictures = [
   { name: 'scanned-phone', path: url, viewport: { ...PHONE, height: 1180 }, scheme: 'light' },

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Calculation } from '../../src/calculator/calculator-data.js'
-import { emptyForm, formOf, readForm } from '../../src/calculator/calculator-form.js'
+import { formOf, readForm } from '../../src/calculator/calculator-form.js'
 import { comparison } from '../../src/calculator/comparison.js'
 import { estimate } from '../../src/calculator/estimate.js'
 import { parseImoNumber } from '../../src/calculator/imo-number.js'
@@ -173,14 +173,14 @@ t.test('numbers are grouped so that no reader takes them for a thousandth', asyn
 })
 
 t.test('a blank form has defaults, no errors, and knows what it still needs', async (t) => {
-  const fuel = emptyForm('fuel')
+  const fuel = readForm('fuel', {})
   t.equal(fuel.values.fuelType, 'mgo')
   t.equal(fuel.values.unit, 'l')
   t.same(fuel.errors, {})
   t.same(fuel.missing, ['quantity'])
   t.equal(fuel.calculation, null)
-  t.same(emptyForm('distance').missing, ['distance', 'speedKn', 'consumption'])
-  t.same(emptyForm('custom').missing, ['amount'])
+  t.same(readForm('distance', {}).missing, ['distance', 'speedKn', 'consumption'])
+  t.same(readForm('custom', {}).missing, ['amount'])
 })
 
 t.test('a filled form becomes a calculation, optional blanks left out', async (t) => {

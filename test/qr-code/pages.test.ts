@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import t from 'tap'
 import { linkSigner } from '../../src/qr-code/link-signature.js'
 import { prefillLinks } from '../../src/qr-code/prefill-link.js'
@@ -5,7 +6,7 @@ import { postJson, SECRET, startApp } from '../support/app.js'
 import { USUAL } from '../support/calculations.js'
 import { rawGet } from '../support/raw-http.js'
 
-const { url } = await startApp(t)
+const { url, log } = await startApp(t)
 const signer = linkSigner([SECRET])
 const links = prefillLinks(signer, () => url)
 
@@ -131,13 +132,13 @@ t.test('the signs that a link is at fault are never those of a filled calculator
   const distance = links.create(USUAL.distance, EVER_GIVEN)
   const query = (data: string, sig: string) => `/calculator/fuel?data=${data}&sig=${sig}`
   const cases: [string, string, string, RegExp][] = [
-    ['not Base64', query('%21%21', good.sig), 'not-base64', /Base64/],
+    ['not Base64', query('%21%21', good.sig), 'not-base64', /cut short/],
     ['Base64 with padding', query(`${good.data}%3D`, good.sig), 'edited', /edited/],
     [
       'not our schema',
       query(base64({ a: 1 }), good.sig),
       'not-our-data',
-      /does not describe a trip/,
+      /not a trip for our calculators/,
     ],
     [
       'another type',
@@ -146,16 +147,21 @@ t.test('the signs that a link is at fault are never those of a filled calculator
       /distance/,
     ],
     ['edited', query(edited.data, good.sig), 'edited', /edited/],
-    ['no signature', `/calculator/fuel?data=${good.data}`, 'edited', /edited/],
-    ['an empty signature', query(good.data, ''), 'edited', /edited/],
+    ['no signature', `/calculator/fuel?data=${good.data}`, 'incomplete', /end is missing/],
+    ['an empty signature', query(good.data, ''), 'incomplete', /end is missing/],
     ['expired', pathOf(past), 'expired', /30 days/],
     ['not yet valid', pathOf(future), 'not-yet-valid', /future/],
-    ['empty', '/calculator/fuel?data=&sig=', 'empty', /no trip data/],
-    ['a signature alone', `/calculator/fuel?sig=${good.sig}`, 'empty', /no trip data/],
-    ['twice the data', `${pathOf(good)}&data=${good.data}`, 'not-our-data', /does not describe/],
+    ['empty', '/calculator/fuel?data=&sig=', 'empty', /trip is missing/],
+    ['a signature alone', `/calculator/fuel?sig=${good.sig}`, 'empty', /trip is missing/],
+    ['twice the data', `${pathOf(good)}&data=${good.data}`, 'not-our-data', /not a trip/],
     ['100 kB', query('A'.repeat(100_000), good.sig), 'too-long', /longer than any code/],
     ['100 kB of signature', query(good.data, 'A'.repeat(100_000)), 'edited', /edited/],
-    ['other characters', query('%00%ff%F0%9F%9A%A2', '%27%22%3Cscript%3E'), 'not-base64', /Base64/],
+    [
+      'other characters',
+      query('%00%ff%F0%9F%9A%A2', '%27%22%3Cscript%3E'),
+      'not-base64',
+      /cut short/,
+    ],
   ]
   for (const [what, address, reason, words] of cases) {
     const { status, html } = await open(address)
@@ -238,7 +244,6 @@ t.test('a name with markup in it is shown as text, whoever’s markup it is', as
     t.equal(status, 200)
     const shown = /<bdi>([^<]*)<\/bdi>/.exec(html)?.[1]
     t.equal(shown === undefined ? shown : unescape(shown), name, 'shown as it is')
-    t.equal(valueOf(html, 'vesselName'), name, 'and carried along')
     t.notMatch(html, /<script>|<img src=x|<svg onload|onfocus='|hx-get="\/x|<h1>Hi/)
     t.equal(html.match(/<h1>/g)?.length, 1)
 
@@ -298,7 +303,7 @@ t.test('errors stand beside their fields, with what was typed', async (t) => {
   t.notOk(html.includes('<data '), 'no result')
   const invalid = /<input id="distance"[^>]*>/.exec(html)?.[0] ?? ''
   t.match(invalid, /aria-invalid="true"/)
-  t.match(invalid, /aria-describedby="distance-error"/)
+  t.match(invalid, /aria-describedby="distance-error/)
 
   const markup = await open(`/calculator/fuel?quantity=${encodeURIComponent('"><script>x')}`)
   t.equal(valueOf(markup.html, 'quantity'), '"><script>x')
@@ -320,7 +325,7 @@ t.test('htmx gets the part that changed, and everybody else the page', async (t)
   t.equal(fragment.status, 200)
   t.notMatch(fragment.html, /<html|<form|<main/)
   t.ok(figureOf(fragment.html) > 1600)
-  t.match(fragment.html, /id="announcement" hx-swap-oob/)
+  t.match(fragment.html, /data-announcement="Result: 1653 kilograms of CO2 equivalent"/)
   t.match(fragment.headers.get('vary'), /HX-Request\b.*HX-Request-Type/i)
 
   const typing = await open('/calculator/fuel?quantity=&unit=l&fuelType=mgo', FRAGMENT)
@@ -339,15 +344,57 @@ t.test('htmx gets the part that changed, and everybody else the page', async (t)
   }
 })
 
-t.test('a vessel that was scanned stays with the form as it changes', async (t) => {
-  const { html } = await open(links.create(USUAL.fuel, EVER_GIVEN).url)
-  t.equal(valueOf(html, 'vesselName'), 'Ever Given')
-  t.equal(valueOf(html, 'imoNumber'), '9811000')
-  const changed = await open('/calculator/fuel?vesselName=Ever+Given&imoNumber=9811000&quantity=7')
-  t.match(changed.html, /<bdi>Ever Given<\/bdi>/)
-  t.match(changed.html, /IMO 9811000/)
-  const unsound = await open('/calculator/fuel?vesselName=Ever+Given&imoNumber=8712345&quantity=7')
-  t.notMatch(unsound.html, /8712345/)
+t.test(
+  'a vessel that was scanned stays with the form, and nobody can put in another',
+  async (t) => {
+    const { data, sig, path } = links.create(USUAL.fuel, EVER_GIVEN)
+    const { html } = await open(path)
+    t.equal(valueOf(html, 'code'), data)
+    t.equal(valueOf(html, 'codeSig'), sig)
+    const changed = await open(`/calculator/fuel?code=${data}&codeSig=${sig}&quantity=7`)
+    t.match(changed.html, /<bdi>Ever Given<\/bdi>/)
+    t.match(changed.html, /IMO 9811000/)
+    t.equal(valueOf(changed.html, 'quantity'), '7')
+    t.ok(unescape(changed.html).includes(`Changed by you. <a href="${path}">`), 'and a way back')
+    const forged = await open(
+      `/calculator/fuel?code=${data}&codeSig=${sig.replace(/./, '!')}&quantity=7`,
+    )
+    t.notMatch(forged.html, /Ever Given/)
+    t.match(forged.html, /<data value/, 'what was typed counts all the same')
+    const named = await open('/calculator/fuel?vesselName=Ever+Given&quantity=7')
+    t.notMatch(named.html, /Ever Given/)
+  },
+)
+
+t.test('a look at a link without opening it is no scan', async (t) => {
+  const { path } = links.create(USUAL.fuel, EVER_GIVEN)
+  const before = log.filter(({ msg }) => msg === 'prefill').length
+  const response = await fetch(url + path, { method: 'HEAD' })
+  t.equal(response.status, 200)
+  t.equal((await fetch(`${url}/qr-test`, { method: 'HEAD' })).status, 405)
+  t.equal(log.filter(({ msg }) => msg === 'prefill').length, before)
+})
+
+t.test('a guest who goes before the page is there is noted, and is no fault of ours', async (t) => {
+  const { path } = links.create(USUAL.fuel, EVER_GIVEN)
+  const from = log.length
+  for (let i = 0; i < 20; i++) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\naccept-encoding: br\r\n\r\n`)
+    await new Promise((resolve) => setTimeout(resolve, i % 4))
+    socket.resetAndDestroy()
+  }
+  const requests = () => log.slice(from).filter(({ msg }) => msg === 'request')
+  for (let i = 0; i < 100 && requests().length < 10; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  t.ok(requests().length > 0, 'they are in the log')
+  t.same(
+    log.slice(from).filter(({ level }) => Number(level) >= 50),
+    [],
+  )
+  t.equal((await open(path)).status, 200)
 })
 
 t.test('where offsets are sold, a result leads there with what they need', async (t) => {
@@ -401,8 +448,11 @@ t.test('the test page makes a code for each calculator', async (t) => {
     })
     const { status, html } = await open(`/qr-test?${query}`)
     t.equal(status, 200)
-    t.match(html, /href="data:image\/png;base64,[^"]+" download="clearwake-[a-z]+\.png"/)
-    t.match(html, /href="data:image\/svg\+xml;base64,[^"]+" download="clearwake-[a-z]+\.svg"/)
+    t.match(html, /href="data:image\/png;base64,[^"]+" download="clearwake-[a-z]+-[\d-]+\.png"/)
+    t.match(
+      html,
+      /href="data:image\/svg\+xml;base64,[^"]+" download="clearwake-[a-z]+-[\d-]+\.svg"/,
+    )
 
     const link = unescape(/class="button" href="([^"]+)">Open the link/.exec(html)?.[1] ?? '')
     const opened = await open(link)

@@ -28,3 +28,10 @@ export async function rawGet(
   const [head = ''] = answer.split('\r\n\r\n', 1)
   return { status: Number(head.split(' ')[1]), head, body: answer.slice(head.length + 4) }
 }
+
+/** The answer to a request exactly as written; it must end its connection. */
+export async function rawRequest(url: string, request: string): Promise<string> {
+  const socket = await rawSocket(url)
+  socket.write(request)
+  return readToEnd(socket)
+}

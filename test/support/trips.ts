@@ -1,4 +1,4 @@
-import type { QrCodeRequest } from '../../src/qr-code/generate-qr-code.js'
+import type { QrCodeRequest } from '../../src/qr-code/qr-code-request.js'
 
 /** Trips of real vessels, with names that break careless code. */
 export const TRIPS = [

@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http'
+
+const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
+
+/** The path of an address with its escapes read; `null` where they cannot be. */
+function decodedPath(url: string): string | null {
+  try {
+    return decodeURI(pathOf(url))
+  } catch {
+    return null
+  }
+}
+
+/** Whether an address is written so that it can be read. */
+export const isReadable = (url: string): boolean => decodedPath(url) !== null
+
+/** Whether an address is the API's: its answers are JSON, those of all others are pages. */
+export const isApi = (url: string): boolean =>
+  /^\/api(?:\/|$)/.test(url.includes('%') ? (decodedPath(url) ?? pathOf(url)) : pathOf(url))
+
+/**
+ * What the router is asked for, for the application's `rewriteUrl`. A whole address (RFC 9112,
+ * 3.2.2) is cut to its path. One that cannot be decoded is led to where nothing is, as the
+ * router would answer it by itself otherwise, past every hook.
+ */
+export function routedUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
+  const path = url.replace(/^https?:\/\/[^/?]*/i, '')
+  const local = path.startsWith('/') ? path : `/${path === '*' ? '%2A' : path}`
+  if (!local.includes('%') || isReadable(local)) return local
+  return isApi(local) ? '/api/%25' : '/%25'
+}
