@@ -162,7 +162,7 @@ export function resultView(
     ],
     car: carTrip(carKm),
     cube: cubePicture(cubeEdgeM),
-    working: working(calculation, result),
+    working: working(calculation),
     factors: result.factors.map((factor) => ({ ...factor, value: formatExact(factor.value) })),
     method: result.method,
     dataset: result.dataset,

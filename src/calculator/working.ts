@@ -1,10 +1,9 @@
-import type { Calculation, DistanceData } from './calculator-data.js'
-import { FUELS, GWP100, type Fuel, type FuelType } from './emission-factors.js'
+import type { Calculation, CustomData, DistanceData, FuelData } from './calculator-data.js'
 import { distanceSums } from './distance-sums.js'
-import type { Estimate } from './estimate.js'
-import { emissionsPerKilogram } from './fuel-emissions.js'
-import { formatExact, formatSignificant as show } from './number-text.js'
-import { isMassUnit, KILOGRAMS_PER, LITRES_PER, NAUTICAL_MILES_PER, UNIT_SYMBOLS } from './units.js'
+import { FUELS, GWP100, type Fuel, type FuelType } from './emission-factors.js'
+import { emissionsPerKilogram, fuelEmissions, type FuelEmissions } from './fuel-emissions.js'
+import { formatExact as exact, formatSignificant as show } from './number-text.js'
+import { isMassUnit, KILOGRAMS_PER, LITRES_PER, UNIT_SYMBOLS } from './units.js'
 
 /** One line of the sum as it would be done by hand. */
 export interface WorkingStep {
@@ -15,147 +14,134 @@ export interface WorkingStep {
 
 const step = (label: string, sum: string, result: string): WorkingStep => ({ label, sum, result })
 
+const co2e = (kilograms: number): string => `${show(kilograms)} kg CO2e`
+
+const total = (sum: string, kilograms: number): WorkingStep =>
+  step('Well-to-wake', sum, co2e(kilograms))
+
 /** `12 imp gal × 4.54609`, or just `12 l` where the unit is the base unit already. */
 const converted = (amount: number, symbol: string, factor: number): string =>
-  factor === 1
-    ? `${formatExact(amount)} ${symbol}`
-    : `${formatExact(amount)} ${symbol} × ${formatExact(factor)}`
+  `${exact(amount)} ${symbol}${factor === 1 ? '' : ` × ${exact(factor)}`}`
 
-function fuelledSteps(fuelType: FuelType, estimate: Estimate): WorkingStep[] {
+const mass = (fuelType: FuelType, { fuelLitres, fuelKg }: FuelEmissions): WorkingStep =>
+  step(
+    'Mass of the fuel',
+    `${show(fuelLitres)} l × ${FUELS[fuelType].density.value} kg/l`,
+    `${show(fuelKg)} kg`,
+  )
+
+const volume = (fuelType: FuelType, { fuelLitres, fuelKg }: FuelEmissions): WorkingStep =>
+  step(
+    'Volume of the fuel',
+    `${show(fuelKg)} kg ÷ ${FUELS[fuelType].density.value} kg/l`,
+    `${show(fuelLitres)} l`,
+  )
+
+/** From the fuel burnt to what it emits. */
+function emitted(fuelType: FuelType, emissions: FuelEmissions): WorkingStep[] {
   const fuel: Fuel = FUELS[fuelType]
-  const [litres, kilograms] = [show(estimate.fuelLitres ?? 0), show(estimate.fuelKg ?? 0)]
-  const results = {
-    wellToTank: `${show(estimate.wellToTankCo2eKg ?? 0)} kg CO2e`,
-    tankToWake: `${show(estimate.tankToWakeCo2eKg ?? 0)} kg CO2e`,
-  }
+  const { fuelLitres, fuelKg, wellToTankCo2eKg, tankToWakeCo2eKg, co2eKg } = emissions
+  const sum = total(`${show(wellToTankCo2eKg)} + ${show(tankToWakeCo2eKg)}`, co2eKg)
   if (fuel.basis === 'volume') {
+    const burnt = (factor: number): string => `${show(fuelLitres)} l × ${factor} kg CO2e/l`
     return [
-      step('Well-to-tank', `${litres} l × ${fuel.wellToTank.value} kg CO2e/l`, results.wellToTank),
-      step('Tank-to-wake', `${litres} l × ${fuel.tankToWake.value} kg CO2e/l`, results.tankToWake),
+      step('Well-to-tank', burnt(fuel.wellToTank.value), co2e(wellToTankCo2eKg)),
+      step('Tank-to-wake', burnt(fuel.tankToWake.value), co2e(tankToWakeCo2eKg)),
+      sum,
     ]
   }
-  const { tankToWake } = emissionsPerKilogram(fuel)
-  const burnt = `${fuel.co2.value} + ${formatExact(fuel.ch4.value)} × ${GWP100.ch4} + ${formatExact(fuel.n2o.value)} × ${GWP100.n2o}`
-  const slip = fuel.methaneSlip?.value
+  const { lowerCalorificValue, wellToTank, co2, ch4, n2o, methaneSlip } = fuel
+  const kilograms = `${show(fuelKg)} kg`
+  const burning = `${co2.value} + ${exact(ch4.value)} × ${GWP100.ch4} + ${exact(n2o.value)} × ${GWP100.n2o}`
+  const perKilogram = exact(Number(emissionsPerKilogram(fuel).tankToWake.toPrecision(6)))
   return [
     step(
       'Well-to-tank',
-      `${kilograms} kg × ${fuel.lowerCalorificValue.value} MJ/kg × ${fuel.wellToTank.value} g CO2e/MJ ÷ 1000`,
-      results.wellToTank,
+      `${kilograms} × ${lowerCalorificValue.value} MJ/kg × ${wellToTank.value} g CO2e/MJ ÷ 1000`,
+      co2e(wellToTankCo2eKg),
     ),
     step(
       'Tank-to-wake, one kilogram of fuel',
-      slip === undefined ? burnt : `${1 - slip} × (${burnt}) + ${slip} × ${GWP100.ch4}`,
-      `${formatExact(Number(tankToWake.toPrecision(6)))} kg CO2e`,
+      methaneSlip
+        ? `${1 - methaneSlip.value} × (${burning}) + ${methaneSlip.value} × ${GWP100.ch4}`
+        : burning,
+      `${perKilogram} kg CO2e`,
     ),
-    step(
-      'Tank-to-wake',
-      `${kilograms} kg × ${formatExact(Number(tankToWake.toPrecision(6)))}`,
-      results.tankToWake,
-    ),
+    step('Tank-to-wake', `${kilograms} × ${perKilogram}`, co2e(tankToWakeCo2eKg)),
+    sum,
   ]
 }
 
-function distanceSteps(data: DistanceData, estimate: Estimate): WorkingStep[] {
-  const sums = distanceSums(data)
-  const steps = []
-  if (data.distanceUnit !== 'nmi') {
-    steps.push(
-      step(
-        'Distance',
-        data.distanceUnit === 'km'
-          ? `${formatExact(data.distance)} km ÷ 1.852`
-          : `${formatExact(data.distance)} mi × 1.609344 ÷ 1.852`,
-        `${show(data.distance * NAUTICAL_MILES_PER[data.distanceUnit])} nmi`,
-      ),
-    )
+function fuelWorking({ fuelType, quantity, unit }: FuelData): WorkingStep[] {
+  const byMass = FUELS[fuelType].basis === 'mass'
+  if (isMassUnit(unit)) {
+    const emissions = fuelEmissions(fuelType, { kilograms: quantity * KILOGRAMS_PER[unit] })
+    const sum = converted(quantity, UNIT_SYMBOLS[unit], KILOGRAMS_PER[unit])
+    const fuel = step('Fuel', sum, `${show(emissions.fuelKg)} kg`)
+    return [fuel, ...(byMass ? [] : [volume(fuelType, emissions)]), ...emitted(fuelType, emissions)]
   }
-  steps.push(
-    step(
-      'Time under way',
-      `${show(sums.nauticalMiles)} nmi ÷ ${formatExact(data.speedKn)} kn`,
-      `${show(sums.hours)} h`,
-    ),
-  )
-  if (data.referenceSpeedKn !== undefined) {
+  const emissions = fuelEmissions(fuelType, { litres: quantity * LITRES_PER[unit] })
+  const sum = converted(quantity, UNIT_SYMBOLS[unit], LITRES_PER[unit])
+  const fuel = step('Fuel', sum, `${show(emissions.fuelLitres)} l`)
+  return [fuel, ...(byMass ? [mass(fuelType, emissions)] : []), ...emitted(fuelType, emissions)]
+}
+
+function distanceWorking(data: DistanceData): WorkingStep[] {
+  const { distance, distanceUnit, speedKn, consumption, consumptionUnit, fuelType } = data
+  const { referenceSpeedKn, generatorLitresPerHour } = data
+  const sums = distanceSums(data)
+  const [miles, hours] = [`${show(sums.nauticalMiles)} nmi`, `${show(sums.hours)} h`]
+  const perHour = consumptionUnit === 'l/h'
+  const steps: WorkingStep[] = []
+  if (distanceUnit === 'km') steps.push(step('Distance', `${exact(distance)} km ÷ 1.852`, miles))
+  if (distanceUnit === 'mi') {
+    steps.push(step('Distance', `${exact(distance)} mi × 1.609344 ÷ 1.852`, miles))
+  }
+  steps.push(step('Time under way', `${miles} ÷ ${exact(speedKn)} kn`, hours))
+  if (referenceSpeedKn !== undefined) {
+    const ratio = `(${exact(speedKn)} ÷ ${exact(referenceSpeedKn)})${perHour ? '³' : '²'}`
     steps.push(
       step(
         'Consumption at this speed',
-        `${formatExact(data.consumption)} ${data.consumptionUnit} × (${formatExact(data.speedKn)} ÷ ${formatExact(data.referenceSpeedKn)})${data.consumptionUnit === 'l/h' ? '³' : '²'}`,
-        `${show(sums.rate)} ${data.consumptionUnit}`,
+        `${exact(consumption)} ${consumptionUnit} × ${ratio}`,
+        `${show(sums.rate)} ${consumptionUnit}`,
       ),
     )
   }
   steps.push(
     step(
       'Engines',
-      data.consumptionUnit === 'l/h'
-        ? `${show(sums.rate)} l/h × ${show(sums.hours)} h`
-        : `${show(sums.rate)} l/nmi × ${show(sums.nauticalMiles)} nmi`,
+      `${show(sums.rate)} ${consumptionUnit} × ${perHour ? hours : miles}`,
       `${show(sums.engineLitres)} l`,
     ),
   )
-  if (data.generatorLitresPerHour !== undefined) {
+  if (generatorLitresPerHour !== undefined) {
     steps.push(
       step(
         'Generators',
-        `${formatExact(data.generatorLitresPerHour)} l/h × ${show(sums.generatorHours)} h`,
+        `${exact(generatorLitresPerHour)} l/h × ${show(sums.generatorHours)} h`,
         `${show(sums.generatorLitres)} l`,
       ),
     )
   }
-  return [...steps, massStep(data.fuelType, estimate)]
+  const emissions = fuelEmissions(fuelType, { litres: sums.engineLitres + sums.generatorLitres })
+  const byMass = FUELS[fuelType].basis === 'mass'
+  return [...steps, ...(byMass ? [mass(fuelType, emissions)] : []), ...emitted(fuelType, emissions)]
 }
 
-const massStep = (fuelType: FuelType, estimate: Estimate): WorkingStep =>
-  step(
-    'Mass of the fuel',
-    `${show(estimate.fuelLitres ?? 0)} l × ${FUELS[fuelType].density.value} kg/l`,
-    `${show(estimate.fuelKg ?? 0)} kg`,
-  )
+function customWorking({ amount, unit }: CustomData): WorkingStep[] {
+  const factor = KILOGRAMS_PER[unit]
+  return [total(converted(amount, unit, factor), amount * factor)]
+}
 
-/** The sum behind a result, line by line, with the numbers as they went in. */
-export function working(calculation: Calculation, estimate: Estimate): WorkingStep[] {
-  const total = (parts: string): WorkingStep =>
-    step('Well-to-wake', parts, `${show(estimate.co2eKg)} kg CO2e`)
-  if (calculation.calculatorType === 'custom') {
-    const { amount, unit } = calculation.calculatorData
-    return [total(converted(amount, unit, KILOGRAMS_PER[unit]))]
+/** The sum behind a calculation's result, line by line, with the numbers as they go in. */
+export function working(calculation: Calculation): WorkingStep[] {
+  switch (calculation.calculatorType) {
+    case 'fuel':
+      return fuelWorking(calculation.calculatorData)
+    case 'distance':
+      return distanceWorking(calculation.calculatorData)
+    case 'custom':
+      return customWorking(calculation.calculatorData)
   }
-  const sum = total(
-    `${show(estimate.wellToTankCo2eKg ?? 0)} + ${show(estimate.tankToWakeCo2eKg ?? 0)}`,
-  )
-  if (calculation.calculatorType === 'distance') {
-    const { calculatorData: data } = calculation
-    return [...distanceSteps(data, estimate), ...fuelledSteps(data.fuelType, estimate), sum]
-  }
-  const { fuelType, quantity, unit } = calculation.calculatorData
-  const amount = isMassUnit(unit)
-    ? step(
-        'Fuel',
-        converted(quantity, UNIT_SYMBOLS[unit], KILOGRAMS_PER[unit]),
-        `${show(estimate.fuelKg ?? 0)} kg`,
-      )
-    : step(
-        'Fuel',
-        converted(quantity, UNIT_SYMBOLS[unit], LITRES_PER[unit]),
-        `${show(estimate.fuelLitres ?? 0)} l`,
-      )
-  const needsMass = !isMassUnit(unit) && FUELS[fuelType].basis === 'mass'
-  const needsVolume = isMassUnit(unit) && FUELS[fuelType].basis === 'volume'
-  return [
-    amount,
-    ...(needsMass ? [massStep(fuelType, estimate)] : []),
-    ...(needsVolume
-      ? [
-          step(
-            'Volume of the fuel',
-            `${show(estimate.fuelKg ?? 0)} kg ÷ ${FUELS[fuelType].density.value} kg/l`,
-            `${show(estimate.fuelLitres ?? 0)} l`,
-          ),
-        ]
-      : []),
-    ...fuelledSteps(fuelType, estimate),
-    sum,
-  ]
 }

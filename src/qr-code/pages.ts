@@ -6,7 +6,7 @@ import type { PrefillLinks } from './prefill-link.js'
 import { describeGenerated } from './qr-code-log.js'
 import {
   ERROR_PATHS,
-  exampleForm,
+  EXAMPLE_FORM,
   fieldOf,
   readQrTestForm,
   type QrTestForm,
@@ -57,7 +57,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
     async (request, reply) => {
       const views = { page: 'qr-code/qr-test', fragment: 'qr-code/_answer' }
       if (request.query.calculatorType === undefined) {
-        return reply.hypermedia(views, viewOf(exampleForm(), {}, null))
+        return reply.hypermedia(views, viewOf(EXAMPLE_FORM, {}, null))
       }
       const form = readQrTestForm(request.query)
       if (form.request === null) return reply.hypermedia(views, viewOf(form, form.errors, null))

@@ -10,7 +10,7 @@ import { Vessel } from '../calculator/vessel.js'
 import { oneOf } from '../validation/one-of.js'
 import { ERROR_CORRECTION_LEVELS } from './qr-image.js'
 
-const ImageOptions = Type.Object(
+export const ImageOptions = Type.Object(
   {
     size: Type.Integer({
       minimum: 64,

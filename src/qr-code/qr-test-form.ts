@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,
@@ -7,9 +8,10 @@ import {
 import { readForm, type CalculatorForm } from '../calculator/calculator-form.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import { parseNumber } from '../calculator/number-text.js'
+import { Vessel } from '../calculator/vessel.js'
 import { checker } from '../calculator/vocabulary.js'
 import type { FieldError } from '../validation/field-errors.js'
-import { DEFAULT_IMAGE, QrCodeRequestSchema, type QrCodeRequest } from './qr-code-request.js'
+import { DEFAULT_IMAGE, ImageOptions, type QrCodeRequest } from './qr-code-request.js'
 
 type Query = Record<string, unknown>
 
@@ -50,9 +52,10 @@ const EXAMPLE: Query = {
   ),
 }
 
-export const exampleForm = (): QrTestForm => readQrTestForm(EXAMPLE)
+/** All of a request but the calculation, whose own form checks it. */
+const checkRest = checker(Type.Object({ vessel: Vessel, image: Type.Partial(ImageOptions) }))
 
-const checkRequest = checker(QrCodeRequestSchema)
+const BLANK = 'must be filled in'
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
 
@@ -70,11 +73,13 @@ export const fieldOf = (type: CalculatorType, { path, message }: FieldError): [s
   message,
 ]
 
-function integerOr(text: string): unknown {
+/** The number that a text is, or the text, for the check to refuse. */
+function numberOr(text: string): unknown {
   const parsed = parseNumber(text)
   return parsed.ok ? parsed.value : text
 }
 
+/** Reads the submitted form. What is wrong stands in `errors`, and nothing typed is lost. */
 export function readQrTestForm(query: Query): QrTestForm {
   const asked = textOf(query.calculatorType)
   const calculatorType = isCalculatorType(asked) ? asked : 'fuel'
@@ -86,32 +91,25 @@ export function readQrTestForm(query: Query): QrTestForm {
     CALCULATOR_TYPES.map((type) => [type, readForm(type, query, `${type}.`)]),
   ) as Record<CalculatorType, CalculatorForm>
 
-  const chosen = calculators[calculatorType]
   const image = {
-    ...(values['image.size'] ? { size: integerOr(values['image.size']) } : {}),
-    ...(values['image.margin'] ? { margin: integerOr(values['image.margin']) } : {}),
-    ...(values['image.errorCorrection']
-      ? { errorCorrection: values['image.errorCorrection'] }
-      : {}),
+    ...(values['image.size'] ? { size: numberOr(values['image.size']) } : {}),
+    ...(values['image.margin'] ? { margin: numberOr(values['image.margin']) } : {}),
+    errorCorrection: values['image.errorCorrection'],
   }
-  const checked = checkRequest({
-    calculatorType,
-    // Its own form has told already what is wrong with it; an example keeps the rest checked.
-    calculatorData: (chosen.calculation ?? EXAMPLES[calculatorType]).calculatorData,
-    vessel: {
-      name: values['vessel.name'],
-      ...(values['vessel.imoNumber'] ? { imoNumber: values['vessel.imoNumber'] } : {}),
-    },
-    image,
-  })
-  const errors: Record<string, string> = {}
-  for (const name of chosen.missing) errors[`${calculatorType}.${name}`] = 'must be filled in'
-  for (const [name, message] of Object.entries(chosen.errors)) {
-    errors[`${calculatorType}.${name}`] = message
-  }
-  if (!checked.ok) {
-    for (const error of checked.errors) errors[error.path] = error.message
-  }
-  const sound = checked.ok && chosen.calculation !== null
-  return { calculatorType, calculators, values, errors, request: sound ? checked.value : null }
+  const imoNumber = values['vessel.imoNumber']
+  const vessel = { name: values['vessel.name'], ...(imoNumber ? { imoNumber } : {}) }
+  const checked = checkRest({ vessel, image })
+
+  const { calculation, missing, errors: wrong } = calculators[calculatorType]
+  const errors = Object.fromEntries([
+    ...missing.map((name) => [`${calculatorType}.${name}`, BLANK]),
+    ...Object.entries(wrong).map(([name, message]) => [`${calculatorType}.${name}`, message]),
+    ...(checked.ok ? [] : checked.errors.map(({ path, message }) => [path, message])),
+    ...(vessel.name === '' ? [['vessel.name', BLANK]] : []),
+  ]) as Record<string, string>
+  const request = checked.ok && calculation ? { ...calculation, ...checked.value } : null
+  return { calculatorType, calculators, values, errors, request }
 }
+
+/** The form as the page shows it first. */
+export const EXAMPLE_FORM = readQrTestForm(EXAMPLE)

@@ -1,8 +1,12 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import t from 'tap'
+import { buildApp } from '../../src/app.js'
 import { linkSigner } from '../../src/qr-code/link-signature.js'
 import { prefillLinks } from '../../src/qr-code/prefill-link.js'
-import { postJson, SECRET, startApp } from '../support/app.js'
+import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { USUAL } from '../support/calculations.js'
 import { rawGet } from '../support/raw-http.js'
 
@@ -113,11 +117,37 @@ t.test('the loading state goes out first, by itself, and the trip after it', asy
 })
 
 t.test('the loading state gets out ahead when pages are compressed too', async (t) => {
-  const response = await fetch(links.create(USUAL.fuel, EVER_GIVEN).url, {
-    headers: { 'accept-encoding': 'br' },
+  let release = (): void => undefined
+  const held = new Promise<string>((resolve) => (release = () => resolve('<p>the rest</p>')))
+  const app = await buildApp({
+    environment: { DATA_DIR: temporaryFolder(t), SESSION_SECRET: SECRET, LOG_LEVEL: 'silent' },
   })
-  t.equal(response.headers.get('content-encoding'), 'br')
-  t.match(await response.text(), /class="loading".*id="trip"/s)
+  t.teardown(() => app.close())
+  app.get('/slow', (_request, reply) =>
+    reply.loadingPage(
+      'calculator/prefill',
+      { type: 'fuel', calculator: { title: 'Slow' } },
+      () => held,
+    ),
+  )
+  const slow = await app.listen({ host: '127.0.0.1', port: 0 })
+  for (const [coding, decoder] of [
+    ['br', createBrotliDecompress()],
+    ['gzip', createGunzip()],
+  ] as const) {
+    const answer = await new Promise<IncomingMessage>((resolve) =>
+      get(`${slow}/slow`, { headers: { 'accept-encoding': coding } }, resolve),
+    )
+    t.equal(answer.headers['content-encoding'], coding)
+    let text = ''
+    answer.pipe(decoder).on('data', (part: Buffer) => (text += part.toString()))
+    while (!text.includes('class="loading"')) await new Promise((resolve) => setTimeout(resolve, 5))
+    t.notMatch(text, /the rest/, `${coding}: the first part, alone`)
+    if (coding === 'br') continue
+    release()
+    await once(decoder, 'end')
+    t.match(text, /the rest.*<\/html>/s)
+  }
 })
 
 t.test('the signs that a link is at fault are never those of a filled calculator', async (t) => {
