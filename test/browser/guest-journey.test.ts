@@ -267,3 +267,71 @@ t.test('without a connection the last result stays, and a word says so', async (
   )
   t.equal(await page.locator('.offline').count(), 0)
 })
+
+t.test('pressing Calculate leads to the outcome, or to the first wrong field', async (t) => {
+  const { context, page } = await phone()
+  t.teardown(() => context.close())
+  await page.goto(`${url}/calculator/distance`)
+  const calculate = page.getByRole('button', { name: 'Calculate' })
+  const focused = () => page.evaluate(() => document.activeElement?.id)
+  await calculate.click()
+  t.equal(await focused(), 'distance', 'the browser itself stops at a blank field')
+
+  await page.locator('#distance').fill('120')
+  await page.locator('#speedKn').fill('60')
+  await page.locator('#consumption').fill('60')
+  await page.getByText('More: reference speed').click()
+  await page.locator('#referenceSpeedKn').fill('12')
+  await page.getByText('More: reference speed').click()
+  await calculate.click()
+  await page.waitForFunction(() => document.activeElement?.id === 'referenceSpeedKn')
+  t.equal(await page.locator('#referenceSpeedKn-error').isVisible(), true, 'it is unfolded')
+  t.equal(await page.locator('.headline').innerText(), 'Check Speed of that consumption.')
+
+  await page.locator('#speedKn').fill('10')
+  await calculate.click()
+  await page.waitForFunction(() => document.activeElement?.id === 'outcome')
+  t.equal(await focused(), 'outcome')
+  t.ok(
+    await page.locator('.split').evaluate((part) => {
+      const { top, bottom } = part.getBoundingClientRect()
+      return top > 0 && bottom < innerHeight
+    }),
+    'the breakdown is in view',
+  )
+})
+
+t.test('no focused field hides behind the result that sticks to the lower edge', async (t) => {
+  for (const viewport of [PHONE, { width: 320, height: 568 }, { width: 390, height: 420 }]) {
+    const { context, page } = await phone({ viewport })
+    await page.goto((await generate(TRIPS[1])).url)
+    const hidden: string[] = []
+    for (let i = 0; i < 18; i++) {
+      await page.keyboard.press('Tab')
+      await page.waitForTimeout(30)
+      const covered = await page.evaluate(() => {
+        const element = document.activeElement
+        if (!element?.matches('#trip :is(input, select, button, summary)')) return ''
+        const { left, top, width, height } = element.getBoundingClientRect()
+        const there = document.elementFromPoint(left + width / 2, top + height / 2)
+        return there?.closest('.headline') ? element.id || element.tagName : ''
+      })
+      if (covered) hidden.push(covered)
+    }
+    t.same(hidden, [], `${viewport.width} × ${viewport.height}`)
+    await context.close()
+  }
+})
+
+t.test('too many changes at once lose nothing that was typed', async (t) => {
+  const limited = await startApp(t, { RATE_LIMIT_PER_MINUTE: '2' })
+  const { context, page } = await phone()
+  t.teardown(() => context.close())
+  await page.goto(`${limited.url}/calculator/fuel`)
+  await page.locator('#quantity').fill('1000')
+  await page.locator('.figure').waitFor()
+  await page.locator('#quantity').fill('2000')
+  await page.getByText('Too many requests').waitFor()
+  t.equal(await page.locator('#quantity').inputValue(), '2000')
+  t.equal(await page.getByRole('heading', { level: 1 }).count(), 1)
+})

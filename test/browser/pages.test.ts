@@ -14,7 +14,7 @@ const scanned = new URL(
 )
 
 /** Every page in every state that a guest or an integrator meets. */
-const PAGES: Record<string, string> = {
+const PAGES = {
   home: '/',
   'empty fuel calculator': '/calculator/fuel',
   'fuel result': '/calculator/fuel?fuelType=lng&quantity=1000&unit=kg',
@@ -224,6 +224,58 @@ t.test('the QR test page shows errors beside their fields and goes to the first'
     'image-size',
     'a folded field is unfolded',
   )
+})
+
+t.test('a code for earlier values says so until there is a new one', async (t) => {
+  const context = await browser.newContext({ viewport: DESKTOP })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  await page.goto(url + PAGES['QR code'])
+  const stale = page.getByText('This code is for the earlier values')
+  t.equal(await stale.isVisible(), false)
+  await page.locator('#vessel-name').fill('Another')
+  t.equal(await stale.isVisible(), true)
+  await context.setOffline(true)
+  await page.getByRole('button', { name: 'Generate' }).click()
+  await page.getByText('No connection').waitFor()
+  t.equal(await stale.isVisible(), true)
+  await context.setOffline(false)
+  await page.getByRole('button', { name: 'Generate' }).click()
+  await page.locator('.code-card bdi', { hasText: 'Another' }).waitFor()
+  t.equal(await stale.isVisible(), false)
+  t.equal(await page.getByText('No connection').count(), 0)
+})
+
+t.test('a printed page has the code whole, and what it is', async (t) => {
+  const context = await browser.newContext({ viewport: { width: 794, height: 1123 } })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  await page.goto(url + PAGES['QR code'])
+  const link = (await page.getByRole('link', { name: 'Open the link' }).getAttribute('href')) ?? ''
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  t.equal(await readPng(await page.screenshot()), link, 'on the first sheet')
+  t.equal(await page.locator('form').isVisible(), false)
+  t.match(await page.locator('.code-card').innerText(), /Eendracht.*Valid until/s)
+})
+
+t.test('nothing scrolls sideways on a small phone or with text twice as large', async (t) => {
+  for (const [width, size] of [
+    [320, '100%'],
+    [360, '100%'],
+    [390, '200%'],
+  ] as const) {
+    const context = await browser.newContext({ viewport: { width, height: 740 } })
+    const page = await context.newPage()
+    for (const [name, path] of Object.entries(PAGES)) {
+      await page.goto(url + path)
+      await page.evaluate((fontSize) => (document.documentElement.style.fontSize = fontSize), size)
+      const overflow = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      )
+      t.equal(overflow, 0, `${name} at ${width}, text ${size}`)
+    }
+    await context.close()
+  }
 })
 
 t.test('the QR test page works with scripts off', async (t) => {
