@@ -38,9 +38,9 @@ export async function buildApp({ environment, logStream }: Options): Promise<Fas
   await app.register(assets) // before the limits: assets are not counted
   await app.register(hypermedia)
   await app.register(rateLimits)
+  await app.register(errors)
   await app.register(security)
   await app.register(telemetry)
-  await app.register(errors)
   await app.register(compression)
   await app.register(jsonBody)
   await app.register(validation, { vocabulary })

@@ -25,9 +25,18 @@ const announce = () => {
   }, 1000)
 }
 
+// The service's own words stand beside every wrong field at once; the browser would show one.
+for (const form of document.querySelectorAll('form[hx-get]')) form.noValidate = true
+
 document.addEventListener('input', ({ target }) => {
   const outcome = outcomeOf(target.form)
-  if (outcome) outcome.dataset.stale = 'true'
+  if (!outcome) return
+  outcome.dataset.stale = 'true'
+  const error = document.getElementById(`${target.id}-error`)
+  if (error && !target.form.matches('[hx-trigger*=input]')) {
+    error.textContent = ''
+    markFields()
+  }
 })
 
 document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {

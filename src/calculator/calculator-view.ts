@@ -16,7 +16,7 @@ export const CALCULATOR_NAMES: Record<CalculatorType, { title: string; summary: 
     title: 'Distance',
     summary: 'You know the distance, the speed and what the engines use.',
   },
-  custom: { title: 'Custom amount', summary: 'You know the kilograms or tonnes of CO2e already.' },
+  custom: { title: 'Custom amount', summary: 'You know the kilograms or tonnes of CO₂e already.' },
 }
 
 /** What the fields are called, in their labels and away from them. */
@@ -32,7 +32,7 @@ export const FIELD_NAMES: Record<string, string> = {
   referenceSpeedKn: 'Speed of that consumption',
   generatorLitresPerHour: 'Generators use',
   generatorHours: 'Generators ran for',
-  amount: 'Amount of CO2e',
+  amount: 'Amount of CO₂e',
   description: 'What it stands for',
 }
 

@@ -121,13 +121,17 @@ export default fp(
         headers: { allow: allowed.join(', ') },
       })
     }
-    // Before the body is looked at: what is not there takes none, good or bad.
     const limit = app.rateLimit()
-    app.addHook('onRequest', async function (request, reply) {
+    // Before the body is looked at: what is not there takes none, good or bad.
+    app.addHook('preParsing', async function (request, reply) {
       if (!request.is404) return
-      await limit.call(this, request, reply)
+      await limit.call(app, request, reply)
+      throw nothingThere(request)
+    })
+    // What a route finds not to be there, such as an asset.
+    app.setNotFoundHandler(async (request) => {
       throw nothingThere(request)
     })
   },
-  { name: 'errors', dependencies: ['hypermedia', 'rate-limits', 'security', 'telemetry'] },
+  { name: 'errors', dependencies: ['hypermedia', 'rate-limits'] },
 )

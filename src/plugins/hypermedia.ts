@@ -63,7 +63,7 @@ export default fp(
       'loadingPage',
       async function (this: FastifyReply, page: string, data: object, rest) {
         // A look without opening is not a scan.
-        if (this.request.method === 'HEAD') return this.type(HTML).send()
+        if (this.request.method === 'HEAD') return this.type(HTML).send(Readable.from([]))
         const [opening = '', closing = ''] = (
           await app.view(page, { ...data, rest: REST_MARK })
         ).split(REST_MARK)

@@ -16,8 +16,11 @@ export default fp(
       'application/json',
       { parseAs: 'buffer' },
       (request, body, done) => {
+        const coding = request.headers['content-encoding'] ?? 'identity'
         const charset = CHARSET.exec(request.headers['content-type'] ?? '')?.[1]
-        if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
+        if (coding !== 'identity') {
+          done(new Problem(415, 'Bodies are taken as they are, without a content coding.'))
+        } else if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
           done(new Problem(415, 'JSON must be encoded in UTF-8.'))
         } else if (!isUtf8(body)) {
           done(new Problem(400, 'The body is not valid UTF-8.'))

@@ -5,6 +5,9 @@ import { isSameText } from '../same-text.js'
 /** Bytes of HMAC-SHA256 that go into a link: 128 bits, the least RFC 2104 (section 5) advises. */
 const SIGNATURE_BYTES = 16
 
+/** Whether a text could be a signature: one of another length or alphabet was cut or mangled. */
+export const isSignature = (text: string): boolean => /^[\w-]{22}$/.test(text)
+
 export interface LinkSigner {
   /** The signature of a link's data under the current secret */
   sign(type: CalculatorType, data: string): string

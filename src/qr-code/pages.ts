@@ -50,47 +50,43 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
     calculators: CALCULATOR_TYPES.map((type) => ({ type, ...CALCULATOR_NAMES[type] })),
   })
 
-  app.get<{ Querystring: Record<string, unknown> }>(
-    '/qr-test',
+  app.get<{ Querystring: Record<string, unknown> }>('/qr-test', async (request, reply) => {
+    const views = { page: 'qr-code/qr-test', fragment: 'qr-code/_answer' }
     // A look without opening makes no code.
-    { exposeHeadRoute: false },
-    async (request, reply) => {
-      const views = { page: 'qr-code/qr-test', fragment: 'qr-code/_answer' }
-      if (request.query.calculatorType === undefined) {
-        return reply.hypermedia(views, viewOf(EXAMPLE_FORM, {}, null))
-      }
-      const form = readQrTestForm(request.query)
-      if (form.request === null) return reply.hypermedia(views, viewOf(form, form.errors, null))
+    if (request.query.calculatorType === undefined || request.method === 'HEAD') {
+      return reply.hypermedia(views, viewOf(EXAMPLE_FORM, {}, null))
+    }
+    const form = readQrTestForm(request.query)
+    if (form.request === null) return reply.hypermedia(views, viewOf(form, form.errors, null))
 
-      const generated = generateQrCode(links, form.request)
-      request.qrCodeLog = describeGenerated(form.request, generated)
-      if (!generated.ok) {
-        const errors = generated.errors.map((error) => fieldOf(form.calculatorType, error))
-        return reply.hypermedia(views, viewOf(form, Object.fromEntries(errors), null))
-      }
-      const { code, bytes } = generated
-      return reply.hypermedia(
-        views,
-        viewOf(
-          form,
-          {},
-          {
-            url: code.link.url,
-            bytes,
-            version: code.version,
-            errorCorrection: code.errorCorrection,
-            expiresAt: day.format(code.link.expiresAt),
-            svg: svgDataUrl(code.svg()),
-            png: pngDataUrl(code.png()),
-            vessel: code.vessel,
-            fileName: fileName(code),
-            endpoint: endpoint(),
-            json: JSON.stringify(form.request, null, 2),
-          },
-        ),
-      )
-    },
-  )
+    const generated = generateQrCode(links, form.request)
+    request.qrCodeLog = describeGenerated(form.request, generated)
+    if (!generated.ok) {
+      const errors = generated.errors.map((error) => fieldOf(form.calculatorType, error))
+      return reply.hypermedia(views, viewOf(form, Object.fromEntries(errors), null))
+    }
+    const { code, bytes } = generated
+    return reply.hypermedia(
+      views,
+      viewOf(
+        form,
+        {},
+        {
+          url: code.link.url,
+          bytes,
+          version: code.version,
+          errorCorrection: code.errorCorrection,
+          expiresAt: day.format(code.link.expiresAt),
+          svg: svgDataUrl(code.svg()),
+          png: pngDataUrl(code.png()),
+          vessel: code.vessel,
+          fileName: fileName(code),
+          endpoint: endpoint(),
+          json: JSON.stringify(form.request, null, 2),
+        },
+      ),
+    )
+  })
 }
 
 export default pages

@@ -1,6 +1,6 @@
 import type { Calculation, CalculatorType } from '../calculator/calculator-data.js'
 import type { Vessel } from '../calculator/vessel.js'
-import type { LinkSigner } from './link-signature.js'
+import { isSignature, type LinkSigner } from './link-signature.js'
 import { decodePrefillData, encodePrefillData, type PrefillData } from './prefill-data.js'
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60
@@ -81,7 +81,9 @@ export function prefillLinks(signer: LinkSigner, baseUrl: () => string): Prefill
       const decoded = decodePrefillData(data)
       if (!decoded.ok) return refuse({ reason: decoded.reason })
 
-      if (sig === undefined || sig === '') return refuse({ reason: 'incomplete' })
+      if (sig === undefined || (typeof sig === 'string' && !isSignature(sig))) {
+        return refuse({ reason: 'incomplete' })
+      }
 
       const { prefill } = decoded
       const { calculatorType } = prefill

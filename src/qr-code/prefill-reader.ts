@@ -18,7 +18,7 @@ function wordsOf(fault: LinkFault, opened: CalculatorType, day: (date: Date) => 
     case 'incomplete':
       return {
         title: 'This link is incomplete',
-        explanation: `Its end is missing. ${SCAN_AGAIN}`,
+        explanation: `Its end is missing or mangled. ${SCAN_AGAIN}`,
       }
     case 'too-long':
       return {

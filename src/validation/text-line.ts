@@ -16,6 +16,6 @@ export const textLine = (options: StringOptions) =>
   Type.String({
     minLength: 1,
     format: 'text-line',
-    'x-message': 'must be one line of readable text, without control characters',
+    'x-message': 'must be one line with something to read in it, without control characters',
     ...options,
   })

@@ -33,7 +33,7 @@ const pictures = [
     viewport: PHONE,
     scheme: 'dark',
   },
-  { name: 'expired-phone', path: `${url}x`, viewport: PHONE, scheme: 'light' },
+  { name: 'changed-phone', path: `${url}x`, viewport: PHONE, scheme: 'light' },
   { name: 'home', path: '/', viewport: { ...DESKTOP, height: 700 }, scheme: 'light' },
   {
     name: 'qr-test-dark',

@@ -479,7 +479,9 @@ t.test('a fault of ours tells nothing of our insides', async (t) => {
 t.test('unknown addresses and methods are answered in the form that was asked for', async (t) => {
   for (const [status, path, method] of [
     [404, '/nothing', 'GET'],
+    [404, '/assets/none.css', 'GET'],
     [405, '/qr-test', 'PUT'],
+    [405, '/healthz', 'POST'],
   ] as const) {
     const page = await fetch(url + path, { method })
     t.equal(page.status, status)
@@ -634,6 +636,16 @@ t.test('JSON in another encoding is refused, before it turns one name into anoth
     })
   t.equal(await post(Buffer.from(trip('Björn')), 'application/json; charset=utf-8'), 200)
   t.equal(await post(Buffer.from(trip('Björn'), 'latin1'), 'application/json'), 400)
+  t.equal(
+    (
+      await fetch(`${url}/api/qr-code/generate`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+        body: trip('Bjorn'),
+      })
+    ).status,
+    415,
+  )
   t.equal(await post(Buffer.from(trip('Bjorn')), 'application/json; charset=iso-8859-1'), 415)
   t.equal(
     await post(Buffer.from(trip('Björn'), 'utf16le'), 'application/json; charset=utf-16'),

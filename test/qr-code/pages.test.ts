@@ -185,7 +185,9 @@ t.test('the signs that a link is at fault are never those of a filled calculator
     ['a signature alone', `/calculator/fuel?sig=${good.sig}`, 'empty', /trip is missing/],
     ['twice the data', `${pathOf(good)}&data=${good.data}`, 'not-our-data', /not a trip/],
     ['100 kB', query('A'.repeat(100_000), good.sig), 'too-long', /longer than any code/],
-    ['100 kB of signature', query(good.data, 'A'.repeat(100_000)), 'edited', /edited/],
+    ['100 kB of signature', query(good.data, 'A'.repeat(100_000)), 'incomplete', /mangled/],
+    ['a cut signature', query(good.data, good.sig.slice(0, -2)), 'incomplete', /mangled/],
+    ['a mangled signature', query(good.data, `${good.sig}.`), 'incomplete', /mangled/],
     [
       'other characters',
       query('%00%ff%F0%9F%9A%A2', '%27%22%3Cscript%3E'),
@@ -399,10 +401,20 @@ t.test(
 t.test('a look at a link without opening it is no scan', async (t) => {
   const { path } = links.create(USUAL.fuel, EVER_GIVEN)
   const before = log.filter(({ msg }) => msg === 'prefill').length
+  const codes = log.filter(({ msg }) => msg === 'qr code').length
   const response = await fetch(url + path, { method: 'HEAD' })
   t.equal(response.status, 200)
-  t.equal((await fetch(`${url}/qr-test`, { method: 'HEAD' })).status, 405)
+  t.equal(response.headers.get('content-length'), null)
+  t.equal(
+    (
+      await fetch(`${url}/qr-test?calculatorType=custom&custom.amount=1&vessel.name=Eendracht`, {
+        method: 'HEAD',
+      })
+    ).status,
+    200,
+  )
   t.equal(log.filter(({ msg }) => msg === 'prefill').length, before)
+  t.equal(log.filter(({ msg }) => msg === 'qr code').length, codes)
 })
 
 t.test('a guest who goes before the page is there is noted, and is no fault of ours', async (t) => {
