@@ -12,7 +12,7 @@ export type LogStream = NonNullable<Exclude<FastifyServerOptions['logger'], bool
  * A guest whose link is 100 kB long gets a page that says so, which takes a header and a router
  * that take such an address.
  */
-export const LONGEST_ADDRESS = 160 * 1024
+const LONGEST_ADDRESS = 160 * 1024
 
 /** What must be known before any plugin is: all of it holds for the whole server. */
 export const serverOptions = (environment: NodeJS.ProcessEnv, logStream?: LogStream) =>

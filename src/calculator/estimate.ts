@@ -68,7 +68,7 @@ const conversions = (...units: string[]): Factor[] =>
   units.flatMap((unit) => CONVERSIONS[unit] ?? [])
 
 /** From fuel burnt. */
-export function estimateFuel(data: FuelData): Estimate {
+function estimateFuel(data: FuelData): Estimate {
   const amount = isMassUnit(data.unit)
     ? { kilograms: data.quantity * KILOGRAMS_PER[data.unit] }
     : { litres: data.quantity * LITRES_PER[data.unit] }
@@ -83,7 +83,7 @@ export function estimateFuel(data: FuelData): Estimate {
 }
 
 /** From distance, speed and consumption. */
-export function estimateDistance(data: DistanceData): Estimate {
+function estimateDistance(data: DistanceData): Estimate {
   const sums = distanceSums(data)
   const scaled =
     data.referenceSpeedKn === undefined
@@ -103,7 +103,7 @@ export function estimateDistance(data: DistanceData): Estimate {
 }
 
 /** As given. */
-export function estimateCustom(data: CustomData): Estimate {
+function estimateCustom(data: CustomData): Estimate {
   return {
     calculatorType: 'custom',
     co2eKg: data.amount * KILOGRAMS_PER[data.unit],

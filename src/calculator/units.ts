@@ -9,7 +9,6 @@ export const NAUTICAL_MILES_PER = { nmi: 1, km: 1 / 1.852, mi: 1.609344 / 1.852 
 
 export type VolumeUnit = keyof typeof LITRES_PER
 export type MassUnit = keyof typeof KILOGRAMS_PER
-export type DistanceUnit = keyof typeof NAUTICAL_MILES_PER
 
 export const isMassUnit = (unit: VolumeUnit | MassUnit): unit is MassUnit => unit in KILOGRAMS_PER
 

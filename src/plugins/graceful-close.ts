@@ -20,6 +20,7 @@ declare module 'fastify' {
 export default fp(
   async (app) => {
     let leaving = false
+    let closing = false
     const requests = new Map<Socket, number>()
     const count = (socket: Socket, change: number): void => {
       if (requests.has(socket)) requests.set(socket, (requests.get(socket) ?? 0) + change)
@@ -30,7 +31,11 @@ export default fp(
     })
     app.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       count(socket, 1)
-      response.once('close', () => count(socket, -1))
+      response.once('close', () => {
+        count(socket, -1)
+        // Its head may have gone out before the close began, without telling the client.
+        if (closing && requests.get(socket) === 0) socket.destroySoon()
+      })
     })
 
     app.decorate('drain', async (milliseconds) => {
@@ -39,6 +44,7 @@ export default fp(
     })
     app.addHook('preClose', async () => {
       leaving = true
+      closing = true
       for (const [socket, underWay] of requests) if (underWay === 0) socket.destroy()
     })
     app.addHook('onSend', (_request, reply, payload, done) => {

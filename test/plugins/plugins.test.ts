@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Ajv, type AnySchema } from 'ajv'
@@ -322,6 +323,31 @@ t.test('over https, browsers are told to stay there', async (t) => {
     const { headers } = await fetch(secure.url + path)
     t.match(headers.get('strict-transport-security'), /^max-age=\d{8,}/, path)
   }
+})
+
+// Closing
+
+t.test('an answer begun before the close is finished, and holds nothing up', async (t) => {
+  let release = (): void => undefined
+  const held = new Promise<string>((resolve) => (release = () => resolve('<p>the rest</p>')))
+  const app = await buildApp({
+    environment: { DATA_DIR: temporaryFolder(t), SESSION_SECRET: SECRET, LOG_LEVEL: 'silent' },
+  })
+  app.get('/slow', (_request, reply) =>
+    reply.loadingPage(
+      'calculator/prefill',
+      { type: 'fuel', calculator: { title: '' } },
+      () => held,
+    ),
+  )
+  const slow = await app.listen({ host: '127.0.0.1', port: 0 })
+  const response = await fetch(`${slow}/slow`)
+  t.equal(response.headers.get('connection'), 'keep-alive', 'nobody told the client')
+  const closed = app.close()
+  release()
+  t.match(await response.text(), /the rest/)
+  // Without care the connection would stay for the whole keep-alive time, over a minute.
+  t.equal(await Promise.race([closed.then(() => 'closed'), sleep(10_000, 'still open')]), 'closed')
 })
 
 // Assets
