@@ -1,7 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Ajv, type FuncKeywordDefinition, type Options } from 'ajv'
 import { fieldErrors, type FieldError } from './field-errors.js'
-import { isTextLine } from './text-line.js'
+import { FORMATS } from './formats.js'
 
 /** What a feature's schemas say beyond JSON Schema. */
 export interface Vocabulary {
@@ -25,8 +25,9 @@ export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
     ...options,
   })
   ajv.addVocabulary(['x-message'])
-  ajv.addFormat('text-line', isTextLine)
-  for (const [name, test] of Object.entries(vocabulary.formats)) ajv.addFormat(name, test)
+  for (const [name, test] of Object.entries({ ...FORMATS, ...vocabulary.formats })) {
+    ajv.addFormat(name, test)
+  }
   for (const keyword of vocabulary.keywords) ajv.addKeyword(keyword)
   return ajv
 }

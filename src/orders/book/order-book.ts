@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { NewOrder, Order, OrderChanges } from '../order.js'
+import { cancelledOrder, changedOrder, firstVersion, type Changed } from '../order-changes.js'
+import type { OrderFilters } from '../order-filters.js'
+import { openDatabase, openForReading } from './open-database.js'
+import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
+import { orderReader, orderRecords } from './order-records.js'
+import { orderOf, READ_COLUMNS, type OrderRow } from './order-row.js'
+import { rollUpReader } from './roll-ups.js'
+import { searchThread } from './search-thread.js'
+import { keepTimeZone, orderNumbers } from './settings.js'
+
+/** Who changes an order, and which version they have seen, if they say. */
+export interface ChangeContext {
+  by: string
+  /** Versions of which the order must have one; `null` for any */
+  ifVersions: readonly number[] | null
+}
+
+export type ChangeOutcome =
+  Changed | { outcome: 'no such order' } | { outcome: 'stale'; order: Order }
+
+export type CreateOutcome =
+  | { outcome: 'created'; order: Order }
+  | { outcome: 'repeated'; order: Order }
+  | { outcome: 'key reused' }
+
+/** The book is being written to by somebody else, for longer than a request can wait. */
+export class BookBusyError extends Error {
+  override readonly name = 'BookBusyError'
+}
+
+const WRITING_WAITS_MS = 5_000
+const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+
+/** The number that an id stands for; `null` where it is none of ours. */
+const rowId = (id: string): number | null => (/^[1-9]\d{0,15}$/.test(id) ? Number(id) : null)
+
+const digest = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url')
+
+interface Options {
+  /** The file; made where there is none */
+  path: string
+  /** Zone whose days filters and sums go by */
+  timeZone: string
+}
+
+/** Opens the order book. Throws BookError where the file does not do. */
+export function openOrderBook({ path, timeZone }: Options) {
+  const db = openDatabase(path)
+  const calendar = keepTimeZone(db, timeZone)
+  const records = orderRecords(db, calendar)
+  const numbers = orderNumbers(db)
+
+  const reading = openForReading(path)
+  const reader = orderReader(reading)
+  const finder = orderFinder(reading, calendar)
+  const rollUps = rollUpReader(reading)
+  const search = searchThread(path, timeZone)
+
+  /** Runs in a transaction of its own; where others write just now, it waits without stopping the process. */
+  async function writing<T>(work: () => T): Promise<T> {
+    const transaction = db.transaction(work)
+    const givesUp = performance.now() + WRITING_WAITS_MS
+    for (;;) {
+      try {
+        return transaction.immediate()
+      } catch (error) {
+        if (!isBusy(error)) throw error
+        if (performance.now() > givesUp)
+          throw new BookBusyError('the order book is being written to')
+        await sleep(10 + Math.random() * 20)
+      }
+    }
+  }
+
+  const findKey = db.prepare<[string], { request: string; order_id: number }>(
+    'SELECT request, order_id FROM idempotency_keys WHERE key = ?',
+  )
+  const addKey = db.prepare<[string, string, number, number]>(
+    'INSERT INTO idempotency_keys VALUES (?, ?, ?, ?)',
+  )
+  const dropOldKeys = db.prepare<[number]>('DELETE FROM idempotency_keys WHERE at < ?')
+  const lastId = db.prepare<[], number>('SELECT coalesce(max(id), 0) FROM orders').pluck()
+
+  async function change(
+    id: string,
+    { by, ifVersions }: ChangeContext,
+    apply: (order: Order, now: string) => Changed,
+  ): Promise<ChangeOutcome> {
+    const key = rowId(id)
+    if (key === null) return { outcome: 'no such order' }
+    return writing((): ChangeOutcome => {
+      const order = records.get(key)
+      if (order === null) return { outcome: 'no such order' }
+      if (ifVersions !== null && !ifVersions.includes(order.version))
+        return { outcome: 'stale', order }
+      const changed = apply(order, new Date().toISOString())
+      if (changed.outcome === 'changed') records.replace(order, changed.order, by, changed.changes)
+      return changed
+    })
+  }
+
+  return {
+    calendar,
+    rollUps,
+    /** An order by its id; `null` where there is none. */
+    get(id: string): Order | null {
+      const key = rowId(id)
+      return key === null ? null : reader.get(key)
+    },
+    /** What became of an order, newest first; `null` where there is none. */
+    history(id: string) {
+      const key = rowId(id)
+      return key === null ? null : reader.history(key)
+    },
+    /** The orders of a slice of a filtered, sorted list, and how many are in all of it. */
+    async list(filters: OrderFilters, slice: Slice): Promise<{ items: Order[]; total: number }> {
+      const { ids, total } = await find(filters, slice)
+      return { items: rowsOf(ids), total }
+    },
+    /**
+     * Enters an order. The same key and order again, from the same person, gives the order
+     * that is there already.
+     */
+    create(given: NewOrder, by: string, idempotencyKey?: string): Promise<CreateOutcome> {
+      const key = idempotencyKey === undefined ? null : digest([by, idempotencyKey])
+      const request = digest(given)
+      return writing((): CreateOutcome => {
+        const now = Date.now()
+        if (key !== null) {
+          dropOldKeys.run(now - KEYS_LAST_MS)
+          const known = findKey.get(key)
+          if (known !== undefined && known.request !== request) return { outcome: 'key reused' }
+          const order = known === undefined ? null : records.get(known.order_id)
+          if (order !== null) return { outcome: 'repeated', order }
+        }
+        const id = (lastId.get() ?? 0) + 1
+        const order = {
+          id: String(id),
+          orderNumber: numbers.next(),
+          ...firstVersion(given, new Date(now).toISOString()),
+        }
+        records.add(order, by)
+        if (key !== null) addKey.run(key, request, id, now)
+        return { outcome: 'created', order }
+      })
+    },
+    /** Changes an order, all of it or nothing. */
+    change: (id: string, changes: OrderChanges, context: ChangeContext) =>
+      change(id, context, (order, now) => changedOrder(order, changes, now)),
+    /** Calls an order off; the record stays. */
+    cancel: (id: string, context: ChangeContext) => change(id, context, cancelledOrder),
+    /** Tells that the book can be read. */
+    check: (): void => void reading.prepare('SELECT 1 FROM settings').get(),
+    async close(): Promise<void> {
+      await search.close()
+      reading.close()
+      db.close()
+    },
+  }
+
+  async function find(filters: OrderFilters, slice: Slice): Promise<Found> {
+    return isSearch(filters) ? search.find(filters, slice) : finder.find(filters, slice)
+  }
+
+  function rowsOf(ids: number[]): Order[] {
+    const rows = reading
+      .prepare<[string], OrderRow>(
+        `SELECT ${READ_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN orders ON orders.id = wanted.value`,
+      )
+      .all(JSON.stringify(ids))
+    return rows.map(orderOf)
+  }
+}
+
+export type OrderBook = ReturnType<typeof openOrderBook>

@@ -1,0 +1,118 @@
+import type { Database } from 'better-sqlite3'
+import type { FieldChange, Order } from '../order.js'
+import type { DayCalendar } from './day-calendar.js'
+import { orderOf, READ_COLUMNS, ROW_COLUMNS, rowOf, type OrderRow } from './order-row.js'
+import { rollUpWriter } from './roll-ups.js'
+import { searchTextOf } from './search-text.js'
+
+/** An entry of an order's history. */
+export interface HistoryEntry {
+  at: string
+  by: string
+  version: number
+  changes: FieldChange[]
+}
+
+const INSERT = `INSERT INTO orders (${ROW_COLUMNS.join(', ')})
+  VALUES (${ROW_COLUMNS.map((name) => `@${name}`).join(', ')})`
+
+/** What an edit may touch; the rest of a record stays as it was made. */
+const EDITED = ROW_COLUMNS.filter(
+  (name) => !['id', 'placed_at', 'created_at', 'created_by'].includes(name),
+)
+const UPDATE = `UPDATE orders SET ${EDITED.map((name) => `${name} = @${name}`).join(', ')} WHERE id = @id`
+
+/**
+ * Orders with all that hangs on them: search text, sums, history. All of it runs within the
+ * caller's transaction, so that they never part.
+ */
+export function orderRecords(db: Database, calendar: DayCalendar) {
+  const rollUps = rollUpWriter(db, calendar)
+  const select = db.prepare<[number], OrderRow>(`SELECT * FROM orders WHERE id = ?`)
+  const insert = db.prepare<OrderRow>(INSERT)
+  const update = db.prepare<OrderRow>(UPDATE)
+  const addText = db.prepare<[number, string]>('INSERT INTO search_texts VALUES (?, ?)')
+  const addIndexed = db.prepare<[number, string]>(
+    'INSERT INTO search_index (rowid, text) VALUES (?, ?)',
+  )
+  const changeText = db.prepare<[string, number]>('UPDATE search_texts SET text = ? WHERE id = ?')
+  const removeIndexed = db.prepare<[number, string]>(
+    "INSERT INTO search_index (search_index, rowid, text) VALUES ('delete', ?, ?)",
+  )
+  const addChange = db.prepare<[number, number, number, string, string]>(
+    'INSERT INTO changes VALUES (?, ?, ?, ?, ?)',
+  )
+
+  return {
+    /** The order as it is now; `null` where there is none. */
+    get(id: number): Order | null {
+      const row = select.get(id)
+      return row === undefined ? null : orderOf(row)
+    },
+    /** Enters an order. */
+    add(order: Order, by: string): void {
+      const row = rowOf(order, by)
+      const text = searchTextOf(order)
+      insert.run(row)
+      addText.run(row.id, text)
+      addIndexed.run(row.id, text)
+      rollUps.add(row)
+    },
+    /** Puts the next version of an order in the place of the one before. */
+    replace(before: Order, after: Order, by: string, changes: FieldChange[]): void {
+      const [old, row] = [rowOf(before, by), rowOf(after, by)]
+      update.run(row)
+      const [oldText, text] = [searchTextOf(before), searchTextOf(after)]
+      if (text !== oldText) {
+        removeIndexed.run(row.id, oldText)
+        addIndexed.run(row.id, text)
+        changeText.run(text, row.id)
+      }
+      rollUps.remove(old)
+      rollUps.add(row)
+      addChange.run(row.id, after.version, row.updated_at, by, JSON.stringify(changes))
+    },
+  }
+}
+
+export type OrderRecords = ReturnType<typeof orderRecords>
+
+interface ChangeRow {
+  version: number
+  at: number
+  by: string
+  changes: string
+}
+
+/** Reads orders and their history by id. */
+export function orderReader(db: Database) {
+  const one = db.prepare<[number], OrderRow>(`SELECT ${READ_COLUMNS} FROM orders WHERE id = ?`)
+  const changes = db.prepare<[number], ChangeRow>(
+    'SELECT version, at, by, changes FROM changes WHERE order_id = ? ORDER BY version DESC',
+  )
+  const entered = db.prepare<[number], Pick<ChangeRow, 'version' | 'at' | 'by'>>(
+    'SELECT version, created_at AS at, created_by AS by FROM orders WHERE id = ?',
+  )
+  const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
+
+  return {
+    get(id: number): Order | null {
+      const row = one.get(id)
+      return row === undefined ? null : orderOf(row)
+    },
+    /** Newest first; the last entry is the order's first. `null` where there is no such order. */
+    history(id: number): HistoryEntry[] | null {
+      const first = entered.get(id)
+      if (first === undefined) return null
+      const entries = changes.all(id).map((row) => ({
+        at: isoTime(row.at),
+        by: row.by,
+        version: row.version,
+        changes: JSON.parse(row.changes) as FieldChange[],
+      }))
+      // What was imported may have begun at a later version than the first.
+      const version = first.version - entries.length
+      return [...entries, { at: isoTime(first.at), by: first.by, version, changes: [] }]
+    },
+  }
+}

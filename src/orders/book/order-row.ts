@@ -1,0 +1,135 @@
+import { CALCULATOR_TYPES } from '../../calculator/calculator-data.js'
+import type { Order } from '../order.js'
+import { ORDER_STATUSES } from '../order-status.js'
+import { NO_NAME_KEY, orderNumberKey, sortKey } from './search-text.js'
+
+/** An order as its table holds it. */
+export interface OrderRow {
+  id: number
+  order_number: string
+  order_number_key: string
+  status: number
+  customer_name: string
+  customer_name_key: string
+  customer_email: string
+  vessel_name: string | null
+  vessel_name_key: string
+  imo_number: string | null
+  calculator_type: number
+  calculator_data: string | null
+  co2e_kg: number
+  amount_minor: number
+  currency: string
+  order_source_id: string | null
+  notes: string
+  placed_at: number
+  created_at: number
+  created_by: string
+  updated_at: number
+  fulfilled_at: number | null
+  cancelled_at: number | null
+  version: number
+}
+
+export const ROW_COLUMNS = [
+  'id',
+  'order_number',
+  'order_number_key',
+  'status',
+  'customer_name',
+  'customer_name_key',
+  'customer_email',
+  'vessel_name',
+  'vessel_name_key',
+  'imo_number',
+  'calculator_type',
+  'calculator_data',
+  'co2e_kg',
+  'amount_minor',
+  'currency',
+  'order_source_id',
+  'notes',
+  'placed_at',
+  'created_at',
+  'created_by',
+  'updated_at',
+  'fulfilled_at',
+  'cancelled_at',
+  'version',
+] as const satisfies readonly (keyof OrderRow)[]
+
+/** What an order is made from, without the keys that only sort. */
+export const READ_COLUMNS = ROW_COLUMNS.filter((name) => !name.endsWith('_key')).join(', ')
+type ReadRow = Omit<OrderRow, 'order_number_key' | 'customer_name_key' | 'vessel_name_key'>
+
+export const statusCode = (status: Order['status']): number => ORDER_STATUSES.indexOf(status)
+export const calculatorCode = (type: Order['calculatorType']): number =>
+  type === null ? -1 : CALCULATOR_TYPES.indexOf(type)
+
+/** A value by its code; one that no code of ours stands for means a damaged book. */
+function decoded<T>(values: readonly T[], code: number): T {
+  const value = values[code]
+  if (value === undefined) throw new Error(`the order book has an unknown code: ${code}`)
+  return value
+}
+
+export const statusOf = (code: number): Order['status'] => decoded(ORDER_STATUSES, code)
+
+const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
+const isoTimeOrNull = (milliseconds: number | null): string | null =>
+  milliseconds === null ? null : isoTime(milliseconds)
+const timeOrNull = (text: string | null): number | null => (text === null ? null : Date.parse(text))
+
+export const orderOf = (row: ReadRow): Order => ({
+  id: String(row.id),
+  orderNumber: row.order_number,
+  status: statusOf(row.status),
+  customerName: row.customer_name,
+  customerEmail: row.customer_email,
+  vesselName: row.vessel_name,
+  imoNumber: row.imo_number,
+  calculatorType:
+    row.calculator_type === -1 ? null : decoded(CALCULATOR_TYPES, row.calculator_type),
+  calculatorData:
+    row.calculator_data === null
+      ? null
+      : (JSON.parse(row.calculator_data) as Record<string, unknown>),
+  co2eKg: row.co2e_kg,
+  amountMinor: row.amount_minor,
+  currency: row.currency,
+  orderSourceId: row.order_source_id,
+  notes: row.notes,
+  placedAt: isoTime(row.placed_at),
+  createdAt: isoTime(row.created_at),
+  updatedAt: isoTime(row.updated_at),
+  fulfilledAt: isoTimeOrNull(row.fulfilled_at),
+  cancelledAt: isoTimeOrNull(row.cancelled_at),
+  version: row.version,
+})
+
+export const rowOf = (order: Order, createdBy: string): OrderRow => ({
+  id: Number(order.id),
+  order_number: order.orderNumber,
+  order_number_key: orderNumberKey(order.orderNumber),
+  status: statusCode(order.status),
+  customer_name: order.customerName,
+  customer_name_key: sortKey(order.customerName),
+  customer_email: order.customerEmail,
+  vessel_name: order.vesselName,
+  vessel_name_key: order.vesselName === null ? NO_NAME_KEY : sortKey(order.vesselName),
+  imo_number: order.imoNumber,
+  calculator_type: calculatorCode(order.calculatorType),
+  calculator_data: order.calculatorData === null ? null : JSON.stringify(order.calculatorData),
+  co2e_kg: order.co2eKg,
+  amount_minor: order.amountMinor,
+  currency: order.currency,
+  order_source_id: order.orderSourceId,
+  notes: order.notes,
+  placed_at: Date.parse(order.placedAt),
+  created_at: Date.parse(order.createdAt),
+  created_by: createdBy,
+  updated_at: Date.parse(order.updatedAt),
+  fulfilled_at: timeOrNull(order.fulfilledAt),
+  cancelled_at: timeOrNull(order.cancelledAt),
+  version: order.version,
+})

@@ -1,0 +1,46 @@
+import type { Order } from '../order.js'
+
+/**
+ * A text as the search compares it: the same for every case of every script. By way of capitals,
+ * since only they bring ß to ss and both small sigmas together.
+ */
+export const fold = (text: string): string =>
+  text.normalize('NFC').toUpperCase().toLowerCase().replaceAll('ς', 'σ')
+
+/** Stands between the fields, so that no match spans two; no field has one, nor has a query. */
+const BETWEEN_FIELDS = '\n'
+
+type Searched = Pick<
+  Order,
+  'orderNumber' | 'customerName' | 'customerEmail' | 'vesselName' | 'imoNumber'
+>
+
+/** What the search looks through, of one order. */
+export const searchTextOf = (order: Searched): string =>
+  fold(
+    [
+      order.orderNumber,
+      order.customerName,
+      order.customerEmail,
+      order.vesselName ?? '',
+      order.imoNumber ?? '',
+    ].join(BETWEEN_FIELDS),
+  )
+
+/** What to look for, of what a person typed; `null` where that is nothing. */
+export function searchedFor(q: string | undefined): string | null {
+  const [, imoNumber] = /^\s*imo *(\d{1,7})\s*$/i.exec(q ?? '') ?? []
+  const text = fold(imoNumber ?? (q ?? '').trim())
+  return text === '' ? null : text
+}
+
+/** A text as names sort: without regard to case and accents. */
+export const sortKey = (text: string): string =>
+  fold(text).normalize('NFKD').replace(/\p{M}/gu, '').trim()
+
+/** After every text: what has no name sorts last. */
+export const NO_NAME_KEY = '\u{10ffff}'
+
+/** An order number as it sorts, so that CW-1000000 comes after CW-999999. */
+export const orderNumberKey = (orderNumber: string): string =>
+  sortKey(orderNumber).replace(/\d+/g, (digits) => digits.padStart(12, '0'))

@@ -1,0 +1,54 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
+import { oneOf } from '../validation/one-of.js'
+import { Currency, StatusSchema } from './order.js'
+
+const date = (description: string) =>
+  Type.String({
+    format: 'date',
+    'x-message': 'must be a date, such as 2026-11-20',
+    description,
+  })
+
+/** Which orders are meant; every part narrows. */
+export const OrderFilters = Type.Object({
+  q: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Part of order number, customer name, e-mail, vessel name or IMO number',
+    }),
+  ),
+  status: Type.Optional(Type.Array(StatusSchema, { description: 'Any of these; repeatable' })),
+  calculatorType: Type.Optional(
+    Type.Array(oneOf<CalculatorType>(CALCULATOR_TYPES), {
+      description: 'Any of these; repeatable',
+    }),
+  ),
+  currency: Type.Optional(Currency),
+  from: Type.Optional(date('Placed on this day in TIME_ZONE or later')),
+  to: Type.Optional(date('Placed on this day in TIME_ZONE or earlier')),
+})
+export type OrderFilters = Static<typeof OrderFilters>
+
+export const SORT_FIELDS = [
+  'placedAt',
+  'orderNumber',
+  'customerName',
+  'vesselName',
+  'co2eKg',
+  'amountMinor',
+  'status',
+] as const
+export type SortField = (typeof SORT_FIELDS)[number]
+
+/** A field to sort by; `-` in front is descending. */
+export type OrderSort = SortField | `-${SortField}`
+export const ORDER_SORTS: readonly OrderSort[] = SORT_FIELDS.flatMap(
+  (field) => [field, `-${field}`] as const,
+)
+export const DEFAULT_SORT: OrderSort = '-placedAt'
+
+export const OrderSortSchema = oneOf<OrderSort>(ORDER_SORTS, {
+  default: DEFAULT_SORT,
+  description: 'A leading - is descending; status sorts by its life; ties are broken by id',
+})
