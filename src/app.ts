@@ -1,6 +1,9 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import calculator from './calculator/calculator.js'
 import { vocabulary } from './calculator/vocabulary.js'
+import dashboard from './dashboard/dashboard.js'
+import { bookPath, openOrderBook } from './orders/book/order-book.js'
+import orders from './orders/orders.js'
 import apiDocs from './plugins/api-docs.js'
 import assets from './plugins/assets.js'
 import compression from './plugins/compression.js'
@@ -50,6 +53,12 @@ export async function buildApp({ environment, logStream }: Options): Promise<Fas
   const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
   await app.register(calculator, { readPrefill: prefillReader(links, app.config.TIME_ZONE) })
   await app.register(qrCode, { links })
+
+  const { DATA_DIR, TIME_ZONE } = app.config
+  const book = openOrderBook({ path: bookPath(DATA_DIR), timeZone: TIME_ZONE })
+  app.addHook('onClose', () => book.close())
+  await app.register(orders, { book })
+  await app.register(dashboard, { book })
 
   return app
 }

@@ -1,11 +1,13 @@
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.js'
+import { BookError } from './orders/book/open-database.js'
 import { ConfigError } from './plugins/config.js'
 
 /** What an operator can mend gets a plain message; anything else is a fault of ours, with its stack. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return error.message
+  if (error instanceof BookError) return `Clearwake cannot start: ${error.message}`
   if (error instanceof Error && 'code' in error) {
     if (error.code === 'EADDRINUSE') return 'Clearwake cannot start: the port is taken (PORT).'
     if (error.code === 'EACCES')

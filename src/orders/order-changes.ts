@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseImoNumber } from '../calculator/imo-number.js'
+import type { FieldError } from '../validation/field-errors.js'
 import type { FieldChange, NewOrder, Order, OrderChanges } from './order.js'
 import { movesFrom, type OrderStatus } from './order-status.js'
 
@@ -14,6 +15,21 @@ const sevenDigits = (imoNumber: string | null | undefined): string | null =>
 
 /** The moment as records have it. */
 const isoTime = (moment: string): string => new Date(moment).toISOString()
+
+/** Clocks and time zones differ; what is placed later than this after now is a slip. */
+const AHEAD_MS = 24 * 60 * 60 * 1000
+
+/** What is wrong with an order whose fields are each fine but do not go together. */
+export function newOrderFaults(given: NewOrder, now: number): FieldError[] {
+  const faults: FieldError[] = []
+  if (given.placedAt !== undefined && Date.parse(given.placedAt) > now + AHEAD_MS) {
+    faults.push({ path: 'placedAt', message: 'must not be in the future' })
+  }
+  if (given.calculatorData != null && given.calculatorType == null) {
+    faults.push({ path: 'calculatorType', message: 'must be given too where calculatorData is' })
+  }
+  return faults
+}
 
 /** The first version of an order, without what the store gives it. */
 export function firstVersion(given: NewOrder, now: string): Omit<Order, 'id' | 'orderNumber'> {

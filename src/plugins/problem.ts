@@ -16,7 +16,7 @@ export const ProblemDetails = Type.Object(
       }),
     ),
   },
-  { title: 'Problem' },
+  { title: 'Problem', additionalProperties: true },
 )
 export type ProblemDetails = Static<typeof ProblemDetails>
 
@@ -34,6 +34,8 @@ export const problemResponses = {
 interface Extras {
   errors?: FieldError[]
   headers?: Record<string, string>
+  /** Members of this kind of problem alone (RFC 9457, 3.2) */
+  members?: Record<string, unknown>
 }
 
 /** An error that may be told to whoever asked. Throw it from anywhere; one place answers it. */
@@ -43,13 +45,16 @@ export class Problem extends Error {
   readonly title: string
   readonly errors: FieldError[] | undefined
   readonly headers: Record<string, string>
+  readonly members: Record<string, unknown>
 
-  constructor(statusCode: number, detail: string, { errors, headers = {} }: Extras = {}) {
+  constructor(statusCode: number, detail: string, extras: Extras = {}) {
+    const { errors, headers = {}, members = {} } = extras
     super(detail)
     this.statusCode = statusCode
     this.title = STATUS_CODES[statusCode] ?? 'Error'
     this.errors = errors
     this.headers = headers
+    this.members = members
   }
 
   details(requestId: string): ProblemDetails {
@@ -60,6 +65,7 @@ export class Problem extends Error {
       detail: this.message,
       requestId,
       ...(this.errors ? { errors: this.errors } : {}),
+      ...this.members,
     }
   }
 }

@@ -10,6 +10,9 @@ declare module 'fastify' {
     /** An `onRequest` hook that lets only administrators pass; 401 for everybody else. */
     requireAdministrator: onRequestAsyncHookHandler
   }
+  interface FastifyRequest {
+    readonly administrator: { email: string }
+  }
 }
 
 const ISSUER = 'clearwake'
@@ -25,6 +28,11 @@ export default fp(
       cookie: { cookieName: secure ? '__Host-clearwake' : 'clearwake', signed: false },
       sign: { algorithm: 'HS256', expiresIn: 8 * 60 * 60, iss: ISSUER },
       verify: { algorithms: ['HS256'], allowedIss: ISSUER, requiredClaims: ['iss', 'sub', 'exp'] },
+    })
+    app.decorateRequest('administrator', {
+      getter() {
+        return { email: (this.user as { sub: string } | undefined)?.sub ?? 'nobody' }
+      },
     })
     app.decorate('requireAdministrator', async (request) => {
       try {

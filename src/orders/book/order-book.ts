@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewOrder, Order, OrderChanges } from '../order.js'
 import { cancelledOrder, changedOrder, firstVersion, type Changed } from '../order-changes.js'
@@ -7,9 +8,9 @@ import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
 import { orderReader, orderRecords } from './order-records.js'
 import { orderOf, READ_COLUMNS, type OrderRow } from './order-row.js'
-import { rollUpReader } from './roll-ups.js'
+import { rollUpReader, type RollUpReader } from './roll-ups.js'
 import { searchThread } from './search-thread.js'
-import { keepTimeZone, orderNumbers } from './settings.js'
+import { keepTimeZone, orderNumbers, requireTimeZone } from './settings.js'
 
 /** Who changes an order, and which version they have seen, if they say. */
 export interface ChangeContext {
@@ -26,16 +27,19 @@ export type CreateOutcome =
   | { outcome: 'repeated'; order: Order }
   | { outcome: 'key reused' }
 
-/** The book is being written to by somebody else, for longer than a request can wait. */
-export class BookBusyError extends Error {
-  override readonly name = 'BookBusyError'
+/** The book takes no changes at the moment: others write to it for long, or its disk does not let it. */
+export class BookUnwritableError extends Error {
+  override readonly name = 'BookUnwritableError'
 }
 
 const WRITING_WAITS_MS = 5_000
 const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
 
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+const isOf = (error: unknown, codes: RegExp): boolean =>
+  error instanceof Error && 'code' in error && codes.test(String(error.code))
+
+const isBusy = (error: unknown): boolean => isOf(error, /^SQLITE_BUSY/)
+const isOfDisk = (error: unknown): boolean => isOf(error, /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/)
 
 /** The number that an id stands for; `null` where it is none of ours. */
 const rowId = (id: string): number | null => (/^[1-9]\d{0,15}$/.test(id) ? Number(id) : null)
@@ -49,6 +53,9 @@ interface Options {
   /** Zone whose days filters and sums go by */
   timeZone: string
 }
+
+/** Where the book lies in the data folder. */
+export const bookPath = (dataDir: string): string => join(dataDir, 'orders.db')
 
 /** Opens the order book. Throws BookError where the file does not do. */
 export function openOrderBook({ path, timeZone }: Options) {
@@ -65,15 +72,18 @@ export function openOrderBook({ path, timeZone }: Options) {
 
   /** Runs in a transaction of its own; where others write just now, it waits without stopping the process. */
   async function writing<T>(work: () => T): Promise<T> {
-    const transaction = db.transaction(work)
+    const transaction = db.transaction(() => {
+      requireTimeZone(db, timeZone)
+      return work()
+    })
     const givesUp = performance.now() + WRITING_WAITS_MS
     for (;;) {
       try {
         return transaction.immediate()
       } catch (error) {
+        const gaveUp = isBusy(error) && performance.now() > givesUp
+        if (gaveUp || isOfDisk(error)) throw new BookUnwritableError('', { cause: error })
         if (!isBusy(error)) throw error
-        if (performance.now() > givesUp)
-          throw new BookBusyError('the order book is being written to')
         await sleep(10 + Math.random() * 20)
       }
     }
@@ -107,8 +117,10 @@ export function openOrderBook({ path, timeZone }: Options) {
   }
 
   return {
+    /** Days as filters and sums have them */
     calendar,
-    rollUps,
+    /** Reads the sums, all as they were at one moment. */
+    readSums: <T>(read: (sums: RollUpReader) => T): T => reading.transaction(() => read(rollUps))(),
     /** An order by its id; `null` where there is none. */
     get(id: string): Order | null {
       const key = rowId(id)

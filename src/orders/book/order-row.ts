@@ -59,7 +59,9 @@ export const ROW_COLUMNS = [
 ] as const satisfies readonly (keyof OrderRow)[]
 
 /** What an order is made from, without the keys that only sort. */
-export const READ_COLUMNS = ROW_COLUMNS.filter((name) => !name.endsWith('_key')).join(', ')
+export const READ_COLUMNS = ROW_COLUMNS.filter((name) => !name.endsWith('_key'))
+  .map((name) => `orders.${name}`)
+  .join(', ')
 type ReadRow = Omit<OrderRow, 'order_number_key' | 'customer_name_key' | 'vessel_name_key'>
 
 export const statusCode = (status: Order['status']): number => ORDER_STATUSES.indexOf(status)

@@ -23,6 +23,8 @@ export interface Sums {
 export interface TimelineSums extends Omit<Sums, 'status'> {
   /** First day of the step */
   start: Day
+  /** How many of the orders count */
+  counted: number
 }
 
 /** How many orders there are of one status, calculator and currency. */
@@ -180,10 +182,10 @@ export function rollUpReader(db: Database) {
   )
   const uncounted = ORDER_STATUSES.filter((status) => !counts(status)).map(statusCode)
   const ifCounted = (column: string): string =>
-    `sum(CASE WHEN status IN (${uncounted.join(', ')}) THEN 0 ELSE ${column} END) AS ${column}`
+    `sum(CASE WHEN status IN (${uncounted.join(', ')}) THEN 0 ELSE ${column} END)`
   const timeline = db.prepare<[number, Day, Day], TimelineSums>(
     `SELECT start, currency, sum(orders) AS orders,
-       ${['co2e_kg', 'co2e_mg', 'amount_minor'].map(ifCounted).join(', ')}
+       ${['co2e_kg', 'co2e_mg', 'amount_minor'].map((column) => `${ifCounted(column)} AS ${column}`).join(', ')}, ${ifCounted('orders')} AS counted
      FROM sums WHERE step = ? AND start BETWEEN ? AND ? AND orders > 0
      GROUP BY start, currency`,
   )

@@ -25,6 +25,14 @@ export function keepTimeZone(db: Database, timeZone: string): DayCalendar {
   return calendar
 }
 
+/** Refuses to write sums by other days than the book's: a process beside this one may have changed them. */
+export function requireTimeZone(db: Database, timeZone: string): void {
+  const kept = read(db, 'time_zone')
+  if (kept !== timeZone) {
+    throw new Error(`the order book goes by TIME_ZONE ${kept} now, this process by ${timeZone}`)
+  }
+}
+
 const numbered = (number: number): string => `CW-${String(number).padStart(6, '0')}`
 
 /** Hands out order numbers, within the caller's transaction. */

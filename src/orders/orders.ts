@@ -1,0 +1,23 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { Problem } from '../plugins/problem.js'
+import { BookUnwritableError, type OrderBook } from './book/order-book.js'
+import routes from './routes.js'
+
+/** The orders: their API. */
+const orders: FastifyPluginAsync<{ book: OrderBook }> = async (app, options) => {
+  const { book } = options
+  app.readiness.set('orders', async () => {
+    book.check()
+    return { ready: true, detail: 'the order book can be read' }
+  })
+  app.setErrorHandler((error, request) => {
+    if (!(error instanceof BookUnwritableError)) throw error
+    request.log.error({ err: error.cause }, 'the order book takes no changes')
+    throw new Problem(503, 'The orders take no changes at the moment: nothing was changed.', {
+      headers: { 'retry-after': '5' },
+    })
+  })
+  await app.register(routes, options)
+}
+
+export default orders

@@ -1,0 +1,16 @@
+/** The Link header (RFC 8288) of a page of a list: where the other pages are. */
+export function pageLinks(url: string, page: number, totalPages: number): string {
+  const [path = '', query = ''] = url.split('?', 2)
+  const last = Math.max(totalPages, 1)
+  const link = (rel: string, to: number): string => {
+    const parameters = new URLSearchParams(query)
+    parameters.set('page', String(to))
+    return `<${path}?${parameters.toString()}>; rel="${rel}"`
+  }
+  return [
+    link('first', 1),
+    ...(page > 1 ? [link('prev', Math.min(page - 1, last))] : []),
+    ...(page < last ? [link('next', page + 1)] : []),
+    link('last', last),
+  ].join(', ')
+}

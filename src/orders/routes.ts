@@ -1,0 +1,241 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { invalidInput, Problem, problemResponses } from '../plugins/problem.js'
+import type { ChangeContext, ChangeOutcome, OrderBook } from './book/order-book.js'
+import { etagOf, versionsOf } from './if-match.js'
+import { newOrderFaults } from './order-changes.js'
+import { filterFaults, OrderFilters, OrderSortSchema } from './order-filters.js'
+import { NewOrder, Order, OrderChanges } from './order.js'
+import { pageLinks } from './page-links.js'
+
+interface Options {
+  book: OrderBook
+}
+
+/** Room for the longest notes, escaped in JSON. */
+const BODY_LIMIT = 128 * 1024
+
+const MOST_PER_PAGE = 100
+
+const OrderPage = Type.Object(
+  {
+    items: Type.Array(Order),
+    page: Type.Integer(),
+    pageSize: Type.Integer(),
+    totalItems: Type.Integer({ description: 'Orders that match, on all pages' }),
+    totalPages: Type.Integer(),
+  },
+  { title: 'Page of orders' },
+)
+
+const ListQuery = Type.Object(
+  {
+    ...OrderFilters.properties,
+    sort: OrderSortSchema,
+    page: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 1 }),
+    pageSize: Type.Integer({ minimum: 1, maximum: MOST_PER_PAGE, default: 25 }),
+  },
+  { additionalProperties: false },
+)
+
+const History = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object({
+        at: Type.String({ format: 'date-time' }),
+        by: Type.String({ description: 'Who changed it' }),
+        version: Type.Integer({ description: 'The version that came of it' }),
+        changes: Type.Array(
+          Type.Object({ field: Type.String(), from: Type.Unknown(), to: Type.Unknown() }),
+          { description: 'None for the first entry, by which the order came into being' },
+        ),
+      }),
+      { description: 'Newest first' },
+    ),
+  },
+  { title: 'History of an order' },
+)
+
+const OrderId = Type.Object({ id: Type.String({ description: 'Id of the order' }) })
+
+const IfMatch = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({ description: 'ETag of the version seen; another one now is 412' }),
+  ),
+})
+
+const IdempotencyKey = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Makes a repeat harmless for 30 days: it answers the order made the first time',
+    }),
+  ),
+})
+
+const tags = ['Orders']
+const security = [{ bearer: [] }]
+const noSuchOrder = (): Problem => new Problem(404, 'There is no such order.')
+
+const contextOf = (request: FastifyRequest): ChangeContext => ({
+  by: request.administrator.email,
+  ifVersions: versionsOf(request.headers['if-match']),
+})
+
+/** Answers with an order, which its ETag goes with. */
+const sendOrder = (reply: FastifyReply, order: Order) =>
+  reply.header('etag', etagOf(order.version)).send(order)
+
+/** The order as a change has left it; a Problem where the change was refused. */
+function orderAfter(outcome: ChangeOutcome): Order {
+  switch (outcome.outcome) {
+    case 'changed':
+    case 'unchanged':
+      return outcome.order
+    case 'no such order':
+      throw noSuchOrder()
+    case 'stale':
+      throw new Problem(412, 'Somebody else has changed this order in the meantime.', {
+        headers: { etag: etagOf(outcome.order.version) },
+      })
+    case 'no such move': {
+      const { order, moves } = outcome
+      const open = moves.length > 0 ? `can become ${moves.join(', ')}` : 'stays as it is'
+      throw new Problem(409, `An order that is ${order.status} ${open}.`, {
+        members: { possibleStatuses: moves },
+      })
+    }
+  }
+}
+
+const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
+  app.get(
+    '/api/admin/orders',
+    {
+      schema: {
+        tags,
+        security,
+        summary: 'List orders',
+        querystring: ListQuery,
+        response: { 200: OrderPage, ...problemResponses },
+      },
+    },
+    async ({ query, url }, reply) => {
+      const { sort, page, pageSize, ...filters } = query
+      const faults = filterFaults(filters)
+      if (faults.length > 0) throw invalidInput(faults)
+      const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
+      const { items, total } = await book.list(filters, slice)
+      const totalPages = Math.ceil(total / pageSize)
+      void reply.header('link', pageLinks(url, page, totalPages))
+      return { items, page, pageSize, totalItems: total, totalPages }
+    },
+  )
+
+  app.post(
+    '/api/admin/orders',
+    {
+      bodyLimit: BODY_LIMIT,
+      schema: {
+        tags,
+        security,
+        summary: 'Enter an order',
+        headers: IdempotencyKey,
+        body: NewOrder,
+        response: { 201: Order, ...problemResponses },
+      },
+    },
+    async (request, reply) => {
+      const faults = newOrderFaults(request.body, Date.now())
+      if (faults.length > 0) throw invalidInput(faults)
+      const key = request.headers['idempotency-key']
+      const created = await book.create(request.body, request.administrator.email, key)
+      if (created.outcome === 'key reused') {
+        throw invalidInput([
+          { path: 'Idempotency-Key', message: 'was used before, for another order' },
+        ])
+      }
+      const { order } = created
+      return sendOrder(reply.code(201).header('location', `/api/admin/orders/${order.id}`), order)
+    },
+  )
+
+  app.get(
+    '/api/admin/orders/:id',
+    {
+      schema: {
+        tags,
+        security,
+        summary: 'Read an order',
+        params: OrderId,
+        response: { 200: Order, ...problemResponses },
+      },
+    },
+    async ({ params }, reply) => {
+      const order = book.get(params.id)
+      if (order === null) throw noSuchOrder()
+      return sendOrder(reply, order)
+    },
+  )
+
+  app.patch(
+    '/api/admin/orders/:id',
+    {
+      bodyLimit: BODY_LIMIT,
+      schema: {
+        tags,
+        security,
+        summary: 'Change an order',
+        description:
+          'All of the changes or none. Statuses move from pending to paid, processing and fulfilled, skipping where need be; from paid on to refunded; from cancelled to pending. Another move is 409 with possibleStatuses.',
+        params: OrderId,
+        headers: IfMatch,
+        body: OrderChanges,
+        response: { 200: Order, ...problemResponses },
+      },
+    },
+    async (request, reply) => {
+      const { params, body } = request
+      return sendOrder(reply, orderAfter(await book.change(params.id, body, contextOf(request))))
+    },
+  )
+
+  app.delete(
+    '/api/admin/orders/:id',
+    {
+      schema: {
+        tags,
+        security,
+        summary: 'Cancel an order',
+        description: 'The record stays, as cancelled. Again changes nothing.',
+        params: OrderId,
+        headers: IfMatch,
+        response: { 200: Order, ...problemResponses },
+      },
+    },
+    async (request, reply) =>
+      sendOrder(reply, orderAfter(await book.cancel(request.params.id, contextOf(request)))),
+  )
+
+  app.get(
+    '/api/admin/orders/:id/history',
+    {
+      schema: {
+        tags,
+        security,
+        summary: 'What became of an order',
+        params: OrderId,
+        response: { 200: History, ...problemResponses },
+      },
+    },
+    async ({ params }) => {
+      const items = book.history(params.id)
+      if (items === null) throw noSuchOrder()
+      return { items }
+    },
+  )
+}
+
+export default routes
