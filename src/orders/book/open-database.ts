@@ -78,8 +78,6 @@ export function openDatabase(path: string): Database.Database {
     db.pragma('journal_mode = WAL')
     db.pragma('synchronous = FULL')
     migrate(db)
-    // From here on nobody waits long inside SQLite, as that stops the whole process.
-    db.pragma('busy_timeout = 20')
     return db
   } catch (error) {
     if (error instanceof BookError) throw error

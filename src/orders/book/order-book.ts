@@ -61,6 +61,8 @@ export const bookPath = (dataDir: string): string => join(dataDir, 'orders.db')
 export function openOrderBook({ path, timeZone }: Options) {
   const db = openDatabase(path)
   const calendar = keepTimeZone(db, timeZone)
+  // From here on nobody waits long inside SQLite, as that stops the whole process.
+  db.pragma('busy_timeout = 20')
   const records = orderRecords(db, calendar)
   const numbers = orderNumbers(db)
 

@@ -111,7 +111,6 @@ const countIn = (kinds: KindCount[]): number => kinds.reduce((sum, { orders }) =
 /** Fetching a row by its id costs about this many steps along an index. */
 const ROW_COST = 4
 
-/** Up to so many orders that have a text are gathered; of more, a list comes along its index. */
 const FEW_MATCHES = 5_000
 
 /** Totals of searches kept until the book changes, so that turning pages does not count anew. */
@@ -123,8 +122,9 @@ const MOST_TOTALS = 100
  * sorting those: whichever takes fewer steps, so that rare orders are found as fast as common ones.
  *
  * @param db a connection that reads only: what others write must show in its data_version
+ * @param fewMatches up to so many matches of a text are gathered; of more, a list comes along its index
  */
-export function orderFinder(db: Database, calendar: DayCalendar) {
+export function orderFinder(db: Database, calendar: DayCalendar, fewMatches = FEW_MATCHES) {
   const rollUps = rollUpReader(db)
   const statements = new Map<string, Statement<unknown[], number>>()
   const numbers = (sql: string, values: unknown[]): number[] => {
@@ -207,9 +207,9 @@ export function orderFinder(db: Database, calendar: DayCalendar) {
     const values = [value, ...valuesOf(conditions)]
     const most = numberOf(`SELECT count(*) FROM (SELECT 1 FROM ${from} LIMIT ?)`, [
       value,
-      FEW_MATCHES + 1,
+      fewMatches + 1,
     ])
-    if (most <= FEW_MATCHES) {
+    if (most <= fewMatches) {
       const { field, descending } = parseSort(slice.sort)
       const ids = numbers(`SELECT orders.id ${matching} ${orderBy(field, descending)}`, values)
       return { ids: ids.slice(slice.offset, slice.offset + slice.limit), total: ids.length }

@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { BookError, openDatabase } from '../../src/orders/book/open-database.js'
+import { bookPath, openOrderBook } from '../../src/orders/book/order-book.js'
+import { temporaryFolder } from '../support/app.js'
+import { checkBook } from '../support/book-check.js'
+import { fillBook, newOrder } from '../support/order-book.js'
+
+const WRITER = join(import.meta.dirname, '../support/book-writer.js')
+
+/** Lets writers write for a moment, kills them all, and tells what had been acknowledged. */
+async function killedWriters(
+  path: string,
+  writers: number,
+): Promise<[id: string, version: number][]> {
+  const processes = Array.from({ length: writers }, () =>
+    spawn(process.execPath, [WRITER, path], { stdio: ['ignore', 'pipe', 'inherit'] }),
+  )
+  const outputs = processes.map(({ stdout }) => text(stdout))
+  await Promise.all(processes.map(({ stdout }) => once(stdout, 'data')))
+  await sleep(Math.random() * 40)
+  for (const writer of processes) writer.kill('SIGKILL')
+  const lines = (await Promise.all(outputs)).join('').split('\n')
+  return lines
+    .map((line) => line.split(' '))
+    .filter((parts) => parts.length === 2)
+    .map(([id = '', version]) => [id, Number(version)])
+}
+
+const KILLS = 200
+const AT_ONCE = 2
+
+t.test(`no acknowledged write is lost and no half one kept through ${KILLS} kills`, async (t) => {
+  const path = bookPath(temporaryFolder(t))
+  openDatabase(path).close()
+  let acknowledged = 0
+  for (let kills = 0; kills < KILLS; kills += AT_ONCE) {
+    const writes = await killedWriters(path, AT_ONCE)
+    acknowledged += writes.length
+    const book = openOrderBook({ path, timeZone: 'UTC' })
+    for (const [id, version] of writes) {
+      const found = book.get(id)?.version ?? 0
+      if (found < version) t.fail(`version ${version} of order ${id} is lost`)
+      const history = book.history(id) ?? []
+      if (history.length !== found) t.fail(`order ${id} has a gap in its history`)
+    }
+    await book.close()
+    if (kills % 20 === 0) checkBook(path)
+  }
+  checkBook(path)
+  t.ok(acknowledged > KILLS, `${acknowledged} writes were acknowledged`)
+})
+
+t.test('the book and what lies beside it are for their owner alone', async (t) => {
+  const path = bookPath(temporaryFolder(t))
+  const book = openOrderBook({ path, timeZone: 'UTC' })
+  await book.create(newOrder(), 'ann@example.com')
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    t.equal(statSync(file).mode & 0o777, 0o600, file)
+  }
+  await book.close()
+})
+
+/** What opening a file that does not do says; the file must be left as it is. */
+function refusalOf(t: Test, path: string): string {
+  const before = readFileSync(path)
+  try {
+    openOrderBook({ path, timeZone: 'UTC' })
+  } catch (error) {
+    t.type(error, BookError)
+    t.ok(before.equals(readFileSync(path)), 'it stays untouched')
+    return (error as Error).message
+  }
+  return 'it was opened'
+}
+
+t.test(
+  'a file that is no order book, a damaged or a newer one is refused, and stays untouched',
+  async (t) => {
+    const garbage = bookPath(temporaryFolder(t))
+    writeFileSync(garbage, 'this is no database, and never was one; '.repeat(50))
+    t.match(refusalOf(t, garbage), /is damaged/)
+
+    const other = bookPath(temporaryFolder(t))
+    new Database(other).exec('CREATE TABLE recipes (name)').close()
+    t.match(refusalOf(t, other), /is not an order book/)
+
+    const newer = bookPath(temporaryFolder(t))
+    fillBook(newer, 'UTC', [])
+    const db = new Database(newer)
+    db.pragma('user_version = 999')
+    db.close()
+    t.match(refusalOf(t, newer), /newer Clearwake \(layout 999/)
+
+    const cut = bookPath(temporaryFolder(t))
+    const book = openOrderBook({ path: cut, timeZone: 'UTC' })
+    for (let i = 0; i < 50; i++) await book.create(newOrder({ notes: 'x'.repeat(5000) }), 'ann')
+    await book.close()
+    truncateSync(cut, Math.floor(statSync(cut).size / 2))
+    t.match(refusalOf(t, cut), /is damaged/)
+
+    const unreadable = bookPath(temporaryFolder(t))
+    openDatabase(unreadable).close()
+    chmodSync(unreadable, 0o000)
+    if (process.getuid?.() !== 0) t.match(refusalOf(t, unreadable), /cannot be opened/)
+  },
+)
+
+t.test('sums follow the time zone, and a process of another zone writes none', async (t) => {
+  const path = bookPath(temporaryFolder(t))
+  const tokyo = openOrderBook({ path, timeZone: 'Asia/Tokyo' })
+  await tokyo.create(newOrder({ placedAt: '2026-03-01T20:00:00Z' }), 'ann')
+  const first = (book: ReturnType<typeof openOrderBook>) => book.readSums((sums) => sums.firstDay())
+  t.equal(first(tokyo), Date.parse('2026-03-02') / 86_400_000)
+  const lisbon = openOrderBook({ path, timeZone: 'Europe/Lisbon' })
+  t.equal(first(lisbon), Date.parse('2026-03-01') / 86_400_000)
+  await t.rejects(tokyo.create(newOrder(), 'ann'), /TIME_ZONE Europe\/Lisbon/)
+  await lisbon.create(newOrder(), 'ann')
+  await tokyo.close()
+  await lisbon.close()
+  checkBook(path)
+})
+
+t.test(
+  'who cannot write because others do gets told so in time, and the process goes on',
+  async (t) => {
+    const path = bookPath(temporaryFolder(t))
+    const book = openOrderBook({ path, timeZone: 'UTC' })
+    const other = new Database(path)
+    other.exec('BEGIN IMMEDIATE')
+    let ticks = 0
+    const ticking = setInterval(() => ticks++, 10)
+    const waiting = book.create(newOrder(), 'ann')
+    await sleep(300)
+    t.ok(ticks > 5, 'nothing stands still in the meantime')
+    clearInterval(ticking)
+    other.exec('COMMIT')
+    t.match(await waiting, { outcome: 'created' }, 'it is written as soon as that is possible')
+    other.exec('BEGIN IMMEDIATE')
+    await t.rejects(book.create(newOrder(), 'ann'), { name: 'BookUnwritableError' })
+    other.close()
+    await book.close()
+  },
+)

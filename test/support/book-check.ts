@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import Database from 'better-sqlite3'
+import { dayCalendar } from '../../src/orders/book/day-calendar.js'
+import { rebuildRollUps } from '../../src/orders/book/roll-ups.js'
+
+const ROLL_UPS = {
+  sums: 'SELECT * FROM sums WHERE orders <> 0 ORDER BY step, start, status, currency',
+  counts:
+    'SELECT * FROM counts WHERE orders <> 0 ORDER BY step, start, status, calculator_type, currency',
+}
+
+/** Throws where anything in a book does not fit the rest: pages, search index, history, sums. */
+export function checkBook(path: string): void {
+  const db = new Database(path)
+  assert.equal(db.pragma('integrity_check', { simple: true }), 'ok')
+  db.exec("INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1)")
+  const pluck = (sql: string) => db.prepare(sql).pluck().get()
+  const orders = pluck('SELECT count(*) FROM orders')
+  assert.equal(pluck('SELECT count(*) FROM search_texts JOIN orders USING (id)'), orders)
+  assert.equal(
+    pluck("SELECT coalesce(sum(version - 1), 0) FROM orders WHERE created_by <> 'import'"),
+    pluck('SELECT count(*) FROM changes'),
+    'an entry of the history for each version but the first',
+  )
+  const timeZone = pluck("SELECT value FROM settings WHERE name = 'time_zone'") as string
+  const kept = { sums: db.prepare(ROLL_UPS.sums).all(), counts: db.prepare(ROLL_UPS.counts).all() }
+  db.exec('BEGIN')
+  rebuildRollUps(db, dayCalendar(timeZone))
+  assert.deepEqual(kept.sums, db.prepare(ROLL_UPS.sums).all())
+  assert.deepEqual(kept.counts, db.prepare(ROLL_UPS.counts).all())
+  db.exec('ROLLBACK')
+  db.close()
+}

@@ -1,0 +1,145 @@
+import fc from 'fast-check'
+import { CALCULATOR_TYPES } from '../../src/calculator/calculator-data.js'
+import { openDatabase } from '../../src/orders/book/open-database.js'
+import { orderRecords } from '../../src/orders/book/order-records.js'
+import { keepTimeZone } from '../../src/orders/book/settings.js'
+import type { NewOrder, Order } from '../../src/orders/order.js'
+import { ORDER_STATUSES } from '../../src/orders/order-status.js'
+
+/** An order to enter, with what a test says of it. */
+export const newOrder = (given: Partial<NewOrder> = {}): NewOrder => ({
+  customerName: 'Ann Example',
+  customerEmail: 'ann@example.com',
+  co2eKg: 1603.6,
+  amountMinor: 4009,
+  currency: 'EUR',
+  ...given,
+})
+
+/** Enters orders as they are, in a book of a time zone. */
+export function fillBook(path: string, timeZone: string, orders: Order[]): void {
+  const db = openDatabase(path)
+  const records = orderRecords(db, keepTimeZone(db, timeZone))
+  db.transaction(() => orders.forEach((order) => records.add(order, 'a test'))).immediate()
+  db.close()
+}
+
+/** Zones with and without summer time, half hours, days that begin at one o'clock or not at all. */
+export const TIME_ZONES = [
+  'UTC',
+  'Europe/Lisbon',
+  'America/New_York',
+  'Asia/Kolkata',
+  'Australia/Lord_Howe',
+  'America/Sao_Paulo',
+  'Asia/Beirut',
+  'Pacific/Apia',
+]
+
+/** Moments about which the clocks of one of those zones do something. */
+const TURNING_POINTS = [
+  '2026-03-29T01:00:00Z',
+  '2026-10-25T01:00:00Z',
+  '2026-03-08T07:00:00Z',
+  '2026-11-01T06:00:00Z',
+  '2018-11-04T03:00:00Z',
+  '2018-02-18T02:00:00Z',
+  '2024-03-30T22:00:00Z',
+  '2011-12-30T10:00:00Z',
+  '2026-04-04T15:00:00Z',
+  '2025-12-31T23:59:59Z',
+  '2024-02-29T12:00:00Z',
+].map((moment) => Date.parse(moment))
+
+const HOUR = 60 * 60 * 1000
+
+/** Texts that share parts, in several scripts and cases, with all that is special to some search. */
+const words = fc.constantFrom(
+  'Ann',
+  'ANN',
+  'anna',
+  'Émile',
+  'émilie',
+  'ΟΔΥΣΣΕΥΣ',
+  'Οδυσσεύς',
+  'Straße',
+  'STRASSE',
+  '海丸',
+  '第三海丸',
+  'سفينة',
+  '100%',
+  'a_b',
+  "O'Hara",
+  '"Q"',
+  '\\',
+  '⛵️',
+  '👩‍👩‍👧',
+  'x)~or(',
+  '*?[',
+  'NEAR',
+  'AND',
+  '-1',
+)
+
+const name = fc.array(words, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(' '))
+
+const moment = fc
+  .tuple(fc.constantFrom(...TURNING_POINTS), fc.integer({ min: -60, max: 60 }), fc.boolean())
+  .map(([point, hours, odd]) => new Date(point + hours * (HOUR / 2) + (odd ? -1 : 0)).toISOString())
+
+const anOrder = fc.record({
+  status: fc.constantFrom(...ORDER_STATUSES),
+  customerName: name,
+  customerEmail: fc.constantFrom('ann@example.com', 'bob@example.org', 'émile@example.net'),
+  vesselName: fc.option(name, { nil: null }),
+  imoNumber: fc.option(fc.constantFrom('9811000', '8814275', '9241061'), { nil: null }),
+  calculatorType: fc.option(fc.constantFrom(...CALCULATOR_TYPES), { nil: null }),
+  co2eKg: fc.oneof(
+    fc.constantFrom(0, 0.1, 0.2, 1e9, 1603.6),
+    fc.integer({ min: 0, max: 10_000_000 }).map((grams) => grams / 1000),
+  ),
+  amountMinor: fc.oneof(fc.constantFrom(0, 1, 1_000_000_000_000), fc.integer({ min: 0, max: 99 })),
+  currency: fc.constantFrom('EUR', 'USD', 'JPY', 'BHD'),
+  placedAt: moment,
+})
+
+/** Orders of all kinds, many of them alike in what lists are sorted and filtered by. */
+export const someOrders = (maxLength: number): fc.Arbitrary<Order[]> =>
+  fc.array(anOrder, { maxLength }).map((orders) =>
+    orders.map((order, index) => ({
+      id: String(index + 1),
+      orderNumber: `CW-${String(index + 1).padStart(6, '0')}`,
+      calculatorData: null,
+      orderSourceId: null,
+      notes: '',
+      createdAt: order.placedAt,
+      updatedAt: order.placedAt,
+      fulfilledAt: null,
+      cancelledAt: null,
+      version: 1,
+      ...order,
+    })),
+  )
+
+/** What people type into a search: words, parts of them, in any case. */
+export const searches = fc.oneof(
+  words,
+  name.map((text) => text.toUpperCase()),
+  name.map((text) => text.slice(1, 4)),
+  fc.constantFrom(
+    '%',
+    '_',
+    "'",
+    '"',
+    '\\',
+    '海',
+    'ς',
+    'σ',
+    'ss',
+    'SS',
+    '⛵️',
+    '@EXAMPLE.ORG',
+    '0000',
+  ),
+  fc.constantFrom('9811', 'IMO 9811000', 'CW-00000', '*', '?', '[', 'OR', 'nobody at all', ' '),
+)
