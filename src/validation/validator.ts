@@ -1,5 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Ajv, type FuncKeywordDefinition, type Options } from 'ajv'
+import { isEmail } from './email-address.js'
 import { fieldErrors, type FieldError } from './field-errors.js'
 import { isTextLine } from './text-line.js'
 
@@ -26,6 +27,7 @@ export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
   })
   ajv.addVocabulary(['x-message'])
   ajv.addFormat('text-line', isTextLine)
+  ajv.addFormat('email-address', isEmail)
   for (const [name, test] of Object.entries(vocabulary.formats)) ajv.addFormat(name, test)
   for (const keyword of vocabulary.keywords) ajv.addKeyword(keyword)
   return ajv
