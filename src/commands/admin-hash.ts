@@ -1,26 +1,39 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { hash } from '@node-rs/argon2'
-import { isEmail } from '../plugins/admin-accounts.js'
-
-const SHORTEST_PASSWORD = 12
+import { hashPassword, LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../plugins/password.js'
+import { isEmail } from '../validation/email-address.js'
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`)
   process.exit(1)
 }
 
+/** A line typed at a terminal, which does not show it. */
+async function typedPassword(): Promise<string> {
+  const nowhere = new Writable({ write: (_part, _encoding, done) => done() })
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  const stop = (): never => fail('\nNo password was given.')
+  terminal.once('SIGINT', stop).once('close', stop)
+  process.stderr.write('Password (not shown): ')
+  const password = await terminal.question('')
+  terminal.off('close', stop).close()
+  process.stderr.write('\n')
+  return password
+}
+
 /*
  * Prints the `email:hash` pair of an administrator for ADMIN_ACCOUNTS, and nothing else. The
  * password comes on standard input, so that it stands in no history and no list of processes.
  */
-const [email = ''] = process.argv.slice(2)
-if (!isEmail(email)) {
+const [email = '', ...rest] = process.argv.slice(2)
+if (!isEmail(email) || rest.length > 0) {
   fail('Usage: npm run -s admin:hash -- EMAIL < password')
 }
-if (process.stdin.isTTY) process.stderr.write('Password, then Enter and Ctrl-D: ')
-const password = (await text(process.stdin)).replace(/\r?\n$/, '')
-if (password.length < SHORTEST_PASSWORD) {
-  fail(`The password must have at least ${SHORTEST_PASSWORD} characters.`)
+const password = process.stdin.isTTY
+  ? await typedPassword()
+  : (await text(process.stdin)).replace(/\r?\n$/, '')
+if (password.length < SHORTEST_PASSWORD || password.length > LONGEST_PASSWORD) {
+  fail(`The password must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters.`)
 }
-// The package's defaults are Argon2id with what OWASP asks for: 19 MiB, two passes, one lane.
-process.stdout.write(`${email.toLowerCase()}:${await hash(password)}\n`)
+process.stdout.write(`${email.toLowerCase()}:${await hashPassword(password)}\n`)

@@ -17,7 +17,6 @@ const routes: FastifyPluginAsyncTypebox<{ book: OrderBook }> = async (app, { boo
       bodyLimit: 1024,
       schema: {
         tags: ['Orders'],
-        security: [{ bearer: [] }],
         summary: 'Statistics of orders',
         body: StatsRequest,
         response: { 200: DashboardStats, ...problemResponses },

@@ -76,7 +76,6 @@ const IdempotencyKey = Type.Object({
 })
 
 const tags = ['Orders']
-const security = [{ bearer: [] }]
 const noSuchOrder = (): Problem => new Problem(404, 'There is no such order.')
 
 const contextOf = (request: FastifyRequest): ChangeContext => ({
@@ -116,7 +115,6 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
     {
       schema: {
         tags,
-        security,
         summary: 'List orders',
         querystring: ListQuery,
         response: { 200: OrderPage, ...problemResponses },
@@ -140,7 +138,6 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
       bodyLimit: BODY_LIMIT,
       schema: {
         tags,
-        security,
         summary: 'Enter an order',
         headers: IdempotencyKey,
         body: NewOrder,
@@ -167,7 +164,6 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
     {
       schema: {
         tags,
-        security,
         summary: 'Read an order',
         params: OrderId,
         response: { 200: Order, ...problemResponses },
@@ -186,7 +182,6 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
       bodyLimit: BODY_LIMIT,
       schema: {
         tags,
-        security,
         summary: 'Change an order',
         description:
           'All of the changes or none. Statuses move from pending to paid, processing and fulfilled, skipping where need be; from paid on to refunded; from cancelled to pending. Another move is 409 with possibleStatuses.',
@@ -207,7 +202,6 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
     {
       schema: {
         tags,
-        security,
         summary: 'Cancel an order',
         description: 'The record stays, as cancelled. Again changes nothing.',
         params: OrderId,
@@ -224,7 +218,6 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
     {
       schema: {
         tags,
-        security,
         summary: 'What became of an order',
         params: OrderId,
         response: { 200: History, ...problemResponses },

@@ -1,3 +1,5 @@
+import { isEmail } from '../validation/email-address.js'
+
 /** An administrator who may log in. */
 export interface AdminAccount {
   email: string
@@ -5,11 +7,7 @@ export interface AdminAccount {
   passwordHash: string
 }
 
-const EMAIL = /^[^\s:,@]+@[^\s:,@]+$/
 const PHC_ARGON2ID = /^\$argon2id\$v=\d+\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/
-
-/** Whether a text is an e-mail address as far as an account needs one. */
-export const isEmail = (text: string): boolean => EMAIL.test(text)
 
 /**
  * Reads `email:hash` pairs, comma-separated; `null` where any is not one. E-mail addresses

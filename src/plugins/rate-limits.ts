@@ -1,5 +1,6 @@
-import rateLimit, { normalizeIP } from '@fastify/rate-limit'
+import rateLimit from '@fastify/rate-limit'
 import fp from 'fastify-plugin'
+import { clientAddress } from './client-address.js'
 import { Problem } from './problem.js'
 
 /**
@@ -12,8 +13,7 @@ export default fp(
       global: true,
       max: app.config.RATE_LIMIT_PER_MINUTE,
       timeWindow: '1 minute',
-      // A client that has gone already has no address.
-      keyGenerator: ({ ip }) => normalizeIP((ip as string | undefined) ?? ''),
+      keyGenerator: clientAddress,
       errorResponseBuilder: (_request, { after }) =>
         new Problem(429, `Too many requests from your address: try again in ${after}.`),
     })

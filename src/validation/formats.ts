@@ -1,3 +1,4 @@
+import { isEmail } from './email-address.js'
 import { isTextLine } from './text-line.js'
 
 // The controls that a text of several lines may have are tab and line break.
@@ -5,12 +6,6 @@ const FORBIDDEN = /(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069]|\p{Cs}/u
 
 /** Text of any number of lines: no control characters but tab and line break, well-formed Unicode. */
 const isText = (text: string): boolean => !FORBIDDEN.test(text)
-
-/** One address without a display name; whether it exists only a letter to it tells. */
-const EMAIL = /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]{1,255}$/u
-
-const isEmailAddress = (text: string): boolean =>
-  EMAIL.test(text) && isTextLine(text) && !/(^|@|\.)\.|\.$|\.@/.test(text)
 
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
 
@@ -34,7 +29,7 @@ const isDateTime = (text: string): boolean =>
 export const FORMATS: Record<string, (text: string) => boolean> = {
   'text-line': isTextLine,
   text: isText,
-  'email-address': isEmailAddress,
+  'email-address': isEmail,
   currency: (text) => CURRENCIES.has(text),
   date: isDate,
   'date-time': isDateTime,
