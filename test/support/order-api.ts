@@ -1,0 +1,48 @@
+import type { Test } from 'tap'
+import { ADMIN_ACCOUNTS, logIn } from './administrator.js'
+import { startApp, type TestApp } from './app.js'
+
+export interface ApiAnswer {
+  status: number
+  headers: Headers
+  body: any
+}
+
+export interface OrderApi extends TestApp {
+  /** Asks as an administrator; a body goes as JSON. */
+  call: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ) => Promise<ApiAnswer>
+}
+
+/** The real service with an administrator logged in. */
+export async function startOrderApi(
+  t: Test,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<OrderApi> {
+  const started = await startApp(t, { ADMIN_ACCOUNTS, ...environment })
+  const token = await logIn(started.url)
+  return {
+    ...started,
+    async call(method, path, body, headers = {}) {
+      const response = await fetch(started.url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? null : JSON.parse(text),
+      }
+    },
+  }
+}
