@@ -105,7 +105,7 @@ const anOrder = fc.record({
 
 /** Orders of all kinds, many of them alike in what lists are sorted and filtered by. */
 export const someOrders = (maxLength: number): fc.Arbitrary<Order[]> =>
-  fc.array(anOrder, { maxLength }).map((orders) =>
+  fc.array(anOrder, { maxLength, size: 'max' }).map((orders) =>
     orders.map((order, index) => ({
       id: String(index + 1),
       orderNumber: `CW-${String(index + 1).padStart(6, '0')}`,
@@ -125,7 +125,7 @@ export const someOrders = (maxLength: number): fc.Arbitrary<Order[]> =>
 export const searches = fc.oneof(
   words,
   name.map((text) => text.toUpperCase()),
-  name.map((text) => text.slice(1, 4)),
+  name.map((text) => Array.from(text).slice(1, 4).join('')),
   fc.constantFrom(
     '%',
     '_',
