@@ -12,6 +12,7 @@ import jsonBody from './plugins/json-body.js'
 import rateLimits from './plugins/rate-limits.js'
 import security from './plugins/security.js'
 import session from './plugins/session.js'
+import sharedMemory from './plugins/shared-memory.js'
 import telemetry from './plugins/telemetry.js'
 import validation from './plugins/validation.js'
 import { linkSigner } from './qr-code/link-signature.js'
@@ -44,6 +45,7 @@ export async function buildApp({ environment, logStream }: Options): Promise<Fas
   await app.register(compression)
   await app.register(jsonBody)
   await app.register(validation, { vocabulary })
+  await app.register(sharedMemory)
   await app.register(session)
   await app.register(apiDocs)
 

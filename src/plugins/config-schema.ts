@@ -24,6 +24,7 @@ export const ConfigSchema = Type.Object({
   SESSION_SECRET: optional('At least 32 bytes; signs sessions and QR links'),
   SESSION_SECRET_PREVIOUS: optional('The secret before, still accepted for QR links'),
   ADMIN_ACCOUNTS: optional('email:hash pairs, comma-separated'),
+  REDIS_URL: optional('What several processes share: redis://… or rediss://…'),
   DATA_DIR: Type.String({ default: './data', description: 'Where the service keeps its files' }),
   CHECKOUT_URL: optional('Where a result links to for offsetting'),
   TIME_ZONE: Type.String({ default: 'UTC', description: 'IANA time zone of dates shown' }),

@@ -58,6 +58,7 @@ function problemsOf(given: NodeJS.ProcessEnv): string[] {
       (text) => parseAdminAccounts(text) !== null,
       'must be email:hash pairs, comma-separated; npm run -s admin:hash makes one',
     ],
+    ['REDIS_URL', isRedisUrl, 'must be a redis or rediss address'],
     [
       'TRUST_PROXY',
       isTrustProxy,
@@ -91,6 +92,11 @@ function httpUrl(text: string): URL | null {
 function isOrigin(text: string): boolean {
   const url = httpUrl(text)
   return url !== null && url.pathname === '/' && !url.search && !url.hash
+}
+
+function isRedisUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : null
+  return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
 }
 
 function isTimeZone(name: string): boolean {

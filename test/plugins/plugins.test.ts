@@ -82,6 +82,7 @@ t.test('one message names everything that is wrong with a configuration', async 
     TIME_ZONE: 'Mars/Olympus',
     TRUST_PROXY: 'everybody',
     ADMIN_ACCOUNTS: 'a@b.c:password-in-the-clear',
+    REDIS_URL: 'http://:redis-secret@localhost',
   })
   for (const name of [
     'PORT',
@@ -94,11 +95,16 @@ t.test('one message names everything that is wrong with a configuration', async 
     'TIME_ZONE',
     'TRUST_PROXY',
     'ADMIN_ACCOUNTS',
+    'REDIS_URL',
     'PUBLIC_BASE_URL',
   ]) {
     t.match(message, new RegExp(`^ {2}${name} must `, 'm'), name)
   }
-  t.notMatch(message, /too short to say|old and short|password-in-the-clear/, 'but no secret')
+  t.notMatch(
+    message,
+    /too short to say|old and short|password-in-the-clear|redis-secret/,
+    'but no secret',
+  )
   t.match(message, /fatal.*silent/, 'and the choices where there are some')
 })
 
@@ -151,6 +157,8 @@ t.test('values that look right but are not are refused', async (t) => {
     ['PORT', '-1'],
     ['SHUTDOWN_TIMEOUT_MS', 'soon'],
     ['SESSION_SECRET', 'x'.repeat(31)],
+    ['REDIS_URL', 'localhost:6379'],
+    ['REDIS_URL', 'redis://'],
   ]
   for (const [name, value] of wrong) {
     t.match(

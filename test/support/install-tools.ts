@@ -3,27 +3,20 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { findBrowser } from './browser.js'
+import { findRedis } from './redis.js'
 
 function run(command: string, ...parameters: string[]): boolean {
   console.log(`$ ${command} ${parameters.join(' ')}`)
   return spawnSync(command, parameters, { stdio: 'inherit' }).status === 0
 }
 
-/** Debian's own Chromium, which brings every library it needs; takes root. */
-function installFromDebian(): boolean {
+/** Debian's own packages, which bring every library they need; takes root. */
+function installFromDebian(...packages: string[]): boolean {
   const isDebian = existsSync('/etc/debian_version') && process.getuid?.() === 0
   return (
     isDebian &&
     run('apt-get', 'update', '-qq') &&
-    run(
-      'apt-get',
-      'install',
-      '-y',
-      '-qq',
-      '--no-install-recommends',
-      'chromium',
-      'fonts-dejavu-core',
-    )
+    run('apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...packages)
   )
 }
 
@@ -34,6 +27,12 @@ function installFromPlaywright(): boolean {
 
 if (findBrowser() === null) {
   console.log('The browser tests need Chromium, and there is none here: installing it.')
-  if (!installFromDebian()) installFromPlaywright()
+  if (!installFromDebian('chromium', 'fonts-dejavu-core')) installFromPlaywright()
 }
 console.log(`Browser: ${findBrowser() ?? 'none; the browser tests will fail'}`)
+
+if (findRedis() === null) {
+  console.log('The tests of several processes need Redis, and there is none here: installing it.')
+  installFromDebian('redis-server')
+}
+console.log(`Redis: ${findRedis() ?? 'none; the tests of several processes will fail'}`)

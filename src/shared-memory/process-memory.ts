@@ -1,0 +1,61 @@
+import type { Keeper } from './keeper.js'
+import type { SharedMemory } from './shared-memory.js'
+
+/** Counts that strangers cause must not fill the memory: beyond this, the longest untouched go. */
+const MOST_COUNTS = 100_000
+
+const SWEEP_MS = 60_000
+
+interface Count {
+  taken: number
+  expires: number
+}
+
+export interface ProcessMemory extends SharedMemory {
+  close(): void
+}
+
+/** The memory of a service that is one process; what it remembers, it does after a restart too. */
+export function processMemory(keeper: Keeper): ProcessMemory {
+  const remembered = keeper.read()
+  const counts = new Map<string, Count>()
+
+  const sweep = setInterval(() => {
+    const now = Date.now()
+    for (const [key, expires] of remembered) if (expires <= now) remembered.delete(key)
+    for (const [key, { expires }] of counts) if (expires <= now) counts.delete(key)
+  }, SWEEP_MS)
+  sweep.unref()
+
+  function current(key: string): Count | undefined {
+    const count = counts.get(key)
+    return count && count.expires > Date.now() ? count : undefined
+  }
+
+  return {
+    async remember(key, milliseconds) {
+      const expires = Date.now() + milliseconds
+      remembered.set(key, expires)
+      keeper.add(key, expires)
+    },
+    remembers: async (key) => (remembered.get(key) ?? 0) > Date.now(),
+    async take(key, { most, windowMs }) {
+      const now = Date.now()
+      const count = current(key) ?? { taken: 0, expires: now + windowMs }
+      // Set anew, it is the last to be displaced.
+      counts.delete(key)
+      counts.set(key, count)
+      const [oldest] = counts.keys()
+      if (counts.size > MOST_COUNTS && oldest !== undefined) counts.delete(oldest)
+      if (count.taken >= most) return count.expires - now
+      count.taken++
+      return 0
+    },
+    async giveBack(key) {
+      const count = current(key)
+      if (count && count.taken > 1) count.taken--
+      else counts.delete(key)
+    },
+    close: () => clearInterval(sweep),
+  }
+}

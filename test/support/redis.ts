@@ -1,0 +1,81 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { temporaryFolder } from './app.js'
+import { freePort } from './free-port.js'
+import { rawSocket } from './raw-http.js'
+
+/** Stands in the address of the Redis, and must be seen nowhere else. */
+export const REDIS_PASSWORD = 'redis-password-of-the-tests'
+
+/** Where redis-server is: REDIS_SERVER_PATH, or in PATH; `null` where there is none. */
+export function findRedis(): string | null {
+  const { REDIS_SERVER_PATH, PATH = '' } = process.env
+  const places = [
+    ...(REDIS_SERVER_PATH ? [REDIS_SERVER_PATH] : []),
+    ...PATH.split(delimiter).map((folder) => join(folder, 'redis-server')),
+  ]
+  return places.find((place) => existsSync(place)) ?? null
+}
+
+export interface TestRedis {
+  url: string
+  start(): Promise<void>
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>
+  /** It takes connections and requests, and answers nothing. */
+  freeze(): void
+  thaw(): void
+}
+
+/** A Redis of the test's own, not yet started, which keeps what it knows; stopped when the test ends. */
+export async function testRedis(t: Test): Promise<TestRedis> {
+  const executable = findRedis()
+  if (executable === null) throw new Error('no redis-server found: run npm test')
+  const port = await freePort()
+  const folder = temporaryFolder(t)
+  let server: ChildProcess | null = null
+
+  async function kill(): Promise<void> {
+    if (server?.exitCode !== null) return
+    const ended = once(server, 'exit')
+    server.kill('SIGKILL')
+    await ended
+    server = null
+  }
+  t.teardown(kill)
+
+  return {
+    url: `redis://:${REDIS_PASSWORD}@127.0.0.1:${port}/0`,
+    async start() {
+      server = spawn(executable, [
+        ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder],
+        ...['--requirepass', REDIS_PASSWORD],
+        ...['--save', '', '--appendonly', 'yes', '--appendfsync', 'always'],
+      ])
+      server.stdout?.resume()
+      for (let tries = 0; !(await answers(port)); tries++) {
+        if (tries === 200) throw new Error('redis-server does not start')
+        await sleep(20)
+      }
+    },
+    kill,
+    freeze: () => void server?.kill('SIGSTOP'),
+    thaw: () => void server?.kill('SIGCONT'),
+  }
+}
+
+async function answers(port: number): Promise<boolean> {
+  try {
+    const socket = await rawSocket(`http://127.0.0.1:${port}`)
+    socket.write(`AUTH ${REDIS_PASSWORD}\r\n`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+    return answer.toString().startsWith('+OK')
+  } catch {
+    return false
+  }
+}
