@@ -1,8 +1,11 @@
 import Fastify, { type FastifyInstance } from 'fastify'
+import administrator from './administrator/administrator.js'
 import calculator from './calculator/calculator.js'
 import { vocabulary } from './calculator/vocabulary.js'
+import accounts from './plugins/accounts.js'
 import apiDocs from './plugins/api-docs.js'
 import assets from './plugins/assets.js'
+import closedArea from './plugins/closed-area.js'
 import compression from './plugins/compression.js'
 import config from './plugins/config.js'
 import errors from './plugins/errors.js'
@@ -45,9 +48,13 @@ export async function buildApp({ environment, logStream }: Options): Promise<Fas
   await app.register(compression)
   await app.register(jsonBody)
   await app.register(validation, { vocabulary })
+  await app.register(accounts)
   await app.register(sharedMemory)
   await app.register(session)
+  await app.register(closedArea) // before every feature: what it adds under /admin is closed
   await app.register(apiDocs)
+
+  await app.register(administrator)
 
   const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
   await app.register(calculator, { readPrefill: prefillReader(links, app.config.TIME_ZONE) })

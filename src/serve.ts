@@ -17,6 +17,15 @@ function explain(error: unknown): string {
   return `Clearwake cannot start:\n${error instanceof Error ? error.stack : String(error)}`
 }
 
+/** What the operator must see, and no log may have. */
+const introduce = ({ email, password }: { email: string; password: string }): string => `
+Clearwake has made a first administrator. The password is shown this once:
+
+  e-mail    ${email}
+  password  ${password}
+
+`
+
 /** Long enough for clients that ask at once again to hear that they should go elsewhere. */
 const DRAIN_MS = 500
 
@@ -27,6 +36,8 @@ const DRAIN_MS = 500
 export async function serve(environment: NodeJS.ProcessEnv): Promise<FastifyInstance> {
   try {
     const app = await buildApp({ environment })
+    // Before listening, which may fail: it is never told again.
+    if (app.firstAdministrator) process.stderr.write(introduce(app.firstAdministrator))
     const { HOST, PORT, SHUTDOWN_TIMEOUT_MS } = app.config
     closeWithGrace({ delay: SHUTDOWN_TIMEOUT_MS, logger: app.log }, async ({ err, signal }) => {
       if (err) app.log.fatal({ err }, 'closing after an error')

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
 
 /** The path of an address with its escapes read; `null` where they cannot be. */
-function decodedPath(url: string): string | null {
+export function decodedPath(url: string): string | null {
   try {
     return decodeURI(pathOf(url))
   } catch {

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import fp from 'fastify-plugin'
 import { readOpenApi } from './openapi-reader.js'
+import { sessionCookie } from './session.js'
 
 /** The OpenAPI document, made from the schemas that validate, and a page that shows it. */
 export default fp(
@@ -14,12 +15,14 @@ export default fp(
         info: {
           title: 'Clearwake',
           version: '1',
-          description: 'Carbon calculators for vessels, and QR codes that open them filled in.',
+          description:
+            'Carbon calculators for vessels, and QR codes that open them filled in. What is for administrators takes the token of a login.',
         },
         servers: [{ url: '/' }],
         components: {
           securitySchemes: {
             bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+            cookie: { type: 'apiKey', in: 'cookie', name: sessionCookie(app.publicBaseUrl()) },
           },
         },
       },
@@ -33,5 +36,5 @@ export default fp(
       ),
     )
   },
-  { name: 'api-docs', dependencies: ['hypermedia'] },
+  { name: 'api-docs', dependencies: ['config', 'hypermedia'] },
 )

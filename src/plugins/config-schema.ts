@@ -24,6 +24,18 @@ export const ConfigSchema = Type.Object({
   SESSION_SECRET: optional('At least 32 bytes; signs sessions and QR links'),
   SESSION_SECRET_PREVIOUS: optional('The secret before, still accepted for QR links'),
   ADMIN_ACCOUNTS: optional('email:hash pairs, comma-separated'),
+  LOGIN_LIMIT_PER_CLIENT: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 10,
+    description: 'Logins that may fail from one client in 15 minutes',
+  }),
+  LOGIN_LIMIT_PER_ACCOUNT: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 50,
+    description: 'Logins of one account that may fail in an hour, from clients it does not know',
+  }),
   REDIS_URL: optional('What several processes share: redis://… or rediss://…'),
   DATA_DIR: Type.String({ default: './data', description: 'Where the service keeps its files' }),
   CHECKOUT_URL: optional('Where a result links to for offsetting'),

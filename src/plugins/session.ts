@@ -1,40 +1,130 @@
 import { hkdfSync } from 'node:crypto'
-import cookie from '@fastify/cookie'
+import cookie, { type CookieSerializeOptions } from '@fastify/cookie'
 import jwt from '@fastify/jwt'
-import type { onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
+import type { AdminAccount } from './admin-accounts.js'
 import { Problem } from './problem.js'
+import { isUnsafe, provenanceOf } from './provenance.js'
+import { sessionTokens, type AdminSession } from './session-token.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** An `onRequest` hook that lets only administrators pass; 401 for everybody else. */
     requireAdministrator: onRequestAsyncHookHandler
   }
+  interface FastifyRequest {
+    /** Who asks; there is one only behind `requireAdministrator` */
+    readonly administrator: Administrator
+    /** The session of who asks; there is one only behind `requireAdministrator` */
+    readonly adminSession: AdminSession
+  }
+  interface FastifyReply {
+    /** Logs an administrator in: the answer sets the cookie of a new session. */
+    openSession(account: AdminAccount): AdminSession & { token: string }
+    /** Logs the administrator who asks out, in every process. */
+    endSession(): Promise<void>
+    /** The answer takes the session's cookie away. */
+    clearSessionCookie(): void
+  }
+}
+
+export interface Administrator {
+  email: string
 }
 
 const ISSUER = 'clearwake'
+const SESSION_SECONDS = 8 * 60 * 60
+
+/** The name of the session's cookie, in the documentation too. */
+export const sessionCookie = (baseUrl: string): string =>
+  baseUrl.startsWith('https:') ? '__Host-clearwake' : 'clearwake'
+
+/** 401, with what a client must do. */
+const notLoggedIn = (): Problem =>
+  new Problem(401, 'Only administrators may do this: log in first.', {
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+
+const endedKey = (session: AdminSession): string => `ended:${session.id}`
 
 /** Who is an administrator: a JWT in a cookie of ours, or as a bearer token. */
 export default fp(
   async (app) => {
-    const secure = app.publicBaseUrl().startsWith('https:')
-    const key = hkdfSync('sha256', app.config.sessionSecrets[0], '', 'clearwake session v1', 32)
+    const [secret] = app.config.sessionSecrets
+    const cookieName = sessionCookie(app.publicBaseUrl())
+    const cookieOptions: CookieSerializeOptions = {
+      path: '/',
+      httpOnly: true,
+      sameSite: 'strict',
+      secure: app.publicBaseUrl().startsWith('https:'),
+    }
     await app.register(cookie)
     await app.register(jwt, {
-      secret: Buffer.from(key),
-      cookie: { cookieName: secure ? '__Host-clearwake' : 'clearwake', signed: false },
-      sign: { algorithm: 'HS256', expiresIn: 8 * 60 * 60, iss: ISSUER },
-      verify: { algorithms: ['HS256'], allowedIss: ISSUER, requiredClaims: ['iss', 'sub', 'exp'] },
+      secret: Buffer.from(hkdfSync('sha256', secret, '', 'clearwake session v1', 32)),
+      sign: { algorithm: 'HS256', expiresIn: SESSION_SECONDS, iss: ISSUER },
+      verify: {
+        algorithms: ['HS256'],
+        allowedIss: ISSUER,
+        requiredClaims: ['iss', 'sub', 'jti', 'iat', 'exp', 'mark'],
+      },
     })
+    const tokens = sessionTokens(app, secret)
+    const sessions = new WeakMap<FastifyRequest, AdminSession>()
+
+    /** A header that is no bearer token is a failure; the cookie does not make up for it. */
+    function presentedToken({ headers, cookies }: FastifyRequest): string | undefined {
+      const { authorization } = headers
+      if (authorization === undefined) return cookies[cookieName]
+      return /^bearer +(\S+)$/i.exec(authorization)?.[1]
+    }
+
     app.decorate('requireAdministrator', async (request) => {
-      try {
-        await request.jwtVerify()
-      } catch {
-        throw new Problem(401, 'Only administrators may do this: log in first.', {
-          headers: { 'www-authenticate': 'Bearer' },
-        })
+      const session = tokens.read(presentedToken(request) ?? '')
+      if (session === null || (await app.sharedMemory.remembers(endedKey(session)))) {
+        throw notLoggedIn()
       }
+      const byCookie = request.headers.authorization === undefined
+      const provenance = provenanceOf(request, app.publicBaseUrl())
+      if (byCookie && isUnsafe(request.method) && provenance !== 'own') {
+        throw new Problem(
+          403,
+          'With a cookie this is taken from our own pages only: send the token as “Authorization: Bearer” instead, or an Origin header with the address of this service.',
+        )
+      }
+      sessions.set(request, session)
+    })
+
+    function sessionOf(this: FastifyRequest): AdminSession {
+      const session = sessions.get(this)
+      if (session === undefined) throw new Error('asked who it is where anybody may come')
+      return session
+    }
+    app.decorateRequest('adminSession', { getter: sessionOf })
+    app.decorateRequest('administrator', {
+      getter(this: FastifyRequest): Administrator {
+        return { email: this.adminSession.email }
+      },
+    })
+
+    app.decorateReply('openSession', function (this: FastifyReply, account) {
+      const token = tokens.issue(account)
+      const session = tokens.read(token)
+      if (session === null) throw new Error('a token of our own is not valid')
+      this.setCookie(cookieName, token, { ...cookieOptions, expires: session.expiresAt })
+      return { ...session, token }
+    })
+    app.decorateReply('clearSessionCookie', function (this: FastifyReply) {
+      this.clearCookie(cookieName, cookieOptions)
+    })
+    app.decorateReply('endSession', async function (this: FastifyReply) {
+      const session = this.request.adminSession
+      await app.sharedMemory.remember(
+        endedKey(session),
+        Math.max(1, session.expiresAt.getTime() - Date.now()),
+      )
+      this.clearSessionCookie()
     })
   },
-  { name: 'session', dependencies: ['config', 'errors'] },
+  { name: 'session', dependencies: ['config', 'errors', 'accounts', 'shared-memory'] },
 )

@@ -1,6 +1,7 @@
 import accepts from '@fastify/accepts'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
+import { ADMINISTRATORS_ONLY } from '../plugins/closed-area.js'
 import { invalidInput, problemResponses } from '../plugins/problem.js'
 import { fileName, generateQrCode, type QrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
@@ -39,7 +40,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
         summary: 'Generate a QR code that opens a calculator filled in',
         description:
           'Answers JSON with SVG and PNG in it, or the picture itself where Accept asks for image/svg+xml or image/png.',
-        ...(app.config.QR_REQUIRE_ADMIN ? { security: [{ bearer: [] }] } : {}),
+        ...(app.config.QR_REQUIRE_ADMIN ? { security: ADMINISTRATORS_ONLY } : {}),
         body: QrCodeRequestSchema,
         response: {
           200: {

@@ -1,0 +1,13 @@
+import { createHmac, hkdfSync } from 'node:crypto'
+
+export type Pseudonym = (...names: string[]) => string
+
+/**
+ * Makes stand-ins for e-mail and network addresses, the same in every process: what logins leave
+ * behind in a shared memory names nobody, nor what somebody typed in the wrong field.
+ */
+export function pseudonyms(secret: string): Pseudonym {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'clearwake login names v1', 32))
+  return (...names) =>
+    createHmac('sha256', key).update(names.join('\n')).digest('base64url').slice(0, 22)
+}

@@ -1,0 +1,45 @@
+import type { onRequestAsyncHookHandler } from 'fastify'
+import fp from 'fastify-plugin'
+import {
+  isAdministrators,
+  isInAdministratorsArea,
+  reachesAdministrators,
+} from './administrators-area.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Everybody may come here, though the address is in the administrators' area */
+    openToAll?: true
+  }
+}
+
+/** What a route for administrators says of itself in the documentation. */
+export const ADMINISTRATORS_ONLY = [{ bearer: [] }, { cookie: [] }]
+
+/**
+ * Closes the administrators' area, by construction: every route under /admin and /api/admin that
+ * is added from here on asks for an administrator, unless it declares itself open. Whoever is
+ * refused counts as a request first.
+ */
+export default fp(
+  async (app) => {
+    app.addHook('onRoute', (route) => {
+      const isOurs = isAdministrators(route.url)
+      if (route.config?.openToAll || !(isOurs || reachesAdministrators(route.url))) return
+
+      const { rateLimit } = route.config ?? {}
+      const limit = rateLimit === false ? null : app.rateLimit(rateLimit)
+      const guard: onRequestAsyncHookHandler = async function (request, reply) {
+        if (!isOurs && !isInAdministratorsArea(request.url)) return
+        await limit?.call(this, request, reply)
+        await app.requireAdministrator.call(this, request, reply)
+      }
+      // In front of the route's own, none of which may run for a stranger.
+      route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
+      if (isOurs && route.schema) {
+        route.schema = { security: ADMINISTRATORS_ONLY, ...route.schema }
+      }
+    })
+  },
+  { name: 'closed-area', dependencies: ['session', 'rate-limits'] },
+)

@@ -1,0 +1,60 @@
+import { createHmac, hkdfSync, randomUUID } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { isSameText } from '../same-text.js'
+import type { AdminAccount } from './admin-accounts.js'
+
+/** A time for which an administrator is logged in. */
+export interface AdminSession {
+  id: string
+  email: string
+  expiresAt: Date
+}
+
+declare module '@fastify/jwt' {
+  interface FastifyJWT {
+    payload: { sub: string; jti: string; mark: string }
+  }
+}
+
+interface Claims {
+  sub: string
+  jti: string
+  mark: string
+  /** Seconds since 1970 */
+  exp: number
+}
+
+export interface SessionTokens {
+  issue(account: AdminAccount): string
+  /** The session of a token; `null` where it is none of ours, has expired, or its account changed */
+  read(token: string): AdminSession | null
+}
+
+/** Makes and reads the tokens of sessions: JWTs under the settings of @fastify/jwt. */
+export function sessionTokens(
+  { jwt, accountOf }: Pick<FastifyInstance, 'jwt' | 'accountOf'>,
+  secret: string,
+): SessionTokens {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'clearwake password mark v1', 32))
+  // Another password is another mark, so that changing it ends the sessions before.
+  const markOf = ({ passwordHash }: AdminAccount): string =>
+    createHmac('sha256', key).update(passwordHash).digest('base64url').slice(0, 22)
+
+  function claimsOf(token: string): Claims | null {
+    try {
+      return jwt.verify<Claims>(token)
+    } catch {
+      return null
+    }
+  }
+
+  return {
+    issue: (account) => jwt.sign({ sub: account.email, jti: randomUUID(), mark: markOf(account) }),
+    read(token) {
+      const claims = claimsOf(token)
+      const account = claims && accountOf(claims.sub)
+      if (!account || !isSameText(claims.mark, markOf(account))) return null
+      return { id: claims.jti, email: account.email, expiresAt: new Date(claims.exp * 1000) }
+    },
+  }
+}
