@@ -2,6 +2,7 @@ import { createServer } from 'node:net'
 import type { Calculation } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import type { Vessel } from '../calculator/vessel.js'
+import { hashPassword } from '../plugins/password.js'
 import { linkSigner } from '../qr-code/link-signature.js'
 import { prefillLinks } from '../qr-code/prefill-link.js'
 import { serve } from '../serve.js'
@@ -21,12 +22,20 @@ async function freePort(wanted: number): Promise<number> {
   })
 }
 
-const { PORT = '3000' } = process.env
+/** For this machine alone, so that examples can be pasted. */
+const ADMINISTRATOR = { email: 'admin@example.com', password: 'clearwake demo only' }
+
+const { PORT = '3000', ADMIN_ACCOUNTS = '' } = process.env
+const hasAccounts = ADMIN_ACCOUNTS.trim() !== ''
+const accounts = hasAccounts
+  ? ADMIN_ACCOUNTS
+  : `${ADMINISTRATOR.email}:${await hashPassword(ADMINISTRATOR.password)}`
 const app = await serve({
   LOG_LEVEL: 'warn',
   ...process.env,
   // A demonstration is for this machine alone.
   HOST: '127.0.0.1',
+  ADMIN_ACCOUNTS: accounts,
   PORT: String(await freePort(Number(PORT) || 0)),
 })
 
@@ -42,6 +51,7 @@ Clearwake runs on this machine; Ctrl-C ends it.
   Calculators       ${base}/
   QR code test      ${base}/qr-test
   API               ${base}/docs
+  Administrator     ${hasAccounts ? 'of ADMIN_ACCOUNTS' : `${ADMINISTRATOR.email}, password: ${ADMINISTRATOR.password}`}
 
 What a guest opens by scanning a code (valid for 30 days):
 ${codes.join('\n')}
