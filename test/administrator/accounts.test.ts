@@ -84,6 +84,27 @@ t.test('processes that start at once make one first administrator', async (t) =>
   for (const { url } of both) t.equal((await postLogin(url, credentials[0])).status, 200)
 })
 
+t.test('nor do two make one in the very same moment', async (t) => {
+  const folder = temporaryFolder(t)
+  const module = new URL('../../src/plugins/kept-text.js', import.meta.url).href
+  // All begin together and take their time, so that each finds no file at first.
+  const begin = Date.now() + 1500
+  const script = `
+    const { keptText } = await import('${module}')
+    const wait = (until) => { while (Date.now() < until); }
+    wait(${begin})
+    const make = () => { wait(${begin + 300}); return crypto.randomUUID() }
+    console.log(JSON.stringify(keptText('${folder}', 'first-administrator', make)))`
+  const kept = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script])
+      return JSON.parse(stdout) as { text: string; isNew: boolean }
+    }),
+  )
+  t.equal(new Set(kept.map(({ text }) => text)).size, 1)
+  t.equal(kept.filter(({ isNew }) => isNew).length, 1)
+})
+
 t.test('a damaged file stops the start', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   writeFileSync(join(DATA_DIR, 'first-administrator'), 'admin@localhost:half a ha')

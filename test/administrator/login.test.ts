@@ -99,18 +99,28 @@ t.test('a cookie opens what the token opens, and logout takes it away', async (t
 })
 
 t.test('an answer with a token in it is never compressed', async (t) => {
-  const encoding = await new Promise((resolve, reject) => {
-    const request = httpRequest(
-      `${url}/api/admin/login`,
-      {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'accept-encoding': 'br, gzip' },
-      },
-      (response) => resolve(response.resume().headers['content-encoding']),
-    )
-    request.on('error', reject).end(JSON.stringify(ADMIN))
-  })
+  // Small answers never are: it takes a long address to tell.
+  const email = `${'海'.repeat(200)}@example.com`
+  const { url } = await startApp(t, { ADMIN_ACCOUNTS: ADMIN_ACCOUNTS.replace(ADMIN.email, email) })
+  const { encoding, length } = await new Promise<{ encoding?: string; length: number }>(
+    (resolve, reject) => {
+      const request = httpRequest(
+        `${url}/api/admin/login`,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'accept-encoding': 'br, gzip' },
+        },
+        (response) => {
+          const { 'content-encoding': encoding, 'content-length': length } = response.headers
+          response.resume()
+          resolve({ ...(encoding === undefined ? {} : { encoding }), length: Number(length) })
+        },
+      )
+      request.on('error', reject).end(JSON.stringify({ ...ADMIN, email }))
+    },
+  )
   t.equal(encoding, undefined)
+  t.ok(length > 1024)
 })
 
 t.test('a wrong e-mail address and a wrong password are answered alike', async (t) => {
