@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
+import type { FieldError } from '../validation/field-errors.js'
 import { oneOf } from '../validation/one-of.js'
 import { Currency, StatusSchema } from './order.js'
 
@@ -29,6 +30,12 @@ export const OrderFilters = Type.Object({
   to: Type.Optional(date('Placed on this day in TIME_ZONE or earlier')),
 })
 export type OrderFilters = Static<typeof OrderFilters>
+
+/** What is wrong with filters that are each fine but do not go together. */
+export const filterFaults = ({ from, to }: OrderFilters): FieldError[] =>
+  from !== undefined && to !== undefined && to < from
+    ? [{ path: 'to', message: 'must not be before from' }]
+    : []
 
 export const SORT_FIELDS = [
   'placedAt',
