@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { findBrowser } from './browser.js'
+import { installPython } from './install-python.js'
 
 function run(command: string, ...parameters: string[]): boolean {
   console.log(`$ ${command} ${parameters.join(' ')}`)
@@ -37,3 +38,5 @@ if (findBrowser() === null) {
   if (!installFromDebian()) installFromPlaywright()
 }
 console.log(`Browser: ${findBrowser() ?? 'none; the browser tests will fail'}`)
+
+installPython()
