@@ -6,7 +6,7 @@ import {
   KnownOffsetOrder,
   OffsetOrderList,
   OffsetOrderRequest,
-  PlacedOffsetOrder,
+  PlacedAnswer,
   PortfolioList,
 } from './order-source-schemas.js'
 import { isPublic, type PublicRoutes } from './public-routes.js'
@@ -48,7 +48,7 @@ export function documentedCalls(publicRoutes: PublicRoutes): DocumentedCall[] {
       summary: 'Place an offset order, or ask for its price',
       description: `${RELAYED} It is never sent twice: after a 502 or 504, look whether the order is there before sending it again.`,
       body: OffsetOrderRequest,
-      response: { 200: PlacedOffsetOrder, ...problemResponses },
+      response: { 200: PlacedAnswer, ...problemResponses },
     }),
     call('GET', '/offset-orders/:id', {
       summary: 'Read an offset order',

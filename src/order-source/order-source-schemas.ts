@@ -52,7 +52,7 @@ export const KnownOffsetOrder = Type.Object(
 )
 
 /** What an order, or asking for its price, is answered with. */
-export const PlacedOffsetOrder = Type.Object(
+export const PlacedAnswer = Type.Object(
   {
     id: Type.Union([id, Type.Null()], {
       description: 'null where dryRun asked for the price only',
