@@ -72,7 +72,7 @@ export function headersDown(
     const value = textOf(given[name])
     if (value !== undefined) headers[name] = value
   }
-  if (headers['content-type'] !== undefined && !JSON_TYPE.test(headers['content-type'])) {
+  if (!JSON_TYPE.test(headers['content-type'] ?? '')) {
     headers['content-disposition'] = 'attachment'
     headers['content-security-policy'] = "sandbox; default-src 'none'; frame-ancestors 'none'"
   }

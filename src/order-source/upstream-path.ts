@@ -9,8 +9,8 @@ const ADDRESS = /^\/[\x21\x22\x24-\x5b\x5d-\x7e]*$/
 /** What could part or end a path for whoever reads it next, or be an escape once more. */
 const AMBIGUOUS = /[/\\;?#%\p{Cc}\p{Zl}\p{Zp}]/u
 
-/** `.` and `..`, and what some systems take for them. */
-const DOTS = /^[. ]+$/
+/** `.` and `..`, what some systems take for them, and what begins or ends like them. */
+const DOTS = /^[. ]+$|^\.\.|\.\.$/
 
 function decodedSegment(segment: string): string | null {
   try {
