@@ -28,11 +28,9 @@ export function limitedBody(body: IncomingMessage): Transform {
   const lose = () => {
     if (!body.complete) limited.destroy(new Problem(400, 'The body has broken off.'))
   }
-  body.once('close', lose).once('error', lose)
-  limited.once('close', () => {
-    body.off('close', lose).off('error', lose)
-    // What is not wanted any more is read away, so that the answer can be read.
-    body.unpipe(limited).resume()
-  })
+  // They stay: an error that nobody listens to any more would end the process.
+  body.on('close', lose).on('error', lose)
+  // What is not wanted any more is read away, so that the answer can be read.
+  limited.once('close', () => body.unpipe(limited).resume())
   return body.pipe(limited)
 }
