@@ -5,10 +5,10 @@ import type * as Schemas from './order-source-schemas.js'
 const LONGEST_MESSAGE = 300
 /** Of amounts that come without one. */
 const DEFAULT_CURRENCY = 'USD'
-const CONTROLS = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
+const BLANKS = /[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu
 
 /** Text of somebody else, as one line. */
-const line = (text: string): string => text.replace(CONTROLS, ' ').trim()
+const line = (text: string): string => text.replace(BLANKS, ' ').trim()
 const lineOrNull = (text: string | null | undefined): string | null => line(text ?? '') || null
 
 const amountOf = (amountMinor: number, currency: string | null | undefined): Amount => ({

@@ -90,6 +90,6 @@ export const OffsetOrderRequest = Type.Object(
   },
   {
     title: 'Request for an offset order',
-    examples: [{ tons: 1.6, portfolioId: 1, note: 'CW-000123', dryRun: true }],
+    examples: [{ tons: 1.6, portfolioId: 1, note: 'CW-000123' }],
   },
 )

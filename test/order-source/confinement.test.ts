@@ -277,7 +277,7 @@ t.test('a request cannot hide another one', async (t) => {
     ['no host', `POST ${MOUNT}/offset-orders HTTP/1.1\r\n${authorization}\r\n${hidden}`],
   ] as const) {
     const before = upstream.requests.length
-    const answer = await rawRequest(url, `${request}`)
+    const answer = await rawRequest(url, request)
     // Whatever became of the first: what follows it is without a token, so it must be refused.
     const arrived = upstream.requests.slice(before)
     t.notOk(

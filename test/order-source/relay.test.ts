@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../src/app.js'
 import { ConfigError } from '../../src/plugins/config.js'
@@ -8,6 +7,7 @@ import { startApp, temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 import { rawRequest } from '../support/raw-http.js'
 import { pointAt, recordingUpstream, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
+import { wire, type Wire } from '../support/wire.js'
 
 const MOUNT = '/api/ordersource'
 
@@ -17,36 +17,6 @@ async function startRelay(t: Test, more: NodeJS.ProcessEnv = {}, basePath = '/v1
   const started = await startApp(t, { ADMIN_ACCOUNTS, ...pointAt(upstream.url, more) })
   const token = await logIn(started.url)
   return { ...started, upstream, bearer: { authorization: `Bearer ${token}` } }
-}
-
-interface Wire {
-  status: number
-  headers: IncomingHttpHeaders
-  body: Buffer
-}
-
-/** A request and its answer as they are on the wire: fetch would add, undo and follow things. */
-function wire(
-  address: string,
-  options: { method?: string; headers?: Record<string, string | string[]>; body?: Buffer } = {},
-): Promise<Wire> {
-  const { method = 'GET', headers = {}, body } = options
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(address, { method, headers }, (response) => {
-      const parts: Buffer[] = []
-      response.on('data', (part: Buffer) => parts.push(part))
-      response.on('error', reject)
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: Buffer.concat(parts),
-        }),
-      )
-    })
-    request.on('error', reject)
-    request.end(body)
-  })
 }
 
 const problemOf = ({ body }: Wire): Record<string, unknown> =>
@@ -567,7 +537,7 @@ t.test('without an order source it says so, to those who may ask', async (t) => 
       t.equal(answer.status, status, `${method} ${path}`)
       t.match(answer.headers['content-type'], 'application/problem+json')
     }
-    const ready = (await (await fetch(`${url}/readyz`)).json()) as any
+    const ready = await (await fetch(`${url}/readyz`)).json()
     t.equal(ready.status, 'ready')
     t.equal(ready.checks.orderSource.detail, 'not configured')
   }
@@ -649,7 +619,7 @@ t.test('readiness tells of the order source, and does not depend on it', async (
   const detail = async () => {
     const response = await fetch(`${url}/readyz`)
     t.equal(response.status, 200)
-    return ((await response.json()) as any).checks.orderSource.detail as string
+    return (await response.json()).checks.orderSource.detail as string
   }
   t.equal(await detail(), 'not asked yet')
   t.equal((await wire(`${url}${MOUNT}/portfolios`)).status, 502)
@@ -688,7 +658,7 @@ t.test('neither token nor address of the order source is seen anywhere', async (
     () => (request: any) => request.socket.destroy(),
     () => (_request: unknown, response: any) => response.socket.end('nonsense\r\n\r\n'),
   ]) {
-    upstream.answer = answer() as typeof upstream.answer
+    upstream.answer = answer()
     for (const method of ['GET', 'POST']) {
       note(await wire(`${url}${MOUNT}/portfolios`, { method, headers: bearer }))
     }

@@ -71,33 +71,41 @@ export async function recordingUpstream(t: Test, basePath = '/v1'): Promise<Reco
   return upstream
 }
 
+type Behaviour = (socket: Socket, call: number, text: string) => void
+
 export interface RawUpstream {
   url: string
-  /** All that came in on each connection, in the order in which they were made */
-  received: string[]
-  /** Connections open now */
+  /** What is done to a connection when something has come in on it */
+  behave: Behaviour
+  /** All that came in on each connection on which anything did, in the order in which it began */
+  calls: string[]
+  /** Of these connections, how many are open; the client may keep others in reserve. */
   open: () => number
 }
 
-/**
- * A server that knows no HTTP: it does to each connection what it is told to as soon as something
- * has come in.
- */
+/** A server that knows no HTTP: it does to each connection what it is told to. */
 export async function rawUpstream(
   t: Test,
-  onData: (socket: Socket, connection: number, text: string) => void,
+  behave: Behaviour = () => undefined,
   onConnect: (socket: Socket) => void = () => undefined,
 ): Promise<RawUpstream> {
   const sockets = new Set<Socket>()
-  const received: string[] = []
+  const called = new Map<Socket, number>()
   const server = createTcpServer((socket) => {
-    const connection = received.push('') - 1
     sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket)).on('error', () => undefined)
-    socket.on('data', (part: Buffer) => {
-      received[connection] += part.toString('latin1')
-      onData(socket, connection, part.toString('latin1'))
-    })
+    socket
+      .on('close', () => {
+        sockets.delete(socket)
+        called.delete(socket)
+      })
+      .on('error', () => undefined)
+      .on('data', (part: Buffer) => {
+        const text = part.toString('latin1')
+        const call = called.get(socket) ?? upstream.calls.push('') - 1
+        called.set(socket, call)
+        upstream.calls[call] = (upstream.calls[call] ?? '') + text
+        upstream.behave(socket, call, text)
+      })
     onConnect(socket)
   })
   server.listen(0, '127.0.0.1')
@@ -107,5 +115,11 @@ export async function rawUpstream(
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/v1`, received, open: () => sockets.size }
+  const upstream: RawUpstream = {
+    url: `http://127.0.0.1:${port}/v1`,
+    behave,
+    calls: [],
+    open: () => called.size,
+  }
+  return upstream
 }
