@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,20 +26,20 @@ const RETRIES = 1
 const SHORTEST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 150
 
-/** Names the signal that a call carries along among its headers. */
-const CALLER_GONE = Symbol('caller gone')
+/** Names, among the headers of a call, who waits for its answer. */
+const CALLER = Symbol('caller')
 
 /**
- * Headers of a call that is given up as soon as a signal is aborted. The relay hands on headers and
- * nothing else, so the signal travels with them; it is never sent.
+ * Headers of a call that is given up as soon as its caller emits `close`. The relay hands on headers
+ * and nothing else, so the caller travels with them, unseen: it is never sent.
  */
-export const givenUpOn = <H extends object>(signal: AbortSignal, headers: H): H =>
-  Object.assign(headers, { [CALLER_GONE]: signal })
+export const onBehalfOf = <H extends object>(caller: EventEmitter, headers: H): H =>
+  Object.assign(headers, { [CALLER]: caller })
 
-function signalOf(headers: unknown): AbortSignal | null {
-  if (typeof headers !== 'object' || headers === null || !(CALLER_GONE in headers)) return null
-  const signal = headers[CALLER_GONE]
-  return signal instanceof AbortSignal ? signal : null
+function callerIn(headers: unknown): EventEmitter | null {
+  if (typeof headers !== 'object' || headers === null || !(CALLER in headers)) return null
+  const caller = headers[CALLER]
+  return caller instanceof EventEmitter ? caller : null
 }
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304
@@ -53,7 +54,6 @@ export class Exchange implements Handler, Controller {
   readonly #settings: ExchangeSettings
   readonly #send: (handler: Handler) => void
   readonly #handler: Handler
-  readonly #signal: AbortSignal | null
   readonly #mayRetry: boolean
   readonly #startedAt = performance.now()
   #controller: Controller | null = null
@@ -74,7 +74,6 @@ export class Exchange implements Handler, Controller {
     this.#settings = settings
     this.#send = send
     this.#handler = handler
-    this.#signal = signalOf(headers)
     this.#mayRetry = !isUnsafe(method) && method !== 'OPTIONS'
     const { breaker, timeoutMs, wholeTimeoutMs } = settings
     if (!breaker.admits()) {
@@ -82,18 +81,18 @@ export class Exchange implements Handler, Controller {
       queueMicrotask(() => this.#fail(new OrderSourceFailure('resting', { headers })))
       return
     }
+    // However long the caller takes to send a body, the order source has its time after that.
+    this.#timeOutAfter(body instanceof Readable ? wholeTimeoutMs : timeoutMs)
     if (body instanceof Readable) {
-      // However long the caller takes to send it, the order source has its time after that.
-      this.#timeOutAfter(wholeTimeoutMs)
       body.once('end', () => {
         if (this.#status === 0) this.#timeOutAfter(timeoutMs)
       })
-    } else {
-      this.#timeOutAfter(timeoutMs)
     }
-    this.#signal?.addEventListener('abort', this.#giveUp, { once: true })
-    if (this.#signal?.aborted) queueMicrotask(this.#giveUp)
-    else send(this)
+    callerIn(headers)?.once('close', () => {
+      if (this.#hasEnded) return
+      this.#fail(new OrderSourceFailure('cancelled', { wasSent: this.#wasSent }))
+    })
+    send(this)
   }
 
   // As controller, for the caller
@@ -149,8 +148,6 @@ export class Exchange implements Handler, Controller {
       this.#fail(refusal)
       return
     }
-    const elapsedMs = performance.now() - this.#startedAt
-    this.#timeOutAfter(Math.max(1, this.#settings.wholeTimeoutMs - elapsedMs))
     this.#handler.onResponseStart?.(this, status, headers, message)
   }
 
@@ -194,13 +191,14 @@ export class Exchange implements Handler, Controller {
 
   #timeOutAfter(milliseconds: number): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
-      this.#fail(new OrderSourceFailure('slow', { wasSent: this.#wasSent }))
-    }, milliseconds)
+    this.#timer = setTimeout(this.#onTimeout, milliseconds)
   }
 
-  readonly #giveUp = (): void => {
-    this.#fail(new OrderSourceFailure('cancelled', { wasSent: this.#wasSent }))
+  readonly #onTimeout = (): void => {
+    // The answer has begun in time; then the whole of it has its time too.
+    const leftMs = this.#settings.wholeTimeoutMs - (performance.now() - this.#startedAt)
+    if (this.#status !== 0 && leftMs > 0) this.#timeOutAfter(leftMs)
+    else this.#fail(new OrderSourceFailure('slow', { wasSent: this.#wasSent }))
   }
 
   #fail(failure: Problem): void {
@@ -223,7 +221,6 @@ export class Exchange implements Handler, Controller {
   #end(outcome: string): void {
     this.#hasEnded = true
     clearTimeout(this.#timer)
-    this.#signal?.removeEventListener('abort', this.#giveUp)
     this.#settings.onEnd(outcome, (performance.now() - this.#startedAt) / 1000)
   }
 }

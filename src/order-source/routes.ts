@@ -1,8 +1,10 @@
 import httpProxy from '@fastify/http-proxy'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { documentedCalls, type DocumentedCall } from './documented-calls.js'
-import { givenUpOn } from './exchange.js'
+import { onBehalfOf } from './exchange.js'
+import { OrderSourceFailure } from './failure.js'
 import { addGate } from './gate.js'
+import { handOn } from './hand-on.js'
 import { RELAYED_METHODS, type PublicRoutes } from './public-routes.js'
 import { headersDown, headersUp, SET_BY_ANSWERS } from './relayed-headers.js'
 import type { Upstream } from './upstream.js'
@@ -16,9 +18,13 @@ export interface RelayOptions {
 /** What is relayed without being named in the documentation: everything. */
 const CATCH_ALL = ['/', '/*']
 
-/** What an answer has set goes, where the answer then fails before any of it went out. */
+/**
+ * What an answer has set goes, where the answer then fails before any of it went out. Who has left
+ * gets no answer.
+ */
 function forgetFailedAnswers(scope: FastifyInstance): void {
   scope.setErrorHandler((error, _request, reply) => {
+    if (error instanceof OrderSourceFailure && error.kind === 'cancelled') return reply.hijack()
     for (const name of SET_BY_ANSWERS) reply.removeHeader(name)
     throw error
   })
@@ -31,21 +37,18 @@ function proxyOptions({ baseUrl, token, dispatcher }: Upstream): httpProxy.Fasti
     undici: dispatcher,
     disableRequestLogging: true,
     handler(request, reply, path, options) {
-      const gone = new AbortController()
-      reply.raw.once('close', () => {
-        if (!reply.raw.writableFinished) gone.abort()
-      })
       const { id, body } = request
       return reply.from(path, {
         ...options,
         rewriteRequestHeaders: (_request, headers) =>
-          givenUpOn(gone.signal, headersUp(headers, { id, token, hasBody: body !== undefined })),
+          onBehalfOf(reply.raw, headersUp(headers, { id, token, hasBody: body !== undefined })),
       })
     },
     replyOptions: {
       // Sending again is decided where it is known whether anything was sent.
       retryDelay: () => null,
       rewriteHeaders: (headers, request) => headersDown(headers, request ?? { headers: {} }),
+      onResponse: (_request, reply, { stream }) => handOn(reply, stream),
       onError: (reply, { error }) => void reply.send(error.cause ?? error),
     },
   }

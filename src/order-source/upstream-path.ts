@@ -3,6 +3,9 @@ export const MOUNT = '/api/ordersource'
 
 const MOUNT_SEGMENTS = MOUNT.split('/')
 
+/** The usual: no escapes, and nothing in a segment but letters, digits and what joins them. */
+const USUAL = new RegExp(`^${MOUNT}((?:/[\\w-]+)+)$`)
+
 /** What an address may consist of on the wire; the rest of ASCII, and all beyond it, must be escaped. */
 const ADDRESS = /^\/[\x21\x22\x24-\x5b\x5d-\x7e]*$/
 
@@ -34,6 +37,8 @@ const isPlain = (segment: string): boolean =>
 export function upstreamPath(address: string): string | null {
   const query = address.indexOf('?')
   const path = query < 0 ? address : address.slice(0, query)
+  const [, usual] = USUAL.exec(path) ?? []
+  if (usual !== undefined && query < 0) return usual
   if (!ADDRESS.test(path) || address.includes('#')) return null
   const segments = path.split('/')
   const decoded: string[] = []
