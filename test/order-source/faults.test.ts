@@ -136,6 +136,20 @@ t.test('connections that the order source closes whenever it likes lose no calls
   t.equal(posts.length, 25, 'each exactly once')
 })
 
+t.test('what must not be sent twice is never sent where a connection may be gone', async (t) => {
+  const used = new Set<number>()
+  const upstream = await rawUpstream(t, (socket, connection) => {
+    // It answers once on each connection, as one does that closes them too early.
+    if (used.has(connection)) socket.resetAndDestroy()
+    else socket.write(OK)
+    used.add(connection)
+  })
+  const { call } = await startRelay(t, upstream.url)
+  for (const method of ['POST', 'GET', 'POST', 'DELETE', 'GET', 'POST', 'PATCH']) {
+    t.equal((await call(method)).status, 200, method)
+  }
+})
+
 t.test('an answer that begins too slowly is not waited for', async (t) => {
   const trickle = (text: string, everyMs: number) => (socket: Socket) => {
     let at = 0
