@@ -1,9 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Problem } from '../plugins/problem.js'
 import { BookUnwritableError, type OrderBook } from './book/order-book.js'
+import pages from './pages.js'
 import routes from './routes.js'
 
-/** The orders: their API. */
+/** The orders: their API and their pages. */
 const orders: FastifyPluginAsync<{ book: OrderBook }> = async (app, options) => {
   const { book } = options
   app.readiness.set('orders', async () => {
@@ -18,6 +19,7 @@ const orders: FastifyPluginAsync<{ book: OrderBook }> = async (app, options) => 
     })
   })
   await app.register(routes, options)
+  await app.register(pages, options)
 }
 
 export default orders

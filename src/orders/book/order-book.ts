@@ -133,6 +133,9 @@ export function openOrderBook({ path, timeZone }: Options) {
       const key = rowId(id)
       return key === null ? null : reader.history(key)
     },
+    /** The currencies that there are orders in. */
+    currencies: (): string[] =>
+      [...new Set(rollUps.counts({ from: null, to: null }).map(({ currency }) => currency))].sort(),
     /** The orders of a slice of a filtered, sorted list, and how many are in all of it. */
     async list(filters: OrderFilters, slice: Slice): Promise<{ items: Order[]; total: number }> {
       const { ids, total } = await find(filters, slice)

@@ -1,0 +1,59 @@
+/** Minor units of a currency have so many digits: 2 for EUR, 0 for JPY. */
+const digitsOf = new Map<string, number>()
+
+function minorDigits(currency: string): number {
+  let digits = digitsOf.get(currency)
+  if (digits === undefined) {
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+    digits = format.resolvedOptions().maximumFractionDigits ?? 2
+    digitsOf.set(currency, digits)
+  }
+  return digits
+}
+
+/** Figures and dates as a reader's locale writes them. Dates are those of a time zone. */
+export function figures(locale: string, timeZone: string) {
+  const whole = new Intl.NumberFormat(locale)
+  const mass = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  const exact = new Intl.NumberFormat(locale, { maximumFractionDigits: 6 })
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone })
+  const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone })
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+  const currencies = new Map<string, Intl.NumberFormat>()
+  return {
+    count: (value: number): string => whole.format(value),
+    /** kg with one decimal, so that columns align */
+    kilograms: (value: number): string => mass.format(value),
+    /** A number with all the digits that mean something */
+    exact: (value: number): string => exact.format(value),
+    money(amountMinor: number, currency: string): string {
+      let format = currencies.get(currency)
+      if (format === undefined) {
+        format = new Intl.NumberFormat(locale, { style: 'currency', currency })
+        currencies.set(currency, format)
+      }
+      return format.format(amountMinor / 10 ** minorDigits(currency))
+    },
+    date: (moment: string): string => date.format(new Date(moment)),
+    time: (moment: string): string => time.format(new Date(moment)),
+    /** A calendar day, such as `2026-11-20` */
+    day: (isoDate: string): string => day.format(new Date(`${isoDate}T00:00:00Z`)),
+  }
+}
+
+export type Figures = ReturnType<typeof figures>
+
+const made = new Map<string, Figures>()
+const MOST_KEPT = 50
+
+/** The same, made once for each locale: making them takes longer than using them. */
+export function figuresFor(locale: string, timeZone: string): Figures {
+  const key = `${locale} ${timeZone}`
+  let known = made.get(key)
+  if (known === undefined) {
+    if (made.size >= MOST_KEPT) made.clear()
+    known = figures(locale, timeZone)
+    made.set(key, known)
+  }
+  return known
+}
