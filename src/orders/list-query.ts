@@ -54,7 +54,8 @@ export function readListQuery(given: Record<string, unknown>): {
 /** The address of a list, without what is so by default. */
 export function listUrl(query: ListQuery, path = '/admin/orders'): string {
   const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
+  const given = Object.entries(query).filter(([, value]: [string, unknown]) => value !== undefined)
+  for (const [name, value] of given) {
     for (const one of value === undefined ? [] : [value].flat())
       parameters.append(name, String(one))
   }

@@ -39,7 +39,7 @@ function chipsOf(query: ListQuery, figures: Figures): Chip[] {
   const first = { ...query, page: 1 }
   const without = (name: keyof ListQuery, value?: string): string => {
     const rest = [query[name]].flat().filter((one) => value !== undefined && one !== value)
-    return listUrl({ ...first, [name]: rest.length > 0 ? rest : undefined } as ListQuery)
+    return listUrl({ ...first, [name]: rest.length > 0 ? rest : undefined })
   }
   return [
     ...(query.q ? [{ name: 'Search', value: query.q, href: without('q') }] : []),

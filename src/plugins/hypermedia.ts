@@ -48,7 +48,8 @@ export default fp(
           cache: true,
           // What has no value prints nothing.
           autoFilter: true,
-          filterFunction: (value: unknown) => value ?? '',
+          filterFunction: (value: unknown) =>
+            `${(value as string | number | null | undefined) ?? ''}`,
         }),
       },
       templates,
