@@ -1,24 +1,187 @@
-// Keys of the list: `/` to the search, arrows through the rows, Escape back to them.
+// The list of orders: its keys, choosing several rows, saved views, and exports that show how
+// far they are. All of it by delegation, since the list is swapped again and again.
 
 const rows = () => [...document.querySelectorAll('.row-link')]
+const boxes = () => [...document.querySelectorAll('[name=order]')]
 
+// `/` to the search, arrows through the rows, Space to choose one, Escape back.
 document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return
   const search = document.getElementById('q')
-  const typing = event.target.matches('input, select, textarea')
+  const typing = event.target.matches('input:not([type=checkbox]), select, textarea')
+  const links = rows()
+  const at = links.findIndex((link) => link.closest('tr').contains(document.activeElement))
   if (event.key === '/' && !typing) {
     event.preventDefault()
     search?.focus()
     search?.select()
-  } else if (event.key === 'Escape' && event.target === search) {
-    rows()[0]?.focus()
+  } else if (event.key === 'Escape') {
+    const open = event.target.closest('details[open]')
+    if (open) {
+      open.open = false
+      open.querySelector('summary').focus()
+    } else if (at >= 0) search?.focus()
+    else if (event.target === search && search.value === '') links[0]?.focus()
   } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
     if (typing && event.target !== search) return
-    const links = rows()
-    const at = links.indexOf(document.activeElement)
     const next = links[event.key === 'ArrowDown' ? at + 1 : at - 1]
-    if (next === undefined) return
+    if (next) next.focus()
+    else if (at === 0) search?.focus()
+    else return
     event.preventDefault()
-    next.focus()
+  } else if (event.key === ' ' && event.target.matches('.row-link')) {
+    event.preventDefault()
+    event.target.closest('tr').querySelector('[name=order]').click()
   }
+})
+
+// Choosing rows
+
+const showChosen = () => {
+  const chosen = boxes().filter(({ checked }) => checked).length
+  const count = document.getElementById('chosen-count')
+  if (count) count.textContent = chosen
+  const all = document.getElementById('choose-all')
+  if (all) {
+    all.checked = chosen > 0 && chosen === boxes().length
+    all.indeterminate = chosen > 0 && !all.checked
+  }
+}
+
+document.addEventListener('change', ({ target }) => {
+  if (target.id === 'choose-all') for (const box of boxes()) box.checked = target.checked
+  if (target.id === 'choose-all' || target.name === 'order') showChosen()
+})
+document.addEventListener('htmx:after:swap', showChosen)
+showChosen()
+
+// Saved views: names and addresses, in this browser alone.
+
+const KEY = 'clearwake-views'
+
+const savedViews = () => {
+  try {
+    return JSON.parse(localStorage.getItem(KEY) ?? '[]').filter(
+      ({ name, query }) => typeof name === 'string' && typeof query === 'string',
+    )
+  } catch {
+    return []
+  }
+}
+
+const keepViews = (views) => {
+  localStorage.setItem(KEY, JSON.stringify(views))
+  showViews()
+}
+
+function showViews() {
+  const list = document.getElementById('saved-views')
+  if (!list) return
+  const items = savedViews().map(({ name, query }) => {
+    const item = document.createElement('li')
+    const link = document.createElement('a')
+    link.href = `/admin/orders${query}`
+    link.textContent = name
+    if (query === location.search) link.setAttribute('aria-current', 'true')
+    const remove = document.createElement('button')
+    remove.type = 'button'
+    remove.className = 'quiet small'
+    remove.textContent = 'Remove'
+    remove.setAttribute('aria-label', `Remove view ${name}`)
+    remove.addEventListener('click', () =>
+      keepViews(savedViews().filter((view) => view.name !== name)),
+    )
+    item.append(link, remove)
+    return item
+  })
+  list.replaceChildren(...items)
+}
+
+document.addEventListener('submit', (event) => {
+  if (event.target.id !== 'save-view') return
+  event.preventDefault()
+  const field = document.getElementById('view-name')
+  const name = field.value.trim()
+  if (!name) return
+  const others = savedViews().filter((view) => view.name !== name)
+  keepViews([...others, { name, query: location.search }])
+  field.value = ''
+  say(`The view “${name}” is saved.`)
+})
+document.addEventListener('htmx:after:swap', showViews)
+showViews()
+
+// Exports. Of more orders than this the browser itself takes the file, straight to the disk.
+
+const MOST_IN_MEMORY = 200_000
+
+const say = (text, ...more) => {
+  const message = document.createElement('div')
+  message.className = 'message'
+  const words = document.createElement('p')
+  words.textContent = text
+  message.append(words, ...more)
+  document.getElementById('messages').replaceChildren(message)
+  return { message, words }
+}
+
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
+
+async function download(link) {
+  const orders = Number(link.dataset.count)
+  const stop = document.createElement('button')
+  stop.className = 'quiet small'
+  stop.textContent = 'Stop'
+  const bar = document.createElement('progress')
+  const { message, words } = say('Preparing the export…', bar, stop)
+  const leaving = new AbortController()
+  stop.addEventListener('click', () => leaving.abort())
+  try {
+    const answer = await fetch(link.href, { signal: leaving.signal })
+    if (answer.status === 401)
+      return location.assign(
+        `/admin/login?to=${encodeURIComponent(location.pathname + location.search)}`,
+      )
+    if (!answer.ok) throw new Error((await answer.json()).detail)
+    const [, name = 'orders'] =
+      /filename="([^"]+)"/.exec(answer.headers.get('content-disposition')) ?? []
+    const isText = answer.headers.get('content-type').startsWith('text/')
+    const parts = []
+    let bytes = 0
+    let lines = 0
+    for (const reader = answer.body.getReader(); ;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      parts.push(value)
+      bytes += value.length
+      // A line for each order, save where notes have some of their own.
+      if (isText) for (const byte of value) lines += byte === 10
+      if (isText && orders > 0) bar.value = Math.min(1, lines / orders)
+      words.textContent = `Exporting ${link.dataset.total} orders: ${megabytes(bytes)}`
+    }
+    const file = document.createElement('a')
+    file.href = URL.createObjectURL(new Blob(parts))
+    file.download = name
+    file.click()
+    setTimeout(() => URL.revokeObjectURL(file.href), 60_000)
+    say(`${name} is ready: ${link.dataset.total} orders, ${megabytes(bytes)}.`)
+  } catch (error) {
+    const stopped = leaving.signal.aborted
+    message.classList.toggle('failed', !stopped)
+    message.replaceChildren(words)
+    words.textContent = stopped
+      ? 'The export was stopped.'
+      : `The export failed: ${error.message || 'the connection broke'}`
+  }
+}
+
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[data-export]')
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return
+  if (Number(link.dataset.count) > MOST_IN_MEMORY) {
+    say(`Your browser saves the ${link.dataset.total} orders as they come.`)
+    return
+  }
+  event.preventDefault()
+  void download(link)
 })

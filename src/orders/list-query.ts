@@ -54,10 +54,10 @@ export function readListQuery(given: Record<string, unknown>): {
 /** The address of a list, without what is so by default. */
 export function listUrl(query: ListQuery, path = '/admin/orders'): string {
   const parameters = new URLSearchParams()
-  const given = Object.entries(query).filter(([, value]: [string, unknown]) => value !== undefined)
+  const given: [string, string | number | string[] | undefined][] = Object.entries(query)
   for (const [name, value] of given) {
-    for (const one of value === undefined ? [] : [value].flat())
-      parameters.append(name, String(one))
+    if (value === undefined) continue
+    for (const one of [value].flat()) parameters.append(name, String(one))
   }
   if (query.sort === DEFAULT_SORT) parameters.delete('sort')
   if (query.page === 1) parameters.delete('page')

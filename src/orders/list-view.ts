@@ -84,6 +84,7 @@ export function listView({ query, leftOut, items, total, currencies, figures, ti
   const position = (page - 1) * pageSize
   return {
     query,
+    url: listUrl(query),
     leftOut,
     timeZone,
     choices: {
@@ -99,6 +100,10 @@ export function listView({ query, leftOut, items, total, currencies, figures, ti
       })),
       currencies,
     },
+    moves: ORDER_STATUSES.filter((status) => status !== 'cancelled').map((status) => ({
+      value: status,
+      label: STATUS_NAMES[status],
+    })),
     chips,
     clear: listUrl({ sort, page: 1, pageSize }),
     filtersInUse: chips.filter(({ name }) => name !== 'Search').length,
@@ -110,6 +115,7 @@ export function listView({ query, leftOut, items, total, currencies, figures, ti
     })),
     rows: items.map((order, index) => ({
       id: order.id,
+      version: order.version,
       href: listUrl(query, `/admin/orders/${order.id}`)
         .replace(/\?|$/, `?at=${position + index}&`)
         .replace(/&$/, ''),

@@ -25,7 +25,8 @@ const MOST_AMOUNT_MINOR = 1_000_000_000_000
 export const StatusSchema = oneOf<OrderStatus>(ORDER_STATUSES, { description: 'Where it stands' })
 
 /** The statuses that an order may be given; cancelling is an act of its own. */
-const LiveStatus = oneOf<Exclude<OrderStatus, 'cancelled'>>(
+export type LiveStatus = Exclude<OrderStatus, 'cancelled'>
+const LiveStatus = oneOf<LiveStatus>(
   ORDER_STATUSES.filter((status) => status !== 'cancelled'),
   { description: 'Where it stands; an order is cancelled by DELETE' },
 )

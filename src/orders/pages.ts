@@ -1,25 +1,32 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import adminPages from '../plugins/admin-pages.js'
 import { readerLocale } from '../plugins/reader-locale.js'
 import type { OrderBook } from './book/order-book.js'
+import { changeSeveral, readAction, readChosen } from './bulk-changes.js'
+import { bulkSummary } from './bulk-view.js'
 import { figuresFor } from './figures.js'
-import { readListQuery } from './list-query.js'
+import { listUrl, readListQuery } from './list-query.js'
 import { listView } from './list-view.js'
+import { STATUS_NAMES } from './order-words.js'
 
-type Query = Record<string, unknown>
+type Fields = Record<string, unknown>
 
 const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => {
   await app.register(adminPages)
   const { timeZone } = book.calendar
 
-  app.get<{ Querystring: Query }>('/admin/orders', async (request, reply) => {
-    const { query, leftOut } = readListQuery(request.query)
+  async function listFor(request: FastifyRequest, address: Fields) {
+    const { query, leftOut } = readListQuery(address)
     const { sort, page, pageSize, ...filters } = query
     const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
     const { items, total } = await book.list(filters, slice)
     const figures = figuresFor(readerLocale(request.headers['accept-language']), timeZone)
     const currencies = book.currencies()
-    const list = listView({ query, leftOut, items, total, currencies, figures, timeZone })
+    return listView({ query, leftOut, items, total, currencies, figures, timeZone })
+  }
+
+  app.get<{ Querystring: Fields }>('/admin/orders', async (request, reply) => {
+    const list = await listFor(request, request.query)
     // While somebody types, only what is listed changes, so that the form keeps its focus.
     const listOnly = request.headers['hx-target']?.toString().endsWith('#list') ?? false
     return reply.hypermedia(
@@ -27,6 +34,40 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
       { administrator: request.administrator, list },
     )
   })
+
+  // Several orders at once. The list that they were chosen from comes along as its address.
+  app.post<{ Body: Fields | undefined }>('/admin/orders/several', async (request, reply) => {
+    const { order, action: wanted, list: address, confirmed } = request.body ?? {}
+    const chosen = readChosen(order)
+    // The button that cancels comes after the choice of a status.
+    const action = readAction([wanted].flat().at(-1))
+    const parameters = new URLSearchParams(typeof address === 'string' ? address : '')
+    const fields = Object.fromEntries(
+      [...parameters.keys()].map((name) => [name, parameters.getAll(name)]),
+    )
+    const administrator = request.administrator
+    if (action?.kind === 'cancel' && chosen.length > 0 && confirmed === undefined) {
+      const orders = chosen.flatMap(({ id }) => book.get(id) ?? [])
+      return reply.hypermedia(
+        { page: 'orders/cancel-several', fragment: 'orders/_cancel-several' },
+        { administrator, chosen, orders, address, back: listUrl(readListQuery(fields).query) },
+      )
+    }
+    const summary =
+      action === null || chosen.length === 0
+        ? { text: 'Choose orders, and what to do with them.', refused: [] }
+        : bulkSummary(await changeSeveral(book, chosen, action, administrator.email), {
+            becomes:
+              action.kind === 'cancel' ? 'cancelled' : STATUS_NAMES[action.status].toLowerCase(),
+          })
+    const list = await listFor(request, fields)
+    return reply.hypermedia(
+      { page: 'orders/orders', fragment: 'orders/_orders' },
+      { administrator, list, summary },
+    )
+  })
+  // Reloading what came of it leads back to the list.
+  app.get('/admin/orders/several', async (_request, reply) => reply.redirect('/admin/orders', 303))
 }
 
 export default pages
