@@ -52,7 +52,11 @@ document.addEventListener('change', ({ target }) => {
   if (target.id === 'choose-all') for (const box of boxes()) box.checked = target.checked
   if (target.id === 'choose-all' || target.name === 'order') showChosen()
 })
-document.addEventListener('htmx:after:swap', showChosen)
+document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
+  // What a person has ticked stays ticked through a swap: let the fields follow the address.
+  if (ctx.target?.id === 'orders') document.getElementById('filters')?.reset()
+  showChosen()
+})
 showChosen()
 
 // Saved views: names and addresses, in this browser alone.

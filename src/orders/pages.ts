@@ -28,6 +28,8 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
   app.get<{ Querystring: Fields }>('/admin/orders', async (request, reply) => {
     const list = await listFor(request, request.query)
     // While somebody types, only what is listed changes, so that the form keeps its focus.
+    // The address that goes into the history has no blanks, which forms send for what is open.
+    if (request.wantsFragment) void reply.header('hx-push-url', list.url)
     const listOnly = request.headers['hx-target']?.toString().endsWith('#list') ?? false
     return reply.hypermedia(
       { page: 'orders/orders', fragment: listOnly ? 'orders/_list' : 'orders/_orders' },
