@@ -28,8 +28,11 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
   app.get<{ Querystring: Fields }>('/admin/orders', async (request, reply) => {
     const list = await listFor(request, request.query)
     // While somebody types, only what is listed changes, so that the form keeps its focus.
-    // The address that goes into the history has no blanks, which forms send for what is open.
-    if (request.wantsFragment) void reply.header('hx-push-url', list.url)
+    if (request.wantsFragment) {
+      // The address that goes into the history has no blanks, as forms send them, and goes once.
+      const current = request.headers['hx-current-url']?.toString() ?? ''
+      void reply.header('hx-push-url', current.endsWith(list.url) ? 'false' : list.url)
+    }
     const listOnly = request.headers['hx-target']?.toString().endsWith('#list') ?? false
     return reply.hypermedia(
       { page: 'orders/orders', fragment: listOnly ? 'orders/_list' : 'orders/_orders' },

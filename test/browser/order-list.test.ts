@@ -50,7 +50,7 @@ t.test('filters become chips, and columns sort', async (t) => {
   const complaints = listen(context, service.url)
   const page = await context.newPage()
   await page.goto(LIST)
-  await page.getByText('Filters', { exact: true }).click()
+  await page.locator('.narrow > summary').click()
   await page.getByLabel('Paid', { exact: true }).check()
   await page.waitForURL(/status=paid/)
   await page.getByLabel('Fulfilled', { exact: true }).check()
@@ -84,7 +84,7 @@ t.test('back and forward through ten changes show the right rows each time', asy
   const context = await adminContext(t, browser, service, { viewport: DESKTOP })
   const page = await context.newPage()
   await page.goto(LIST)
-  await page.getByText('Filters', { exact: true }).click()
+  await page.locator('.narrow > summary').click()
   const steps: (() => Promise<unknown>)[] = [
     () => page.getByLabel('Paid', { exact: true }).check(),
     () => page.getByLabel('Pending', { exact: true }).check(),
@@ -238,7 +238,7 @@ t.test('with scripts off the list is searched, filtered, sorted and paged', asyn
   })
   const page = await context.newPage()
   await page.goto(LIST)
-  await page.getByText('Filters', { exact: true }).click()
+  await page.locator('.narrow > summary').click()
   await page.locator('#q').fill('zoë')
   await page.getByLabel('Pending', { exact: true }).check()
   await page.getByRole('button', { name: 'Show' }).click()
