@@ -4,6 +4,7 @@ import calculator from './calculator/calculator.js'
 import { vocabulary } from './calculator/vocabulary.js'
 import dashboard from './dashboard/dashboard.js'
 import { bookPath, openOrderBook } from './orders/book/order-book.js'
+import orderExport from './orders/export/routes.js'
 import orders from './orders/orders.js'
 import accounts from './plugins/accounts.js'
 import apiDocs from './plugins/api-docs.js'
@@ -63,9 +64,11 @@ export async function buildApp({ environment, logStream }: Options): Promise<Fas
   await app.register(calculator, { readPrefill: prefillReader(links, app.config.TIME_ZONE) })
   await app.register(qrCode, { links })
 
-  const { DATA_DIR, TIME_ZONE } = app.config
-  const book = openOrderBook({ path: bookPath(DATA_DIR), timeZone: TIME_ZONE })
+  const { DATA_DIR, TIME_ZONE: timeZone } = app.config
+  const path = bookPath(DATA_DIR)
+  const book = openOrderBook({ path, timeZone })
   app.addHook('onClose', () => book.close())
+  await app.register(orderExport, { path, timeZone })
   await app.register(orders, { book })
   await app.register(dashboard, { book })
 

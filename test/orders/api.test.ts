@@ -3,6 +3,7 @@ import { bookPath } from '../../src/orders/book/order-book.js'
 import { movesFrom, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkBook } from '../support/book-check.js'
+import { logIn } from '../support/administrator.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-book.js'
 
@@ -320,6 +321,9 @@ t.test('a list is filtered, sorted and paged, and links to its other pages', asy
   }
   t.equal(seen.length, 30)
   t.equal(new Set(seen).size, 30, 'each exactly once though most tie')
+  const last = await call('GET', `${ORDERS}?page=2`)
+  t.notMatch(last.headers.get('link'), /rel="next"/)
+  t.match(last.headers.get('link'), /page=1>; rel="prev"/)
 
   const total = async (query: string) => (await call('GET', `${ORDERS}?${query}`)).body.totalItems
   t.equal(await total('status=paid'), 15)
@@ -386,6 +390,20 @@ t.test('while the book cannot be written to, a change is 503 and reading goes on
   t.equal((await call('GET', `${ORDERS}/1`)).body.notes, '')
   other.close()
   t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 200)
+})
+
+t.test('what is listed is exported, to administrators alone', async (t) => {
+  const { url, call } = await startOrderApi(t)
+  await call('POST', ORDERS, newOrder({ customerName: 'Zoë' }))
+  await call('POST', ORDERS, newOrder({ customerName: 'Ben' }))
+  const address = `${url}${ORDERS}/export?q=zo%C3%AB`
+  t.equal((await fetch(address)).status, 401)
+  const headers = { authorization: `Bearer ${await logIn(url)}` }
+  const answer = await fetch(address, { headers })
+  t.match(answer.headers.get('content-disposition'), /^attachment; filename="orders-/)
+  const lines = (await answer.text()).trim().split('\r\n')
+  t.equal(lines.length, 2)
+  t.match(lines[1], ',Zoë,')
 })
 
 t.test('readiness tells of the order book', async (t) => {

@@ -329,6 +329,7 @@ t.test('a name is found by any part of it, in any case, from one letter on', asy
   // A change of the text is found at once, and the old text no more.
   await book.change('2', { customerName: 'Calypso' }, { by: 'a', ifVersions: null })
   t.strictSame(await found('calyp'), ['2'])
+  t.strictSame(await found('ly'), ['2'])
   t.strictSame(await found('nobody'), [])
   await book.close()
 })

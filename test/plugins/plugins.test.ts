@@ -204,7 +204,11 @@ t.test('a secret is made at the first start, kept to itself, and used again', as
   t.equal(statSync(DATA_DIR).mode & 0o077, 0)
   const secret = readFileSync(file, 'utf8').trim()
   t.ok(Buffer.byteLength(secret) >= 32)
-  t.same(readdirSync(DATA_DIR), ['first-administrator', 'session-secret'], 'no draft is left')
+  t.same(
+    readdirSync(DATA_DIR).filter((name) => !name.startsWith('orders.db')),
+    ['first-administrator', 'session-secret'],
+    'no draft is left',
+  )
   const { body } = await postJson(`${first.url}/api/qr-code/generate`, {
     ...USUAL.fuel,
     vessel: { name: 'Eendracht' },
@@ -872,7 +876,10 @@ t.test('the OpenAPI document is one, and lists every address of the API', async 
         t.match(status, /^([1-5]\d\d|[1-5]XX|default)$/, `${what}: ${status}`)
         t.type(response.description, 'string', `${what}: ${status} has a description`)
       }
-      t.ok(operation.responses['200'] ?? operation.responses['204'], `${what} tells its answer`)
+      t.ok(
+        ['200', '201', '204'].some((status) => operation.responses[status]),
+        `${what} tells its answer`,
+      )
       if (operation.requestBody) {
         const problem = operation.responses['4XX']?.content ?? {}
         t.ok(problem['application/problem+json'], `${what} tells its refusals`)
@@ -890,13 +897,19 @@ t.test('the document’s schemas take its examples and the service’s answers',
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       if (operation.responses['204']) continue
+      // An order is entered before others are asked about it: it is the first one.
+      const address = url + path.replace('{id}', '1')
       const headers: Record<string, string> = operation.security ? administrator : {}
-      const answerSchema = operation.responses['200']?.content?.['application/json']?.schema
-      if (!answerSchema) throw new Error(`${method} ${path} has no answer`)
+      const { content } = operation.responses['200'] ?? operation.responses['201'] ?? {}
+      const answerSchema = content?.['application/json']?.schema
+      if (!answerSchema) {
+        t.ok(content, `${path} answers with a file`)
+        continue
+      }
       const isAnswer = ajv.compile(answerSchema as AnySchema)
       const body = operation.requestBody?.content['application/json']
       if (!body?.schema) {
-        const answer: unknown = await (await fetch(url + path, { headers })).json()
+        const answer: unknown = await (await fetch(address, { method, headers })).json()
         t.ok(isAnswer(answer), `${path}: ${ajv.errorsText(isAnswer.errors)}`)
         continue
       }
@@ -907,12 +920,17 @@ t.test('the document’s schemas take its examples and the service’s answers',
         ...Object.values(body.examples ?? {}).map(({ value }) => value),
       ]
       t.ok(given.length > 0, `${path} has an example`)
-      t.notOk(isBody({}), `${path} asks for something`)
+      if (method !== 'patch') t.notOk(isBody({}), `${path} asks for something`)
       for (const example of given) {
         examples++
         t.ok(isBody(example), `${path}: ${ajv.errorsText(isBody.errors)}`)
-        const { status, body: answer } = await postJson(url + path, example, headers)
-        t.equal(status, 200, `${path} takes its example`)
+        const response = await fetch(address, {
+          method: method.toUpperCase(),
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(example),
+        })
+        const answer: unknown = await response.json()
+        t.ok(response.ok, `${method} ${path} takes its example`)
         t.ok(isAnswer(answer), `${path}: ${ajv.errorsText(isAnswer.errors)}`)
       }
     }

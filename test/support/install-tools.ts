@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { findBrowser } from './browser.js'
 import { findRedis } from './redis.js'
+import { findPython } from './spreadsheet.js'
 
 function run(command: string, ...parameters: string[]): boolean {
   console.log(`$ ${command} ${parameters.join(' ')}`)
@@ -36,3 +37,11 @@ if (findRedis() === null) {
   installFromDebian('redis-server')
 }
 console.log(`Redis: ${findRedis() ?? 'none; the tests of several processes will fail'}`)
+
+if (findPython() === null) {
+  console.log('The export tests need Python with openpyxl, and there is none here: installing it.')
+  if (!installFromDebian('python3', 'python3-openpyxl')) {
+    run('python3', '-m', 'pip', 'install', '--user', 'openpyxl')
+  }
+}
+console.log(`Python: ${findPython() ?? 'none; the export tests will fail'}`)

@@ -1,5 +1,5 @@
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../../start-thread.js'
 import type { OrderFilters } from '../order-filters.js'
 import type { Found, Slice } from './order-finder.js'
 
@@ -28,9 +28,7 @@ export function searchThread(path: string, timeZone: string) {
   let lastId = 0
 
   function start(): Worker {
-    // The sources run uncompiled too, while they are being worked on.
-    const file = new URL(`./search-worker${extname(import.meta.url)}`, import.meta.url)
-    const started = new Worker(file, { workerData: { path, timeZone } })
+    const started = startThread('search-worker', import.meta.url, { path, timeZone })
     started.unref()
     started.on('message', (answer: SearchAnswer) => {
       const asked = waiting.get(answer.id)

@@ -1,0 +1,28 @@
+import { Type } from '@sinclair/typebox'
+import { oneOf } from '../../validation/one-of.js'
+import { OrderFilters, OrderSortSchema, type OrderSort } from '../order-filters.js'
+
+export const EXPORT_FORMATS = ['csv', 'xlsx'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
+export const CONTENT_TYPES = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+} as const satisfies Record<ExportFormat, string>
+
+/** Which orders go into a file, in which order, and what kind of file. */
+export interface ExportRequest {
+  format: ExportFormat
+  filters: OrderFilters
+  sort: OrderSort
+}
+
+/** The list's filters and sort, and the format; all of the list, so no pages. */
+export const ExportQuery = Type.Object(
+  {
+    ...OrderFilters.properties,
+    sort: OrderSortSchema,
+    format: oneOf<ExportFormat>(EXPORT_FORMATS, { default: 'csv', description: 'Kind of file' }),
+  },
+  { additionalProperties: false },
+)

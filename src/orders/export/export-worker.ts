@@ -1,0 +1,36 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { dayCalendar } from '../book/day-calendar.js'
+import { openForReading } from '../book/open-database.js'
+import { orderFinder } from '../book/order-finder.js'
+import { orderOf, READ_COLUMNS, type OrderRow } from '../book/order-row.js'
+import type { Order } from '../order.js'
+import { chunkSender } from './chunk-sender.js'
+import type { ExportTask } from './export-thread.js'
+
+/* The thread of one export. What it throws ends it, and is told where it was started. */
+
+const { path, timeZone, format, filters, sort } = workerData as ExportTask
+
+/** All of them by one statement, so they are as they were at one moment. */
+function* matchingOrders(): Generator<Order> {
+  const db = openForReading(path)
+  try {
+    const { sql, values } = orderFinder(db, dayCalendar(timeZone)).all(READ_COLUMNS, filters, sort)
+    const rows = db.prepare<(string | number)[], OrderRow>(sql).iterate(...values)
+    for (const row of rows) yield orderOf(row)
+  } finally {
+    db.close()
+  }
+}
+
+if (parentPort === null) throw new Error('an export runs in a thread of its own')
+const file = chunkSender(parentPort)
+// Only what the format needs is loaded, as exceljs takes its time.
+if (format === 'csv') {
+  const { writeCsv } = await import('./csv-file.js')
+  await writeCsv(matchingOrders(), file)
+} else {
+  const { writeWorkbook } = await import('./excel-workbook.js')
+  await writeWorkbook(matchingOrders(), file, { timeZone })
+}
+parentPort.close()

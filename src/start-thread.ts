@@ -1,0 +1,22 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+
+/** Teaches a thread TypeScript: on Node 20, tsx does so for the main thread alone. */
+function typescriptLoader(): string[] {
+  const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'))
+  const code = `import { register } from ${tsx}; register()`
+  return ['--import', `data:text/javascript,${encodeURIComponent(code)}`]
+}
+
+/**
+ * Starts a thread with the module of a name that stands beside the caller's (`import.meta.url`),
+ * compiled or, while the sources are being worked on, as they are.
+ */
+export function startThread(name: string, beside: string, workerData: unknown): Worker {
+  const extension = extname(beside)
+  return new Worker(new URL(`./${name}${extension}`, beside), {
+    workerData,
+    // What the process was told to load first would be loaded again, and start each thread late.
+    execArgv: extension === '.ts' ? typescriptLoader() : [],
+  })
+}

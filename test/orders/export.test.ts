@@ -1,0 +1,620 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough, type Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import Database from 'better-sqlite3'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { dayCalendar } from '../../src/orders/book/day-calendar.js'
+import { openForReading } from '../../src/orders/book/open-database.js'
+import { orderFinder } from '../../src/orders/book/order-finder.js'
+import { CHUNK_BYTES } from '../../src/orders/export/chunk-sender.js'
+import type { ExportRequest } from '../../src/orders/export/export-request.js'
+import { exportThread } from '../../src/orders/export/export-thread.js'
+import { writeWorkbook } from '../../src/orders/export/excel-workbook.js'
+import { orderExports } from '../../src/orders/export/order-exports.js'
+import { protectedText, unprotectedText } from '../../src/orders/formula-text.js'
+import type { OrderFilters, OrderSort } from '../../src/orders/order-filters.js'
+import { Order } from '../../src/orders/order.js'
+import { projectRoot } from '../../src/project-root.js'
+import { temporaryFolder } from '../support/app.js'
+import { startExportApp } from '../support/export-app.js'
+import { fillBook, order, orderText, randomOrders, usualOrders } from '../support/orders.js'
+import { readCsv, readWorkbook } from '../support/spreadsheet.js'
+
+const run = promisify(execFile)
+
+const TIME_ZONE = 'Europe/Lisbon'
+const FIELDS = Object.keys(Order.properties) as (keyof Order)[]
+
+const folder = temporaryFolder(t)
+/** Orders of all kinds, a few hundred. */
+const random = { path: join(folder, 'random.db'), orders: randomOrders(300) }
+/** Enough that no buffer on the way holds them all; those of a connection are the largest. */
+const many = join(folder, 'many.db')
+const some = join(folder, 'some.db')
+const none = join(folder, 'none.db')
+await fillBook(random.path, random.orders, TIME_ZONE)
+await fillBook(many, usualOrders(25_000), TIME_ZONE)
+await fillBook(some, usualOrders(8_000), TIME_ZONE)
+await fillBook(none, [], TIME_ZONE)
+
+const byId = new Map(random.orders.map((one) => [one.id, one]))
+
+/** The orders that the list shows, in its order. */
+function listed(filters: OrderFilters = {}, sort: OrderSort = '-placedAt'): Order[] {
+  const db = openForReading(random.path)
+  const { ids } = orderFinder(db, dayCalendar(TIME_ZONE)).find(filters, {
+    sort,
+    offset: 0,
+    limit: random.orders.length,
+  })
+  db.close()
+  return ids.flatMap((id) => byId.get(String(id)) ?? [])
+}
+
+const all = (format: ExportRequest['format']): ExportRequest => ({
+  format,
+  filters: {},
+  sort: '-placedAt',
+})
+
+const staying = (): AbortSignal => new AbortController().signal
+
+const download = async (url: string, init?: RequestInit): Promise<Buffer> => {
+  const response = await fetch(url, init)
+  if (response.status !== 200) throw new Error(`${url} was answered with ${response.status}`)
+  return Buffer.from(await response.arrayBuffer())
+}
+
+/** Whether nobody reads the book: only then the log can be emptied. */
+function canBeTidied(path: string): boolean {
+  const db = new Database(path, { timeout: 0 })
+  db.exec("UPDATE settings SET value = value + 1 WHERE name = 'next_order_number'")
+  const [outcome] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
+  db.close()
+  return outcome?.busy === 0
+}
+
+async function until(condition: () => boolean): Promise<boolean> {
+  for (let tries = 0; tries < 300; tries++) {
+    if (condition()) return true
+    await sleep(10)
+  }
+  return false
+}
+
+const service = await startExportApp(t, random.path, { TIME_ZONE })
+const { url } = service
+
+// Texts and formulas
+
+t.test('a text that was protected from running as a formula comes back as it was', async (t) => {
+  const anyText = fc.oneof(
+    orderText(120),
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc
+      .array(
+        fc.constantFrom("'", '=', '+', '-', '@', '＝', '＠', '\t', '\r', '\n', ' ', 'a', '1'),
+        {
+          maxLength: 6,
+        },
+      )
+      .map((parts) => parts.join('')),
+  )
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const safe = protectedText(text)
+      return unprotectedText(safe) === text && !/^\s*[=+\-@＝＋－＠]|^[\t\r\n]/.test(safe)
+    }),
+    { numRuns: 5_000 },
+  )
+  t.equal(protectedText('=1'), "'=1")
+  t.equal(protectedText("'=1"), "''=1")
+  t.equal(protectedText("O'Hara"), "O'Hara")
+  t.equal(protectedText("'tis"), "'tis")
+  t.equal(protectedText('a=b'), 'a=b')
+})
+
+// CSV
+
+t.test('the CSV holds exactly the listed orders, as another program reads it', async (t) => {
+  const bytes = await download(`${url}?format=csv`)
+  t.same([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf], 'it begins with a byte order mark')
+  t.match(bytes.toString(), /version\r\n/, 'lines end with CRLF')
+  t.ok(bytes.toString().endsWith('\r\n'), 'the last one too')
+  const [header, ...rows] = await readCsv(t, bytes)
+  t.same(header, FIELDS)
+  t.equal(rows.length, random.orders.length)
+  const read = rows.map((row) => row.map(unprotectedText))
+  const expected = listed().map((one) =>
+    FIELDS.map((field) => {
+      const value = one[field]
+      if (value === null) return ''
+      return typeof value === 'object' ? JSON.stringify(value) : String(value)
+    }),
+  )
+  t.same(read, expected)
+  const numbers = new Set(['co2eKg', 'amountMinor', 'version'])
+  const dangerous = rows.flatMap((row) =>
+    row.filter(
+      (cell, column) =>
+        !numbers.has(FIELDS[column] ?? '') && /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/.test(cell),
+    ),
+  )
+  t.same(dangerous, [], 'no text is a formula')
+  t.ok(
+    random.orders.some(({ customerName }) => /^[=+\-@]/.test(customerName)),
+    'though some would have been',
+  )
+})
+
+t.test('a CSV without orders has its byte order mark and header', async (t) => {
+  const { url } = await startExportApp(t, none)
+  const bytes = await download(url)
+  t.equal(bytes.toString(), `\ufeff${FIELDS.join(',')}\r\n`)
+})
+
+// Excel
+
+const TITLES = [
+  'Order number',
+  'Status',
+  'Customer',
+  'E-mail',
+  'Vessel',
+  'IMO number',
+  'Calculator',
+  'Trip data',
+  'CO2e (kg)',
+  'Amount',
+  'Currency',
+  'Order source id',
+  'Notes',
+  'Placed (Europe/Lisbon)',
+  'Created (Europe/Lisbon)',
+  'Updated (Europe/Lisbon)',
+  'Fulfilled (Europe/Lisbon)',
+  'Cancelled (Europe/Lisbon)',
+  'Version',
+  'Id',
+]
+
+const DECIMALS: Record<string, number> = { JPY: 0, KRW: 0, BHD: 3, KWD: 3, CLF: 4 }
+
+/** What clocks in Lisbon show at a moment, by Intl. */
+function clockTime(moment: string | null): string | null {
+  if (moment === null) return null
+  const parts = new Intl.DateTimeFormat('sv-SE', {
+    timeZone: TIME_ZONE,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  }).format(new Date(moment))
+  return `${parts.replace(' ', 'T')}.${moment.slice(20, 23)}`
+}
+
+/** A text as Excel shows it: line breaks are LF, and what XML cannot have is gone. */
+const shown = (text: string | null): string | null =>
+  text === null ? null : text.replace(/\r\n?/g, '\n').replace(/[\ufffe\uffff]/g, '') || null
+
+/** Excel reads _x0041_ as A. */
+const decoded = (value: unknown): unknown =>
+  typeof value === 'string'
+    ? value.replace(/_x([0-9A-F]{4})_/gi, (_all, code: string) =>
+        String.fromCharCode(parseInt(code, 16)),
+      )
+    : value
+
+t.test('the workbook holds exactly the listed orders, as another program reads it', async (t) => {
+  const workbook = await readWorkbook(t, await download(`${url}?format=xlsx`))
+  t.equal(workbook.creator, 'Clearwake')
+  t.ok(Math.abs(Date.parse(`${workbook.created}Z`) - Date.now()) < 60_000, 'made just now')
+  t.ok(workbook.styles < 30, 'cells share their styles')
+  t.equal(workbook.sheets.length, 1)
+  const [sheet] = workbook.sheets
+  if (sheet === undefined) return
+  t.equal(sheet.title, 'Orders')
+  t.same(
+    sheet.header.map(({ value }) => value),
+    TITLES,
+  )
+  t.ok(
+    sheet.header.every(({ bold, color, tint }) => bold && color !== tint),
+    'the header is bold and filled',
+  )
+  t.equal(sheet.frozen, 'A2', 'and stays in sight')
+  t.equal(sheet.filter, `A1:T${random.orders.length + 1}`)
+  t.equal(sheet.widths.length, TITLES.length)
+  t.ok(sheet.widths.every((width) => width >= 8 && width <= 60))
+
+  const expected = listed().map((one) => [
+    one.orderNumber,
+    one.status,
+    shown(one.customerName),
+    one.customerEmail,
+    shown(one.vesselName),
+    one.imoNumber,
+    one.calculatorType,
+    one.calculatorData === null ? null : shown(JSON.stringify(one.calculatorData)),
+    one.co2eKg,
+    one.amountMinor / 10 ** (DECIMALS[one.currency] ?? 2),
+    one.currency,
+    shown(one.orderSourceId),
+    shown(one.notes),
+    clockTime(one.placedAt),
+    clockTime(one.createdAt),
+    clockTime(one.updatedAt),
+    clockTime(one.fulfilledAt),
+    clockTime(one.cancelledAt),
+    one.version,
+    one.id,
+  ])
+  t.same(
+    sheet.rows.map((row) => row.map(({ value }) => decoded(value))),
+    expected,
+  )
+
+  const column = (title: string) => {
+    const index = TITLES.indexOf(title)
+    return sheet.rows.flatMap((row) => row[index] ?? []).filter(({ value }) => value !== null)
+  }
+  const types = (title: string) => [...new Set(column(title).map(({ type }) => type))]
+  t.ok(
+    sheet.rows.flat().every(({ type }) => type !== 'f'),
+    'no cell is a formula',
+  )
+  for (const title of TITLES.slice(13, 18)) t.same(types(title), ['d'], `${title}: dates`)
+  for (const title of ['Id', 'Order number', 'IMO number', 'Customer', 'Notes']) {
+    t.same(types(title), ['s'], `${title}: text`)
+    t.same([...new Set(column(title).map(({ format }) => format))], ['@'], 'which stays text')
+  }
+  t.same(types('Amount'), ['n'])
+  listed().forEach((one, index) => {
+    const digits = DECIMALS[one.currency] ?? 2
+    const decimals = digits === 0 ? '' : `.${'0'.repeat(digits)}`
+    const format = sheet.rows[index]?.[TITLES.indexOf('Amount')]?.format
+    if (format !== `#,##0${decimals}`) t.fail(`${one.currency} is shown as ${format}`)
+  })
+  const tints = new Map(column('Status').map(({ value, tint }) => [value, tint]))
+  t.equal(new Set(tints.values()).size, 6, 'each status has a colour of its own')
+})
+
+t.test('a workbook without orders opens and has its header', async (t) => {
+  const { url } = await startExportApp(t, none)
+  const workbook = await readWorkbook(t, await download(`${url}?format=xlsx`))
+  t.equal(workbook.sheets.length, 1)
+  t.match(workbook.sheets, [{ title: 'Orders', filter: 'A1:T1', rows: [] }])
+  t.equal(workbook.sheets[0]?.header.length, TITLES.length)
+})
+
+async function workbookOf(t: Test, orders: Order[], rowsPerSheet?: number) {
+  const file = new PassThrough()
+  const [bytes] = await Promise.all([
+    buffer(file),
+    writeWorkbook(orders, file, { timeZone: 'UTC', ...(rowsPerSheet ? { rowsPerSheet } : {}) }),
+  ])
+  return readWorkbook(t, bytes)
+}
+
+t.test('what a sheet cannot hold goes on in the next one', async (t) => {
+  const orders = [...usualOrders(25)]
+  const idsOf = (workbook: Awaited<ReturnType<typeof workbookOf>>) =>
+    workbook.sheets.map(({ rows }) => rows.map((row) => row.at(-1)?.value))
+  const workbook = await workbookOf(t, orders, 11)
+  t.same(
+    workbook.sheets.map(({ title, filter, frozen }) => [title, filter, frozen]),
+    [
+      ['Orders', 'A1:T11', 'A2'],
+      ['Orders 2', 'A1:T11', 'A2'],
+      ['Orders 3', 'A1:T6', 'A2'],
+    ],
+  )
+  t.same(
+    idsOf(workbook).flat(),
+    orders.map(({ id }) => id),
+  )
+  t.same(
+    workbook.sheets.map(({ header }) => header.length),
+    [20, 20, 20],
+  )
+  const full = await workbookOf(t, orders.slice(0, 20), 11)
+  t.same(
+    idsOf(full).map(({ length }) => length),
+    [10, 10],
+    'and no sheet is begun that stays empty',
+  )
+})
+
+t.test('a cell takes no more than Excel does, and old dates are text', async (t) => {
+  const [first] = usualOrders(1)
+  if (first === undefined) return
+  const workbook = await workbookOf(t, [
+    { ...first, notes: 'x'.repeat(32_765) + '⛵⛵', placedAt: '1890-05-01T10:00:00.000Z' },
+    { ...first, notes: 'x'.repeat(32_765) + '🚢🚢' },
+    { ...first, notes: 'x'.repeat(32_767), vesselName: 'a\u0001b\u000bc\ud800d' },
+  ])
+  const rows = workbook.sheets[0]?.rows ?? []
+  const at = (row: number, title: string) =>
+    rows[row]?.find((_cell, index) => workbook.sheets[0]?.header[index]?.value === title)
+  const notes = (row: number) => String(at(row, 'Notes')?.value)
+  t.equal(notes(0), 'x'.repeat(32_765) + '⛵⛵')
+  t.equal(notes(1), 'x'.repeat(32_765) + '…', 'nothing is cut in two')
+  t.equal(notes(2).length, 32_767)
+  t.equal(at(2, 'Vessel')?.value, 'abcd')
+  t.match(at(0, 'Placed (UTC)'), { value: '1890-05-01T10:00:00.000Z', type: 's' })
+})
+
+// The list
+
+t.test('an export has the filters, the search and the sort of the list', async (t) => {
+  const queries: [string, OrderFilters, OrderSort?][] = [
+    ['status=paid&sort=-amountMinor', { status: ['paid'] }, '-amountMinor'],
+    ['status=paid&status=cancelled', { status: ['paid', 'cancelled'] }],
+    ['calculatorType=fuel&currency=EUR', { calculatorType: ['fuel'], currency: 'EUR' }],
+    ['q=a&status=pending&sort=customerName', { q: 'a', status: ['pending'] }, 'customerName'],
+    ['q=cW-00001&sort=vesselName', { q: 'cW-00001' }, 'vesselName'],
+    ['from=2026-03-29&to=2026-03-29', { from: '2026-03-29', to: '2026-03-29' }],
+    ['q=nobody+has+this', { q: 'nobody has this' }],
+  ]
+  for (const [query, filters, sort] of queries) {
+    const [, ...rows] = await readCsv(t, await download(`${url}?${query}`))
+    const expected = listed(filters, sort).map(({ id }) => id)
+    t.same(
+      rows.map(([id]) => id),
+      expected,
+      `${query}: ${expected.length} orders`,
+    )
+  }
+})
+
+t.test('an export is of one moment, whatever is written meanwhile', async (t) => {
+  const path = join(temporaryFolder(t), 'orders.db')
+  const count = 5_000
+  await fillBook(path, usualOrders(count))
+  const file = exportThread({ path, timeZone: 'UTC', ...all('csv'), sort: 'orderNumber' })
+  await once(file, 'readable')
+  const db = new Database(path)
+  db.exec("UPDATE orders SET customer_name = 'changed meanwhile'")
+  db.close()
+  const [latecomer] = fc.sample(order(count + 1), 1)
+  await fillBook(path, latecomer ? [latecomer] : [])
+  const [, ...rows] = await readCsv(t, await buffer(file))
+  t.equal(rows.length, count)
+  t.notOk(rows.flat().includes('changed meanwhile'))
+})
+
+// The address
+
+t.test('a file is offered under its name, uncached', async (t) => {
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone: TIME_ZONE }).format(new Date())
+  const csv = await fetch(url)
+  await csv.arrayBuffer()
+  t.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8')
+  t.equal(csv.headers.get('content-disposition'), `attachment; filename="orders-${today}.csv"`)
+  t.equal(csv.headers.get('cache-control'), 'no-store')
+  const excel = await fetch(`${url}?format=xlsx`)
+  await excel.arrayBuffer()
+  t.match(excel.headers.get('content-type'), /^application\/vnd\.openxmlformats-officedocument/)
+  t.match(excel.headers.get('content-disposition'), /filename="orders-[\d-]{10}\.xlsx"/)
+  t.equal(csv.headers.get('content-encoding'), 'gzip', 'CSV is compressed')
+  t.equal(excel.headers.get('content-encoding'), null, 'Excel files are already')
+})
+
+t.test('what is not a filter is refused', async (t) => {
+  const wrong: [string, string][] = [
+    ['format=pdf', 'format'],
+    ['page=2', 'page'],
+    ['pageSize=10', 'pageSize'],
+    ['status=lost', 'status.0'],
+    ['status=paid&status=lost', 'status.1'],
+    ['currency=euro', 'currency'],
+    ['from=2026-02-30', 'from'],
+    ['sort=notes', 'sort'],
+    ['from=2026-11-20&to=2026-11-19', 'to'],
+  ]
+  for (const [query, path] of wrong) {
+    const response = await fetch(`${url}?${query}`)
+    const { errors } = (await response.json()) as { errors: { path: string }[] }
+    t.equal(response.status, 422, query)
+    t.same(
+      errors.map((error) => error.path),
+      [path],
+    )
+  }
+})
+
+t.test('HEAD tells what GET would, and makes nothing', async (t) => {
+  // This one could not be made.
+  const { url, log } = await startExportApp(t, join(folder, 'no such folder', 'orders.db'))
+  const response = await fetch(`${url}?format=xlsx`, { method: 'HEAD' })
+  t.equal(response.status, 200)
+  t.match(response.headers.get('content-disposition'), /\.xlsx"$/)
+  t.equal(response.headers.get('content-length'), null)
+  t.notOk(log.some(({ level }) => Number(level) > 30))
+  t.equal((await fetch(`${url}?format=pdf`, { method: 'HEAD' })).status, 422)
+})
+
+t.test('the export is documented', async (t) => {
+  const { origin } = new URL(url)
+  const document = await (await fetch(`${origin}/openapi.json`)).json()
+  const { get } = document.paths['/api/admin/orders/export']
+  t.same(get.tags, ['Orders'])
+  t.same(Object.keys(get.responses['200'].content).length, 2)
+  t.ok(get.parameters.some(({ name }: { name: string }) => name === 'format'))
+})
+
+// Readers that are slow, or go
+
+for (const format of ['csv', 'xlsx'] as const) {
+  t.test(`${format}: a slow reader holds the thread back`, async (t) => {
+    const file = exportThread({ path: many, timeZone: 'UTC', ...all(format) })
+    await once(file, 'readable')
+    await sleep(400)
+    t.ok(file.readableLength <= 2 * CHUNK_BYTES, 'nothing piles up here')
+    t.notOk(canBeTidied(many), 'nor there: the orders are not all read yet')
+    const bytes = await buffer(file)
+    t.ok(bytes.length > 8 * CHUNK_BYTES, 'and yet all of it comes')
+    t.ok(canBeTidied(many))
+  })
+
+  t.test(`${format}: a reader that goes takes thread and connection along`, async (t) => {
+    const exports = orderExports({ path: some, timeZone: 'UTC' })
+    for (const moment of ['at once', 'in the middle', 'at the end']) {
+      const leaving = new AbortController()
+      const started = exports.start(all(format), leaving.signal)
+      if (moment === 'at once') {
+        leaving.abort()
+        await t.rejects(started, { name: 'AbortError' })
+      } else {
+        const file = await started
+        if (moment === 'in the middle') for (let i = 0; i < 4; i++) await nextChunk(file)
+        if (moment === 'at the end') await buffer(file)
+        leaving.abort()
+      }
+      t.ok(await until(() => exports.underWay() === 0), `${moment}: none is under way`)
+      t.ok(canBeTidied(some), 'and nobody reads the book')
+    }
+  })
+}
+
+async function nextChunk(file: Readable): Promise<Buffer> {
+  for (;;) {
+    const chunk = file.read(CHUNK_BYTES) as Buffer | null
+    if (chunk !== null) return chunk
+    await once(file, 'readable')
+  }
+}
+
+t.test('a reader that takes nothing for long is left', async (t) => {
+  const file = exportThread({ path: many, timeZone: 'UTC', ...all('csv') }, 200)
+  await once(file, 'readable')
+  const [error] = (await once(file, 'error')) as [Error]
+  t.match(error.message, /nobody reads/)
+  t.ok(await until(() => canBeTidied(many)))
+})
+
+t.test('a client that goes is not an error, and makes room for the next', async (t) => {
+  const { app, url, log } = await startExportApp(t, some)
+  const aborted = () => log.filter(({ msg, aborted }) => msg === 'request' && aborted === true)
+  for (let i = 0; i < 4; i++) {
+    const leaving = new AbortController()
+    const asked = once(app.server, 'request')
+    const response = fetch(`${url}?format=xlsx`, { signal: leaving.signal })
+    // Some go before the answer, some after.
+    await (i % 2 === 0 ? asked : response)
+    leaving.abort()
+    await response.catch(() => {})
+    await until(() => aborted().length === i + 1)
+    t.equal(aborted().length, i + 1)
+    // The thread takes a moment to end.
+    await sleep(300)
+    await until(() => canBeTidied(some))
+  }
+  t.same(
+    log.filter(({ level }) => Number(level) >= 50),
+    [],
+  )
+  t.equal((await download(url)).length > 0, true)
+})
+
+t.test('two exports at once, and the third is asked to come back', async (t) => {
+  const { url } = await startExportApp(t, many)
+  const leaving = new AbortController()
+  const two = await Promise.all(
+    [1, 2].map(() =>
+      fetch(url, { signal: leaving.signal, headers: { 'accept-encoding': 'identity' } }),
+    ),
+  )
+  t.same(
+    two.map(({ status }) => status),
+    [200, 200],
+  )
+  const third = await fetch(url)
+  t.equal(third.status, 503)
+  t.match(third.headers.get('retry-after'), /^\d+$/)
+  t.match(third.headers.get('content-type'), /problem\+json/)
+  t.equal(third.headers.get('content-disposition'), null)
+  await third.body?.cancel()
+  leaving.abort()
+  let again = await fetch(url)
+  for (let tries = 0; again.status === 503 && tries < 100; tries++) {
+    await sleep(20)
+    again = await fetch(url)
+  }
+  t.ok((await again.text()).endsWith('\r\n'), 'and is served when they are gone')
+})
+
+// Failures
+
+t.test('a failure before the first byte is a problem', async (t) => {
+  const damaged = join(temporaryFolder(t), 'orders.db')
+  await fillBook(damaged, usualOrders(10))
+  const db = new Database(damaged)
+  db.exec('UPDATE orders SET status = 99 WHERE id = 5')
+  db.close()
+  const noBook = join(temporaryFolder(t), 'text.db')
+  writeFileSync(noBook, 'this is not an order book, and not SQLite either'.repeat(100))
+  for (const path of [damaged, noBook, join(folder, 'no such folder', 'orders.db')]) {
+    const { url, log } = await startExportApp(t, path)
+    const response = await fetch(`${url}?format=${path === damaged ? 'xlsx' : 'csv'}`)
+    const text = await response.text()
+    t.equal(response.status, 500)
+    t.match(response.headers.get('content-type'), /problem\+json/)
+    t.equal(response.headers.get('content-disposition'), null)
+    t.notMatch(text, /sqlite|orders\.db|code/i, 'which tells nothing of the inside')
+    t.ok(log.some(({ msg }) => msg === 'request failed'))
+  }
+})
+
+t.test('a failure after the first byte cuts the connection', async (t) => {
+  const path = join(temporaryFolder(t), 'orders.db')
+  await fillBook(path, usualOrders(6_000))
+  const db = new Database(path)
+  db.exec('UPDATE orders SET status = 99 WHERE id = 5999')
+  db.close()
+  const { url } = await startExportApp(t, path)
+  for (const format of ['csv', 'xlsx']) {
+    const response = await fetch(`${url}?format=${format}&sort=orderNumber`)
+    t.equal(response.status, 200)
+    await t.rejects(response.arrayBuffer(), `${format}: nobody takes it for whole`)
+  }
+  const exports = orderExports({ path, timeZone: 'UTC' })
+  await t.rejects(
+    exports.start({ ...all('csv'), sort: '-orderNumber' }, staying()),
+    /unknown code: 99/,
+  )
+  t.ok(await until(() => exports.underWay() === 0))
+})
+
+t.test('a stop lets short exports finish, and ends those that nobody reads', async (t) => {
+  const { app, url } = await startExportApp(t, many, { SHUTDOWN_TIMEOUT_MS: '3000' })
+  const stalled = await fetch(url, { headers: { 'accept-encoding': 'identity' } })
+  const read = await fetch(`${url}?q=00001`)
+  const started = performance.now()
+  const closed = app.close()
+  const bytes = await read.arrayBuffer()
+  t.ok(Buffer.from(bytes).toString('utf8').endsWith('\r\n'))
+  await closed
+  t.ok(performance.now() - started < 2_900)
+  t.ok(canBeTidied(many))
+  await t.rejects(stalled.arrayBuffer())
+})
+
+t.test('threads start from the sources too, as they run in development', async (t) => {
+  const script = join(temporaryFolder(t), 'export.mts')
+  const module = join(projectRoot, 'src/orders/export/order-exports.ts')
+  writeFileSync(
+    script,
+    `import { orderExports } from ${JSON.stringify(module)}
+     const exports = orderExports({ path: ${JSON.stringify(none)}, timeZone: 'UTC' })
+     const request = { format: 'csv', filters: {}, sort: 'placedAt' } as const
+     const file = await exports.start(request, new AbortController().signal)
+     for await (const chunk of file) process.stdout.write(chunk)`,
+  )
+  const { stdout } = await run(join(projectRoot, 'node_modules/.bin/tsx'), [script])
+  t.equal(stdout, `\ufeff${FIELDS.join(',')}\r\n`)
+})

