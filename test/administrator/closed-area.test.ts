@@ -46,7 +46,7 @@ t.test('what is added there is closed, however it is added and asked for', async
     ran++
   }
   own.get('/api/admin/plain', handler)
-  own.get('/admin', handler)
+  own.get('/admin/plain', handler)
   own.get('/api/Admin/shouted', handler)
   own.get('/api/admin*', handler)
   own.get('/api/admin/hooked', { onRequest: countRun }, handler)
@@ -70,7 +70,7 @@ t.test('what is added there is closed, however it is added and asked for', async
     ['GET', '/%61pi/admin/pl%61in'],
     ['GET', '/api/admin/plain?x=/open'],
     ['GET', 'http://localhost/api/admin/plain'],
-    ['GET', '/admin'],
+    ['GET', '/admin/plain'],
     ['GET', '/api/Admin/shouted'],
     ['GET', '/api/admin/anything/else'],
     ['GET', '/api/admin/hooked'],
@@ -95,7 +95,7 @@ t.test('what is added there is closed, however it is added and asked for', async
   t.equal(await statusOf(base, 'GET', '/api/admin/open'), 200)
   t.equal(await statusOf(base, 'GET', '/guest/caught'), 200)
   const headers = { authorization: `Bearer ${await logIn(base)}` }
-  for (const path of ['/api/admin/plain', '/admin', '/admin/things/', '/admin/caught']) {
+  for (const path of ['/api/admin/plain', '/admin/plain', '/admin/things/', '/admin/caught']) {
     t.equal((await fetch(base + path, { headers })).status, 200, path)
   }
 })
@@ -105,9 +105,9 @@ t.test('a page for administrators answers a stranger as a page', async (t) => {
     environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
   })
   t.teardown(() => own.close())
-  own.get('/admin', async () => 'secret')
+  own.get('/admin/plain', async () => 'secret')
   const base = await own.listen({ host: '127.0.0.1', port: 0 })
-  const response = await fetch(`${base}/admin`)
+  const response = await fetch(`${base}/admin/plain`)
   t.equal(response.status, 401)
   t.match(response.headers.get('content-type'), /^text\/html/)
   t.match(await response.text(), /log in/)
