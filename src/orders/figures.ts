@@ -1,7 +1,7 @@
-/** Minor units of a currency have so many digits: 2 for EUR, 0 for JPY. */
 const digitsOf = new Map<string, number>()
 
-function minorDigits(currency: string): number {
+/** How many digits the minor units of a currency have: 2 for EUR, 0 for JPY. */
+export function minorDigits(currency: string): number {
   let digits = digitsOf.get(currency)
   if (digits === undefined) {
     const format = new Intl.NumberFormat('en', { style: 'currency', currency })
