@@ -62,11 +62,16 @@ document.addEventListener('keydown', (event) => {
   link.click()
 })
 
-document.addEventListener('click', ({ target }) => {
-  if (target.closest('[data-dismiss]')) byId('messages').replaceChildren()
-})
+// A message goes by itself, unless there is something to do about it.
+const message = () => document.querySelector('.message:not(:has(button))')
+const letGo = () => {
+  const told = message()
+  if (told) setTimeout(() => told.remove(), 10_000)
+}
+letGo()
 
 document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
+  letGo()
   markFields()
   if (ctx.response?.status === 422) document.querySelector('[aria-invalid=true]')?.focus()
   const dialog = document.querySelector('dialog:not([open])')
