@@ -16,6 +16,7 @@ import errors from './plugins/errors.js'
 import gracefulClose from './plugins/graceful-close.js'
 import hypermedia from './plugins/hypermedia.js'
 import jsonBody from './plugins/json-body.js'
+import messages from './plugins/messages.js'
 import rateLimits from './plugins/rate-limits.js'
 import security from './plugins/security.js'
 import session from './plugins/session.js'
@@ -55,6 +56,7 @@ export async function buildApp({ environment, logStream }: Options): Promise<Fas
   await app.register(accounts)
   await app.register(sharedMemory)
   await app.register(session)
+  await app.register(messages)
   await app.register(closedArea) // before every feature: what it adds under /admin is closed
   await app.register(apiDocs)
 

@@ -1,5 +1,6 @@
 import { isoDate, nextStep, parseDay } from '../orders/book/day-calendar.js'
-import { minorDigits, type Figures } from '../orders/figures.js'
+import type { Figures } from '../orders/figures.js'
+import { minorUnitDigits } from '../orders/minor-unit.js'
 import type { DashboardStats, TimelineData } from './dashboard-stats.js'
 import { inUnit, massUnit, type FigureWords } from './figure-words.js'
 import { ordersUrl } from './matching-orders.js'
@@ -38,7 +39,8 @@ function measuresOf({ stats, currency, figures, words }: Given) {
       name: 'revenue',
       label: 'Revenue',
       unit: currency,
-      value: (point: Pick<TimelineData, 'revenue'>) => minorOf(point) / 10 ** minorDigits(currency),
+      value: (point: Pick<TimelineData, 'revenue'>) =>
+        minorOf(point) / 10 ** minorUnitDigits(currency),
       text: (point: Pick<TimelineData, 'revenue'>) => figures.money(minorOf(point), currency),
     },
   ]

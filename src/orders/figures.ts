@@ -1,15 +1,4 @@
-const digitsOf = new Map<string, number>()
-
-/** Minor units of a currency have so many digits: 2 for EUR, 0 for JPY. */
-export function minorDigits(currency: string): number {
-  let digits = digitsOf.get(currency)
-  if (digits === undefined) {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency })
-    digits = format.resolvedOptions().maximumFractionDigits ?? 2
-    digitsOf.set(currency, digits)
-  }
-  return digits
-}
+import { minorUnitDigits } from './minor-unit.js'
 
 /** Figures and dates as a reader's locale writes them. Dates are those of a time zone. */
 export function figures(locale: string, timeZone: string) {
@@ -32,7 +21,7 @@ export function figures(locale: string, timeZone: string) {
         format = new Intl.NumberFormat(locale, { style: 'currency', currency })
         currencies.set(currency, format)
       }
-      return format.format(amountMinor / 10 ** minorDigits(currency))
+      return format.format(amountMinor / 10 ** minorUnitDigits(currency))
     },
     date: (moment: string): string => date.format(new Date(moment)),
     time: (moment: string): string => time.format(new Date(moment)),

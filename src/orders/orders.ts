@@ -1,6 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Problem } from '../plugins/problem.js'
 import { BookUnwritableError, type OrderBook } from './book/order-book.js'
+import newOrderPages from './new-order-pages.js'
+import orderPages from './order-pages.js'
 import pages from './pages.js'
 import routes from './routes.js'
 
@@ -20,6 +22,8 @@ const orders: FastifyPluginAsync<{ book: OrderBook }> = async (app, options) => 
   })
   await app.register(routes, options)
   await app.register(pages, options)
+  await app.register(newOrderPages, options)
+  await app.register(orderPages, options)
 }
 
 export default orders

@@ -52,7 +52,10 @@ interface Span {
 
 function spanOf(filters: OrderFilters, calendar: DayCalendar): Span {
   return {
-    since: filters.from === undefined ? Number.MIN_SAFE_INTEGER : calendar.startOf(parseDay(filters.from)),
+    since:
+      filters.from === undefined
+        ? Number.MIN_SAFE_INTEGER
+        : calendar.startOf(parseDay(filters.from)),
     before:
       filters.to === undefined
         ? Number.MAX_SAFE_INTEGER
