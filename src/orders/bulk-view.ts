@@ -4,10 +4,7 @@ const several = (count: number): string => (count === 1 ? '1 order' : `${count} 
 const are = (count: number): string => (count === 1 ? 'is' : 'are')
 
 /** What became of several orders, in words; the refused ones each with its reason. */
-export function bulkSummary(
-  { done, unchanged, refused }: BulkOutcome,
-  { becomes }: { becomes: string },
-) {
+export function bulkSummary({ done, unchanged, refused }: BulkOutcome, becomes: string) {
   const parts = [
     done.length > 0 ? `${several(done.length)} ${are(done.length)} ${becomes} now.` : '',
     unchanged.length > 0

@@ -40,39 +40,59 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
     )
   })
 
-  // Several orders at once. The list that they were chosen from comes along as its address.
-  app.post<{ Body: Fields | undefined }>('/admin/orders/several', async (request, reply) => {
-    const { order, action: wanted, list: address, confirmed } = request.body ?? {}
-    const chosen = readChosen(order)
-    // The button that cancels comes after the choice of a status.
-    const action = readAction([wanted].flat().at(-1))
-    const parameters = new URLSearchParams(typeof address === 'string' ? address : '')
+  /** What came with a form about several orders: which ones, and the list they were chosen from. */
+  function readSeveral({ order, list }: Fields) {
+    const address = typeof list === 'string' ? list : ''
+    const parameters = new URLSearchParams(address)
     const fields = Object.fromEntries(
       [...parameters.keys()].map((name) => [name, parameters.getAll(name)]),
     )
-    const administrator = request.administrator
-    if (action?.kind === 'cancel' && chosen.length > 0 && confirmed === undefined) {
-      const orders = chosen.flatMap(({ id }) => book.get(id) ?? [])
-      return reply.hypermedia(
-        { page: 'orders/cancel-several', fragment: 'orders/_cancel-several' },
-        { administrator, chosen, orders, address, back: listUrl(readListQuery(fields).query) },
-      )
-    }
+    return { chosen: readChosen(order), address, fields }
+  }
+  const nothingChosen = { text: 'Choose orders first, and what to do with them.', refused: [] }
+
+  app.post<{ Body: Fields | undefined }>('/admin/orders/several', async (request, reply) => {
+    const { administrator, body = {} } = request
+    const { chosen, fields } = readSeveral(body)
+    const action = readAction(body.action)
     const summary =
       action === null || chosen.length === 0
-        ? { text: 'Choose orders, and what to do with them.', refused: [] }
-        : bulkSummary(await changeSeveral(book, chosen, action, administrator.email), {
-            becomes:
-              action.kind === 'cancel' ? 'cancelled' : STATUS_NAMES[action.status].toLowerCase(),
-          })
+        ? nothingChosen
+        : bulkSummary(
+            await changeSeveral(book, chosen, action, administrator.email),
+            action.kind === 'cancel' ? 'cancelled' : STATUS_NAMES[action.status].toLowerCase(),
+          )
     const list = await listFor(request, fields)
     return reply.hypermedia(
       { page: 'orders/orders', fragment: 'orders/_orders' },
       { administrator, list, summary },
     )
   })
+
+  // Cancelling is asked about first.
+  app.post<{ Body: Fields | undefined }>(
+    '/admin/orders/several/cancellation',
+    async (request, reply) => {
+      const { administrator, body = {} } = request
+      const { chosen, address, fields } = readSeveral(body)
+      const orders = chosen.flatMap(({ id }) => book.get(id) ?? [])
+      if (orders.length === 0) {
+        const list = await listFor(request, fields)
+        return reply.hypermedia(
+          { page: 'orders/orders', fragment: 'orders/_orders' },
+          { administrator, list, summary: nothingChosen },
+        )
+      }
+      return reply.hypermedia(
+        { page: 'orders/cancel-several', fragment: 'orders/_cancel-several' },
+        { administrator, chosen, orders, address, back: listUrl(readListQuery(fields).query) },
+      )
+    },
+  )
   // Reloading what came of it leads back to the list.
-  app.get('/admin/orders/several', async (_request, reply) => reply.redirect('/admin/orders', 303))
+  for (const path of ['/admin/orders/several', '/admin/orders/several/cancellation']) {
+    app.get(path, async (_request, reply) => reply.redirect('/admin/orders', 303))
+  }
 }
 
 export default pages

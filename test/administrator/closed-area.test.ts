@@ -5,12 +5,7 @@ import { SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { rawRequest } from '../support/raw-http.js'
 import { routeTable } from '../support/route-table.js'
 
-const OPEN = [
-  'POST /api/admin/login',
-  'GET /admin/login',
-  'HEAD /admin/login',
-  'POST /admin/login',
-]
+const OPEN = ['POST /api/admin/login', 'GET /admin/login', 'HEAD /admin/login', 'POST /admin/login']
 
 const { app, url } = await startApp(t, { ADMIN_ACCOUNTS })
 

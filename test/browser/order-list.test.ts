@@ -243,7 +243,7 @@ t.test('with scripts off the list is searched, filtered, sorted and paged', asyn
   await page.getByLabel('Pending', { exact: true }).check()
   await page.getByRole('button', { name: 'Show' }).click()
   t.equal(await found(page), 'No orders', 'each third order is Zoë’s, each sixth is pending')
-  await page.getByRole('link', { name: 'Clear' }).first().click()
+  await page.getByRole('link', { name: 'Clear all' }).click()
   await page.getByRole('link', { name: 'Order', exact: true }).click()
   await page.getByRole('link', { name: 'Next' }).click()
   t.equal((await listed(page))[0], 'CW-000026')
