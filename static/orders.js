@@ -54,7 +54,10 @@ document.addEventListener('change', ({ target }) => {
 })
 document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   // What a person has ticked stays ticked through a swap: let the fields follow the address.
-  if (ctx.target?.id === 'orders') document.getElementById('filters')?.reset()
+  if (ctx.target?.id === 'orders') {
+    document.getElementById('filters')?.reset()
+    document.getElementById('several')?.reset()
+  }
   showChosen()
 })
 showChosen()
