@@ -2,6 +2,8 @@ import { createServer } from 'node:net'
 import type { Calculation } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import type { Vessel } from '../calculator/vessel.js'
+import { bookPath } from '../orders/book/order-book.js'
+import { seedDemoBook } from '../orders/demo/seed-demo-book.js'
 import { hashPassword } from '../plugins/password.js'
 import { linkSigner } from '../qr-code/link-signature.js'
 import { prefillLinks } from '../qr-code/prefill-link.js'
@@ -25,7 +27,7 @@ async function freePort(wanted: number): Promise<number> {
 /** For this machine alone, so that examples can be pasted. */
 const ADMINISTRATOR = { email: 'admin@example.com', password: 'clearwake demo only' }
 
-const { PORT = '3000', ADMIN_ACCOUNTS = '' } = process.env
+const { PORT = '3000', ADMIN_ACCOUNTS = '', DATA_DIR = '' } = process.env
 const hasAccounts = ADMIN_ACCOUNTS.trim() !== ''
 const accounts = hasAccounts
   ? ADMIN_ACCOUNTS
@@ -37,7 +39,9 @@ const app = await serve({
   HOST: '127.0.0.1',
   ADMIN_ACCOUNTS: accounts,
   PORT: String(await freePort(Number(PORT) || 0)),
+  DATA_DIR: DATA_DIR.trim() === '' ? './data/demo' : DATA_DIR,
 })
+seedDemoBook(bookPath(app.config.DATA_DIR))
 
 const base = app.publicBaseUrl()
 const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)

@@ -19,10 +19,13 @@ const isoTime = (moment: string): string => new Date(moment).toISOString()
 /** Clocks and time zones differ; what is placed later than this after now is a slip. */
 const AHEAD_MS = 24 * 60 * 60 * 1000
 
+/** Fields that have rules beyond their schema; values that it refuses are passed over. */
+type FurtherRuled = Partial<Record<'placedAt' | 'calculatorType' | 'calculatorData', unknown>>
+
 /** What is wrong with an order whose fields are each fine but do not go together. */
-export function newOrderFaults(given: NewOrder, now: number): FieldError[] {
+export function newOrderFaults(given: FurtherRuled, now: number): FieldError[] {
   const faults: FieldError[] = []
-  if (given.placedAt !== undefined && Date.parse(given.placedAt) > now + AHEAD_MS) {
+  if (typeof given.placedAt === 'string' && Date.parse(given.placedAt) > now + AHEAD_MS) {
     faults.push({ path: 'placedAt', message: 'must not be in the future' })
   }
   if (given.calculatorData != null && given.calculatorType == null) {
@@ -32,7 +35,10 @@ export function newOrderFaults(given: NewOrder, now: number): FieldError[] {
 }
 
 /** The first version of an order, without what the store gives it. */
-export function firstVersion(given: NewOrder, now: string): Omit<Order, 'id' | 'orderNumber'> {
+export function firstVersion(
+  given: Omit<NewOrder, 'status'> & { status?: OrderStatus },
+  now: string,
+): Omit<Order, 'id' | 'orderNumber'> {
   const status = given.status ?? 'pending'
   return {
     status,

@@ -4,13 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewOrder, Order, OrderChanges } from '../order.js'
 import { cancelledOrder, changedOrder, firstVersion, type Changed } from '../order-changes.js'
 import type { OrderFilters } from '../order-filters.js'
+import { parseOrderId } from '../order-id.js'
 import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
+import { orderNumbers } from './order-numbers.js'
 import { orderReader, orderRecords } from './order-records.js'
 import { orderOf, READ_COLUMNS, type OrderRow } from './order-row.js'
 import { rollUpReader, type RollUpReader } from './roll-ups.js'
 import { searchThread } from './search-thread.js'
-import { keepTimeZone, orderNumbers, requireTimeZone } from './settings.js'
+import { keepTimeZone, requireTimeZone } from './settings.js'
 
 /** Who changes an order, and which version they have seen, if they say. */
 export interface ChangeContext {
@@ -40,9 +42,6 @@ const isOf = (error: unknown, codes: RegExp): boolean =>
 
 const isBusy = (error: unknown): boolean => isOf(error, /^SQLITE_BUSY/)
 const isOfDisk = (error: unknown): boolean => isOf(error, /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/)
-
-/** The number that an id stands for; `null` where it is none of ours. */
-const rowId = (id: string): number | null => (/^[1-9]\d{0,15}$/.test(id) ? Number(id) : null)
 
 const digest = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url')
@@ -105,7 +104,7 @@ export function openOrderBook({ path, timeZone }: Options) {
     { by, ifVersions }: ChangeContext,
     apply: (order: Order, now: string) => Changed,
   ): Promise<ChangeOutcome> {
-    const key = rowId(id)
+    const key = parseOrderId(id)
     if (key === null) return { outcome: 'no such order' }
     return writing((): ChangeOutcome => {
       const order = records.get(key)
@@ -125,12 +124,12 @@ export function openOrderBook({ path, timeZone }: Options) {
     readSums: <T>(read: (sums: RollUpReader) => T): T => reading.transaction(() => read(rollUps))(),
     /** An order by its id; `null` where there is none. */
     get(id: string): Order | null {
-      const key = rowId(id)
+      const key = parseOrderId(id)
       return key === null ? null : reader.get(key)
     },
     /** What became of an order, newest first; `null` where there is none. */
     history(id: string) {
-      const key = rowId(id)
+      const key = parseOrderId(id)
       return key === null ? null : reader.history(key)
     },
     /** The currencies that there are orders in. */

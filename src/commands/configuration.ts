@@ -1,0 +1,15 @@
+import { existsSync } from 'node:fs'
+import Fastify from 'fastify'
+import config, { type Config } from '../plugins/config.js'
+
+/**
+ * The configuration as the service reads it: the environment, over a file `.env` where there is
+ * one. Throws ConfigError.
+ */
+export async function readConfiguration(): Promise<Config> {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  const app = Fastify()
+  await app.register(config, { environment: process.env })
+  await app.close()
+  return app.config
+}

@@ -1,0 +1,124 @@
+import { createReadStream, existsSync, statSync } from 'node:fs'
+import type { Database } from 'better-sqlite3'
+import { BookError, openDatabase } from '../orders/book/open-database.js'
+import { bookPath } from '../orders/book/order-book.js'
+import { keepTimeZone } from '../orders/book/settings.js'
+import { faultText, type FaultList } from '../orders/import/faults.js'
+import { importOrders } from '../orders/import/import-orders.js'
+import { ConfigError } from '../plugins/config.js'
+import { readConfiguration } from './configuration.js'
+import { importProgress, orderCount } from './import-progress.js'
+
+const INTERRUPTED = 130
+
+function fail(message: string, code = 1): never {
+  process.stderr.write(`${message}\n`)
+  process.exit(code)
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
+/** What an operator can mend gets a plain message; anything else is a fault of ours, with its stack. */
+function explain(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof BookError) return error.message
+  const code = codeOf(error)
+  if (code.startsWith('SQLITE_BUSY')) return 'The order book is being written to by another import.'
+  if (code.startsWith('SQLITE_FULL')) return 'The disk is full.'
+  if (/^E[A-Z]+$/.test(code)) return `The file cannot be read (${code}).`
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function sizeOf(file: string): number {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (stats === undefined) fail(`There is no file ${file}.`)
+  if (stats.isDirectory()) fail(`${file} is a folder, not a file.`)
+  return stats.size
+}
+
+function explainFaults(faults: FaultList): string {
+  const told = faults.first()
+  const more = faults.total - told.length
+  return [
+    `Nothing was imported: ${faults.total.toLocaleString('en')} ${faults.total === 1 ? 'fault' : 'faults'}.`,
+    ...told.map((fault) => `  ${faultText(fault)}`),
+    ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),
+  ].join('\n')
+}
+
+/** Half of what the service takes: memory goes to sorting too. */
+const CACHE_KIB = 16 * 1024
+
+/** The book that the service uses, waiting for other writers as no request would. */
+async function openBook() {
+  const { DATA_DIR, TIME_ZONE } = await readConfiguration()
+  const path = bookPath(DATA_DIR)
+  const isNew = !existsSync(path)
+  const db = openDatabase(path)
+  if (isNew) keepTimeZone(db, TIME_ZONE)
+  db.pragma('busy_timeout = 60000')
+  db.pragma(`cache_size = -${CACHE_KIB}`)
+  return db
+}
+
+/**
+ * Copies the journal, which has grown as large as the import, into the book, and cuts it. Where
+ * readers are in the way of that, or the disk, the service does it later.
+ */
+function tidyUp(db: Database): void {
+  try {
+    db.pragma('busy_timeout = 2000')
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    db.close()
+  } catch {
+    // The orders are in the journal, which is as good as in the book.
+  }
+}
+
+/*
+ * Reads a file of orders into the order book, all of it or nothing: 0, or 1 and every fault.
+ */
+const [file, ...others] = process.argv.slice(2)
+if (file === undefined || file === '' || others.length > 0) {
+  fail('Usage: npm run -s orders:import -- FILE.csv (or - for standard input)')
+}
+const size = file === '-' ? null : sizeOf(file)
+const progress = importProgress(process.stderr, size)
+
+/** Until the book is locked nothing has touched it; from then on the end of the process undoes all. */
+const stop = (): never => {
+  progress.clear()
+  fail('Stopped: nothing was imported.', INTERRUPTED)
+}
+process.once('SIGINT', stop)
+
+/** The outcome, and the book to be closed. Ends the process where there is none. */
+async function imported(path: string) {
+  try {
+    const db = await openBook()
+    const source =
+      path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 256 * 1024 })
+    const outcome = await importOrders(db, source, {
+      onRead: progress.onRead,
+      onPhase(phase) {
+        process.off('SIGINT', stop)
+        progress.onPhase(phase)
+      },
+    })
+    return { db, outcome }
+  } catch (error) {
+    progress.clear()
+    return fail(`Nothing was imported. ${explain(error)}`)
+  }
+}
+
+const begun = performance.now()
+const { db, outcome } = await imported(file)
+if (!outcome.ok) {
+  progress.clear()
+  fail(explainFaults(outcome.faults))
+}
+progress.clear()
+const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+process.stdout.write(`${orderCount(outcome.orders)} imported in ${seconds} s.\n`)
+tidyUp(db)

@@ -1,0 +1,40 @@
+import { ImportedOrder, Order } from '../order.js'
+import type { Fault } from './faults.js'
+
+/** A column of a file of orders. */
+export type Column = keyof ImportedOrder
+
+const COLUMNS = Object.keys(Order.properties) as Column[]
+const REQUIRED: readonly Column[] = ImportedOrder.required
+
+const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name)
+
+/** What the cells of a line stand for. */
+export interface Header {
+  /** `null` for one that says nothing to us */
+  columns: (Column | null)[]
+  /** Those that every order needs and the file has not */
+  missing: ReadonlySet<string>
+}
+
+/** Reads the first record of a file, which names the columns; tells all that is wrong with it. */
+export function readHeader(line: number, cells: string[]): { header: Header; faults: Fault[] } {
+  const faults: Fault[] = []
+  const known = new Set<Column>()
+  const columns = cells.map((name): Column | null => {
+    if (!isColumn(name)) {
+      const message = name === '' ? 'has a column without a name' : 'is not a known column'
+      faults.push({ line, column: name === '' ? null : name, message })
+      return null
+    }
+    if (known.has(name)) {
+      faults.push({ line, column: name, message: 'is there twice' })
+      return null
+    }
+    known.add(name)
+    return name
+  })
+  const missing = new Set<string>(REQUIRED.filter((name) => !known.has(name)))
+  for (const column of missing) faults.push({ line, column, message: 'is missing in the header' })
+  return { header: { columns, missing }, faults }
+}

@@ -1,0 +1,564 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { importProgress } from '../../src/commands/import-progress.js'
+import { openDatabase } from '../../src/orders/book/open-database.js'
+import { openOrderBook, type OrderBook } from '../../src/orders/book/order-book.js'
+import { writeCsv } from '../../src/orders/export/csv-file.js'
+import { importOrders } from '../../src/orders/import/import-orders.js'
+import { faultText } from '../../src/orders/import/faults.js'
+import type { Order } from '../../src/orders/order.js'
+import { ORDER_STATUSES } from '../../src/orders/order-status.js'
+import { projectRoot } from '../../src/project-root.js'
+import { temporaryFolder } from '../support/app.js'
+import { checkBook } from '../support/book-check.js'
+import { newOrder } from '../support/order-book.js'
+import { order, orderText, randomOrders } from '../support/orders.js'
+import { ordersCsv } from '../support/orders-csv.js'
+
+const COMMAND = join(projectRoot, '.test', 'src', 'commands', 'orders-import.js')
+
+interface Run {
+  process: ChildProcess
+  output: () => string
+  errors: () => string
+  /** Its exit code, once it has ended; `null` where it was killed */
+  ended: Promise<number | null>
+  hasEnded: () => boolean
+}
+
+/** Runs the command as an operator does, in a folder, with nothing else in its environment. */
+function run(t: Test, cwd: string, args: string[], environment: Record<string, string> = {}): Run {
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, [COMMAND, ...args], { cwd, env: { PATH, ...environment } })
+  let output = ''
+  let errors = ''
+  child.stdout.on('data', (part: Buffer) => (output += part.toString()))
+  child.stderr.on('data', (part: Buffer) => (errors += part.toString()))
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  t.teardown(() => child.kill('SIGKILL'))
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  return { process: child, output: () => output, errors: () => errors, ended, hasEnded }
+}
+
+/** Writes a file of orders into a folder and imports it there. */
+async function importFile(t: Test, folder: string, csv: string | Buffer) {
+  writeFileSync(join(folder, 'orders.csv'), csv)
+  const command = run(t, folder, ['orders.csv'])
+  const code = await command.ended
+  return { code, output: command.output(), errors: command.errors() }
+}
+
+/** Checks that a book is in itself consistent, its indexes included; tells how many orders it has. */
+function checkedBook(t: Test, path: string): number {
+  t.doesNotThrow(() => checkBook(path))
+  const db = new Database(path, { readonly: true })
+  const numbers = (sql: string) => Number(db.prepare(sql).pluck().get())
+  t.equal(
+    numbers("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'orders\\_by\\_%' ESCAPE '\\'"),
+    8,
+  )
+  const orders = numbers('SELECT count(*) FROM orders')
+  db.close()
+  return orders
+}
+
+const bookIn = (folder: string): string => join(folder, 'data', 'orders.db')
+
+function openBook(t: Test, folder: string, timeZone = 'UTC'): OrderBook {
+  const book = openOrderBook({ path: bookIn(folder), timeZone })
+  t.teardown(() => book.close())
+  return book
+}
+
+const SILENT = { onRead: () => undefined, onPhase: () => undefined }
+
+const HEADER = 'customerName,customerEmail,co2eKg,amountMinor,currency'
+const LINE = 'Ann Example,ann@example.com,1603.6,4009,EUR'
+
+/** So many plain orders, all different. */
+const manyLines = (orders: number): string =>
+  [
+    'id,orderNumber,status,notes,vesselName,placedAt,' + HEADER,
+    ...Array.from({ length: orders }, (_, i) => {
+      const status = ORDER_STATUSES[i % ORDER_STATUSES.length] ?? ''
+      const day = String((i % 28) + 1).padStart(2, '0')
+      return `${orders - i + 100},W-${i},${status},"two\nlines ${i}",Vessel ${i % 300},2025-03-${day}T10:00:00Z,${LINE}`
+    }),
+    '',
+  ].join('\n')
+
+const faultsOf = (errors: string): string[] =>
+  errors
+    .split('\n')
+    .filter((line) => line.startsWith('  '))
+    .map((line) => line.trim())
+
+// What goes in
+
+t.test('a file of orders comes into the book, with what it leaves out', async (t) => {
+  const folder = temporaryFolder(t)
+  const before = Date.now()
+  const { code, output, errors } = await importFile(
+    t,
+    folder,
+    `${HEADER},status,vesselName,imoNumber,notes\n${LINE},cancelled,Ever Given,imo 9811000,"a, ""b""\nc"\n${LINE},,,,\n`,
+  )
+  t.equal(code, 0, errors)
+  t.match(output, /^2 orders imported in \d+\.\d s\.\n$/)
+  t.match(errors, /^Read 100 %, 2 orders$/m)
+  const book = openBook(t, folder)
+  const [one, two] = [book.get('1'), book.get('2')]
+  t.match(one, {
+    orderNumber: 'CW-000001',
+    status: 'cancelled',
+    vesselName: 'Ever Given',
+    imoNumber: '9811000',
+    notes: 'a, "b"\nc',
+    co2eKg: 1603.6,
+    amountMinor: 4009,
+    version: 1,
+  })
+  t.equal(one?.cancelledAt, one?.updatedAt, 'it was cancelled when it was last changed')
+  t.ok(Date.parse(one?.placedAt ?? '') >= before)
+  t.match(two, { orderNumber: 'CW-000002', status: 'pending', notes: '', cancelledAt: null })
+  t.match(book.history('1'), [{ by: 'import', version: 1 }])
+  const found = await book.list({ q: 'evER' }, { sort: '-placedAt', offset: 0, limit: 10 })
+  t.same(
+    found.items.map(({ id }) => id),
+    ['1'],
+    'and is found',
+  )
+  t.equal(checkedBook(t, bookIn(folder)), 2)
+})
+
+t.test('ids and numbers that a file gives are kept, others come after them', async (t) => {
+  const folder = temporaryFolder(t)
+  const columns = `id,orderNumber,version,createdAt,updatedAt,${HEADER}`
+  const { code, errors } = await importFile(
+    t,
+    folder,
+    [
+      columns,
+      `7,CW-000001,5,2025-01-01T10:00:00+02:00,2025-02-01T00:00:00Z,${LINE}`,
+      `,,,,,${LINE}`,
+      `3,CW-000003,,,,${LINE}`,
+      `,W 1,,,,${LINE}`,
+      `,,,,,${LINE}`,
+    ].join('\n'),
+  )
+  t.equal(code, 0, errors)
+  const book = openBook(t, folder)
+  const numberOf = (id: string) => book.get(id)?.orderNumber
+  t.match(book.get('7'), {
+    orderNumber: 'CW-000001',
+    version: 5,
+    createdAt: '2025-01-01T08:00:00.000Z',
+    updatedAt: '2025-02-01T00:00:00.000Z',
+  })
+  t.equal(numberOf('3'), 'CW-000003')
+  t.same(['8', '9', '10'].map(numberOf), ['CW-000002', 'W 1', 'CW-000004'], 'no number twice')
+  t.match(book.history('7'), [{ version: 5, by: 'import' }])
+  const made = await book.create(newOrder(), 'ann@example.com')
+  t.match(made, { order: { id: '11', orderNumber: 'CW-000005' } }, 'nor later on')
+})
+
+t.test('the next number is found at once after very many taken ones', async (t) => {
+  const folder = temporaryFolder(t)
+  const lines = Array.from(
+    { length: 20_000 },
+    (_, i) => `CW-${String(i + 990_001).padStart(6, '0')},${LINE}`,
+  )
+  const text = `orderNumber,${HEADER}\n${lines.join('\n')}\n`
+  const path = bookIn(folder)
+  const db = openDatabase(path)
+  db.exec("UPDATE settings SET value = '990001' WHERE name = 'next_order_number'")
+  const outcome = await importOrders(db, Readable.from([Buffer.from(text)]), SILENT)
+  t.equal(outcome.ok, true)
+  const next = db.prepare("SELECT value FROM settings WHERE name = 'next_order_number'").pluck()
+  t.equal(next.get(), '1010001', 'the setting has gone past them, from six digits to seven')
+  db.exec("UPDATE settings SET value = '990005' WHERE name = 'next_order_number'")
+  db.close()
+  const book = openBook(t, folder)
+  const made = await book.create(newOrder(), 'ann@example.com')
+  t.match(made, { order: { orderNumber: 'CW-1010001' } })
+})
+
+t.test('standard input is read where the file is called -', async (t) => {
+  const folder = temporaryFolder(t)
+  const command = run(t, folder, ['-'])
+  command.process.stdin?.end(`\ufeff${HEADER}\r\n${LINE}`)
+  t.equal(await command.ended, 0, command.errors())
+  t.equal(command.output().split(' in ')[0], '1 order imported')
+  t.notMatch(command.errors(), /%/, 'no share of what nobody knows the size of')
+  t.equal(checkedBook(t, bookIn(folder)), 1)
+})
+
+t.test('the book is where the configuration says, and its days are its own', async (t) => {
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'orders.csv'), `placedAt,${HEADER}\n2025-06-30T23:30:00Z,${LINE}\n`)
+  writeFileSync(join(folder, '.env'), 'DATA_DIR=./elsewhere\nTIME_ZONE=Europe/Athens\n')
+  t.equal(await run(t, folder, ['orders.csv']).ended, 0)
+  t.equal(await run(t, folder, ['orders.csv'], { TIME_ZONE: 'UTC' }).ended, 0)
+  const path = join(folder, 'elsewhere', 'orders.db')
+  t.equal(checkedBook(t, path), 2)
+  const db = new Database(path)
+  const zone = db.prepare("SELECT value FROM settings WHERE name = 'time_zone'").pluck().get()
+  const months = db.prepare('SELECT start, orders FROM sums WHERE step = 2').all()
+  db.close()
+  t.equal(zone, 'Europe/Athens')
+  t.same(months, [{ start: Date.parse('2025-07-01') / 86_400_000, orders: 2 }])
+})
+
+t.test('a few orders come into a large book as well as many do', async (t) => {
+  const folder = temporaryFolder(t)
+  t.equal((await importFile(t, folder, manyLines(400))).code, 0)
+  const { code, errors } = await importFile(t, folder, `${HEADER}\n${LINE}\n${LINE}\n`)
+  t.equal(code, 0)
+  t.notMatch(errors, /making index/, 'which does not make its indexes anew')
+  t.equal(checkedBook(t, bookIn(folder)), 402)
+})
+
+// Faults
+
+t.test('every fault is told, with its line and column, and nothing is imported', async (t) => {
+  const folder = temporaryFolder(t)
+  t.equal((await importFile(t, folder, `id,orderNumber,${HEADER}\n5,W-5,${LINE}\n`)).code, 0)
+  const tomorrow = new Date(Date.now() + 3 * 86_400_000).toISOString()
+  const columns = `notes,id,orderNumber,status,imoNumber,calculatorType,calculatorData,placedAt,${HEADER}`
+  const good = `,,,,,,,,${LINE}`
+  const lines = [
+    columns, // 1
+    `"three\r\nlines\n""here"""${good}`, // 2 to 4
+    `,,,sent,,,,,Ann Example,ann@,-5,4009.5,eur`, // 5
+    `"two\n",,,,9811001,,,,,,,,`, // 6 and 7
+    '', // 8
+    `,12,N-1,,,,,,${LINE}`, // 9
+    `"x\ny",12,N-1,,,,,,${LINE}`, // 10 and 11
+    `,5,W-5,,,,,,${LINE}`, // 12
+    `,0,W-6,,,,,,${LINE}`, // 13
+    `,,,,,fuel,"{""fuelType"":""mgo"",""quantity"":-1,""unit"":""l""}",,${LINE}`, // 14
+    `,,,,,fuel,{,,${LINE}`, // 15
+    `,,,,,,"{""a"":1}",,${LINE}`, // 16
+    `,,,,,,,${tomorrow},${LINE}`, // 17
+    `,,,,,,,,Ann,a@example.com,'5,1,EUR`, // 18
+    `,,,,,,,,Ann`, // 19
+    `,,,,,,,,"Ann"x,a@example.com,5,1,EUR`, // 20
+    `,,,,,,,,An"n,a@example.com,5,1,EUR`, // 21
+    `,9007199254740992,,,,,,,Ann,a@example.com,5,1,EUR`, // 22
+    `,,,,,,,,"Ann,a@example.com,5,1,EUR`, // 23
+    good,
+  ]
+  const { code, output, errors } = await importFile(t, folder, lines.join('\n'))
+  t.equal(code, 1)
+  t.equal(output, '')
+  const ID = 'must be a whole number above zero'
+  t.strictSame(faultsOf(errors), [
+    'line 5, status: must be one of pending, paid, processing, fulfilled, refunded, cancelled',
+    'line 5, customerEmail: must be an e-mail address, such as ann@example.com',
+    'line 5, co2eKg: must be at least 0',
+    'line 5, amountMinor: must be a whole number',
+    'line 5, currency: must be an ISO 4217 code in capitals, such as EUR',
+    'line 6, imoNumber: is not an IMO number: seven digits, of which the last is a check digit',
+    'line 6, customerName: is required',
+    'line 6, customerEmail: is required',
+    'line 6, co2eKg: is required',
+    'line 6, amountMinor: is required',
+    'line 6, currency: is required',
+    'line 10, id: is on line 9 already',
+    'line 10, orderNumber: is on line 9 already',
+    'line 12, id: belongs to order 5 (W-5) in the book already',
+    'line 12, orderNumber: belongs to order 5 (W-5) in the book already',
+    `line 13, id: ${ID}`,
+    'line 14, calculatorData.quantity: must be more than 0',
+    'line 15, calculatorData: must be JSON',
+    'line 16, calculatorType: must be given too where calculatorData is',
+    'line 17, placedAt: must not be in the future',
+    'line 18, co2eKg: must be a number',
+    'line 19: has 9 cells, the header 13',
+    'line 20: has text after a closing quote; a quote within a cell is written twice',
+    'line 21: has a quote in a cell that is not in quotes',
+    `line 22, id: ${ID}`,
+    'line 23: has a quote that is never closed; nothing after it was read',
+  ])
+  t.match(errors, /^Nothing was imported: 26 faults\.$/m)
+  t.equal(checkedBook(t, bookIn(folder)), 1, 'the book is as it was')
+})
+
+t.test('an order that the book has already is a fault although all else is well', async (t) => {
+  const folder = temporaryFolder(t)
+  const csv = `id,${HEADER}\n5,${LINE}\n6,${LINE}\n`
+  t.equal((await importFile(t, folder, csv)).code, 0)
+  const { code, errors } = await importFile(t, folder, csv)
+  t.equal(code, 1)
+  t.strictSame(faultsOf(errors), [
+    'line 2, id: belongs to order 5 (CW-000001) in the book already',
+    'line 3, id: belongs to order 6 (CW-000002) in the book already',
+  ])
+  t.equal(checkedBook(t, bookIn(folder)), 2)
+})
+
+/** What is told of a file, without the command; the book stays empty. */
+async function faultsIn(t: Test, csv: string | Buffer): Promise<string[]> {
+  const path = bookIn(temporaryFolder(t))
+  const db = openDatabase(path)
+  const outcome = await importOrders(db, Readable.from([Buffer.from(csv)]), SILENT)
+  db.close()
+  t.equal(checkedBook(t, path), 0)
+  return outcome.ok ? [] : outcome.faults.first().map(faultText)
+}
+
+t.test('what is wrong with a header is told, and with the lines below it', async (t) => {
+  t.strictSame(await faultsIn(t, ''), ['line 1: there is no header'])
+  t.strictSame(await faultsIn(t, `${HEADER}\n`), [], 'a file without orders is none the worse')
+  t.strictSame(
+    await faultsIn(t, 'customerName,Status,customerEmail,co2eKg,co2eKg,\nAnn,paid,ann@,1,1,\n'),
+    [
+      'line 1, Status: is not a known column',
+      'line 1, co2eKg: is there twice',
+      'line 1: has a column without a name',
+      'line 1, amountMinor: is missing in the header',
+      'line 1, currency: is missing in the header',
+      'line 2, customerEmail: must be an e-mail address, such as ann@example.com',
+    ],
+  )
+  const semicolons = `${HEADER}\n${LINE}\n`.replaceAll(',', ';')
+  const faults = await faultsIn(t, semicolons)
+  t.equal(faults.length, 6, 'of lines below a header without a known column nothing is said')
+  t.match(await faultsIn(t, `"${semicolons}`), [/^line 1: has a quote that is never closed/])
+})
+
+t.test('bytes that are no text are faults of their lines', async (t) => {
+  const after = `${HEADER},notes\n${LINE},"a\nb"\n${LINE}`
+  const latin1 = Buffer.from(`${after},caf\u00e9\n`, 'latin1')
+  t.strictSame(await faultsIn(t, latin1), ['line 4: is not UTF-8 text'])
+  t.strictSame(await faultsIn(t, `${after},"a\0"\n`), [
+    'line 4: has a NUL character',
+    'line 4, notes: must not have control characters',
+  ])
+  const endless = await faultsIn(t, `${HEADER}\n${'x'.repeat(5_000_000)}`)
+  t.match(endless, [/^line 2: is longer than 4 MB/])
+  const unclosed = await faultsIn(t, `${HEADER}\n"${'x\n'.repeat(600_000)}`)
+  t.match(unclosed, [/^line 2: has a quote that is never closed/])
+})
+
+t.test('of very many faults the first thousand are told, and how many more', async (t) => {
+  const folder = temporaryFolder(t)
+  t.equal((await importFile(t, folder, `id,${HEADER}\n2,${LINE}\n`)).code, 0)
+  const lines = Array.from({ length: 3_000 }, (_, i) => `${i + 1},${LINE.replace('EUR', 'eur')}`)
+  const { code, errors } = await importFile(t, folder, `id,${HEADER}\n${lines.join('\n')}\n`)
+  t.equal(code, 1)
+  t.match(errors, /^Nothing was imported: 3,001 faults\.$/m)
+  const faults = faultsOf(errors)
+  t.equal(faults.length, 1_001)
+  t.match(faults[0], /^line 2, currency/)
+  t.match(faults[2], /^line 3, id: belongs to order 2/, 'in the order of their lines')
+  t.equal(faults.at(-1), 'and 2,001 more')
+})
+
+t.test('what it cannot read it says so plainly', async (t) => {
+  const folder = temporaryFolder(t)
+  const wrong: [string[], RegExp, Record<string, string>?][] = [
+    [[], /^Usage: npm run -s orders:import -- FILE\.csv/],
+    [['a.csv', 'b.csv'], /^Usage/],
+    [['none.csv'], /^There is no file none\.csv\.$/m],
+    [['.'], /is a folder/],
+    [['note.csv'], /TIME_ZONE must/, { TIME_ZONE: 'Mars' }],
+    [['note.csv'], /not an order book of Clearwake/, { DATA_DIR: './odd' }],
+  ]
+  writeFileSync(join(folder, 'note.csv'), `${HEADER}\n`)
+  const other = openDatabase(join(folder, 'odd', 'orders.db'))
+  other.pragma('application_id = 1')
+  other.close()
+  for (const [args, message, environment] of wrong) {
+    const command = run(t, folder, args, environment)
+    t.equal(await command.ended, 1)
+    t.match(command.errors(), message)
+    t.notMatch(command.errors(), /\n\s+at /, 'without a stack')
+    t.equal(command.output(), '')
+  }
+})
+
+// There and back
+
+/** An order with what the import would fill in, and of a currency that orders may have. */
+const complete = (one: Order): Order => ({
+  ...one,
+  currency: one.currency === 'CLF' ? 'KRW' : one.currency,
+  fulfilledAt: one.fulfilledAt ?? (one.status === 'fulfilled' ? one.updatedAt : null),
+  cancelledAt: one.cancelledAt ?? (one.status === 'cancelled' ? one.updatedAt : null),
+})
+
+/** Orders as a book has them; ids and numbers in no order. */
+const orders = fc
+  .uniqueArray(fc.maxSafeNat(), { minLength: 1, maxLength: 25 })
+  .chain((ids) => fc.tuple(...ids.map((id) => order(id + 1))))
+  .chain((given) =>
+    fc
+      .uniqueArray(orderText(40), { minLength: given.length, maxLength: given.length })
+      .map((numbers) =>
+        given.map((one, i) => complete({ ...one, orderNumber: numbers[i] ?? one.orderNumber })),
+      ),
+  )
+
+/** The import of some bytes, in pieces of a size, into a book of its own; what the book has then. */
+async function thereAndBack(t: Test, bytes: Buffer, piece: number, ids: string[]) {
+  const parts = Array.from({ length: Math.ceil(bytes.length / piece) }, (_, i) =>
+    bytes.subarray(i * piece, (i + 1) * piece),
+  )
+  const folder = temporaryFolder(t)
+  const db = openDatabase(bookIn(folder))
+  const outcome = await importOrders(db, Readable.from(parts), SILENT)
+  t.same(outcome.ok ? [] : outcome.faults.first().map(faultText), [])
+  db.close()
+  const book = openOrderBook({ path: bookIn(folder), timeZone: 'UTC' })
+  const found = ids.map((id) => book.get(id))
+  await book.close()
+  return found
+}
+
+t.test('what the rules of the export write comes back the same', async (t) => {
+  const options = fc.record({
+    lineBreak: fc.constantFrom('\n', '\r\n'),
+    mark: fc.boolean(),
+    alwaysQuoted: fc.boolean(),
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      orders,
+      options,
+      fc.integer({ min: 1, max: 200 }),
+      async (wanted, options, piece) => {
+        const bytes = Buffer.from(ordersCsv(wanted, options))
+        const ids = wanted.map(({ id }) => id)
+        t.strictSame(await thereAndBack(t, bytes, piece, ids), wanted)
+      },
+    ),
+    { numRuns: 40 },
+  )
+})
+
+t.test('what the export itself writes comes back the same', async (t) => {
+  const wanted = randomOrders(300).map(complete)
+  const file = new PassThrough()
+  const [bytes] = await Promise.all([buffer(file), writeCsv(wanted, file)])
+  const ids = wanted.map(({ id }) => id)
+  t.strictSame(await thereAndBack(t, bytes, 100_000, ids), wanted)
+})
+
+// While others are at it
+
+t.test('killed at any moment, it has imported all or nothing', async (t) => {
+  const MANY = 3_000
+  const before = temporaryFolder(t)
+  t.equal((await importFile(t, before, `${HEADER}\n${LINE}\n`)).code, 0)
+  writeFileSync(join(before, 'orders.csv'), manyLines(MANY))
+
+  /** How many orders there are after an import that may have been killed. */
+  async function imported(kill: (command: Run) => Promise<void>): Promise<number> {
+    const folder = temporaryFolder(t)
+    cpSync(before, folder, { recursive: true })
+    const command = run(t, folder, ['orders.csv'])
+    await Promise.race([kill(command), command.ended])
+    command.process.kill('SIGKILL')
+    const code = await command.ended
+    const orders = checkedBook(t, bookIn(folder))
+    t.ok(code === null ? [1, MANY + 1].includes(orders) : orders === MANY + 1, `${orders} orders`)
+    return orders
+  }
+  const at = (phase: RegExp) => async (command: Run) => {
+    while (!phase.test(command.errors()) && !command.hasEnded()) await sleep(1)
+  }
+  const began = performance.now()
+  t.equal(await imported(({ ended }) => ended.then(() => undefined)), MANY + 1)
+  const lasts = performance.now() - began
+  for (const phase of [/Read/, /making index 5/, /indexing/, /writing to disk/]) {
+    t.comment(`killed at ${phase.source}: ${await imported(at(phase))} orders`)
+  }
+  for (let i = 0; i < 2; i++) {
+    const delay = Math.random() * lasts
+    t.comment(`killed after ${Math.round(delay)} of ${Math.round(lasts)} ms`)
+    await imported(() => sleep(delay))
+  }
+})
+
+t.test('Ctrl-C ends it, with nothing imported', async (t) => {
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'orders.csv'), manyLines(20_000))
+  const command = run(t, folder, ['orders.csv'])
+  while (!command.errors().includes('Read 10 %') && !command.hasEnded()) await sleep(1)
+  command.process.kill('SIGINT')
+  t.equal(await command.ended, 130)
+  t.match(command.errors(), /^Stopped: nothing was imported\.$/m)
+  t.equal(checkedBook(t, bookIn(folder)), 0)
+})
+
+t.test('killed while it reads, it has imported nothing', async (t) => {
+  const folder = temporaryFolder(t)
+  t.equal((await importFile(t, folder, `${HEADER}\n${LINE}\n`)).code, 0)
+  const command = run(t, folder, ['-'])
+  const lines = manyLines(3_000)
+  await new Promise((resolve) => command.process.stdin?.write(lines, resolve))
+  await sleep(100)
+  command.process.kill('SIGKILL')
+  t.equal(await command.ended, null)
+  t.equal(checkedBook(t, bookIn(folder)), 1)
+})
+
+t.test('a service on the same book reads on meanwhile, and writes after it', async (t) => {
+  const folder = temporaryFolder(t)
+  t.equal((await importFile(t, folder, `${HEADER}\n${LINE}\n`)).code, 0)
+  const book = openBook(t, folder)
+  const ordersNow = async () =>
+    (await book.list({}, { sort: '-placedAt', offset: 0, limit: 25 })).total
+  writeFileSync(join(folder, 'orders.csv'), manyLines(10_000))
+  const command = run(t, folder, ['orders.csv'])
+  const seen = new Set<number>()
+  let slowest = 0
+  while (!command.errors().includes('copying') && !command.hasEnded()) await sleep(1)
+  const created = book.create(newOrder(), 'ann@example.com')
+  while (!command.hasEnded()) {
+    const asked = performance.now()
+    seen.add(await ordersNow())
+    slowest = Math.max(slowest, performance.now() - asked)
+    await sleep(5)
+  }
+  t.equal(await command.ended, 0, command.errors())
+  t.ok(statSync(`${bookIn(folder)}-wal`).size < 1_000_000, 'it leaves no large journal behind')
+  t.ok(seen.has(1), 'it had the orders of before')
+  t.same(
+    [...seen].filter((total) => ![1, 10_001, 10_002].includes(total)),
+    [],
+    'or all of them',
+  )
+  t.ok(slowest < 1_000, `the slowest answer took ${Math.round(slowest)} ms`)
+  t.match(await created, { outcome: 'created', order: { orderNumber: 'CW-000002' } })
+  t.equal(await ordersNow(), 10_002)
+  t.equal(checkedBook(t, bookIn(folder)), 10_002)
+})
+
+t.test('a terminal shows a bar, a log has lines', (t) => {
+  let shown = ''
+  const screen = (isTTY: boolean) => ({ isTTY, write: (text: string) => (shown += text) })
+  const bar = importProgress(screen(true), 1_000)
+  bar.onRead(500, 1_234)
+  t.equal(shown, `\rReading: ${'█'.repeat(15)}${'░'.repeat(15)} 50 %, 1,234 orders\x1b[K`)
+  bar.onPhase('adding up')
+  bar.clear()
+  t.ok(shown.endsWith('\rEntering: adding up …\x1b[K\r\x1b[K'))
+  shown = ''
+  importProgress(screen(true), null).onRead(500, 1)
+  t.equal(shown, '\rReading: 1 order\x1b[K')
+  shown = ''
+  const lines = importProgress(screen(false), 1_000)
+  for (const bytes of [50, 150, 180, 490, 1_000]) lines.onRead(bytes, bytes)
+  t.equal(shown, 'Read 10 %, 150 orders\nRead 40 %, 490 orders\nRead 100 %, 1,000 orders\n')
+  t.end()
+})
