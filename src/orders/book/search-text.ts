@@ -1,11 +1,17 @@
 import type { Order } from '../order.js'
 
+/** The accents of Latin, Greek and Cyrillic; the marks of other scripts make another letter. */
+const ACCENTS = /[\u0300-\u036f]/g
+
 /**
- * A text as the search compares it: the same for every case of every script. By way of capitals,
- * since only they bring ß to ss and both small sigmas together.
+ * A text as the search compares it: the same for every case of every script, with accents or
+ * without. By way of capitals, since only they bring ß to ss. A text of nothing but accents stays
+ * as it is.
  */
-export const fold = (text: string): string =>
-  text.normalize('NFC').toUpperCase().toLowerCase().replaceAll('ς', 'σ')
+export function fold(text: string): string {
+  const plain = (text.normalize('NFD').replace(ACCENTS, '') || text).normalize('NFC')
+  return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
+}
 
 /** Stands between the fields, so that no match spans two; no field has one, nor has a query. */
 const BETWEEN_FIELDS = '\n'
