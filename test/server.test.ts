@@ -95,9 +95,17 @@ t.test('a wrong configuration ends it with one message that names every fault', 
     PORT: 'http',
     SESSION_SECRET: 'short and secret',
     TIME_ZONE: 'Nowhere',
+    CURRENCY: 'euro',
   })
   t.equal(await service.ended, 1)
-  for (const name of ['PORT', 'SESSION_SECRET', 'TIME_ZONE', 'ADMIN_ACCOUNTS', 'PUBLIC_BASE_URL']) {
+  for (const name of [
+    'PORT',
+    'SESSION_SECRET',
+    'TIME_ZONE',
+    'CURRENCY',
+    'ADMIN_ACCOUNTS',
+    'PUBLIC_BASE_URL',
+  ]) {
     t.match(service.errors(), new RegExp(`^ {2}${name} `, 'm'))
   }
   t.notMatch(service.errors(), /short and secret/)

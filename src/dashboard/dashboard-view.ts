@@ -9,8 +9,12 @@ import { statusView } from './status-view.js'
 import { timelineView } from './timeline-view.js'
 
 /** The dashboard as its page shows it at a moment, ms since the epoch; `null` before the first order. */
-export function dashboardView(book: OrderBook, range: Range, locale: string, now: number) {
-  const currencies = currenciesByUse(book)
+export function dashboardView(
+  book: OrderBook,
+  range: Range,
+  { locale, mainCurrency, now }: { locale: string; mainCurrency: string; now: number },
+) {
+  const currencies = currenciesByUse(book, mainCurrency)
   const [currency] = currencies
   if (currency === undefined) return null
   const { calendar } = book

@@ -17,7 +17,11 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
   function contentOf(request: FastifyRequest, range: Range) {
     try {
       const locale = readerLocale(request.headers['accept-language'])
-      const dashboard = dashboardView(book, range, locale, Date.now())
+      const dashboard = dashboardView(book, range, {
+        locale,
+        mainCurrency: app.config.CURRENCY,
+        now: Date.now(),
+      })
       return { statusCode: 200, part: dashboard === null ? '_empty' : '_figures', dashboard }
     } catch (error) {
       request.log.error({ err: error }, 'the statistics cannot be read')

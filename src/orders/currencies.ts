@@ -1,11 +1,6 @@
-/** Every code of ISO 4217 that an order may be in. */
-const ALL = Intl.supportedValuesOf('currency')
+import { CURRENCIES } from '../validation/formats.js'
 
 const COMMON = ['EUR', 'USD', 'GBP', 'CHF', 'NOK', 'SEK', 'DKK', 'JPY', 'AUD', 'CAD', 'SGD']
-
-const known = new Set(ALL)
-
-export const isCurrency = (code: string): boolean => known.has(code)
 
 interface Choice {
   code: string
@@ -22,6 +17,6 @@ export function currencyChoices(
   const first = new Set([...inUse, ...COMMON])
   return {
     first: [...first].map(choice),
-    rest: ALL.filter((code) => !first.has(code)).map(choice),
+    rest: [...CURRENCIES].filter((code) => !first.has(code)).map(choice),
   }
 }

@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill'
 
-const WRITTEN = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2})?$/
+/** Of the years that orders have, 1900 to 2199. */
+const WRITTEN = /^(?:19|20|21)\d{2}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2})?$/
 
 /**
  * Reads a date and time of day as they are in a time zone, such as `2026-11-20T09:30`; `null`

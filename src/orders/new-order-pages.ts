@@ -40,7 +40,7 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
   }
 
   app.get('/admin/orders/new', async (_request, reply) =>
-    show(reply, readNewOrder({}, timeZone, Date.now()), { key: randomUUID() }),
+    show(reply, readNewOrder({ currency: app.config.CURRENCY }, timeZone, Date.now()), { key: randomUUID() }),
   )
 
   app.post<FormRoute>('/admin/orders/new/emissions', async ({ headers, body = {} }, reply) => {

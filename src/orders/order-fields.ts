@@ -1,5 +1,5 @@
 import { parseNumber, unambiguous } from '../calculator/number-text.js'
-import { isCurrency } from './currencies.js'
+import { isCurrency } from '../validation/formats.js'
 import { amountText, readAmount } from './money-text.js'
 import type { Order } from './order.js'
 

@@ -39,6 +39,10 @@ export const ConfigSchema = Type.Object({
   REDIS_URL: optional('What several processes share: redis://… or rediss://…'),
   DATA_DIR: Type.String({ default: './data', description: 'Where the service keeps its files' }),
   CHECKOUT_URL: optional('Where a result links to for offsetting'),
+  CURRENCY: Type.String({
+    default: 'USD',
+    description: 'Currency of new orders unless another is chosen, and the first on the dashboard',
+  }),
   TIME_ZONE: Type.String({ default: 'UTC', description: 'IANA time zone of dates shown' }),
   QR_REQUIRE_ADMIN: Type.Boolean({
     default: false,

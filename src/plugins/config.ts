@@ -3,6 +3,7 @@ import env from '@fastify/env'
 import { Ajv, type ErrorObject } from 'ajv'
 import fp from 'fastify-plugin'
 import { fieldErrors } from '../validation/field-errors.js'
+import { isCurrency } from '../validation/formats.js'
 import { parseAdminAccounts } from './admin-accounts.js'
 import { ConfigSchema, type Environment } from './config-schema.js'
 import { keptSessionSecret } from './session-secret.js'
@@ -53,6 +54,7 @@ function problemsOf(given: NodeJS.ProcessEnv): string[] {
     ['PUBLIC_BASE_URL', isOrigin, 'must be an http or https address without a path'],
     ['CHECKOUT_URL', (text) => httpUrl(text) !== null, 'must be an http or https address'],
     ['TIME_ZONE', isTimeZone, 'must be the name of a time zone, such as Europe/Lisbon'],
+    ['CURRENCY', isCurrency, 'must be an ISO 4217 code in capitals, such as EUR'],
     [
       'ADMIN_ACCOUNTS',
       (text) => parseAdminAccounts(text) !== null,

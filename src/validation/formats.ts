@@ -7,7 +7,10 @@ const FORBIDDEN = /(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069]|\p{Cs}/u
 /** Text of any number of lines: no control characters but tab and line break, well-formed Unicode. */
 const isText = (text: string): boolean => !FORBIDDEN.test(text)
 
-const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
+/** The codes of ISO 4217 that an amount may be in. */
+export const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
+
+export const isCurrency = (code: string): boolean => CURRENCIES.has(code)
 
 /** Of years that orders have: the first and last ones of the calendar have no day before or after. */
 const DATE = /^(?:19|20|21)\d{2}-\d{2}-\d{2}$/
@@ -31,7 +34,7 @@ export const FORMATS: Record<string, (text: string) => boolean> = {
   'text-line': isTextLine,
   text: isText,
   'email-address': isEmail,
-  currency: (text) => CURRENCIES.has(text),
+  currency: isCurrency,
   date: isDate,
   'date-time': isDateTime,
 }

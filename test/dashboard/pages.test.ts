@@ -15,9 +15,14 @@ const ago = (days: number): string =>
 
 const day = (days: number): string => ago(days).slice(0, 10)
 
-async function startDashboard(test: Test, orders: Parameters<typeof newOrder>[0][] = []) {
+async function startDashboard(
+  test: Test,
+  orders: Parameters<typeof newOrder>[0][] = [],
+  environment: NodeJS.ProcessEnv = {},
+) {
   const DATA_DIR = temporaryFolder(test)
-  const api = await startOrderApi(test, { DATA_DIR, TIME_ZONE: 'Atlantic/Reykjavik' }) // UTC all year
+  const TIME_ZONE = 'Atlantic/Reykjavik' // UTC all year
+  const api = await startOrderApi(test, { DATA_DIR, TIME_ZONE, ...environment })
   for (const order of orders) await api.call('POST', '/api/admin/orders', newOrder(order))
   const authorization = `Bearer ${await logIn(api.url)}`
   const get = async (path: string, headers: Record<string, string> = {}) => {
@@ -90,6 +95,16 @@ t.test(
     t.match(cardText(all.html, 'fulfilment'), /^Fulfilment 50.0% 3 of 6 orders$/)
   },
 )
+
+t.test('the main currency leads wherever there are orders in it', async (t) => {
+  const orders = [{ currency: 'EUR' }, { currency: 'EUR' }, { currency: 'NOK', amountMinor: 500 }]
+  const main = async (CURRENCY: string) => {
+    const { get } = await startDashboard(t, orders, { CURRENCY })
+    return cardText((await get('/admin?range=all')).html, 'revenue')
+  }
+  t.match(await main('NOK'), /^Revenue NOK 5.00/)
+  t.match(await main('USD'), /^Revenue €/)
+})
 
 t.test('every card leads to the orders that it sums up', async (t) => {
   const found = async (html: string, name: string): Promise<number> => {
