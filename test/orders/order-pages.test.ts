@@ -558,7 +558,7 @@ t.test('an order is entered by hand, once however often it is sent', async (t) =
 
 t.test('an order entered with the least that it needs', async (t) => {
   const { ann } = await startReaders(t, { CURRENCY: 'ISK' })
-  t.match((await ann.get('/admin/orders/new')).text, /<option value="ISK" selected>|value="ISK"/)
+  t.match((await ann.get('/admin/orders/new')).text, /<option value="ISK" selected>/)
   const before = Date.now()
   const answer = await ann.post('/admin/orders', {
     customerName: 'Ann',
@@ -588,7 +588,7 @@ t.test(
       'distance.speedKn': '12',
       amount: '1,234',
       currency: '',
-      placedAt: '2999-01-01T00:00',
+      placedAt: '2199-01-01T00:00',
       notes: '<b>"kept"</b>',
     }
     for (const headers of [{}, HTMX]) {
@@ -608,10 +608,12 @@ t.test(
       t.equal(keyOf(answer), 'k')
       t.match(answer.text, /id="type-fuel" checked/)
     }
-    const future = await ann.post('/admin/orders', { ...TYPED, placedAt: '2999-01-01T00:00' })
+    const future = await ann.post('/admin/orders', { ...TYPED, placedAt: '2199-01-01T00:00' })
     t.match(errorOf(future, 'placedAt'), /future/)
-    const odd = await ann.post('/admin/orders', { ...TYPED, placedAt: '2026-02-30T10:00' })
-    t.match(errorOf(odd, 'placedAt'), /date and a time/)
+    for (const placedAt of ['2026-02-30T10:00', '2999-01-01T00:00']) {
+      const odd = await ann.post('/admin/orders', { ...TYPED, placedAt })
+      t.match(errorOf(odd, 'placedAt'), /date and a time/)
+    }
     t.match(await ann.call('GET', ORDERS), { totalItems: 0 })
   },
 )
