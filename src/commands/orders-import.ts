@@ -1,4 +1,5 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
+import type { Database } from 'better-sqlite3'
 import { BookError, openDatabase } from '../orders/book/open-database.js'
 import { bookPath } from '../orders/book/order-book.js'
 import { keepTimeZone } from '../orders/book/settings.js'
@@ -60,6 +61,20 @@ async function openBook() {
   return db
 }
 
+/**
+ * Copies the journal, which has grown as large as the import, into the book, and cuts it. Where
+ * readers are in the way of that, or the disk, the service does it later.
+ */
+function tidyUp(db: Database): void {
+  try {
+    db.pragma('busy_timeout = 2000')
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    db.close()
+  } catch {
+    // The orders are in the journal, which is as good as in the book.
+  }
+}
+
 /*
  * Reads a file of orders into the order book, all of it or nothing: 0, or 1 and every fault.
  */
@@ -78,13 +93,11 @@ const stop = (): never => {
 process.once('SIGINT', stop)
 
 /** The outcome, and the book to be closed. Ends the process where there is none. */
-async function imported() {
+async function imported(path: string) {
   try {
     const db = await openBook()
     const source =
-      file === '-' || file === undefined
-        ? process.stdin
-        : createReadStream(file, { highWaterMark: 256 * 1024 })
+      path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 256 * 1024 })
     const outcome = await importOrders(db, source, {
       onRead: progress.onRead,
       onPhase(phase) {
@@ -100,12 +113,12 @@ async function imported() {
 }
 
 const begun = performance.now()
-const { db, outcome } = await imported()
+const { db, outcome } = await imported(file)
 if (!outcome.ok) {
   progress.clear()
   fail(explainFaults(outcome.faults))
 }
-db.close()
 progress.clear()
 const seconds = ((performance.now() - begun) / 1000).toFixed(1)
 process.stdout.write(`${orderCount(outcome.orders)} imported in ${seconds} s.\n`)
+tidyUp(db)

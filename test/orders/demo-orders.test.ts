@@ -152,9 +152,11 @@ t.test('the same seed makes the same orders', (t) => {
 
 t.test('they come into an empty book, quickly, and into no other', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  const began = performance.now()
+  // What the machine does besides says nothing of us.
+  const began = process.cpuUsage()
   t.equal(seedDemoBook(path, NOW), true)
-  const took = performance.now() - began
+  const { user, system } = process.cpuUsage(began)
+  const took = (user + system) / 1_000
   t.ok(took < 2_000, `it took ${Math.round(took)} ms`)
   t.equal(seedDemoBook(path, NOW), false, 'a second time changes nothing')
   checkBook(path)

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, writeFileSync } from 'node:fs'
+import { cpSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -31,6 +31,7 @@ interface Run {
   errors: () => string
   /** Its exit code, once it has ended; `null` where it was killed */
   ended: Promise<number | null>
+  hasEnded: () => boolean
 }
 
 /** Runs the command as an operator does, in a folder, with nothing else in its environment. */
@@ -43,7 +44,8 @@ function run(t: Test, cwd: string, args: string[], environment: Record<string, s
   child.stderr.on('data', (part: Buffer) => (errors += part.toString()))
   const ended = once(child, 'close').then(([code]) => code as number | null)
   t.teardown(() => child.kill('SIGKILL'))
-  return { process: child, output: () => output, errors: () => errors, ended }
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  return { process: child, output: () => output, errors: () => errors, ended, hasEnded }
 }
 
 /** Writes a file of orders into a folder and imports it there. */
@@ -75,6 +77,16 @@ function openBook(t: Test, folder: string, timeZone = 'UTC'): OrderBook {
   t.teardown(() => book.close())
   return book
 }
+
+/** Imports into the book of a folder without the command, as that takes long to start. */
+async function importHere(folder: string, csv: string | Buffer) {
+  const db = openDatabase(bookIn(folder))
+  const outcome = await importOrders(db, Readable.from([Buffer.from(csv)]), SILENT)
+  db.close()
+  return outcome
+}
+
+const SILENT = { onRead: () => undefined, onPhase: () => undefined }
 
 const HEADER = 'customerName,customerEmail,co2eKg,amountMinor,currency'
 const LINE = 'Ann Example,ann@example.com,1603.6,4009,EUR'
@@ -215,7 +227,7 @@ t.test('the book is where the configuration says, and its days are its own', asy
 
 t.test('a few orders come into a large book as well as many do', async (t) => {
   const folder = temporaryFolder(t)
-  t.equal((await importFile(t, folder, manyLines(400))).code, 0)
+  t.ok((await importHere(folder, manyLines(400))).ok)
   const { code, errors } = await importFile(t, folder, `${HEADER}\n${LINE}\n${LINE}\n`)
   t.equal(code, 0)
   t.notMatch(errors, /making index/, 'which does not make its indexes anew')
@@ -226,7 +238,7 @@ t.test('a few orders come into a large book as well as many do', async (t) => {
 
 t.test('every fault is told, with its line and column, and nothing is imported', async (t) => {
   const folder = temporaryFolder(t)
-  t.equal((await importFile(t, folder, `id,orderNumber,${HEADER}\n5,W-5,${LINE}\n`)).code, 0)
+  t.ok((await importHere(folder, `id,orderNumber,${HEADER}\n5,W-5,${LINE}\n`)).ok)
   const tomorrow = new Date(Date.now() + 3 * 86_400_000).toISOString()
   const columns = `notes,id,orderNumber,status,imoNumber,calculatorType,calculatorData,placedAt,${HEADER}`
   const good = `,,,,,,,,${LINE}`
@@ -291,27 +303,28 @@ t.test('every fault is told, with its line and column, and nothing is imported',
 t.test('an order that the book has already is a fault although all else is well', async (t) => {
   const folder = temporaryFolder(t)
   const csv = `id,${HEADER}\n5,${LINE}\n6,${LINE}\n`
-  t.equal((await importFile(t, folder, csv)).code, 0)
-  const { code, errors } = await importFile(t, folder, csv)
-  t.equal(code, 1)
-  t.strictSame(faultsOf(errors), [
+  t.ok((await importHere(folder, csv)).ok)
+  const again = await importHere(folder, csv)
+  t.strictSame(again.ok ? [] : again.faults.first().map(faultText), [
     'line 2, id: belongs to order 5 (CW-000001) in the book already',
     'line 3, id: belongs to order 6 (CW-000002) in the book already',
   ])
   t.equal(checkedBook(t, bookIn(folder)), 2)
 })
 
+/** What is told of a file, without the command; the book stays empty. */
+async function faultsIn(t: Test, csv: string | Buffer): Promise<string[]> {
+  const folder = temporaryFolder(t)
+  const outcome = await importHere(folder, csv)
+  t.equal(checkedBook(t, bookIn(folder)), 0)
+  return outcome.ok ? [] : outcome.faults.first().map(faultText)
+}
+
 t.test('what is wrong with a header is told, and with the lines below it', async (t) => {
-  const faults = async (csv: string | Buffer) => {
-    const folder = temporaryFolder(t)
-    const { code, errors } = await importFile(t, folder, csv)
-    t.equal(code, 1)
-    t.equal(existsSync(bookIn(folder)) ? checkedBook(t, bookIn(folder)) : 0, 0)
-    return faultsOf(errors)
-  }
-  t.strictSame(await faults(''), ['line 1: there is no header'])
+  t.strictSame(await faultsIn(t, ''), ['line 1: there is no header'])
+  t.strictSame(await faultsIn(t, `${HEADER}\n`), [], 'a file without orders is none the worse')
   t.strictSame(
-    await faults('customerName,Status,customerEmail,co2eKg,co2eKg,\nAnn,paid,ann@,1,1,\n'),
+    await faultsIn(t, 'customerName,Status,customerEmail,co2eKg,co2eKg,\nAnn,paid,ann@,1,1,\n'),
     [
       'line 1, Status: is not a known column',
       'line 1, co2eKg: is there twice',
@@ -321,31 +334,29 @@ t.test('what is wrong with a header is told, and with the lines below it', async
       'line 2, customerEmail: must be an e-mail address, such as ann@example.com',
     ],
   )
-  const semicolons = await faults(`${HEADER.replaceAll(',', ';')}\n${LINE.replaceAll(',', ';')}\n`)
-  t.equal(semicolons.length, 6, 'of lines below a header without a known column nothing is said')
-  t.match(await faults(`"${HEADER}\n${LINE}\n`), [/^line 1: has a quote that is never closed/])
+  const semicolons = `${HEADER}\n${LINE}\n`.replaceAll(',', ';')
+  const faults = await faultsIn(t, semicolons)
+  t.equal(faults.length, 6, 'of lines below a header without a known column nothing is said')
+  t.match(await faultsIn(t, `"${semicolons}`), [/^line 1: has a quote that is never closed/])
 })
 
 t.test('bytes that are no text are faults of their lines', async (t) => {
-  const folder = temporaryFolder(t)
-  const latin1 = Buffer.from(`${HEADER},notes\n${LINE},"a\nb"\n${LINE},caf\u00e9\n`, 'latin1')
-  const { code, errors } = await importFile(t, folder, latin1)
-  t.equal(code, 1)
-  t.strictSame(faultsOf(errors), ['line 4: is not UTF-8 text'])
-  const nul = await importFile(t, folder, `${HEADER},notes\n${LINE},"a\nb"\n${LINE},"a\0"\n`)
-  t.strictSame(faultsOf(nul.errors), [
+  const after = `${HEADER},notes\n${LINE},"a\nb"\n${LINE}`
+  const latin1 = Buffer.from(`${after},caf\u00e9\n`, 'latin1')
+  t.strictSame(await faultsIn(t, latin1), ['line 4: is not UTF-8 text'])
+  t.strictSame(await faultsIn(t, `${after},"a\0"\n`), [
     'line 4: has a NUL character',
     'line 4, notes: must not have control characters',
   ])
-  const endless = await importFile(t, folder, `${HEADER}\n${'x'.repeat(5_000_000)}`)
-  t.match(faultsOf(endless.errors), [/^line 2: is longer than 4 MB/])
-  const unclosed = await importFile(t, folder, `${HEADER}\n"${'x\n'.repeat(600_000)}`)
-  t.match(faultsOf(unclosed.errors), [/^line 2: has a quote that is never closed/])
+  const endless = await faultsIn(t, `${HEADER}\n${'x'.repeat(5_000_000)}`)
+  t.match(endless, [/^line 2: is longer than 4 MB/])
+  const unclosed = await faultsIn(t, `${HEADER}\n"${'x\n'.repeat(600_000)}`)
+  t.match(unclosed, [/^line 2: has a quote that is never closed/])
 })
 
 t.test('of very many faults the first thousand are told, and how many more', async (t) => {
   const folder = temporaryFolder(t)
-  t.equal((await importFile(t, folder, `id,${HEADER}\n2,${LINE}\n`)).code, 0)
+  t.ok((await importHere(folder, `id,${HEADER}\n2,${LINE}\n`)).ok)
   const lines = Array.from({ length: 3_000 }, (_, i) => `${i + 1},${LINE.replace('EUR', 'eur')}`)
   const { code, errors } = await importFile(t, folder, `id,${HEADER}\n${lines.join('\n')}\n`)
   t.equal(code, 1)
@@ -371,18 +382,18 @@ t.test('what it cannot read it says so plainly', async (t) => {
   const other = openDatabase(join(folder, 'odd', 'orders.db'))
   other.pragma('application_id = 1')
   other.close()
-  for (const [args, message, environment] of wrong) {
-    const command = run(t, folder, args, environment)
-    t.equal(await command.ended, 1)
-    t.match(command.errors(), message)
-    t.notMatch(command.errors(), /\n\s+at /, 'without a stack')
-    t.equal(command.output(), '')
-  }
+  await Promise.all(
+    wrong.map(async ([args, message, environment]) => {
+      const command = run(t, folder, args, environment)
+      t.equal(await command.ended, 1)
+      t.match(command.errors(), message)
+      t.notMatch(command.errors(), /\n\s+at /, 'without a stack')
+      t.equal(command.output(), '')
+    }),
+  )
 })
 
 // There and back
-
-const SILENT = { onRead: () => undefined, onPhase: () => undefined }
 
 /** An order with what the import would fill in, and of a currency that orders may have. */
 const complete = (one: Order): Order => ({
@@ -394,8 +405,11 @@ const complete = (one: Order): Order => ({
 
 /** Orders as a book has them; ids and numbers in no order. */
 const orders = fc
-  .uniqueArray(fc.maxSafeNat(), { minLength: 1, maxLength: 25 })
-  .chain((ids) => fc.tuple(...ids.map((id) => order(id + 1))))
+  .uniqueArray(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), {
+    minLength: 1,
+    maxLength: 25,
+  })
+  .chain((ids) => fc.tuple(...ids.map((id) => order(id))))
   .chain((given) =>
     fc
       .uniqueArray(orderText(40), { minLength: given.length, maxLength: given.length })
@@ -437,7 +451,7 @@ t.test('what the rules of the export write comes back the same', async (t) => {
         t.strictSame(await thereAndBack(t, bytes, piece, ids), wanted)
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 30 },
   )
 })
 
@@ -452,9 +466,9 @@ t.test('what the export itself writes comes back the same', async (t) => {
 // While others are at it
 
 t.test('killed at any moment, it has imported all or nothing', async (t) => {
-  const MANY = 4_000
+  const MANY = 3_000
   const before = temporaryFolder(t)
-  t.equal((await importFile(t, before, `${HEADER}\n${LINE}\n`)).code, 0)
+  t.ok((await importHere(before, `${HEADER}\n${LINE}\n`)).ok)
   writeFileSync(join(before, 'orders.csv'), manyLines(MANY))
 
   /** How many orders there are after an import that may have been killed. */
@@ -470,16 +484,15 @@ t.test('killed at any moment, it has imported all or nothing', async (t) => {
     return orders
   }
   const at = (phase: RegExp) => async (command: Run) => {
-    while (!phase.test(command.errors())) await sleep(1)
+    while (!phase.test(command.errors()) && !command.hasEnded()) await sleep(1)
   }
   const began = performance.now()
   t.equal(await imported(({ ended }) => ended.then(() => undefined)), MANY + 1)
   const lasts = performance.now() - began
-  t.equal(await imported(at(/Read 50 %/)), 1)
-  for (const phase of [/copying/, /making index 5/, /indexing/, /writing to disk/]) {
+  for (const phase of [/Read/, /making index 5/, /indexing/, /writing to disk/]) {
     t.comment(`killed at ${phase.source}: ${await imported(at(phase))} orders`)
   }
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 2; i++) {
     const delay = Math.random() * lasts
     t.comment(`killed after ${Math.round(delay)} of ${Math.round(lasts)} ms`)
     await imported(() => sleep(delay))
@@ -490,16 +503,28 @@ t.test('Ctrl-C ends it, with nothing imported', async (t) => {
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'orders.csv'), manyLines(20_000))
   const command = run(t, folder, ['orders.csv'])
-  while (!command.errors().includes('Read 10 %')) await sleep(1)
+  while (!command.errors().includes('Read 10 %') && !command.hasEnded()) await sleep(1)
   command.process.kill('SIGINT')
   t.equal(await command.ended, 130)
   t.match(command.errors(), /^Stopped: nothing was imported\.$/m)
   t.equal(checkedBook(t, bookIn(folder)), 0)
 })
 
+t.test('killed while it reads, it has imported nothing', async (t) => {
+  const folder = temporaryFolder(t)
+  t.ok((await importHere(folder, `${HEADER}\n${LINE}\n`)).ok)
+  const command = run(t, folder, ['-'])
+  const lines = manyLines(3_000)
+  await new Promise((resolve) => command.process.stdin?.write(lines, resolve))
+  await sleep(100)
+  command.process.kill('SIGKILL')
+  t.equal(await command.ended, null)
+  t.equal(checkedBook(t, bookIn(folder)), 1)
+})
+
 t.test('a service on the same book reads on meanwhile, and writes after it', async (t) => {
   const folder = temporaryFolder(t)
-  t.equal((await importFile(t, folder, `${HEADER}\n${LINE}\n`)).code, 0)
+  t.ok((await importHere(folder, `${HEADER}\n${LINE}\n`)).ok)
   const book = openBook(t, folder)
   const ordersNow = async () =>
     (await book.list({}, { sort: '-placedAt', offset: 0, limit: 25 })).total
@@ -507,15 +532,16 @@ t.test('a service on the same book reads on meanwhile, and writes after it', asy
   const command = run(t, folder, ['orders.csv'])
   const seen = new Set<number>()
   let slowest = 0
-  while (!command.errors().includes('copying')) await sleep(1)
+  while (!command.errors().includes('copying') && !command.hasEnded()) await sleep(1)
   const created = book.create(newOrder(), 'ann@example.com')
-  while (command.process.exitCode === null) {
+  while (!command.hasEnded()) {
     const asked = performance.now()
     seen.add(await ordersNow())
     slowest = Math.max(slowest, performance.now() - asked)
     await sleep(5)
   }
   t.equal(await command.ended, 0, command.errors())
+  t.ok(statSync(`${bookIn(folder)}-wal`).size < 1_000_000, 'it leaves no large journal behind')
   t.ok(seen.has(1), 'it had the orders of before')
   t.same(
     [...seen].filter((total) => ![1, 10_001, 10_002].includes(total)),
