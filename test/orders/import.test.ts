@@ -510,16 +510,22 @@ t.test('Ctrl-C ends it, with nothing imported', async (t) => {
   t.equal(checkedBook(t, bookIn(folder)), 0)
 })
 
-t.test('killed while it reads, it has imported nothing', async (t) => {
+t.test('a service writes while the file is being read, and what it enters counts', async (t) => {
   const folder = temporaryFolder(t)
   t.ok((await importHere(folder, `${HEADER}\n${LINE}\n`)).ok)
-  const command = run(t, folder, ['-'])
-  const lines = manyLines(3_000)
-  await new Promise((resolve) => command.process.stdin?.write(lines, resolve))
-  await sleep(100)
-  command.process.kill('SIGKILL')
-  t.equal(await command.ended, null)
-  t.equal(checkedBook(t, bookIn(folder)), 1)
+  const book = openBook(t, folder)
+  async function* file() {
+    yield Buffer.from(`id,${HEADER}\n${`,${LINE}\n`.repeat(2_000)}`)
+    t.match(await book.create(newOrder(), 'ann@example.com'), { order: { id: '2' } })
+    yield Buffer.from(`2,${LINE}\n`)
+  }
+  const db = openDatabase(bookIn(folder))
+  const outcome = await importOrders(db, file(), SILENT)
+  db.close()
+  t.strictSame(outcome.ok ? [] : outcome.faults.first().map(faultText), [
+    'line 2002, id: belongs to order 2 (CW-000002) in the book already',
+  ])
+  t.equal(checkedBook(t, bookIn(folder)), 2)
 })
 
 t.test('a service on the same book reads on meanwhile, and writes after it', async (t) => {
