@@ -16,6 +16,8 @@ export const OrderFilters = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
+      format: 'text',
+      'x-message': 'must not have control characters',
       description: 'Part of order number, customer name, e-mail, vessel name or IMO number',
     }),
   ),

@@ -9,9 +9,10 @@ const isText = (text: string): boolean => !FORBIDDEN.test(text)
 
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
 
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+/** Of years that orders have: the first and last ones of the calendar have no day before or after. */
+const DATE = /^(?:19|20|21)\d{2}-\d{2}-\d{2}$/
 
-/** A day of the Gregorian calendar, written 2026-11-20. */
+/** A day of the Gregorian calendar, written 2026-11-20, from 1900 to 2199. */
 function isDate(text: string): boolean {
   if (!DATE.test(text)) return false
   const milliseconds = Date.parse(`${text}T00:00:00Z`)

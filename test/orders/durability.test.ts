@@ -34,7 +34,7 @@ async function killedWriters(
 }
 
 const KILLS = 200
-const AT_ONCE = 2
+const AT_ONCE = 4
 
 t.test(`no acknowledged write is lost and no half one kept through ${KILLS} kills`, async (t) => {
   const path = bookPath(temporaryFolder(t))
@@ -51,7 +51,7 @@ t.test(`no acknowledged write is lost and no half one kept through ${KILLS} kill
       if (history.length !== found) t.fail(`order ${id} has a gap in its history`)
     }
     await book.close()
-    if (kills % 20 === 0) checkBook(path)
+    if (kills % 40 === 0) checkBook(path)
   }
   checkBook(path)
   t.ok(acknowledged > KILLS, `${acknowledged} writes were acknowledged`)

@@ -23,7 +23,8 @@ import { Order } from '../../src/orders/order.js'
 import { projectRoot } from '../../src/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 import { startExportApp } from '../support/export-app.js'
-import { fillBook, order, orderText, randomOrders, usualOrders } from '../support/orders.js'
+import { fillBook } from '../support/order-book.js'
+import { order, orderText, randomOrders, usualOrders } from '../support/orders.js'
 import { readCsv, readWorkbook } from '../support/spreadsheet.js'
 
 const run = promisify(execFile)
@@ -38,10 +39,10 @@ const random = { path: join(folder, 'random.db'), orders: randomOrders(300) }
 const many = join(folder, 'many.db')
 const some = join(folder, 'some.db')
 const none = join(folder, 'none.db')
-await fillBook(random.path, random.orders, TIME_ZONE)
-await fillBook(many, usualOrders(25_000), TIME_ZONE)
-await fillBook(some, usualOrders(8_000), TIME_ZONE)
-await fillBook(none, [], TIME_ZONE)
+fillBook(random.path, TIME_ZONE, random.orders)
+fillBook(many, TIME_ZONE, usualOrders(25_000))
+fillBook(some, TIME_ZONE, usualOrders(8_000))
+fillBook(none, TIME_ZONE, [])
 
 const byId = new Map(random.orders.map((one) => [one.id, one]))
 
@@ -374,14 +375,14 @@ t.test('an export has the filters, the search and the sort of the list', async (
 t.test('an export is of one moment, whatever is written meanwhile', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   const count = 5_000
-  await fillBook(path, usualOrders(count))
+  fillBook(path, 'UTC', usualOrders(count))
   const file = exportThread({ path, timeZone: 'UTC', ...all('csv'), sort: 'orderNumber' })
   await once(file, 'readable')
   const db = new Database(path)
   db.exec("UPDATE orders SET customer_name = 'changed meanwhile'")
   db.close()
   const [latecomer] = fc.sample(order(count + 1), 1)
-  await fillBook(path, latecomer ? [latecomer] : [])
+  fillBook(path, 'UTC', latecomer ? [latecomer] : [])
   const [, ...rows] = await readCsv(t, await buffer(file))
   t.equal(rows.length, count)
   t.notOk(rows.flat().includes('changed meanwhile'))
@@ -552,7 +553,7 @@ t.test('two exports at once, and the third is asked to come back', async (t) => 
 
 t.test('a failure before the first byte is a problem', async (t) => {
   const damaged = join(temporaryFolder(t), 'orders.db')
-  await fillBook(damaged, usualOrders(10))
+  fillBook(damaged, 'UTC', usualOrders(10))
   const db = new Database(damaged)
   db.exec('UPDATE orders SET status = 99 WHERE id = 5')
   db.close()
@@ -572,7 +573,7 @@ t.test('a failure before the first byte is a problem', async (t) => {
 
 t.test('a failure after the first byte cuts the connection', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  await fillBook(path, usualOrders(6_000))
+  fillBook(path, 'UTC', usualOrders(6_000))
   const db = new Database(path)
   db.exec('UPDATE orders SET status = 99 WHERE id = 5999')
   db.close()

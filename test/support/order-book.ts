@@ -17,10 +17,12 @@ export const newOrder = (given: Partial<NewOrder> = {}): NewOrder => ({
 })
 
 /** Enters orders as they are, in a book of a time zone. */
-export function fillBook(path: string, timeZone: string, orders: Order[]): void {
+export function fillBook(path: string, timeZone: string, orders: Iterable<Order>): void {
   const db = openDatabase(path)
   const records = orderRecords(db, keepTimeZone(db, timeZone))
-  db.transaction(() => orders.forEach((order) => records.add(order, 'a test'))).immediate()
+  db.transaction(() => {
+    for (const order of orders) records.add(order, 'a test')
+  }).immediate()
   db.close()
 }
 

@@ -1,8 +1,4 @@
-import Database from 'better-sqlite3'
 import fc from 'fast-check'
-import { dayCalendar } from '../../src/orders/book/day-calendar.js'
-import { openOrderBook } from '../../src/orders/book/order-book.js'
-import { orderRecords } from '../../src/orders/book/order-records.js'
 import type { Order } from '../../src/orders/order.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { isTextLine } from '../../src/validation/text-line.js'
@@ -194,19 +190,4 @@ export function* usualOrders(count: number): Generator<Order> {
       version: 1 + (id % 4),
     }
   }
-}
-
-/** Makes a book, or adds to one, in one transaction. */
-export async function fillBook(
-  path: string,
-  orders: Iterable<Order>,
-  timeZone = 'UTC',
-): Promise<void> {
-  await openOrderBook({ path, timeZone }).close()
-  const db = new Database(path)
-  const records = orderRecords(db, dayCalendar(timeZone))
-  db.transaction(() => {
-    for (const one of orders) records.add(one, 'test')
-  })()
-  db.close()
 }
