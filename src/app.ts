@@ -74,7 +74,7 @@ export async function buildApp({
   const path = bookPath(DATA_DIR)
   const book = openOrderBook({ path, timeZone })
   app.addHook('onClose', () => book.close())
-  await app.register(orderExport, { path, timeZone })
+  await app.register(orderExport, { path, timeZone, check: book.check })
   await app.register(orders, { book })
   await app.register(dashboard, { book })
 

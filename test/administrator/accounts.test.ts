@@ -81,12 +81,11 @@ t.test('a start that fails loses nobody the first administrator', async (t) => {
   const book = join(DATA_DIR, 'orders.db')
   writeFileSync(book, 'this is no order book, and never was one; '.repeat(50))
   const environment = { PATH: process.env.PATH, DATA_DIR, PORT: String(await freePort()) }
-  const failed = await run(process.execPath, [join(built, 'server.js')], { env: environment }).then(
-    () => t.fail('it started'),
-    (error: { code: number; stderr: string }) => error,
-  )
-  t.match(failed, { code: 1, stderr: /orders\.db is damaged/ })
-  const credentials = told(failed?.stderr ?? '')
+  const failed = run(process.execPath, [join(built, 'server.js')], { env: environment })
+  let errors = ''
+  failed.child.stderr?.on('data', (part: Buffer) => (errors += part.toString()))
+  await t.rejects(failed, { code: 1, stderr: /orders\.db is damaged/ })
+  const credentials = told(errors)
   t.ok(credentials, 'the password is shown all the same')
 
   rmSync(book)

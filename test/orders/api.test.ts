@@ -395,6 +395,52 @@ t.test('while the book cannot be written to, a change is 503 and reading goes on
   t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 200)
 })
 
+t.test(
+  'a service whose TIME_ZONE is no longer the book’s serves no orders until it is',
+  async (t) => {
+    const DATA_DIR = temporaryFolder(t)
+    const { call } = await startOrderApi(t, { DATA_DIR, TIME_ZONE: 'Asia/Tokyo' })
+    await call('POST', ORDERS, newOrder({ placedAt: '2026-03-01T20:00:00Z' }))
+    const day = `${ORDERS}?from=2026-03-02&to=2026-03-02`
+    const asked: [method: string, path: string, body?: unknown][] = [
+      ['GET', day],
+      ['GET', `${ORDERS}?q=ann`],
+      ['GET', `${ORDERS}/1`],
+      ['GET', `${ORDERS}/1/history`],
+      ['GET', `${ORDERS}/export?from=2026-03-02`],
+      ['POST', '/api/admin/stats', { range: 'all' }],
+      ['POST', ORDERS, newOrder()],
+      ['PATCH', `${ORDERS}/1`, { notes: 'x' }],
+      ['DELETE', `${ORDERS}/1`],
+    ]
+    const other = await startOrderApi(t, { DATA_DIR, TIME_ZONE: 'Europe/Lisbon' })
+    const reason =
+      'The order book goes by the days of Europe/Lisbon now, and this process by those of Asia/Tokyo: give all processes the same TIME_ZONE.'
+    for (const [method, path, body] of asked) {
+      const answer = await call(method, path, body)
+      t.match(answer, { status: 503, body: { status: 503, detail: reason } }, `${method} ${path}`)
+      t.equal(answer.headers.get('content-type'), 'application/problem+json')
+    }
+    t.match(await call('GET', '/readyz'), {
+      status: 503,
+      body: { status: 'not ready', checks: { orders: { ready: false, detail: reason } } },
+    })
+    t.match(await other.call('GET', day), { status: 200, body: { totalItems: 0 } })
+    t.equal((await other.call('GET', '/readyz')).status, 200)
+
+    await startOrderApi(t, { DATA_DIR, TIME_ZONE: 'Asia/Tokyo' })
+    t.match(
+      await call('GET', day),
+      { status: 200, body: { totalItems: 1 } },
+      'it comes back by itself',
+    )
+    t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 200)
+    t.equal((await call('GET', '/readyz')).status, 200)
+    t.equal((await other.call('GET', day)).status, 503, 'and the other one waits in its turn')
+    checkBook(bookPath(DATA_DIR))
+  },
+)
+
 t.test('what is listed is exported, to administrators alone', async (t) => {
   const { url, call } = await startOrderApi(t)
   await call('POST', ORDERS, newOrder({ customerName: 'Zoë' }))
