@@ -243,12 +243,44 @@ t.test('a stale version is refused, whatever way the header names it', async (t)
   const stale = await change('"1"', 'b')
   t.equal(stale.status, 412)
   t.equal(stale.headers.get('etag'), '"2"')
-  t.equal((await change('W/"2"', 'b')).status, 412, 'a weak tag never matches')
-  t.equal((await change('nonsense', 'b')).status, 412)
-  t.equal((await change('"7", "2"', 'b')).status, 200)
+  t.equal((await change('"7", W/"2"', 'b')).status, 412, 'a weak tag never matches')
+  t.equal((await change('"7",, W/"1" ,"a,b", "2"', 'b')).status, 200)
   t.equal((await change('*', 'c')).status, 200)
   t.equal((await call('DELETE', path, undefined, { 'if-match': '"1"' })).status, 412)
   t.match((await call('GET', path)).body, { version: 4, notes: 'c', status: 'pending' })
+})
+
+t.test('an If-Match that is no ETag of an order is malformed, not stale', async (t) => {
+  const { call } = await startOrderApi(t)
+  await call('POST', ORDERS, newOrder())
+  const refusal = async (ifMatch: string) => {
+    const headers = { 'if-match': ifMatch }
+    const { status, body } = await call('PATCH', `${ORDERS}/1`, { notes: 'x' }, headers)
+    t.equal(status, 400, ifMatch)
+    return body.detail as string
+  }
+  for (const wrong of [
+    '1',
+    'nonsense',
+    '',
+    ' ',
+    ',',
+    '"01"',
+    '"0"',
+    '"1',
+    '1"',
+    '"1" "2"',
+    '"1", nonsense',
+    '*, "1"',
+    'w/"1"',
+    '"nonsense"',
+  ]) {
+    t.match(await refusal(wrong), /in its quotes, such as "4"/, wrong)
+  }
+  t.match(await refusal('W/"1"'), /never matches a weak ETag/)
+  const deleted = await call('DELETE', `${ORDERS}/1`, undefined, { 'if-match': '1' })
+  t.equal(deleted.status, 400)
+  t.match((await call('GET', `${ORDERS}/1`)).body, { version: 1, notes: '' })
 })
 
 t.test(

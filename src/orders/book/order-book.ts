@@ -108,8 +108,16 @@ export function openOrderBook({ path, timeZone }: Options) {
   const addKey = db.prepare<[string, string, number, number]>(
     'INSERT INTO idempotency_keys VALUES (?, ?, ?, ?)',
   )
-  const dropOldKeys = db.prepare<[number]>('DELETE FROM idempotency_keys WHERE at < ?')
+  const dropKeysBefore = db.prepare<[number]>('DELETE FROM idempotency_keys WHERE at < ?')
+  const dropOldKeys = (now: number): void => void dropKeysBefore.run(now - KEYS_LAST_MS)
   const lastId = db.prepare<[], number>('SELECT coalesce(max(id), 0) FROM orders').pluck()
+
+  try {
+    dropOldKeys(Date.now())
+  } catch (error) {
+    // The next order with a key does it.
+    if (!isBusy(error) && !isOfDisk(error)) throw error
+  }
 
   async function change(
     id: string,
@@ -161,7 +169,7 @@ export function openOrderBook({ path, timeZone }: Options) {
       return writing((): CreateOutcome => {
         const now = Date.now()
         if (key !== null) {
-          dropOldKeys.run(now - KEYS_LAST_MS)
+          dropOldKeys(now)
           const known = findKey.get(key)
           if (known !== undefined && known.request !== request) return { outcome: 'key reused' }
           const order = known === undefined ? null : records.get(known.order_id)
