@@ -9,6 +9,10 @@ import { newOrder } from '../support/order-book.js'
 
 const ORDERS = '/api/admin/orders'
 
+/** What a problem says of each wrong field. */
+const byField = ({ errors }: { errors: { path: string; message: string }[] }) =>
+  Object.fromEntries(errors.map(({ path, message }) => [path, message]))
+
 t.test('an order is entered with all its fields and read back as it was', async (t) => {
   const { call } = await startOrderApi(t)
   const given = {
@@ -71,9 +75,7 @@ t.test(
     const faults = async (order: unknown) => {
       const { status, body } = await call('POST', ORDERS, order)
       t.equal(status, 422)
-      return Object.fromEntries(
-        body.errors.map(({ path, message }: { path: string; message: string }) => [path, message]),
-      )
+      return byField(body)
     }
     t.match(await faults({}), {
       customerName: 'is required',
@@ -388,6 +390,81 @@ t.test('a list that is asked for wrongly says what is wrong with each parameter'
   t.equal((await call('GET', `${ORDERS}/99999999999999999999`)).status, 404)
   t.equal((await call('GET', `${ORDERS}/1/history`)).status, 404)
   t.equal((await call('PATCH', `${ORDERS}/1`, { notes: '' })).status, 404)
+})
+
+t.test('a parameter given too often is named, and a wrong one of several is too', async (t) => {
+  const { call } = await startOrderApi(t)
+  const ONE_STATUS = `must be one of ${ORDER_STATUSES.join(', ')}`
+  const asked: [query: string, errors: Record<string, string>][] = [
+    ['page=1&page=2', { page: 'was given twice: give it once' }],
+    ['sort=status&sort=status&sort=x', { sort: 'was given 3 times: give it once' }],
+    ['q=a&q=%00', { q: 'was given twice: give it once' }],
+    ['from=2026-01-01&from=x', { from: 'was given twice: give it once' }],
+    ['currency=EUR&currency=USD', { currency: 'was given twice: give it once' }],
+    ['status=lost', { status: ONE_STATUS }],
+    ['status=', { status: ONE_STATUS }],
+    ['status=paid&status=lost&status=gone', { status: ONE_STATUS }],
+    ['calculatorType=x', { calculatorType: 'must be one of fuel, distance, custom' }],
+    ['limit=1&limit=2', { limit: 'is not a known field' }],
+    ['page=x', { page: 'must be a whole number' }],
+  ]
+  for (const [query, errors] of asked) {
+    const { status, body } = await call('GET', `${ORDERS}?${query}`)
+    t.equal(status, 422, query)
+    t.strictSame(byField(body), errors)
+    const [[field, message] = []] = Object.entries(errors)
+    t.equal(body.detail, `${field} ${message}.`)
+  }
+})
+
+t.test('a value of another type is told in words what it must be', async (t) => {
+  const { call } = await startOrderApi(t)
+  const refusal = async (path: string, body: unknown) => {
+    const { status, body: problem } = await call(
+      path === `${ORDERS}/1` ? 'PATCH' : 'POST',
+      path,
+      body,
+    )
+    t.equal(status, 422)
+    return byField(problem)
+  }
+  const five = {
+    status: 'must be one of pending, paid, processing, fulfilled, refunded',
+    customerName: 'must be text',
+    customerEmail: 'must be text',
+    vesselName: 'must be text or null',
+    imoNumber: 'must be text or null',
+    calculatorType: 'must be one of fuel, distance, custom, or null',
+    calculatorData: 'must be an object or null',
+    currency: 'must be text',
+    orderSourceId: 'must be text or null',
+    notes: 'must be text',
+    placedAt: 'must be text',
+  }
+  const allFive = Object.fromEntries(Object.keys(five).map((field) => [field, 5]))
+  const numbers = { co2eKg: 'must be a number', amountMinor: 'must be a whole number' }
+  t.strictSame(await refusal(ORDERS, { ...allFive, co2eKg: '5', amountMinor: [5, 6] }), {
+    ...five,
+    ...numbers,
+  })
+  const fixed = 'is not a known field'
+  t.strictSame(await refusal(`${ORDERS}/1`, allFive), {
+    ...five,
+    calculatorType: fixed,
+    calculatorData: fixed,
+    placedAt: fixed,
+  })
+  t.strictSame(await refusal('/api/admin/stats', { range: 7 }), {
+    range: 'must be one of 7d, 30d, 90d, all',
+  })
+  t.strictSame(await refusal('/api/admin/login', { email: null, password: 5 }), {
+    email: 'must be text',
+    password: 'must be text',
+  })
+  t.strictSame(
+    await refusal(ORDERS, { ...newOrder(), calculatorType: 'fuel', calculatorData: 'x' }),
+    { calculatorData: 'must be an object or null' },
+  )
 })
 
 t.test('statistics are told of all four ranges, and of no other', async (t) => {
