@@ -40,6 +40,13 @@ function toProblem(error: FastifyError | Problem): Problem {
     : unexpected()
 }
 
+/** A problem told on purpose is no fault of ours and takes one line; what is unexpected has its stack. */
+function note(error: unknown, { log }: FastifyRequest): void {
+  if (error instanceof Problem) {
+    log.warn({ status: error.statusCode, detail: error.message }, 'request refused')
+  } else log.error({ err: error }, 'request failed')
+}
+
 async function answer(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
   reply.code(problem.statusCode).headers(problem.headers)
   if (isApi(request.url)) {
@@ -112,7 +119,7 @@ export default fp(
 
     app.setErrorHandler<FastifyError | Problem>(async (error, request, reply) => {
       const problem = toProblem(error)
-      if (problem.statusCode >= 500) request.log.error({ err: error }, 'request failed')
+      if (problem.statusCode >= 500) note(error, request)
       return answer(problem, request, reply)
     })
 

@@ -1,4 +1,5 @@
 import { isEmail } from './email-address.js'
+import { isTextLine } from './text-line.js'
 import { textFault, textLineFault } from './text-rules.js'
 
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
@@ -28,7 +29,7 @@ export const FORMAT_FAULTS: Record<string, (text: string) => string | null> = {
 
 /** What schemas of any feature may name as `format`. */
 export const FORMATS: Record<string, (text: string) => boolean> = {
-  'text-line': (text) => textLineFault(text) === null,
+  'text-line': isTextLine,
   text: (text) => textFault(text) === null,
   'email-address': isEmail,
   currency: (text) => CURRENCIES.has(text),

@@ -1,5 +1,9 @@
 import { Type, type StringOptions } from '@sinclair/typebox'
+import { textLineFault } from './text-rules.js'
 
-/** A schema for one line of text in any script, with something to read in it. */
+/** Whether a text is one line in any script, with something to read in it. */
+export const isTextLine = (text: string): boolean => textLineFault(text) === null
+
+/** A schema for such a line. */
 export const textLine = (options: StringOptions) =>
   Type.String({ minLength: 1, format: 'text-line', ...options })

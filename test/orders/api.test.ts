@@ -491,7 +491,7 @@ t.test('statistics are told of all four ranges, and of no other', async (t) => {
 
 t.test('while the book cannot be written to, a change is 503 and reading goes on', async (t) => {
   const DATA_DIR = temporaryFolder(t)
-  const { call } = await startOrderApi(t, { DATA_DIR })
+  const { call, log } = await startOrderApi(t, { DATA_DIR })
   await call('POST', ORDERS, newOrder())
   const { default: Database } = await import('better-sqlite3')
   const other = new Database(bookPath(DATA_DIR))
@@ -499,6 +499,13 @@ t.test('while the book cannot be written to, a change is 503 and reading goes on
   const refused = await call('PATCH', `${ORDERS}/1`, { notes: 'x' })
   t.equal(refused.status, 503)
   t.ok(Number(refused.headers.get('retry-after')) > 0)
+  t.strictSame(
+    log
+      .filter(({ level }) => Number(level) > 30)
+      .map(({ level, detail, err }) => [level, detail, err]),
+    [[40, refused.body.detail, undefined]],
+    'the log has it in one line',
+  )
   t.equal((await call('GET', `${ORDERS}/1`)).body.notes, '')
   other.close()
   t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 200)

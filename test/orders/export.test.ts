@@ -524,7 +524,7 @@ t.test('a client that goes is not an error, and makes room for the next', async 
 })
 
 t.test('two exports at once, and the third is asked to come back', async (t) => {
-  const { url } = await startExportApp(t, many)
+  const { url, log } = await startExportApp(t, many)
   const leaving = new AbortController()
   const two = await Promise.all(
     [1, 2].map(() =>
@@ -541,6 +541,11 @@ t.test('two exports at once, and the third is asked to come back', async (t) => 
   t.match(third.headers.get('content-type'), /problem\+json/)
   t.equal(third.headers.get('content-disposition'), null)
   await third.body?.cancel()
+  t.match(
+    log.filter(({ level }) => Number(level) > 30),
+    [{ level: 40, msg: 'request refused', status: 503, detail: /^Other exports/, err: undefined }],
+    'a line in the log is enough',
+  )
   leaving.abort()
   let again = await fetch(url)
   for (let tries = 0; again.status === 503 && tries < 100; tries++) {
@@ -568,7 +573,10 @@ t.test('a failure before the first byte is a problem', async (t) => {
     t.match(response.headers.get('content-type'), /problem\+json/)
     t.equal(response.headers.get('content-disposition'), null)
     t.notMatch(text, /sqlite|orders\.db|code/i, 'which tells nothing of the inside')
-    t.ok(log.some(({ msg }) => msg === 'request failed'))
+    const [noted, ...others] = log.filter(({ level }) => Number(level) > 30)
+    t.match(noted, { level: 50, msg: 'request failed', err: {} }, 'but the log does')
+    if (path === damaged) t.match(noted, { err: { stack: /unknown code: 99\n +at / } })
+    t.same(others, [])
   }
 })
 

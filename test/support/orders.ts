@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { Order } from '../../src/orders/order.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
+import { isTextLine } from '../../src/validation/text-line.js'
 import { FORMATS } from '../../src/validation/formats.js'
 import { calculation, imoNumber, textLine } from './calculations.js'
 
@@ -49,7 +50,7 @@ const FORMULA_LIKE = [
 export const orderText = (maxLength: number): fc.Arbitrary<string> =>
   fc
     .oneof(textLine(maxLength), fc.constantFrom(...FORMULA_LIKE))
-    .filter((text) => text.length <= maxLength && FORMATS['text-line']?.(text) === true)
+    .filter((text) => text.length <= maxLength && isTextLine(text))
 
 const BREAKS = ['\n', '\r\n', '\r', '\n\n', '\t', ' '] as const
 

@@ -32,6 +32,12 @@ export type CreateOutcome =
 /** The book takes no changes at the moment: others write to it for long, or its disk does not let it. */
 export class BookUnwritableError extends Error {
   override readonly name = 'BookUnwritableError'
+  /** Others write: it passes, and nobody need do anything */
+  readonly isBusy: boolean
+  constructor(cause: unknown) {
+    super('', { cause })
+    this.isBusy = isBusy(cause)
+  }
 }
 
 const WRITING_WAITS_MS = 5_000
@@ -95,7 +101,7 @@ export function openOrderBook({ path, timeZone }: Options) {
         return transaction.immediate()
       } catch (error) {
         const gaveUp = isBusy(error) && performance.now() > givesUp
-        if (gaveUp || isOfDisk(error)) throw new BookUnwritableError('', { cause: error })
+        if (gaveUp || isOfDisk(error)) throw new BookUnwritableError(error)
         if (!isBusy(error)) throw error
         await sleep(10 + Math.random() * 20)
       }
