@@ -614,6 +614,12 @@ t.test('a stop lets short exports finish, and ends those that nobody reads', asy
   await t.rejects(stalled.arrayBuffer())
 })
 
+t.test('an export that has not begun when the service stops is asked to come back', async (t) => {
+  const exports = orderExports({ path: some, timeZone: 'UTC' })
+  const started = exports.start(all('csv'), staying())
+  await Promise.all([exports.end(), t.rejects(started, { name: 'Problem', statusCode: 503 })])
+})
+
 t.test('threads start from the sources too, as they run in development', async (t) => {
   const script = join(temporaryFolder(t), 'export.mts')
   const module = join(projectRoot, 'src/orders/export/order-exports.ts')
