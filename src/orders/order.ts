@@ -60,7 +60,6 @@ const orderSourceId = textLine({
 const notes = Type.String({
   maxLength: 10_000,
   format: 'text',
-  'x-message': 'must not have control characters',
   description: "The administrators' own text",
 })
 const orderNumber = textLine({

@@ -160,7 +160,11 @@ t.test('sums follow the time zone, and a process of another zone writes none', a
   t.equal(first(tokyo), Date.parse('2026-03-02') / 86_400_000)
   const lisbon = openOrderBook({ path, timeZone: 'Europe/Lisbon' })
   t.equal(first(lisbon), Date.parse('2026-03-01') / 86_400_000)
-  await t.rejects(tokyo.create(newOrder(), 'ann'), /TIME_ZONE Europe\/Lisbon/)
+  const ofOtherDays = { statusCode: 503, message: /days of Europe\/Lisbon now, .* Asia\/Tokyo/ }
+  await t.rejects(tokyo.create(newOrder(), 'ann'), ofOtherDays)
+  t.throws(() => first(tokyo), ofOtherDays, 'nor does it read them')
+  await t.rejects(tokyo.list({}, { sort: 'placedAt', offset: 0, limit: 9 }), ofOtherDays)
+  await t.rejects(tokyo.list({ q: 'ann' }, { sort: 'placedAt', offset: 0, limit: 9 }), ofOtherDays)
   await lisbon.create(newOrder(), 'ann')
   await tokyo.close()
   await lisbon.close()
