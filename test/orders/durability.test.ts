@@ -9,7 +9,6 @@ import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { BookError, openDatabase } from '../../src/orders/book/open-database.js'
 import { bookPath, openOrderBook } from '../../src/orders/book/order-book.js'
-import { firstVersion } from '../../src/orders/order-changes.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkBook } from '../support/book-check.js'
 import { fillBook, newOrder } from '../support/order-book.js'
@@ -118,25 +117,6 @@ t.test(
     if (process.getuid?.() !== 0) t.match(refusalOf(t, unreadable), /cannot be opened/)
   },
 )
-
-t.test('in a book of the first layout order numbers go on after the highest, too', async (t) => {
-  const path = bookPath(temporaryFolder(t))
-  const given = firstVersion(newOrder(), '2026-11-20T12:00:00.000Z')
-  const numbers = ['W-1', 'CW-000900', 'CW-90a', 'CW-99999999999999999999']
-  fillBook(
-    path,
-    'UTC',
-    numbers.map((orderNumber, i) => ({ ...given, id: String(i + 1), orderNumber })),
-  )
-  const db = new Database(path)
-  db.pragma('user_version = 1')
-  db.close()
-  for (const orderNumber of ['CW-000901', 'CW-000902']) {
-    const book = openOrderBook({ path, timeZone: 'UTC' })
-    t.match(await book.create(newOrder(), 'ann'), { outcome: 'created', order: { orderNumber } })
-    await book.close()
-  }
-})
 
 t.test('a book opens at once while somebody writes to it for long', async (t) => {
   const path = bookPath(temporaryFolder(t))

@@ -103,15 +103,6 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   INSERT INTO settings VALUES ('time_zone', 'UTC'), ('next_order_number', '1');
   `,
-  `
-  -- The next order number lies above all that are written as ours; imported ones could be ahead.
-  UPDATE settings SET value = max(CAST(value AS INTEGER), (
-    SELECT coalesce(max(number), 0) + 1 FROM (
-      SELECT CAST(substr(order_number, 4) AS INTEGER) AS number FROM orders
-      WHERE order_number GLOB 'CW-[0-9]*' AND substr(order_number, 4) NOT GLOB '*[^0-9]*'
-    ) WHERE number <= 1000000000000
-  )) WHERE name = 'next_order_number';
-  `,
 ]
 
 /** The layout that this version of Clearwake writes. */
