@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parseImoNumber } from '../calculator/imo-number.js'
 import type { FieldError } from '../validation/field-errors.js'
 import type { FieldChange, NewOrder, Order, OrderChanges } from './order.js'
-import { movesFrom, type OrderStatus } from './order-status.js'
+import { movesFrom, ORDER_STATUSES, type OrderStatus } from './order-status.js'
 
 /** What a change of an order comes to. */
 export type Changed =
@@ -66,6 +66,25 @@ export function firstVersion(
 function momentsAt(order: Order, status: OrderStatus, now: string) {
   const fulfilledAt = status === 'fulfilled' ? now : status === 'pending' ? null : order.fulfilledAt
   return { fulfilledAt, cancelledAt: status === 'cancelled' ? now : null }
+}
+
+/** Statuses that an order may have once it has been fulfilled: whatever else follows begins anew. */
+const SINCE_FULFILLED: readonly OrderStatus[] = ['fulfilled', 'refunded', 'cancelled']
+
+/** A record's status and moments; values that its schema refuses are passed over. */
+type Moments = Partial<Record<'status' | 'fulfilledAt' | 'cancelledAt', unknown>>
+
+/** What is wrong with a record whose moments no moves lead to. */
+export function momentFaults({ status: given, fulfilledAt, cancelledAt }: Moments): FieldError[] {
+  const status = ORDER_STATUSES.find((known) => known === (given ?? 'pending'))
+  if (status === undefined) return []
+  const faults: FieldError[] = []
+  const message = `must be empty where status is ${status}`
+  if (fulfilledAt != null && !SINCE_FULFILLED.includes(status)) {
+    faults.push({ path: 'fulfilledAt', message })
+  }
+  if (cancelledAt != null && status !== 'cancelled') faults.push({ path: 'cancelledAt', message })
+  return faults
 }
 
 function nextVersion(order: Order, wanted: Partial<Order>, now: string): Changed {

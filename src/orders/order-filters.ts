@@ -17,7 +17,6 @@ export const OrderFilters = Type.Object({
     Type.String({
       maxLength: 200,
       format: 'text',
-      'x-message': 'must not have control characters',
       description: 'Part of order number, customer name, e-mail, vessel name or IMO number',
     }),
   ),

@@ -8,6 +8,7 @@ import { EXAMPLES } from '../calculator/examples.js'
 import { ImoNumber, VesselName } from '../calculator/vessel.js'
 import { oneOf } from '../validation/one-of.js'
 import { textLine } from '../validation/text-line.js'
+import { HIGHEST_IMPORTED_ID } from './order-id.js'
 import { ORDER_STATUSES, type OrderStatus } from './order-status.js'
 
 /** A field that may be without a value. */
@@ -60,10 +61,15 @@ const orderSourceId = textLine({
 const notes = Type.String({
   maxLength: 10_000,
   format: 'text',
-  'x-message': 'must not have control characters',
   description: "The administrators' own text",
 })
-const orderNumber = textLine({ maxLength: 40, description: 'For people; unique' })
+const orderNumber = textLine({
+  maxLength: 40,
+  format: 'order-number',
+  'x-message':
+    'must be one line with something to read in it, without control characters or spaces at its ends',
+  description: 'For people; unique',
+})
 const moment = (description: string) =>
   Type.String({
     format: 'date-time',
@@ -162,8 +168,8 @@ export const ImportedOrder = Type.Object(
     status: Type.Optional(StatusSchema),
     id: Type.Optional(
       Type.String({
-        format: 'order-id',
-        'x-message': 'must be a whole number above zero',
+        format: 'imported-order-id',
+        'x-message': `must be a whole number from 1 to ${HIGHEST_IMPORTED_ID.toLocaleString('en')}`,
       }),
     ),
     orderNumber: Type.Optional(orderNumber),

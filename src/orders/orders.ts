@@ -15,7 +15,7 @@ const orders: FastifyPluginAsync<{ book: OrderBook }> = async (app, options) => 
   })
   app.setErrorHandler((error, request) => {
     if (!(error instanceof BookUnwritableError)) throw error
-    request.log.error({ err: error.cause }, 'the order book takes no changes')
+    if (!error.isBusy) request.log.error({ err: error.cause }, 'the order book takes no changes')
     throw new Problem(503, 'The orders take no changes at the moment: nothing was changed.', {
       headers: { 'retry-after': '5' },
     })

@@ -71,6 +71,12 @@ function problemsOf(given: NodeJS.ProcessEnv): string[] {
     const text = given[name]
     return text === undefined || holds(text) ? [] : [`${name} ${rule}`]
   })
+  const twice = namedTwice(given.ADMIN_ACCOUNTS ?? '')
+  if (twice.length > 0) {
+    problems.push(
+      `ADMIN_ACCOUNTS must name each administrator once: ${twice.join(', ')} stands there more often`,
+    )
+  }
   if (given.HOST !== undefined && !isLoopback(given.HOST)) {
     for (const name of NEEDED_ELSEWHERE) {
       if (given[name] === undefined) {
@@ -79,6 +85,12 @@ function problemsOf(given: NodeJS.ProcessEnv): string[] {
     }
   }
   return problems
+}
+
+/** E-mail addresses that have more than one pair, of which only one could count. */
+function namedTwice(accounts: string): string[] {
+  const emails = (parseAdminAccounts(accounts) ?? []).map(({ email }) => email)
+  return [...new Set(emails.filter((email, index) => emails.indexOf(email) !== index))]
 }
 
 // The schema's conversion would take 0x50 and 8e1 too.

@@ -9,7 +9,7 @@ import type {
   FastifyRequest,
 } from 'fastify'
 import fp from 'fastify-plugin'
-import { fieldErrors } from '../validation/field-errors.js'
+import { fieldErrors, parameterErrors } from '../validation/field-errors.js'
 import { isApi, isReadable } from './address.js'
 import { invalidInput, Problem, unexpected } from './problem.js'
 
@@ -27,7 +27,10 @@ const REFUSALS: Record<string, string> = {
 /** Any error as one that may be told; what is not meant for the outside becomes a plain 500. */
 function toProblem(error: FastifyError | Problem): Problem {
   if (error instanceof Problem) return error
-  if (error.validation) return invalidInput(fieldErrors(error.validation as ErrorObject[]))
+  if (error.validation) {
+    const read = error.validationContext === 'body' ? fieldErrors : parameterErrors
+    return invalidInput(read(error.validation as ErrorObject[]))
+  }
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>
   // Only Fastify's own refusals are about the request. A library may throw a 401 of its own,
   // and messages of a JSON parser may quote the input: neither is the client's business.
@@ -35,6 +38,13 @@ function toProblem(error: FastifyError | Problem): Problem {
   return isRefusal
     ? new Problem(statusCode, REFUSALS[code] ?? 'The request is malformed.')
     : unexpected()
+}
+
+/** A problem told on purpose is no fault of ours and takes one line; what is unexpected has its stack. */
+function note(error: unknown, { log }: FastifyRequest): void {
+  if (error instanceof Problem) {
+    log.warn({ status: error.statusCode, detail: error.message }, 'request refused')
+  } else log.error({ err: error }, 'request failed')
 }
 
 async function answer(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
@@ -109,7 +119,7 @@ export default fp(
 
     app.setErrorHandler<FastifyError | Problem>(async (error, request, reply) => {
       const problem = toProblem(error)
-      if (problem.statusCode >= 500) request.log.error({ err: error }, 'request failed')
+      if (problem.statusCode >= 500) note(error, request)
       return answer(problem, request, reply)
     })
 

@@ -14,7 +14,10 @@ declare module 'fastify' {
   }
 }
 
-/** Tells the state of something the service depends on; not ready means no traffic, please. */
+/**
+ * Tells the state of something the service depends on; not ready means no traffic, please. Of what
+ * it throws, a Problem says why.
+ */
 export type ReadinessCheck = () => Promise<{ ready: boolean; detail: string }>
 
 const REQUEST_ID = /^[\w.-]{1,64}$/
@@ -113,8 +116,8 @@ export default fp(
 async function settled(check: ReadinessCheck): ReturnType<ReadinessCheck> {
   try {
     return await check()
-  } catch {
-    return { ready: false, detail: 'the check failed' }
+  } catch (error) {
+    return { ready: false, detail: error instanceof Problem ? error.message : 'the check failed' }
   }
 }
 

@@ -1,11 +1,6 @@
 import { isEmail } from './email-address.js'
 import { isTextLine } from './text-line.js'
-
-// The controls that a text of several lines may have are tab and line break.
-const FORBIDDEN = /(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069]|\p{Cs}/u
-
-/** Text of any number of lines: no control characters but tab and line break, well-formed Unicode. */
-const isText = (text: string): boolean => !FORBIDDEN.test(text)
+import { textFault, textLineFault } from './text-rules.js'
 
 /** The codes of ISO 4217 that an amount may be in. */
 export const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
@@ -29,10 +24,16 @@ const DATE_TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z
 const isDateTime = (text: string): boolean =>
   isDate(DATE_TIME.exec(text)?.[1] ?? '') && !Number.isNaN(Date.parse(text))
 
+/** Formats that tell what is wrong with a text, in words for a person; `null` for nothing. */
+export const FORMAT_FAULTS: Record<string, (text: string) => string | null> = {
+  'text-line': textLineFault,
+  text: textFault,
+}
+
 /** What schemas of any feature may name as `format`. */
 export const FORMATS: Record<string, (text: string) => boolean> = {
   'text-line': isTextLine,
-  text: isText,
+  text: (text) => textFault(text) === null,
   'email-address': isEmail,
   currency: isCurrency,
   date: isDate,

@@ -139,6 +139,16 @@ t.test('an address that others reach needs a secret, accounts and a public addre
   t.match(partial, /PUBLIC_BASE_URL/)
 })
 
+t.test('an administrator who is named twice is refused, and named', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const message = await configProblem({
+    DATA_DIR,
+    ADMIN_ACCOUNTS: `ann@example.com:${HASH},bob@example.com:${HASH},Ann@Example.com:${HASH}`,
+  })
+  t.match(message, /^ {2}ADMIN_ACCOUNTS must name each administrator once: ann@example\.com /m)
+  t.notMatch(message, /bob@example\.com|argon2id/, 'the others and the hashes are not')
+})
+
 t.test('values that look right but are not are refused', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const wrong: [string, string][] = [

@@ -114,6 +114,8 @@ export const layoutOf = (db: Database): number =>
 
 /** Brings a file to the layout of today, all or nothing. */
 export function migrate(db: Database): void {
+  // A book of today is opened without waiting for others that write to it.
+  if (layoutOf(db) === LAYOUT) return
   db.transaction(() => {
     // Read within: of two processes that start at once, the second finds the work done.
     for (let layout = layoutOf(db); layout < LAYOUT; layout++) db.exec(MIGRATIONS[layout] ?? '')

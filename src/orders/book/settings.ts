@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { Problem } from '../../plugins/problem.js'
 import { dayCalendar, type DayCalendar } from './day-calendar.js'
 import { rebuildRollUps } from './roll-ups.js'
 
@@ -26,10 +27,19 @@ export function keepTimeZone(db: Database, timeZone: string): DayCalendar {
   return calendar
 }
 
-/** Refuses to write sums by other days than the book's: a process beside this one may have changed them. */
-export function requireTimeZone(db: Database, timeZone: string): void {
-  const kept = readSetting(db, 'time_zone')
-  if (kept !== timeZone) {
-    throw new Error(`the order book goes by TIME_ZONE ${kept} now, this process by ${timeZone}`)
+/**
+ * Makes a check that a book's sums are still those of a time zone's days: a process beside this
+ * one may have changed them. It throws a Problem (503) where they are not, and belongs into the
+ * transaction that reads or writes them.
+ */
+export function timeZoneCheck(db: Database, timeZone: string): () => void {
+  const read = db.prepare<[], string>("SELECT value FROM settings WHERE name = 'time_zone'").pluck()
+  return () => {
+    const kept = read.get()
+    if (kept === timeZone) return
+    throw new Problem(
+      503,
+      `The order book goes by the days of ${kept} now, and this process by those of ${timeZone}: give all processes the same TIME_ZONE.`,
+    )
   }
 }

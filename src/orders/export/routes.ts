@@ -10,9 +10,11 @@ interface Options {
   /** The order book's file */
   path: string
   timeZone: string
+  /** Throws a Problem where the book cannot be exported now */
+  check: () => void
 }
 
-const routes: FastifyPluginAsyncTypebox<Options> = async (app, { path, timeZone }) => {
+const routes: FastifyPluginAsyncTypebox<Options> = async (app, { path, timeZone, check }) => {
   const exports = orderExports({ path, timeZone })
   const calendar = dayCalendar(timeZone)
 
@@ -46,6 +48,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { path, timeZone 
       const { format, sort, ...filters } = request.query
       const faults = filterFaults(filters)
       if (faults.length > 0) throw invalidInput(faults)
+      check()
 
       const leaving = new AbortController()
       reply.raw.once('close', () => leaving.abort())

@@ -7,7 +7,8 @@ export type Column = keyof ImportedOrder
 const COLUMNS = Object.keys(Order.properties) as Column[]
 const REQUIRED: readonly Column[] = ImportedOrder.required
 
-const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name)
+/** Whether a name in a header is that of a field. */
+export const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name)
 
 /** What the cells of a line stand for. */
 export interface Header {
