@@ -236,7 +236,12 @@ t.test('figures that cannot be read are told of in place, with a way to try agai
     t.match(fragment.html, /The figures could not be read[^]*hx-get="\/admin\?range=7d"/)
     t.notMatch(page.html + fragment.html, /no such table|sums/, 'and nothing from inside')
     t.equal(log.filter(({ msg }) => msg === 'the statistics cannot be read').length, 2)
+    db.exec("UPDATE settings SET value = 'Asia/Tokyo' WHERE name = 'time_zone'")
+    const told = await get('/admin?range=7d', HTMX)
+    t.equal(told.status, 503)
+    t.match(textOf(told.html), /The figures could not be read .*Asia\/Tokyo.*TIME_ZONE/)
   } finally {
+    db.exec("UPDATE settings SET value = 'Atlantic/Reykjavik' WHERE name = 'time_zone'")
     db.exec('ALTER TABLE sums_away RENAME TO sums')
     db.close()
   }
