@@ -317,7 +317,7 @@ t.test('what is wrong stands beside its field, with what was typed', async (t) =
       { co2eKg: /at most/, amount: /at most/ },
     ],
     ['amounts', { co2eKg: '1', amount: 'lots', currency: 'XXY' }, { currency: /ISO 4217/ }],
-    ['source', { orderSourceId: 'a\u0000b' }, { orderSourceId: /one line/ }],
+    ['source', { orderSourceId: 'a\u0000b' }, { orderSourceId: /control characters/ }],
     ['notes', { notes: 'a\u0007' }, { notes: /control characters/ }],
   ]
   for (const [group, fields, errors] of cases) {
