@@ -19,8 +19,8 @@ let leaving = false
 document.addEventListener('htmx:after:request', ({ detail: { ctx } }) => {
   leaving = Boolean(ctx.hx?.redirect)
 })
-document.addEventListener('submit', ({ target }) => {
-  if (!target.hasAttribute('hx-post')) leaving = true
+document.addEventListener('submit', (event) => {
+  if (!event.defaultPrevented) leaving = true
 })
 addEventListener('beforeunload', (event) => {
   if (!leaving && unsaved()) event.preventDefault()
