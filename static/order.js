@@ -19,8 +19,8 @@ let leaving = false
 document.addEventListener('htmx:after:request', ({ detail: { ctx } }) => {
   leaving = Boolean(ctx.hx?.redirect)
 })
-document.addEventListener('submit', ({ target }) => {
-  if (!target.hasAttribute('hx-post')) leaving = true
+document.addEventListener('submit', (event) => {
+  if (!event.defaultPrevented) leaving = true
 })
 addEventListener('beforeunload', (event) => {
   if (!leaving && unsaved()) event.preventDefault()
@@ -62,8 +62,8 @@ document.addEventListener('keydown', (event) => {
   link.click()
 })
 
-// A message goes by itself, unless there is something to do about it.
-const message = () => document.querySelector('.message:not(:has(button))')
+// A message goes by itself, unless it is bad news or there is something to do about it.
+const message = () => document.querySelector('.message:not(.failed, :has(button))')
 const letGo = () => {
   const told = message()
   if (told) setTimeout(() => told.remove(), 10_000)
@@ -85,12 +85,4 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
 // What had the focus may be gone with the part that was swapped.
 document.addEventListener('htmx:finally:request', () => {
   if (document.activeElement === document.body) byId('order-title')?.focus({ preventScroll: true })
-})
-
-document.addEventListener('htmx:error', ({ detail }) => {
-  if (!detail.ctx) return
-  const notice = document.createElement('p')
-  notice.className = 'offline'
-  notice.textContent = 'No connection: nothing was saved. What you typed is still here.'
-  byId('messages').replaceChildren(notice)
 })

@@ -144,7 +144,7 @@ async function download(link) {
   const leaving = new AbortController()
   stop.addEventListener('click', () => leaving.abort())
   try {
-    const answer = await fetch(link.href, { signal: leaving.signal })
+    const answer = await fetch(link.dataset.export, { signal: leaving.signal })
     if (answer.status === 401)
       return location.assign(
         `/admin/login?to=${encodeURIComponent(location.pathname + location.search)}`,

@@ -155,11 +155,15 @@ export function listView({ query, leftOut, items, total, currencies, figures, ti
     })),
     exports: (['csv', 'xlsx'] as const).map((format) => {
       const all = { ...query, page: 1, pageSize: DEFAULT_PAGE_SIZE }
-      const href = listUrl(all, '/api/admin/orders/export')
+      const at = (path: string): string => {
+        const url = listUrl(all, path)
+        return `${url}${url.includes('?') ? '&' : '?'}format=${format}`
+      }
       return {
         format,
         label: format === 'csv' ? 'CSV' : 'Excel',
-        href: `${href}${href.includes('?') ? '&' : '?'}format=${format}`,
+        href: at('/admin/orders/export'),
+        api: at('/api/admin/orders/export'),
       }
     }),
   }

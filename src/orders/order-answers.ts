@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Problem } from '../plugins/problem.js'
 import { readerLocale } from '../plugins/reader-locale.js'
 import type { OrderBook } from './book/order-book.js'
 import { currencyChoices } from './currencies.js'
@@ -27,14 +28,11 @@ export function orderAnswers(book: OrderBook) {
   const figuresOf = (request: FastifyRequest) =>
     figuresFor(readerLocale(request.headers['accept-language']), timeZone)
 
-  const missing = (reply: FastifyReply) =>
-    reply.code(404).hypermedia(
-      { page: 'orders/no-such-order', fragment: 'errors/_failure' },
-      {
-        administrator: reply.request.administrator,
-        message: 'There is no such order.',
-      },
-    )
+  const missing = (reply: FastifyReply) => {
+    const { wantsFragment, administrator } = reply.request
+    if (wantsFragment) throw new Problem(404, 'There is no such order.')
+    return reply.code(404).hypermedia({ page: 'orders/no-such-order' }, { administrator })
+  }
 
   /** A message about an order in words, with the way back where there is one. */
   const messageOf = (request: OrderRequest, code: MessageCode, order: Order) => ({
@@ -80,7 +78,7 @@ export function orderAnswers(book: OrderBook) {
         group,
         isWhole,
         currencies: told.form && currencyChoices(book.currencies(), locale),
-        message: message ? messageOf(request, message, order) : leftMessage(request, reply),
+        success: message ? messageOf(request, message, order) : leftMessage(request, reply),
         // Opening a form leaves what is told there, such as a way to undo.
         keepsMessage: request.method === 'GET' && !isWhole,
         list: {

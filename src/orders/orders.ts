@@ -13,7 +13,7 @@ const orders: FastifyPluginAsync<{ book: OrderBook }> = async (app, options) => 
     book.check()
     return { ready: true, detail: 'the order book can be read' }
   })
-  app.setErrorHandler((error, request) => {
+  app.setErrorHandler(async (error, request) => {
     if (!(error instanceof BookUnwritableError)) throw error
     if (!error.isBusy) request.log.error({ err: error.cause }, 'the order book takes no changes')
     throw new Problem(503, 'The orders take no changes at the moment: nothing was changed.', {

@@ -37,7 +37,10 @@ export default fp(
         // What was typed stays on the page, or one step back: nobody is led away from it.
         return reply
           .code(401)
-          .hypermedia({ page: 'admin/session-ended', fragment: 'admin/_session-ended' }, { login })
+          .hypermedia(
+            { page: 'admin/session-ended', fragment: 'admin/_session-ended-part' },
+            { login },
+          )
       }
       // htmx would follow a redirect and put the login in the place of a part of the page.
       if (request.headers['hx-request'] === 'true') {

@@ -11,6 +11,7 @@ import type {
 import fp from 'fastify-plugin'
 import { fieldErrors, parameterErrors } from '../validation/field-errors.js'
 import { isApi, isReadable } from './address.js'
+import { errorPage } from './error-page.js'
 import { invalidInput, Problem, unexpected } from './problem.js'
 
 const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -55,14 +56,10 @@ async function answer(problem: Problem, request: FastifyRequest, reply: FastifyR
       .serializer(JSON.stringify)
       .send(problem.details(request.id))
   }
-  return reply.hypermedia(
-    { page: 'errors/error', fragment: 'errors/_failure' },
-    {
-      title: problem.statusCode === 404 ? 'Nothing here' : problem.title,
-      message: problem.message,
-      requestId: request.id,
-    },
-  )
+  const { views, data } = errorPage(problem, request)
+  // The address goes into no history: the page stays the one it was.
+  if (request.wantsFragment) reply.header('hx-push-url', 'false')
+  return reply.hypermedia(views, data)
 }
 
 const UNREADABLE: Record<string, number> = {

@@ -3,6 +3,7 @@ import cookie, { type CookieSerializeOptions } from '@fastify/cookie'
 import jwt from '@fastify/jwt'
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
+import { isApi } from './address.js'
 import type { AdminAccount } from './admin-accounts.js'
 import { Problem } from './problem.js'
 import { isUnsafe, provenanceOf } from './provenance.js'
@@ -16,6 +17,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; there is one only behind `requireAdministrator` */
     readonly administrator: Administrator
+    /** Who asks, where that was found out; `null` for everybody else */
+    readonly knownAdministrator: Administrator | null
     /** The session of who asks; there is one only behind `requireAdministrator` */
     readonly adminSession: AdminSession
   }
@@ -45,6 +48,12 @@ const notLoggedIn = (): Problem =>
   new Problem(401, 'Only administrators may do this: log in first.', {
     headers: { 'www-authenticate': 'Bearer' },
   })
+
+/** What a call with a cookie is told that no page of ours has made. */
+const FOREIGN_CALL =
+  'With a cookie this is taken from our own pages only: send the token as “Authorization: Bearer” instead, or an Origin header with the address of this service.'
+/** The same for a form. */
+const FOREIGN_FORM = 'This did not come from a page of this service, so nothing was done.'
 
 const endedKey = (session: AdminSession): string => `ended:${session.id}`
 
@@ -87,10 +96,7 @@ export default fp(
       const byCookie = request.headers.authorization === undefined
       const provenance = provenanceOf(request, app.publicBaseUrl())
       if (byCookie && isUnsafe(request.method) && provenance !== 'own') {
-        throw new Problem(
-          403,
-          'With a cookie this is taken from our own pages only: send the token as “Authorization: Bearer” instead, or an Origin header with the address of this service.',
-        )
+        throw new Problem(403, isApi(request.url) ? FOREIGN_CALL : FOREIGN_FORM)
       }
       sessions.set(request, session)
     })
@@ -104,6 +110,12 @@ export default fp(
     app.decorateRequest('administrator', {
       getter(this: FastifyRequest): Administrator {
         return { email: this.adminSession.email }
+      },
+    })
+
+    app.decorateRequest('knownAdministrator', {
+      getter(this: FastifyRequest): Administrator | null {
+        return sessions.has(this) ? this.administrator : null
       },
     })
 

@@ -7,9 +7,8 @@ import { seedDemoBook } from '../../src/orders/demo/seed-demo-book.js'
 import { projectRoot } from '../../src/project-root.js'
 import { linkSigner } from '../../src/qr-code/link-signature.js'
 import { prefillLinks } from '../../src/qr-code/prefill-link.js'
-import { ADMIN_ACCOUNTS } from '../support/administrator.js'
+import { ADMIN, ADMIN_ACCOUNTS } from '../support/administrator.js'
 import { DESKTOP, launchBrowser, PHONE } from '../support/browser.js'
-import { logInBy } from '../support/portal.js'
 import { TRIPS } from '../support/trips.js'
 
 // Takes the README's pictures anew: npm run screenshots.
@@ -61,14 +60,14 @@ const pictures = [
 
 const browser = await launchBrowser()
 for (const { name, path, viewport, scheme } of pictures) {
-  const page = await browser.newPage({ viewport, colorScheme: scheme, locale: 'en-GB' })
+  const context = await browser.newContext({ viewport, colorScheme: scheme, locale: 'en-GB' })
   if (path.startsWith('/admin')) {
-    await logInBy(page, base)
-    await page.waitForURL('**/admin')
+    await context.request.post(`${base}/api/admin/login`, { data: ADMIN })
   }
+  const page = await context.newPage()
   await page.goto(path.startsWith('/') ? base + path : path, { waitUntil: 'networkidle' })
   await page.screenshot({ path: join(folder, `${name}.png`) })
-  await page.close()
+  await context.close()
 }
 await browser.close()
 await app.close()
