@@ -1,5 +1,5 @@
 import { parseDay } from '../orders/book/day-calendar.js'
-import type { Figures } from '../orders/figures.js'
+import type { Figures } from '../orders/pages/figures.js'
 import { changeOfRate, changeOfSum, type Change } from './change.js'
 import type { DashboardStats } from './dashboard-stats.js'
 import type { FigureWords } from './figure-words.js'

@@ -1,6 +1,6 @@
 import type { OrderBook } from '../orders/book/order-book.js'
 import { isoDate } from '../orders/book/day-calendar.js'
-import { figuresFor } from '../orders/figures.js'
+import { figuresFor } from '../orders/pages/figures.js'
 import { cardsOf } from './cards.js'
 import { currenciesByUse } from './currencies-by-use.js'
 import { dashboardStats, type Range } from './dashboard-stats.js'

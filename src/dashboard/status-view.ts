@@ -1,5 +1,5 @@
-import type { Figures } from '../orders/figures.js'
-import { STATUS_NAMES } from '../orders/order-words.js'
+import type { Figures } from '../orders/pages/figures.js'
+import { STATUS_NAMES } from '../orders/pages/order-words.js'
 import type { DashboardStats } from './dashboard-stats.js'
 import type { FigureWords } from './figure-words.js'
 import { daysOf, ordersUrl } from './matching-orders.js'

@@ -1,5 +1,5 @@
 import { isoDate, nextStep, parseDay } from '../orders/book/day-calendar.js'
-import type { Figures } from '../orders/figures.js'
+import type { Figures } from '../orders/pages/figures.js'
 import { minorUnitDigits } from '../orders/minor-unit.js'
 import type { DashboardStats, TimelineData } from './dashboard-stats.js'
 import { inUnit, massUnit, type FigureWords } from './figure-words.js'

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Problem } from '../plugins/problem.js'
 import { BookUnwritableError, type OrderBook } from './book/order-book.js'
-import newOrderPages from './new-order-pages.js'
-import orderPages from './order-pages.js'
-import pages from './pages.js'
+import newOrderPages from './pages/new-order-pages.js'
+import orderPages from './pages/order-pages.js'
+import pages from './pages/list-pages.js'
 import routes from './routes.js'
 
 /** The orders: their API and their pages. */

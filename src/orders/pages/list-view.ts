@@ -1,10 +1,10 @@
-import { CALCULATOR_TYPES } from '../calculator/calculator-data.js'
+import { CALCULATOR_TYPES } from '../../calculator/calculator-data.js'
 import type { Figures } from './figures.js'
-import { DEFAULT_PAGE_SIZE, listUrl, nextSort, type ListQuery } from './list-query.js'
-import type { SortField } from './order-filters.js'
-import { ORDER_STATUSES } from './order-status.js'
+import { DEFAULT_PAGE_SIZE, listUrl, nextSort, type ListQuery } from '../list-query.js'
+import type { SortField } from '../order-filters.js'
+import { ORDER_STATUSES } from '../order-status.js'
 import { STATUS_NAMES, TYPE_NAMES } from './order-words.js'
-import type { Order } from './order.js'
+import type { Order } from '../order.js'
 
 const COLUMNS: { field: SortField; title: string; numeric?: true; descendingFirst?: true }[] = [
   { field: 'orderNumber', title: 'Order' },

@@ -1,4 +1,4 @@
-import { checker } from '../calculator/vocabulary.js'
+import { checker } from '../../calculator/vocabulary.js'
 import {
   readFields,
   textsOf,
@@ -6,7 +6,7 @@ import {
   type FieldTexts,
   type OrderField,
 } from './order-fields.js'
-import { OrderChanges, type Order } from './order.js'
+import { OrderChanges, type Order } from '../order.js'
 
 /** What is edited together, and its fields. */
 export const EDIT_GROUPS = {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Problem } from '../plugins/problem.js'
-import { readerLocale } from '../plugins/reader-locale.js'
-import type { OrderBook } from './book/order-book.js'
+import { Problem } from '../../plugins/problem.js'
+import { readerLocale } from '../../plugins/reader-locale.js'
+import type { OrderBook } from '../book/order-book.js'
 import { currencyChoices } from './currencies.js'
 import { isEditGroup } from './edit-form.js'
 import { figuresFor } from './figures.js'
@@ -9,7 +9,7 @@ import { historyView } from './history-view.js'
 import { listOf, neighbours, placeUrl, readPlace } from './list-place.js'
 import { isMessageCode, messageText, type MessageCode } from './order-messages.js'
 import { orderView, type Notice, type Telling } from './order-view.js'
-import type { Order } from './order.js'
+import type { Order } from '../order.js'
 
 type Fields = Record<string, unknown>
 

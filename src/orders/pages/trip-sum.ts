@@ -1,7 +1,7 @@
-import type { Calculation } from '../calculator/calculator-data.js'
-import { estimate } from '../calculator/estimate.js'
-import { formatExact, formatHundredths } from '../calculator/number-text.js'
-import { working } from '../calculator/working.js'
+import type { Calculation } from '../../calculator/calculator-data.js'
+import { estimate } from '../../calculator/estimate.js'
+import { formatExact, formatHundredths } from '../../calculator/number-text.js'
+import { working } from '../../calculator/working.js'
 import type { Figures } from './figures.js'
 
 const fourDigits = (value: number): number =>

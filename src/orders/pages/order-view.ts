@@ -1,13 +1,13 @@
-import type { HistoryEntry } from './book/order-records.js'
+import type { HistoryEntry } from '../book/order-records.js'
 import { EDIT_GROUP_NAMES, EDIT_GROUPS, type EditForm, type EditGroup } from './edit-form.js'
 import { fieldViews } from './field-view.js'
 import type { Figures } from './figures.js'
 import { historyView, type EntryView } from './history-view.js'
 import { placeUrl, type ListPlace } from './list-place.js'
 import { textsOf, type FieldTexts } from './order-fields.js'
-import { movesFrom, type OrderStatus } from './order-status.js'
+import { movesFrom, type OrderStatus } from '../order-status.js'
 import { STATUS_NAMES } from './order-words.js'
-import type { Order } from './order.js'
+import type { Order } from '../order.js'
 import { tripView } from './trip-view.js'
 
 const GROUP_TITLES: Record<EditGroup, string> = {

@@ -1,6 +1,6 @@
-import type { CalculatorType } from '../calculator/calculator-data.js'
-import { ORDER_STATUSES, type OrderStatus } from './order-status.js'
-import type { LiveStatus } from './order.js'
+import type { CalculatorType } from '../../calculator/calculator-data.js'
+import { ORDER_STATUSES, type OrderStatus } from '../order-status.js'
+import type { LiveStatus } from '../order.js'
 
 /** What people read for a status. */
 export const STATUS_NAMES: Record<OrderStatus, string> = {

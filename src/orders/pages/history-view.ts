@@ -1,8 +1,8 @@
-import type { HistoryEntry } from './book/order-records.js'
+import type { HistoryEntry } from '../book/order-records.js'
 import type { Figures } from './figures.js'
-import { ORDER_STATUSES } from './order-status.js'
+import { ORDER_STATUSES } from '../order-status.js'
 import { STATUS_NAMES } from './order-words.js'
-import type { FieldChange, Order } from './order.js'
+import type { FieldChange, Order } from '../order.js'
 
 /** A change in words; without `from` something was added, without `to` it was taken away. */
 export interface ChangeView {

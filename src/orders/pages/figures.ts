@@ -1,4 +1,4 @@
-import { minorUnitDigits } from './minor-unit.js'
+import { minorUnitDigits } from '../minor-unit.js'
 
 /** Figures and dates as a reader's locale writes them. Dates are those of a time zone. */
 export function figures(locale: string, timeZone: string) {

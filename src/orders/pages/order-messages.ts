@@ -1,4 +1,4 @@
-import type { Order } from './order.js'
+import type { Order } from '../order.js'
 import { STATUS_NAMES } from './order-words.js'
 
 const WORDS = {

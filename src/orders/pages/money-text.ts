@@ -3,9 +3,9 @@ import {
   parseNumber,
   unambiguous,
   type ParsedNumber,
-} from '../calculator/number-text.js'
-import { minorUnitDigits } from './minor-unit.js'
-import { Order } from './order.js'
+} from '../../calculator/number-text.js'
+import { minorUnitDigits } from '../minor-unit.js'
+import { Order } from '../order.js'
 
 const MOST_MINOR = Order.properties.amountMinor.maximum ?? Number.MAX_SAFE_INTEGER
 

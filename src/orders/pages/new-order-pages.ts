@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import adminPages from '../plugins/admin-pages.js'
-import { readerLocale } from '../plugins/reader-locale.js'
-import type { OrderBook } from './book/order-book.js'
+import adminPages from '../../plugins/admin-pages.js'
+import { readerLocale } from '../../plugins/reader-locale.js'
+import type { OrderBook } from '../book/order-book.js'
 import { currencyChoices } from './currencies.js'
 import { figuresFor } from './figures.js'
 import { readNewOrder, type NewOrderForm } from './new-order-form.js'
@@ -40,7 +40,9 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
   }
 
   app.get('/admin/orders/new', async (_request, reply) =>
-    show(reply, readNewOrder({ currency: app.config.CURRENCY }, timeZone, Date.now()), { key: randomUUID() }),
+    show(reply, readNewOrder({ currency: app.config.CURRENCY }, timeZone, Date.now()), {
+      key: randomUUID(),
+    }),
   )
 
   app.post<FormRoute>('/admin/orders/new/emissions', async ({ headers, body = {} }, reply) => {

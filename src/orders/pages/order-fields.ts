@@ -1,7 +1,7 @@
-import { parseNumber, unambiguous } from '../calculator/number-text.js'
-import { isCurrency } from '../validation/formats.js'
+import { parseNumber, unambiguous } from '../../calculator/number-text.js'
+import { isCurrency } from '../../validation/formats.js'
 import { amountText, readAmount } from './money-text.js'
-import type { Order } from './order.js'
+import type { Order } from '../order.js'
 
 /** The fields of an order's forms. All are texts there, and money is one amount and a currency. */
 export const ORDER_FIELDS = [

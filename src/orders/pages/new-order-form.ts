@@ -2,13 +2,13 @@ import {
   CALCULATOR_TYPES,
   isCalculatorType,
   type CalculatorType,
-} from '../calculator/calculator-data.js'
-import { readForm, type CalculatorForm } from '../calculator/calculator-form.js'
-import { estimate } from '../calculator/estimate.js'
-import { unambiguous } from '../calculator/number-text.js'
-import { checker } from '../calculator/vocabulary.js'
+} from '../../calculator/calculator-data.js'
+import { readForm, type CalculatorForm } from '../../calculator/calculator-form.js'
+import { estimate } from '../../calculator/estimate.js'
+import { unambiguous } from '../../calculator/number-text.js'
+import { checker } from '../../calculator/vocabulary.js'
 import { readMoment } from './moment-text.js'
-import { newOrderFaults } from './order-changes.js'
+import { newOrderFaults } from '../order-changes.js'
 import {
   BLANK,
   ORDER_FIELDS,
@@ -17,7 +17,7 @@ import {
   type Faults,
   type FieldTexts,
 } from './order-fields.js'
-import { NewOrder } from './order.js'
+import { NewOrder } from '../order.js'
 
 /** The form of a new order as a person filled it in. */
 export interface NewOrderForm {

@@ -1,6 +1,6 @@
-import type { ChangeOutcome, OrderBook } from './book/order-book.js'
+import type { ChangeOutcome, OrderBook } from '../book/order-book.js'
 import { isLiveStatus, STATUS_NAMES } from './order-words.js'
-import type { LiveStatus, Order } from './order.js'
+import type { LiveStatus, Order } from '../order.js'
 
 /** An order as the list showed it when it was chosen. */
 export interface Chosen {

@@ -1,10 +1,15 @@
-import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
-import { CALCULATOR_NAMES, CHOICES, FIELD_NAMES, formView } from '../calculator/calculator-view.js'
+import { CALCULATOR_TYPES, type CalculatorType } from '../../calculator/calculator-data.js'
+import {
+  CALCULATOR_NAMES,
+  CHOICES,
+  FIELD_NAMES,
+  formView,
+} from '../../calculator/calculator-view.js'
 import { fieldViews } from './field-view.js'
 import type { Figures } from './figures.js'
 import type { NewOrderForm } from './new-order-form.js'
 import { ORDER_FIELDS, type Faults } from './order-fields.js'
-import { ORDER_STATUSES } from './order-status.js'
+import { ORDER_STATUSES } from '../order-status.js'
 import { STATUS_NAMES } from './order-words.js'
 import { tripSum } from './trip-sum.js'
 

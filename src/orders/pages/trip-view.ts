@@ -1,11 +1,11 @@
-import { CALCULATOR_TYPES } from '../calculator/calculator-data.js'
-import { FIELD_NAMES } from '../calculator/calculator-view.js'
-import { checkCalculation } from '../calculator/check-calculation.js'
-import { FUELS } from '../calculator/emission-factors.js'
-import { UNIT_NAMES } from '../calculator/units.js'
+import { CALCULATOR_TYPES } from '../../calculator/calculator-data.js'
+import { FIELD_NAMES } from '../../calculator/calculator-view.js'
+import { checkCalculation } from '../../calculator/check-calculation.js'
+import { FUELS } from '../../calculator/emission-factors.js'
+import { UNIT_NAMES } from '../../calculator/units.js'
 import type { Figures } from './figures.js'
 import { TYPE_NAMES } from './order-words.js'
-import type { Order } from './order.js'
+import type { Order } from '../order.js'
 import { tripSum, type TripSum } from './trip-sum.js'
 
 /** Which field says in what unit another one is, or the unit that it always has. */

@@ -1,6 +1,6 @@
-import type { OrderBook } from './book/order-book.js'
-import { listUrl, readListQuery, type ListQuery } from './list-query.js'
-import type { Order } from './order.js'
+import type { OrderBook } from '../book/order-book.js'
+import { listUrl, readListQuery, type ListQuery } from '../list-query.js'
+import type { Order } from '../order.js'
 
 /** The list that an order was opened from, and where in it. */
 export interface ListPlace {

@@ -1,6 +1,6 @@
-import type { ChangeOutcome, OrderBook } from './book/order-book.js'
+import type { ChangeOutcome, OrderBook } from '../book/order-book.js'
 import type { EditForm } from './edit-form.js'
-import type { OrderChanges } from './order.js'
+import type { OrderChanges } from '../order.js'
 
 /**
  * Saves an edit. Where the order has changed since its form was made, but by the same person and
