@@ -146,13 +146,13 @@ t.test('an order moves on, and a move that came too late is explained', async (t
     'Start processing',
     'Mark as fulfilled',
     'Mark as refunded',
-    'Cancel order …',
+    'Cancel order…',
   ])
   await ann.call('PATCH', `${ORDERS}/${id}`, { status: 'refunded' })
   await page.getByRole('button', { name: 'Start processing' }).click()
   await page.locator('#notice').waitFor()
   t.match(await page.locator('#notice').innerText(), /has changed since you opened it/)
-  t.same(await page.locator('.moves :is(button, a)').allInnerTexts(), ['Cancel order …'])
+  t.same(await page.locator('.moves :is(button, a)').allInnerTexts(), ['Cancel order…'])
   t.same(silent(complaints), [])
 })
 
