@@ -53,8 +53,9 @@ document.addEventListener('change', ({ target }) => {
   if (target.id === 'choose-all' || target.name === 'order') showChosen()
 })
 document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
-  // What a person has ticked stays ticked through a swap: let the fields follow the address.
-  if (ctx.target?.id === 'orders') {
+  // What a person has ticked stays ticked through a swap: let the fields follow the address,
+  // unless nothing came of it and all is to be tried again.
+  if (ctx.target?.id === 'orders' && ctx.response?.status < 400) {
     document.getElementById('filters')?.reset()
     document.getElementById('several')?.reset()
   }

@@ -34,7 +34,7 @@ export function errorPage({ statusCode, title, message }: Problem, request: Fast
       administrator: request.knownAdministrator,
       title:
         TITLES[statusCode] ?? (statusCode >= 500 ? 'Something went wrong' : 'That did not work'),
-      message,
+      reason: message,
       /** To quote, where nobody knows yet what went wrong */
       requestId: statusCode === 500 ? requestId : null,
       /** The same once more, where nothing is sent along */

@@ -29,6 +29,7 @@ function isInFrame(t: Test, answer: PageAnswer, status: number, name: string): v
   t.match(answer.headers.get('content-type'), /^text\/html/, name)
   t.match(answer.text, /<body class="portal">[^]*<nav aria-label="Portal">/, name)
   t.ok(leadsTo(answer).includes(AT), `${name}: a way to the orders`)
+  t.notMatch(answer.text, /class="message"/, `${name}: nothing stands in the place for messages`)
   t.notMatch(answer.text, /To the calculators|For integrators/, `${name}: not the guests’ page`)
 }
 
@@ -195,7 +196,7 @@ t.test('an export that cannot be had is a page, or a file for who waits', async 
 
   const authorization = `Bearer ${await logIn(url)}`
   const leaving = new AbortController()
-  await Promise.all(
+  const two = await Promise.all(
     [1, 2].map(async () =>
       fetch(`${url}/api/admin/orders/export`, {
         signal: leaving.signal,
@@ -208,6 +209,11 @@ t.test('an export that cannot be had is a page, or a file for who waits', async 
   t.match(words(page), /Other exports are under way: try again when they are done\. Try again/)
   t.ok(leadsTo(page).includes(csv))
   t.equal(page.headers.get('content-disposition'), null, 'the page is not saved as a file')
+  t.same(
+    two.map(({ bodyUsed }) => bodyUsed),
+    [false, false],
+    'the others were still under way',
+  )
   leaving.abort()
 
   const wrong = await ann.get(`${AT}/export?status=lost&from=2026-02-01&format=csv`)
