@@ -5,6 +5,7 @@ import { isUnsafe } from './provenance.js'
 
 /** What an error is called on the pages of administrators. */
 const TITLES: Partial<Record<number, string>> = {
+  401: 'Please log in',
   403: 'This was not done',
   404: 'Nothing here',
   405: 'Nothing here',

@@ -30,6 +30,21 @@ t.test('nothing in the administrators’ area answers a stranger, save the login
   }
 })
 
+t.test('a stranger cannot tell what is there from what is not', async (t) => {
+  for (const [method, path] of [
+    ['GET', '/api/admin/nothing'],
+    ['PUT', '/api/admin/orders'],
+    ['GET', '/api/%61dmin/nothing'],
+    ['GET', '/admin/nothing'],
+    ['PUT', '/admin'],
+  ] as const) {
+    t.equal(await statusOf(url, method, path), 401, `${method} ${path}`)
+  }
+  const headers = { authorization: `Bearer ${await logIn(url)}` }
+  t.equal((await fetch(`${url}/api/admin/nothing`, { headers })).status, 404)
+  t.equal((await fetch(`${url}/api/admin/orders`, { method: 'PUT', headers })).status, 405)
+})
+
 t.test('what is added there is closed, however it is added and asked for', async (t) => {
   const own = await buildApp({
     environment: {
