@@ -26,6 +26,9 @@ export type ListQuery = Static<typeof ListQuery>
 
 const validate = createAjv(vocabulary, { coerceTypes: 'array' }).compile<ListQuery>(ListQuery)
 
+const isBlank = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length === 0 : typeof value === 'string' && value.trim() === ''
+
 /** A page's address read with indulgence: what is blank or wrong is left out, and named. */
 export function readListQuery(given: Record<string, unknown>): {
   query: ListQuery
@@ -33,9 +36,9 @@ export function readListQuery(given: Record<string, unknown>): {
 } {
   const wanted = Object.fromEntries(
     Object.entries(given)
-      .filter(([name]) => name in ListQuery.properties)
+      .filter(([name]) => Object.hasOwn(ListQuery.properties, name))
       .map(([name, value]) => [name, Array.isArray(value) ? value.filter(Boolean) : value] as const)
-      .filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0)),
+      .filter(([, value]) => !isBlank(value)),
   )
   const leftOut = new Set<string>()
   while (!validate(wanted)) {

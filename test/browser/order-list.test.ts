@@ -249,6 +249,19 @@ t.test('with scripts off the list is searched, filtered, sorted and paged', asyn
   t.equal((await listed(page))[0], 'CW-000026')
 })
 
+t.test('the list fits screens of every width', async (t) => {
+  const context = await adminContext(t, browser, service)
+  const page = await context.newPage()
+  await page.goto(`${LIST}?pageSize=100`)
+  for (let width = 320; width <= 1400; width += 60) {
+    await page.setViewportSize({ width, height: 800 })
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    )
+    t.equal(overflow, 0, `${width} wide`)
+  }
+})
+
 for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
   for (const colorScheme of ['light', 'dark'] as const) {
     t.test(`the list in all its states is accessible on a ${device}, ${colorScheme}`, async (t) => {

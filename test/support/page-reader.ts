@@ -17,7 +17,7 @@ export interface Reader {
   get: (path: string, headers?: Record<string, string>) => Promise<PageAnswer>
   post: (
     path: string,
-    fields: Record<string, string>,
+    fields: Record<string, string> | URLSearchParams,
     headers?: Record<string, string>,
   ) => Promise<PageAnswer>
   /** Asks the API, with the same session. */

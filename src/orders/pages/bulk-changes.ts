@@ -18,9 +18,9 @@ export interface BulkOutcome {
   refused: { order: Order | null; id: string; reason: string }[]
 }
 
-/** Orders chosen in a list, written `id:version`; what is not written so is left out. */
+/** Orders chosen in a list, written `id:version`, each once; what is not written so is left out. */
 export function readChosen(given: unknown): Chosen[] {
-  return [given].flat().flatMap((text) => {
+  return [...new Set([given].flat())].flatMap((text) => {
     const [, id, version] = /^(\d{1,16}):(\d{1,10})$/.exec(String(text)) ?? []
     return id === undefined ? [] : [{ id, version: Number(version) }]
   })

@@ -16,6 +16,19 @@ const COLUMNS: { field: SortField; title: string; numeric?: true; descendingFirs
   { field: 'status', title: 'Status' },
 ]
 
+/** What people call the parts of a list's address. */
+const PARTS: Record<string, string> = {
+  q: 'search',
+  status: 'status',
+  calculatorType: 'calculator',
+  currency: 'currency',
+  from: 'first day',
+  to: 'last day',
+  sort: 'order of the rows',
+  page: 'page',
+  pageSize: 'rows of a page',
+}
+
 const PAGE_SIZES = [25, 50, 100]
 
 /** Pages about the current one, the first and the last; `null` where some are left out. */
@@ -85,7 +98,7 @@ export function listView({ query, leftOut, items, total, currencies, figures, ti
   return {
     query,
     url: listUrl(query),
-    leftOut,
+    leftOut: leftOut.map((name) => PARTS[name] ?? name),
     timeZone,
     choices: {
       statuses: ORDER_STATUSES.map((value) => ({
