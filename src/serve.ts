@@ -11,7 +11,7 @@ function explain(error: unknown): string {
   if (error instanceof BookError) return `Clearwake cannot start: ${error.message}`
   if (error instanceof Error && 'code' in error) {
     if (error.code === 'EADDRINUSE') return 'Clearwake cannot start: the port is taken (PORT).'
-    if (error.code === 'EACCES')
+    if (error.code === 'EACCES' && 'syscall' in error && error.syscall === 'listen')
       return 'Clearwake cannot start: it may not listen there (HOST, PORT).'
     if (error.code === 'EADDRNOTAVAIL') {
       return 'Clearwake cannot start: this machine has no such address (HOST).'

@@ -24,6 +24,13 @@ const check = checker(Credentials)
 const show = (reply: FastifyReply, view: LoginView) =>
   reply.hypermedia({ page: 'administrator/login' }, view)
 
+/** The form, with the reason why it is shown again. */
+const showRefusal = (
+  reply: FastifyReply,
+  { statusCode, headers, message }: Problem,
+  view: Omit<LoginView, 'errors'>,
+) => show(reply.code(statusCode).headers(headers), { ...view, errors: { attempt: message } })
+
 const pages: FastifyPluginAsync<{ login: Login }> = async (app, { login }) => {
   await app.register(adminPages)
 
@@ -57,18 +64,18 @@ const pages: FastifyPluginAsync<{ login: Login }> = async (app, { login }) => {
       await login(request, reply, checked.value)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      const { statusCode, headers, message } = error
-      return show(reply.code(statusCode).headers(headers), {
-        ...view,
-        errors: { attempt: message },
-      })
+      return showRefusal(reply, error, view)
     }
     return reply.redirect(view.to, 303)
   })
 
-  app.post('/admin/logout', async (request, reply) => {
-    await reply.endSession()
-    request.log.info({ email: request.administrator.email }, 'logout')
+  app.post('/admin/logout', async (_request, reply) => {
+    try {
+      await reply.endSession()
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      return showRefusal(reply, error, { to: ownPath(undefined), email: '', loggedOut: false })
+    }
     return reply.redirect('/admin/login?out', 303)
   })
 }

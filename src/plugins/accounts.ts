@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import { parseAdminAccounts, type AdminAccount } from './admin-accounts.js'
 import { ConfigError } from './config.js'
+import { fileFault } from './file-fault.js'
 import { keptText } from './kept-text.js'
 import { hashPasswordSync, randomPassword } from './password.js'
 
@@ -39,8 +40,7 @@ function firstAdministrator(dataDir: string, show: Options['showFirstAdministrat
     if (isNew) show?.({ email: FIRST_EMAIL, password })
     return text
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new ConfigError([`DATA_DIR cannot hold the first administrator (${reason})`])
+    throw new ConfigError([`DATA_DIR cannot hold the first administrator (${fileFault(error)})`])
   }
 }
 

@@ -6,6 +6,7 @@ import { fieldErrors } from '../validation/field-errors.js'
 import { isCurrency } from '../validation/formats.js'
 import { parseAdminAccounts } from './admin-accounts.js'
 import { ConfigSchema, type Environment } from './config-schema.js'
+import { fileFault } from './file-fault.js'
 import { keptSessionSecret } from './session-secret.js'
 import { isTrustProxy } from './trust-proxy.js'
 
@@ -148,8 +149,7 @@ function secretIn(dataDir: string): string {
   try {
     secret = keptSessionSecret(dataDir)
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new ConfigError([`DATA_DIR cannot hold the session secret (${reason})`])
+    throw new ConfigError([`DATA_DIR cannot hold the session secret (${fileFault(error)})`])
   }
   if (!isLongEnough(secret)) {
     throw new ConfigError(['DATA_DIR holds a damaged file session-secret: restore or remove it'])

@@ -14,11 +14,16 @@ declare module 'fastify' {
   }
 }
 
+export interface Readiness {
+  ready: boolean
+  detail: string
+}
+
 /**
  * Tells the state of something the service depends on; not ready means no traffic, please. Of what
  * it throws, a Problem says why.
  */
-export type ReadinessCheck = () => Promise<{ ready: boolean; detail: string }>
+export type ReadinessCheck = () => Promise<Readiness>
 
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
@@ -113,7 +118,7 @@ export default fp(
   { name: 'telemetry', dependencies: ['config'] },
 )
 
-async function settled(check: ReadinessCheck): ReturnType<ReadinessCheck> {
+async function settled(check: ReadinessCheck): Promise<Readiness> {
   try {
     return await check()
   } catch (error) {

@@ -5,6 +5,7 @@ import type { NewOrder, Order, OrderChanges } from '../order.js'
 import { cancelledOrder, changedOrder, firstVersion, type Changed } from '../order-changes.js'
 import type { OrderFilters } from '../order-filters.js'
 import { parseOrderId } from '../order-id.js'
+import { asBookError } from './book-error.js'
 import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
 import { orderNumbers } from './order-numbers.js'
@@ -62,13 +63,22 @@ interface Options {
 /** Where the book lies in the data folder. */
 export const bookPath = (dataDir: string): string => join(dataDir, 'orders.db')
 
+function openForDaysOf(path: string, timeZone: string) {
+  const db = openDatabase(path)
+  try {
+    return { db, calendar: keepTimeZone(db, timeZone) }
+  } catch (error) {
+    db.close()
+    throw asBookError(path, error)
+  }
+}
+
 /**
  * Opens the order book. Throws BookError where the file does not do. From then on, all reading and
  * writing throws a Problem (503) while the book goes by the days of another process's time zone.
  */
 export function openOrderBook({ path, timeZone }: Options) {
-  const db = openDatabase(path)
-  const calendar = keepTimeZone(db, timeZone)
+  const { db, calendar } = openForDaysOf(path, timeZone)
   // From here on nobody waits long inside SQLite, as that stops the whole process.
   db.pragma('busy_timeout = 20')
   const records = orderRecords(db, calendar)

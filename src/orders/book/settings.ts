@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { Problem } from '../../plugins/problem.js'
-import { dayCalendar, type DayCalendar } from './day-calendar.js'
+import { dayCalendar, isSameTimeZone, type DayCalendar } from './day-calendar.js'
 import { rebuildRollUps } from './roll-ups.js'
 
 type Name = 'time_zone' | 'next_order_number'
@@ -19,7 +19,7 @@ export const bookCalendar = (db: Database): DayCalendar => dayCalendar(readSetti
 /** Sees to it that the sums are those of a time zone's days, and makes them anew where they are not. */
 export function keepTimeZone(db: Database, timeZone: string): DayCalendar {
   const calendar = dayCalendar(timeZone)
-  if (readSetting(db, 'time_zone') === timeZone) return calendar
+  if (isSameTimeZone(readSetting(db, 'time_zone'), timeZone)) return calendar
   db.transaction(() => {
     rebuildRollUps(db, calendar)
     writeSetting(db, 'time_zone', timeZone)
@@ -34,9 +34,14 @@ export function keepTimeZone(db: Database, timeZone: string): DayCalendar {
  */
 export function timeZoneCheck(db: Database, timeZone: string): () => void {
   const read = db.prepare<[], string>("SELECT value FROM settings WHERE name = 'time_zone'").pluck()
+  let known: string | undefined = timeZone
   return () => {
     const kept = read.get()
-    if (kept === timeZone) return
+    if (kept === known) return
+    if (isSameTimeZone(kept ?? '', timeZone)) {
+      known = kept
+      return
+    }
     throw new Problem(
       503,
       `The order book goes by the days of ${kept} now, and this process by those of ${timeZone}: give all processes the same TIME_ZONE.`,
