@@ -47,7 +47,7 @@ const co2eKg = Type.Number({
 const amountMinor = Type.Integer({
   minimum: 0,
   maximum: MOST_AMOUNT_MINOR,
-  description: 'Price in minor units of the currency, such as cents',
+  description: 'Price in minor units of the currency (ISO 4217), such as cents',
 })
 export const Currency = Type.String({
   format: 'currency',
