@@ -73,7 +73,8 @@ const orderNumber = textLine({
 const moment = (description: string) =>
   Type.String({
     format: 'date-time',
-    'x-message': 'must be a moment with its offset, such as 2026-11-20T09:30:00Z',
+    'x-message':
+      'must be a moment from 1900 to 2199, in UTC too, with its offset, such as 2026-11-20T09:30:00Z',
     description,
   })
 
