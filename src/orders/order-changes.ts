@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseImoNumber } from '../calculator/imo-number.js'
 import type { FieldError } from '../validation/field-errors.js'
+import { isDateTime } from '../validation/formats.js'
 import type { FieldChange, NewOrder, Order, OrderChanges } from './order.js'
 import { movesFrom, ORDER_STATUSES, type OrderStatus } from './order-status.js'
 
@@ -19,15 +20,20 @@ const isoTime = (moment: string): string => new Date(moment).toISOString()
 /** Clocks and time zones differ; what is placed later than this after now is a slip. */
 const AHEAD_MS = 24 * 60 * 60 * 1000
 
+/** When a moment is, ms since the epoch; NaN, which compares with nothing, where it is none. */
+const timeOf = (moment: unknown): number =>
+  typeof moment === 'string' && isDateTime(moment) ? Date.parse(moment) : NaN
+
+const isFuture = (moment: unknown, now: number): boolean => timeOf(moment) > now + AHEAD_MS
+const NOT_FUTURE = 'must not be in the future'
+
 /** Fields that have rules beyond their schema; values that it refuses are passed over. */
 type FurtherRuled = Partial<Record<'placedAt' | 'calculatorType' | 'calculatorData', unknown>>
 
 /** What is wrong with an order whose fields are each fine but do not go together. */
 export function newOrderFaults(given: FurtherRuled, now: number): FieldError[] {
   const faults: FieldError[] = []
-  if (typeof given.placedAt === 'string' && Date.parse(given.placedAt) > now + AHEAD_MS) {
-    faults.push({ path: 'placedAt', message: 'must not be in the future' })
-  }
+  if (isFuture(given.placedAt, now)) faults.push({ path: 'placedAt', message: NOT_FUTURE })
   if (given.calculatorData != null && given.calculatorType == null) {
     faults.push({ path: 'calculatorType', message: 'must be given too where calculatorData is' })
   }
@@ -71,14 +77,22 @@ function momentsAt(order: Order, status: OrderStatus, now: string) {
 /** Statuses that an order may have once it has been fulfilled: whatever else follows begins anew. */
 const SINCE_FULFILLED: readonly OrderStatus[] = ['fulfilled', 'refunded', 'cancelled']
 
-/** A record's status and moments; values that its schema refuses are passed over. */
-type Moments = Partial<Record<'status' | 'fulfilledAt' | 'cancelledAt', unknown>>
+const RECORD_MOMENTS = ['createdAt', 'updatedAt', 'fulfilledAt', 'cancelledAt'] as const
 
-/** What is wrong with a record whose moments no moves lead to. */
-export function momentFaults({ status: given, fulfilledAt, cancelledAt }: Moments): FieldError[] {
-  const status = ORDER_STATUSES.find((known) => known === (given ?? 'pending'))
-  if (status === undefined) return []
-  const faults: FieldError[] = []
+/** A record's status and moments; values that its schema refuses are passed over. */
+type Moments = Partial<Record<'status' | (typeof RECORD_MOMENTS)[number], unknown>>
+
+/** What is wrong with a record whose moments have not come yet, or no moves lead to. */
+export function momentFaults(given: Moments, now: number): FieldError[] {
+  const faults: FieldError[] = RECORD_MOMENTS.filter((field) => isFuture(given[field], now)).map(
+    (path) => ({ path, message: NOT_FUTURE }),
+  )
+  const { createdAt, updatedAt, fulfilledAt, cancelledAt } = given
+  if (timeOf(updatedAt) < timeOf(createdAt)) {
+    faults.push({ path: 'updatedAt', message: 'must not be before createdAt' })
+  }
+  const status = ORDER_STATUSES.find((known) => known === (given.status ?? 'pending'))
+  if (status === undefined) return faults
   const message = `must be empty where status is ${status}`
   if (fulfilledAt != null && !SINCE_FULFILLED.includes(status)) {
     faults.push({ path: 'fulfilledAt', message })
@@ -92,11 +106,13 @@ function nextVersion(order: Order, wanted: Partial<Order>, now: string): Changed
     .filter((field) => !isDeepStrictEqual(order[field], wanted[field]))
     .map((field): FieldChange => ({ field, from: order[field], to: wanted[field] }))
   if (changes.length === 0) return { outcome: 'unchanged', order }
+  // A clock may have been set back since, or was ahead in the process that entered the order.
+  const updatedAt = now < order.createdAt ? order.createdAt : now
   const { status = order.status } = wanted
-  const moments = status === order.status ? {} : momentsAt(order, status, now)
+  const moments = status === order.status ? {} : momentsAt(order, status, updatedAt)
   return {
     outcome: 'changed',
-    order: { ...order, ...wanted, ...moments, updatedAt: now, version: order.version + 1 },
+    order: { ...order, ...wanted, ...moments, updatedAt, version: order.version + 1 },
     changes,
   }
 }

@@ -7,7 +7,7 @@ import { Currency, StatusSchema } from './order.js'
 const date = (description: string) =>
   Type.String({
     format: 'date',
-    'x-message': 'must be a date, such as 2026-11-20',
+    'x-message': 'must be a date from 1900 to 2199, such as 2026-11-20',
     description,
   })
 

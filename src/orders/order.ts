@@ -47,7 +47,7 @@ const co2eKg = Type.Number({
 const amountMinor = Type.Integer({
   minimum: 0,
   maximum: MOST_AMOUNT_MINOR,
-  description: 'Price in minor units of the currency, such as cents',
+  description: 'Price in minor units of the currency (ISO 4217), such as cents',
 })
 export const Currency = Type.String({
   format: 'currency',
@@ -73,7 +73,8 @@ const orderNumber = textLine({
 const moment = (description: string) =>
   Type.String({
     format: 'date-time',
-    'x-message': 'must be a moment with its offset, such as 2026-11-20T09:30:00Z',
+    'x-message':
+      'must be a moment from 1900 to 2199, in UTC too, with its offset, such as 2026-11-20T09:30:00Z',
     description,
   })
 

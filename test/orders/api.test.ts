@@ -124,12 +124,30 @@ t.test(
     const tomorrow = new Date(Date.now() + 25 * 60 * 60 * 1000).toISOString()
     t.match(await faults(newOrder({ placedAt: tomorrow })), { placedAt: /future/ })
     t.match(await faults(newOrder({ placedAt: '2026-02-30T00:00:00Z' })), { placedAt: /moment/ })
-    t.match(await faults(newOrder({ placedAt: '0000-01-01T00:00:00Z' })), { placedAt: /moment/ })
+    for (const placedAt of [
+      '0000-01-01T00:00:00Z',
+      '1899-12-31T23:59:59Z',
+      '1900-01-01T00:00:00+14:00',
+      '2199-12-31T23:59:59-14:00',
+      '2200-01-01T00:00:00Z',
+      '+012026-01-01T00:00:00Z',
+    ]) {
+      t.match(await faults(newOrder({ placedAt })), { placedAt: /1900 to 2199, in UTC too/ })
+    }
     t.match(await faults(newOrder({ calculatorData: {} })), { calculatorType: /too/ })
     t.match(await faults(newOrder({ co2eKg: 1e10 })), { co2eKg: /at most/ })
     t.equal((await call('GET', ORDERS)).body.totalItems, 0)
   },
 )
+
+t.test('the first and the last moments that an order may have are kept as they are', async (t) => {
+  const { call } = await startOrderApi(t)
+  const entered = await call('POST', ORDERS, newOrder({ placedAt: '1900-01-01T14:00:00+14:00' }))
+  t.equal(entered.status, 201)
+  t.equal(entered.body.placedAt, '1900-01-01T00:00:00.000Z')
+  const late = await call('POST', ORDERS, newOrder({ placedAt: '2199-12-31T23:59:59Z' }))
+  t.match(byField(late.body), { placedAt: 'must not be in the future' })
+})
 
 t.test('a repeat with the same Idempotency-Key enters nothing twice', async (t) => {
   const { call } = await startOrderApi(t)
@@ -384,7 +402,12 @@ t.test('a list that is asked for wrongly says what is wrong with each parameter'
   t.strictSame(await paths('from=2026-03-02&to=2026-03-01'), ['to'])
   t.strictSame(await paths('page=1&page=2'), ['page'])
   t.strictSame(await paths('q=a%00bc'), ['q'])
-  t.strictSame(await paths('to=9999-12-31'), ['to'])
+  for (const to of ['9999-12-31', '1899-12-31', '2200-01-01', '10000-01-01']) {
+    const { status, body } = await call('GET', `${ORDERS}?to=${to}`)
+    t.equal(status, 422)
+    t.match(byField(body), { to: /^must be a date from 1900 to 2199, such as/ })
+  }
+  t.equal((await call('GET', `${ORDERS}?from=1900-01-01&to=2199-12-31`)).status, 200)
   t.equal((await call('GET', `${ORDERS}/1%27%20or%201=1`)).status, 404)
   t.equal((await call('GET', `${ORDERS}/0`)).status, 404)
   t.equal((await call('GET', `${ORDERS}/99999999999999999999`)).status, 404)

@@ -185,7 +185,7 @@ const TITLES = [
   'Id',
 ]
 
-const DECIMALS: Record<string, number> = { JPY: 0, KRW: 0, BHD: 3, KWD: 3, CLF: 4 }
+const DECIMALS: Record<string, number> = { JPY: 0, KRW: 0, BHD: 3, IQD: 3, CLF: 4 }
 
 /** What clocks in Lisbon show at a moment, by Intl. */
 function clockTime(moment: string | null): string | null {

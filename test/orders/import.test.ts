@@ -530,15 +530,53 @@ t.test('moments to which no moves of an order lead are refused', async (t) => {
     if (status === 'cancelled') continue
     reach({ id: '1', orderNumber: 'W-1', ...firstVersion({ ...newOrder(), status }, at) })
   }
+  const now = Date.parse(at)
   for (const status of ORDER_STATUSES) {
     for (const fulfilledAt of [null, at]) {
       for (const cancelledAt of [null, at]) {
         const given = { ...newOrder(), status, fulfilledAt, cancelledAt }
         const state = stateOf(importedOrder(given, at))
-        t.equal(momentFaults(given).length === 0, reached.has(state), state)
+        t.equal(momentFaults(given, now).length === 0, reached.has(state), state)
       }
     }
   }
+})
+
+t.test('moments that have not come yet, or not in their order, are refused', async (t) => {
+  const columns = `status,createdAt,updatedAt,fulfilledAt,cancelledAt,${HEADER}`
+  const later = new Date(Date.now() + 3 * 86_400_000).toISOString()
+  const last = '2199-12-31T23:59:59-14:00'
+  const lines = [
+    `cancelled,${later},${later},${later},${later}`,
+    `paid,2026-03-01T10:00:00+02:00,2026-03-01T08:00:00Z,,`,
+    `paid,2026-03-01T10:00:00Z,2026-03-01T10:00:00+02:00,,`,
+    `fulfilled,,,${last},`,
+    `paid,1900-01-01T00:00:00+14:00,,,`,
+  ]
+  const csv = [columns, ...lines.map((line) => `${line},${LINE}`)].join('\n')
+  const YEARS =
+    'must be a moment from 1900 to 2199, in UTC too, with its offset, such as 2026-11-20T09:30:00Z'
+  t.strictSame(await faultsIn(t, csv), [
+    'line 2, createdAt: must not be in the future',
+    'line 2, updatedAt: must not be in the future',
+    'line 2, fulfilledAt: must not be in the future',
+    'line 2, cancelledAt: must not be in the future',
+    'line 4, updatedAt: must not be before createdAt',
+    `line 5, fulfilledAt: ${YEARS}`,
+    `line 6, createdAt: ${YEARS}`,
+  ])
+})
+
+t.test('a moment that a file leaves out is on the right side of the one it has', async (t) => {
+  const folder = temporaryFolder(t)
+  const soon = new Date(Date.now() + 3_600_000).toISOString()
+  const csv = `createdAt,updatedAt,${HEADER}\n,2025-02-01T00:00:00Z,${LINE}\n${soon},,${LINE}\n`
+  t.ok((await importHere(folder, csv)).ok)
+  const book = openBook(t, folder)
+  t.match(book.get('1'), { createdAt: '2025-02-01T00:00:00.000Z' })
+  t.match(book.get('2'), { createdAt: soon, updatedAt: soon })
+  const changed = await book.change('2', { notes: 'x' }, { by: 'ann', ifVersions: null })
+  t.match(changed, { order: { updatedAt: soon } }, 'nor does a change go before it')
 })
 
 t.test('bytes that are no text are faults of their lines', async (t) => {

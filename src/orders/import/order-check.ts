@@ -26,7 +26,11 @@ export function orderCheck(header: Header, now: number): (cells: string[]) => Ch
     const { given, errors } = readCells(header, cells)
     const { id, orderNumber } = given
     const checked = check(given)
-    const found: FieldError[] = [...errors, ...newOrderFaults(given, now), ...momentFaults(given)]
+    const found: FieldError[] = [
+      ...errors,
+      ...newOrderFaults(given, now),
+      ...momentFaults(given, now),
+    ]
     if (!checked.ok) {
       // The header was told of what it lacks, once.
       found.push(...checked.errors.filter(({ path }) => !header.missing.has(path)))

@@ -15,13 +15,16 @@ export function figures(locale: string, timeZone: string) {
     kilograms: (value: number): string => mass.format(value),
     /** A number with all the digits that mean something */
     exact: (value: number): string => exact.format(value),
+    /** An amount in minor units, with all the decimals of its currency */
     money(amountMinor: number, currency: string): string {
+      const digits = minorUnitDigits(currency)
       let format = currencies.get(currency)
       if (format === undefined) {
-        format = new Intl.NumberFormat(locale, { style: 'currency', currency })
+        const decimals = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+        format = new Intl.NumberFormat(locale, { style: 'currency', currency, ...decimals })
         currencies.set(currency, format)
       }
-      return format.format(amountMinor / 10 ** minorUnitDigits(currency))
+      return format.format(amountMinor / 10 ** digits)
     },
     date: (moment: string): string => date.format(new Date(moment)),
     time: (moment: string): string => time.format(new Date(moment)),
