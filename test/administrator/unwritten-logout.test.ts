@@ -81,6 +81,8 @@ t.test('an end is written down with the next one, and when the service ends', as
   service.breakFile()
   t.equal((await logOut(url, first)).status, 503)
   service.mendFile()
+  // What a disk that fills up in the middle of a line leaves.
+  writeFileSync(join(environment.DATA_DIR, 'remembered'), `${Date.now() + 60_000} ended:ha`)
   t.equal((await logOut(url, second)).status, 204)
   const beside = await startApp(t, environment)
   for (const token of [first, second]) t.equal((await verify(beside.url, token)).status, 401)

@@ -7,12 +7,13 @@ export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
 
 const REASONS: readonly [codes: RegExp, reason: string][] = [
-  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'the disk is full: make room'],
+  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'the disk is full, so make room'],
   [
     /^(SQLITE_READONLY|SQLITE_PERM|EACCES|EPERM|EROFS)/,
-    'this user may not write there: give the right to',
+    'this user may not write there, so give the right to',
   ],
-  [/^SQLITE_BUSY/, 'another process writes to it: start again when that is done'],
+  [/^(SQLITE_IOERR|EIO)/, 'the disk has no room left, or fails'],
+  [/^SQLITE_BUSY/, 'another process writes to it, so start again when that is done'],
 ]
 
 /** What a library or the system throws over the file of a book, as a BookError. */
