@@ -354,6 +354,35 @@ t.test('an order prints as a sheet of its own', async (t) => {
     await page.locator('.of-amounts').evaluate((card) => getComputedStyle(card).backgroundColor),
     'rgb(255, 255, 255)',
   )
+  const pages = async () =>
+    ((await page.pdf()).toString('latin1').match(/\/Type\s*\/Page\b/g) ?? []).length
+  t.equal(await pages(), 1, 'one page is enough for what is usual')
+
+  await page.emulateMedia({ media: 'screen' })
+  await page.getByRole('button', { name: 'Edit Notes' }).click()
+  await page.locator('#notes').waitFor()
+  await page.emulateMedia({ media: 'print' })
+  t.equal(await page.locator('#notes').isVisible(), true, 'what is being edited is on it')
+  t.equal(await page.getByRole('button', { name: 'Save' }).isVisible(), false)
+  await page.locator('#notes').fill('a line\n'.repeat(150))
+  t.ok((await pages()) > 2, 'what is longer than a page goes on on the next')
+})
+
+t.test('on a phone the moves of an order stand in full rows', async (t) => {
+  const { page } = await portal(t, { viewport: PHONE })
+  for (const status of ['pending', 'paid', 'processing', 'fulfilled', 'refunded']) {
+    const { id } = await enter({ status })
+    await page.goto(`${url}/admin/orders/${id}`)
+    const card = await page.locator('.of-amounts').boundingBox()
+    const boxes = await page
+      .locator('.moves :is(button, .button)')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()))
+    for (const y of new Set(boxes.map(({ y }: DOMRect) => y))) {
+      const row: DOMRect[] = boxes.filter((box: DOMRect) => box.y === y)
+      const edges = [row[0]?.left, row.at(-1)?.right].map((edge) => Math.round(edge ?? 0))
+      t.same(edges, [card?.x, (card?.x ?? 0) + (card?.width ?? 0)], status)
+    }
+  }
 })
 
 for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
