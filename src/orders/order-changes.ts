@@ -17,6 +17,15 @@ const sevenDigits = (imoNumber: string | null | undefined): string | null =>
 /** The moment as records have it. */
 const isoTime = (moment: string): string => new Date(moment).toISOString()
 
+/** Minus nothing is nothing: it is written `0` wherever an order is told. */
+const withoutMinusZero = <T extends Partial<Pick<Order, 'co2eKg' | 'amountMinor'>>>(
+  given: T,
+): T => ({
+  ...given,
+  ...(given.co2eKg === 0 ? { co2eKg: 0 } : {}),
+  ...(given.amountMinor === 0 ? { amountMinor: 0 } : {}),
+})
+
 /** Clocks and time zones differ; what is placed later than this after now is a slip. */
 const AHEAD_MS = 24 * 60 * 60 * 1000
 
@@ -46,6 +55,7 @@ export function firstVersion(
   now: string,
 ): Omit<Order, 'id' | 'orderNumber'> {
   const status = given.status ?? 'pending'
+  const { co2eKg, amountMinor } = withoutMinusZero(given)
   return {
     status,
     customerName: given.customerName,
@@ -54,8 +64,8 @@ export function firstVersion(
     imoNumber: sevenDigits(given.imoNumber),
     calculatorType: given.calculatorType ?? null,
     calculatorData: given.calculatorData ?? null,
-    co2eKg: given.co2eKg,
-    amountMinor: given.amountMinor,
+    co2eKg,
+    amountMinor,
     currency: given.currency,
     orderSourceId: given.orderSourceId ?? null,
     notes: given.notes ?? '',
@@ -113,9 +123,15 @@ function nextVersion(order: Order, wanted: Partial<Order>, now: string): Changed
   return {
     outcome: 'changed',
     order: { ...order, ...wanted, ...moments, updatedAt, version: order.version + 1 },
-    changes,
+    changes: [...changes, ...erased(order, moments)],
   }
 }
+
+/** Moments that go with the status which they belonged to: only the history has them from then on. */
+const erased = (order: Order, moments: Partial<Order>): FieldChange[] =>
+  (['fulfilledAt', 'cancelledAt'] as const)
+    .filter((field) => order[field] !== null && moments[field] === null)
+    .map((field) => ({ field, from: order[field], to: null }))
 
 /** An order with an administrator's changes, or why it cannot have them. Pure. */
 export function changedOrder(
@@ -124,7 +140,7 @@ export function changedOrder(
   now: string,
 ): Changed {
   const wanted: Partial<Order> = {
-    ...rest,
+    ...withoutMinusZero(rest),
     ...(imoNumber === undefined ? {} : { imoNumber: sevenDigits(imoNumber) }),
   }
   const { status } = wanted

@@ -170,7 +170,7 @@ export const ImportedOrder = Type.Object(
     id: Type.Optional(
       Type.String({
         format: 'imported-order-id',
-        'x-message': `must be a whole number from 1 to ${HIGHEST_IMPORTED_ID.toLocaleString('en')}`,
+        'x-message': `must be a whole number from 1 to ${HIGHEST_IMPORTED_ID}`,
       }),
     ),
     orderNumber: Type.Optional(orderNumber),

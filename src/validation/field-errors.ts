@@ -13,8 +13,9 @@ function choices(values: readonly unknown[]): string {
   return [...named, ...(values.includes(null) ? ['or null'] : [])].join(', ')
 }
 
+/** A limit in plain digits, as it may be written into a field or a file. */
 const number = (value: unknown): string =>
-  Number(value).toLocaleString('en', { maximumFractionDigits: 20 })
+  Number(value).toLocaleString('en', { maximumFractionDigits: 20, useGrouping: false })
 
 const TYPES: Record<string, string> = {
   object: 'an object',
@@ -44,6 +45,7 @@ const WORDS: Record<string, (params: Record<string, unknown>) => string> = {
   minLength: ({ limit }) =>
     limit === 1 ? 'must not be empty' : `must have at least ${number(limit)} characters`,
   maxLength: ({ limit }) => `must have at most ${number(limit)} characters`,
+  maxItems: ({ limit }) => `must have at most ${number(limit)} values`,
   format: ({ format }) => `must be a valid ${String(format)}`,
 }
 
@@ -62,8 +64,16 @@ function formatFault({ params, parentSchema, data }: ErrorObject): string | unde
   return fault ?? (typeof said === 'string' ? said : undefined)
 }
 
+/** A number such as 1e999 is beyond what numbers can be, so beyond any limit. */
+function boundlessFault({ keyword, data, parentSchema }: ErrorObject): string | undefined {
+  if (keyword !== 'type' || (data !== Infinity && data !== -Infinity)) return undefined
+  const limits = parentSchema as Record<string, unknown> | undefined
+  const name = data > 0 ? 'maximum' : 'minimum'
+  return limits?.[name] === undefined ? undefined : WORDS[name]?.({ limit: limits[name] })
+}
+
 function messageOf(error: ErrorObject): string {
-  const fault = error.keyword === 'format' ? formatFault(error) : undefined
+  const fault = error.keyword === 'format' ? formatFault(error) : boundlessFault(error)
   const words = WORDS[error.keyword]
   return fault ?? words?.(error.params as Record<string, unknown>) ?? error.message ?? 'is invalid'
 }
@@ -92,6 +102,13 @@ export const fieldErrors = (errors: readonly ErrorObject[]): FieldError[] =>
 
 const times = (count: number): string => (count === 2 ? 'twice' : `${count} times`)
 
+/** What is wrong with a name that was given so many times. */
+function tooOften({ keyword, params }: ErrorObject, given: number): string {
+  const { limit } = params as { limit?: number }
+  const most = keyword === 'maxItems' ? `at most ${limit} times` : 'once'
+  return `was given ${times(given)}: give it ${most}`
+}
+
 /**
  * Ajv's errors of what came as text by name, such as a query, as one entry for each wrong name. A
  * name that was given more than once is a list by then.
@@ -100,8 +117,5 @@ export const parameterErrors = (errors: readonly ErrorObject[]): FieldError[] =>
   collected(
     errors,
     (error) => stepsTo(error)[0] ?? '',
-    (error) =>
-      Array.isArray(error.data)
-        ? `was given ${times(error.data.length)}: give it once`
-        : messageOf(error),
+    (error) => (Array.isArray(error.data) ? tooOften(error, error.data.length) : messageOf(error)),
   )

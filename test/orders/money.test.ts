@@ -22,7 +22,7 @@ t.test('every currency has the minor unit that ISO 4217 gives it', (t) => {
 })
 
 t.test('money is written and read with the decimals of its currency', (t) => {
-  const { money } = figures('en-GB', 'UTC')
+  const words = figures('en-GB', 'UTC')
   const cases: [currency: string, minor: number, seen: RegExp, typed: string][] = [
     ['EUR', 123_450, /^€1,234\.50$/, '1234.50'],
     ['HUF', 123_450, /1,234\.50$/, '1234.50'],
@@ -32,7 +32,7 @@ t.test('money is written and read with the decimals of its currency', (t) => {
     ['CLF', 12_345, /1\.2345$/, '1.2345'],
   ]
   for (const [currency, minor, seen, typed] of cases) {
-    t.match(money(minor, currency), seen, currency)
+    t.match(words.money(minor, currency), seen, currency)
     t.equal(amountText(minor, currency), typed)
     t.same(readAmount(typed, currency), { ok: true, value: minor })
   }

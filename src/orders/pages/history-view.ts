@@ -33,6 +33,8 @@ const LABELS: Record<string, string> = {
   amountMinor: 'Amount',
   orderSourceId: 'Order source id',
   notes: 'Notes',
+  fulfilledAt: 'Time of fulfilment',
+  cancelledAt: 'Time of cancellation',
 }
 
 /** Fields told as one, of which one or both may have changed. */
@@ -46,6 +48,11 @@ function inWords(order: Order, field: string, figures: Figures): string | null {
       return `${figures.exact(order.co2eKg)} kg`
     case 'amountMinor':
       return figures.money(order.amountMinor, order.currency)
+    case 'fulfilledAt':
+    case 'cancelledAt': {
+      const moment = order[field]
+      return moment === null ? null : `${figures.date(moment)}, ${figures.time(moment)}`
+    }
     default: {
       const value = order[field as keyof Order]
       if (value === null || value === '') return null

@@ -1,9 +1,4 @@
-import {
-  formatExact,
-  parseNumber,
-  unambiguous,
-  type ParsedNumber,
-} from '../../calculator/number-text.js'
+import { parseNumber, unambiguous, type ParsedNumber } from '../../calculator/number-text.js'
 import { minorUnitDigits } from '../minor-unit.js'
 import { Order } from '../order.js'
 
@@ -23,7 +18,7 @@ export function readAmount(text: string, currency: string): ParsedNumber {
   const digits = minorUnitDigits(currency)
   const most = MOST_MINOR / 10 ** digits
   if (value < 0) return { ok: false, message: 'must be at least 0' }
-  if (value > most) return { ok: false, message: `must be at most ${formatExact(most)}` }
+  if (value > most) return { ok: false, message: `must be at most ${most}` }
   if (Number(value.toFixed(digits)) !== value) {
     const message =
       digits === 0

@@ -68,7 +68,7 @@ export function readNewOrder(
   const placedText = textOf(submitted.placedAt)
   const placedAt = placedText === '' ? undefined : readMoment(placedText, timeZone)
   if (placedAt === null) {
-    faults.placedAt = 'must be a date from 1900 to 2199 and a time, such as 2026-11-20 09:30'
+    faults.placedAt = 'must be a date and a time from 1900 to 2199, such as 2026-11-20 09:30'
   }
   const status = textOf(submitted.status) || 'pending'
 
