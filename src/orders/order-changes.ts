@@ -111,7 +111,12 @@ export function momentFaults(given: Moments, now: number): FieldError[] {
   return faults
 }
 
-function nextVersion(order: Order, wanted: Partial<Order>, now: string): Changed {
+function nextVersion(
+  order: Order,
+  wanted: Partial<Order>,
+  now: string,
+  momentsOf = momentsAt,
+): Changed {
   const changes = (Object.keys(wanted) as (keyof Order)[])
     .filter((field) => !isDeepStrictEqual(order[field], wanted[field]))
     .map((field): FieldChange => ({ field, from: order[field], to: wanted[field] }))
@@ -119,7 +124,7 @@ function nextVersion(order: Order, wanted: Partial<Order>, now: string): Changed
   // A clock may have been set back since, or was ahead in the process that entered the order.
   const updatedAt = now < order.createdAt ? order.createdAt : now
   const { status = order.status } = wanted
-  const moments = status === order.status ? {} : momentsAt(order, status, updatedAt)
+  const moments = status === order.status ? {} : momentsOf(order, status, updatedAt)
   return {
     outcome: 'changed',
     order: { ...order, ...wanted, ...moments, updatedAt, version: order.version + 1 },
@@ -154,3 +159,27 @@ export function changedOrder(
 /** An order called off. Again changes nothing. */
 export const cancelledOrder = (order: Order, now: string): Changed =>
   nextVersion(order, { status: 'cancelled' }, now)
+
+/**
+ * An order that is no longer cancelled: as it was before, or pending where nobody knows how it
+ * was. Again changes nothing.
+ *
+ * @param history what became of it, newest first
+ */
+export function restoredOrder(
+  order: Order,
+  history: readonly { changes: readonly FieldChange[] }[],
+  now: string,
+): Changed {
+  if (order.status !== 'cancelled') return { outcome: 'unchanged', order }
+  const cancelling = history
+    .flatMap(({ changes }) => changes)
+    .find(({ field, to }) => field === 'status' && to === 'cancelled')
+  const before = ORDER_STATUSES.find((status) => status === cancelling?.from)
+  return before === undefined
+    ? nextVersion(order, { status: 'pending' }, now)
+    : nextVersion(order, { status: before }, now, ({ fulfilledAt }) => ({
+        fulfilledAt,
+        cancelledAt: null,
+      }))
+}

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewOrder, Order, OrderChanges } from '../order.js'
-import { cancelledOrder, changedOrder, firstVersion, type Changed } from '../order-changes.js'
+import {
+  cancelledOrder,
+  changedOrder,
+  firstVersion,
+  restoredOrder,
+  type Changed,
+} from '../order-changes.js'
 import type { OrderFilters } from '../order-filters.js'
 import { parseOrderId } from '../order-id.js'
 import { asBookError } from './book-error.js'
@@ -82,6 +88,7 @@ export function openOrderBook({ path, timeZone }: Options) {
   // From here on nobody waits long inside SQLite, as that stops the whole process.
   db.pragma('busy_timeout = 20')
   const records = orderRecords(db, calendar)
+  const written = orderReader(db)
   const numbers = orderNumbers(db)
 
   const reading = openForReading(path)
@@ -210,6 +217,11 @@ export function openOrderBook({ path, timeZone }: Options) {
       change(id, context, (order, now) => changedOrder(order, changes, now)),
     /** Calls an order off; the record stays. */
     cancel: (id: string, context: ChangeContext) => change(id, context, cancelledOrder),
+    /** Undoes the cancelling of an order. */
+    restore: (id: string, context: ChangeContext) =>
+      change(id, context, (order, now) =>
+        restoredOrder(order, written.history(Number(order.id)) ?? [], now),
+      ),
     /** Throws where the book cannot be read, or goes by other days. */
     check: checkForReading,
     async close(): Promise<void> {

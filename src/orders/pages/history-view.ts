@@ -1,6 +1,5 @@
 import type { HistoryEntry } from '../book/order-records.js'
 import type { Figures } from './figures.js'
-import { ORDER_STATUSES } from '../order-status.js'
 import { STATUS_NAMES } from './order-words.js'
 import type { FieldChange, Order } from '../order.js'
 
@@ -100,12 +99,4 @@ export function historyView(order: Order, history: HistoryEntry[], figures: Figu
       changes,
     }
   })
-}
-
-/** The status that an order had before it was last cancelled; `null` where it never was. */
-export function statusBeforeCancelling(history: HistoryEntry[]): Order['status'] | null {
-  const cancelling = history
-    .flatMap(({ changes }) => changes)
-    .find(({ field, to }) => field === 'status' && to === 'cancelled')
-  return ORDER_STATUSES.find((status) => status === cancelling?.from) ?? null
 }

@@ -2,10 +2,9 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import adminPages from '../../plugins/admin-pages.js'
 import type { ChangeContext, OrderBook } from '../book/order-book.js'
 import { editFormOf, isEditGroup, readEditForm, versionIn } from './edit-form.js'
-import { statusBeforeCancelling } from './history-view.js'
 import { placeUrl, readPlace } from './list-place.js'
 import { orderAnswers, type OrderRoute } from './order-answers.js'
-import { movesFrom, ORDER_STATUSES } from '../order-status.js'
+import { ORDER_STATUSES } from '../order-status.js'
 import { orderView, refusedMove } from './order-view.js'
 import { saveEdit } from './save-edit.js'
 
@@ -116,20 +115,13 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
     const order = book.get(id)
     if (order === null) return missing(reply)
     if (order.status !== 'cancelled') return done(request, reply, order, 'unchanged')
-    const before = statusBeforeCancelling(book.history(id) ?? [])
-    const opened = await book.change(id, { status: 'pending' }, contextOf(request, order.version))
-    if (opened.outcome !== 'changed') {
+    const restored = await book.restore(id, contextOf(request, order.version))
+    if (restored.outcome !== 'changed') {
       const now = book.get(id) ?? order
       const notice = overtaken(request, now, order.version)
       return show(request, reply.code(412), now, { notice })
     }
-    if (before === null || !movesFrom('pending').includes(before) || before === 'cancelled') {
-      return done(request, reply, opened.order, 'restored')
-    }
-    const context = contextOf(request, opened.order.version)
-    const restored = await book.change(id, { status: before }, context)
-    const now = restored.outcome === 'changed' ? restored.order : opened.order
-    return done(request, reply, now, 'restored')
+    return done(request, reply, restored.order, 'restored')
   })
 }
 
