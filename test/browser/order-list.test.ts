@@ -132,6 +132,31 @@ t.test('back and forward through ten changes show the right rows each time', asy
   }
 })
 
+t.test('of two answers on their way the one asked for last is shown', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(LIST)
+  let go = (): void => {}
+  const held = new Promise<void>((resolve) => (go = resolve))
+  await page.route(/q=ann/, async (route) => {
+    await held
+    await route.continue().catch(() => {})
+  })
+  const asked = page.waitForRequest(/q=ann/)
+  await page.locator('#q').fill('ann')
+  const slow = await asked
+  const over = page.waitForEvent('requestfailed', (request) => request === slow)
+  await page.getByRole('link', { name: 'Customer', exact: true }).click()
+  await page.waitForURL(/sort=customerName/)
+  await over
+  go()
+  await settled(page)
+  t.strictSame(await chips(page), [])
+  t.equal(await found(page), '130 orders')
+  t.equal(await page.locator('#q').inputValue(), '', 'the field and the list agree')
+  t.match(page.url(), /\?sort=customerName$/)
+})
+
 t.test('rows are walked and chosen by keyboard', async (t) => {
   const context = await adminContext(t, browser, service, { viewport: DESKTOP })
   const page = await context.newPage()
@@ -283,6 +308,8 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
         const complaints = listen(context, new URL(address).origin)
         const page = await context.newPage()
         await page.goto(address)
+        const [first] = await page.locator('[name=order]').all()
+        await first?.check()
         await page.evaluate(() =>
           document.querySelectorAll('details').forEach((d) => (d.open = true)),
         )

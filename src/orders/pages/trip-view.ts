@@ -22,8 +22,11 @@ const UNITS: Record<string, string> = {
   generatorHours: 'hours',
 }
 
+const own = <T>(names: Record<string, T>, key: string): T | undefined =>
+  Object.hasOwn(names, key) ? names[key] : undefined
+
 const named = (names: Record<string, unknown>, key: unknown): unknown =>
-  typeof key === 'string' && Object.hasOwn(names, key) ? names[key] : key
+  typeof key === 'string' ? (own(names, key) ?? key) : key
 
 const fuelName = (id: unknown): unknown =>
   typeof id === 'string' && Object.hasOwn(FUELS, id) ? FUELS[id as keyof typeof FUELS].name : id
@@ -31,7 +34,7 @@ const fuelName = (id: unknown): unknown =>
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function rowsOf(data: Record<string, unknown>, figures: Figures) {
-  const units = new Set(Object.keys(data).flatMap((name) => UNIT_FIELDS[name] ?? []))
+  const units = new Set(Object.keys(data).flatMap((name) => own(UNIT_FIELDS, name) ?? []))
   return Object.entries(data)
     .filter(([name]) => !units.has(name))
     .map(([name, value]) => {
@@ -41,10 +44,10 @@ function rowsOf(data: Record<string, unknown>, figures: Figures) {
           : typeof value === 'number'
             ? figures.exact(value)
             : value
-      const unitField = UNIT_FIELDS[name]
-      const unit = unitField === undefined ? UNITS[name] : named(UNIT_NAMES, data[unitField])
+      const unitField = own(UNIT_FIELDS, name)
+      const unit = unitField === undefined ? own(UNITS, name) : named(UNIT_NAMES, data[unitField])
       return {
-        label: FIELD_NAMES[name] ?? name,
+        label: own(FIELD_NAMES, name) ?? name,
         value: text(shown) + (unit === undefined ? '' : `\u00a0${text(unit)}`),
       }
     })
@@ -89,7 +92,7 @@ export function tripView(order: Order, figures: Figures): TripView | null {
   const checked = checkCalculation(calculatorType, calculatorData)
   if (!checked.ok) {
     const faults = checked.errors.map(
-      ({ path, message }) => `${FIELD_NAMES[path] ?? path} ${message}`,
+      ({ path, message }) => `${own(FIELD_NAMES, path) ?? path} ${message}`,
     )
     return { type, rows, sum: null, difference: null, faults }
   }
