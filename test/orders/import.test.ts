@@ -248,6 +248,23 @@ t.test('standard input is read where the file is called -', async (t) => {
   t.equal(checkedBook(t, bookIn(folder)), 1)
 })
 
+t.test('a path is taken from where npm was called, and help is given', async (t) => {
+  const [folder, elsewhere] = [temporaryFolder(t), temporaryFolder(t)]
+  writeFileSync(join(elsewhere, 'orders.csv'), `${HEADER}\n${LINE}\n`)
+  const npm = { npm_lifecycle_event: 'orders:import', INIT_CWD: elsewhere }
+  t.equal(await run(t, folder, ['orders.csv'], npm).ended, 0)
+  t.equal(checkedBook(t, bookIn(folder)), 1, 'into the book where the command runs')
+  const missing = run(t, folder, ['none.csv'], npm)
+  t.equal(await missing.ended, 1)
+  t.match(missing.errors(), /^There is no file none\.csv\.$/m)
+  for (const option of ['--help', '-h']) {
+    const help = run(t, folder, [option])
+    t.equal(await help.ended, 0)
+    t.match(help.output(), /^Usage: npm run -s orders:import -- FILE\.csv/)
+    t.equal(help.errors(), '')
+  }
+})
+
 t.test('the book is where the configuration says, and its days are its own', async (t) => {
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'orders.csv'), `placedAt,${HEADER}\n2025-06-30T23:30:00Z,${LINE}\n`)
@@ -393,6 +410,10 @@ t.test('what is wrong with a header is told, and with the lines below it', async
       'line 2, customerEmail: must be an e-mail address, such as ann@example.com',
     ],
   )
+  t.strictSame(await faultsIn(t, 'customerName,customerEmail,co2eKg,amountMinor,currency;x\n'), [
+    'line 1, currency;x: has names separated by semicolons; put commas between all of them, and between the cells',
+    'line 1, currency: is missing in the header',
+  ])
   t.match(await faultsIn(t, `${HEADER},"notes\n`), [/^line 1: has a quote that is never closed/])
 })
 

@@ -671,6 +671,25 @@ t.test('what is not there takes no body, good or bad', async (t) => {
   }
 })
 
+t.test('a body with a key that reaches into every object is refused, and told so', async (t) => {
+  const detailOf = async (body: string) => {
+    const response = await fetch(`${url}/api/qr-code/generate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+    t.equal(response.status, 400)
+    return ((await response.json()) as { detail: string }).detail
+  }
+  for (const body of ['{"constructor":{"prototype":1}}', '{"a":[{"__proto__":{}}]}']) {
+    t.match(await detailOf(body), /^The body has a key that is not allowed: __proto__/)
+  }
+  for (const body of ['{"__proto__":', '{', '{"a":1}}']) {
+    t.equal(await detailOf(body), 'The body is not valid JSON.')
+  }
+  t.match(await detailOf(''), /^The body is empty/)
+})
+
 t.test('JSON in another encoding is refused, before it turns one name into another', async (t) => {
   const post = async (body: Buffer, type: string) =>
     (

@@ -1,4 +1,4 @@
-import { isColumn } from './header.js'
+import { namesColumn, wrongSeparator } from './header.js'
 
 const SAVE_AS_CSV = 'save it as CSV (UTF-8) and import that'
 const UTF_16 = `This is UTF-16 text; ${SAVE_AS_CSV}.`
@@ -17,22 +17,14 @@ const SIGNATURES: [start: string, message: string][] = [
 const isUnmarkedUtf16 = (start: Buffer): boolean =>
   [0, 1].some((zero) => [0, 1, 2, 3].every((i) => (start[i] === 0) === (i % 2 === zero)))
 
-const SEPARATORS: [character: string, name: string][] = [
-  [';', 'semicolons'],
-  ['\t', 'tabs'],
-]
-
-const namesColumn = (header: string, separator: string): boolean =>
-  header.split(separator).some((name) => isColumn(name.replace(/^"|"$/g, '')))
-
 /** Why a header cannot be one of orders, in a sentence. */
 function wrongHeader(header: string): string | null {
   if (header === '') return 'This file is empty; it needs a header with the names of the fields.'
   if (namesColumn(header, ',')) return null
-  const used = SEPARATORS.find(([character]) => namesColumn(header, character))
-  return used === undefined
+  const used = wrongSeparator(header)
+  return used === null
     ? 'This is not a file of orders; its first line must name their fields, such as customerName.'
-    : `The cells of this file are separated by ${used[1]}; save it with commas between them.`
+    : `The cells of this file are separated by ${used}; save it with commas between them.`
 }
 
 /**
