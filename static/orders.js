@@ -76,19 +76,22 @@ document.addEventListener('htmx:before:request', ({ detail: { ctx } }) => {
   if (ctx.request.method === 'POST') changing = ctx
 })
 
+// Read before the swap, which may take the id from an element or the element from the page.
 let focused = ''
-document.addEventListener('htmx:before:swap', () => {
+let isPaging = false
+document.addEventListener('htmx:before:swap', ({ detail: { ctx } }) => {
   focused = document.activeElement.id
+  isPaging = /^(page|size)-/.test(ctx.sourceElement.id)
 })
 
 /** What leads on from what had the focus and is gone: what came of it, the pages, or the count. */
-const nextFocus = ({ sourceElement }) => {
+const nextFocus = () => {
   const wanted =
     {
       keep: '#cancel-chosen',
       'page-next': '.pages [aria-current]',
       'page-previous': '.pages [aria-current]',
-    }[sourceElement.id] ?? '#found'
+    }[focused] ?? '#found'
   return (
     (focused && document.getElementById(focused)) ||
     document.querySelector(wanted) ||
@@ -101,11 +104,10 @@ document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
   if (ctx.status !== 'swapped') return
   const outcome = ctx.request.method === 'POST' && document.getElementById('outcome')
   if (outcome) outcome.focus()
-  else if (document.activeElement === document.body) nextFocus(ctx)?.focus({ preventScroll: true })
+  else if (document.activeElement === document.body) nextFocus()?.focus({ preventScroll: true })
   // Another page is read from its top.
   const list = document.getElementById('list')
-  if (/^(page|size)-/.test(ctx.sourceElement.id) && list?.getBoundingClientRect().top < 0)
-    list.scrollIntoView()
+  if (isPaging && list?.getBoundingClientRect().top < 0) list.scrollIntoView()
 })
 
 // Saved views: names and addresses, in this browser alone.
