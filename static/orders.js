@@ -15,6 +15,8 @@ document.addEventListener('keydown', (event) => {
     event.preventDefault()
     search?.focus()
     search?.select()
+  } else if (event.key === 'Escape' && document.getElementById('keep')) {
+    document.getElementById('keep').click()
   } else if (event.key === 'Escape') {
     const open = event.target.closest('details[open]')
     if (open) {
@@ -63,6 +65,51 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
 })
 showChosen()
 
+// What goes to the server and comes back
+
+// A change that is under way is not given up for another wish, or nobody would see what came of it.
+let changing = null
+document.addEventListener('htmx:config:request', (event) => {
+  if (changing) event.preventDefault()
+})
+document.addEventListener('htmx:before:request', ({ detail: { ctx } }) => {
+  if (ctx.request.method === 'POST') changing = ctx
+})
+
+// Read before the swap, which may take the id from an element or the element from the page.
+let focused = ''
+let isPaging = false
+document.addEventListener('htmx:before:swap', ({ detail: { ctx } }) => {
+  focused = document.activeElement.id
+  isPaging = /^(page|size)-/.test(ctx.sourceElement.id)
+})
+
+/** What leads on from what had the focus and is gone: what came of it, the pages, or the count. */
+const nextFocus = () => {
+  const wanted =
+    {
+      keep: '#cancel-chosen',
+      'page-next': '.pages [aria-current]',
+      'page-previous': '.pages [aria-current]',
+    }[focused] ?? '#found'
+  return (
+    (focused && document.getElementById(focused)) ||
+    document.querySelector(wanted) ||
+    document.getElementById('found')
+  )
+}
+
+document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
+  if (changing === ctx) changing = null
+  if (ctx.status !== 'swapped') return
+  const outcome = ctx.request.method === 'POST' && document.getElementById('outcome')
+  if (outcome) outcome.focus()
+  else if (document.activeElement === document.body) nextFocus()?.focus({ preventScroll: true })
+  // Another page is read from its top.
+  const list = document.getElementById('list')
+  if (isPaging && list?.getBoundingClientRect().top < 0) list.scrollIntoView()
+})
+
 // Saved views: names and addresses, in this browser alone.
 
 const KEY = 'clearwake-views'
@@ -96,9 +143,11 @@ function showViews() {
     remove.className = 'quiet small'
     remove.textContent = 'Remove'
     remove.setAttribute('aria-label', `Remove view ${name}`)
-    remove.addEventListener('click', () =>
-      keepViews(savedViews().filter((view) => view.name !== name)),
-    )
+    remove.addEventListener('click', () => {
+      keepViews(savedViews().filter((view) => view.name !== name))
+      document.querySelector('#views > summary').focus()
+      say(`The view “${name}” is removed.`)
+    })
     item.append(link, remove)
     return item
   })
@@ -135,6 +184,14 @@ const say = (text, ...more) => {
 
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
 
+const AGAIN = 'Try again in a moment.'
+
+/** Why the service gave no file, in its own words where it has some. */
+const reasonOf = async (answer) => {
+  const { detail } = await answer.json().catch(() => ({}))
+  return `the service could not make the file. ${detail ?? AGAIN}`
+}
+
 async function download(link) {
   const orders = Number(link.dataset.count)
   const stop = document.createElement('button')
@@ -143,14 +200,17 @@ async function download(link) {
   const bar = document.createElement('progress')
   const { message, words } = say('Preparing the export…', bar, stop)
   const leaving = new AbortController()
-  stop.addEventListener('click', () => leaving.abort())
+  stop.addEventListener('click', () => {
+    leaving.abort()
+    document.getElementById(link.id)?.focus()
+  })
   try {
     const answer = await fetch(link.dataset.export, { signal: leaving.signal })
     if (answer.status === 401)
       return location.assign(
         `/admin/login?to=${encodeURIComponent(location.pathname + location.search)}`,
       )
-    if (!answer.ok) throw new Error((await answer.json()).detail)
+    if (!answer.ok) throw Object.assign(new Error(await reasonOf(answer)), { isAnswer: true })
     const [, name = 'orders'] =
       /filename="([^"]+)"/.exec(answer.headers.get('content-disposition')) ?? []
     const isText = answer.headers.get('content-type').startsWith('text/')
@@ -179,7 +239,7 @@ async function download(link) {
     message.replaceChildren(words)
     words.textContent = stopped
       ? 'The export was stopped.'
-      : `The export failed: ${error.message || 'the connection broke'}`
+      : `The export failed: ${error.isAnswer ? error.message : `the connection broke. ${AGAIN}`}`
   }
 }
 

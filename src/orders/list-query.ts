@@ -29,10 +29,18 @@ const validate = createAjv(vocabulary, { coerceTypes: 'array' }).compile<ListQue
 const isBlank = (value: unknown): boolean =>
   Array.isArray(value) ? value.length === 0 : typeof value === 'string' && value.trim() === ''
 
+/** What was left out of an address. */
+export interface LeftOut {
+  /** Names of the parts that cannot be read */
+  unreadable: string[]
+  /** Whether the last day was left out for being before the first */
+  endsBeforeStart: boolean
+}
+
 /** A page's address read with indulgence: what is blank or wrong is left out, and named. */
 export function readListQuery(given: Record<string, unknown>): {
   query: ListQuery
-  leftOut: string[]
+  leftOut: LeftOut
 } {
   const wanted = Object.fromEntries(
     Object.entries(given)
@@ -40,18 +48,16 @@ export function readListQuery(given: Record<string, unknown>): {
       .map(([name, value]) => [name, Array.isArray(value) ? value.filter(Boolean) : value] as const)
       .filter(([, value]) => !isBlank(value)),
   )
-  const leftOut = new Set<string>()
+  const unreadable = new Set<string>()
   while (!validate(wanted)) {
     const name = validate.errors?.[0]?.instancePath.split('/')[1] ?? ''
-    leftOut.add(name)
+    unreadable.add(name)
     if (!Reflect.deleteProperty(wanted, name) || name === '') break
   }
   const query = wanted as ListQuery
-  if (filterFaults(query).length > 0) {
-    leftOut.add('to')
-    delete query.to
-  }
-  return { query, leftOut: [...leftOut] }
+  const endsBeforeStart = filterFaults(query).length > 0
+  if (endsBeforeStart) delete query.to
+  return { query, leftOut: { unreadable: [...unreadable], endsBeforeStart } }
 }
 
 /** The address of a list, without what is so by default. */

@@ -196,6 +196,7 @@ t.test('several orders change at once, and what was refused is said', async (t) 
     t.match(await page.locator(`#row-${from} .status`).innerText(), 'Fulfilled')
     t.equal((await listed(page))[0], 'CW-000001', 'the list is the one it was')
 
+    await page.getByLabel(`Choose ${number(4)}`).uncheck()
     await page.getByLabel(`Choose ${number(0)}`).check()
     await page.getByLabel(`Choose ${number(1)}`).check()
     await page.getByRole('button', { name: 'Cancel orders…' }).click()
@@ -241,6 +242,7 @@ t.test('views are saved in this browser', async (t) => {
   await page.getByText('Views', { exact: true }).click()
   await page.getByRole('button', { name: 'Remove view <b>To fulfil</b>' }).click()
   t.equal(await page.locator('#saved-views li').count(), 0)
+  t.equal(await page.evaluate(() => document.activeElement?.textContent), 'Views')
 })
 
 t.test('a session that has ended leads to the login and back', async (t) => {
@@ -274,17 +276,141 @@ t.test('with scripts off the list is searched, filtered, sorted and paged', asyn
   t.equal((await listed(page))[0], 'CW-000026')
 })
 
-t.test('the list fits screens of every width', async (t) => {
-  const context = await adminContext(t, browser, service)
+t.test('the list fits screens of every width, however long its names are', async (t) => {
+  const long = manyOrders(20).map((order, index) => ({
+    ...order,
+    orderNumber: index === 0 ? `INVOICE-${'7'.repeat(50)}` : order.orderNumber,
+    customerName: index % 2 ? 'Maximiliana Featherstonehaugh of the Isles' : 'W'.repeat(80),
+    customerEmail: `${'long.'.repeat(10)}address@long-domain-name.example.com`,
+    vesselName: index % 3 ? 'Queen Alexandrina of the Southern Seas' : 'X'.repeat(80),
+    co2eKg: 12_345_678.9,
+    amountMinor: 9_876_543_210,
+  }))
+  const own = await startPortal(t, long)
+  const context = await adminContext(t, browser, own)
   const page = await context.newPage()
-  await page.goto(`${LIST}?pageSize=100`)
-  for (let width = 320; width <= 1400; width += 60) {
+  await page.goto(`${own.url}/admin/orders`)
+  for (const width of [320, 360, 600, 833, 860, 1024, 1026, 1060, 1130, 1153, 1280, 1920]) {
     await page.setViewportSize({ width, height: 800 })
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     )
     t.equal(overflow, 0, `${width} wide`)
   }
+})
+
+t.test('on a narrow screen the list is sorted and chosen as a whole too', async (t) => {
+  for (const javaScriptEnabled of [true, false]) {
+    const context = await adminContext(t, browser, service, { viewport: PHONE, javaScriptEnabled })
+    const page = await context.newPage()
+    await page.goto(LIST)
+    await page.getByRole('link', { name: 'Order', exact: true }).click()
+    await page.waitForURL(/sort=orderNumber/)
+    await page.locator('#row-1').waitFor()
+    t.equal((await listed(page))[0], 'CW-000001')
+    if (!javaScriptEnabled) continue
+    await page.getByLabel('Choose all on this page').check()
+    t.equal(await page.locator('#chosen-count').innerText(), '25')
+  }
+})
+
+t.test('the last wish wins over an older answer that comes late', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(LIST)
+  let lateEnds = (): void => {}
+  const late = new Promise<void>((resolve) => (lateEnds = resolve))
+  await page.route(/sort=customerName/, async (route) => {
+    await page.waitForTimeout(1000)
+    await route.continue().catch(() => {})
+    lateEnds()
+  })
+  await page.getByRole('link', { name: 'Customer' }).click()
+  await page.getByRole('link', { name: 'Order', exact: true }).click()
+  await page.waitForURL(/sort=orderNumber/)
+  await late
+  await page.waitForTimeout(500)
+  t.match(page.url(), /sort=orderNumber/)
+  t.equal((await listed(page))[0], 'CW-000001')
+})
+
+t.test('another page is read from its top, and the focus stays near', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  const focused = () => page.evaluate(() => document.activeElement?.id)
+  const clickTo = async (selector: string, address: RegExp) => {
+    await page.locator(selector).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(address)
+    await settled(page)
+  }
+  await page.goto(LIST)
+  await clickTo('#page-next', /page=2$/)
+  t.equal(await focused(), 'page-next')
+  const top = await page.evaluate(
+    () => document.getElementById('list')?.getBoundingClientRect().top,
+  )
+  t.ok(top !== undefined && top >= 0 && top < 400, `the list starts at ${top}`)
+  await clickTo('#page-6', /page=6$/)
+  t.equal(await focused(), 'page-6', 'the focus is on the page that was asked for')
+  await page.goto(`${LIST}?page=5`)
+  await clickTo('#page-next', /page=6$/)
+  t.equal(await focused(), 'page-6', 'there is no next page')
+  await page.goto(`${LIST}?status=paid&status=pending`)
+  await clickTo('#filter-paid', /status=pending$/)
+  t.equal(await focused(), 'found', 'a second Enter does nothing')
+  await clickTo('#clear-filters', /orders$/)
+  t.equal(await focused(), 'found')
+})
+
+t.test('what came of several orders is seen from the end of the list', async (t) => {
+  const own = await startPortal(t, manyOrders(24))
+  const context = await adminContext(t, browser, own, { viewport: DESKTOP })
+  const page = await context.newPage()
+  const focused = () => page.evaluate(() => document.activeElement?.id)
+  await page.goto(`${own.url}/admin/orders?sort=orderNumber`)
+  // Paid, and refunded: that one stays as it is.
+  for (const number of ['CW-000020', 'CW-000023']) await page.getByLabel(`Choose ${number}`).check()
+  t.equal(await page.getByLabel('Set status').inputValue(), '', 'no status is at hand')
+  await page.getByRole('button', { name: 'Cancel orders…' }).click()
+  await page.getByRole('heading', { name: 'Cancel 2 orders?' }).waitFor()
+  await page.waitForFunction(() => document.activeElement?.id === 'keep')
+  await page.keyboard.press('Escape')
+  await page.locator('#row-20').waitFor()
+  await settled(page)
+  t.equal(await page.locator('#chosen-count').innerText(), '2', 'the choice is kept')
+  t.equal(await focused(), 'cancel-chosen')
+  await page.getByLabel('Set status').selectOption('fulfilled')
+  await page.getByRole('button', { name: 'Set', exact: true }).click()
+  await page.locator('#outcome').waitFor()
+  await page.waitForFunction(() => document.activeElement?.id === 'outcome')
+  const top = await page.evaluate(
+    () => document.getElementById('outcome')?.getBoundingClientRect().top,
+  )
+  t.ok(top !== undefined && top >= 0 && top < 800, `it is in sight, at ${top}`)
+  t.equal(await page.locator('#chosen-count').innerText(), '1')
+  t.ok(await page.getByLabel('Choose CW-000023').isChecked(), 'what was refused stays chosen')
+})
+
+t.test('an export that fails is told in plain words', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(LIST)
+  const told = page.locator('#messages .failed')
+  await page.route(/api\/admin\/orders\/export/, (route) => route.abort())
+  await page.getByRole('link', { name: 'CSV' }).click()
+  await told.waitFor()
+  t.equal(await told.innerText(), 'The export failed: the connection broke. Try again in a moment.')
+  await page.unroute(/api\/admin\/orders\/export/)
+  await page.route(/api\/admin\/orders\/export/, (route) =>
+    route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }),
+  )
+  await page.getByRole('link', { name: 'Excel' }).click()
+  await page.getByText('could not make the file').waitFor()
+  t.equal(
+    await told.innerText(),
+    'The export failed: the service could not make the file. Try again in a moment.',
+  )
 })
 
 for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {

@@ -42,7 +42,11 @@ const warning = ({ text }: PageAnswer): string =>
 
 /** What is told of a change of several orders, if anything. */
 const summary = ({ text }: PageAnswer): string =>
-  plain(/<div class="message" role="alert">[^]*?<div class="toolbar">/.exec(text)?.[0] ?? '')
+  plain(/<div class="message" id="outcome"[^]*?<div class="toolbar">/.exec(text)?.[0] ?? '')
+
+/** Ids of the orders that are ticked. */
+const ticked = ({ text }: PageAnswer): string[] =>
+  [...text.matchAll(/name="order" value="(\d+):\d+"[^>]* checked>/g)].map(([, id = '']) => id)
 
 /** How an order now is, by the API. */
 const orderOf = (reader: Reader, id: number): Promise<any> =>
@@ -90,8 +94,8 @@ t.test('what is filtered by stands there, each with an address without it', asyn
     'From 1 Jan 2020',
     'To 31 Dec 2030',
   ])
-  const leads = [...page.text.matchAll(/<a class="chip" href="([^"]*)"/g)].map(([, to = '']) =>
-    to.replaceAll('&amp;', '&'),
+  const leads = [...page.text.matchAll(/<a class="chip" id="[^"]*" href="([^"]*)"/g)].map(
+    ([, to = '']) => to.replaceAll('&amp;', '&'),
   )
   t.equal(leads[1], `${LIST}?${query.replace('status=paid&', '')}`)
   for (const [index, to] of leads.entries()) {
@@ -137,29 +141,28 @@ t.test('the address that is kept has neither blanks nor what makes no sense', as
 t.test('an address that makes no sense gets the list, and is told what was left out', async (t) => {
   const { ann } = await start(t)
   const wrong: Record<string, string> = {
-    'status=lost': 'status',
-    'status=lost&status=paid': 'status',
-    'calculatorType=fuel&calculatorType=sail': 'calculator',
-    'currency=ZZZ': 'currency',
-    'currency=eur': 'currency',
-    'from=tomorrow': 'first day',
-    'from=2026-02-30': 'first day',
-    'to=2026-13-01': 'last day',
-    'from=2026-02-01&to=2026-01-01': 'last day',
-    'page=0': 'page',
-    'page=-1': 'page',
-    'page=1.5': 'page',
-    'page=1e99': 'page',
-    'page=99999999999999999999': 'page',
-    'page=1&page=2': 'page',
-    'pageSize=0': 'rows of a page',
-    'pageSize=101': 'rows of a page',
-    'sort=id': 'order of the rows',
-    'sort=placedAt&sort=status': 'order of the rows',
-    'q=a%00b': 'search',
-    'q=a&q=b': 'search',
-    [`q=${'x'.repeat(201)}`]: 'search',
-    'from=x&status=lost&page=x': 'status, first day, page',
+    'status=lost': '“Status”',
+    'status=lost&status=paid': '“Status”',
+    'calculatorType=fuel&calculatorType=sail': '“Calculator”',
+    'currency=ZZZ': '“Currency”',
+    'currency=eur': '“Currency”',
+    'from=tomorrow': '“Placed from”',
+    'from=2026-02-30': '“Placed from”',
+    'to=2026-13-01': '“Placed until”',
+    'page=0': '“Page”',
+    'page=-1': '“Page”',
+    'page=1.5': '“Page”',
+    'page=1e99': '“Page”',
+    'page=99999999999999999999': '“Page”',
+    'page=1&page=2': '“Page”',
+    'pageSize=0': '“Rows a page”',
+    'pageSize=101': '“Rows a page”',
+    'sort=id': '“Sorting”',
+    'sort=placedAt&sort=status': '“Sorting”',
+    'q=a%00b': '“Search”',
+    'q=a&q=b': '“Search”',
+    [`q=${'x'.repeat(201)}`]: '“Search”',
+    'from=x&status=lost&page=x': '“Status”, “Placed from” and “Page”',
   }
   for (const [query, parts] of Object.entries(wrong)) {
     for (const headers of [{}, TABLE]) {
@@ -167,12 +170,25 @@ t.test('an address that makes no sense gets the list, and is told what was left 
       t.equal(answer.status, 200, query)
       t.equal(
         warning(answer),
-        `The address has parts that make no sense, which were left out: ${parts}.`,
+        parts.includes(' and ')
+          ? `${parts} were left out: the list has no such values.`
+          : `${parts} was left out: the list has no such value.`,
         query,
       )
       t.equal(rows(answer).length, 25, query)
     }
   }
+})
+
+t.test('a last day before the first is left out, in the words of the form', async (t) => {
+  const { ann } = await start(t)
+  const answer = await ann.get(`${LIST}?from=2026-02-01&to=2026-01-01&page=x`)
+  t.equal(
+    warning(answer),
+    '“Page” was left out: the list has no such value. ' +
+      '“Placed until” was left out: it is before “Placed from”.',
+  )
+  t.equal(chips(answer).length, 1, 'the first day stays')
 })
 
 t.test('what is not of the address of a list is passed over', async (t) => {
@@ -236,6 +252,8 @@ t.test('several orders change together, and each refusal is told', async (t) => 
   )
   t.same(rows(answer).slice(0, 2), ['CW-000001', 'CW-000002'], 'the list is the one it was')
   t.equal(rows(answer).length, 50)
+  t.same(ticked(answer), ['3', '5', '6'], 'what was refused stays chosen')
+  t.match(answer.text, /<select id="action"[^>]*>\s*<option value="">/, 'no status is at hand')
   for (const [id, status, version] of [
     [1, 'fulfilled', 2],
     [2, 'fulfilled', 2],
@@ -275,8 +293,12 @@ t.test('cancelling several asks first, and does it then', async (t) => {
       plain(question.text),
       /Cancel 2 orders\? .* CW-000001 Ann Number 1 CW-000002 Ben Number 2/,
     )
-    t.match(question.text, `href="${LIST}?q=customer&amp;sort=orderNumber"`, 'keeping leads back')
+    t.match(question.text, /id="keep" name="action" value="keep" autofocus/, 'keeping is at hand')
   }
+  const kept = await ann.post(`${LIST}/several`, new URLSearchParams(`${chosen}&action=keep`))
+  t.equal(summary(kept), '', 'nothing is told of what was kept')
+  t.same(chips(kept), ['Search customer'], 'keeping leads back')
+  t.same(ticked(kept), ['1', '2'], 'and keeps the choice')
   t.match(await orderOf(ann, 1), { status: 'pending' }, 'asking changes nothing')
   await ben.call('PATCH', '/api/admin/orders/2', { notes: 'wait' })
   const done = await ann.post(`${LIST}/several`, new URLSearchParams(`${chosen}&action=cancel`))
@@ -328,7 +350,7 @@ t.test('a list that makes no sense does not stop a change', async (t) => {
   const answer = await ann.post(`${LIST}/several`, form)
   t.equal(answer.status, 200)
   t.match(summary(answer), /^1 order is paid now\.$/)
-  t.match(warning(answer), /left out: search, status, page\./)
+  t.match(warning(answer), /“Search”, “Status” and “Page” were left out/)
 })
 
 t.test('reloading what came of a change leads to the list', async (t) => {

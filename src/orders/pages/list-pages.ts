@@ -5,7 +5,7 @@ import type { OrderBook } from '../book/order-book.js'
 import { changeSeveral, readAction, readChosen } from './bulk-changes.js'
 import { bulkSummary } from './bulk-view.js'
 import { figuresFor } from './figures.js'
-import { listUrl, readListQuery } from '../list-query.js'
+import { readListQuery } from '../list-query.js'
 import { listView } from './list-view.js'
 import { STATUS_NAMES } from './order-words.js'
 
@@ -15,14 +15,23 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
   await app.register(adminPages)
   const { timeZone } = book.calendar
 
-  async function listFor(request: FastifyRequest, address: Fields) {
+  async function listFor(request: FastifyRequest, address: Fields, chosen: string[] = []) {
     const { query, leftOut } = readListQuery(address)
     const { sort, page, pageSize, ...filters } = query
     const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
     const { items, total } = await book.list(filters, slice)
     const figures = figuresFor(readerLocale(request.headers['accept-language']), timeZone)
     const currencies = book.currencies()
-    return listView({ query, leftOut, items, total, currencies, figures, timeZone })
+    return listView({
+      query,
+      leftOut,
+      chosen: new Set(chosen),
+      items,
+      total,
+      currencies,
+      figures,
+      timeZone,
+    })
   }
 
   app.get<{ Querystring: Fields }>('/admin/orders', async (request, reply) => {
@@ -55,14 +64,23 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
     const { administrator, body = {} } = request
     const { chosen, fields } = readSeveral(body)
     const action = readAction(body.action)
-    const summary =
-      action === null || chosen.length === 0
-        ? nothingChosen
-        : bulkSummary(
-            await changeSeveral(book, chosen, action, administrator.email),
-            action.kind === 'cancel' ? 'cancelled' : STATUS_NAMES[action.status].toLowerCase(),
-          )
-    const list = await listFor(request, fields)
+    if (action === null || chosen.length === 0) {
+      // Who keeps orders, or has not said what to do with them, still has them chosen.
+      const ids = chosen.map(({ id }) => id)
+      const list = await listFor(request, fields, ids)
+      const summary = body.action === 'keep' && chosen.length > 0 ? undefined : nothingChosen
+      return reply.hypermedia(
+        { page: 'orders/orders', fragment: 'orders/_orders' },
+        { administrator, list, summary },
+      )
+    }
+    const outcome = await changeSeveral(book, chosen, action, administrator.email)
+    const summary = bulkSummary(
+      outcome,
+      action.kind === 'cancel' ? 'cancelled' : STATUS_NAMES[action.status].toLowerCase(),
+    )
+    const refused = outcome.refused.map(({ id }) => id)
+    const list = await listFor(request, fields, refused)
     return reply.hypermedia(
       { page: 'orders/orders', fragment: 'orders/_orders' },
       { administrator, list, summary },
@@ -85,7 +103,7 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
       }
       return reply.hypermedia(
         { page: 'orders/cancel-several', fragment: 'orders/_cancel-several' },
-        { administrator, chosen, orders, address, back: listUrl(readListQuery(fields).query) },
+        { administrator, chosen, orders, address },
       )
     },
   )

@@ -1,6 +1,12 @@
 import { CALCULATOR_TYPES } from '../../calculator/calculator-data.js'
 import type { Figures } from './figures.js'
-import { DEFAULT_PAGE_SIZE, listUrl, nextSort, type ListQuery } from '../list-query.js'
+import {
+  DEFAULT_PAGE_SIZE,
+  listUrl,
+  nextSort,
+  type LeftOut,
+  type ListQuery,
+} from '../list-query.js'
 import type { SortField } from '../order-filters.js'
 import { ORDER_STATUSES } from '../order-status.js'
 import { STATUS_NAMES, TYPE_NAMES } from './order-words.js'
@@ -16,17 +22,31 @@ const COLUMNS: { field: SortField; title: string; numeric?: true; descendingFirs
   { field: 'status', title: 'Status' },
 ]
 
-/** What people call the parts of a list's address. */
+/** What the page calls the parts of a list's address. */
 const PARTS: Record<string, string> = {
-  q: 'search',
-  status: 'status',
-  calculatorType: 'calculator',
-  currency: 'currency',
-  from: 'first day',
-  to: 'last day',
-  sort: 'order of the rows',
-  page: 'page',
-  pageSize: 'rows of a page',
+  q: 'Search',
+  status: 'Status',
+  calculatorType: 'Calculator',
+  currency: 'Currency',
+  from: 'Placed from',
+  to: 'Placed until',
+  sort: 'Sorting',
+  page: 'Page',
+  pageSize: 'Rows a page',
+}
+
+const words = new Intl.ListFormat('en-GB', { type: 'conjunction' })
+
+/** What was left out of an address and why, in sentences; empty where all was taken. */
+function leftOutText({ unreadable, endsBeforeStart }: LeftOut): string {
+  const names = unreadable.map((name) => `“${PARTS[name] ?? name}”`)
+  const [were, values] = names.length === 1 ? ['was', 'value'] : ['were', 'values']
+  return [
+    ...(names.length > 0
+      ? [`${words.format(names)} ${were} left out: the list has no such ${values}.`]
+      : []),
+    ...(endsBeforeStart ? ['“Placed until” was left out: it is before “Placed from”.'] : []),
+  ].join(' ')
 }
 
 const PAGE_SIZES = [25, 50, 100]
@@ -43,6 +63,8 @@ function pageNumbers(page: number, pages: number): (number | null)[] {
 
 /** One of the filters at work, and the address without it. */
 interface Chip {
+  /** Of the filter, whatever others there are, so that the focus stays with it */
+  id: string
   name: string
   value: string
   href: string
@@ -55,32 +77,50 @@ function chipsOf(query: ListQuery, figures: Figures): Chip[] {
     return listUrl({ ...first, [name]: rest.length > 0 ? rest : undefined })
   }
   return [
-    ...(query.q ? [{ name: 'Search', value: query.q, href: without('q') }] : []),
+    ...(query.q ? [{ id: 'filter-q', name: 'Search', value: query.q, href: without('q') }] : []),
     ...(query.status ?? []).map((status) => ({
+      id: `filter-${status}`,
       name: 'Status',
       value: STATUS_NAMES[status],
       href: without('status', status),
     })),
     ...(query.calculatorType ?? []).map((type) => ({
+      id: `filter-${type}`,
       name: 'Calculator',
       value: TYPE_NAMES[type],
       href: without('calculatorType', type),
     })),
     ...(query.currency === undefined
       ? []
-      : [{ name: 'Currency', value: query.currency, href: without('currency') }]),
+      : [
+          {
+            id: 'filter-currency',
+            name: 'Currency',
+            value: query.currency,
+            href: without('currency'),
+          },
+        ]),
     ...(query.from === undefined
       ? []
-      : [{ name: 'From', value: figures.day(query.from), href: without('from') }]),
+      : [
+          {
+            id: 'filter-from',
+            name: 'From',
+            value: figures.day(query.from),
+            href: without('from'),
+          },
+        ]),
     ...(query.to === undefined
       ? []
-      : [{ name: 'To', value: figures.day(query.to), href: without('to') }]),
+      : [{ id: 'filter-to', name: 'To', value: figures.day(query.to), href: without('to') }]),
   ]
 }
 
 interface Listed {
   query: ListQuery
-  leftOut: string[]
+  leftOut: LeftOut
+  /** Ids of the orders that are ticked */
+  chosen: ReadonlySet<string>
   items: Order[]
   total: number
   currencies: string[]
@@ -89,7 +129,8 @@ interface Listed {
 }
 
 /** A list of orders as its page shows it. */
-export function listView({ query, leftOut, items, total, currencies, figures, timeZone }: Listed) {
+export function listView(listed: Listed) {
+  const { query, leftOut, chosen, items, total, currencies, figures, timeZone } = listed
   const { page, pageSize, sort } = query
   const pages = Math.max(1, Math.ceil(total / pageSize))
   const at = (number: number): string => listUrl({ ...query, page: number })
@@ -98,7 +139,7 @@ export function listView({ query, leftOut, items, total, currencies, figures, ti
   return {
     query,
     url: listUrl(query),
-    leftOut: leftOut.map((name) => PARTS[name] ?? name),
+    leftOut: leftOutText(leftOut),
     timeZone,
     choices: {
       statuses: ORDER_STATUSES.map((value) => ({
@@ -128,6 +169,7 @@ export function listView({ query, leftOut, items, total, currencies, figures, ti
     })),
     rows: items.map((order, index) => ({
       id: order.id,
+      chosen: chosen.has(order.id),
       version: order.version,
       href: listUrl(query, `/admin/orders/${order.id}`)
         .replace(/\?|$/, `?at=${position + index}&`)
@@ -158,7 +200,12 @@ export function listView({ query, leftOut, items, total, currencies, figures, ti
       numbers: pageNumbers(Math.min(page, pages), pages).map((number) =>
         number === null
           ? null
-          : { number: figures.count(number), href: at(number), current: number === page },
+          : {
+              page: number,
+              number: figures.count(number),
+              href: at(number),
+              current: number === page,
+            },
       ),
     },
     pageSizes: PAGE_SIZES.map((size) => ({
