@@ -35,6 +35,10 @@ document.addEventListener('keydown', (event) => {
   }
 })
 
+// Back from an order: on from its row.
+if (location.hash.startsWith('#row-'))
+  document.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"] .row-link`)?.focus()
+
 // Choosing rows
 
 const showChosen = () => {
