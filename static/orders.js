@@ -35,9 +35,12 @@ document.addEventListener('keydown', (event) => {
   }
 })
 
-// Back from an order: on from its row.
-if (location.hash.startsWith('#row-'))
-  document.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"] .row-link`)?.focus()
+// Back from an order: on from its row. Going to a fragment takes the focus away, so after that.
+addEventListener('load', () => {
+  if (!location.hash.startsWith('#row-')) return
+  const row = document.getElementById(location.hash.slice(1))
+  requestAnimationFrame(() => row?.querySelector('.row-link')?.focus())
+})
 
 // Choosing rows
 
