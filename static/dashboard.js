@@ -217,6 +217,13 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
 })
 darkness.addEventListener('change', draw)
 
+// On paper there is another width than the one that was drawn for: the drawing shrinks to it.
+addEventListener('beforeprint', () => {
+  for (const svg of document.querySelectorAll('.chart svg')) {
+    svg.setAttribute('viewBox', `0 0 ${svg.getAttribute('width')} ${svg.getAttribute('height')}`)
+  }
+})
+
 let resizing
 addEventListener('resize', () => {
   clearTimeout(resizing)

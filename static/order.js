@@ -15,28 +15,54 @@ const isUnsaved = (form) =>
 
 const unsaved = () => [...document.querySelectorAll('form[data-edit]')].some(isUnsaved)
 
+// Only what was saved may lead away without a question.
 let leaving = false
 document.addEventListener('htmx:after:request', ({ detail: { ctx } }) => {
-  leaving = Boolean(ctx.hx?.redirect)
+  leaving = Boolean(ctx.hx.redirect) && ctx.response.status < 400
+  // Where the way to the login would cost what was typed, the answer's own words are shown.
+  if (ctx.response.status === 401 && unsaved()) delete ctx.hx.redirect
 })
 document.addEventListener('submit', (event) => {
-  if (!event.defaultPrevented) leaving = true
+  if (!event.defaultPrevented && event.target.matches('[data-edit]')) leaving = true
 })
 addEventListener('beforeunload', (event) => {
   if (!leaving && unsaved()) event.preventDefault()
 })
 
-// The service's own words stand beside every wrong field at once; the browser would show one.
-const markFields = () => {
-  for (const error of document.querySelectorAll('.field .error')) {
-    const field = byId(error.id.replace(/-error$/, ''))
-    if (!error.textContent) field?.removeAttribute('aria-invalid')
-    else {
-      field?.setAttribute('aria-invalid', 'true')
-      error.closest('details')?.setAttribute('open', '')
-    }
-  }
+// What is typed while a form is under way would be lost with the form that its answer replaces.
+const underWay = new Map()
+const release = (ctx) => {
+  const { form, focused } = underWay.get(ctx) ?? {}
+  underWay.delete(ctx)
+  if (!form) return
+  form.inert = false
+  form.removeAttribute('aria-busy')
+  if (form.contains(focused) && document.activeElement === document.body) focused.focus()
 }
+document.addEventListener('htmx:before:request', ({ detail: { ctx } }) => {
+  const form = ctx.sourceElement
+  if (!form.matches('form[data-edit]')) return
+  underWay.set(ctx, { form, focused: document.activeElement })
+  form.inert = true
+  form.setAttribute('aria-busy', 'true')
+})
+document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
+  if (!leaving) release(ctx)
+})
+// Back by the browser's own way, to the page as it was left.
+addEventListener('pageshow', ({ persisted }) => {
+  if (!persisted) return
+  leaving = false
+  for (const ctx of underWay.keys()) release(ctx)
+})
+
+// How many fields are still wrong, as the form's notice has it.
+document.addEventListener('field-corrected', () => {
+  const count = byId('wrong-count')
+  const wrong = document.querySelectorAll('#new-order .error:not(:empty)').length
+  if (wrong === 0) count?.parentElement.remove()
+  else if (count) count.textContent = wrong === 1 ? 'One field needs' : `${wrong} fields need`
+})
 
 const KEYS = {
   j: 'to-next',
@@ -72,7 +98,7 @@ letGo()
 
 document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   letGo()
-  markFields()
+  window.markFields()
   if (ctx.response?.status === 422) document.querySelector('[aria-invalid=true]')?.focus()
   const dialog = document.querySelector('dialog:not([open])')
   if (dialog?.isConnected && !dialog.dataset.shown) {

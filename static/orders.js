@@ -37,6 +37,13 @@ document.addEventListener('keydown', (event) => {
   }
 })
 
+// Back from an order: on from its row. Going to a fragment takes the focus away, so after that.
+addEventListener('load', () => {
+  if (!location.hash.startsWith('#row-')) return
+  const row = document.getElementById(location.hash.slice(1))
+  requestAnimationFrame(() => row?.querySelector('.row-link')?.focus())
+})
+
 // Choosing rows
 
 const showChosen = () => {

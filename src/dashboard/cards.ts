@@ -59,7 +59,7 @@ export function cardsOf({ stats, currencies, figures, words }: Given): Card[] {
       title: 'Orders',
       href: ordersUrl(days),
       value: figures.count(orders),
-      notes: [`${words.tenths(orders / dayCount)} a day`],
+      notes: [`${words.rate(orders / dayCount)} a day`],
       change: change((then, before) => changeOfSum(orders, then.orders, before, words)),
     },
     {
@@ -86,7 +86,7 @@ export function cardsOf({ stats, currencies, figures, words }: Given): Card[] {
       href: ordersUrl({ ...days, status: ['fulfilled'] }),
       value: orders === 0 ? '–' : words.share(fulfillment.rate),
       notes: [
-        `${figures.count(fulfillment.fulfilled)} of ${figures.count(fulfillment.total)} orders`,
+        `${figures.count(fulfillment.fulfilled)} of ${figures.count(fulfillment.total)} ${fulfillment.total === 1 ? 'order' : 'orders'}`,
       ],
       change:
         orders === 0

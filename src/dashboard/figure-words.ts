@@ -27,6 +27,7 @@ export function figureWords(locale: string) {
   const percent = new Intl.NumberFormat(locale, { style: 'percent' })
   const share = new Intl.NumberFormat(locale, { style: 'percent', ...oneDigit })
   const tenths = new Intl.NumberFormat(locale, oneDigit)
+  const twoDigits = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
   const period = dates({ dateStyle: 'medium' })
   const day = dates({ weekday: 'short', day: 'numeric', month: 'short' })
   const month = dates({ month: 'long', year: 'numeric' })
@@ -37,6 +38,9 @@ export function figureWords(locale: string) {
     /** A ratio in per cent, with one decimal so that columns align */
     share: (ratio: number): string => share.format(ratio),
     tenths: (value: number): string => tenths.format(value),
+    /** How many of something there are in a unit of time; few of them are still told apart from none */
+    rate: (value: number): string =>
+      value > 0 && value < 0.1 ? twoDigits.format(value) : tenths.format(value),
     /** A mass in the unit that suits it */
     mass(kg: number): { value: string; unit: MassUnit } {
       const unit = massUnit(kg)

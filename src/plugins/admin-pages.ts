@@ -33,20 +33,18 @@ export default fp(
     app.setErrorHandler(async (error, request, reply) => {
       if (!(error instanceof Problem) || error.statusCode !== 401) throw error
       const login = loginFor(request)
-      if (request.method !== 'GET' && request.method !== 'HEAD') {
-        // What was typed stays on the page, or one step back: nobody is led away from it.
-        return reply
-          .code(401)
-          .hypermedia(
-            { page: 'admin/session-ended', fragment: 'admin/_session-ended-part' },
-            { login },
-          )
-      }
+      const isLook = request.method === 'GET' || request.method === 'HEAD'
+      const isHtmx = request.headers['hx-request'] === 'true'
+      if (isLook && !isHtmx) return reply.redirect(login, 303)
       // htmx would follow a redirect and put the login in the place of a part of the page.
-      if (request.headers['hx-request'] === 'true') {
-        return reply.code(401).header('hx-redirect', login).send()
-      }
-      return reply.redirect(login, 303)
+      if (isLook) reply.header('hx-redirect', login)
+      // What was typed stays on the page, or one step back: nobody is led away from it.
+      return reply
+        .code(401)
+        .hypermedia(
+          { page: 'admin/session-ended', fragment: 'admin/_session-ended-part' },
+          { login },
+        )
     })
   },
   { name: 'admin-pages', dependencies: ['session', 'hypermedia', 'security'] },

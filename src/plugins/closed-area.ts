@@ -27,6 +27,7 @@ export default fp(
     const limitOfAll = app.rateLimit()
     app.addHook('onRequest', async (request, reply) => {
       if (!request.is404 || !isInAdministratorsArea(request.url)) return
+      reply.header('cache-control', 'no-store')
       await limitOfAll.call(app, request, reply)
       await app.requireAdministrator.call(app, request, reply)
     })

@@ -101,6 +101,35 @@ t.test('charts are drawn from the tables beside them, measure by measure', async
   t.same(complaints, { errors: [], strangers: [] })
 })
 
+t.test('the ring stays by its list beside a long table', async (t) => {
+  const { page } = await open(t, {}, '/admin?range=90d')
+  await drawn(page)
+  await page.getByText('Show as a table').click()
+  await page.locator('#timeline .scroll').waitFor()
+  const bottom = (selector: string) =>
+    page.locator(selector).evaluate((part) => part.getBoundingClientRect().bottom)
+  const top = await page
+    .locator('#statuses table')
+    .evaluate((part) => part.getBoundingClientRect().top)
+  t.ok(top - (await bottom('#statuses .chart svg')) < 40)
+  t.ok((await bottom('#timeline')) - (await bottom('#statuses')) > 100, 'nothing is stretched')
+})
+
+t.test('on paper the chart is as wide as the sheet, and nothing covers the list', async (t) => {
+  const { page } = await open(t, {}, '/admin?range=7d')
+  await drawn(page)
+  await page.emulateMedia({ media: 'print' })
+  await page.setViewportSize({ width: 700, height: 900 })
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+  const [chart, card] = await Promise.all([
+    page.locator('#timeline .chart svg').first().boundingBox(),
+    page.locator('#timeline').boundingBox(),
+  ])
+  t.ok(chart && card && chart.width <= card.width && chart.width > card.width / 2)
+  t.equal(await page.locator('#statuses .chart').isVisible(), false)
+  t.equal(await page.locator('.masthead').isVisible(), false)
+})
+
 t.test('a ring has a slice for each status, which leads to its orders', async (t) => {
   const { page } = await open(t, {}, '/admin?range=all')
   await drawn(page)

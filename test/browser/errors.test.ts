@@ -142,6 +142,38 @@ t.test('without a connection the list stays, and says that it is from before', a
   t.equal(await page.getByText('No connection').count(), 0)
 })
 
+t.test('an error page of a proxy is told, and never put in the place of a part', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: PHONE })
+  const page = await context.newPage()
+  const told = page.getByRole('alert').getByText('cannot be reached (error 502)')
+  const proxy = {
+    status: 502,
+    contentType: 'text/html',
+    body: '<html><body><h1>502 Bad Gateway</h1></body></html>',
+  }
+  await page.goto(LIST)
+  const fail = (path: string) => page.route(path, (route) => route.fulfill(proxy))
+  await fail('**/admin/orders?*')
+  await page.locator('#q').fill('ann')
+  await told.waitFor()
+  t.equal(await page.locator('.row-link').count(), 25, 'the list stays')
+  t.equal(page.url(), LIST, 'and so does its address')
+  t.equal(await page.getByText('Bad Gateway').count(), 0)
+
+  await page.unroute('**/admin/orders?*')
+  await page.goto(`${LIST}/3`)
+  await page.getByRole('button', { name: 'Edit Notes' }).click()
+  await page.locator('#notes').fill('typed with care')
+  await fail('**/admin/orders/3/edit*')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await told.getByText('What you typed is still here').waitFor()
+  t.equal(await page.locator('#notes').inputValue(), 'typed with care')
+  await page.unroute('**/admin/orders/3/edit*')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.locator('.notes', { hasText: 'typed with care' }).waitFor()
+  t.equal(await told.count(), 0, 'what is over is not told any more')
+})
+
 t.test('with scripts off a form that failed is sent again by reloading', async (t) => {
   const context = await adminContext(t, browser, service, {
     viewport: PHONE,

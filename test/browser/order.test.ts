@@ -66,7 +66,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.locator('#amount').fill('12,345')
     await page.getByRole('button', { name: 'Save' }).first().click()
     await page.locator('#amount-error').waitFor({ state: 'visible' })
-    t.match(await page.locator('#amount-error').innerText(), /two ways: write 12345 or 12\.3450/)
+    t.match(await page.locator('#amount-error').innerText(), /two ways: write 12345 or 12\.3[45]\b/)
     t.equal(await focused(page), 'amount', 'the first wrong field has the focus')
 
     await page.locator('#amount').fill('12345')
@@ -219,6 +219,12 @@ t.test('keys lead through the list and back to where one was in it', async (t) =
   await page.keyboard.press('Escape')
   await page.waitForURL(/\/admin\/orders\?q=zeta&sort=customerName#row-/)
   t.equal(await page.locator('.row-link').count(), 3)
+  await page.waitForFunction(() => document.activeElement?.matches('.row-link'))
+  t.equal(
+    await page.evaluate(() => document.activeElement?.closest('tr')?.id),
+    `row-${ids[0]}`,
+    'one goes on from the row',
+  )
 })
 
 t.test('what was typed is not left behind without a question', async (t) => {
@@ -260,6 +266,59 @@ t.test('without a connection, or a session, what was typed stays', async (t) => 
   t.match(await orderOf(id), { notes: 'still here' })
 })
 
+t.test('a session that has ended leads nobody away from what was typed', async (t) => {
+  const { context, page } = await portal(t)
+  const { id } = await enter()
+  await page.goto(`${url}/admin/orders/${id}`)
+  await page.getByRole('button', { name: 'Edit Notes' }).click()
+  await page.locator('#notes').fill('typed with care')
+  const cookies = await context.cookies()
+  await context.clearCookies()
+  await page.getByRole('button', { name: 'Edit Vessel' }).click()
+  await page.getByText('Your session has ended').waitFor()
+  t.equal(page.url(), `${url}/admin/orders/${id}`)
+  t.equal(await page.locator('#notes').inputValue(), 'typed with care')
+  await context.addCookies(cookies)
+  await page.getByRole('button', { name: 'Edit Vessel' }).click()
+  await page.locator('#vesselName').waitFor()
+  await page.getByRole('button', { name: 'Save' }).last().click()
+  await page.locator('.message', { hasText: 'was saved' }).waitFor()
+
+  await context.clearCookies()
+  await page.getByRole('button', { name: 'Edit Customer' }).click()
+  await page.waitForURL(/\/admin\/login\?to=/)
+})
+
+t.test('a form takes nothing while it is being saved, and goes on if it was not', async (t) => {
+  const { page } = await portal(t)
+  const { id } = await enter()
+  await page.goto(`${url}/admin/orders/${id}`)
+  await page.getByRole('button', { name: 'Edit Notes' }).click()
+  await page.locator('#notes').fill('saved')
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/edit?*', async (route) => {
+    await answered
+    await route.abort()
+  })
+  await page.locator('#notes').focus()
+  const form = page.locator('#group-notes form')
+  await form.evaluate((element: HTMLFormElement) => element.requestSubmit())
+  await page.locator('form[aria-busy=true]').waitFor()
+  await page.waitForFunction(() => document.activeElement === document.body)
+  await page.keyboard.type(' and lost')
+  t.equal(await page.locator('#notes').inputValue(), 'saved')
+  answer()
+  await page.getByText('No connection: nothing was saved').waitFor()
+  t.equal(await form.getAttribute('aria-busy'), null)
+  t.equal(await focused(page), 'notes', 'one goes on from where one was')
+  await page.keyboard.type(' later')
+  await page.unroute('**/edit?*')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.locator('.message', { hasText: 'was saved' }).waitFor()
+  t.match((await orderOf(id)).notes, /later/)
+})
+
 for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
   t.test(`an order is entered by hand with a calculator on a ${device}`, async (t) => {
     const { context, page } = await portal(t, { viewport })
@@ -270,8 +329,12 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.locator('#customerName-error').waitFor({ state: 'visible' })
     t.equal(await focused(page), 'customerName')
     t.equal(await page.locator('.error:not(:empty)').count(), 4)
+    t.match(await page.locator('.order-notice').innerText(), /4 fields need/)
 
     await page.locator('#customerName').fill('Ζωή')
+    t.equal(await page.locator('#customerName-error').innerText(), '', 'what is mended is not told')
+    t.equal(await page.locator('#customerName').getAttribute('aria-invalid'), null)
+    t.match(await page.locator('.order-notice').innerText(), /3 fields need/)
     await page.locator('#customerEmail').fill('zoe@example.com')
     await page.locator('#vesselName').fill('Aurora')
     await page.getByRole('radio', { name: 'Distance' }).check()

@@ -212,7 +212,9 @@ t.test('style elements need a nonce, new for each page, and here only', async (t
   for (const path of ['/admin/orders', '/', '/nothing-here']) {
     t.notMatch((await get(path)).headers.get('content-security-policy'), 'nonce', path)
   }
-  t.match((await get('/admin')).headers.get('cache-control'), 'no-store')
+  for (const path of ['/admin', '/admin/nothing-here']) {
+    t.equal((await get(path)).headers.get('cache-control'), 'no-store', path)
+  }
 })
 
 t.test('the page comes with its loading state first', async (t) => {
@@ -262,6 +264,9 @@ t.test('days without orders lead to those with some', async (t) => {
   t.match(cardText(html, 'orders'), /^Orders 0 0.0 a day No orders in the 7 days before$/)
   t.match(cardText(html, 'fulfilment'), /^Fulfilment – 0 of 0 orders$/)
   t.match(html, /No orders in these days[^]*href="\/admin\?range=all"/)
+  const quarter = await old.get('/admin?range=90d')
+  t.match(cardText(quarter.html, 'orders'), /^Orders 1 0.011 a day/, 'few are not none')
+  t.match(cardText(quarter.html, 'fulfilment'), /0 of 1 order(?!s)/)
   const month = await old.get('/admin?range=30d')
   t.match(cardText(month.html, 'orders'), /▼ Down 100% vs the 30 days before$/)
 })

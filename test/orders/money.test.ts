@@ -37,6 +37,12 @@ t.test('money is written and read with the decimals of its currency', (t) => {
     t.same(readAmount(typed, currency), { ok: true, value: minor })
   }
   t.match(readAmount('1.234567', 'HUF'), { message: 'must have at most 2 decimals in HUF' })
+  const proposals = { EUR: '1234 or 1.23', JPY: '1234 or 1', KWD: '1234 or 1.2340' }
+  for (const [currency, proposed] of Object.entries(proposals)) {
+    const message = `could be read in two ways: write ${proposed}`
+    t.same(readAmount('1.234', currency), { ok: false, message }, currency)
+    for (const text of proposed.split(' or ')) t.ok(readAmount(text, currency).ok, text)
+  }
   t.match(readAmount('1.5', 'UGX'), { message: 'must be a whole number: UGX has no decimals' })
   t.end()
 })

@@ -381,6 +381,7 @@ t.test('who is overtaken sees by whom and with what, and decides', async (t) => 
     t.match(seen(conflict), /Now there: Borealis/)
     t.equal(valueOf(conflict, 'vesselName'), 'Calypso', 'what was typed is still there')
     t.match(conflict.text, /name="version" value="2"/, 'the way on is from their version')
+    t.notMatch(conflict.text, /name="version" value="1"/, 'for moves of the order too')
     t.match(seen(conflict), /Save mine on top Take theirs/)
   }
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { vesselName: 'Borealis', version: 2 })
@@ -397,6 +398,10 @@ t.test('who is overtaken sees by whom and with what, and decides', async (t) => 
   t.equal(own.status, 303, 'two forms of one page do not stand in each other’s way')
   const twice = await ann.post(edit, { version: '4', vesselName: 'Eos', imoNumber: '' })
   t.equal(twice.status, 412, 'the same field from two windows does')
+  const notes = `/admin/orders/${id}/edit?group=notes`
+  await ann.post(notes, { version: '6', notes: 'by Ann herself' })
+  const herself = await ann.post(notes, { version: '6', notes: 'again' })
+  t.match(seen(herself), /You changed this order yourself meanwhile/)
   for (const version of ['', '0', 'x', '-1', '99']) {
     const answer = await ann.post(edit, { version, vesselName: 'Freya', imoNumber: '' })
     t.equal(answer.status, 412, `version ${version}`)

@@ -12,10 +12,10 @@ export function amountText(amountMinor: number, currency: string): string {
 
 /** Reads an amount as people type it, in major units of a currency, as its minor units. */
 export function readAmount(text: string, currency: string): ParsedNumber {
-  const parsed = parseNumber(text)
+  const digits = minorUnitDigits(currency)
+  const parsed = parseNumber(text, digits)
   if (!parsed.ok) return parsed
   const { value } = parsed
-  const digits = minorUnitDigits(currency)
   const most = MOST_MINOR / 10 ** digits
   if (value < 0) return { ok: false, message: 'must be at least 0' }
   if (value > most) return { ok: false, message: `must be at most ${most}` }

@@ -47,7 +47,7 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
       case 'unchanged':
         return done(request, reply, saved.order, 'unchanged')
       case 'stale':
-        return show(request, reply.code(412), saved.order, { form, conflict: true, isWhole: false })
+        return show(request, reply.code(412), saved.order, { form, conflict: true })
       default:
         return missing(reply)
     }

@@ -4,7 +4,8 @@ import type { OrderChanges } from '../order.js'
 
 /**
  * Saves an edit. Where the order has changed since its form was made, but by the same person and
- * in other fields only, such as by another form of the same page, nothing stands against it.
+ * in other fields only, such as by another form of the same page, nothing stands against it;
+ * unless it is cancelled now, which may be a reason to leave it as it is.
  */
 export async function saveEdit(
   book: OrderBook,
@@ -19,11 +20,10 @@ export async function saveEdit(
   const fields = Object.keys(changes)
   const since = (book.history(id) ?? []).filter(({ version }) => version > form.version)
   const isOwn =
+    outcome.order.status !== 'cancelled' &&
     since.length === now - form.version &&
     since.every(
-      (entry) =>
-        entry.by === by &&
-        entry.changes.every(({ field }) => !fields.includes(field) && field !== 'status'),
+      (entry) => entry.by === by && entry.changes.every(({ field }) => !fields.includes(field)),
     )
   return isOwn ? book.change(id, changes, { by, ifVersions: [now] }) : outcome
 }
