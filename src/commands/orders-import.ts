@@ -36,8 +36,10 @@ function explain(error: unknown): string {
 }
 
 /** npm runs commands in the project's folder, and tells in which one it was called. */
-const callersFolder = (): string =>
-  (process.env.npm_lifecycle_event === 'orders:import' && process.env.INIT_CWD) || process.cwd()
+function callersFolder(): string {
+  const { npm_lifecycle_event: script, INIT_CWD } = process.env
+  return (script === 'orders:import' ? INIT_CWD : undefined) ?? process.cwd()
+}
 
 function sizeOf(path: string, asGiven: string): number {
   const stats = statSync(path, { throwIfNoEntry: false })
