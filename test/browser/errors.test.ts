@@ -68,6 +68,7 @@ for (const [device, viewport, colorScheme] of [
     await checkLooks(t, list, 'a message over the list')
 
     await list.getByLabel('Choose CW-000040').check()
+    await list.getByLabel('Set status').selectOption('paid')
     await list.getByRole('button', { name: 'Set', exact: true }).click()
     await failure(list).getByText('What you typed is still here').waitFor()
     t.ok(await failure(list).evaluate(isInView), 'it is seen from far down the list')
