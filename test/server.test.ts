@@ -31,7 +31,8 @@ function run(
   options: SpawnOptions = {},
 ): Run {
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, [SERVER], {
+  // What tap hangs on to every process writes beside the project, where not everybody may.
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, SERVER], {
     ...options,
     stdio: 'pipe',
     cwd,
