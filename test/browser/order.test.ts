@@ -188,7 +188,10 @@ t.test('cancelling asks first, by keyboard too, and can be undone', async (t) =>
   await message.getByRole('button', { name: 'Undo' }).click()
   await page.getByText('it is processing again').waitFor()
   t.equal(await page.locator('.title .status').innerText(), 'Processing')
-  t.match(await page.locator('#history').innerText(), /Cancelled.*Processing.*Processing.*Cancelled/s)
+  t.match(
+    await page.locator('#history').innerText(),
+    /Cancelled.*Processing.*Processing.*Cancelled/s,
+  )
   t.same(silent(complaints), [])
 })
 
