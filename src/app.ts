@@ -6,9 +6,9 @@ import dashboard from './dashboard/dashboard.js'
 import relay from './order-source/relay.js'
 import { openUpstream } from './order-source/upstream.js'
 import { bookPath, openOrderBook } from './orders/book/order-book.js'
-import orderExport from './orders/export/routes.js'
+import orderExport from './orders/export/export.js'
 import orders from './orders/orders.js'
-import accounts from './plugins/accounts.js'
+import accounts, { type FirstAdministrator } from './plugins/accounts.js'
 import apiDocs from './plugins/api-docs.js'
 import assets from './plugins/assets.js'
 import closedArea from './plugins/closed-area.js'
@@ -18,6 +18,7 @@ import errors from './plugins/errors.js'
 import gracefulClose from './plugins/graceful-close.js'
 import hypermedia from './plugins/hypermedia.js'
 import jsonBody from './plugins/json-body.js'
+import messages from './plugins/messages.js'
 import rateLimits from './plugins/rate-limits.js'
 import security from './plugins/security.js'
 import session from './plugins/session.js'
@@ -34,13 +35,19 @@ interface Options {
   /** All configuration, by the names of `.env.example` */
   environment: NodeJS.ProcessEnv
   logStream?: LogStream
+  /** Is told of an administrator that this start makes, as soon as it is kept */
+  showFirstAdministrator?: (made: FirstAdministrator) => void
 }
 
 /**
  * The whole service, put together and ready to listen: what every feature stands on, then the
  * features. Throws ConfigError where the environment does not do.
  */
-export async function buildApp({ environment, logStream }: Options): Promise<FastifyInstance> {
+export async function buildApp({
+  environment,
+  logStream,
+  showFirstAdministrator,
+}: Options): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify(serverOptions(environment, logStream))
 
   await app.register(config, { environment })
@@ -54,9 +61,10 @@ export async function buildApp({ environment, logStream }: Options): Promise<Fas
   await app.register(compression)
   await app.register(jsonBody)
   await app.register(validation, { vocabulary })
-  await app.register(accounts)
+  await app.register(accounts, { showFirstAdministrator })
   await app.register(sharedMemory)
   await app.register(session)
+  await app.register(messages)
   await app.register(closedArea) // before every feature: what it adds under /admin is closed
   await app.register(apiDocs)
 
@@ -74,7 +82,7 @@ export async function buildApp({ environment, logStream }: Options): Promise<Fas
   const path = bookPath(DATA_DIR)
   const book = openOrderBook({ path, timeZone })
   app.addHook('onClose', () => book.close())
-  await app.register(orderExport, { path, timeZone })
+  await app.register(orderExport, { path, timeZone, check: book.check })
   await app.register(orders, { book })
   await app.register(dashboard, { book })
 

@@ -45,6 +45,7 @@ const accounts = hasAccounts
   : `${ADMINISTRATOR.email}:${await hashPassword(ADMINISTRATOR.password)}`
 const app = await serve({
   LOG_LEVEL: 'warn',
+  CURRENCY: 'EUR',
   ...process.env,
   ...standIn,
   // A demonstration is for this machine alone.

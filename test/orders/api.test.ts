@@ -9,6 +9,10 @@ import { newOrder } from '../support/order-book.js'
 
 const ORDERS = '/api/admin/orders'
 
+/** What a problem says of each wrong field. */
+const byField = ({ errors }: { errors: { path: string; message: string }[] }) =>
+  Object.fromEntries(errors.map(({ path, message }) => [path, message]))
+
 t.test('an order is entered with all its fields and read back as it was', async (t) => {
   const { call } = await startOrderApi(t)
   const given = {
@@ -71,9 +75,7 @@ t.test(
     const faults = async (order: unknown) => {
       const { status, body } = await call('POST', ORDERS, order)
       t.equal(status, 422)
-      return Object.fromEntries(
-        body.errors.map(({ path, message }: { path: string; message: string }) => [path, message]),
-      )
+      return byField(body)
     }
     t.match(await faults({}), {
       customerName: 'is required',
@@ -122,12 +124,30 @@ t.test(
     const tomorrow = new Date(Date.now() + 25 * 60 * 60 * 1000).toISOString()
     t.match(await faults(newOrder({ placedAt: tomorrow })), { placedAt: /future/ })
     t.match(await faults(newOrder({ placedAt: '2026-02-30T00:00:00Z' })), { placedAt: /moment/ })
-    t.match(await faults(newOrder({ placedAt: '0000-01-01T00:00:00Z' })), { placedAt: /moment/ })
+    for (const placedAt of [
+      '0000-01-01T00:00:00Z',
+      '1899-12-31T23:59:59Z',
+      '1900-01-01T00:00:00+14:00',
+      '2199-12-31T23:59:59-14:00',
+      '2200-01-01T00:00:00Z',
+      '+012026-01-01T00:00:00Z',
+    ]) {
+      t.match(await faults(newOrder({ placedAt })), { placedAt: /1900 to 2199, in UTC too/ })
+    }
     t.match(await faults(newOrder({ calculatorData: {} })), { calculatorType: /too/ })
-    t.match(await faults(newOrder({ co2eKg: 1e10 })), { co2eKg: /at most/ })
+    t.match(await faults(newOrder({ co2eKg: 1e10 })), { co2eKg: /at most 1000000000$/ })
     t.equal((await call('GET', ORDERS)).body.totalItems, 0)
   },
 )
+
+t.test('the first and the last moments that an order may have are kept as they are', async (t) => {
+  const { call } = await startOrderApi(t)
+  const entered = await call('POST', ORDERS, newOrder({ placedAt: '1900-01-01T14:00:00+14:00' }))
+  t.equal(entered.status, 201)
+  t.equal(entered.body.placedAt, '1900-01-01T00:00:00.000Z')
+  const late = await call('POST', ORDERS, newOrder({ placedAt: '2199-12-31T23:59:59Z' }))
+  t.match(byField(late.body), { placedAt: 'must not be in the future' })
+})
 
 t.test('a repeat with the same Idempotency-Key enters nothing twice', async (t) => {
   const { call } = await startOrderApi(t)
@@ -194,6 +214,20 @@ t.test('a change keeps what it does not name, and what changed is history', asyn
   t.equal(items.length, 2)
 })
 
+t.test('minus nothing is nothing, and no change of nothing', async (t) => {
+  const { url } = await startOrderApi(t)
+  const authorization = `Bearer ${await logIn(url)}`
+  const send = async (method: string, path: string, body: string) => {
+    const headers = { authorization, 'content-type': 'application/json' }
+    return (await fetch(url + path, { method, headers, body })).json()
+  }
+  const given = JSON.stringify(newOrder({ co2eKg: 7, amountMinor: 7 })).replaceAll(':7', ':-0')
+  t.match(await send('POST', ORDERS, given), { co2eKg: 0, amountMinor: 0, version: 1 })
+  for (const change of ['{"co2eKg":-0.0}', '{"amountMinor":-0}', '{"co2eKg":0}']) {
+    t.match(await send('PATCH', `${ORDERS}/1`, change), { version: 1 }, change)
+  }
+})
+
 t.test('a status moves along the table only; a refusal says where to', async (t) => {
   const { call } = await startOrderApi(t)
   for (const from of ORDER_STATUSES) {
@@ -229,6 +263,20 @@ t.test(
     t.strictSame((await call('DELETE', path)).body, body)
     const again = await call('PATCH', path, { status: 'pending' })
     t.match(again.body, { status: 'pending', version: 3, fulfilledAt: null, cancelledAt: null })
+    const { items } = (await call('GET', `${path}/history`)).body
+    t.strictSame(
+      items.map(({ changes }: { changes: unknown }) => changes),
+      [
+        [
+          { field: 'status', from: 'cancelled', to: 'pending' },
+          { field: 'fulfilledAt', from: created.fulfilledAt, to: null },
+          { field: 'cancelledAt', from: body.cancelledAt, to: null },
+        ],
+        [{ field: 'status', from: 'fulfilled', to: 'cancelled' }],
+        [],
+      ],
+      'what is erased stays in the history',
+    )
     t.equal((await call('DELETE', `${ORDERS}/99`)).status, 404)
   },
 )
@@ -243,12 +291,44 @@ t.test('a stale version is refused, whatever way the header names it', async (t)
   const stale = await change('"1"', 'b')
   t.equal(stale.status, 412)
   t.equal(stale.headers.get('etag'), '"2"')
-  t.equal((await change('W/"2"', 'b')).status, 412, 'a weak tag never matches')
-  t.equal((await change('nonsense', 'b')).status, 412)
-  t.equal((await change('"7", "2"', 'b')).status, 200)
+  t.equal((await change('"7", W/"2"', 'b')).status, 412, 'a weak tag never matches')
+  t.equal((await change('"7",, W/"1" ,"a,b", "2"', 'b')).status, 200)
   t.equal((await change('*', 'c')).status, 200)
   t.equal((await call('DELETE', path, undefined, { 'if-match': '"1"' })).status, 412)
   t.match((await call('GET', path)).body, { version: 4, notes: 'c', status: 'pending' })
+})
+
+t.test('an If-Match that is no ETag of an order is malformed, not stale', async (t) => {
+  const { call } = await startOrderApi(t)
+  await call('POST', ORDERS, newOrder())
+  const refusal = async (ifMatch: string) => {
+    const headers = { 'if-match': ifMatch }
+    const { status, body } = await call('PATCH', `${ORDERS}/1`, { notes: 'x' }, headers)
+    t.equal(status, 400, ifMatch)
+    return body.detail as string
+  }
+  for (const wrong of [
+    '1',
+    'nonsense',
+    '',
+    ' ',
+    ',',
+    '"01"',
+    '"0"',
+    '"1',
+    '1"',
+    '"1" "2"',
+    '"1", nonsense',
+    '*, "1"',
+    'w/"1"',
+    '"nonsense"',
+  ]) {
+    t.match(await refusal(wrong), /in its quotes, such as "4"/, wrong)
+  }
+  t.match(await refusal('W/"1"'), /never matches a weak ETag/)
+  const deleted = await call('DELETE', `${ORDERS}/1`, undefined, { 'if-match': '1' })
+  t.equal(deleted.status, 400)
+  t.match((await call('GET', `${ORDERS}/1`)).body, { version: 1, notes: '' })
 })
 
 t.test(
@@ -350,12 +430,111 @@ t.test('a list that is asked for wrongly says what is wrong with each parameter'
   t.strictSame(await paths('from=2026-03-02&to=2026-03-01'), ['to'])
   t.strictSame(await paths('page=1&page=2'), ['page'])
   t.strictSame(await paths('q=a%00bc'), ['q'])
-  t.strictSame(await paths('to=9999-12-31'), ['to'])
+  for (const to of ['9999-12-31', '1899-12-31', '2200-01-01', '10000-01-01']) {
+    const { status, body } = await call('GET', `${ORDERS}?to=${to}`)
+    t.equal(status, 422)
+    t.match(byField(body), { to: /^must be a date from 1900 to 2199, such as/ })
+  }
+  t.equal((await call('GET', `${ORDERS}?from=1900-01-01&to=2199-12-31`)).status, 200)
   t.equal((await call('GET', `${ORDERS}/1%27%20or%201=1`)).status, 404)
   t.equal((await call('GET', `${ORDERS}/0`)).status, 404)
   t.equal((await call('GET', `${ORDERS}/99999999999999999999`)).status, 404)
   t.equal((await call('GET', `${ORDERS}/1/history`)).status, 404)
   t.equal((await call('PATCH', `${ORDERS}/1`, { notes: '' })).status, 404)
+})
+
+t.test('a parameter given too often is named, and a wrong one of several is too', async (t) => {
+  const { call } = await startOrderApi(t)
+  const ONE_STATUS = `must be one of ${ORDER_STATUSES.join(', ')}`
+  const asked: [query: string, errors: Record<string, string>][] = [
+    ['page=1&page=2', { page: 'was given twice: give it once' }],
+    ['sort=status&sort=status&sort=x', { sort: 'was given 3 times: give it once' }],
+    ['q=a&q=%00', { q: 'was given twice: give it once' }],
+    ['from=2026-01-01&from=x', { from: 'was given twice: give it once' }],
+    ['currency=EUR&currency=USD', { currency: 'was given twice: give it once' }],
+    ['status=lost', { status: ONE_STATUS }],
+    ['status=', { status: ONE_STATUS }],
+    ['status=paid&status=lost&status=gone', { status: ONE_STATUS }],
+    ['calculatorType=x', { calculatorType: 'must be one of fuel, distance, custom' }],
+    ['limit=1&limit=2', { limit: 'is not a known field' }],
+    ['page=x', { page: 'must be a whole number' }],
+  ]
+  for (const [query, errors] of asked) {
+    const { status, body } = await call('GET', `${ORDERS}?${query}`)
+    t.equal(status, 422, query)
+    t.strictSame(byField(body), errors)
+    const [[field, message] = []] = Object.entries(errors)
+    t.equal(body.detail, `${field} ${message}.`)
+  }
+})
+
+t.test('a filter takes as many values as there are, however often one is repeated', async (t) => {
+  const { call } = await startOrderApi(t)
+  const six = 'status=paid&'.repeat(6)
+  const { status, headers } = await call('GET', `${ORDERS}?${six}`)
+  t.equal(status, 200)
+  t.ok((headers.get('link') ?? '').length < 500)
+  for (const path of [ORDERS, `${ORDERS}/export`]) {
+    const refused = await call(
+      'GET',
+      `${path}?${six}status=paid&${'calculatorType=fuel&'.repeat(4)}`,
+    )
+    t.equal(refused.status, 422)
+    t.strictSame(byField(refused.body), {
+      status: 'was given 7 times: give it at most 6 times',
+      calculatorType: 'was given 4 times: give it at most 3 times',
+    })
+  }
+})
+
+t.test('a value of another type is told in words what it must be', async (t) => {
+  const { call } = await startOrderApi(t)
+  const refusal = async (path: string, body: unknown) => {
+    const { status, body: problem } = await call(
+      path === `${ORDERS}/1` ? 'PATCH' : 'POST',
+      path,
+      body,
+    )
+    t.equal(status, 422)
+    return byField(problem)
+  }
+  const five = {
+    status: 'must be one of pending, paid, processing, fulfilled, refunded',
+    customerName: 'must be text',
+    customerEmail: 'must be text',
+    vesselName: 'must be text or null',
+    imoNumber: 'must be text or null',
+    calculatorType: 'must be one of fuel, distance, custom, or null',
+    calculatorData: 'must be an object or null',
+    currency: 'must be text',
+    orderSourceId: 'must be text or null',
+    notes: 'must be text',
+    placedAt: 'must be text',
+  }
+  const allFive = Object.fromEntries(Object.keys(five).map((field) => [field, 5]))
+  const numbers = { co2eKg: 'must be a number', amountMinor: 'must be a whole number' }
+  t.strictSame(await refusal(ORDERS, { ...allFive, co2eKg: '5', amountMinor: [5, 6] }), {
+    ...five,
+    ...numbers,
+  })
+  const fixed = 'is not a known field'
+  t.strictSame(await refusal(`${ORDERS}/1`, allFive), {
+    ...five,
+    calculatorType: fixed,
+    calculatorData: fixed,
+    placedAt: fixed,
+  })
+  t.strictSame(await refusal('/api/admin/stats', { range: 7 }), {
+    range: 'must be one of 7d, 30d, 90d, all',
+  })
+  t.strictSame(await refusal('/api/admin/login', { email: null, password: 5 }), {
+    email: 'must be text',
+    password: 'must be text',
+  })
+  t.strictSame(
+    await refusal(ORDERS, { ...newOrder(), calculatorType: 'fuel', calculatorData: 'x' }),
+    { calculatorData: 'must be an object or null' },
+  )
 })
 
 t.test('statistics are told of all four ranges, and of no other', async (t) => {
@@ -382,7 +561,7 @@ t.test('statistics are told of all four ranges, and of no other', async (t) => {
 
 t.test('while the book cannot be written to, a change is 503 and reading goes on', async (t) => {
   const DATA_DIR = temporaryFolder(t)
-  const { call } = await startOrderApi(t, { DATA_DIR })
+  const { call, log } = await startOrderApi(t, { DATA_DIR })
   await call('POST', ORDERS, newOrder())
   const { default: Database } = await import('better-sqlite3')
   const other = new Database(bookPath(DATA_DIR))
@@ -390,10 +569,63 @@ t.test('while the book cannot be written to, a change is 503 and reading goes on
   const refused = await call('PATCH', `${ORDERS}/1`, { notes: 'x' })
   t.equal(refused.status, 503)
   t.ok(Number(refused.headers.get('retry-after')) > 0)
+  t.strictSame(
+    log
+      .filter(({ level }) => Number(level) > 30)
+      .map(({ level, detail, err }) => [level, detail, err]),
+    [[40, refused.body.detail, undefined]],
+    'the log has it in one line',
+  )
   t.equal((await call('GET', `${ORDERS}/1`)).body.notes, '')
   other.close()
   t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 200)
 })
+
+t.test(
+  'a service whose TIME_ZONE is no longer the book’s serves no orders until it is',
+  async (t) => {
+    const DATA_DIR = temporaryFolder(t)
+    const { call } = await startOrderApi(t, { DATA_DIR, TIME_ZONE: 'Asia/Tokyo' })
+    await call('POST', ORDERS, newOrder({ placedAt: '2026-03-01T20:00:00Z' }))
+    const day = `${ORDERS}?from=2026-03-02&to=2026-03-02`
+    const asked: [method: string, path: string, body?: unknown][] = [
+      ['GET', day],
+      ['GET', `${ORDERS}?q=ann`],
+      ['GET', `${ORDERS}/1`],
+      ['GET', `${ORDERS}/1/history`],
+      ['GET', `${ORDERS}/export?from=2026-03-02`],
+      ['POST', '/api/admin/stats', { range: 'all' }],
+      ['POST', ORDERS, newOrder()],
+      ['PATCH', `${ORDERS}/1`, { notes: 'x' }],
+      ['DELETE', `${ORDERS}/1`],
+    ]
+    const other = await startOrderApi(t, { DATA_DIR, TIME_ZONE: 'Europe/Lisbon' })
+    const reason =
+      'The order book goes by the days of Europe/Lisbon now, and this process by those of Asia/Tokyo: give all processes the same TIME_ZONE.'
+    for (const [method, path, body] of asked) {
+      const answer = await call(method, path, body)
+      t.match(answer, { status: 503, body: { status: 503, detail: reason } }, `${method} ${path}`)
+      t.equal(answer.headers.get('content-type'), 'application/problem+json')
+    }
+    t.match(await call('GET', '/readyz'), {
+      status: 503,
+      body: { status: 'not ready', checks: { orders: { ready: false, detail: reason } } },
+    })
+    t.match(await other.call('GET', day), { status: 200, body: { totalItems: 0 } })
+    t.equal((await other.call('GET', '/readyz')).status, 200)
+
+    await startOrderApi(t, { DATA_DIR, TIME_ZONE: 'Asia/Tokyo' })
+    t.match(
+      await call('GET', day),
+      { status: 200, body: { totalItems: 1 } },
+      'it comes back by itself',
+    )
+    t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 200)
+    t.equal((await call('GET', '/readyz')).status, 200)
+    t.equal((await other.call('GET', day)).status, 503, 'and the other one waits in its turn')
+    checkBook(bookPath(DATA_DIR))
+  },
+)
 
 t.test('what is listed is exported, to administrators alone', async (t) => {
   const { url, call } = await startOrderApi(t)

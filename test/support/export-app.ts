@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { vocabulary } from '../../src/calculator/vocabulary.js'
 import exportRoutes from '../../src/orders/export/routes.js'
+import { ordersSender } from '../../src/orders/export/send-orders.js'
 import apiDocs from '../../src/plugins/api-docs.js'
 import assets from '../../src/plugins/assets.js'
 import compression from '../../src/plugins/compression.js'
@@ -56,7 +57,12 @@ export async function startExportApp(
   await app.register(compression)
   await app.register(validation, { vocabulary })
   await app.register(apiDocs)
-  await app.register(exportRoutes, { path, timeZone: app.config.TIME_ZONE })
+  const sendOrders = ordersSender(app, {
+    path,
+    timeZone: app.config.TIME_ZONE,
+    check: () => undefined,
+  })
+  await app.register(exportRoutes, { sendOrders })
   t.teardown(() => app.close())
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, url: `${address}/api/admin/orders/export`, log }

@@ -1,26 +1,12 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { invalidInput, problemResponses } from '../../plugins/problem.js'
-import { dayCalendar, isoDate } from '../book/day-calendar.js'
-import { filterFaults } from '../order-filters.js'
+import { problemResponses } from '../../plugins/problem.js'
 import { CONTENT_TYPES, ExportQuery } from './export-request.js'
-import { orderExports } from './order-exports.js'
+import type { SendOrders } from './send-orders.js'
 
-interface Options {
-  /** The order book's file */
-  path: string
-  timeZone: string
-}
-
-const routes: FastifyPluginAsyncTypebox<Options> = async (app, { path, timeZone }) => {
-  const exports = orderExports({ path, timeZone })
-  const calendar = dayCalendar(timeZone)
-
-  // A stop waits for what is under way; half its time is left to end what takes longer.
-  app.addHook('preClose', async () => {
-    setTimeout(() => void exports.end(), app.config.SHUTDOWN_TIMEOUT_MS / 2).unref()
-  })
-
+const routes: FastifyPluginAsyncTypebox<{ sendOrders: SendOrders }> = async (
+  app,
+  { sendOrders },
+) => {
   app.get(
     '/api/admin/orders/export',
     {
@@ -42,28 +28,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { path, timeZone 
         },
       },
     },
-    async (request, reply) => {
-      const { format, sort, ...filters } = request.query
-      const faults = filterFaults(filters)
-      if (faults.length > 0) throw invalidInput(faults)
-
-      const leaving = new AbortController()
-      reply.raw.once('close', () => leaving.abort())
-      let file = Readable.from([])
-      if (request.method !== 'HEAD') {
-        try {
-          file = await exports.start({ format, sort, filters }, leaving.signal)
-        } catch (error) {
-          if (leaving.signal.aborted) return reply.hijack() // nobody is left to answer
-          throw error
-        }
-      }
-      const today = isoDate(calendar.dayOf(Date.now()))
-      return reply
-        .type(CONTENT_TYPES[format])
-        .header('content-disposition', `attachment; filename="orders-${today}.${format}"`)
-        .send(file)
-    },
+    async (request, reply) => sendOrders(request, reply, request.query),
   )
 }
 
