@@ -23,9 +23,11 @@ import { Order } from '../../src/orders/order.js'
 import { projectRoot } from '../../src/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 import { startExportApp } from '../support/export-app.js'
+import { awayFromMidnight } from '../support/midnight.js'
 import { fillBook } from '../support/order-book.js'
 import { order, orderText, randomOrders, usualOrders } from '../support/orders.js'
 import { readCsv, readWorkbook } from '../support/spreadsheet.js'
+import { until } from '../support/until.js'
 
 const run = promisify(execFile)
 
@@ -79,14 +81,6 @@ function canBeTidied(path: string): boolean {
   const [outcome] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
   db.close()
   return outcome?.busy === 0
-}
-
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let tries = 0; tries < 300; tries++) {
-    if (condition()) return true
-    await sleep(10)
-  }
-  return false
 }
 
 const service = await startExportApp(t, random.path, { TIME_ZONE })
@@ -391,6 +385,7 @@ t.test('an export is of one moment, whatever is written meanwhile', async (t) =>
 // The address
 
 t.test('a file is offered under its name, uncached', async (t) => {
+  await awayFromMidnight(TIME_ZONE)
   const today = new Intl.DateTimeFormat('sv-SE', { timeZone: TIME_ZONE }).format(new Date())
   const csv = await fetch(url)
   await csv.arrayBuffer()
@@ -547,12 +542,11 @@ t.test('two exports at once, and the third is asked to come back', async (t) => 
     'a line in the log is enough',
   )
   leaving.abort()
-  let again = await fetch(url)
-  for (let tries = 0; again.status === 503 && tries < 100; tries++) {
-    await sleep(20)
-    again = await fetch(url)
+  const isServed = async () => {
+    const again = await fetch(url)
+    return (await again.text()).endsWith('\r\n') && again.status === 200
   }
-  t.ok((await again.text()).endsWith('\r\n'), 'and is served when they are gone')
+  t.ok(await until(isServed, { everyMs: 20 }), 'and is served when they are gone')
 })
 
 // Failures
