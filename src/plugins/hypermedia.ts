@@ -27,7 +27,8 @@ interface Views {
   fragment?: string
 }
 
-const HTML = 'text/html; charset=utf-8'
+/** The type of pages and of their parts. */
+export const HTML = 'text/html; charset=utf-8'
 
 /** Stands in a loading page where its rest goes; a template prints it as `it.rest`. */
 const REST_MARK = '<!-- the rest -->'
