@@ -3,8 +3,8 @@ import administrator from './administrator/administrator.js'
 import calculator from './calculator/calculator.js'
 import { vocabulary } from './calculator/vocabulary.js'
 import dashboard from './dashboard/dashboard.js'
-import { bookPath, openOrderBook } from './orders/book/order-book.js'
 import orderExport from './orders/export/routes.js'
+import { openOrderStore } from './orders/open-order-store.js'
 import orders from './orders/orders.js'
 import accounts from './plugins/accounts.js'
 import apiDocs from './plugins/api-docs.js'
@@ -64,11 +64,9 @@ export async function buildApp({ environment, logStream }: Options): Promise<Fas
   await app.register(calculator, { readPrefill: prefillReader(links, app.config.TIME_ZONE) })
   await app.register(qrCode, { links })
 
-  const { DATA_DIR, TIME_ZONE: timeZone } = app.config
-  const path = bookPath(DATA_DIR)
-  const book = openOrderBook({ path, timeZone })
+  const book = openOrderStore(app.config, app.log)
   app.addHook('onClose', () => book.close())
-  await app.register(orderExport, { path, timeZone })
+  await app.register(orderExport, { book, timeZone: app.config.TIME_ZONE })
   await app.register(orders, { book })
   await app.register(dashboard, { book })
 

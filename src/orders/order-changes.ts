@@ -63,7 +63,7 @@ export function firstVersion(
 }
 
 /** The moments that go with a status: when it was reached, and none that a new beginning undoes. */
-function momentsAt(order: Order, status: OrderStatus, now: string) {
+export function momentsAt(order: Pick<Order, 'fulfilledAt'>, status: OrderStatus, now: string) {
   const fulfilledAt = status === 'fulfilled' ? now : status === 'pending' ? null : order.fulfilledAt
   return { fulfilledAt, cancelledAt: status === 'cancelled' ? now : null }
 }

@@ -1,15 +1,15 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Problem } from '../plugins/problem.js'
-import { BookUnwritableError, type OrderBook } from './book/order-book.js'
+import { BookUnwritableError } from './book/order-book.js'
+import { tellFreshness } from './freshness.js'
+import type { OrderStore } from './order-store.js'
 import routes from './routes.js'
 
 /** The orders: their API. */
-const orders: FastifyPluginAsync<{ book: OrderBook }> = async (app, options) => {
+const orders: FastifyPluginAsync<{ book: OrderStore }> = async (app, options) => {
   const { book } = options
-  app.readiness.set('orders', async () => {
-    book.check()
-    return { ready: true, detail: 'the order book can be read' }
-  })
+  app.readiness.set('orders', async () => book.readiness())
+  tellFreshness(app, book)
   app.setErrorHandler((error, request) => {
     if (!(error instanceof BookUnwritableError)) throw error
     request.log.error({ err: error.cause }, 'the order book takes no changes')

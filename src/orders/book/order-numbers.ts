@@ -4,7 +4,8 @@ import { readSetting, writeSetting } from './settings.js'
 const PREFIX = 'CW-'
 const FEWEST_DIGITS = 6
 
-const numbered = (number: number): string =>
+/** The order number that stands for a number. */
+export const numbered = (number: number): string =>
   `${PREFIX}${String(number).padStart(FEWEST_DIGITS, '0')}`
 
 /** The last number that has as many digits. */

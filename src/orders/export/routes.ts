@@ -2,19 +2,22 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { invalidInput, problemResponses } from '../../plugins/problem.js'
 import { dayCalendar, isoDate } from '../book/day-calendar.js'
+import { tellFreshness } from '../freshness.js'
 import { filterFaults } from '../order-filters.js'
+import type { OrderStore } from '../order-store.js'
 import { CONTENT_TYPES, ExportQuery } from './export-request.js'
 import { orderExports } from './order-exports.js'
 
 interface Options {
-  /** The order book's file */
-  path: string
+  book: Pick<OrderStore, 'path' | 'requireReadable' | 'freshness'>
   timeZone: string
 }
 
-const routes: FastifyPluginAsyncTypebox<Options> = async (app, { path, timeZone }) => {
-  const exports = orderExports({ path, timeZone })
+const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book, timeZone }) => {
+  const exports = orderExports({ path: book.path, timeZone })
   const calendar = dayCalendar(timeZone)
+
+  tellFreshness(app, book)
 
   // A stop waits for what is under way; half its time is left to end what takes longer.
   app.addHook('preClose', async () => {
@@ -46,6 +49,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { path, timeZone 
       const { format, sort, ...filters } = request.query
       const faults = filterFaults(filters)
       if (faults.length > 0) throw invalidInput(faults)
+      book.requireReadable()
 
       const leaving = new AbortController()
       reply.raw.once('close', () => leaving.abort())
