@@ -1,0 +1,7 @@
+import t from 'tap'
+import { ordersContract } from '../contract/orders-contract.js'
+import { startNocoDb } from '../support/nocodb.js'
+
+const nocoDb = await startNocoDb(t)
+
+ordersContract(t, async () => (await nocoDb.ordersBase()).environment)
