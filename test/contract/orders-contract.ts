@@ -3,20 +3,53 @@ import { movesFrom, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { logIn } from '../support/administrator.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-book.js'
-import { untilReady } from '../support/until.js'
+import { randomOrders } from '../support/orders.js'
+import { until, untilReady } from '../support/until.js'
 
 const ORDERS = '/api/admin/orders'
 
-/**
- * What holds of orders wherever they are kept, as those see it who use the API.
- *
- * @param emptyStore the environment of a service whose orders are kept in a new, empty store
- */
-export function ordersContract(t: Test, emptyStore: () => Promise<NodeJS.ProcessEnv>): void {
+interface Store {
+  /** The environment of services whose orders are kept in one new, empty store */
+  empty: (t: Test) => Promise<NodeJS.ProcessEnv>
+  /** Throws where anything in it does not fit the rest */
+  check?: (environment: NodeJS.ProcessEnv) => void
+}
+
+/** Texts that would end, widen or break a condition, a pattern or a quotation. */
+const NASTY_TEXTS = [
+  'x)~or(Status,eq,paid',
+  '@(Id,gt,0)',
+  '"); drop table orders; --',
+  "O'Brien & Sons",
+  `both "quotes" and 'quotes'`,
+  'back\\slash \\" \\n',
+  '100 % of _all_ %20 %25',
+  ' spaces at both ends ',
+  '{{7*7}} ${7*7} <b>&amp;</b>',
+  'null',
+  '0012',
+  '1e3',
+  '2026-11-20',
+  'true',
+  '[]',
+  '⛵🏴‍☠️ Ζωή Straße 第三海丸 سفينة',
+]
+
+/** What holds of orders wherever they are kept, as those see it who use the API. */
+export function ordersContract(t: Test, { empty, check }: Store): void {
   async function start(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<OrderApi> {
-    const service = await startOrderApi(t, { ...(await emptyStore()), ...environment })
+    const service = await startOrderApi(t, { ...(await empty(t)), ...environment })
     await untilReady(service.url)
     return service
+  }
+
+  /** Two services, each as a process of its own would be, of one store. */
+  async function startPair(t: Test) {
+    const environment = await empty(t)
+    const first = await startOrderApi(t, environment)
+    const second = await startOrderApi(t, environment)
+    await Promise.all([untilReady(first.url), untilReady(second.url)])
+    return { first, second, check: () => check?.(environment) }
   }
 
   t.test('an order is entered with all its fields and read back as it was', async (t) => {
@@ -364,5 +397,130 @@ export function ordersContract(t: Test, emptyStore: () => Promise<NodeJS.Process
     const lines = (await answer.text()).trim().split('\r\n')
     t.equal(lines.length, 2)
     t.match(lines[1], ',Zoë,')
+  })
+
+  t.test(
+    'of 20 writers with the same version, through two services, one wins and nothing is lost',
+    async (t) => {
+      const { first, second, check } = await startPair(t)
+      const serviceOf = (writer: number) => (writer % 2 === 0 ? first : second)
+      await first.call('POST', ORDERS, newOrder())
+      const path = `${ORDERS}/1`
+      await until(async () => (await second.call('GET', path)).status === 200)
+      for (let round = 1; round <= 5; round++) {
+        const answers = await Promise.all(
+          Array.from({ length: 20 }, (_, writer) =>
+            serviceOf(writer).call(
+              'PATCH',
+              path,
+              { notes: `writer ${writer}, round ${round}` },
+              { 'if-match': `"${round}"` },
+            ),
+          ),
+        )
+        const statuses = answers.map(({ status }) => status).sort()
+        t.strictSame(statuses, [200, ...Array<number>(19).fill(412)])
+        const winner = answers.find(({ status }) => status === 200)
+        for (const { call } of [first, second]) {
+          const read = await until(async () => {
+            const { body } = await call('GET', path)
+            return body.version === round + 1 && body
+          })
+          t.strictSame(read, winner?.body, 'both see what the winner wrote')
+        }
+      }
+      const unconditional = await Promise.all(
+        Array.from({ length: 20 }, (_, writer) =>
+          serviceOf(writer).call('PATCH', path, { notes: `in a row ${writer}` }),
+        ),
+      )
+      t.strictSame(
+        unconditional.map(({ status }) => status),
+        Array<number>(20).fill(200),
+      )
+      for (const { call } of [first, second]) {
+        await until(async () => (await call('GET', path)).body.version === 26)
+        const { items } = (await call('GET', `${path}/history`)).body
+        t.equal(items.length, 26, 'every change is in the history')
+        items.forEach(({ changes }: any, index: number) => {
+          const before = items[index + 1]?.changes[0]
+          if (before) t.equal(changes[0].from, before.to, 'each begins where the last one ended')
+        })
+      }
+      check()
+    },
+  )
+
+  t.test('a repeat with the same key through another service enters nothing twice', async (t) => {
+    const { first, second } = await startPair(t)
+    const repeats = await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        (i % 2 === 0 ? first : second).call('POST', ORDERS, newOrder(), {
+          'idempotency-key': 'one order',
+        }),
+      ),
+    )
+    t.strictSame([...new Set(repeats.map(({ status }) => status))], [201])
+    t.equal(new Set(repeats.map(({ body }) => body.id)).size, 1)
+    for (const { call } of [first, second]) {
+      await until(async () => (await call('GET', ORDERS)).body.totalItems === 1)
+    }
+  })
+
+  t.test('text that would break a condition is kept as text, and found', async (t) => {
+    const { call } = await start(t)
+    for (const text of NASTY_TEXTS) {
+      const given = newOrder({
+        customerName: text,
+        vesselName: text,
+        orderSourceId: text,
+        notes: text,
+      })
+      const { status, body } = await call('POST', ORDERS, given)
+      t.equal(status, 201, text)
+      t.match(body, given)
+      const changed = await call('PATCH', `${ORDERS}/${body.id}`, { notes: `${text} ${text}` })
+      t.equal(changed.body.notes, `${text} ${text}`)
+      t.strictSame((await call('GET', `${ORDERS}/${body.id}`)).body, changed.body)
+      const found = await call('GET', `${ORDERS}?q=${encodeURIComponent(text)}`)
+      t.ok(
+        found.body.items.some(({ id }: any) => id === body.id),
+        `${text} is found`,
+      )
+    }
+    t.equal((await call('GET', ORDERS)).body.totalItems, NASTY_TEXTS.length)
+  })
+
+  t.test('whatever an order holds comes back the same, in another process too', async (t) => {
+    const { first, second } = await startPair(t)
+    const ids = new Map<string, unknown>()
+    for (const { id: _id, orderNumber: _number, ...order } of randomOrders(30)) {
+      const { createdAt, updatedAt, fulfilledAt, cancelledAt, version, ...rest } = order
+      void [createdAt, updatedAt, fulfilledAt, cancelledAt, version]
+      const given = {
+        ...rest,
+        status: rest.status === 'cancelled' ? 'paid' : rest.status,
+        currency: rest.currency === 'CLF' ? 'EUR' : rest.currency, // not one that orders take
+      }
+      const created = await first.call('POST', ORDERS, given)
+      t.equal(created.status, 201, JSON.stringify(created.body.errors))
+      t.match(created.body, { ...given, calculatorData: created.body.calculatorData })
+      t.strictSame(created.body.calculatorData, given.calculatorData)
+      const changes = { co2eKg: given.co2eKg / 3, notes: `${given.notes}\r\nand more` }
+      const changed = await first.call('PATCH', `${ORDERS}/${created.body.id}`, changes)
+      t.match(changed.body, { ...given, ...changes, calculatorData: changed.body.calculatorData })
+      ids.set(created.body.id, changed.body)
+    }
+    for (const [id, order] of ids) {
+      const read = await until(async () => {
+        const { status, body } = await second.call('GET', `${ORDERS}/${id}`)
+        return status === 200 && body.version === 2 && body
+      })
+      t.strictSame(read, order)
+      t.strictSame(
+        (await second.call('GET', `${ORDERS}/${id}/history`)).body,
+        (await first.call('GET', `${ORDERS}/${id}/history`)).body,
+      )
+    }
   })
 }

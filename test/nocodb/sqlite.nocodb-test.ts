@@ -4,4 +4,4 @@ import { startNocoDb } from '../support/nocodb.js'
 
 const nocoDb = await startNocoDb(t)
 
-ordersContract(t, async () => (await nocoDb.ordersBase()).environment)
+ordersContract(t, { empty: async () => (await nocoDb.ordersBase()).environment })

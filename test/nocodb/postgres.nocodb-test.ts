@@ -1,0 +1,8 @@
+import t from 'tap'
+import { ordersContract } from '../contract/orders-contract.js'
+import { startNocoDb } from '../support/nocodb.js'
+import { startPostgres } from '../support/postgres.js'
+
+const nocoDb = await startNocoDb(t, await startPostgres(t))
+
+ordersContract(t, { empty: async () => (await nocoDb.ordersBase()).environment })
