@@ -1,4 +1,5 @@
 import t from 'tap'
+import { nocoDbContract } from '../contract/nocodb-contract.js'
 import { ordersContract } from '../contract/orders-contract.js'
 import { startNocoDb } from '../support/nocodb.js'
 import { startPostgres } from '../support/postgres.js'
@@ -6,3 +7,4 @@ import { startPostgres } from '../support/postgres.js'
 const nocoDb = await startNocoDb(t, await startPostgres(t))
 
 ordersContract(t, { empty: async () => (await nocoDb.ordersBase()).environment })
+nocoDbContract(t, nocoDb)

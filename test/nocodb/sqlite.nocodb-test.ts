@@ -1,7 +1,9 @@
 import t from 'tap'
+import { nocoDbContract } from '../contract/nocodb-contract.js'
 import { ordersContract } from '../contract/orders-contract.js'
 import { startNocoDb } from '../support/nocodb.js'
 
 const nocoDb = await startNocoDb(t)
 
 ordersContract(t, { empty: async () => (await nocoDb.ordersBase()).environment })
+nocoDbContract(t, nocoDb)
