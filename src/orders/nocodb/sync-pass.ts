@@ -34,6 +34,8 @@ const touchOf = (row: Row): number =>
 export function syncPasses({ table, replica, onFaults, onProgress }: Options) {
   let pageSize = MOST_ROWS
   let touchedSeenAt = performance.now()
+  /** Whether what was touched at about the time of the last change known has been asked for since. */
+  let isSettled = false
 
   /** A page; of fewer rows where so many are too much for an answer. */
   async function page(request: Omit<Parameters<OrdersTable['page']>[0], 'limit'>): Promise<Page> {
@@ -73,7 +75,7 @@ export function syncPasses({ table, replica, onFaults, onProgress }: Options) {
     /** Takes in what was entered or changed since the last time. */
     async changes(): Promise<void> {
       const last = touched()
-      const isSettled = performance.now() - touchedSeenAt > OVERLAP_MS
+      const begun = performance.now()
       const where = table.touchedSince(isSettled ? last + 1000 : last - OVERLAP_MS)
       let latest = last
       for (let after = 0; ;) {
@@ -86,7 +88,8 @@ export function syncPasses({ table, replica, onFaults, onProgress }: Options) {
       if (latest > last) {
         replica.set('touched', String(latest))
         touchedSeenAt = performance.now()
-      }
+        isSettled = false
+      } else if (begun - touchedSeenAt > OVERLAP_MS) isSettled = true
     },
 
     /** Whether rows were deleted in NocoDB, by their number. */
