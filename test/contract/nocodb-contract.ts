@@ -2,8 +2,16 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openDatabase } from '../../src/orders/book/open-database.js'
+import { OUR_TITLES } from '../../src/orders/nocodb/columns.js'
+import { nocoDbClient } from '../../src/orders/nocodb/nocodb-client.js'
+import { ordersTable } from '../../src/orders/nocodb/orders-table.js'
+import { replica } from '../../src/orders/nocodb/replica.js'
+import { syncPasses } from '../../src/orders/nocodb/sync-pass.js'
 import { projectRoot } from '../../src/project-root.js'
 import { temporaryFolder } from '../support/app.js'
+import { faultyProxy } from '../support/faulty-proxy.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-book.js'
 import type { TestBase, TestNocoDb } from '../support/nocodb.js'
@@ -99,6 +107,52 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
     t.equal((await service.call('GET', `${path}/history`)).body.items.length, 3)
     const { body: row } = await api('GET', `${records(base)}/1`)
     t.match(row, { CustomerName: 'Renamed', Notes: 'x', Version: 3, OrderNumber: 'CW-000001' })
+  })
+
+  t.test('an edit in the second of the one before is seen, also after an outage', async (t) => {
+    const base = await nocoDb.ordersBase()
+    const proxy = await faultyProxy(t, nocoDb.url)
+    const client = nocoDbClient({
+      baseUrl: proxy.url,
+      token: nocoDb.token,
+      requestsPerSecond: 1_000,
+    })
+    const db = openDatabase(join(temporaryFolder(t), 'replica.db'))
+    const copy = replica(db, OUR_TITLES)
+    const passes = syncPasses({
+      table: ordersTable(client, { ...base, titles: OUR_TITLES }),
+      replica: copy,
+      onFaults: () => undefined,
+      onProgress: () => undefined,
+      overlapMs: 1_500,
+    })
+    const edit = async (Notes: string): Promise<string> => {
+      await api('PATCH', records(base), [{ Id: 1, Notes }])
+      return (await api('GET', `${records(base)}/1`)).body.UpdatedAt
+    }
+    await api('POST', records(base), {
+      CustomerName: 'Ann',
+      CustomerEmail: 'ann@example.com',
+      Co2eKg: 1,
+      AmountMinor: 1,
+      Currency: 'EUR',
+    })
+    await passes.load()
+    // Edits of one second: the first is seen, the second comes right after.
+    await until(async () => {
+      const first = await edit('first')
+      await passes.changes()
+      return (await edit('second')) === first
+    })
+    t.equal(copy.get(1)?.notes, 'first')
+    proxy.faultOf = () => 'fails'
+    await sleep(1_600)
+    await t.rejects(passes.changes())
+    proxy.faultOf = () => 'none'
+    await passes.changes()
+    t.equal(copy.get(1)?.notes, 'second')
+    db.close()
+    await client.close()
   })
 
   t.test('rows entered and deleted in NocoDB come and go soon', async (t) => {
@@ -338,8 +392,10 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
     t.match(half, { ok: false, output: /Notes is of type Number/ })
     t.match(half.output, /Added the column CustomerEmail \(Email\)/)
     t.match(half.output, /Added the options paid, .* to the column Status/)
-    const whole = { ...base.environment }
-    whole.NOCODB_COLUMNS += ',notes=Remarks'
+    const whole = {
+      ...base.environment,
+      NOCODB_COLUMNS: 'customerName=Customer,amountMinor=Price,notes=Remarks',
+    }
     t.match(await setUp(t, whole), { ok: true, output: /Added the column Remarks/ })
 
     const mended = await start(t, { ...base, environment: whole })

@@ -494,13 +494,21 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
   t.test('whatever an order holds comes back the same, in another process too', async (t) => {
     const { first, second } = await startPair(t)
     const ids = new Map<string, unknown>()
-    for (const { id: _id, orderNumber: _number, ...order } of randomOrders(30)) {
-      const { createdAt, updatedAt, fulfilledAt, cancelledAt, version, ...rest } = order
-      void [createdAt, updatedAt, fulfilledAt, cancelledAt, version]
+    for (const order of randomOrders(30)) {
       const given = {
-        ...rest,
-        status: rest.status === 'cancelled' ? 'paid' : rest.status,
-        currency: rest.currency === 'CLF' ? 'EUR' : rest.currency, // not one that orders take
+        status: order.status === 'cancelled' ? 'paid' : order.status,
+        customerName: order.customerName,
+        customerEmail: order.customerEmail,
+        vesselName: order.vesselName,
+        imoNumber: order.imoNumber,
+        calculatorType: order.calculatorType,
+        calculatorData: order.calculatorData,
+        co2eKg: order.co2eKg,
+        amountMinor: order.amountMinor,
+        currency: order.currency === 'CLF' ? 'EUR' : order.currency, // not one that orders take
+        orderSourceId: order.orderSourceId,
+        notes: order.notes,
+        placedAt: order.placedAt,
       }
       const created = await first.call('POST', ORDERS, given)
       t.equal(created.status, 201, JSON.stringify(created.body.errors))

@@ -13,7 +13,7 @@ const SOON_MS = 6_000
 /** After an outage a copy tries again within this. */
 const BACK_MS = 30_000
 
-/** Writes of the test in which NocoDB comes and goes. */
+/** Writes that are done in the test in which NocoDB comes and goes. */
 const RANDOM_WRITES = 200
 const CRASHES = 3
 
@@ -67,7 +67,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     t.match((await call('GET', `${ORDERS}/1`)).body, { version: 1, notes: '' })
     t.equal((await call('POST', '/api/admin/stats', { range: 'all' })).body.orders, 1)
     t.match((await call('GET', `${ORDERS}?q=ann`)).body, { totalItems: 1 })
-    const log = service.log.filter(({ msg }) => /do not keep up/.test(String(msg)))
+    const log = service.log.filter(({ msg }) => String(msg).includes('do not keep up'))
     t.equal(log.length, 1, 'told once, not at each attempt')
 
     await nocoDb.start()
@@ -176,7 +176,8 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
           notes: `${before.notes}.`,
         })
         t.equal(changed.status, 200, onPatch)
-        t.match(changed.body, { version: before.version + 1, notes: `${before.notes}.` })
+        t.equal(changed.body.version - before.version, 1)
+        t.equal(changed.body.notes, `${before.notes}.`)
       }
       const { items } = (await service.call('GET', `${ORDERS}/${created.body.id}/history`)).body
       t.equal(items.length, 5)
@@ -239,7 +240,8 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     `${RANDOM_WRITES} random writes while NocoDB comes and goes: all tell the same in the end`,
     async (t) => {
       const base = await nocoDb.ordersBase()
-      const services = [await start(t, base.environment), await start(t, base.environment)]
+      const first = await start(t, base.environment)
+      const services = [first, await start(t, base.environment)]
       /** Orders that were acknowledged, by id, with the newest version that was */
       const acknowledged = new Map<string, any>()
       const keys: { key: string; order: any }[] = []
@@ -255,12 +257,12 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
         } else t.ok([404, 409, 412].includes(status), `${status} ${JSON.stringify(body)}`)
       }
 
-      let done = 0
+      let [asked, done] = [0, 0]
       async function writer(): Promise<void> {
         while (done < RANDOM_WRITES) {
-          const number = ++done
+          const number = ++asked
           const before = refused
-          const { call } = pick(services) ?? services[0]!
+          const { call } = pick(services) ?? first
           const id = pick([...acknowledged.keys()])
           if (id === undefined || random(3) === 0) {
             const again = random(3) === 0 ? pick(keys) : undefined
@@ -272,7 +274,9 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
             note(await call('POST', ORDERS, entry.order, { 'idempotency-key': entry.key }))
           } else if (random(6) === 0) note(await call('DELETE', `${ORDERS}/${id}`))
           else note(await call('PATCH', `${ORDERS}/${id}`, { notes: `write ${number}` }))
-          await sleep(random(100) + (refused > before ? 700 : 0))
+          // What is refused whole is no write, and those who hear it come again later.
+          if (refused === before) done++
+          await sleep(random(100) + (refused > before ? 500 : 0))
         }
       }
       async function crashes(): Promise<void> {
@@ -310,7 +314,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
           status: row.Status,
           amountMinor: row.AmountMinor,
         })
-        const { items } = (await services[0]!.call('GET', `${ORDERS}/${row.Id}/history`)).body
+        const { items } = (await first.call('GET', `${ORDERS}/${row.Id}/history`)).body
         t.strictSame(
           items.map(({ version }: any) => version),
           Array.from({ length: row.Version }, (_, i) => row.Version - i),

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Test } from 'tap'
 import { OUR_TITLES } from '../../src/orders/nocodb/columns.js'
 import { nocoDbClient } from '../../src/orders/nocodb/nocodb-client.js'
 import { setUpTable } from '../../src/orders/nocodb/table-set-up.js'
 import { temporaryFolder } from './app.js'
 import { freePort } from './free-port.js'
+import type { Scope } from './scope.js'
 import { NOCODB_SERVER, NOCODB_TOOLS } from './nocodb-tools.js'
 
 const OWNER = { email: 'owner@example.com', password: 'Passw0rd!of-the-tests' }
@@ -59,7 +59,7 @@ async function json(response: Response): Promise<any> {
  *
  * @param database address of its database, in NocoDB's own way; SQLite unless given
  */
-export async function startNocoDb(t: Test, database?: string): Promise<TestNocoDb> {
+export async function startNocoDb(t: Scope, database?: string): Promise<TestNocoDb> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const folder = join(temporaryFolder(t), 'nocodb')

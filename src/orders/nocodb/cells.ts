@@ -113,11 +113,11 @@ function readData(cell: unknown): Reading<Record<string, unknown> | null> {
 
 /** How the cell of each field is read. Empty is `null`. */
 export const READERS: Readers = {
-  orderNumber: line(40) as Readers['orderNumber'],
+  orderNumber: line(40),
   status: (cell) => readChoice(cell, ORDER_STATUSES),
-  customerName: line(lengthOf('customerName')) as Readers['customerName'],
+  customerName: line(lengthOf('customerName')),
   // One that is none is shown as it stands: the order is real, and can be mended.
-  customerEmail: line(lengthOf('customerEmail')) as Readers['customerEmail'],
+  customerEmail: line(lengthOf('customerEmail')),
   vesselName: line(80),
   imoNumber(cell) {
     if (isEmpty(cell)) return is(null)
@@ -140,7 +140,7 @@ export const READERS: Readers = {
     const most = lengthOf('notes')
     return text.length > most ? not(`has more than ${most} characters`) : is(text)
   },
-  placedAt: readMoment as Readers['placedAt'],
+  placedAt: readMoment,
   fulfilledAt: readMoment,
   cancelledAt: readMoment,
 }
@@ -167,16 +167,11 @@ export function cellOf(field: OrderField, value: unknown): unknown {
   const { kind } = ORDER_COLUMNS[field] as { kind: ColumnKind }
   if (kind === 'json') return JSON.stringify(value)
   if (kind === 'decimal') return Number(Number(value).toFixed(DECIMALS))
-  if (kind === 'moment') return secondOf(new Date(String(value)).toISOString())
+  if (kind === 'moment') return secondOf(new Date(value as string).toISOString())
   return value
 }
 
-const plain = (text: unknown): string =>
-  text === null || text === undefined
-    ? ''
-    : String(text as string)
-        .replace(/\r\n?/g, '\n')
-        .trim()
+const plain = (cell: unknown): string => (textOf(cell) ?? '').replace(/\r\n?/g, '\n').trim()
 
 /**
  * Whether a cell still holds what was written to it from here: as far as columns can, which may

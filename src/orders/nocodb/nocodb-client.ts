@@ -33,9 +33,6 @@ const LIMITS: Limits = {
   bytes: 32 * 1024 * 1024,
 }
 
-/** Background requests wait for their turn as long as it takes. */
-const FOR_EVER = new AbortController().signal
-
 const LONGEST_PAUSE_MS = 10 * 60_000
 
 export interface Question {
@@ -136,7 +133,7 @@ export function nocoDbClient({ baseUrl, token, requestsPerSecond, limits = {} }:
 
   async function turn(urgency: Urgency): Promise<void> {
     if (urgency === 'background') {
-      await budget.turn(urgency, FOR_EVER)
+      await budget.turn(urgency)
       return
     }
     const pausedFor = budget.pausedFor()

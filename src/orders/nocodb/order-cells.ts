@@ -5,11 +5,12 @@ import { writeRecord, type OrderRecord, type RecordedOrder } from './order-recor
 import type { Cells } from './orders-table.js'
 import type { Row } from './row-order.js'
 
+const NOT_RECORDED = ['id', 'orderNumber', 'version']
+
 /** What of an order is kept exactly beside its columns. */
 export function recordedOrder(order: Omit<Order, 'id' | 'orderNumber'>): RecordedOrder {
-  const { version: _version, ...rest } = order
-  const { id: _id, orderNumber: _number, ...recorded } = rest as Order
-  return recorded
+  const kept = Object.entries(order).filter(([field]) => !NOT_RECORDED.includes(field))
+  return Object.fromEntries(kept) as RecordedOrder
 }
 
 interface Written {

@@ -144,7 +144,9 @@ export function ordersTable(
         body: { fields: cells },
         urgency: 'urgent',
       })
-      const [record] = isObject(answer) && Array.isArray(answer.records) ? answer.records : []
+      const records: unknown[] =
+        isObject(answer) && Array.isArray(answer.records) ? answer.records : []
+      const [record] = records
       const id = isObject(record) ? Number(record.id) : NaN
       if (!Number.isSafeInteger(id) || id < 1) throw garbage()
       return id

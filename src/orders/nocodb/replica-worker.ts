@@ -51,7 +51,7 @@ const sync = synchroniser({
   table,
   replica,
   findMisfits: async () => misfits(await readColumns(client, baseId, tableId), titles),
-  adopt: writes.adopt,
+  adopt: (id) => writes.adopt(id),
   pausedFor: client.pausedFor,
   intervalMs: settings.syncIntervalMs,
   log,

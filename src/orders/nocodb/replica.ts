@@ -84,7 +84,7 @@ export function replica(db: Database, titles: ColumnTitles) {
 
   const stampOf = (row: Row): string =>
     [row.UpdatedAt, row[titles.version], row[titles.writeToken]]
-      .map((part) => (part === null || part === undefined ? '' : String(part as string)))
+      .map((part) => JSON.stringify(part ?? ''))
       .join(' ')
 
   /** Copies that are on their way into the book. */

@@ -57,23 +57,23 @@ export function requestBudget(perSecond: number) {
      * Resolves when a request may be sent. Rejects with the signal's reason where that is aborted
      * before.
      */
-    turn(urgency: Urgency, signal: AbortSignal): Promise<void> {
+    turn(urgency: Urgency, signal?: AbortSignal): Promise<void> {
       return new Promise((resolve, reject) => {
-        if (signal.aborted) {
+        if (signal?.aborted) {
           reject(signal.reason as Error)
           return
         }
         const leave = (): void => {
           queues[urgency] = queues[urgency].filter((one) => one !== waiting)
-          reject(signal.reason as Error)
+          reject(signal?.reason as Error)
         }
         const waiting: Waiting = {
           go() {
-            signal.removeEventListener('abort', leave)
+            signal?.removeEventListener('abort', leave)
             resolve()
           },
         }
-        signal.addEventListener('abort', leave, { once: true })
+        signal?.addEventListener('abort', leave, { once: true })
         queues[urgency].push(waiting)
         pump()
       })

@@ -117,8 +117,7 @@ export function orderOfRow(row: Row, titles: ColumnTitles): RowReading {
   const isOurData = record !== null && values.calculatorData === record.order.calculatorData
   if (!isOurData) withoutStrayData(values, titles, faults)
 
-  const createdAt =
-    record?.order.createdAt ?? momentOf(row.CreatedAt) ?? String(values.placedAt as string)
+  const createdAt = record?.order.createdAt ?? momentOf(row.CreatedAt) ?? String(values.placedAt)
   const touchedAt = momentOf(row.UpdatedAt) ?? createdAt
   const changes = record === null ? [] : editsSince(record.order, values)
   const wasEdited = record === null || changes.length > 0

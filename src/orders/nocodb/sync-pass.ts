@@ -23,6 +23,7 @@ interface Options {
   replica: Replica
   onFaults: (faults: RowFault[]) => void
   onProgress: (done: number, total: number) => void
+  overlapMs?: number
 }
 
 const touchOf = (row: Row): number =>
@@ -31,7 +32,13 @@ const touchOf = (row: Row): number =>
   )
 
 /** The ways in which a copy comes to hold what NocoDB holds. All throw NocoDbError. */
-export function syncPasses({ table, replica, onFaults, onProgress }: Options) {
+export function syncPasses({
+  table,
+  replica,
+  onFaults,
+  onProgress,
+  overlapMs = OVERLAP_MS,
+}: Options) {
   let pageSize = MOST_ROWS
   let touchedSeenAt = performance.now()
   /** Whether what was touched at about the time of the last change known has been asked for since. */
@@ -76,7 +83,7 @@ export function syncPasses({ table, replica, onFaults, onProgress }: Options) {
     async changes(): Promise<void> {
       const last = touched()
       const begun = performance.now()
-      const where = table.touchedSince(isSettled ? last + 1000 : last - OVERLAP_MS)
+      const where = table.touchedSince(isSettled ? last + 1000 : last - overlapMs)
       let latest = last
       for (let after = 0; ;) {
         const found = await page({ after, where })
@@ -89,7 +96,7 @@ export function syncPasses({ table, replica, onFaults, onProgress }: Options) {
         replica.set('touched', String(latest))
         touchedSeenAt = performance.now()
         isSettled = false
-      } else if (begun - touchedSeenAt > OVERLAP_MS) isSettled = true
+      } else if (begun - touchedSeenAt > overlapMs) isSettled = true
     },
 
     /** Whether rows were deleted in NocoDB, by their number. */

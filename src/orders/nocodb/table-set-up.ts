@@ -79,7 +79,8 @@ export async function setUpTable(options: Options): Promise<SetUp> {
     tell(`Added the options ${lacking.join(', ')} to the column ${title}.`)
   }
 
-  const tableId = options.tableId || (await existing()) || (await create())
+  const named = options.tableId === '' ? await existing() : options.tableId
+  const tableId = named ?? (await create())
   const columns = await readColumns(client, baseId, tableId)
   for (const misfit of misfits(columns, titles)) await mend(tableId, columns, misfit)
   return { tableId, misfits: misfits(await readColumns(client, baseId, tableId), titles) }
