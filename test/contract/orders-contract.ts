@@ -358,6 +358,7 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
     t.strictSame(await paths('to=9999-12-31'), ['to'])
     t.equal((await call('GET', `${ORDERS}/1%27%20or%201=1`)).status, 404)
     t.equal((await call('GET', `${ORDERS}/0`)).status, 404)
+    t.equal((await call('PATCH', `${ORDERS}/9007199254740991`, { notes: '' })).status, 404)
     t.equal((await call('GET', `${ORDERS}/99999999999999999999`)).status, 404)
     t.equal((await call('GET', `${ORDERS}/1/history`)).status, 404)
     t.equal((await call('PATCH', `${ORDERS}/1`, { notes: '' })).status, 404)

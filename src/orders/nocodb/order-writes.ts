@@ -13,7 +13,14 @@ import type { Cells, OrdersTable } from './orders-table.js'
 import type { Replica } from './replica.js'
 import { orderOfRow, SOMEBODY, type Row, type RowOrder } from './row-order.js'
 import type { Urgency } from './request-budget.js'
-import { changeUnknown, entryUnknown, nothingChanged, notLoaded, tooBusy } from './write-refusal.js'
+import {
+  changeUnknown,
+  entryUnknown,
+  nothingChanged,
+  notLoaded,
+  tooBusy,
+  WriteRefused,
+} from './write-refusal.js'
 
 interface Options {
   table: OrdersTable
@@ -29,6 +36,9 @@ const MOST_ATTEMPTS = 10
 /** How often it is looked up what became of a write that was not answered. */
 const MOST_LOOKS = 4
 const LOOK_AGAIN_MS = 250
+
+/** Some databases fail where they are asked for a higher id than they can have. */
+const HIGHEST_ID = 2 ** 31 - 1
 
 const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
 
@@ -149,7 +159,9 @@ export function orderWrites({ table, replica, titles, canWrite, onUnnumbered }: 
   ): Promise<ChangeOutcome> {
     if (!canWrite()) throw notLoaded()
     const key = parseOrderId(id)
-    if (key === null) return { outcome: 'no such order' }
+    if (key === null || (key > HIGHEST_ID && replica.get(key) === null)) {
+      return { outcome: 'no such order' }
+    }
     return inLine(id, async () => {
       for (let tries = 0; tries < MOST_ATTEMPTS; tries++) {
         const outcome = await attempt(key, context, apply, urgency)
@@ -278,20 +290,25 @@ export function orderWrites({ table, replica, titles, canWrite, onUnnumbered }: 
       change(id, context, (order, now) => changedOrder(order, changes, now)),
     /** Calls an order off; the record stays. */
     cancel: (id: string, context: ChangeContext) => change(id, context, cancelledOrder),
-    /** Writes an edit made in NocoDB down as the version that it is shown as. */
-    async adopt(id: number): Promise<void> {
-      await inLine(String(id), async () => {
-        const read = await table.row(id)
-        if (read === null) return
-        takeIn(read.row, read.askedAt)
-        const reading = orderOfRow(read.row, titles)
-        if (!reading.ok || !reading.found.isEdited) return
-        const order = replica.orderOf(reading.found)
-        const changed = { outcome: 'changed', order, changes: [] } as const
-        const kept = { ...changed, changes: [] }
-        await writeVersion(read.row, reading.found, order, kept, SOMEBODY, 'background')
-      })
-    },
+    /**
+     * Writes an edit made in NocoDB down as the version that it is shown as. Where that does not
+     * go well, it can be tried again.
+     */
+    adopt: (id: number): Promise<void> =>
+      inLine(String(id), () => adopt(id)).catch((error: unknown) => {
+        if (!(error instanceof NocoDbError || error instanceof WriteRefused)) throw error
+      }),
+  }
+
+  async function adopt(id: number): Promise<void> {
+    const read = await table.row(id)
+    if (read === null) return
+    takeIn(read.row, read.askedAt)
+    const reading = orderOfRow(read.row, titles)
+    if (!reading.ok || !reading.found.isEdited) return
+    const order = replica.orderOf(reading.found)
+    const kept: Changed = { outcome: 'changed', order, changes: [] }
+    await writeVersion(read.row, reading.found, order, kept, SOMEBODY, 'background')
   }
 }
 
