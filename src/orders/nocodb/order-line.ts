@@ -13,3 +13,5 @@ export function orderLine() {
     return own
   }
 }
+
+export type OrderLine = ReturnType<typeof orderLine>
