@@ -11,7 +11,7 @@ import { replica } from '../../src/orders/nocodb/replica.js'
 import { syncPasses } from '../../src/orders/nocodb/sync-pass.js'
 import { projectRoot } from '../../src/project-root.js'
 import { temporaryFolder } from '../support/app.js'
-import { faultyProxy } from '../support/faulty-proxy.js'
+import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-book.js'
 import type { TestBase, TestNocoDb } from '../support/nocodb.js'
@@ -167,6 +167,38 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
     t.equal(copy.count(), 2)
     db.close()
     await client.close()
+  })
+
+  t.test('of two processes that enter an order with one key at once, one does', async (t) => {
+    const base = await nocoDb.ordersBase()
+    const proxy = await faultyProxy(t, nocoDb.url)
+    const environment = { ...base.environment, DATABASE_BASE_URL: proxy.url }
+    const first = await start(t, { ...base, environment })
+    const second = await start(t, { ...base, environment })
+    // Both have found that there is none before either enters one.
+    let entering = 0
+    proxy.faultOf = async (method): Promise<Fault> => {
+      if (method === 'POST') {
+        entering++
+        await until(async () => entering === 2)
+      }
+      return 'none'
+    }
+    const answers = await Promise.all(
+      [first, second].map(({ call }) =>
+        call('POST', ORDERS, newOrder(), { 'idempotency-key': 'one order' }),
+      ),
+    )
+    t.strictSame(
+      answers.map(({ status }) => status),
+      [201, 201],
+    )
+    t.equal(answers[0]?.body.id, answers[1]?.body.id)
+    const { body: rows } = await api('GET', records(base))
+    t.equal(rows.pageInfo.totalRows, 1)
+    for (const service of [first, second]) {
+      await until(async () => (await ordersIn(service)).totalItems === 1, SOON_MS)
+    }
   })
 
   t.test('rows entered and deleted in NocoDB come and go soon', async (t) => {

@@ -21,8 +21,8 @@ export type Fault =
 
 export interface FaultyProxy {
   url: string
-  /** Decides for each request */
-  faultOf: (method: string, path: string) => Fault
+  /** Decides for each request, and may take its time */
+  faultOf: (method: string, path: string) => Fault | Promise<Fault>
   /** Requests that came, as `METHOD /path` */
   requests: string[]
 }
@@ -60,10 +60,10 @@ export async function faultyProxy(t: Test, target: string): Promise<FaultyProxy>
     from.pipe(onward)
   }
 
-  const server = createServer((from, reply) => {
+  async function pass(from: IncomingMessage, reply: ServerResponse): Promise<void> {
     const { method = '', url: path = '' } = from
     proxy.requests.push(`${method} ${path}`)
-    const fault = proxy.faultOf(method, path)
+    const fault = await proxy.faultOf(method, path)
     switch (fault) {
       case 'fails':
         reply.writeHead(500, { 'content-type': 'application/json' }).end('{"msg":"no"}')
@@ -80,7 +80,8 @@ export async function faultyProxy(t: Test, target: string): Promise<FaultyProxy>
       default:
         forward(from, reply, fault)
     }
-  })
+  }
+  const server = createServer((from, reply) => void pass(from, reply))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
