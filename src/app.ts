@@ -3,10 +3,10 @@ import administrator from './administrator/administrator.js'
 import calculator from './calculator/calculator.js'
 import { vocabulary } from './calculator/vocabulary.js'
 import dashboard from './dashboard/dashboard.js'
-import orderExport from './orders/export/routes.js'
+import orderExport from './orders/export/export.js'
 import { openOrderStore } from './orders/open-order-store.js'
 import orders from './orders/orders.js'
-import accounts from './plugins/accounts.js'
+import accounts, { type FirstAdministrator } from './plugins/accounts.js'
 import apiDocs from './plugins/api-docs.js'
 import assets from './plugins/assets.js'
 import closedArea from './plugins/closed-area.js'
@@ -16,6 +16,7 @@ import errors from './plugins/errors.js'
 import gracefulClose from './plugins/graceful-close.js'
 import hypermedia from './plugins/hypermedia.js'
 import jsonBody from './plugins/json-body.js'
+import messages from './plugins/messages.js'
 import rateLimits from './plugins/rate-limits.js'
 import security from './plugins/security.js'
 import session from './plugins/session.js'
@@ -32,13 +33,19 @@ interface Options {
   /** All configuration, by the names of `.env.example` */
   environment: NodeJS.ProcessEnv
   logStream?: LogStream
+  /** Is told of an administrator that this start makes, as soon as it is kept */
+  showFirstAdministrator?: (made: FirstAdministrator) => void
 }
 
 /**
  * The whole service, put together and ready to listen: what every feature stands on, then the
  * features. Throws ConfigError where the environment does not do.
  */
-export async function buildApp({ environment, logStream }: Options): Promise<FastifyInstance> {
+export async function buildApp({
+  environment,
+  logStream,
+  showFirstAdministrator,
+}: Options): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify(serverOptions(environment, logStream))
 
   await app.register(config, { environment })
@@ -52,9 +59,10 @@ export async function buildApp({ environment, logStream }: Options): Promise<Fas
   await app.register(compression)
   await app.register(jsonBody)
   await app.register(validation, { vocabulary })
-  await app.register(accounts)
+  await app.register(accounts, { showFirstAdministrator })
   await app.register(sharedMemory)
   await app.register(session)
+  await app.register(messages)
   await app.register(closedArea) // before every feature: what it adds under /admin is closed
   await app.register(apiDocs)
 

@@ -2,6 +2,7 @@ import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.js'
 import { BookError } from './orders/book/open-database.js'
+import type { FirstAdministrator } from './plugins/accounts.js'
 import { ConfigError } from './plugins/config.js'
 
 /** What an operator can mend gets a plain message; anything else is a fault of ours, with its stack. */
@@ -10,7 +11,7 @@ function explain(error: unknown): string {
   if (error instanceof BookError) return `Clearwake cannot start: ${error.message}`
   if (error instanceof Error && 'code' in error) {
     if (error.code === 'EADDRINUSE') return 'Clearwake cannot start: the port is taken (PORT).'
-    if (error.code === 'EACCES')
+    if (error.code === 'EACCES' && 'syscall' in error && error.syscall === 'listen')
       return 'Clearwake cannot start: it may not listen there (HOST, PORT).'
     if (error.code === 'EADDRNOTAVAIL') {
       return 'Clearwake cannot start: this machine has no such address (HOST).'
@@ -20,7 +21,7 @@ function explain(error: unknown): string {
 }
 
 /** What the operator must see, and no log may have. */
-const introduce = ({ email, password }: { email: string; password: string }): string => `
+const introduction = ({ email, password }: FirstAdministrator): string => `
 Clearwake has made a first administrator. The password is shown this once:
 
   e-mail    ${email}
@@ -37,9 +38,10 @@ const DRAIN_MS = 500
  */
 export async function serve(environment: NodeJS.ProcessEnv): Promise<FastifyInstance> {
   try {
-    const app = await buildApp({ environment })
-    // Before listening, which may fail: it is never told again.
-    if (app.firstAdministrator) process.stderr.write(introduce(app.firstAdministrator))
+    const app = await buildApp({
+      environment,
+      showFirstAdministrator: (made) => process.stderr.write(introduction(made)),
+    })
     const { HOST, PORT, SHUTDOWN_TIMEOUT_MS } = app.config
     closeWithGrace({ delay: SHUTDOWN_TIMEOUT_MS, logger: app.log }, async ({ err, signal }) => {
       if (err) app.log.fatal({ err }, 'closing after an error')

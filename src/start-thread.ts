@@ -20,3 +20,10 @@ export function startThread(name: string, beside: string, workerData: unknown): 
     execArgv: extension === '.ts' ? typescriptLoader() : [],
   })
 }
+
+/**
+ * What a thread has thrown, as an error: those of the database are none any more once they have
+ * come over from the thread.
+ */
+export const thrownInThread = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error('a thread has failed', { cause: thrown })

@@ -1,19 +1,7 @@
-// What a form's answer needs beyond the swap: fields marked for assistive technology, a word
-// for those who cannot see it, the outcome in view after a submit, and honesty about what is
-// out of date.
+// What a form's answer needs beyond the swap: a word for those who cannot see it, the outcome in
+// view after a submit, and honesty about what is out of date.
 
 const outcomeOf = (form) => document.querySelector(form?.getAttribute('hx-target') ?? '#none')
-
-const markFields = () => {
-  for (const error of document.querySelectorAll('.field .error')) {
-    const field = document.getElementById(error.id.replace(/-error$/, ''))
-    if (!error.textContent) field?.removeAttribute('aria-invalid')
-    else {
-      field?.setAttribute('aria-invalid', 'true')
-      error.closest('details')?.setAttribute('open', '')
-    }
-  }
-}
 
 let announcing
 const announce = () => {
@@ -30,13 +18,7 @@ for (const form of document.querySelectorAll('form[hx-get]')) form.noValidate = 
 
 document.addEventListener('input', ({ target }) => {
   const outcome = outcomeOf(target.form)
-  if (!outcome) return
-  outcome.dataset.stale = 'true'
-  const error = document.getElementById(`${target.id}-error`)
-  if (error && !target.form.matches('[hx-trigger*=input]')) {
-    error.textContent = ''
-    markFields()
-  }
+  if (outcome) outcome.dataset.stale = 'true'
 })
 
 document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
@@ -44,7 +26,7 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   if (!outcome) return
   delete outcome.dataset.stale
   outcome.querySelector('.offline')?.remove()
-  markFields()
+  window.markFields()
   announce()
   if (ctx.sourceEvent?.type !== 'submit') return
   const next = document.querySelector('[aria-invalid]') ?? document.getElementById('outcome')

@@ -1,11 +1,14 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { openDatabase } from '../src/orders/book/open-database.js'
+import { bookPath } from '../src/orders/book/order-book.js'
 import { projectRoot } from '../src/project-root.js'
+import { ADMIN_ACCOUNTS } from './support/administrator.js'
 import { SECRET, temporaryFolder } from './support/app.js'
 import { freePort } from './support/free-port.js'
 import { rawSocket, readToEnd } from './support/raw-http.js'
@@ -21,9 +24,20 @@ interface Run {
 }
 
 /** Starts the service as an operator does, with nothing in its environment but what is given. */
-function run(t: Test, cwd: string, environment: Record<string, string> = {}): Run {
+function run(
+  t: Test,
+  cwd: string,
+  environment: Record<string, string> = {},
+  options: SpawnOptions = {},
+): Run {
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, [SERVER], { cwd, env: { PATH, ...environment } })
+  // What tap hangs on to every process writes beside the project, where not everybody may.
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, SERVER], {
+    ...options,
+    stdio: 'pipe',
+    cwd,
+    env: { PATH, ...environment },
+  })
   let output = ''
   let errors = ''
   child.stdout.on('data', (part: Buffer) => (output += part.toString()))
@@ -95,9 +109,17 @@ t.test('a wrong configuration ends it with one message that names every fault', 
     PORT: 'http',
     SESSION_SECRET: 'short and secret',
     TIME_ZONE: 'Nowhere',
+    CURRENCY: 'euro',
   })
   t.equal(await service.ended, 1)
-  for (const name of ['PORT', 'SESSION_SECRET', 'TIME_ZONE', 'ADMIN_ACCOUNTS', 'PUBLIC_BASE_URL']) {
+  for (const name of [
+    'PORT',
+    'SESSION_SECRET',
+    'TIME_ZONE',
+    'CURRENCY',
+    'ADMIN_ACCOUNTS',
+    'PUBLIC_BASE_URL',
+  ]) {
     t.match(service.errors(), new RegExp(`^ {2}${name} `, 'm'))
   }
   t.notMatch(service.errors(), /short and secret/)
@@ -113,6 +135,67 @@ t.test('a port that is taken ends it with a message that says so', async (t) => 
   const service = run(t, temporaryFolder(t), { PORT: String(port) })
   t.equal(await service.ended, 1)
   t.match(service.errors(), /port is taken.*PORT/)
+  t.notMatch(service.errors(), /\n\s+at /)
+})
+
+/** Rights mean nothing to root, so that the service runs as nobody then. */
+const WITHOUT_RIGHTS = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+const maySeeIt = spawnSync(process.execPath, ['--check', SERVER], WITHOUT_RIGHTS).status === 0
+
+t.test(
+  'a data folder that it may not write to ends it with one sentence',
+  { skip: !maySeeIt },
+  async (t) => {
+    const keeping = (file: string) =>
+      new RegExp(`^ {2}DATA_DIR cannot hold ${file} \\(.*, EACCES\\)$`, 'm')
+    const given = { PORT: '0', SESSION_SECRET: SECRET, ADMIN_ACCOUNTS }
+    for (const [message, environment, file] of [
+      [keeping('the session secret'), {}],
+      [keeping('the first administrator'), { SESSION_SECRET: SECRET }],
+      [keeping('which sessions have ended'), given, 'remembered'],
+      [
+        /^Clearwake cannot start: .*orders\.db cannot be opened \(EACCES\): .* may not write/,
+        given,
+      ],
+    ] as const) {
+      const folder = temporaryFolder(t)
+      if (file !== undefined) writeFileSync(join(folder, file), '')
+      chmodSync(folder, 0o555)
+      t.teardown(() => chmodSync(folder, 0o755))
+      const service = run(t, folder, { DATA_DIR: folder, ...environment }, WITHOUT_RIGHTS)
+      t.equal(await service.ended, 1)
+      t.match(service.errors(), message)
+      t.notMatch(service.errors(), /\n\s+at |PORT/)
+      t.strictSame(readdirSync(folder), file === undefined ? [] : [file])
+    }
+  },
+)
+
+t.test('so does a folder where a file belongs', async (t) => {
+  const folder = temporaryFolder(t)
+  mkdirSync(join(folder, 'remembered'))
+  const service = run(t, folder, {
+    DATA_DIR: folder,
+    PORT: '0',
+    SESSION_SECRET: SECRET,
+    ADMIN_ACCOUNTS,
+  })
+  t.equal(await service.ended, 1)
+  t.match(
+    service.errors(),
+    /^ {2}DATA_DIR cannot hold which sessions have ended \(a folder .*, EISDIR\)$/m,
+  )
+  t.notMatch(service.errors(), /\n\s+at /)
+})
+
+t.test('so does a book with a part missing', async (t) => {
+  const folder = temporaryFolder(t)
+  const db = openDatabase(bookPath(folder))
+  db.exec('DROP TABLE sums')
+  db.close()
+  const service = run(t, folder, { DATA_DIR: folder, PORT: '0' })
+  t.equal(await service.ended, 1)
+  t.match(service.errors(), /^Clearwake cannot start: .*orders\.db lacks a part \(table sums\)/m)
   t.notMatch(service.errors(), /\n\s+at /)
 })
 

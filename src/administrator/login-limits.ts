@@ -1,5 +1,5 @@
 import { Problem } from '../plugins/problem.js'
-import type { Budget, SharedMemory } from '../shared-memory/shared-memory.js'
+import { NotKeptError, type Budget, type SharedMemory } from '../shared-memory/shared-memory.js'
 import type { DeviceTokens } from './device-token.js'
 import type { Pseudonym } from './pseudonym.js'
 
@@ -86,7 +86,13 @@ export function loginLimits(options: Options): LoginLimits {
         giveBack,
         async wasRight() {
           await giveBack()
-          await memory.remember(knownAddress(applicant.email, applicant.client), ADDRESS_KNOWN_MS)
+          const key = knownAddress(applicant.email, applicant.client)
+          try {
+            await memory.remember(key, ADDRESS_KNOWN_MS)
+          } catch (error) {
+            // After a restart the address is a stranger's again, which is no reason to refuse a login.
+            if (!(error instanceof NotKeptError)) throw error
+          }
         },
       }
     },

@@ -62,9 +62,8 @@ const routes: FastifyPluginAsyncTypebox<{ login: Login }> = async (app, { login 
         response: { 204: Type.Null({ description: 'Logged out' }), ...problemResponses },
       },
     },
-    async (request, reply) => {
+    async (_request, reply) => {
       await reply.endSession()
-      request.log.info({ email: request.administrator.email }, 'logout')
       return reply.code(204).send(null)
     },
   )

@@ -57,9 +57,10 @@ const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
 /**
  * Reads a number as people type it: `1234.5`, `1234,5`, `1 234,5`, `1,234.5`, `1.234,5`.
  * Where one comma or point could be either (`1,234`, `1.234`), it asks instead of guessing: a
- * guest who means a thousand must not be told of one.
+ * guest who means a thousand must not be told of one. What it proposes then has as many decimals
+ * as the field takes, where `decimals` says how many.
  */
-export function parseNumber(text: string): ParsedNumber {
+export function parseNumber(text: string, decimals?: number): ParsedNumber {
   const trimmed = text.trim()
   if (SPACED.test(trimmed) && !GROUPED_BY_SPACES.test(trimmed)) return notANumber
   const compact = trimmed.replace(new RegExp(SPACED, 'g'), '')
@@ -76,7 +77,10 @@ export function parseNumber(text: string): ParsedNumber {
   } else if (commas + points === 1) {
     const [, thousands, rest] = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/.exec(compact) ?? []
     if (thousands !== undefined && rest !== undefined) {
-      const decimal = unambiguous(`${thousands}.${rest.replace(/0+$/, '')}`)
+      const exact = `${thousands}.${rest}`
+      const decimal = unambiguous(
+        decimals === undefined ? exact.replace(/0+$/, '') : Number(exact).toFixed(decimals),
+      )
       return {
         ok: false,
         message: `could be read in two ways: write ${thousands}${rest} or ${decimal}`,

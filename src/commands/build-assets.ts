@@ -8,6 +8,7 @@ import { projectRoot } from '../project-root.js'
 /** Browser packages, by the name under which templates ask for them. */
 const PACKAGES = {
   'htmx.js': 'htmx.org/dist/htmx.min.js',
+  'apexcharts.js': 'apexcharts/dist/apexcharts.min.js',
   'alpine.js': '@alpinejs/csp/dist/cdn.min.js',
 }
 

@@ -34,6 +34,7 @@ const accounts = hasAccounts
   : `${ADMINISTRATOR.email}:${await hashPassword(ADMINISTRATOR.password)}`
 const app = await serve({
   LOG_LEVEL: 'warn',
+  CURRENCY: 'EUR',
   ...process.env,
   // A demonstration is for this machine alone.
   HOST: '127.0.0.1',

@@ -1,4 +1,5 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { BookError, openDatabase } from '../orders/book/open-database.js'
 import { bookPath } from '../orders/book/order-book.js'
@@ -10,6 +11,11 @@ import { readConfiguration } from './configuration.js'
 import { importProgress, orderCount } from './import-progress.js'
 
 const INTERRUPTED = 130
+
+const USAGE = `Usage: npm run -s orders:import -- FILE.csv (or - for standard input)
+
+Reads a CSV file of orders into the order book in DATA_DIR, all of it or, where anything is
+wrong with it, nothing. Variables come from the environment and a file .env, as for npm start.`
 
 function fail(message: string, code = 1): never {
   process.stderr.write(`${message}\n`)
@@ -29,10 +35,16 @@ function explain(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-function sizeOf(file: string): number {
-  const stats = statSync(file, { throwIfNoEntry: false })
-  if (stats === undefined) fail(`There is no file ${file}.`)
-  if (stats.isDirectory()) fail(`${file} is a folder, not a file.`)
+/** npm runs commands in the project's folder, and tells in which one it was called. */
+function callersFolder(): string {
+  const { npm_lifecycle_event: script, INIT_CWD } = process.env
+  return (script === 'orders:import' ? INIT_CWD : undefined) ?? process.cwd()
+}
+
+function sizeOf(path: string, asGiven: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) fail(`There is no file ${asGiven}.`)
+  if (stats.isDirectory()) fail(`${asGiven} is a folder, not a file.`)
   return stats.size
 }
 
@@ -84,10 +96,13 @@ function tidyUp(db: Database): void {
  * Reads a file of orders into the order book, all of it or nothing: 0, or 1 and every fault.
  */
 const [file, ...others] = process.argv.slice(2)
-if (file === undefined || file === '' || others.length > 0) {
-  fail('Usage: npm run -s orders:import -- FILE.csv (or - for standard input)')
+if (file === '--help' || file === '-h') {
+  process.stdout.write(`${USAGE}\n`)
+  process.exit(0)
 }
-const size = file === '-' ? null : sizeOf(file)
+if (file === undefined || file === '' || others.length > 0) fail(USAGE)
+const path = file === '-' ? null : resolve(callersFolder(), file)
+const size = path === null ? null : sizeOf(path, file)
 const progress = importProgress(process.stderr, size)
 
 /** Until the book is locked nothing has touched it; from then on the end of the process undoes all. */
@@ -98,11 +113,11 @@ const stop = (): never => {
 process.once('SIGINT', stop)
 
 /** The outcome, and the book to be closed. Ends the process where there is none. */
-async function imported(path: string) {
+async function imported() {
   try {
     const db = await openBook()
     const source =
-      path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 256 * 1024 })
+      path === null ? process.stdin : createReadStream(path, { highWaterMark: 256 * 1024 })
     const outcome = await importOrders(db, source, {
       onRead: progress.onRead,
       onPhase(phase) {
@@ -118,7 +133,7 @@ async function imported(path: string) {
 }
 
 const begun = performance.now()
-const { db, outcome } = await imported(file)
+const { db, outcome } = await imported()
 if (!outcome.ok) {
   progress.clear()
   fail(explainFaults(outcome.faults))

@@ -1,13 +1,26 @@
+import { Problem } from '../plugins/problem.js'
+
+/** A list of entity tags, of which some may be empty (RFC 9110, 5.6.1 and 8.8.3). */
+const TAGS = /^(?:[ \t]*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*)?(?:,|$))+$/
+const TAG = /(?:W\/)?"[^"]*"/g
+const OURS = /^"([1-9]\d{0,14})"$/
+
+const MALFORMED =
+  'If-Match must be an ETag as the order was answered with, in its quotes, such as "4"; several, separated by commas; or *.'
+const WEAK =
+  'If-Match never matches a weak ETag: send the one that the order was answered with, without W/ in front, such as "4".'
+
 /**
  * The versions that an If-Match header names; `null` where it is left out or `*`: any will do.
- * A weak tag never matches (RFC 9110, 13.1.1), nor does one that is not a version of ours.
+ * Among others, a tag that is no version of ours or weak never matches (RFC 9110, 13.1.1); alone
+ * it is a mistake. Throws a Problem (400) for that, and for what is no list of tags.
  */
 export function versionsOf(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null
-  return ifMatch.split(',').flatMap((tag) => {
-    const version = /^\s*"(\d{1,15})"\s*$/.exec(tag)?.[1]
-    return version === undefined ? [] : [Number(version)]
-  })
+  const tags = TAGS.test(ifMatch) ? (ifMatch.match(TAG) ?? []) : []
+  const versions = tags.flatMap((tag) => OURS.exec(tag)?.[1] ?? []).map(Number)
+  if (versions.length > 0) return versions
+  throw new Problem(400, tags.some((tag) => tag.startsWith('W/')) ? WEAK : MALFORMED)
 }
 
 /** The ETag of a version. */

@@ -1,12 +1,20 @@
-const digits = new Map<string, number>()
+/**
+ * Currencies whose minor unit is not a hundredth, by how many decimals they have (ISO 4217, list
+ * one). CLDR, and `Intl` with it, tells how many are usually written, which is none for HUF or IDR.
+ */
+const EXCEPTIONS: [decimals: number, currencies: string][] = [
+  [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
+  [3, 'BHD IQD JOD KWD LYD OMR TND'],
+  [4, 'CLF UYW'],
+]
+const USUAL_DECIMALS = 2
+
+const decimals = new Map(
+  EXCEPTIONS.flatMap(([digits, currencies]) =>
+    currencies.split(' ').map((currency) => [currency, digits] as const),
+  ),
+)
 
 /** How many decimals a currency's major unit has: 2 for EUR, 0 for JPY, 3 for BHD. */
-export function minorUnitDigits(currency: string): number {
-  let known = digits.get(currency)
-  if (known === undefined) {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency })
-    known = format.resolvedOptions().maximumFractionDigits ?? 2
-    digits.set(currency, known)
-  }
-  return known
-}
+export const minorUnitDigits = (currency: string): number =>
+  decimals.get(currency) ?? USUAL_DECIMALS

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseImoNumber } from '../calculator/imo-number.js'
 import type { FieldError } from '../validation/field-errors.js'
+import { isDateTime } from '../validation/formats.js'
 import type { FieldChange, NewOrder, Order, OrderChanges } from './order.js'
-import { movesFrom, type OrderStatus } from './order-status.js'
+import { movesFrom, ORDER_STATUSES, type OrderStatus } from './order-status.js'
 
 /** What a change of an order comes to. */
 export type Changed =
@@ -16,8 +17,24 @@ const sevenDigits = (imoNumber: string | null | undefined): string | null =>
 /** The moment as records have it. */
 const isoTime = (moment: string): string => new Date(moment).toISOString()
 
+/** Minus nothing is nothing: it is written `0` wherever an order is told. */
+const withoutMinusZero = <T extends Partial<Pick<Order, 'co2eKg' | 'amountMinor'>>>(
+  given: T,
+): T => ({
+  ...given,
+  ...(given.co2eKg === 0 ? { co2eKg: 0 } : {}),
+  ...(given.amountMinor === 0 ? { amountMinor: 0 } : {}),
+})
+
 /** Clocks and time zones differ; what is placed later than this after now is a slip. */
 const AHEAD_MS = 24 * 60 * 60 * 1000
+
+/** When a moment is, ms since the epoch; NaN, which compares with nothing, where it is none. */
+const timeOf = (moment: unknown): number =>
+  typeof moment === 'string' && isDateTime(moment) ? Date.parse(moment) : NaN
+
+const isFuture = (moment: unknown, now: number): boolean => timeOf(moment) > now + AHEAD_MS
+const NOT_FUTURE = 'must not be in the future'
 
 /** Fields that have rules beyond their schema; values that it refuses are passed over. */
 type FurtherRuled = Partial<Record<'placedAt' | 'calculatorType' | 'calculatorData', unknown>>
@@ -25,9 +42,7 @@ type FurtherRuled = Partial<Record<'placedAt' | 'calculatorType' | 'calculatorDa
 /** What is wrong with an order whose fields are each fine but do not go together. */
 export function newOrderFaults(given: FurtherRuled, now: number): FieldError[] {
   const faults: FieldError[] = []
-  if (typeof given.placedAt === 'string' && Date.parse(given.placedAt) > now + AHEAD_MS) {
-    faults.push({ path: 'placedAt', message: 'must not be in the future' })
-  }
+  if (isFuture(given.placedAt, now)) faults.push({ path: 'placedAt', message: NOT_FUTURE })
   if (given.calculatorData != null && given.calculatorType == null) {
     faults.push({ path: 'calculatorType', message: 'must be given too where calculatorData is' })
   }
@@ -40,6 +55,7 @@ export function firstVersion(
   now: string,
 ): Omit<Order, 'id' | 'orderNumber'> {
   const status = given.status ?? 'pending'
+  const { co2eKg, amountMinor } = withoutMinusZero(given)
   return {
     status,
     customerName: given.customerName,
@@ -48,8 +64,8 @@ export function firstVersion(
     imoNumber: sevenDigits(given.imoNumber),
     calculatorType: given.calculatorType ?? null,
     calculatorData: given.calculatorData ?? null,
-    co2eKg: given.co2eKg,
-    amountMinor: given.amountMinor,
+    co2eKg,
+    amountMinor,
     currency: given.currency,
     orderSourceId: given.orderSourceId ?? null,
     notes: given.notes ?? '',
@@ -68,19 +84,62 @@ export function momentsAt(order: Pick<Order, 'fulfilledAt'>, status: OrderStatus
   return { fulfilledAt, cancelledAt: status === 'cancelled' ? now : null }
 }
 
-function nextVersion(order: Order, wanted: Partial<Order>, now: string): Changed {
+/** Statuses that an order may have once it has been fulfilled: whatever else follows begins anew. */
+const SINCE_FULFILLED: readonly OrderStatus[] = ['fulfilled', 'refunded', 'cancelled']
+
+const RECORD_MOMENTS = ['createdAt', 'updatedAt', 'fulfilledAt', 'cancelledAt'] as const
+
+/** A record's status and moments; values that its schema refuses are passed over. */
+type Moments = Partial<Record<'status' | (typeof RECORD_MOMENTS)[number], unknown>>
+
+/** What is wrong with a record whose moments have not come yet, or no moves lead to. */
+export function momentFaults(given: Moments, now: number): FieldError[] {
+  const faults: FieldError[] = RECORD_MOMENTS.filter((field) => isFuture(given[field], now)).map(
+    (path) => ({ path, message: NOT_FUTURE }),
+  )
+  const { createdAt, updatedAt, fulfilledAt, cancelledAt } = given
+  if (timeOf(updatedAt) < timeOf(createdAt)) {
+    faults.push({ path: 'updatedAt', message: 'must not be before createdAt' })
+  }
+  const status = ORDER_STATUSES.find((known) => known === (given.status ?? 'pending'))
+  if (status === undefined) return faults
+  const message = `must be empty where status is ${status}`
+  if (fulfilledAt != null && !SINCE_FULFILLED.includes(status)) {
+    faults.push({ path: 'fulfilledAt', message })
+  }
+  if (cancelledAt != null && status !== 'cancelled') faults.push({ path: 'cancelledAt', message })
+  return faults
+}
+
+function nextVersion(
+  order: Order,
+  wanted: Partial<Order>,
+  now: string,
+  momentsOf = momentsAt,
+): Changed {
   const changes = (Object.keys(wanted) as (keyof Order)[])
     .filter((field) => !isDeepStrictEqual(order[field], wanted[field]))
     .map((field): FieldChange => ({ field, from: order[field], to: wanted[field] }))
   if (changes.length === 0) return { outcome: 'unchanged', order }
+  // A clock may have been set back since, or was ahead in the process that entered the order.
+  const updatedAt = now < order.createdAt ? order.createdAt : now
   const { status = order.status } = wanted
-  const moments = status === order.status ? {} : momentsAt(order, status, now)
+  const moments = status === order.status ? {} : momentsOf(order, status, updatedAt)
   return {
     outcome: 'changed',
-    order: { ...order, ...wanted, ...moments, updatedAt: now, version: order.version + 1 },
-    changes,
+    order: { ...order, ...wanted, ...moments, updatedAt, version: order.version + 1 },
+    changes: [...changes, ...erased(order, moments)],
   }
 }
+
+/** Moments that go with the status which they belonged to: only the history has them from then on. */
+export const erased = (
+  order: Pick<Order, 'fulfilledAt' | 'cancelledAt'>,
+  moments: Partial<Pick<Order, 'fulfilledAt' | 'cancelledAt'>>,
+): FieldChange[] =>
+  (['fulfilledAt', 'cancelledAt'] as const)
+    .filter((field) => order[field] !== null && moments[field] === null)
+    .map((field) => ({ field, from: order[field], to: null }))
 
 /** An order with an administrator's changes, or why it cannot have them. Pure. */
 export function changedOrder(
@@ -89,7 +148,7 @@ export function changedOrder(
   now: string,
 ): Changed {
   const wanted: Partial<Order> = {
-    ...rest,
+    ...withoutMinusZero(rest),
     ...(imoNumber === undefined ? {} : { imoNumber: sevenDigits(imoNumber) }),
   }
   const { status } = wanted
@@ -103,3 +162,27 @@ export function changedOrder(
 /** An order called off. Again changes nothing. */
 export const cancelledOrder = (order: Order, now: string): Changed =>
   nextVersion(order, { status: 'cancelled' }, now)
+
+/**
+ * An order that is no longer cancelled: as it was before, or pending where nobody knows how it
+ * was. Again changes nothing.
+ *
+ * @param history what became of it, newest first
+ */
+export function restoredOrder(
+  order: Order,
+  history: readonly { changes: readonly FieldChange[] }[],
+  now: string,
+): Changed {
+  if (order.status !== 'cancelled') return { outcome: 'unchanged', order }
+  const cancelling = history
+    .flatMap(({ changes }) => changes)
+    .find(({ field, to }) => field === 'status' && to === 'cancelled')
+  const before = ORDER_STATUSES.find((status) => status === cancelling?.from)
+  return before === undefined
+    ? nextVersion(order, { status: 'pending' }, now)
+    : nextVersion(order, { status: before }, now, ({ fulfilledAt }) => ({
+        fulfilledAt,
+        cancelledAt: null,
+      }))
+}

@@ -3,11 +3,12 @@ import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-
 import type { FieldError } from '../validation/field-errors.js'
 import { oneOf } from '../validation/one-of.js'
 import { Currency, StatusSchema } from './order.js'
+import { ORDER_STATUSES } from './order-status.js'
 
 const date = (description: string) =>
   Type.String({
     format: 'date',
-    'x-message': 'must be a date, such as 2026-11-20',
+    'x-message': 'must be a date from 1900 to 2199, such as 2026-11-20',
     description,
   })
 
@@ -17,13 +18,19 @@ export const OrderFilters = Type.Object({
     Type.String({
       maxLength: 200,
       format: 'text',
-      'x-message': 'must not have control characters',
       description: 'Part of order number, customer name, e-mail, vessel name or IMO number',
     }),
   ),
-  status: Type.Optional(Type.Array(StatusSchema, { description: 'Any of these; repeatable' })),
+  // More than there are would only repeat one, in every address that is made from these.
+  status: Type.Optional(
+    Type.Array(StatusSchema, {
+      maxItems: ORDER_STATUSES.length,
+      description: 'Any of these; repeatable',
+    }),
+  ),
   calculatorType: Type.Optional(
     Type.Array(oneOf<CalculatorType>(CALCULATOR_TYPES), {
+      maxItems: CALCULATOR_TYPES.length,
       description: 'Any of these; repeatable',
     }),
   ),

@@ -16,8 +16,6 @@ export interface OrderStore extends OrderBook {
   freshness: () => Freshness | null
   /** Whether orders can be read, and in words how things stand */
   readiness: () => { ready: boolean; detail: string }
-  /** Throws a Problem while orders cannot be read */
-  requireReadable: () => void
 }
 
 /** Orders in a book of our own. Throws BookError. */
@@ -32,6 +30,5 @@ export function openEmbeddedOrders(dataDir: string, timeZone: string): OrderStor
       book.check()
       return { ready: true, detail: 'the order book can be read' }
     },
-    requireReadable: () => undefined,
   }
 }

@@ -8,6 +8,7 @@ import { EXAMPLES } from '../calculator/examples.js'
 import { ImoNumber, VesselName } from '../calculator/vessel.js'
 import { oneOf } from '../validation/one-of.js'
 import { textLine } from '../validation/text-line.js'
+import { HIGHEST_IMPORTED_ID } from './order-id.js'
 import { ORDER_STATUSES, type OrderStatus } from './order-status.js'
 
 /** A field that may be without a value. */
@@ -25,7 +26,8 @@ const MOST_AMOUNT_MINOR = 1_000_000_000_000
 export const StatusSchema = oneOf<OrderStatus>(ORDER_STATUSES, { description: 'Where it stands' })
 
 /** The statuses that an order may be given; cancelling is an act of its own. */
-const LiveStatus = oneOf<Exclude<OrderStatus, 'cancelled'>>(
+export type LiveStatus = Exclude<OrderStatus, 'cancelled'>
+const LiveStatus = oneOf<LiveStatus>(
   ORDER_STATUSES.filter((status) => status !== 'cancelled'),
   { description: 'Where it stands; an order is cancelled by DELETE' },
 )
@@ -45,7 +47,7 @@ const co2eKg = Type.Number({
 const amountMinor = Type.Integer({
   minimum: 0,
   maximum: MOST_AMOUNT_MINOR,
-  description: 'Price in minor units of the currency, such as cents',
+  description: 'Price in minor units of the currency (ISO 4217), such as cents',
 })
 export const Currency = Type.String({
   format: 'currency',
@@ -59,14 +61,20 @@ const orderSourceId = textLine({
 const notes = Type.String({
   maxLength: 10_000,
   format: 'text',
-  'x-message': 'must not have control characters',
   description: "The administrators' own text",
 })
-const orderNumber = textLine({ maxLength: 40, description: 'For people; unique' })
+const orderNumber = textLine({
+  maxLength: 40,
+  format: 'order-number',
+  'x-message':
+    'must be one line with something to read in it, without control characters or spaces at its ends',
+  description: 'For people; unique',
+})
 const moment = (description: string) =>
   Type.String({
     format: 'date-time',
-    'x-message': 'must be a moment with its offset, such as 2026-11-20T09:30:00Z',
+    'x-message':
+      'must be a moment from 1900 to 2199, in UTC too, with its offset, such as 2026-11-20T09:30:00Z',
     description,
   })
 
@@ -161,8 +169,8 @@ export const ImportedOrder = Type.Object(
     status: Type.Optional(StatusSchema),
     id: Type.Optional(
       Type.String({
-        format: 'order-id',
-        'x-message': 'must be a whole number above zero',
+        format: 'imported-order-id',
+        'x-message': `must be a whole number from 1 to ${HIGHEST_IMPORTED_ID}`,
       }),
     ),
     orderNumber: Type.Optional(orderNumber),

@@ -3,21 +3,27 @@ import { Problem } from '../plugins/problem.js'
 import { BookUnwritableError } from './book/order-book.js'
 import { tellFreshness } from './freshness.js'
 import type { OrderStore } from './order-store.js'
+import newOrderPages from './pages/new-order-pages.js'
+import orderPages from './pages/order-pages.js'
+import pages from './pages/list-pages.js'
 import routes from './routes.js'
 
-/** The orders: their API. */
+/** The orders: their API and their pages. */
 const orders: FastifyPluginAsync<{ book: OrderStore }> = async (app, options) => {
   const { book } = options
   app.readiness.set('orders', async () => book.readiness())
   tellFreshness(app, book)
-  app.setErrorHandler((error, request) => {
+  app.setErrorHandler(async (error, request) => {
     if (!(error instanceof BookUnwritableError)) throw error
-    request.log.error({ err: error.cause }, 'the order book takes no changes')
+    if (!error.isBusy) request.log.error({ err: error.cause }, 'the order book takes no changes')
     throw new Problem(503, 'The orders take no changes at the moment: nothing was changed.', {
       headers: { 'retry-after': '5' },
     })
   })
   await app.register(routes, options)
+  await app.register(pages, options)
+  await app.register(newOrderPages, options)
+  await app.register(orderPages, options)
 }
 
 export default orders

@@ -61,7 +61,10 @@ const OrderId = Type.Object({ id: Type.String({ description: 'Id of the order' }
 
 const IfMatch = Type.Object({
   'if-match': Type.Optional(
-    Type.String({ description: 'ETag of the version seen; another one now is 412' }),
+    Type.String({
+      description:
+        'ETag of the version seen, in its quotes, or several, separated by commas, or *; another version now is 412, what is no ETag of an order 400',
+    }),
   ),
 })
 

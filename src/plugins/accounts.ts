@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import { parseAdminAccounts, type AdminAccount } from './admin-accounts.js'
 import { ConfigError } from './config.js'
+import { fileFault } from './file-fault.js'
 import { keptText } from './kept-text.js'
 import { hashPasswordSync, randomPassword } from './password.js'
 
@@ -10,15 +11,25 @@ declare module 'fastify' {
     accounts: readonly [AdminAccount, ...AdminAccount[]]
     /** The account by an e-mail address in any case */
     accountOf: (email: string) => AdminAccount | undefined
-    /** Made at this start, and known to nobody until it is shown */
-    firstAdministrator: { email: string; password: string } | null
   }
+}
+
+/** An administrator made at this start, and known to nobody until it is shown. */
+export interface FirstAdministrator {
+  email: string
+  password: string
+}
+
+interface Options {
+  /** Shows a first administrator at once: whatever fails later, it is kept and never told again */
+  showFirstAdministrator?: ((made: FirstAdministrator) => void) | undefined
 }
 
 const FIRST_EMAIL = 'admin@localhost'
 const FILE = 'first-administrator'
 
-function firstAdministrator(dataDir: string): { pair: string; password: string | null } {
+/** The pair of the first administrator, made and shown where there is none. */
+function firstAdministrator(dataDir: string, show: Options['showFirstAdministrator']): string {
   const password = randomPassword()
   try {
     const { text, isNew } = keptText(
@@ -26,20 +37,19 @@ function firstAdministrator(dataDir: string): { pair: string; password: string |
       FILE,
       () => `${FIRST_EMAIL}:${hashPasswordSync(password)}`,
     )
-    return { pair: text, password: isNew ? password : null }
+    if (isNew) show?.({ email: FIRST_EMAIL, password })
+    return text
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new ConfigError([`DATA_DIR cannot hold the first administrator (${reason})`])
+    throw new ConfigError([`DATA_DIR cannot hold the first administrator (${fileFault(error)})`])
   }
 }
 
 /** The administrators of ADMIN_ACCOUNTS, or a first one that is made where none are named. */
-export default fp(
-  async (app) => {
+export default fp<Options>(
+  async (app, { showFirstAdministrator }) => {
     const { ADMIN_ACCOUNTS, DATA_DIR } = app.config
-    const made =
-      ADMIN_ACCOUNTS === undefined ? firstAdministrator(DATA_DIR) : { pair: ADMIN_ACCOUNTS }
-    const [first, ...others] = parseAdminAccounts(made.pair) ?? []
+    const pairs = ADMIN_ACCOUNTS ?? firstAdministrator(DATA_DIR, showFirstAdministrator)
+    const [first, ...others] = parseAdminAccounts(pairs) ?? []
     if (first === undefined) {
       throw new ConfigError([`DATA_DIR holds a damaged file ${FILE}: restore or remove it`])
     }
@@ -47,12 +57,6 @@ export default fp(
     const byEmail = new Map(accounts.map((account) => [account.email, account]))
     app.decorate('accounts', accounts)
     app.decorate('accountOf', (email) => byEmail.get(email.toLowerCase()))
-    app.decorate(
-      'firstAdministrator',
-      'password' in made && made.password !== null
-        ? { email: first.email, password: made.password }
-        : null,
-    )
   },
   { name: 'accounts', dependencies: ['config'] },
 )

@@ -18,11 +18,20 @@ export const ADMINISTRATORS_ONLY = [{ bearer: [] }, { cookie: [] }]
 
 /**
  * Closes the administrators' area, by construction: every route under /admin and /api/admin that
- * is added from here on asks for an administrator, unless it declares itself open. Whoever is
- * refused counts as a request first.
+ * is added from here on asks for an administrator, unless it declares itself open, and so does
+ * what is not there: no stranger learns which addresses exist. Whoever is refused counts as a
+ * request first.
  */
 export default fp(
   async (app) => {
+    const limitOfAll = app.rateLimit()
+    app.addHook('onRequest', async (request, reply) => {
+      if (!request.is404 || !isInAdministratorsArea(request.url)) return
+      reply.header('cache-control', 'no-store')
+      await limitOfAll.call(app, request, reply)
+      await app.requireAdministrator.call(app, request, reply)
+    })
+
     app.addHook('onRoute', (route) => {
       const isOurs = isAdministrators(route.url)
       if (route.config?.openToAll || !(isOurs || reachesAdministrators(route.url))) return

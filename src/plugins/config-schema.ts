@@ -56,6 +56,10 @@ export const ConfigSchema = Type.Object({
   }),
   NOCODB_COLUMNS: optional('Names of columns that are not ours: field=Column, comma-separated'),
   CHECKOUT_URL: optional('Where a result links to for offsetting'),
+  CURRENCY: Type.String({
+    default: 'USD',
+    description: 'Currency of new orders unless another is chosen, and the first on the dashboard',
+  }),
   TIME_ZONE: Type.String({ default: 'UTC', description: 'IANA time zone of dates shown' }),
   QR_REQUIRE_ADMIN: Type.Boolean({
     default: false,

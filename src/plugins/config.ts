@@ -4,9 +4,11 @@ import { Ajv, type ErrorObject } from 'ajv'
 import fp from 'fastify-plugin'
 import type { NocoDbSettings } from '../orders/nocodb/settings.js'
 import { fieldErrors } from '../validation/field-errors.js'
+import { isCurrency } from '../validation/formats.js'
 import { parseAdminAccounts } from './admin-accounts.js'
 import { ConfigSchema, type Environment } from './config-schema.js'
 import { databaseOf, databaseProblems } from './database-config.js'
+import { fileFault } from './file-fault.js'
 import { keptSessionSecret } from './session-secret.js'
 import { isTrustProxy } from './trust-proxy.js'
 
@@ -69,6 +71,7 @@ function problemsOf(given: NodeJS.ProcessEnv): string[] {
     ['PUBLIC_BASE_URL', isOrigin, 'must be an http or https address without a path'],
     ['CHECKOUT_URL', (text) => httpUrl(text) !== null, 'must be an http or https address'],
     ['TIME_ZONE', isTimeZone, 'must be the name of a time zone, such as Europe/Lisbon'],
+    ['CURRENCY', isCurrency, 'must be an ISO 4217 code in capitals, such as EUR'],
     [
       'ADMIN_ACCOUNTS',
       (text) => parseAdminAccounts(text) !== null,
@@ -85,6 +88,12 @@ function problemsOf(given: NodeJS.ProcessEnv): string[] {
     const text = given[name]
     return text === undefined || holds(text) ? [] : [`${name} ${rule}`]
   })
+  const twice = namedTwice(given.ADMIN_ACCOUNTS ?? '')
+  if (twice.length > 0) {
+    problems.push(
+      `ADMIN_ACCOUNTS must name each administrator once: ${twice.join(', ')} stands there more often`,
+    )
+  }
   if (given.HOST !== undefined && !isLoopback(given.HOST)) {
     for (const name of NEEDED_ELSEWHERE) {
       if (given[name] === undefined) {
@@ -93,6 +102,12 @@ function problemsOf(given: NodeJS.ProcessEnv): string[] {
     }
   }
   return problems
+}
+
+/** E-mail addresses that have more than one pair, of which only one could count. */
+function namedTwice(accounts: string): string[] {
+  const emails = (parseAdminAccounts(accounts) ?? []).map(({ email }) => email)
+  return [...new Set(emails.filter((email, index) => emails.indexOf(email) !== index))]
 }
 
 // The schema's conversion would take 0x50 and 8e1 too.
@@ -156,8 +171,7 @@ function secretIn(dataDir: string): string {
   try {
     secret = keptSessionSecret(dataDir)
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new ConfigError([`DATA_DIR cannot hold the session secret (${reason})`])
+    throw new ConfigError([`DATA_DIR cannot hold the session secret (${fileFault(error)})`])
   }
   if (!isLongEnough(secret)) {
     throw new ConfigError(['DATA_DIR holds a damaged file session-secret: restore or remove it'])

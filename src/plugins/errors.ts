@@ -9,8 +9,9 @@ import type {
   FastifyRequest,
 } from 'fastify'
 import fp from 'fastify-plugin'
-import { fieldErrors } from '../validation/field-errors.js'
+import { fieldErrors, parameterErrors } from '../validation/field-errors.js'
 import { isApi, isReadable } from './address.js'
+import { errorPage } from './error-page.js'
 import { invalidInput, Problem, unexpected } from './problem.js'
 
 const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -27,7 +28,10 @@ const REFUSALS: Record<string, string> = {
 /** Any error as one that may be told; what is not meant for the outside becomes a plain 500. */
 function toProblem(error: FastifyError | Problem): Problem {
   if (error instanceof Problem) return error
-  if (error.validation) return invalidInput(fieldErrors(error.validation as ErrorObject[]))
+  if (error.validation) {
+    const read = error.validationContext === 'body' ? fieldErrors : parameterErrors
+    return invalidInput(read(error.validation as ErrorObject[]))
+  }
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>
   // Only Fastify's own refusals are about the request. A library may throw a 401 of its own,
   // and messages of a JSON parser may quote the input: neither is the client's business.
@@ -35,6 +39,13 @@ function toProblem(error: FastifyError | Problem): Problem {
   return isRefusal
     ? new Problem(statusCode, REFUSALS[code] ?? 'The request is malformed.')
     : unexpected()
+}
+
+/** A problem told on purpose is no fault of ours and takes one line; what is unexpected has its stack. */
+function note(error: unknown, { log }: FastifyRequest): void {
+  if (error instanceof Problem) {
+    log.warn({ status: error.statusCode, detail: error.message }, 'request refused')
+  } else log.error({ err: error }, 'request failed')
 }
 
 async function answer(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
@@ -45,14 +56,10 @@ async function answer(problem: Problem, request: FastifyRequest, reply: FastifyR
       .serializer(JSON.stringify)
       .send(problem.details(request.id))
   }
-  return reply.hypermedia(
-    { page: 'errors/error', fragment: 'errors/_failure' },
-    {
-      title: problem.statusCode === 404 ? 'Nothing here' : problem.title,
-      message: problem.message,
-      requestId: request.id,
-    },
-  )
+  const { views, data } = errorPage(problem, request)
+  // The address goes into no history: the page stays the one it was.
+  if (request.wantsFragment) reply.header('hx-push-url', 'false')
+  return reply.hypermedia(views, data)
 }
 
 const UNREADABLE: Record<string, number> = {
@@ -109,7 +116,7 @@ export default fp(
 
     app.setErrorHandler<FastifyError | Problem>(async (error, request, reply) => {
       const problem = toProblem(error)
-      if (problem.statusCode >= 500) request.log.error({ err: error }, 'request failed')
+      if (problem.statusCode >= 500) note(error, request)
       return answer(problem, request, reply)
     })
 

@@ -42,7 +42,16 @@ export default fp(
   async (app) => {
     const templates = join(projectRoot, 'templates')
     await app.register(view, {
-      engine: { eta: new Eta({ views: templates, cache: true }) },
+      engine: {
+        eta: new Eta({
+          views: templates,
+          cache: true,
+          // What has no value prints nothing.
+          autoFilter: true,
+          filterFunction: (value: unknown) =>
+            `${(value as string | number | null | undefined) ?? ''}`,
+        }),
+      },
       templates,
       production: true,
       defaultContext: { asset: app.asset },

@@ -4,6 +4,19 @@ import { Problem } from './problem.js'
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
 
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What a body of JSON is refused for although it is valid: it would reach into every object. */
+const FORBIDDEN_KEY =
+  'The body has a key that is not allowed: __proto__, or constructor with a prototype.'
+
 /**
  * Reads JSON bodies, and only those. JSON is UTF-8 (RFC 8259, 8.1): any other encoding would
  * silently turn a vessel's name into another, so it is refused.
@@ -24,8 +37,15 @@ export default fp(
           done(new Problem(415, 'JSON must be encoded in UTF-8.'))
         } else if (!isUtf8(body)) {
           done(new Problem(400, 'The body is not valid UTF-8.'))
+        } else if (body.length === 0 && request.routeOptions.schema?.body === undefined) {
+          // Some clients announce JSON with every request, also where there is nothing to send.
+          done(null)
         } else {
-          void parse(request, body.toString(), done)
+          const text = body.toString()
+          void parse(request, text, (error: Error | null, value?: unknown) => {
+            // The parser gives one error for both; what JSON.parse takes was refused for a key.
+            done(error !== null && isJson(text) ? new Problem(400, FORBIDDEN_KEY) : error, value)
+          })
         }
       },
     )

@@ -1,5 +1,14 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { isApi } from './address.js'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Lets style elements of this page apply that carry the nonce answered, new for each page. */
+    styleNonce(): string
+  }
+}
 
 const policy = (directives: Record<string, string>): string =>
   Object.entries(directives)
@@ -7,7 +16,7 @@ const policy = (directives: Record<string, string>): string =>
     .join('; ')
 
 /** Everything comes from here; no inline scripts or styles, no eval; pictures may be data URLs (QR codes). */
-const PAGE_POLICY = policy({
+const PAGE_DIRECTIVES = {
   'default-src': "'none'",
   'script-src': "'self'",
   'style-src': "'self'",
@@ -17,7 +26,8 @@ const PAGE_POLICY = policy({
   'form-action': "'self'",
   'base-uri': "'none'",
   'frame-ancestors': "'none'",
-})
+}
+const PAGE_POLICY = policy(PAGE_DIRECTIVES)
 
 const API_POLICY = policy({ 'default-src': "'none'", 'frame-ancestors': "'none'" })
 
@@ -28,6 +38,15 @@ const COMMON = {
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
+}
+
+const NONCE_BYTES = 16
+
+function styleNonce(this: FastifyReply): string {
+  const nonce = randomBytes(NONCE_BYTES).toString('base64url')
+  const styles = `${PAGE_DIRECTIVES['style-src']} 'nonce-${nonce}'`
+  this.header('content-security-policy', policy({ ...PAGE_DIRECTIVES, 'style-src': styles }))
+  return nonce
 }
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60
@@ -58,6 +77,7 @@ export default fp(
       reply.headers(isApi(request.url) ? api : page)
       done()
     })
+    app.decorateReply('styleNonce', styleNonce)
   },
   { name: 'security', dependencies: ['config'] },
 )

@@ -3,6 +3,8 @@ import cookie, { type CookieSerializeOptions } from '@fastify/cookie'
 import jwt from '@fastify/jwt'
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
+import { NotKeptError } from '../shared-memory/shared-memory.js'
+import { isApi } from './address.js'
 import type { AdminAccount } from './admin-accounts.js'
 import { Problem } from './problem.js'
 import { isUnsafe, provenanceOf } from './provenance.js'
@@ -16,13 +18,18 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; there is one only behind `requireAdministrator` */
     readonly administrator: Administrator
+    /** Who asks, where that was found out; `null` for everybody else */
+    readonly knownAdministrator: Administrator | null
     /** The session of who asks; there is one only behind `requireAdministrator` */
     readonly adminSession: AdminSession
   }
   interface FastifyReply {
     /** Logs an administrator in: the answer sets the cookie of a new session. */
     openSession(account: AdminAccount): AdminSession & { token: string }
-    /** Logs the administrator who asks out, in every process. */
+    /**
+     * Logs the administrator who asks out, in every process. Throws a Problem (503) where a restart
+     * may undo that, or where it cannot be done.
+     */
     endSession(): Promise<void>
     /** The answer takes the session's cookie away. */
     clearSessionCookie(): void
@@ -45,6 +52,19 @@ const notLoggedIn = (): Problem =>
   new Problem(401, 'Only administrators may do this: log in first.', {
     headers: { 'www-authenticate': 'Bearer' },
   })
+
+/** What a call with a cookie is told that no page of ours has made. */
+const FOREIGN_CALL =
+  'With a cookie this is taken from our own pages only: send the token as “Authorization: Bearer” instead, or an Origin header with the address of this service.'
+/** The same for a form. */
+const FOREIGN_FORM = 'This did not come from a page of this service, so nothing was done.'
+
+/** 503 for a logout that a restart may undo. */
+const notKept = (): Problem =>
+  new Problem(
+    503,
+    'You are logged out, but this could not be written down: if the service is restarted before it can be, the session counts again until its time is over. Tell those who run the service.',
+  )
 
 const endedKey = (session: AdminSession): string => `ended:${session.id}`
 
@@ -87,10 +107,7 @@ export default fp(
       const byCookie = request.headers.authorization === undefined
       const provenance = provenanceOf(request, app.publicBaseUrl())
       if (byCookie && isUnsafe(request.method) && provenance !== 'own') {
-        throw new Problem(
-          403,
-          'With a cookie this is taken from our own pages only: send the token as “Authorization: Bearer” instead, or an Origin header with the address of this service.',
-        )
+        throw new Problem(403, isApi(request.url) ? FOREIGN_CALL : FOREIGN_FORM)
       }
       sessions.set(request, session)
     })
@@ -107,6 +124,12 @@ export default fp(
       },
     })
 
+    app.decorateRequest('knownAdministrator', {
+      getter(this: FastifyRequest): Administrator | null {
+        return sessions.has(this) ? this.administrator : null
+      },
+    })
+
     app.decorateReply('openSession', function (this: FastifyReply, account) {
       const token = tokens.issue(account)
       const session = tokens.read(token)
@@ -119,11 +142,15 @@ export default fp(
     })
     app.decorateReply('endSession', async function (this: FastifyReply) {
       const session = this.request.adminSession
-      await app.sharedMemory.remember(
-        endedKey(session),
-        Math.max(1, session.expiresAt.getTime() - Date.now()),
-      )
+      const lastsMs = Math.max(1, session.expiresAt.getTime() - Date.now())
+      const kept = app.sharedMemory.remember(endedKey(session), lastsMs)
+      const failure = await kept.catch((error: unknown) => {
+        if (error instanceof NotKeptError) return notKept()
+        throw error
+      })
       this.clearSessionCookie()
+      this.request.log.info({ email: session.email }, 'logout')
+      if (failure) throw failure
     })
   },
   { name: 'session', dependencies: ['config', 'errors', 'accounts', 'shared-memory'] },

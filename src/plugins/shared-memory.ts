@@ -1,8 +1,11 @@
 import fp from 'fastify-plugin'
-import { fileKeeper } from '../shared-memory/keeper.js'
-import { processMemory } from '../shared-memory/process-memory.js'
+import { fileKeeper, type Keeper } from '../shared-memory/keeper.js'
+import { processMemory, type ProcessMemory } from '../shared-memory/process-memory.js'
 import { redisMemory } from '../shared-memory/redis-memory.js'
 import type { SharedMemory } from '../shared-memory/shared-memory.js'
+import { ConfigError } from './config.js'
+import { fileFault } from './file-fault.js'
+import type { Readiness } from './telemetry.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -11,14 +14,35 @@ declare module 'fastify' {
   }
 }
 
+const CANNOT = 'DATA_DIR cannot hold which sessions have ended'
+
+function memoryOver(keeper: Keeper): ProcessMemory {
+  try {
+    return processMemory(keeper)
+  } catch (error) {
+    throw new ConfigError([`${CANNOT} (${fileFault(error)})`])
+  }
+}
+
+function writable(keeper: Keeper): Readiness {
+  try {
+    keeper.check()
+    return { ready: true, detail: 'ended sessions are written down' }
+  } catch (error) {
+    return { ready: false, detail: `${CANNOT} (${fileFault(error)})` }
+  }
+}
+
 /** Shares memory with the other processes through Redis where REDIS_URL is set. */
 export default fp(
   async (app) => {
     const { DATA_DIR, REDIS_URL } = app.config
     if (REDIS_URL === undefined) {
-      const memory = processMemory(fileKeeper(DATA_DIR, app.log))
+      const keeper = fileKeeper(DATA_DIR, app.log)
+      const memory = memoryOver(keeper)
       app.decorate('sharedMemory', memory)
       app.addHook('onClose', async () => memory.close())
+      app.readiness.set('sessions', async () => writable(keeper))
       return
     }
     const memory = await redisMemory(REDIS_URL, app.log)

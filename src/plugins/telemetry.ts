@@ -14,8 +14,16 @@ declare module 'fastify' {
   }
 }
 
-/** Tells the state of something the service depends on; not ready means no traffic, please. */
-export type ReadinessCheck = () => Promise<{ ready: boolean; detail: string }>
+export interface Readiness {
+  ready: boolean
+  detail: string
+}
+
+/**
+ * Tells the state of something the service depends on; not ready means no traffic, please. Of what
+ * it throws, a Problem says why.
+ */
+export type ReadinessCheck = () => Promise<Readiness>
 
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
@@ -110,11 +118,11 @@ export default fp(
   { name: 'telemetry', dependencies: ['config'] },
 )
 
-async function settled(check: ReadinessCheck): ReturnType<ReadinessCheck> {
+async function settled(check: ReadinessCheck): Promise<Readiness> {
   try {
     return await check()
-  } catch {
-    return { ready: false, detail: 'the check failed' }
+  } catch (error) {
+    return { ready: false, detail: error instanceof Problem ? error.message : 'the check failed' }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Keeper } from './keeper.js'
-import type { SharedMemory } from './shared-memory.js'
+import { NotKeptError, type SharedMemory } from './shared-memory.js'
 
 /** Counts that strangers cause must not fill the memory: beyond this, the longest untouched go. */
 const MOST_COUNTS = 100_000
@@ -24,8 +24,17 @@ export function processMemory(keeper: Keeper): ProcessMemory {
     const now = Date.now()
     for (const [key, expires] of remembered) if (expires <= now) remembered.delete(key)
     for (const [key, { expires }] of counts) if (expires <= now) counts.delete(key)
+    catchUp()
   }, SWEEP_MS)
   sweep.unref()
+
+  function catchUp(): void {
+    try {
+      keeper.catchUp()
+    } catch {
+      // It was told when it first failed, and is tried again.
+    }
+  }
 
   function current(key: string): Count | undefined {
     const count = counts.get(key)
@@ -36,7 +45,11 @@ export function processMemory(keeper: Keeper): ProcessMemory {
     async remember(key, milliseconds) {
       const expires = Date.now() + milliseconds
       remembered.set(key, expires)
-      keeper.add(key, expires)
+      try {
+        keeper.add(key, expires)
+      } catch (error) {
+        throw new NotKeptError('', { cause: error })
+      }
     },
     remembers: async (key) => (remembered.get(key) ?? 0) > Date.now(),
     async take(key, { most, windowMs }) {
@@ -56,6 +69,9 @@ export function processMemory(keeper: Keeper): ProcessMemory {
       if (count && count.taken > 1) count.taken--
       else counts.delete(key)
     },
-    close: () => clearInterval(sweep),
+    close() {
+      clearInterval(sweep)
+      catchUp()
+    },
   }
 }

@@ -4,12 +4,20 @@ export interface Budget {
   windowMs: number
 }
 
+/** What was to be remembered is, but only until the process ends. */
+export class NotKeptError extends Error {
+  override readonly name = 'NotKeptError'
+}
+
 /**
  * What the processes of one service must know of each other, for a while: in Redis, or within
  * the one process there is. Throws a Problem (503) where it cannot be asked.
  */
 export interface SharedMemory {
-  /** Remembers a key for a time. Only for what takes a login to cause, as it is never displaced. */
+  /**
+   * Remembers a key for a time. Only for what takes a login to cause, as it is never displaced.
+   * Throws NotKeptError where a restart may make it forgotten.
+   */
   remember(key: string, milliseconds: number): Promise<void>
   remembers(key: string): Promise<boolean>
   /** Takes one from a budget, at once for all who ask: 0, or the milliseconds until there is more. */

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { FORMAT_FAULTS } from './formats.js'
 
 /** One wrong field: where it is (`vessel.name`) and what is wrong, in words a person understands. */
 export interface FieldError {
@@ -6,11 +7,15 @@ export interface FieldError {
   message: string
 }
 
-const list = (values: unknown): string =>
-  Array.isArray(values) ? values.map(String).join(', ') : String(values)
+/** Values to choose from; that there may be none stands last. */
+function choices(values: readonly unknown[]): string {
+  const named = values.filter((value) => value !== null).map(String)
+  return [...named, ...(values.includes(null) ? ['or null'] : [])].join(', ')
+}
 
+/** A limit in plain digits, as it may be written into a field or a file. */
 const number = (value: unknown): string =>
-  Number(value).toLocaleString('en', { maximumFractionDigits: 20 })
+  Number(value).toLocaleString('en', { maximumFractionDigits: 20, useGrouping: false })
 
 const TYPES: Record<string, string> = {
   object: 'an object',
@@ -19,13 +24,20 @@ const TYPES: Record<string, string> = {
   number: 'a number',
   string: 'text',
   boolean: 'true or false',
+  null: 'null',
 }
+
+const typeNames = (types: unknown): string =>
+  [types]
+    .flat()
+    .map((type) => TYPES[String(type)] ?? String(type))
+    .join(' or ')
 
 const WORDS: Record<string, (params: Record<string, unknown>) => string> = {
   required: () => 'is required',
   additionalProperties: () => 'is not a known field',
-  type: ({ type }) => `must be ${TYPES[String(type)] ?? list(type)}`,
-  enum: ({ allowedValues }) => `must be one of ${list(allowedValues)}`,
+  type: ({ type }) => `must be ${typeNames(type)}`,
+  enum: ({ allowedValues }) => `must be one of ${choices(allowedValues as unknown[])}`,
   const: ({ allowedValue }) => `must be ${String(allowedValue)}`,
   exclusiveMinimum: ({ limit }) => `must be more than ${number(limit)}`,
   minimum: ({ limit }) => `must be at least ${number(limit)}`,
@@ -33,33 +45,77 @@ const WORDS: Record<string, (params: Record<string, unknown>) => string> = {
   minLength: ({ limit }) =>
     limit === 1 ? 'must not be empty' : `must have at least ${number(limit)} characters`,
   maxLength: ({ limit }) => `must have at most ${number(limit)} characters`,
+  maxItems: ({ limit }) => `must have at most ${number(limit)} values`,
   format: ({ format }) => `must be a valid ${String(format)}`,
 }
 
-function pathOf(error: ErrorObject): string {
+function stepsTo(error: ErrorObject): string[] {
   const steps = error.instancePath.split('/').slice(1)
   const params = error.params as Record<string, unknown>
   const child = params.missingProperty ?? params.additionalProperty
   if (typeof child === 'string') steps.push(child)
-  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
+  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** Ajv's errors as one entry for each wrong field, in the order found. */
-export function fieldErrors(errors: readonly ErrorObject[]): FieldError[] {
+/** What a format says of a value that is not of it; `undefined` where it says nothing. */
+function formatFault({ params, parentSchema, data }: ErrorObject): string | undefined {
+  const fault = typeof data === 'string' ? FORMAT_FAULTS[String(params.format)]?.(data) : undefined
+  const said = (parentSchema as Record<string, unknown> | undefined)?.['x-message']
+  return fault ?? (typeof said === 'string' ? said : undefined)
+}
+
+/** A number such as 1e999 is beyond what numbers can be, so beyond any limit. */
+function boundlessFault({ keyword, data, parentSchema }: ErrorObject): string | undefined {
+  if (keyword !== 'type' || (data !== Infinity && data !== -Infinity)) return undefined
+  const limits = parentSchema as Record<string, unknown> | undefined
+  const name = data > 0 ? 'maximum' : 'minimum'
+  return limits?.[name] === undefined ? undefined : WORDS[name]?.({ limit: limits[name] })
+}
+
+function messageOf(error: ErrorObject): string {
+  const fault = error.keyword === 'format' ? formatFault(error) : boundlessFault(error)
+  const words = WORDS[error.keyword]
+  return fault ?? words?.(error.params as Record<string, unknown>) ?? error.message ?? 'is invalid'
+}
+
+/** Keywords that say more than what was found before: a number above zero, one of some texts. */
+const SAYS_MORE: ReadonlySet<string> = new Set(['exclusiveMinimum', 'enum'])
+
+function collected(
+  errors: readonly ErrorObject[],
+  pathOf: (error: ErrorObject) => string,
+  message: (error: ErrorObject) => string,
+): FieldError[] {
   const byPath = new Map<string, string>()
   for (const error of errors) {
     // `if` only says that `then` failed, whose own errors stand beside it.
     if (error.keyword === 'if') continue
     const path = pathOf(error)
-    // Where a number is not above zero, that says it all.
-    if (byPath.has(path) && error.keyword !== 'exclusiveMinimum') continue
-    const said = (error.parentSchema as Record<string, unknown> | undefined)?.['x-message']
-    const words =
-      error.keyword === 'format' && typeof said === 'string' ? () => said : WORDS[error.keyword]
-    byPath.set(
-      path,
-      words?.(error.params as Record<string, unknown>) ?? error.message ?? 'is invalid',
-    )
+    if (!byPath.has(path) || SAYS_MORE.has(error.keyword)) byPath.set(path, message(error))
   }
   return [...byPath].map(([path, message]) => ({ path, message }))
 }
+
+/** Ajv's errors as one entry for each wrong field, in the order found. */
+export const fieldErrors = (errors: readonly ErrorObject[]): FieldError[] =>
+  collected(errors, (error) => stepsTo(error).join('.'), messageOf)
+
+const times = (count: number): string => (count === 2 ? 'twice' : `${count} times`)
+
+/** What is wrong with a name that was given so many times. */
+function tooOften({ keyword, params }: ErrorObject, given: number): string {
+  const { limit } = params as { limit?: number }
+  const most = keyword === 'maxItems' ? `at most ${limit} times` : 'once'
+  return `was given ${times(given)}: give it ${most}`
+}
+
+/**
+ * Ajv's errors of what came as text by name, such as a query, as one entry for each wrong name. A
+ * name that was given more than once is a list by then.
+ */
+export const parameterErrors = (errors: readonly ErrorObject[]): FieldError[] =>
+  collected(
+    errors,
+    (error) => stepsTo(error)[0] ?? '',
+    (error) => (Array.isArray(error.data) ? tooOften(error, error.data.length) : messageOf(error)),
+  )

@@ -76,6 +76,24 @@ t.test('with no account named, a first one is made and shown once', async (t) =>
   t.equal((await postLogin(third.url, renewed)).status, 200)
 })
 
+t.test('a start that fails loses nobody the first administrator', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const book = join(DATA_DIR, 'orders.db')
+  writeFileSync(book, 'this is no order book, and never was one; '.repeat(50))
+  const environment = { PATH: process.env.PATH, DATA_DIR, PORT: String(await freePort()) }
+  const failed = run(process.execPath, [join(built, 'server.js')], { env: environment })
+  let errors = ''
+  failed.child.stderr?.on('data', (part: Buffer) => (errors += part.toString()))
+  await t.rejects(failed, { code: 1, stderr: /orders\.db is damaged/ })
+  const credentials = told(errors)
+  t.ok(credentials, 'the password is shown all the same')
+
+  rmSync(book)
+  const repaired = await operate(t, DATA_DIR)
+  t.equal(told(repaired.errors()), null)
+  t.equal((await postLogin(repaired.url, credentials)).status, 200, 'and is the one that counts')
+})
+
 t.test('processes that start at once make one first administrator', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const both = await Promise.all([operate(t, DATA_DIR), operate(t, DATA_DIR), operate(t, DATA_DIR)])

@@ -5,7 +5,7 @@ import { SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { rawRequest } from '../support/raw-http.js'
 import { routeTable } from '../support/route-table.js'
 
-const OPEN = ['POST /api/admin/login']
+const OPEN = ['POST /api/admin/login', 'GET /admin/login', 'HEAD /admin/login', 'POST /admin/login']
 
 const { app, url } = await startApp(t, { ADMIN_ACCOUNTS })
 
@@ -23,8 +23,26 @@ t.test('nothing in the administrators’ area answers a stranger, save the login
     .filter(({ method, path }) => !OPEN.includes(`${method} ${path}`))
   t.ok(closed.length >= 3, 'there are some')
   for (const { method, path } of closed) {
-    t.equal(await statusOf(url, method, path.replace(/:\w+/g, '1')), 401, `${method} ${path}`)
+    // Who opens a page is led to the login.
+    const isPage = path.startsWith('/admin') && ['GET', 'HEAD'].includes(method)
+    const status = await statusOf(url, method, path.replace(/:\w+/g, '1'))
+    t.equal(status, isPage ? 303 : 401, `${method} ${path}`)
   }
+})
+
+t.test('a stranger cannot tell what is there from what is not', async (t) => {
+  for (const [method, path] of [
+    ['GET', '/api/admin/nothing'],
+    ['PUT', '/api/admin/orders'],
+    ['GET', '/api/%61dmin/nothing'],
+    ['GET', '/admin/nothing'],
+    ['PUT', '/admin'],
+  ] as const) {
+    t.equal(await statusOf(url, method, path), 401, `${method} ${path}`)
+  }
+  const headers = { authorization: `Bearer ${await logIn(url)}` }
+  t.equal((await fetch(`${url}/api/admin/nothing`, { headers })).status, 404)
+  t.equal((await fetch(`${url}/api/admin/orders`, { method: 'PUT', headers })).status, 405)
 })
 
 t.test('what is added there is closed, however it is added and asked for', async (t) => {
@@ -46,7 +64,7 @@ t.test('what is added there is closed, however it is added and asked for', async
     ran++
   }
   own.get('/api/admin/plain', handler)
-  own.get('/admin', handler)
+  own.get('/admin/plain', handler)
   own.get('/api/Admin/shouted', handler)
   own.get('/api/admin*', handler)
   own.get('/api/admin/hooked', { onRequest: countRun }, handler)
@@ -70,7 +88,7 @@ t.test('what is added there is closed, however it is added and asked for', async
     ['GET', '/%61pi/admin/pl%61in'],
     ['GET', '/api/admin/plain?x=/open'],
     ['GET', 'http://localhost/api/admin/plain'],
-    ['GET', '/admin'],
+    ['GET', '/admin/plain'],
     ['GET', '/api/Admin/shouted'],
     ['GET', '/api/admin/anything/else'],
     ['GET', '/api/admin/hooked'],
@@ -95,7 +113,7 @@ t.test('what is added there is closed, however it is added and asked for', async
   t.equal(await statusOf(base, 'GET', '/api/admin/open'), 200)
   t.equal(await statusOf(base, 'GET', '/guest/caught'), 200)
   const headers = { authorization: `Bearer ${await logIn(base)}` }
-  for (const path of ['/api/admin/plain', '/admin', '/admin/things/', '/admin/caught']) {
+  for (const path of ['/api/admin/plain', '/admin/plain', '/admin/things/', '/admin/caught']) {
     t.equal((await fetch(base + path, { headers })).status, 200, path)
   }
 })
@@ -105,9 +123,9 @@ t.test('a page for administrators answers a stranger as a page', async (t) => {
     environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
   })
   t.teardown(() => own.close())
-  own.get('/admin', async () => 'secret')
+  own.get('/admin/plain', async () => 'secret')
   const base = await own.listen({ host: '127.0.0.1', port: 0 })
-  const response = await fetch(`${base}/admin`)
+  const response = await fetch(`${base}/admin/plain`)
   t.equal(response.status, 401)
   t.match(response.headers.get('content-type'), /^text\/html/)
   t.match(await response.text(), /log in/)

@@ -53,6 +53,19 @@ t.test('an administrator logs in, is known, and logs out', async (t) => {
   )
 })
 
+t.test('a logout that announces JSON and sends none is a logout', async (t) => {
+  const { url } = await startApp(t, { ADMIN_ACCOUNTS })
+  const headers = {
+    authorization: `Bearer ${await logIn(url)}`,
+    'content-type': 'application/json',
+  }
+  const logout = (body?: string) =>
+    fetch(`${url}/api/admin/logout`, { method: 'POST', headers, ...(body ? { body } : {}) })
+  t.equal((await logout('{')).status, 400)
+  t.equal((await logout()).status, 204)
+  t.equal((await logout()).status, 401)
+})
+
 t.test('the e-mail address is taken in any case, the password is not', async (t) => {
   const shouted = await postLogin(url, { ...ADMIN, email: ADMIN.email.toUpperCase() })
   t.equal(shouted.status, 200)

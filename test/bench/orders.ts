@@ -31,7 +31,7 @@ const WORKS: Record<string, string | { range: string }> = {
   'list, status and currency': `${LIST}?status=paid&currency=EUR&sort=-amountMinor`,
   'list, one month': `${LIST}?from=${daysAgo(30)}&to=${TODAY}`,
   'search, order number': `${LIST}?q=CW-000777`,
-  'search, e-mail': `${LIST}?q=customer4321@`,
+  'search, e-mail': `${LIST}?q=nakamura4321@`,
   'search, nothing found': `${LIST}?q=nobody+at+all`,
   'statistics, 7 days': { range: '7d' },
   'statistics, 30 days': { range: '30d' },
@@ -61,6 +61,15 @@ const STATUSES = [
   'cancelled',
 ] as const
 
+const words = (text: string): string[] => text.split(' ')
+const FIRST_NAMES = words(
+  'Anna Ben Carla Dimitri Elena Farid Grace Hanna Ivan Julia Kofi Lucia Marek Nadia Olaf Priya Quentin Rosa Sven Tomas',
+)
+const LAST_NAMES = words(
+  'Almeida Berg Costa Dubois Evans Fischer Garcia Hansen Ito Jensen Kowalski Lopez Müller Nakamura Okafor Petrov Quinn Rossi Silva Tanaka Ueda Vargas Weber Yilmaz',
+)
+const MAIL_HOSTS = words('example.com example.com example.com example.org example.net mail.example')
+
 /** Orders over two years, with nothing that goes along with anything else. */
 function* plausibleOrders(count: number): Generator<Order> {
   const next = random(1)
@@ -68,8 +77,12 @@ function* plausibleOrders(count: number): Generator<Order> {
   for (const order of usualOrders(count)) {
     const placedAt = new Date(Date.now() - next() * 730 * 86_400_000).toISOString()
     const calculatorType = pick(TYPES)
+    const [first, last] = [pick(FIRST_NAMES), pick(LAST_NAMES)]
+    const mailbox = `${first}.${last}${Number(order.id) % 9_973}`.toLowerCase()
     yield {
       ...order,
+      customerName: `${first} ${last}`,
+      customerEmail: `${mailbox}@${pick(MAIL_HOSTS)}`,
       placedAt,
       calculatorType,
       calculatorData: calculatorType === 'fuel' ? order.calculatorData : null,

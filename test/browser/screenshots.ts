@@ -1,9 +1,13 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../../src/app.js'
+import { bookPath } from '../../src/orders/book/order-book.js'
+import { seedDemoBook } from '../../src/orders/demo/seed-demo-book.js'
 import { projectRoot } from '../../src/project-root.js'
 import { linkSigner } from '../../src/qr-code/link-signature.js'
 import { prefillLinks } from '../../src/qr-code/prefill-link.js'
+import { ADMIN, ADMIN_ACCOUNTS } from '../support/administrator.js'
 import { DESKTOP, launchBrowser, PHONE } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
 
@@ -12,13 +16,19 @@ import { TRIPS } from '../support/trips.js'
 const folder = join(projectRoot, '.github/screenshots')
 mkdirSync(folder, { recursive: true })
 
+const DATA_DIR = mkdtempSync(join(tmpdir(), 'clearwake-pictures-'))
 const app = await buildApp({
   environment: {
+    DATA_DIR,
+    ADMIN_ACCOUNTS,
+    TIME_ZONE: 'Europe/Lisbon',
+    CURRENCY: 'EUR',
     PORT: '0',
     LOG_LEVEL: 'silent',
     SESSION_SECRET: 'a secret for pictures, of 32 bytes or more',
   },
 })
+seedDemoBook(bookPath(DATA_DIR))
 await app.listen({ host: '127.0.0.1', port: 0 })
 const base = app.publicBaseUrl()
 const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
@@ -41,14 +51,24 @@ const pictures = [
     viewport: { ...DESKTOP, height: 1180 },
     scheme: 'dark',
   },
+  { name: 'dashboard', path: '/admin?range=90d', viewport: DESKTOP, scheme: 'light' },
+  { name: 'orders-dark', path: '/admin/orders?status=paid', viewport: DESKTOP, scheme: 'dark' },
+  { name: 'order-phone', path: '/admin/orders/3990', viewport: PHONE, scheme: 'light' },
+  { name: 'orders-phone', path: '/admin/orders', viewport: PHONE, scheme: 'light' },
+  { name: 'dashboard-phone', path: '/admin', viewport: PHONE, scheme: 'dark' },
 ] as const
 
 const browser = await launchBrowser()
 for (const { name, path, viewport, scheme } of pictures) {
-  const page = await browser.newPage({ viewport, colorScheme: scheme })
+  const context = await browser.newContext({ viewport, colorScheme: scheme, locale: 'en-GB' })
+  if (path.startsWith('/admin')) {
+    await context.request.post(`${base}/api/admin/login`, { data: ADMIN })
+  }
+  const page = await context.newPage()
   await page.goto(path.startsWith('/') ? base + path : path, { waitUntil: 'networkidle' })
   await page.screenshot({ path: join(folder, `${name}.png`) })
-  await page.close()
+  await context.close()
 }
 await browser.close()
 await app.close()
+rmSync(DATA_DIR, { recursive: true })

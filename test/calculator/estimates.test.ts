@@ -333,11 +333,11 @@ t.test('numbers must be numbers, above zero and within bounds', async (t) => {
   }
   t.match(
     messageAt(await refusal('fuel', { ...fuel, quantity: 10_000_001 }), 'quantity'),
-    /10,000,000/,
+    /10000000/,
   )
   t.match(
     messageAt(await refusal('fuel', { ...fuel, quantity: 100_000_000, unit: 't' }), 'quantity'),
-    /100,000(?!,)/,
+    /100000(?!0)/,
     'the bound told is the one that holds for the unit',
   )
 

@@ -1,12 +1,16 @@
 import type { Test } from 'tap'
 import { movesFrom, ORDER_STATUSES } from '../../src/orders/order-status.js'
-import { logIn } from '../support/administrator.js'
+import { cookieHeader, logIn, postLogin } from '../support/administrator.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-book.js'
 import { randomOrders } from '../support/orders.js'
 import { until, untilReady } from '../support/until.js'
 
 const ORDERS = '/api/admin/orders'
+
+/** What a problem says of each wrong field. */
+const byField = ({ errors }: { errors: { path: string; message: string }[] }) =>
+  Object.fromEntries(errors.map(({ path, message }) => [path, message]))
 
 interface Store {
   /** The environment of services whose orders are kept in one new, empty store */
@@ -118,12 +122,7 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
       const faults = async (order: unknown) => {
         const { status, body } = await call('POST', ORDERS, order)
         t.equal(status, 422)
-        return Object.fromEntries(
-          body.errors.map(({ path, message }: { path: string; message: string }) => [
-            path,
-            message,
-          ]),
-        )
+        return byField(body)
       }
       t.match(await faults({}), {
         customerName: 'is required',
@@ -172,10 +171,35 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
       const tomorrow = new Date(Date.now() + 25 * 60 * 60 * 1000).toISOString()
       t.match(await faults(newOrder({ placedAt: tomorrow })), { placedAt: /future/ })
       t.match(await faults(newOrder({ placedAt: '2026-02-30T00:00:00Z' })), { placedAt: /moment/ })
-      t.match(await faults(newOrder({ placedAt: '0000-01-01T00:00:00Z' })), { placedAt: /moment/ })
+      for (const placedAt of [
+        '0000-01-01T00:00:00Z',
+        '1899-12-31T23:59:59Z',
+        '1900-01-01T00:00:00+14:00',
+        '2199-12-31T23:59:59-14:00',
+        '2200-01-01T00:00:00Z',
+        '+012026-01-01T00:00:00Z',
+      ]) {
+        t.match(await faults(newOrder({ placedAt })), { placedAt: /1900 to 2199, in UTC too/ })
+      }
       t.match(await faults(newOrder({ calculatorData: {} })), { calculatorType: /too/ })
-      t.match(await faults(newOrder({ co2eKg: 1e10 })), { co2eKg: /at most/ })
+      t.match(await faults(newOrder({ co2eKg: 1e10 })), { co2eKg: /at most 1000000000$/ })
       t.equal((await call('GET', ORDERS)).body.totalItems, 0)
+    },
+  )
+
+  t.test(
+    'the first and the last moments that an order may have are kept as they are',
+    async (t) => {
+      const { call } = await start(t)
+      const entered = await call(
+        'POST',
+        ORDERS,
+        newOrder({ placedAt: '1900-01-01T14:00:00+14:00' }),
+      )
+      t.equal(entered.status, 201)
+      t.equal(entered.body.placedAt, '1900-01-01T00:00:00.000Z')
+      const late = await call('POST', ORDERS, newOrder({ placedAt: '2199-12-31T23:59:59Z' }))
+      t.match(byField(late.body), { placedAt: 'must not be in the future' })
     },
   )
 
@@ -246,6 +270,20 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
     t.equal(items.length, 2)
   })
 
+  t.test('minus nothing is nothing, and no change of nothing', async (t) => {
+    const { url } = await start(t)
+    const authorization = `Bearer ${await logIn(url)}`
+    const send = async (method: string, path: string, body: string) => {
+      const headers = { authorization, 'content-type': 'application/json' }
+      return (await fetch(url + path, { method, headers, body })).json()
+    }
+    const given = JSON.stringify(newOrder({ co2eKg: 7, amountMinor: 7 })).replaceAll(':7', ':-0')
+    t.match(await send('POST', ORDERS, given), { co2eKg: 0, amountMinor: 0, version: 1 })
+    for (const change of ['{"co2eKg":-0.0}', '{"amountMinor":-0}', '{"co2eKg":0}']) {
+      t.match(await send('PATCH', `${ORDERS}/1`, change), { version: 1 }, change)
+    }
+  })
+
   t.test('a status moves along the table only; a refusal says where to', async (t) => {
     const { call } = await start(t)
     for (const from of ORDER_STATUSES) {
@@ -282,8 +320,46 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
       const again = await call('PATCH', path, { status: 'pending' })
       t.match(again.body, { status: 'pending', version: 3, fulfilledAt: null, cancelledAt: null })
       t.equal((await call('DELETE', `${ORDERS}/99`)).status, 404)
+      const { items } = (await call('GET', `${path}/history`)).body
+      t.strictSame(
+        items.map(({ changes }: { changes: unknown }) => changes),
+        [
+          [
+            { field: 'status', from: 'cancelled', to: 'pending' },
+            { field: 'fulfilledAt', from: created.fulfilledAt, to: null },
+            { field: 'cancelledAt', from: body.cancelledAt, to: null },
+          ],
+          [{ field: 'status', from: 'fulfilled', to: 'cancelled' }],
+          [],
+        ],
+        'what is erased stays in the history',
+      )
     },
   )
+
+  t.test('the undoing of a cancellation makes an order what it was, in one step', async (t) => {
+    const { url, call } = await start(t)
+    const cookie = cookieHeader(await postLogin(url))
+    const restore = async (id: string) => {
+      const headers = { cookie, origin: url }
+      const options = { method: 'POST', headers, redirect: 'manual' } as const
+      return (await fetch(`${url}/admin/orders/${id}/restore`, options)).status
+    }
+    for (const status of ORDER_STATUSES.filter((one) => one !== 'cancelled')) {
+      const first = status === 'refunded' ? 'fulfilled' : status
+      const { body: entered } = await call('POST', ORDERS, newOrder({ status: first }))
+      const path = `${ORDERS}/${entered.id}`
+      const { body: before } = await call('PATCH', path, { status })
+      await call('DELETE', path)
+      t.equal(await restore(entered.id), 303)
+      const { body: after } = await call('GET', path)
+      const { updatedAt } = after
+      t.strictSame(after, { ...before, version: Number(before.version) + 2, updatedAt })
+      t.equal(await restore(entered.id), 303, 'again is nothing')
+      t.strictSame((await call('GET', path)).body, after)
+    }
+    t.equal(await restore('99'), 404)
+  })
 
   t.test('a stale version is refused, whatever way the header names it', async (t) => {
     const { call } = await start(t)
@@ -295,9 +371,8 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
     const stale = await change('"1"', 'b')
     t.equal(stale.status, 412)
     t.equal(stale.headers.get('etag'), '"2"')
-    t.equal((await change('W/"2"', 'b')).status, 412, 'a weak tag never matches')
-    t.equal((await change('nonsense', 'b')).status, 412)
-    t.equal((await change('"7", "2"', 'b')).status, 200)
+    t.equal((await change('"7", W/"2"', 'b')).status, 412, 'a weak tag never matches')
+    t.equal((await change('"7",, W/"1" ,"a,b", "2"', 'b')).status, 200)
     t.equal((await change('*', 'c')).status, 200)
     t.equal((await call('DELETE', path, undefined, { 'if-match': '"1"' })).status, 412)
     t.match((await call('GET', path)).body, { version: 4, notes: 'c', status: 'pending' })
@@ -355,7 +430,12 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
     t.strictSame(await paths('from=2026-03-02&to=2026-03-01'), ['to'])
     t.strictSame(await paths('page=1&page=2'), ['page'])
     t.strictSame(await paths('q=a%00bc'), ['q'])
-    t.strictSame(await paths('to=9999-12-31'), ['to'])
+    for (const to of ['9999-12-31', '1899-12-31', '2200-01-01', '10000-01-01']) {
+      const { status, body } = await call('GET', `${ORDERS}?to=${to}`)
+      t.equal(status, 422)
+      t.match(byField(body), { to: /^must be a date from 1900 to 2199, such as/ })
+    }
+    t.equal((await call('GET', `${ORDERS}?from=1900-01-01&to=2199-12-31`)).status, 200)
     t.equal((await call('GET', `${ORDERS}/1%27%20or%201=1`)).status, 404)
     t.equal((await call('GET', `${ORDERS}/0`)).status, 404)
     t.equal((await call('PATCH', `${ORDERS}/9007199254740991`, { notes: '' })).status, 404)

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { bookPath } from '../../src/orders/book/order-book.js'
+import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { ordersContract } from '../contract/orders-contract.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkBook } from '../support/book-check.js'
@@ -8,14 +9,145 @@ import { newOrder } from '../support/order-book.js'
 
 const ORDERS = '/api/admin/orders'
 
+/** What a problem says of each wrong field. */
+const byField = ({ errors }: { errors: { path: string; message: string }[] }) =>
+  Object.fromEntries(errors.map(({ path, message }) => [path, message]))
+
 ordersContract(t, {
   empty: async (t) => ({ DATA_DIR: temporaryFolder(t) }),
   check: ({ DATA_DIR = '' }) => checkBook(bookPath(DATA_DIR)),
 })
 
+t.test('an If-Match that is no ETag of an order is malformed, not stale', async (t) => {
+  const { call } = await startOrderApi(t)
+  await call('POST', ORDERS, newOrder())
+  const refusal = async (ifMatch: string) => {
+    const headers = { 'if-match': ifMatch }
+    const { status, body } = await call('PATCH', `${ORDERS}/1`, { notes: 'x' }, headers)
+    t.equal(status, 400, ifMatch)
+    return body.detail as string
+  }
+  for (const wrong of [
+    '1',
+    'nonsense',
+    '',
+    ' ',
+    ',',
+    '"01"',
+    '"0"',
+    '"1',
+    '1"',
+    '"1" "2"',
+    '"1", nonsense',
+    '*, "1"',
+    'w/"1"',
+    '"nonsense"',
+  ]) {
+    t.match(await refusal(wrong), /in its quotes, such as "4"/, wrong)
+  }
+  t.match(await refusal('W/"1"'), /never matches a weak ETag/)
+  const deleted = await call('DELETE', `${ORDERS}/1`, undefined, { 'if-match': '1' })
+  t.equal(deleted.status, 400)
+  t.match((await call('GET', `${ORDERS}/1`)).body, { version: 1, notes: '' })
+})
+
+t.test('a parameter given too often is named, and a wrong one of several is too', async (t) => {
+  const { call } = await startOrderApi(t)
+  const ONE_STATUS = `must be one of ${ORDER_STATUSES.join(', ')}`
+  const asked: [query: string, errors: Record<string, string>][] = [
+    ['page=1&page=2', { page: 'was given twice: give it once' }],
+    ['sort=status&sort=status&sort=x', { sort: 'was given 3 times: give it once' }],
+    ['q=a&q=%00', { q: 'was given twice: give it once' }],
+    ['from=2026-01-01&from=x', { from: 'was given twice: give it once' }],
+    ['currency=EUR&currency=USD', { currency: 'was given twice: give it once' }],
+    ['status=lost', { status: ONE_STATUS }],
+    ['status=', { status: ONE_STATUS }],
+    ['status=paid&status=lost&status=gone', { status: ONE_STATUS }],
+    ['calculatorType=x', { calculatorType: 'must be one of fuel, distance, custom' }],
+    ['limit=1&limit=2', { limit: 'is not a known field' }],
+    ['page=x', { page: 'must be a whole number' }],
+  ]
+  for (const [query, errors] of asked) {
+    const { status, body } = await call('GET', `${ORDERS}?${query}`)
+    t.equal(status, 422, query)
+    t.strictSame(byField(body), errors)
+    const [[field, message] = []] = Object.entries(errors)
+    t.equal(body.detail, `${field} ${message}.`)
+  }
+})
+
+t.test('a filter takes as many values as there are, however often one is repeated', async (t) => {
+  const { call } = await startOrderApi(t)
+  const six = 'status=paid&'.repeat(6)
+  const { status, headers } = await call('GET', `${ORDERS}?${six}`)
+  t.equal(status, 200)
+  t.ok((headers.get('link') ?? '').length < 500)
+  for (const path of [ORDERS, `${ORDERS}/export`]) {
+    const refused = await call(
+      'GET',
+      `${path}?${six}status=paid&${'calculatorType=fuel&'.repeat(4)}`,
+    )
+    t.equal(refused.status, 422)
+    t.strictSame(byField(refused.body), {
+      status: 'was given 7 times: give it at most 6 times',
+      calculatorType: 'was given 4 times: give it at most 3 times',
+    })
+  }
+})
+
+t.test('a value of another type is told in words what it must be', async (t) => {
+  const { call } = await startOrderApi(t)
+  const refusal = async (path: string, body: unknown) => {
+    const { status, body: problem } = await call(
+      path === `${ORDERS}/1` ? 'PATCH' : 'POST',
+      path,
+      body,
+    )
+    t.equal(status, 422)
+    return byField(problem)
+  }
+  const five = {
+    status: 'must be one of pending, paid, processing, fulfilled, refunded',
+    customerName: 'must be text',
+    customerEmail: 'must be text',
+    vesselName: 'must be text or null',
+    imoNumber: 'must be text or null',
+    calculatorType: 'must be one of fuel, distance, custom, or null',
+    calculatorData: 'must be an object or null',
+    currency: 'must be text',
+    orderSourceId: 'must be text or null',
+    notes: 'must be text',
+    placedAt: 'must be text',
+  }
+  const allFive = Object.fromEntries(Object.keys(five).map((field) => [field, 5]))
+  const numbers = { co2eKg: 'must be a number', amountMinor: 'must be a whole number' }
+  t.strictSame(await refusal(ORDERS, { ...allFive, co2eKg: '5', amountMinor: [5, 6] }), {
+    ...five,
+    ...numbers,
+  })
+  const fixed = 'is not a known field'
+  t.strictSame(await refusal(`${ORDERS}/1`, allFive), {
+    ...five,
+    calculatorType: fixed,
+    calculatorData: fixed,
+    placedAt: fixed,
+  })
+  t.strictSame(await refusal('/api/admin/stats', { range: 7 }), {
+    range: 'must be one of 7d, 30d, 90d, all',
+  })
+  t.strictSame(await refusal('/api/admin/login', { email: null, password: 5 }), {
+    email: 'must be text',
+    password: 'must be text',
+  })
+  t.strictSame(
+    await refusal(ORDERS, { ...newOrder(), calculatorType: 'fuel', calculatorData: 'x' }),
+    { calculatorData: 'must be an object or null' },
+  )
+})
+
 t.test('while the book cannot be written to, a change is 503 and reading goes on', async (t) => {
   const DATA_DIR = temporaryFolder(t)
-  const { call } = await startOrderApi(t, { DATA_DIR })
+  const { call, log } = await startOrderApi(t, { DATA_DIR })
   await call('POST', ORDERS, newOrder())
   const { default: Database } = await import('better-sqlite3')
   const other = new Database(bookPath(DATA_DIR))
@@ -23,10 +155,63 @@ t.test('while the book cannot be written to, a change is 503 and reading goes on
   const refused = await call('PATCH', `${ORDERS}/1`, { notes: 'x' })
   t.equal(refused.status, 503)
   t.ok(Number(refused.headers.get('retry-after')) > 0)
+  t.strictSame(
+    log
+      .filter(({ level }) => Number(level) > 30)
+      .map(({ level, detail, err }) => [level, detail, err]),
+    [[40, refused.body.detail, undefined]],
+    'the log has it in one line',
+  )
   t.equal((await call('GET', `${ORDERS}/1`)).body.notes, '')
   other.close()
   t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 200)
 })
+
+t.test(
+  'a service whose TIME_ZONE is no longer the book’s serves no orders until it is',
+  async (t) => {
+    const DATA_DIR = temporaryFolder(t)
+    const { call } = await startOrderApi(t, { DATA_DIR, TIME_ZONE: 'Asia/Tokyo' })
+    await call('POST', ORDERS, newOrder({ placedAt: '2026-03-01T20:00:00Z' }))
+    const day = `${ORDERS}?from=2026-03-02&to=2026-03-02`
+    const asked: [method: string, path: string, body?: unknown][] = [
+      ['GET', day],
+      ['GET', `${ORDERS}?q=ann`],
+      ['GET', `${ORDERS}/1`],
+      ['GET', `${ORDERS}/1/history`],
+      ['GET', `${ORDERS}/export?from=2026-03-02`],
+      ['POST', '/api/admin/stats', { range: 'all' }],
+      ['POST', ORDERS, newOrder()],
+      ['PATCH', `${ORDERS}/1`, { notes: 'x' }],
+      ['DELETE', `${ORDERS}/1`],
+    ]
+    const other = await startOrderApi(t, { DATA_DIR, TIME_ZONE: 'Europe/Lisbon' })
+    const reason =
+      'The order book goes by the days of Europe/Lisbon now, and this process by those of Asia/Tokyo: give all processes the same TIME_ZONE.'
+    for (const [method, path, body] of asked) {
+      const answer = await call(method, path, body)
+      t.match(answer, { status: 503, body: { status: 503, detail: reason } }, `${method} ${path}`)
+      t.equal(answer.headers.get('content-type'), 'application/problem+json')
+    }
+    t.match(await call('GET', '/readyz'), {
+      status: 503,
+      body: { status: 'not ready', checks: { orders: { ready: false, detail: reason } } },
+    })
+    t.match(await other.call('GET', day), { status: 200, body: { totalItems: 0 } })
+    t.equal((await other.call('GET', '/readyz')).status, 200)
+
+    await startOrderApi(t, { DATA_DIR, TIME_ZONE: 'Asia/Tokyo' })
+    t.match(
+      await call('GET', day),
+      { status: 200, body: { totalItems: 1 } },
+      'it comes back by itself',
+    )
+    t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 200)
+    t.equal((await call('GET', '/readyz')).status, 200)
+    t.equal((await other.call('GET', day)).status, 503, 'and the other one waits in its turn')
+    checkBook(bookPath(DATA_DIR))
+  },
+)
 
 t.test('readiness tells of the order book', async (t) => {
   const { call } = await startOrderApi(t)

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
@@ -23,7 +24,12 @@ async function killedWriters(
     spawn(process.execPath, [WRITER, path], { stdio: ['ignore', 'pipe', 'inherit'] }),
   )
   const outputs = processes.map(({ stdout }) => text(stdout))
-  await Promise.all(processes.map(({ stdout }) => once(stdout, 'data')))
+  await Promise.all(
+    processes.map(async (writer) => {
+      const ended = once(writer, 'exit').then(() => 'ended by itself')
+      assert.notEqual(await Promise.race([once(writer.stdout, 'data'), ended]), 'ended by itself')
+    }),
+  )
   await sleep(Math.random() * 40)
   for (const writer of processes) writer.kill('SIGKILL')
   const lines = (await Promise.all(outputs)).join('').split('\n')
@@ -112,6 +118,20 @@ t.test(
   },
 )
 
+t.test('a book opens at once while somebody writes to it for long', async (t) => {
+  const path = bookPath(temporaryFolder(t))
+  openDatabase(path).close()
+  const other = new Database(path)
+  other.exec('BEGIN IMMEDIATE')
+  const began = performance.now()
+  const book = openOrderBook({ path, timeZone: 'UTC' })
+  t.ok(performance.now() - began < 2_000)
+  other.exec('ROLLBACK')
+  other.close()
+  t.match(await book.create(newOrder(), 'ann'), { outcome: 'created' })
+  await book.close()
+})
+
 t.test('sums follow the time zone, and a process of another zone writes none', async (t) => {
   const path = bookPath(temporaryFolder(t))
   const tokyo = openOrderBook({ path, timeZone: 'Asia/Tokyo' })
@@ -120,7 +140,11 @@ t.test('sums follow the time zone, and a process of another zone writes none', a
   t.equal(first(tokyo), Date.parse('2026-03-02') / 86_400_000)
   const lisbon = openOrderBook({ path, timeZone: 'Europe/Lisbon' })
   t.equal(first(lisbon), Date.parse('2026-03-01') / 86_400_000)
-  await t.rejects(tokyo.create(newOrder(), 'ann'), /TIME_ZONE Europe\/Lisbon/)
+  const ofOtherDays = { statusCode: 503, message: /days of Europe\/Lisbon now, .* Asia\/Tokyo/ }
+  await t.rejects(tokyo.create(newOrder(), 'ann'), ofOtherDays)
+  t.throws(() => first(tokyo), ofOtherDays, 'nor does it read them')
+  await t.rejects(tokyo.list({}, { sort: 'placedAt', offset: 0, limit: 9 }), ofOtherDays)
+  await t.rejects(tokyo.list({ q: 'ann' }, { sort: 'placedAt', offset: 0, limit: 9 }), ofOtherDays)
   await lisbon.create(newOrder(), 'ann')
   await tokyo.close()
   await lisbon.close()

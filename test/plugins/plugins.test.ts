@@ -139,6 +139,16 @@ t.test('an address that others reach needs a secret, accounts and a public addre
   t.match(partial, /PUBLIC_BASE_URL/)
 })
 
+t.test('an administrator who is named twice is refused, and named', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const message = await configProblem({
+    DATA_DIR,
+    ADMIN_ACCOUNTS: `ann@example.com:${HASH},bob@example.com:${HASH},Ann@Example.com:${HASH}`,
+  })
+  t.match(message, /^ {2}ADMIN_ACCOUNTS must name each administrator once: ann@example\.com /m)
+  t.notMatch(message, /bob@example\.com|argon2id/, 'the others and the hashes are not')
+})
+
 t.test('values that look right but are not are refused', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const wrong: [string, string][] = [
@@ -379,7 +389,7 @@ t.test('assets have names made of their content, and may be kept for ever', asyn
   )
   t.ok(addresses.size >= 5)
   for (const path of addresses) {
-    t.match(path, /^\/assets\/[a-z]+\.[A-Za-z0-9_-]{12}\.(css|js|svg)$/)
+    t.match(path, /^\/assets\/[a-z-]+\.[A-Za-z0-9_-]{12}\.(css|js|svg)$/)
     const plain = await wire(url + path, { 'accept-encoding': 'identity' })
     t.equal(plain.status, 200, path)
     t.equal(plain.headers['content-encoding'], undefined)
@@ -659,6 +669,25 @@ t.test('what is not there takes no body, good or bad', async (t) => {
     })
     t.equal(response.status, status)
   }
+})
+
+t.test('a body with a key that reaches into every object is refused, and told so', async (t) => {
+  const detailOf = async (body: string) => {
+    const response = await fetch(`${url}/api/qr-code/generate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+    t.equal(response.status, 400)
+    return ((await response.json()) as { detail: string }).detail
+  }
+  for (const body of ['{"constructor":{"prototype":1}}', '{"a":[{"__proto__":{}}]}']) {
+    t.match(await detailOf(body), /^The body has a key that is not allowed: __proto__/)
+  }
+  for (const body of ['{"__proto__":', '{', '{"a":1}}']) {
+    t.equal(await detailOf(body), 'The body is not valid JSON.')
+  }
+  t.match(await detailOf(''), /^The body is empty/)
 })
 
 t.test('JSON in another encoding is refused, before it turns one name into another', async (t) => {

@@ -3,6 +3,15 @@ import Database from 'better-sqlite3'
 import { dayCalendar } from '../../src/orders/book/day-calendar.js'
 import { rebuildRollUps } from '../../src/orders/book/roll-ups.js'
 
+/** Whether an entry of the history has a change of a field, as a condition on that change says. */
+const hasChange = (condition: string): string =>
+  `EXISTS (SELECT 1 FROM json_each(changes.changes) WHERE ${condition})`
+
+const RESTORED = hasChange("value ->> 'field' = 'status' AND value ->> 'from' = 'cancelled'")
+const ERASED = hasChange(
+  "value ->> 'field' = 'cancelledAt' AND value ->> 'from' IS NOT NULL AND value ->> 'to' IS NULL",
+)
+
 const ROLL_UPS = {
   sums: 'SELECT * FROM sums WHERE orders <> 0 ORDER BY step, start, status, currency',
   counts:
@@ -21,6 +30,11 @@ export function checkBook(path: string): void {
     pluck("SELECT coalesce(sum(version - 1), 0) FROM orders WHERE created_by <> 'import'"),
     pluck('SELECT count(*) FROM changes'),
     'an entry of the history for each version but the first',
+  )
+  assert.equal(
+    pluck(`SELECT count(*) FROM changes WHERE ${RESTORED} <> ${ERASED}`),
+    0,
+    'the history keeps when an order was cancelled that no longer is',
   )
   const timeZone = pluck("SELECT value FROM settings WHERE name = 'time_zone'") as string
   const kept = { sums: db.prepare(ROLL_UPS.sums).all(), counts: db.prepare(ROLL_UPS.counts).all() }

@@ -96,7 +96,7 @@ export const textLine = (maxLength: number): fc.Arbitrary<string> =>
     )
     .map((text) => Array.from(text).slice(0, maxLength).join(''))
     .filter((text) => /[\p{L}\p{N}\p{S}]/u.test(text))
-    .filter((text) => !/[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(text))
+    .filter((text) => !/[\p{Cc}\p{Cs}\p{NChar}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(text))
 
 /** Any data that the custom calculator takes. */
 export const customData: fc.Arbitrary<CustomData> = fc.constantFrom(...AMOUNT_UNITS).chain((unit) =>

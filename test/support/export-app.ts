@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { vocabulary } from '../../src/calculator/vocabulary.js'
 import exportRoutes from '../../src/orders/export/routes.js'
+import { ordersSender } from '../../src/orders/export/send-orders.js'
 import apiDocs from '../../src/plugins/api-docs.js'
 import assets from '../../src/plugins/assets.js'
 import compression from '../../src/plugins/compression.js'
@@ -56,8 +57,11 @@ export async function startExportApp(
   await app.register(compression)
   await app.register(validation, { vocabulary })
   await app.register(apiDocs)
-  const book = { path, requireReadable: () => undefined, freshness: () => null }
-  await app.register(exportRoutes, { book, timeZone: app.config.TIME_ZONE })
+  const sendOrders = ordersSender(app, {
+    book: { path, check: () => undefined },
+    timeZone: app.config.TIME_ZONE,
+  })
+  await app.register(exportRoutes, { sendOrders })
   t.teardown(() => app.close())
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, url: `${address}/api/admin/orders/export`, log }

@@ -28,6 +28,22 @@ export function nextStep(step: Step, start: Day): Day {
   return step === 'week' ? start + 7 : stepStart('month', start + 31)
 }
 
+/** The name that a time zone has in all its spellings; `null` where there is no such zone. */
+function timeZoneId(timeZone: string): string | null {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
+  } catch {
+    return null
+  }
+}
+
+/** Whether two names are of one time zone: `Asia/Kolkata` is `asia/calcutta`. */
+export function isSameTimeZone(one: string, other: string): boolean {
+  if (one === other) return true
+  const id = timeZoneId(one)
+  return id !== null && id === timeZoneId(other)
+}
+
 /** The days of a time zone. */
 export interface DayCalendar {
   timeZone: string

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { withIndexesAside } from './indexes-aside.js'
-import { orderNumbers } from './order-numbers.js'
+import { highestNumber, orderNumbers } from './order-numbers.js'
 import { ROW_COLUMNS, type OrderRow } from './order-row.js'
 import { rollUpWriter, type RolledUpRow } from './roll-ups.js'
 import { orderNumberKey, searchTextOf } from './search-text.js'
@@ -8,9 +8,7 @@ import { bookCalendar } from './settings.js'
 import type { Clash, StagedOrders } from './staged-orders.js'
 
 export type Entered =
-  | { outcome: 'entered'; orders: number }
-  | { outcome: 'clashes'; first: Clash[]; total: number }
-  | { outcome: 'no ids left' }
+  { outcome: 'entered'; orders: number } | { outcome: 'clashes'; first: Clash[]; total: number }
 
 interface Options {
   /** So many clashes are told of one by one */
@@ -57,9 +55,13 @@ function* unnumbered(db: Database): Generator<Unnumbered> {
   }
 }
 
-/** Gives order numbers to the orders that have none, as their lines follow each other. */
+/**
+ * Gives order numbers to the orders that have none, as their lines follow each other: higher ones
+ * than the others have, so that these are never between, nor in the way of later ones.
+ */
 function giveNumbers(db: Database): void {
-  const numbers = orderNumbers(db, 'temp.taken_numbers').series()
+  const given = highestNumber(db, 'temp.staged_numbers')
+  const numbers = orderNumbers(db, 'temp.taken_numbers').series(given)
   const give = db.prepare<[string, string, string, number]>(
     'UPDATE temp.staged_orders SET order_number = ?, order_number_key = ?, text = ? WHERE line = ?',
   )
@@ -109,8 +111,6 @@ export function enterStagedOrders(
       integer(db, 'SELECT max(id) FROM orders'),
       integer(db, 'SELECT max(id) FROM temp.staged_ids'),
     )
-    const withoutId = integer(db, 'SELECT count(*) FROM temp.staged_orders WHERE id IS NULL')
-    if (lastId + withoutId > Number.MAX_SAFE_INTEGER) return { outcome: 'no ids left' }
     giveIds(db, lastId)
     giveNumbers(db)
 

@@ -112,12 +112,14 @@ export const LAYOUT = MIGRATIONS.length
 export const layoutOf = (db: Database): number =>
   db.pragma('user_version', { simple: true }) as number
 
-/** Brings a file to the layout of today, all or nothing. */
-export function migrate(db: Database): void {
+/** Brings a file to a layout, that of today unless another is asked for, all or nothing. */
+export function migrate(db: Database, wanted = LAYOUT): void {
+  // A book of today is opened without waiting for others that write to it.
+  if (layoutOf(db) === wanted) return
   db.transaction(() => {
     // Read within: of two processes that start at once, the second finds the work done.
-    for (let layout = layoutOf(db); layout < LAYOUT; layout++) db.exec(MIGRATIONS[layout] ?? '')
+    for (let layout = layoutOf(db); layout < wanted; layout++) db.exec(MIGRATIONS[layout] ?? '')
     db.pragma(`application_id = ${APPLICATION_ID}`)
-    db.pragma(`user_version = ${LAYOUT}`)
+    db.pragma(`user_version = ${wanted}`)
   }).immediate()
 }

@@ -2,9 +2,16 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewOrder, Order, OrderChanges } from '../order.js'
-import { cancelledOrder, changedOrder, firstVersion, type Changed } from '../order-changes.js'
+import {
+  cancelledOrder,
+  changedOrder,
+  firstVersion,
+  restoredOrder,
+  type Changed,
+} from '../order-changes.js'
 import type { OrderFilters } from '../order-filters.js'
 import { parseOrderId } from '../order-id.js'
+import { asBookError } from './book-error.js'
 import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
 import { orderNumbers } from './order-numbers.js'
@@ -12,7 +19,7 @@ import { orderReader, orderRecords } from './order-records.js'
 import { orderOf, READ_COLUMNS, type OrderRow } from './order-row.js'
 import { rollUpReader, type RollUpReader } from './roll-ups.js'
 import { searchThread } from './search-thread.js'
-import { keepTimeZone, requireTimeZone } from './settings.js'
+import { keepTimeZone, timeZoneCheck } from './settings.js'
 
 /** Who changes an order, and which version they have seen, if they say. */
 export interface ChangeContext {
@@ -32,6 +39,12 @@ export type CreateOutcome =
 /** The book takes no changes at the moment: others write to it for long, or its disk does not let it. */
 export class BookUnwritableError extends Error {
   override readonly name = 'BookUnwritableError'
+  /** Others write: it passes, and nobody need do anything */
+  readonly isBusy: boolean
+  constructor(cause: unknown) {
+    super('', { cause })
+    this.isBusy = isBusy(cause)
+  }
 }
 
 const WRITING_WAITS_MS = 5_000
@@ -56,13 +69,26 @@ interface Options {
 /** Where the book lies in the data folder. */
 export const bookPath = (dataDir: string): string => join(dataDir, 'orders.db')
 
-/** Opens the order book. Throws BookError where the file does not do. */
-export function openOrderBook({ path, timeZone }: Options) {
+function openForDaysOf(path: string, timeZone: string) {
   const db = openDatabase(path)
-  const calendar = keepTimeZone(db, timeZone)
+  try {
+    return { db, calendar: keepTimeZone(db, timeZone) }
+  } catch (error) {
+    db.close()
+    throw asBookError(path, error)
+  }
+}
+
+/**
+ * Opens the order book. Throws BookError where the file does not do. From then on, all reading and
+ * writing throws a Problem (503) while the book goes by the days of another process's time zone.
+ */
+export function openOrderBook({ path, timeZone }: Options) {
+  const { db, calendar } = openForDaysOf(path, timeZone)
   // From here on nobody waits long inside SQLite, as that stops the whole process.
   db.pragma('busy_timeout = 20')
   const records = orderRecords(db, calendar)
+  const written = orderReader(db)
   const numbers = orderNumbers(db)
 
   const reading = openForReading(path)
@@ -70,11 +96,20 @@ export function openOrderBook({ path, timeZone }: Options) {
   const finder = orderFinder(reading, calendar)
   const rollUps = rollUpReader(reading)
   const search = searchThread(path, timeZone)
+  const checkForReading = timeZoneCheck(reading, timeZone)
+  const checkForWriting = timeZoneCheck(db, timeZone)
+
+  /** Reads all of it as it was at one moment. */
+  const atOneMoment = <T>(read: () => T): T =>
+    reading.transaction(() => {
+      checkForReading()
+      return read()
+    })()
 
   /** Runs in a transaction of its own; where others write just now, it waits without stopping the process. */
   async function writing<T>(work: () => T): Promise<T> {
     const transaction = db.transaction(() => {
-      requireTimeZone(db, timeZone)
+      checkForWriting()
       return work()
     })
     const givesUp = performance.now() + WRITING_WAITS_MS
@@ -83,7 +118,7 @@ export function openOrderBook({ path, timeZone }: Options) {
         return transaction.immediate()
       } catch (error) {
         const gaveUp = isBusy(error) && performance.now() > givesUp
-        if (gaveUp || isOfDisk(error)) throw new BookUnwritableError('', { cause: error })
+        if (gaveUp || isOfDisk(error)) throw new BookUnwritableError(error)
         if (!isBusy(error)) throw error
         await sleep(10 + Math.random() * 20)
       }
@@ -96,8 +131,16 @@ export function openOrderBook({ path, timeZone }: Options) {
   const addKey = db.prepare<[string, string, number, number]>(
     'INSERT INTO idempotency_keys VALUES (?, ?, ?, ?)',
   )
-  const dropOldKeys = db.prepare<[number]>('DELETE FROM idempotency_keys WHERE at < ?')
+  const dropKeysBefore = db.prepare<[number]>('DELETE FROM idempotency_keys WHERE at < ?')
+  const dropOldKeys = (now: number): void => void dropKeysBefore.run(now - KEYS_LAST_MS)
   const lastId = db.prepare<[], number>('SELECT coalesce(max(id), 0) FROM orders').pluck()
+
+  try {
+    dropOldKeys(Date.now())
+  } catch (error) {
+    // The next order with a key does it.
+    if (!isBusy(error) && !isOfDisk(error)) throw error
+  }
 
   async function change(
     id: string,
@@ -121,21 +164,26 @@ export function openOrderBook({ path, timeZone }: Options) {
     /** Days as filters and sums have them */
     calendar,
     /** Reads the sums, all as they were at one moment. */
-    readSums: <T>(read: (sums: RollUpReader) => T): T => reading.transaction(() => read(rollUps))(),
+    readSums: <T>(read: (sums: RollUpReader) => T): T => atOneMoment(() => read(rollUps)),
     /** An order by its id; `null` where there is none. */
     get(id: string): Order | null {
       const key = parseOrderId(id)
-      return key === null ? null : reader.get(key)
+      return atOneMoment(() => (key === null ? null : reader.get(key)))
     },
     /** What became of an order, newest first; `null` where there is none. */
     history(id: string) {
       const key = parseOrderId(id)
-      return key === null ? null : reader.history(key)
+      return atOneMoment(() => (key === null ? null : reader.history(key)))
     },
+    /** The currencies that there are orders in. */
+    currencies: (): string[] =>
+      [...new Set(rollUps.counts({ from: null, to: null }).map(({ currency }) => currency))].sort(),
     /** The orders of a slice of a filtered, sorted list, and how many are in all of it. */
     async list(filters: OrderFilters, slice: Slice): Promise<{ items: Order[]; total: number }> {
-      const { ids, total } = await find(filters, slice)
-      return { items: rowsOf(ids), total }
+      const rowsAnd = ({ ids, total }: Found) => ({ items: rowsOf(ids), total })
+      if (!isSearch(filters)) return atOneMoment(() => rowsAnd(finder.find(filters, slice)))
+      const found = await search.find(filters, slice)
+      return atOneMoment(() => rowsAnd(found))
     },
     /**
      * Enters an order. The same key and order again, from the same person, gives the order
@@ -147,7 +195,7 @@ export function openOrderBook({ path, timeZone }: Options) {
       return writing((): CreateOutcome => {
         const now = Date.now()
         if (key !== null) {
-          dropOldKeys.run(now - KEYS_LAST_MS)
+          dropOldKeys(now)
           const known = findKey.get(key)
           if (known !== undefined && known.request !== request) return { outcome: 'key reused' }
           const order = known === undefined ? null : records.get(known.order_id)
@@ -169,17 +217,18 @@ export function openOrderBook({ path, timeZone }: Options) {
       change(id, context, (order, now) => changedOrder(order, changes, now)),
     /** Calls an order off; the record stays. */
     cancel: (id: string, context: ChangeContext) => change(id, context, cancelledOrder),
-    /** Tells that the book can be read. */
-    check: (): void => void reading.prepare('SELECT 1 FROM settings').get(),
+    /** Undoes the cancelling of an order. */
+    restore: (id: string, context: ChangeContext) =>
+      change(id, context, (order, now) =>
+        restoredOrder(order, written.history(Number(order.id)) ?? [], now),
+      ),
+    /** Throws where the book cannot be read, or goes by other days. */
+    check: checkForReading,
     async close(): Promise<void> {
       await search.close()
       reading.close()
       db.close()
     },
-  }
-
-  async function find(filters: OrderFilters, slice: Slice): Promise<Found> {
-    return isSearch(filters) ? search.find(filters, slice) : finder.find(filters, slice)
   }
 
   function rowsOf(ids: number[]): Order[] {

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { HIGHEST_IMPORTED_ID } from '../order-id.js'
 import { readSetting, writeSetting } from './settings.js'
 
 const PREFIX = 'CW-'
@@ -8,53 +9,43 @@ const FEWEST_DIGITS = 6
 export const numbered = (number: number): string =>
   `${PREFIX}${String(number).padStart(FEWEST_DIGITS, '0')}`
 
-/** The last number that has as many digits. */
-const lastAsLong = (number: number): number =>
-  10 ** Math.max(String(number).length, FEWEST_DIGITS) - 1
+const DIGITS = `substr(order_number, ${PREFIX.length + 1})`
 
 /**
- * Hands out order numbers, within the caller's transaction.
+ * The highest number of a table that is written as ours are; 0 where there is none. One beyond
+ * any that the book comes to by itself is somebody else's, and does not count.
+ */
+export const highestNumber = (db: Database, table: string): number =>
+  db
+    .prepare<[number], number>(
+      `SELECT coalesce(max(number), 0) FROM (
+         SELECT CAST(${DIGITS} AS INTEGER) AS number FROM ${table}
+         WHERE order_number GLOB '${PREFIX}[0-9]*' AND ${DIGITS} NOT GLOB '*[^0-9]*'
+       ) WHERE number <= ?`,
+    )
+    .pluck()
+    .get(HIGHEST_IMPORTED_ID) ?? 0
+
+/**
+ * Hands out order numbers, within the caller's transaction. The book keeps which comes next: it is
+ * above all that are written as ours are, whether handed out or imported.
  *
  * @param numbers the table or view whose `order_number` are taken
  */
 export function orderNumbers(db: Database, numbers = 'orders') {
-  // Texts of one length sort as their numbers do, so a range of the index tells how many are taken.
-  const countTaken = db
-    .prepare<[string, string, number], number>(
-      `SELECT count(*) FROM ${numbers} WHERE order_number BETWEEN ? AND ?
-         AND length(order_number) = ?
-         AND substr(order_number, ${PREFIX.length + 1}) NOT GLOB '*[^0-9]*'`,
-    )
-    .pluck()
+  const isTaken = db.prepare<[string], 1>(`SELECT 1 FROM ${numbers} WHERE order_number = ?`).pluck()
 
-  function allTaken(first: number, last: number): boolean {
-    const text = numbered(first)
-    return countTaken.get(text, numbered(last), text.length) === last - first + 1
-  }
-
-  /** The first number from this one on that is free. Goes over taken ones in growing strides. */
-  function firstFree(from: number): number {
-    let [number, stride] = [from, 1]
-    for (;;) {
-      const last = Math.min(number + stride - 1, lastAsLong(number))
-      if (allTaken(number, last)) {
-        number = last + 1
-        stride *= 2
-      } else if (last === number) return number
-      else stride = Math.ceil((last - number + 1) / 2)
-    }
-  }
-
-  /** Hands out one number after the other, which are entered in the book before it is closed. */
-  function series() {
-    let number = Number(readSetting(db, 'next_order_number'))
+  /** Hands out one number after the other above a given one, until it is closed. */
+  function series(above = 0) {
+    let number = Math.max(Number(readSetting(db, 'next_order_number')), above + 1)
     return {
       next(): string {
-        number = firstFree(number)
+        // Only those that do not count may be in the way.
+        while (isTaken.get(numbered(number)) !== undefined) number++
         return numbered(number++)
       },
-      /** Remembers which number comes next, past those that came into the book by other ways. */
-      close: (): void => writeSetting(db, 'next_order_number', String(firstFree(number))),
+      /** Remembers which number comes next. */
+      close: (): void => writeSetting(db, 'next_order_number', String(number)),
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import { startThread } from '../../start-thread.js'
+import { startThread, thrownInThread } from '../../start-thread.js'
 import type { OrderFilters } from '../order-filters.js'
 import type { Found, Slice } from './order-finder.js'
 
@@ -36,7 +36,8 @@ export function searchThread(path: string, timeZone: string) {
       if ('found' in answer) asked?.resolve(answer.found)
       else asked?.reject(new Error(answer.error))
     })
-    const fail = (error: Error): void => {
+    const fail = (thrown: unknown): void => {
+      const error = thrownInThread(thrown)
       if (worker === started) worker = null
       for (const asked of waiting.values()) asked.reject(error)
       waiting.clear()

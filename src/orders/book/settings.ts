@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import { dayCalendar, type DayCalendar } from './day-calendar.js'
+import { Problem } from '../../plugins/problem.js'
+import { dayCalendar, isSameTimeZone, type DayCalendar } from './day-calendar.js'
 import { rebuildRollUps } from './roll-ups.js'
 
 type Name = 'time_zone' | 'next_order_number'
@@ -18,7 +19,7 @@ export const bookCalendar = (db: Database): DayCalendar => dayCalendar(readSetti
 /** Sees to it that the sums are those of a time zone's days, and makes them anew where they are not. */
 export function keepTimeZone(db: Database, timeZone: string): DayCalendar {
   const calendar = dayCalendar(timeZone)
-  if (readSetting(db, 'time_zone') === timeZone) return calendar
+  if (isSameTimeZone(readSetting(db, 'time_zone'), timeZone)) return calendar
   db.transaction(() => {
     rebuildRollUps(db, calendar)
     writeSetting(db, 'time_zone', timeZone)
@@ -26,10 +27,24 @@ export function keepTimeZone(db: Database, timeZone: string): DayCalendar {
   return calendar
 }
 
-/** Refuses to write sums by other days than the book's: a process beside this one may have changed them. */
-export function requireTimeZone(db: Database, timeZone: string): void {
-  const kept = readSetting(db, 'time_zone')
-  if (kept !== timeZone) {
-    throw new Error(`the order book goes by TIME_ZONE ${kept} now, this process by ${timeZone}`)
+/**
+ * Makes a check that a book's sums are still those of a time zone's days: a process beside this
+ * one may have changed them. It throws a Problem (503) where they are not, and belongs into the
+ * transaction that reads or writes them.
+ */
+export function timeZoneCheck(db: Database, timeZone: string): () => void {
+  const read = db.prepare<[], string>("SELECT value FROM settings WHERE name = 'time_zone'").pluck()
+  let known: string | undefined = timeZone
+  return () => {
+    const kept = read.get()
+    if (kept === known) return
+    if (isSameTimeZone(kept ?? '', timeZone)) {
+      known = kept
+      return
+    }
+    throw new Problem(
+      503,
+      `The order book goes by the days of ${kept} now, and this process by those of ${timeZone}: give all processes the same TIME_ZONE.`,
+    )
   }
 }

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import { oneOf } from '../../validation/one-of.js'
 import { OrderFilters, OrderSortSchema, type OrderSort } from '../order-filters.js'
 
@@ -26,3 +26,4 @@ export const ExportQuery = Type.Object(
   },
   { additionalProperties: false },
 )
+export type ExportQuery = Static<typeof ExportQuery>

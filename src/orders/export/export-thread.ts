@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { startThread } from '../../start-thread.js'
+import { startThread, thrownInThread } from '../../start-thread.js'
 import { CHUNK_BYTES } from './chunk-sender.js'
 import type { ExportRequest } from './export-request.js'
 
@@ -43,7 +43,7 @@ export function exportThread(task: ExportTask, stallsAfterMs = STALLS_AFTER_MS):
     ).unref()
     file.push(chunk)
   })
-  worker.on('error', (error) => file.destroy(error))
+  worker.on('error', (thrown) => file.destroy(thrownInThread(thrown)))
   worker.on('exit', () => {
     if (!isComplete) file.destroy(new Error('the export thread has ended'))
   })

@@ -45,7 +45,10 @@ export function orderExports({ path, timeZone }: Options) {
       const ended = [...running].map(
         (file) => new Promise<void>((resolve) => file.once('close', resolve)),
       )
-      for (const file of running) file.destroy(new Error('the service is stopping'))
+      const stopping = new Problem(503, 'The service is stopping: try again in a moment.', {
+        headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+      })
+      for (const file of running) file.destroy(stopping)
       await Promise.all(ended)
     },
   }

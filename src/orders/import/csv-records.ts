@@ -7,12 +7,13 @@ export interface CsvRecord {
   fault: string | null
 }
 
-/** Far beyond any cell of an order: here a closing quote is missing. */
+/** Far beyond any cell of an order: most likely a closing quote is missing. */
 const LONGEST_CELL = 1_000_000
 
 const TEXT_AFTER_QUOTE = 'has text after a closing quote; a quote within a cell is written twice'
 const BARE_QUOTE = 'has a quote in a cell that is not in quotes'
 const UNCLOSED = 'has a quote that is never closed; nothing after it was read'
+const ENDLESS = `has a quote that is never closed, or a cell of more than ${LONGEST_CELL} characters; nothing after it was read`
 
 function countNewlines(text: string): number {
   let count = 0
@@ -46,9 +47,9 @@ export function csvReader() {
   }
 
   /** The record that no end was found of. */
-  function unclosed(): CsvRecord {
+  function unclosed(fault: string): CsvRecord {
     stuck = true
-    return { line: line + newlines, cells: [], fault: UNCLOSED }
+    return { line: line + newlines, cells: [], fault }
   }
 
   return {
@@ -83,7 +84,7 @@ export function csvReader() {
           const quote = text.indexOf('"', at)
           quoted += text.slice(at, quote === -1 ? text.length : quote)
           if (quoted.length > LONGEST_CELL) {
-            yield unclosed()
+            yield unclosed(ENDLESS)
             return
           }
           if (quote === -1) return
@@ -107,7 +108,7 @@ export function csvReader() {
 
     /** Tells that the file ends here. */
     *end(): Generator<CsvRecord> {
-      if (quoted !== null && !stuck) yield unclosed()
+      if (quoted !== null && !stuck) yield unclosed(UNCLOSED)
     },
   }
 }

@@ -1,7 +1,10 @@
-/** What is wrong with a line of a file. */
+/** What is wrong with a line of a file, or with all of it. */
 export interface Fault {
-  /** Counted from 1, as an editor does; of an order that spans lines, its first */
-  line: number
+  /**
+   * Counted from 1, as an editor does; of an order that spans lines, its first. `null` where it is
+   * all of the file: then the message is a sentence.
+   */
+  line: number | null
   /** Column, or the part of its value that is meant; `null` where it is all of the line */
   column: string | null
   message: string
@@ -12,7 +15,7 @@ export function faultList(most: number) {
   let kept: Fault[] = []
   let total = 0
 
-  const firstOnes = (): Fault[] => kept.sort((a, b) => a.line - b.line).slice(0, most)
+  const firstOnes = (): Fault[] => kept.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)).slice(0, most)
 
   return {
     add: (fault: Fault): void => {
@@ -31,6 +34,23 @@ export function faultList(most: number) {
 
 export type FaultList = ReturnType<typeof faultList>
 
+const LONGEST_NAME = 60
+
+/** What a terminal obeys or hides. */
+const UNSHOWN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu
+
+/** A name that a file has, as a message may repeat it: not too long, and all of it to be seen. */
+function shown(name: string): string {
+  const letters = Array.from(name.slice(0, 2 * LONGEST_NAME + 1))
+  const clipped = letters.length > LONGEST_NAME ? [...letters.slice(0, LONGEST_NAME), '…'] : letters
+  const text = clipped
+    .join('')
+    .replace(UNSHOWN, (letter) => `\\u{${letter.codePointAt(0)?.toString(16) ?? ''}}`)
+  return text === text.trim() ? text : `"${text}"`
+}
+
 /** A fault as a person reads it. */
-export const faultText = ({ line, column, message }: Fault): string =>
-  column === null ? `line ${line}: ${message}` : `line ${line}, ${column}: ${message}`
+export function faultText({ line, column, message }: Fault): string {
+  if (line === null) return message
+  return column === null ? `line ${line}: ${message}` : `line ${line}, ${shown(column)}: ${message}`
+}

@@ -7,7 +7,31 @@ export type Column = keyof ImportedOrder
 const COLUMNS = Object.keys(Order.properties) as Column[]
 const REQUIRED: readonly Column[] = ImportedOrder.required
 
-const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name)
+/** Whether a name in a header is that of a field. */
+export const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name)
+
+/** Whether some of the names are those of fields, where they are separated so. */
+export const namesColumn = (names: string, separator: string): boolean =>
+  names.split(separator).some((name) => isColumn(name.replace(/^"|"$/g, '')))
+
+const WRONG_SEPARATORS: [character: string, name: string][] = [
+  [';', 'semicolons'],
+  ['\t', 'tabs'],
+]
+
+/** What stands between names of fields in the place of commas; `null` for nothing that is known. */
+export const wrongSeparator = (names: string): string | null =>
+  WRONG_SEPARATORS.find(
+    ([character]) => names.includes(character) && namesColumn(names, character),
+  )?.[1] ?? null
+
+function unknownName(name: string): string {
+  if (name === '') return 'has a column without a name'
+  const used = wrongSeparator(name)
+  return used === null
+    ? 'is not a known column'
+    : `has names separated by ${used}; put commas between all of them, and between the cells`
+}
 
 /** What the cells of a line stand for. */
 export interface Header {
@@ -23,8 +47,7 @@ export function readHeader(line: number, cells: string[]): { header: Header; fau
   const known = new Set<Column>()
   const columns = cells.map((name): Column | null => {
     if (!isColumn(name)) {
-      const message = name === '' ? 'has a column without a name' : 'is not a known column'
-      faults.push({ line, column: name === '' ? null : name, message })
+      faults.push({ line, column: name === '' ? null : name, message: unknownName(name) })
       return null
     }
     if (known.has(name)) {

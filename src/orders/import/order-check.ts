@@ -1,7 +1,7 @@
 import type { FieldError } from '../../validation/field-errors.js'
 import type { Checked } from '../../validation/validator.js'
 import { ImportedOrder } from '../order.js'
-import { newOrderFaults } from '../order-changes.js'
+import { momentFaults, newOrderFaults } from '../order-changes.js'
 import { checker } from '../vocabulary.js'
 import { readCells } from './order-cells.js'
 import type { Header } from './header.js'
@@ -26,7 +26,11 @@ export function orderCheck(header: Header, now: number): (cells: string[]) => Ch
     const { given, errors } = readCells(header, cells)
     const { id, orderNumber } = given
     const checked = check(given)
-    const found: FieldError[] = [...errors, ...newOrderFaults(given, now)]
+    const found: FieldError[] = [
+      ...errors,
+      ...newOrderFaults(given, now),
+      ...momentFaults(given, now),
+    ]
     if (!checked.ok) {
       // The header was told of what it lacks, once.
       found.push(...checked.errors.filter(({ path }) => !header.missing.has(path)))

@@ -5,7 +5,7 @@ const NEWLINE = 0x0a
 const BYTE_ORDER_MARK = '\ufeff'
 
 /** No order comes near it; a file without line breaks is not read into memory to find that out. */
-const LONGEST_LINE_BYTES = 4 * 1024 * 1024
+export const LONGEST_LINE_BYTES = 4 * 1024 * 1024
 
 /** What is wrong with the bytes of some lines, of which `first` is the first. */
 function* byteFaults(block: Buffer, first: number): Generator<Fault> {

@@ -21,8 +21,10 @@ const isEmpty = (cell: unknown): boolean =>
   cell === null || cell === undefined || (typeof cell === 'string' && cell.trim() === '')
 
 /** Control characters, tabs and breaks included, that text of one line cannot have. */
-const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]+/gu
-const CONTROLS_OF_TEXT = /(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069\p{Cs}]+/gu
+const CONTROLS =
+  /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}\p{Noncharacter_Code_Point}]+/gu
+const CONTROLS_OF_TEXT =
+  /(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069\p{Cs}\p{Noncharacter_Code_Point}]+/gu
 
 const textOf = (cell: unknown): string | null => {
   if (typeof cell === 'string') return cell

@@ -52,7 +52,7 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
   const thread = replicaThread({ path: file.path, settings }, { isLoaded, asOf }, log)
 
   /** Part of the orders is worse than none: nobody would see that some are missing. */
-  function requireReadable(): void {
+  function requireLoaded(): void {
     const state = thread.state()
     if (state.isLoaded) return
     throw new Problem(503, `The orders are being taken in from NocoDB${progressOf(state)}.`, {
@@ -63,7 +63,10 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
   return {
     ...book,
     path: file.path,
-    requireReadable,
+    check() {
+      requireLoaded()
+      book.check()
+    },
     freshness() {
       const { asOf, trouble } = thread.state()
       return { asOf, trouble }
@@ -75,19 +78,19 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
       return { ready: state.isLoaded, detail: describe(state) }
     },
     get(id) {
-      requireReadable()
+      requireLoaded()
       return book.get(id)
     },
     history(id) {
-      requireReadable()
+      requireLoaded()
       return book.history(id)
     },
     async list(filters, slice) {
-      requireReadable()
+      requireLoaded()
       return book.list(filters, slice)
     },
     readSums(read) {
-      requireReadable()
+      requireLoaded()
       return book.readSums(read)
     },
     create: (given, by, idempotencyKey) =>
@@ -95,6 +98,7 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
     change: (id, changes, context) =>
       thread.ask<ChangeOutcome>({ kind: 'change', id, changes, context }),
     cancel: (id, context) => thread.ask<ChangeOutcome>({ kind: 'cancel', id, context }),
+    restore: (id, context) => thread.ask<ChangeOutcome>({ kind: 'restore', id, context }),
     async close() {
       await thread.close()
       await book.close()

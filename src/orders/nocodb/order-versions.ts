@@ -29,8 +29,8 @@ const MOST_ATTEMPTS = 10
 /** Some databases fail where they are asked for a higher id than they can have. */
 const HIGHEST_ID = 2 ** 31 - 1
 
-/** What a change makes of an order. */
-type Apply = (order: Order, now: string) => Changed
+/** What a change makes of an order whose history, newest first, is known. */
+type Apply = (order: Order, history: RowOrder['history'], now: string) => Changed
 
 /** Whether a row holds what was written with a token, or what came after that. */
 function holds(row: Row, token: string, titles: ColumnTitles): boolean {
@@ -95,7 +95,7 @@ export function orderVersions({ table, replica, titles, inLine }: Options) {
     if (ifVersions !== null && !ifVersions.includes(order.version)) {
       return { outcome: 'stale', order }
     }
-    const changed = apply(order, new Date().toISOString())
+    const changed = apply(order, found.history.toReversed(), new Date().toISOString())
     if (changed.outcome !== 'changed') return changed
     const isWritten = await writeVersion(read.row, found, order, changed, by, 'urgent')
     return isWritten ? changed : null

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ChangeContext, ChangeOutcome, CreateOutcome } from '../book/order-book.js'
-import { cancelledOrder, changedOrder } from '../order-changes.js'
+import { cancelledOrder, changedOrder, restoredOrder } from '../order-changes.js'
 import type { NewOrder, OrderChanges } from '../order.js'
 import type { ColumnTitles } from './columns.js'
 import { orderEntry } from './order-entry.js'
@@ -53,12 +53,19 @@ export function orderWrites({ canWrite, onUnnumbered, ...store }: Options) {
       context: ChangeContext,
     ): Promise<ChangeOutcome> {
       requireWritable()
-      return versions.change(id, context, (order, now) => changedOrder(order, changes, now))
+      return versions.change(id, context, (order, _history, now) =>
+        changedOrder(order, changes, now),
+      )
     },
     /** Calls an order off; the record stays. */
     async cancel(id: string, context: ChangeContext): Promise<ChangeOutcome> {
       requireWritable()
-      return versions.change(id, context, cancelledOrder)
+      return versions.change(id, context, (order, _history, now) => cancelledOrder(order, now))
+    },
+    /** Undoes the cancelling of an order. */
+    async restore(id: string, context: ChangeContext): Promise<ChangeOutcome> {
+      requireWritable()
+      return versions.change(id, context, restoredOrder)
     },
     adopt: versions.adopt,
   }

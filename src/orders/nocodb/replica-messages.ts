@@ -14,7 +14,7 @@ export interface ReplicaTask {
 export type WriteTask =
   | { kind: 'create'; given: NewOrder; by: string; idempotencyKey: string | undefined }
   | { kind: 'change'; id: string; changes: OrderChanges; context: ChangeContext }
-  | { kind: 'cancel'; id: string; context: ChangeContext }
+  | { kind: 'cancel' | 'restore'; id: string; context: ChangeContext }
 
 export interface WriteQuestion {
   number: number

@@ -66,6 +66,8 @@ function done(task: WriteTask): Promise<WriteOutcome> {
       return writes.change(task.id, task.changes, task.context)
     case 'cancel':
       return writes.cancel(task.id, task.context)
+    case 'restore':
+      return writes.restore(task.id, task.context)
   }
 }
 

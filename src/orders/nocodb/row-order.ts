@@ -1,5 +1,5 @@
 import type { HistoryEntry } from '../book/order-records.js'
-import { momentsAt } from '../order-changes.js'
+import { erased, momentsAt } from '../order-changes.js'
 import type { FieldChange, Order } from '../order.js'
 import { isAsWritten, isDataOf, momentOf, READERS } from './cells.js'
 import { ORDER_FIELDS, type ColumnTitles, type OrderField } from './columns.js'
@@ -129,7 +129,11 @@ export function orderOfRow(row: Row, titles: ColumnTitles): RowReading {
     updatedAt: wasEdited ? touchedAt : record.order.updatedAt,
     version,
   } as RowOrder['order']
-  if (wasEdited) Object.assign(order, momentsOf(order, changes, touchedAt))
+  if (wasEdited) {
+    const moments = momentsOf(order, changes, touchedAt)
+    changes.push(...erased(order, moments))
+    Object.assign(order, moments)
+  }
 
   const history = record?.history ?? []
   const edit = { at: touchedAt, by: SOMEBODY, version, changes }
@@ -147,7 +151,11 @@ export function orderOfRow(row: Row, titles: ColumnTitles): RowReading {
 }
 
 /** When a status set in NocoDB was reached, unless a person has said so there. */
-function momentsOf(order: RowOrder['order'], changes: FieldChange[], now: string) {
+function momentsOf(
+  order: RowOrder['order'],
+  changes: FieldChange[],
+  now: string,
+): Partial<ReturnType<typeof momentsAt>> {
   const moved = changes.some(({ field }) => field === 'status')
   const told = changes.some(({ field }) => field === 'fulfilledAt' || field === 'cancelledAt')
   return moved && !told ? momentsAt(order, order.status, now) : {}

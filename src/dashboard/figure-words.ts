@@ -1,0 +1,62 @@
+import type { Step } from '../orders/book/day-calendar.js'
+
+/** The unit that a mass is told in: tonnes from 10 t on. */
+export type MassUnit = 'kg' | 't'
+const KG_PER_T = 1000
+const FIRST_IN_TONNES_KG = 10 * KG_PER_T
+
+/** The unit that suits a mass, or several of which this is the largest. */
+export const massUnit = (kg: number): MassUnit => (kg < FIRST_IN_TONNES_KG ? 'kg' : 't')
+/** A mass as a number of a unit. */
+export const inUnit = (kg: number, unit: MassUnit): number => (unit === 't' ? kg / KG_PER_T : kg)
+
+const TICKS: Record<Step, Intl.DateTimeFormatOptions> = {
+  day: { day: 'numeric', month: 'short' },
+  week: { day: 'numeric', month: 'short' },
+  month: { month: 'short', year: 'numeric' },
+}
+
+const moment = (isoDate: string): Date => new Date(`${isoDate}T00:00:00Z`)
+
+/** What the dashboard writes in a reader's locale, beyond what every page does. */
+export function figureWords(locale: string) {
+  // Days are named, not moments: they are the same in every zone.
+  const dates = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
+  const oneDigit = { minimumFractionDigits: 1, maximumFractionDigits: 1 }
+  const percent = new Intl.NumberFormat(locale, { style: 'percent' })
+  const share = new Intl.NumberFormat(locale, { style: 'percent', ...oneDigit })
+  const tenths = new Intl.NumberFormat(locale, oneDigit)
+  const twoDigits = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
+  const period = dates({ dateStyle: 'medium' })
+  const day = dates({ weekday: 'short', day: 'numeric', month: 'short' })
+  const month = dates({ month: 'long', year: 'numeric' })
+  return {
+    locale,
+    /** A ratio in whole per cent */
+    percent: (ratio: number): string => percent.format(ratio),
+    /** A ratio in per cent, with one decimal so that columns align */
+    share: (ratio: number): string => share.format(ratio),
+    tenths: (value: number): string => tenths.format(value),
+    /** How many of something there are in a unit of time; few of them are still told apart from none */
+    rate: (value: number): string =>
+      value > 0 && value < 0.1 ? twoDigits.format(value) : tenths.format(value),
+    /** A mass in the unit that suits it */
+    mass(kg: number): { value: string; unit: MassUnit } {
+      const unit = massUnit(kg)
+      return { value: tenths.format(inUnit(kg, unit)), unit }
+    },
+    /** From a day to a day, both included */
+    period: (from: string, to: string): string =>
+      from === to ? period.format(moment(from)) : period.formatRange(moment(from), moment(to)),
+    /** A step of the timeline, from its first day to its last */
+    step: (step: Step, from: string, to: string): string => {
+      if (step === 'week') return period.formatRange(moment(from), moment(to))
+      return (step === 'day' ? day : month).format(moment(from))
+    },
+    /** The same as short as an axis likes it */
+    tick: (step: Step, from: string): string => dates(TICKS[step]).format(moment(from)),
+  }
+}
+
+export type FigureWords = ReturnType<typeof figureWords>

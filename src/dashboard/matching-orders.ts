@@ -1,0 +1,15 @@
+import { DEFAULT_PAGE_SIZE, listUrl, type ListQuery } from '../orders/list-query.js'
+import { DEFAULT_SORT } from '../orders/order-filters.js'
+import { counts, ORDER_STATUSES } from '../orders/order-status.js'
+import type { DashboardStats } from './dashboard-stats.js'
+
+/** The statuses of the orders whose CO2e and money count. */
+export const COUNTED_STATUSES = ORDER_STATUSES.filter(counts)
+
+/** The address of the list of the orders that a figure is made of. */
+export const ordersUrl = (filters: Partial<ListQuery>): string =>
+  listUrl({ sort: DEFAULT_SORT, page: 1, pageSize: DEFAULT_PAGE_SIZE, ...filters })
+
+/** The days of statistics as filters of the list; all time needs none. */
+export const daysOf = ({ range, from, to }: DashboardStats): Pick<ListQuery, 'from' | 'to'> =>
+  range === 'all' ? {} : { from, to }

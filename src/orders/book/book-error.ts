@@ -1,0 +1,28 @@
+/** The order book cannot be used; `message` says to the operator why, and what to do. */
+export class BookError extends Error {
+  override readonly name = 'BookError'
+}
+
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
+const REASONS: readonly [codes: RegExp, reason: string][] = [
+  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'the disk is full, so make room'],
+  [
+    /^(SQLITE_READONLY|SQLITE_PERM|EACCES|EPERM|EROFS)/,
+    'this user may not write there, so give the right to',
+  ],
+  [/^(SQLITE_IOERR|EIO)/, 'the disk has no room left, or fails'],
+  [/^SQLITE_BUSY/, 'another process writes to it, so start again when that is done'],
+]
+
+/** What a library or the system throws over the file of a book, as a BookError. */
+export function asBookError(path: string, error: unknown): BookError {
+  if (error instanceof BookError) return error
+  const code = codeOf(error)
+  const [, reason] = REASONS.find(([codes]) => codes.test(code)) ?? []
+  return new BookError(
+    `${path} cannot be opened (${code || 'unknown reason'})${reason === undefined ? '' : `: ${reason}`}.`,
+    { cause: error },
+  )
+}

@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { BookError, codeOf } from './book-error.js'
+import { APPLICATION_ID, LAYOUT, layoutOf, migrate } from './migrations.js'
+
+const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))
+
+const damaged = (path: string): BookError =>
+  new BookError(
+    `${path} is damaged: restore it from a back-up, together with its -wal file. It was left as it is.`,
+  )
+
+/** What a file is made of: its tables, their columns and indexes, by name. */
+function partsOf(db: Database.Database): string[] {
+  const parts = db.prepare<[], string>(
+    `SELECT type || ' ' || name FROM sqlite_schema
+     UNION ALL
+     SELECT 'column ' || sqlite_schema.name || '.' || columns.name
+     FROM sqlite_schema, pragma_table_xinfo(sqlite_schema.name) AS columns
+     WHERE sqlite_schema.type = 'table'`,
+  )
+  return parts.pluck().all()
+}
+
+/** The first part that a book of a layout has and this one lacks. */
+function missingPart(db: Database.Database, layout: number): string | undefined {
+  const whole = new Database(':memory:')
+  migrate(whole, layout)
+  const found = new Set(partsOf(db))
+  const missing = partsOf(whole).find((part) => !found.has(part))
+  whole.close()
+  return missing
+}
+
+function check(db: Database.Database, path: string): void {
+  const layout = layoutOf(db)
+  const id = db.pragma('application_id', { simple: true })
+  if (id !== APPLICATION_ID) {
+    throw new BookError(
+      `${path} is not an order book of Clearwake: move it away, or set another DATA_DIR.`,
+    )
+  }
+  if (layout > LAYOUT) {
+    throw new BookError(
+      `${path} was written by a newer Clearwake (layout ${layout}, this one knows ${LAYOUT}): run that version. The file was left as it is.`,
+    )
+  }
+  const faults = db.pragma('quick_check(1)', { simple: true })
+  if (faults !== 'ok') throw damaged(path)
+  const missing = missingPart(db, layout)
+  if (missing !== undefined) {
+    throw new BookError(
+      `${path} lacks a part (${missing}): restore it from a back-up. It was left as it is.`,
+    )
+  }
+}
+
+/**
+ * Looks at a file and throws a BookError where it is no order book that this version can use.
+ * Nothing is written to the file then, and nothing new is left beside it.
+ */
+export function inspectDatabase(path: string, waitMs: number): void {
+  const stoodAlone = !existsSync(`${path}-wal`) && !existsSync(`${path}-shm`)
+  let db
+  try {
+    db = new Database(path, { readonly: true, timeout: waitMs })
+    check(db, path)
+  } catch (error) {
+    db?.close()
+    if (stoodAlone) removeCompanions(path)
+    throw isDamage(error) ? damaged(path) : error
+  } finally {
+    db?.close()
+  }
+}
+
+/**
+ * Has SQLite remove the empty journal that it made for reading. It does so for the last one who
+ * may write and closes, and no sooner: another process may have begun to use the file.
+ */
+function removeCompanions(path: string): void {
+  if (!existsSync(`${path}-wal`)) return
+  try {
+    const db = new Database(path, { fileMustExist: true })
+    try {
+      db.pragma('schema_version')
+    } finally {
+      db.close()
+    }
+  } catch {
+    // The refusal tells what is wrong already.
+  }
+}

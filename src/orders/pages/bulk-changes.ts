@@ -1,0 +1,73 @@
+import type { ChangeOutcome, OrderBook } from '../book/order-book.js'
+import { isLiveStatus, STATUS_NAMES } from './order-words.js'
+import type { LiveStatus, Order } from '../order.js'
+
+/** An order as the list showed it when it was chosen. */
+export interface Chosen {
+  id: string
+  version: number
+}
+
+export type BulkAction = { kind: 'cancel' } | { kind: 'status'; status: LiveStatus }
+
+/** What became of several orders. */
+export interface BulkOutcome {
+  done: Order[]
+  /** Were so already */
+  unchanged: Order[]
+  refused: { order: Order | null; id: string; reason: string }[]
+}
+
+/** Orders chosen in a list, written `id:version`, each once; what is not written so is left out. */
+export function readChosen(given: unknown): Chosen[] {
+  return [...new Set([given].flat())].flatMap((text) => {
+    const [, id, version] = /^(\d{1,16}):(\d{1,10})$/.exec(String(text)) ?? []
+    return id === undefined ? [] : [{ id, version: Number(version) }]
+  })
+}
+
+/** What is to be done with them: `cancel`, or a status; `null` for anything else. */
+export function readAction(given: unknown): BulkAction | null {
+  if (given === 'cancel') return { kind: 'cancel' }
+  return isLiveStatus(given) ? { kind: 'status', status: given } : null
+}
+
+function refusal(outcome: ChangeOutcome): string | null {
+  switch (outcome.outcome) {
+    case 'no such order':
+      return 'is no longer there'
+    case 'stale':
+      return 'was changed by somebody else in the meantime'
+    case 'no such move': {
+      const { order, moves } = outcome
+      const open = moves.map((status) => STATUS_NAMES[status].toLowerCase())
+      const now = STATUS_NAMES[order.status].toLowerCase()
+      return open.length > 0
+        ? `is ${now}, and can only become ${open.join(' or ')}`
+        : `is ${now}, and stays so`
+    }
+    default:
+      return null
+  }
+}
+
+/** Changes several orders, each by itself: one that is refused does not hold up the others. */
+export async function changeSeveral(
+  book: OrderBook,
+  chosen: Chosen[],
+  action: BulkAction,
+  by: string,
+): Promise<BulkOutcome> {
+  const outcomes: BulkOutcome = { done: [], unchanged: [], refused: [] }
+  for (const { id, version } of chosen) {
+    const context = { by, ifVersions: [version] }
+    const outcome =
+      action.kind === 'cancel'
+        ? await book.cancel(id, context)
+        : await book.change(id, { status: action.status }, context)
+    if (outcome.outcome === 'changed') outcomes.done.push(outcome.order)
+    else if (outcome.outcome === 'unchanged') outcomes.unchanged.push(outcome.order)
+    else outcomes.refused.push({ id, order: book.get(id), reason: refusal(outcome) ?? '' })
+  }
+  return outcomes
+}

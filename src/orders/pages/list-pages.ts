@@ -1,0 +1,116 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import adminPages from '../../plugins/admin-pages.js'
+import { readerLocale } from '../../plugins/reader-locale.js'
+import type { OrderBook } from '../book/order-book.js'
+import { changeSeveral, readAction, readChosen } from './bulk-changes.js'
+import { bulkSummary } from './bulk-view.js'
+import { figuresFor } from './figures.js'
+import { readListQuery } from '../list-query.js'
+import { listView } from './list-view.js'
+import { STATUS_NAMES } from './order-words.js'
+
+type Fields = Record<string, unknown>
+
+const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => {
+  await app.register(adminPages)
+  const { timeZone } = book.calendar
+
+  async function listFor(request: FastifyRequest, address: Fields, chosen: string[] = []) {
+    const { query, leftOut } = readListQuery(address)
+    const { sort, page, pageSize, ...filters } = query
+    const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
+    const { items, total } = await book.list(filters, slice)
+    const figures = figuresFor(readerLocale(request.headers['accept-language']), timeZone)
+    const currencies = book.currencies()
+    return listView({
+      query,
+      leftOut,
+      chosen: new Set(chosen),
+      items,
+      total,
+      currencies,
+      figures,
+      timeZone,
+    })
+  }
+
+  app.get<{ Querystring: Fields }>('/admin/orders', async (request, reply) => {
+    const list = await listFor(request, request.query)
+    // While somebody types, only what is listed changes, so that the form keeps its focus.
+    if (request.wantsFragment) {
+      // The address that goes into the history has no blanks, as forms send them, and goes once.
+      const current = request.headers['hx-current-url']?.toString() ?? ''
+      void reply.header('hx-push-url', current.endsWith(list.url) ? 'false' : list.url)
+    }
+    const listOnly = request.headers['hx-target']?.toString().endsWith('#list') ?? false
+    return reply.hypermedia(
+      { page: 'orders/orders', fragment: listOnly ? 'orders/_list' : 'orders/_orders' },
+      { administrator: request.administrator, list },
+    )
+  })
+
+  /** What came with a form about several orders: which ones, and the list they were chosen from. */
+  function readSeveral({ order, list }: Fields) {
+    const address = typeof list === 'string' ? list : ''
+    const parameters = new URLSearchParams(address)
+    const fields = Object.fromEntries(
+      [...parameters.keys()].map((name) => [name, parameters.getAll(name)]),
+    )
+    return { chosen: readChosen(order), address, fields }
+  }
+  const nothingChosen = { text: 'Choose orders first, and what to do with them.', refused: [] }
+
+  app.post<{ Body: Fields | undefined }>('/admin/orders/several', async (request, reply) => {
+    const { administrator, body = {} } = request
+    const { chosen, fields } = readSeveral(body)
+    const action = readAction(body.action)
+    if (action === null || chosen.length === 0) {
+      // Who keeps orders, or has not said what to do with them, still has them chosen.
+      const ids = chosen.map(({ id }) => id)
+      const list = await listFor(request, fields, ids)
+      const summary = body.action === 'keep' && chosen.length > 0 ? undefined : nothingChosen
+      return reply.hypermedia(
+        { page: 'orders/orders', fragment: 'orders/_orders' },
+        { administrator, list, summary },
+      )
+    }
+    const outcome = await changeSeveral(book, chosen, action, administrator.email)
+    const summary = bulkSummary(
+      outcome,
+      action.kind === 'cancel' ? 'cancelled' : STATUS_NAMES[action.status].toLowerCase(),
+    )
+    const refused = outcome.refused.map(({ id }) => id)
+    const list = await listFor(request, fields, refused)
+    return reply.hypermedia(
+      { page: 'orders/orders', fragment: 'orders/_orders' },
+      { administrator, list, summary },
+    )
+  })
+
+  // Cancelling is asked about first.
+  app.post<{ Body: Fields | undefined }>(
+    '/admin/orders/several/cancellation',
+    async (request, reply) => {
+      const { administrator, body = {} } = request
+      const { chosen, address, fields } = readSeveral(body)
+      const orders = chosen.flatMap(({ id }) => book.get(id) ?? [])
+      if (orders.length === 0) {
+        const list = await listFor(request, fields)
+        return reply.hypermedia(
+          { page: 'orders/orders', fragment: 'orders/_orders' },
+          { administrator, list, summary: nothingChosen },
+        )
+      }
+      return reply.hypermedia(
+        { page: 'orders/cancel-several', fragment: 'orders/_cancel-several' },
+        { administrator, chosen, orders, address },
+      )
+    },
+  )
+  // Reloading what came of it leads back to the list.
+  for (const path of ['/admin/orders/several', '/admin/orders/several/cancellation']) {
+    app.get(path, async (_request, reply) => reply.redirect('/admin/orders', 303))
+  }
+}
+
+export default pages

@@ -1,0 +1,31 @@
+import { parseNumber, unambiguous, type ParsedNumber } from '../../calculator/number-text.js'
+import { minorUnitDigits } from '../minor-unit.js'
+import { Order } from '../order.js'
+
+const MOST_MINOR = Order.properties.amountMinor.maximum ?? Number.MAX_SAFE_INTEGER
+
+/** An amount as one types it: in major units, with all the decimals of its currency. */
+export function amountText(amountMinor: number, currency: string): string {
+  const digits = minorUnitDigits(currency)
+  return unambiguous((amountMinor / 10 ** digits).toFixed(digits))
+}
+
+/** Reads an amount as people type it, in major units of a currency, as its minor units. */
+export function readAmount(text: string, currency: string): ParsedNumber {
+  const digits = minorUnitDigits(currency)
+  const parsed = parseNumber(text, digits)
+  if (!parsed.ok) return parsed
+  const { value } = parsed
+  const most = MOST_MINOR / 10 ** digits
+  if (value < 0) return { ok: false, message: 'must be at least 0' }
+  if (value > most) return { ok: false, message: `must be at most ${most}` }
+  if (Number(value.toFixed(digits)) !== value) {
+    const message =
+      digits === 0
+        ? `must be a whole number: ${currency} has no decimals`
+        : `must have at most ${digits} decimals in ${currency}`
+    return { ok: false, message }
+  }
+  // Minus nothing is nothing.
+  return { ok: true, value: Math.round(value * 10 ** digits) + 0 }
+}

@@ -1,0 +1,81 @@
+import { parseNumber, unambiguous } from '../../calculator/number-text.js'
+import { isCurrency } from '../../validation/formats.js'
+import { amountText, readAmount } from './money-text.js'
+import type { Order } from '../order.js'
+
+/** The fields of an order's forms. All are texts there, and money is one amount and a currency. */
+export const ORDER_FIELDS = [
+  'customerName',
+  'customerEmail',
+  'vesselName',
+  'imoNumber',
+  'co2eKg',
+  'amount',
+  'currency',
+  'orderSourceId',
+  'notes',
+] as const
+export type OrderField = (typeof ORDER_FIELDS)[number]
+
+export type FieldTexts = Partial<Record<OrderField, string>>
+/** What is wrong with fields, by their names */
+export type Faults = Record<string, string>
+
+export const BLANK = 'must be filled in'
+
+const NULLABLE: readonly OrderField[] = ['vesselName', 'imoNumber', 'orderSourceId']
+
+/** Whether a field of a form may stay empty. */
+export const mayBeBlank = (field: OrderField): boolean =>
+  field === 'notes' || NULLABLE.includes(field)
+
+/** A field's text as it was sent: without blanks about it, lines broken as we break them. */
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value.replace(/\r\n?/g, '\n').trim() : ''
+
+/** An order's fields as one would type them. */
+export const textsOf = (order: Order): Record<OrderField, string> => ({
+  customerName: order.customerName,
+  customerEmail: order.customerEmail,
+  vesselName: order.vesselName ?? '',
+  imoNumber: order.imoNumber ?? '',
+  co2eKg: unambiguous(String(order.co2eKg)),
+  amount: amountText(order.amountMinor, order.currency),
+  currency: order.currency,
+  orderSourceId: order.orderSourceId ?? '',
+  notes: order.notes,
+})
+
+/** Some fields as they were typed, and what they come to. */
+export interface ReadFields {
+  texts: FieldTexts
+  /** By the names of an order, still to be checked */
+  given: Record<string, unknown>
+  faults: Faults
+}
+
+/** Reads some fields of a submitted form; what cannot be read is named, and nothing typed is lost. */
+export function readFields(
+  fields: readonly OrderField[],
+  submitted: Record<string, unknown>,
+): ReadFields {
+  const texts: FieldTexts = Object.fromEntries(
+    fields.map((field) => [field, textOf(submitted[field])]),
+  )
+  const given: Record<string, unknown> = {}
+  const faults: Faults = {}
+  for (const field of fields) {
+    const text = texts[field] ?? ''
+    if (text === '' && !mayBeBlank(field)) faults[field] = BLANK
+    else if (field === 'co2eKg' || field === 'amount') {
+      const { currency = '' } = texts
+      // Of an unknown currency only that is told: who knows how many decimals it has.
+      if (field === 'amount' && !isCurrency(currency.toUpperCase())) continue
+      const read = field === 'co2eKg' ? parseNumber(text) : readAmount(text, currency.toUpperCase())
+      if (!read.ok) faults[field] = read.message
+      else given[field === 'amount' ? 'amountMinor' : field] = read.value + 0
+    } else if (field === 'currency') given[field] = text.toUpperCase()
+    else given[field] = text === '' && field !== 'notes' ? null : text
+  }
+  return { texts, given, faults }
+}

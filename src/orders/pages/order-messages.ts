@@ -1,0 +1,22 @@
+import type { Order } from '../order.js'
+import { STATUS_NAMES } from './order-words.js'
+
+const WORDS = {
+  created: ({ orderNumber }: Order) => `Order ${orderNumber} was entered.`,
+  saved: ({ orderNumber }: Order) => `Order ${orderNumber} was saved.`,
+  unchanged: ({ orderNumber }: Order) => `Order ${orderNumber} is as it was: nothing was changed.`,
+  moved: ({ orderNumber, status }: Order) => `Order ${orderNumber} is now ${inText(status)}.`,
+  cancelled: ({ orderNumber }: Order) => `Order ${orderNumber} was cancelled.`,
+  restored: ({ orderNumber, status }: Order) =>
+    `Order ${orderNumber} is no longer cancelled: it is ${inText(status)} again.`,
+} as const satisfies Record<string, (order: Order) => string>
+
+const inText = (status: Order['status']): string => STATUS_NAMES[status].toLowerCase()
+
+/** What was done to an order. */
+export type MessageCode = keyof typeof WORDS
+
+export const isMessageCode = (code: string): code is MessageCode => Object.hasOwn(WORDS, code)
+
+/** A message in words. */
+export const messageText = (code: MessageCode, order: Order): string => WORDS[code](order)

@@ -1,0 +1,128 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import adminPages from '../../plugins/admin-pages.js'
+import type { ChangeContext, OrderBook } from '../book/order-book.js'
+import { editFormOf, isEditGroup, readEditForm, versionIn } from './edit-form.js'
+import { placeUrl, readPlace } from './list-place.js'
+import { orderAnswers, type OrderRoute } from './order-answers.js'
+import { ORDER_STATUSES } from '../order-status.js'
+import { orderView, refusedMove } from './order-view.js'
+import { saveEdit } from './save-edit.js'
+
+const contextOf = (request: FastifyRequest, version: number): ChangeContext => ({
+  by: request.administrator.email,
+  ifVersions: [version],
+})
+
+const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => {
+  await app.register(adminPages)
+  const { timeZone } = book.calendar
+  const { figuresOf, missing, show, done, overtaken } = orderAnswers(book)
+
+  app.get<OrderRoute>('/admin/orders/:id', async (request, reply) => {
+    const order = book.get(request.params.id)
+    if (order === null) return missing(reply)
+    const { group } = request.query
+    return show(request, reply, order, isEditGroup(group) ? { edited: group } : {})
+  })
+
+  app.get<OrderRoute>('/admin/orders/:id/edit', async (request, reply) => {
+    const order = book.get(request.params.id)
+    const { group } = request.query
+    if (order === null || !isEditGroup(group)) return missing(reply)
+    return show(request, reply, order, { form: editFormOf(order, group), isWhole: false })
+  })
+
+  app.post<OrderRoute>('/admin/orders/:id/edit', async (request, reply) => {
+    const order = book.get(request.params.id)
+    const { group } = request.query
+    if (order === null || !isEditGroup(group)) return missing(reply)
+    const { form, changes } = readEditForm(group, request.body ?? {})
+    if (changes === null) {
+      return show(request, reply.code(422), order, { form, isWhole: false })
+    }
+    const saved = await saveEdit(book, order.id, changes, form, request.administrator.email)
+    switch (saved.outcome) {
+      case 'changed':
+        return done(request, reply, saved.order, 'saved')
+      case 'unchanged':
+        return done(request, reply, saved.order, 'unchanged')
+      case 'stale':
+        return show(request, reply.code(412), saved.order, { form, conflict: true })
+      default:
+        return missing(reply)
+    }
+  })
+
+  app.post<OrderRoute>('/admin/orders/:id/status', async (request, reply) => {
+    const { id } = request.params
+    const body = request.body ?? {}
+    const to = ORDER_STATUSES.find((status) => status === body.status)
+    const order = book.get(id)
+    if (order === null) return missing(reply)
+    if (to === undefined || to === 'cancelled') {
+      const notice = { title: 'There is no such status', text: 'Nothing was changed.', entries: [] }
+      return show(request, reply.code(422), order, { notice })
+    }
+    const version = versionIn(body)
+    const moved = await book.change(id, { status: to }, contextOf(request, version))
+    switch (moved.outcome) {
+      case 'changed':
+      case 'unchanged':
+        return done(request, reply, moved.order, 'moved')
+      case 'no such move':
+        return show(request, reply.code(409), moved.order, { notice: refusedMove(moved.order, to) })
+      case 'stale': {
+        const notice = overtaken(request, moved.order, version)
+        return show(request, reply.code(412), moved.order, { notice })
+      }
+      case 'no such order':
+        return missing(reply)
+    }
+  })
+
+  app.get<OrderRoute>('/admin/orders/:id/cancel', async (request, reply) => {
+    const order = book.get(request.params.id)
+    if (order === null) return missing(reply)
+    const place = readPlace(request.query)
+    if (order.status === 'cancelled') {
+      return request.wantsFragment
+        ? show(request, reply, order)
+        : reply.redirect(placeUrl(place, `/admin/orders/${order.id}`), 303)
+    }
+    return reply.hypermedia(
+      { page: 'orders/cancel', fragment: 'orders/_cancel-dialog' },
+      {
+        administrator: request.administrator,
+        order: orderView({ order, history: [], place, figures: figuresOf(request), timeZone }),
+      },
+    )
+  })
+
+  app.post<OrderRoute>('/admin/orders/:id/cancel', async (request, reply) => {
+    const version = versionIn(request.body ?? {})
+    const cancelled = await book.cancel(request.params.id, contextOf(request, version))
+    if (cancelled.outcome === 'no such order') return missing(reply)
+    const { order } = cancelled
+    if (cancelled.outcome === 'stale' && order.status !== 'cancelled') {
+      const notice = overtaken(request, order, version)
+      return show(request, reply.code(412), order, { notice })
+    }
+    return done(request, reply, order, 'cancelled')
+  })
+
+  app.post<OrderRoute>('/admin/orders/:id/restore', async (request, reply) => {
+    const { id } = request.params
+    const order = book.get(id)
+    if (order === null) return missing(reply)
+    if (order.status !== 'cancelled') return done(request, reply, order, 'unchanged')
+    const restored = await book.restore(id, contextOf(request, order.version))
+    if (restored.outcome !== 'changed') {
+      const now = book.get(id) ?? order
+      const notice = overtaken(request, now, order.version)
+      return show(request, reply.code(412), now, { notice })
+    }
+    return done(request, reply, restored.order, 'restored')
+  })
+}
+
+export default pages

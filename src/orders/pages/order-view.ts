@@ -1,0 +1,166 @@
+import type { HistoryEntry } from '../book/order-records.js'
+import { EDIT_GROUP_NAMES, EDIT_GROUPS, type EditForm, type EditGroup } from './edit-form.js'
+import { fieldViews } from './field-view.js'
+import type { Figures } from './figures.js'
+import { historyView, type EntryView } from './history-view.js'
+import { placeUrl, type ListPlace } from './list-place.js'
+import { textsOf, type FieldTexts } from './order-fields.js'
+import { movesFrom, type OrderStatus } from '../order-status.js'
+import { STATUS_NAMES } from './order-words.js'
+import type { Order } from '../order.js'
+import { tripView } from './trip-view.js'
+
+const GROUP_TITLES: Record<EditGroup, string> = {
+  customer: 'Customer',
+  vessel: 'Vessel',
+  amounts: 'CO₂e and amount',
+  source: 'Order source',
+  notes: 'Notes',
+}
+
+/** What a button that moves an order to a status says. */
+const MOVE_LABELS: Record<OrderStatus, string> = {
+  pending: 'Reopen as pending',
+  paid: 'Mark as paid',
+  processing: 'Start processing',
+  fulfilled: 'Mark as fulfilled',
+  refunded: 'Mark as refunded',
+  cancelled: 'Cancel',
+}
+
+/** Which step usually comes next. */
+const USUAL_STEP: Partial<Record<OrderStatus, OrderStatus>> = {
+  pending: 'paid',
+  paid: 'processing',
+  processing: 'fulfilled',
+}
+
+/** Why something was not done, and what to do about it. */
+export interface Notice {
+  title: string
+  text: string
+  /** What others have changed */
+  entries: EntryView[]
+}
+
+/** What may be told of an order's page beside the order. */
+export interface Telling {
+  /** A group that is being edited */
+  form?: EditForm
+  /** Others have changed the order since that form was made */
+  conflict?: boolean
+  /** A group that has just been edited */
+  edited?: EditGroup
+  notice?: Notice
+}
+
+interface Shown extends Telling {
+  order: Order
+  history: HistoryEntry[]
+  place: ListPlace
+  figures: Figures
+  timeZone: string
+}
+
+/** Fields of a form that somebody else has changed to something other than what was typed. */
+function changedByOthers(order: Order, form: EditForm, figures: Figures): FieldTexts {
+  const now = textsOf(order)
+  const readable: FieldTexts = {
+    ...now,
+    co2eKg: `${figures.exact(order.co2eKg)} kg`,
+    amount: figures.money(order.amountMinor, order.currency),
+  }
+  return Object.fromEntries(
+    EDIT_GROUPS[form.group]
+      .filter((field) => now[field] !== form.texts[field])
+      .map((field) => [field, readable[field] === '' ? 'nothing' : readable[field]]),
+  )
+}
+
+const isShort = (text: string): boolean => text.length <= 14
+
+/** An order as its page shows it. */
+export function orderView(shown: Shown) {
+  const { order, history, place, figures, timeZone, form, conflict, edited, notice } = shown
+  const path = `/admin/orders/${order.id}`
+  const entries = historyView(order, history, figures)
+  const moment = (label: string, at: string | null) =>
+    at === null ? [] : [{ label, at, text: `${figures.date(at)}, ${figures.time(at)}` }]
+  const group = (name: EditGroup) => ({
+    name,
+    title: GROUP_TITLES[name],
+    edit: placeUrl(place, `${path}/edit`, { group: name }),
+    close: placeUrl(place, path, { group: name }),
+    focus: edited === name,
+    form: form?.group !== name ? null : formView(form),
+  })
+  const formView = (open: EditForm) => ({
+    action: placeUrl(place, `${path}/edit`, { group: open.group }),
+    version: conflict ? order.version : open.version,
+    unsaved: open.unsaved,
+    conflict: conflict ? entries.filter(({ version }) => version > open.version) : null,
+    fields: fieldViews(
+      EDIT_GROUPS[open.group],
+      open.texts,
+      open.faults,
+      conflict ? changedByOthers(order, open, figures) : {},
+    ),
+  })
+  const amount = figures.money(order.amountMinor, order.currency)
+  const co2e = figures.exact(order.co2eKg)
+  return {
+    id: order.id,
+    orderNumber: order.orderNumber,
+    version: order.version,
+    status: order.status,
+    statusName: STATUS_NAMES[order.status],
+    customerName: order.customerName,
+    customerEmail: order.customerEmail,
+    vesselName: order.vesselName,
+    imoNumber: order.imoNumber,
+    co2e,
+    amount,
+    isCompact: isShort(co2e) && isShort(amount),
+    currency: order.currency,
+    orderSourceId: order.orderSourceId,
+    notes: order.notes,
+    url: placeUrl(place, path),
+    moves: movesFrom(order.status).map((status) => ({
+      status,
+      label: MOVE_LABELS[status],
+      isUsual: USUAL_STEP[order.status] === status,
+    })),
+    move: placeUrl(place, `${path}/status`),
+    cancel: order.status === 'cancelled' ? null : placeUrl(place, `${path}/cancel`),
+    groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, group(name)])) as Record<
+      EditGroup,
+      ReturnType<typeof group>
+    >,
+    trip: tripView(order, figures),
+    moments: [
+      ...moment('Placed', order.placedAt),
+      ...moment('Entered', order.createdAt),
+      ...moment('Last changed', order.version === 1 ? null : order.updatedAt),
+      ...moment('Fulfilled', order.fulfilledAt),
+      ...moment('Cancelled', order.cancelledAt),
+    ],
+    timeZone,
+    history: entries,
+    notice: notice ?? null,
+  }
+}
+
+/** What to tell whoever wants to move an order where it cannot go. */
+export function refusedMove(order: Order, to: OrderStatus): Notice {
+  const names = movesFrom(order.status).map((status) => STATUS_NAMES[status].toLowerCase())
+  const open =
+    names.length === 0
+      ? 'it stays as it is, unless it is cancelled'
+      : `it can become ${new Intl.ListFormat('en', { type: 'disjunction' }).format(names)}`
+  const now = STATUS_NAMES[order.status].toLowerCase()
+  return {
+    title: `This order cannot become ${STATUS_NAMES[to].toLowerCase()}`,
+    text: `It is ${now}, so ${open}. Nothing was changed.`,
+    entries: [],
+  }
+}

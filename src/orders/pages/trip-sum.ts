@@ -1,0 +1,47 @@
+import type { Calculation } from '../../calculator/calculator-data.js'
+import { estimate } from '../../calculator/estimate.js'
+import { formatExact, formatHundredths } from '../../calculator/number-text.js'
+import { working } from '../../calculator/working.js'
+import type { Figures } from './figures.js'
+
+const fourDigits = (value: number): number =>
+  value >= 1000 ? Math.round(value) : Number(value.toPrecision(4))
+
+/** What a trip emits and how that comes about, in an administrator's figures. */
+export function tripSum(calculation: Calculation, figures: Figures) {
+  const result = estimate(calculation)
+  const { co2eKg, wellToTankCo2eKg, tankToWakeCo2eKg, fuelLitres, fuelKg, hours } = result
+  const part = (label: string, kilograms: number | null) =>
+    kilograms === null
+      ? []
+      : [
+          {
+            label,
+            mass: `${figures.kilograms(kilograms)}\u00a0kg`,
+            percent: Math.round((kilograms / co2eKg) * 100),
+          },
+        ]
+  const fact = (label: string, value: number | null, unit: string) =>
+    value === null ? [] : [{ label, value: `${figures.exact(fourDigits(value))}\u00a0${unit}` }]
+  return {
+    co2eKg,
+    sum: figures.kilograms(co2eKg),
+    parts: [
+      ...part('Burning the fuel', tankToWakeCo2eKg),
+      ...part('Supplying the fuel', wellToTankCo2eKg),
+    ],
+    facts: [
+      ...fact('Fuel', fuelLitres, 'l'),
+      ...fact('Mass of the fuel', fuelKg, 'kg'),
+      ...fact('Time under way', hours, 'h'),
+    ],
+    // The working is as guests see it, digits included.
+    kilograms: formatHundredths(co2eKg),
+    method: result.method,
+    dataset: result.dataset,
+    working: working(calculation),
+    factors: result.factors.map((factor) => ({ ...factor, value: formatExact(factor.value) })),
+  }
+}
+
+export type TripSum = ReturnType<typeof tripSum>

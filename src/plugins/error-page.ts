@@ -1,0 +1,47 @@
+import type { FastifyRequest } from 'fastify'
+import { isInAdministratorsArea } from './administrators-area.js'
+import type { Problem } from './problem.js'
+import { isUnsafe } from './provenance.js'
+
+/** What an error is called on the pages of administrators. */
+const TITLES: Partial<Record<number, string>> = {
+  401: 'Please log in',
+  403: 'This was not done',
+  404: 'Nothing here',
+  405: 'Nothing here',
+  429: 'Too many requests',
+  503: 'Not available at the moment',
+}
+
+/** Whether the same request may well succeed later. */
+const isPassing = (statusCode: number): boolean => statusCode === 429 || statusCode >= 500
+
+/**
+ * An error as a page, or as a fragment: its templates and what they show. In the administrators'
+ * area it has the frame of the portal, and a way on.
+ */
+export function errorPage({ statusCode, title, message }: Problem, request: FastifyRequest) {
+  const { id: requestId, url, method } = request
+  if (!isInAdministratorsArea(url)) {
+    return {
+      views: { page: 'errors/error', fragment: 'errors/_failure' },
+      data: { title: statusCode === 404 ? 'Nothing here' : title, message, requestId },
+    }
+  }
+  const mayPass = isPassing(statusCode)
+  return {
+    views: { page: 'admin/error', fragment: 'admin/_failure' },
+    data: {
+      administrator: request.knownAdministrator,
+      title:
+        TITLES[statusCode] ?? (statusCode >= 500 ? 'Something went wrong' : 'That did not work'),
+      reason: message,
+      /** To quote, where nobody knows yet what went wrong */
+      requestId: statusCode === 500 ? requestId : null,
+      /** The same once more, where nothing is sent along */
+      retry: mayPass && !isUnsafe(method) ? url : null,
+      /** Something was sent that may be sent again */
+      wasSent: mayPass && isUnsafe(method),
+    },
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * A path of this service's own administrators' pages, from what a request has brought along;
+ * anything else, such as another site, is the first of those pages.
+ */
+export function ownPath(given: unknown): string {
+  const fallback = '/admin'
+  if (typeof given !== 'string') return fallback
+  // Read as a browser reads it, which takes `/\example.com` for another site.
+  const base = 'http://own.invalid'
+  const url = URL.canParse(given, base) ? new URL(given, base) : null
+  if (url?.origin !== base || !/^\/admin(?:$|\/)/.test(url.pathname)) return fallback
+  if (/^\/admin\/(?:login|logout)/.test(url.pathname)) return fallback
+  return url.pathname + url.search
+}

@@ -1,0 +1,114 @@
+// What an order's page and the form of a new one need beyond the swap: keys, the dialog, the
+// focus, and nothing typed that is lost unseen.
+
+const byId = (id) => document.getElementById(id)
+
+const isChanged = ({ type, options, checked, defaultChecked, value, defaultValue }) => {
+  if (options) return [...options].some((option) => option.selected !== option.defaultSelected)
+  if (type === 'radio') return checked !== defaultChecked
+  return type !== 'hidden' && type !== 'submit' && value !== defaultValue
+}
+
+const isUnsaved = (form) =>
+  form.hasAttribute('data-unsaved') ||
+  [...form.elements].some((field) => field.matches('input, select, textarea') && isChanged(field))
+
+const unsaved = () => [...document.querySelectorAll('form[data-edit]')].some(isUnsaved)
+
+// Only what was saved may lead away without a question.
+let leaving = false
+document.addEventListener('htmx:after:request', ({ detail: { ctx } }) => {
+  leaving = Boolean(ctx.hx.redirect) && ctx.response.status < 400
+  // Where the way to the login would cost what was typed, the answer's own words are shown.
+  if (ctx.response.status === 401 && unsaved()) delete ctx.hx.redirect
+})
+document.addEventListener('submit', (event) => {
+  if (!event.defaultPrevented && event.target.matches('[data-edit]')) leaving = true
+})
+addEventListener('beforeunload', (event) => {
+  if (!leaving && unsaved()) event.preventDefault()
+})
+
+// What is typed while a form is under way would be lost with the form that its answer replaces.
+const underWay = new Map()
+const release = (ctx) => {
+  const { form, focused } = underWay.get(ctx) ?? {}
+  underWay.delete(ctx)
+  if (!form) return
+  form.inert = false
+  form.removeAttribute('aria-busy')
+  if (form.contains(focused) && document.activeElement === document.body) focused.focus()
+}
+document.addEventListener('htmx:before:request', ({ detail: { ctx } }) => {
+  const form = ctx.sourceElement
+  if (!form.matches('form[data-edit]')) return
+  underWay.set(ctx, { form, focused: document.activeElement })
+  form.inert = true
+  form.setAttribute('aria-busy', 'true')
+})
+document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
+  if (!leaving) release(ctx)
+})
+// Back by the browser's own way, to the page as it was left.
+addEventListener('pageshow', ({ persisted }) => {
+  if (!persisted) return
+  leaving = false
+  for (const ctx of underWay.keys()) release(ctx)
+})
+
+// How many fields are still wrong, as the form's notice has it.
+document.addEventListener('field-corrected', () => {
+  const count = byId('wrong-count')
+  const wrong = document.querySelectorAll('#new-order .error:not(:empty)').length
+  if (wrong === 0) count?.parentElement.remove()
+  else if (count) count.textContent = wrong === 1 ? 'One field needs' : `${wrong} fields need`
+})
+
+const KEYS = {
+  j: 'to-next',
+  ArrowRight: 'to-next',
+  k: 'to-previous',
+  ArrowLeft: 'to-previous',
+  Escape: 'to-list',
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.defaultPrevented)
+    return
+  const isTyping = event.target.matches('input, select, textarea, [contenteditable]')
+  if (
+    isTyping ||
+    document.querySelector('dialog[open]') ||
+    document.querySelector('form[data-edit]')
+  )
+    return
+  const link = byId(KEYS[event.key] ?? '')
+  if (!link) return
+  event.preventDefault()
+  link.click()
+})
+
+// A message goes by itself, unless it is bad news or there is something to do about it.
+const message = () => document.querySelector('.message:not(.failed, :has(button))')
+const letGo = () => {
+  const told = message()
+  if (told) setTimeout(() => told.remove(), 10_000)
+}
+letGo()
+
+document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
+  letGo()
+  window.markFields()
+  if (ctx.response?.status === 422) document.querySelector('[aria-invalid=true]')?.focus()
+  const dialog = document.querySelector('dialog:not([open])')
+  if (dialog?.isConnected && !dialog.dataset.shown) {
+    dialog.dataset.shown = 'true'
+    dialog.addEventListener('close', () => dialog.remove())
+    dialog.showModal()
+  }
+})
+
+// What had the focus may be gone with the part that was swapped.
+document.addEventListener('htmx:finally:request', () => {
+  if (document.activeElement === document.body) byId('order-title')?.focus({ preventScroll: true })
+})

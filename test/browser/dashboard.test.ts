@@ -1,0 +1,370 @@
+import { join } from 'node:path'
+import axe from 'axe-core'
+import Database from 'better-sqlite3'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { ADMIN } from '../support/administrator.js'
+import { temporaryFolder } from '../support/app.js'
+import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { startOrderApi } from '../support/order-api.js'
+import { newOrder } from '../support/order-book.js'
+
+const DATA_DIR = temporaryFolder(t)
+const { url, call } = await startOrderApi(t, { DATA_DIR, LOGIN_LIMIT_PER_CLIENT: '1000' })
+const browser = await launchBrowser()
+t.teardown(() => browser.close())
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const STATUSES = ['pending', 'paid', 'processing', 'fulfilled', 'refunded'] as const
+for (let i = 0; i < 40; i++) {
+  await call(
+    'POST',
+    '/api/admin/orders',
+    newOrder({
+      placedAt: new Date(Date.now() - ((i * i) % 120) * DAY_MS).toISOString(),
+      status: STATUSES[i % STATUSES.length] ?? 'paid',
+      co2eKg: 100 * (i + 1),
+      amountMinor: 1000 * (i + 3),
+      currency: i % 4 === 0 ? 'USD' : 'EUR',
+    }),
+  )
+}
+
+async function open(t: Test, options: BrowserContextOptions = {}, path = '/admin') {
+  const context = await browser.newContext({
+    viewport: DESKTOP,
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    ...options,
+  })
+  t.teardown(() => context.close())
+  const complaints = listen(context, url)
+  const login = await context.request.post(`${url}/api/admin/login`, { data: ADMIN })
+  t.equal(login.status(), 200)
+  const page = await context.newPage()
+  await page.goto(url + path)
+  return { context, page, complaints }
+}
+
+const drawn = (page: Page) =>
+  page.waitForFunction(() => document.querySelectorAll('.apexcharts-svg').length === 2)
+
+/** What the address, the choice of a range and the figures say, after the charts are there. */
+async function shown(page: Page) {
+  await drawn(page)
+  return page.evaluate(() => ({
+    address: location.search,
+    range: document.querySelector('#ranges [aria-current]')?.textContent,
+    orders: document.querySelector('#card-orders .value')?.textContent,
+    rows: document.querySelectorAll('#timeline tbody tr').length,
+  }))
+}
+
+/** How high the points of the line are above its axis, as parts of the highest. */
+async function heights(page: Page): Promise<number[]> {
+  const area = page.locator('#timeline-chart path.apexcharts-area[stroke=none]')
+  const path = (await area.getAttribute('d')) ?? ''
+  const levels = [...path.matchAll(/[ML] [\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y))
+  // The area goes along the line, then down to the axis and back along it.
+  const axis = levels.at(-1) ?? NaN
+  const points = levels.slice(0, -2).map((y) => axis - y)
+  const highest = Math.max(...points)
+  return points.map((height) => Math.round((height / highest) * 100))
+}
+
+/** The numbers of a column of the table, as parts of the largest. */
+async function column(page: Page, index: number): Promise<number[]> {
+  const cells = page.locator(`#timeline tbody td:nth-child(${index + 1}) data`)
+  const values = await cells.evaluateAll((all) =>
+    all.map((one) => Number((one as HTMLDataElement).value)),
+  )
+  const largest = Math.max(...values)
+  return values.map((value) => Math.round((value / largest) * 100))
+}
+
+t.test('charts are drawn from the tables beside them, measure by measure', async (t) => {
+  const { page, complaints } = await open(t, {}, '/admin?range=7d')
+  await drawn(page)
+  for (const [measure, index] of [
+    ['orders', 1],
+    ['co2e', 2],
+    ['revenue', 3],
+  ] as const) {
+    await page.locator(`.measures [data-measure=${measure}]`).click()
+    await drawn(page)
+    const pressed = page.locator('.measures [aria-pressed=true]')
+    t.equal(await pressed.getAttribute('data-measure'), measure)
+    const values = await column(page, index)
+    t.equal(values.length, 7)
+    t.same(await heights(page), values, `${measure}: the line is as high as the numbers`)
+  }
+  t.same(complaints, { errors: [], strangers: [] })
+})
+
+t.test('the ring stays by its list beside a long table', async (t) => {
+  const { page } = await open(t, {}, '/admin?range=90d')
+  await drawn(page)
+  await page.getByText('Show as a table').click()
+  await page.locator('#timeline .scroll').waitFor()
+  const bottom = (selector: string) =>
+    page.locator(selector).evaluate((part) => part.getBoundingClientRect().bottom)
+  const top = await page
+    .locator('#statuses table')
+    .evaluate((part) => part.getBoundingClientRect().top)
+  t.ok(top - (await bottom('#statuses .chart svg')) < 40)
+  t.ok((await bottom('#timeline')) - (await bottom('#statuses')) > 100, 'nothing is stretched')
+})
+
+t.test('on paper the chart is as wide as the sheet, and nothing covers the list', async (t) => {
+  const { page } = await open(t, {}, '/admin?range=7d')
+  await drawn(page)
+  await page.emulateMedia({ media: 'print' })
+  await page.setViewportSize({ width: 700, height: 900 })
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+  const [chart, card] = await Promise.all([
+    page.locator('#timeline .chart svg').first().boundingBox(),
+    page.locator('#timeline').boundingBox(),
+  ])
+  t.ok(chart && card && chart.width <= card.width && chart.width > card.width / 2)
+  t.equal(await page.locator('#statuses .chart').isVisible(), false)
+  t.equal(await page.locator('.masthead').isVisible(), false)
+})
+
+t.test('a ring has a slice for each status, which leads to its orders', async (t) => {
+  const { page } = await open(t, {}, '/admin?range=all')
+  await drawn(page)
+  t.equal(await page.locator('.apexcharts-pie-area').count(), STATUSES.length)
+  const counts = await page
+    .locator('#statuses tbody tr:has(a) data')
+    .evaluateAll((all) => all.map((one) => Number((one as HTMLDataElement).value)))
+  const slices = await page
+    .locator('.apexcharts-pie-area')
+    .evaluateAll((all) => all.map((slice) => Number(slice.getAttribute('data:value'))))
+  t.same(slices, counts)
+  // The second slice is on the right; its box also holds a part of the hole.
+  const box = await page.locator('.apexcharts-pie-area').nth(1).boundingBox()
+  await page.mouse.click(
+    (box?.x ?? 0) + (box?.width ?? 0) - 6,
+    (box?.y ?? 0) + (box?.height ?? 0) / 2,
+  )
+  await page.waitForURL('**/admin/orders?status=paid')
+  t.equal(await page.locator('table.orders tbody tr').count(), counts[1])
+})
+
+t.test('cards and rows lead to the orders they sum up', async (t) => {
+  const { page } = await open(t, {}, '/admin?range=90d')
+  const orders = Number(await page.locator('#card-orders .value').innerText())
+  await page.locator('#card-orders').click({ position: { x: 150, y: 60 } })
+  await page.waitForURL('**/admin/orders?from=*')
+  t.match(await page.locator('.found').innerText(), new RegExp(`^${orders} orders?$`))
+  await page.goBack()
+  await page.getByText('Show as a table').click()
+  const row = page.locator('#timeline tbody tr', { has: page.locator('td:has-text("1")') }).last()
+  const date = (await row.locator('time').getAttribute('datetime')) ?? ''
+  await row.getByRole('link').click()
+  await page.waitForURL(`**/admin/orders?from=${date}&to=${date}`)
+})
+
+t.test(
+  'a range is in the address: back, forward, reload and a new tab show the same',
+  async (t) => {
+    const { page, context, complaints } = await open(t)
+    const states = [await shown(page)]
+    for (const [range, name] of [
+      ['7d', '7 days'],
+      ['all', 'All time'],
+      ['90d', '90 days'],
+    ] as const) {
+      const link = page.getByRole('link', { name, exact: true })
+      await link.focus()
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/admin?range=${range}`)
+      await page.waitForFunction(
+        (name) => document.querySelector('#ranges [aria-current]')?.textContent === name,
+        name,
+      )
+      t.equal(
+        await page.evaluate(() => document.activeElement?.id),
+        `range-${range}`,
+        'focus stays',
+      )
+      states.push(await shown(page))
+    }
+    t.same(
+      states.map(({ range }) => range),
+      ['30 days', '7 days', 'All time', '90 days'],
+    )
+    t.equal(new Set(states.map(({ orders }) => orders)).size, 4, 'each shows figures of its own')
+
+    const arrive = async (state: (typeof states)[number] | undefined, page: Page) => {
+      await page.waitForFunction(
+        (range) => document.querySelector('#ranges [aria-current]')?.textContent === range,
+        state?.range,
+      )
+      t.same(await shown(page), state)
+    }
+    await page.goBack()
+    await arrive(states[2], page)
+    await page.goBack()
+    await arrive(states[1], page)
+    await page.goBack()
+    await arrive(states[0], page)
+    await page.goForward()
+    await arrive(states[1], page)
+    await page.reload()
+    await arrive(states[1], page)
+    const shared = await context.newPage()
+    await shared.goto(page.url())
+    await arrive(states[1], shared)
+    t.same(complaints, { errors: [], strangers: [] })
+  },
+)
+
+t.test('while a range is on its way the figures of before do not pass for its own', async (t) => {
+  const { page } = await open(t, { reducedMotion: 'no-preference' })
+  await drawn(page)
+  let go = (): void => {}
+  const held = new Promise<void>((resolve) => (go = resolve))
+  await page.route('**/admin?range=7d', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.locator('#range-7d').click()
+  await page.waitForFunction(() => {
+    const value = document.querySelector('.htmx-request #card-orders .value')
+    return value !== null && getComputedStyle(value).color === 'rgba(0, 0, 0, 0)'
+  })
+  go()
+  await page.waitForURL('**/admin?range=7d')
+  t.equal((await shown(page)).range, '7 days')
+  t.not(
+    await page.locator('#card-orders .value').evaluate((value) => getComputedStyle(value).color),
+    'rgba(0, 0, 0, 0)',
+  )
+})
+
+t.test(
+  'figures that cannot be read, or no connection: said in place, and tried again',
+  async (t) => {
+    const { page, context } = await open(t)
+    await drawn(page)
+    const db = new Database(join(DATA_DIR, 'orders.db'))
+    db.exec('ALTER TABLE sums RENAME TO sums_away')
+    try {
+      await page.locator('#range-7d').click()
+      await page.getByRole('alert').getByText('could not be read').waitFor()
+      t.equal(await page.locator('.apexcharts-svg').count(), 0)
+      t.match(page.url(), /range=7d$/)
+    } finally {
+      db.exec('ALTER TABLE sums_away RENAME TO sums')
+      db.close()
+    }
+    await page.getByRole('link', { name: 'Try again' }).press('Enter')
+    t.equal((await shown(page)).range, '7 days')
+    t.equal(
+      await page.evaluate(() => document.activeElement?.id),
+      'range-7d',
+      'the focus has a place',
+    )
+
+    const before = await shown(page)
+    await context.setOffline(true)
+    await page.locator('#range-90d').click()
+    await page.getByRole('alert').getByText('No connection').waitFor()
+    t.same(await shown(page), before, 'what was there stays there')
+    await context.setOffline(false)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.waitForURL('**/admin?range=90d')
+    t.equal((await shown(page)).range, '90 days')
+    t.equal(await page.getByText('No connection').count(), 0)
+  },
+)
+
+t.test('charts follow a change of the colour scheme', async (t) => {
+  const { page } = await open(t, { colorScheme: 'light' })
+  await drawn(page)
+  const fills = () =>
+    page.evaluate(() => document.querySelector('.apexcharts-pie-area')?.getAttribute('fill'))
+  const light = await fills()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.waitForFunction(
+    (light) => document.querySelector('.apexcharts-pie-area')?.getAttribute('fill') !== light,
+    light,
+  )
+  const token = await page.evaluate(() => {
+    const swatch = document.querySelector('#statuses tr.pending .dot')
+    return swatch === null ? '' : getComputedStyle(swatch).backgroundColor
+  })
+  t.match(token, 'rgb(242, 192, 97)')
+  t.match(await fills(), /242,\s?192,\s?97|f2c061/i)
+})
+
+t.test('with scripts off all numbers are there', async (t) => {
+  const { page } = await open(t, { javaScriptEnabled: false }, '/admin?range=7d')
+  t.equal(await page.locator('#timeline tbody tr').first().isVisible(), true)
+  t.equal(await page.locator('#statuses tbody tr').first().isVisible(), true)
+  t.equal(await page.locator('.measures').isVisible(), false)
+  t.equal(await page.locator('.skeleton').isVisible(), false)
+  await page.getByRole('link', { name: 'All time' }).click()
+  t.equal(await page.locator('#card-orders .value').innerText(), '40')
+})
+
+for (const [width, height] of [
+  [360, 740],
+  [PHONE.width, PHONE.height],
+  [DESKTOP.width, DESKTOP.height],
+  [1920, 1080],
+] as const) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    t.test(`the dashboard is accessible and fits, ${width} wide, ${colorScheme}`, async (t) => {
+      const { page, complaints } = await open(t, { viewport: { width, height }, colorScheme })
+      for (const range of ['7d', '90d', 'all']) {
+        await page.goto(`${url}/admin?range=${range}`)
+        await drawn(page)
+        await page.getByText('Show as a table').click()
+        await page.evaluate(axe.source)
+        const { violations } = await page.evaluate(() => (window as any).axe.run())
+        t.same(
+          violations.map(({ id, nodes }: any) => [id, nodes.map((node: any) => node.html)]),
+          [],
+          range,
+        )
+        const overflow = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        )
+        t.equal(overflow, 0, `${range} does not scroll sideways`)
+        const ticks = await page.evaluate(() => {
+          const boxes = [...document.querySelectorAll('.apexcharts-xaxis-label')]
+            .filter((label) => label.textContent !== '')
+            .map((label) => label.getBoundingClientRect())
+          return {
+            count: boxes.length,
+            overlaps: boxes.filter((box, i) => i > 0 && box.left < (boxes[i - 1]?.right ?? 0))
+              .length,
+          }
+        })
+        t.ok(ticks.count >= 2 && ticks.overlaps === 0, `${range}: dates beside one another`)
+      }
+      t.same(complaints, { errors: [], strangers: [] })
+    })
+  }
+}
+
+t.test('everything can be reached by keyboard, in the order of the page', async (t) => {
+  const { page } = await open(t)
+  await drawn(page)
+  const expected = await page.evaluate(() => {
+    const all = document.querySelectorAll<HTMLElement>('#dashboard :is(a[href], button, summary)')
+    const reachable = [...all].filter((element) => element.checkVisibility())
+    reachable.forEach((element, i) => (element.dataset.order = String(i)))
+    return reachable.length
+  })
+  await page.locator('[data-order="0"]').focus()
+  for (let i = 1; i < expected; i++) {
+    await page.keyboard.press('Tab')
+    t.equal(
+      await page.evaluate(() => (document.activeElement as HTMLElement).dataset.order),
+      String(i),
+    )
+  }
+})

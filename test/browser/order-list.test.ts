@@ -1,0 +1,458 @@
+import { readFileSync } from 'node:fs'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { adminContext, manyOrders, startPortal } from '../support/portal.js'
+
+const service = await startPortal(t, manyOrders(130))
+const empty = await startPortal(t, [])
+const browser = await launchBrowser()
+t.teardown(() => browser.close())
+
+const LIST = `${service.url}/admin/orders`
+
+/** Order numbers as they stand there, from top to bottom. */
+const listed = (page: Page) => page.locator('.row-link').allInnerTexts()
+const chips = async (page: Page) =>
+  (await page.locator('.chip').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))
+const found = (page: Page) => page.locator('.found').innerText()
+const settled = (page: Page) => page.waitForFunction(() => !document.querySelector('.htmx-request'))
+
+t.test('the list narrows as one types, and the address says so', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const complaints = listen(context, service.url)
+  const page = await context.newPage()
+  await page.goto(LIST)
+  t.equal(await found(page), '130 orders')
+  await page.keyboard.press('/')
+  await page.keyboard.type('zoë')
+  await page.waitForURL(/q=zo/)
+  await page.waitForFunction(() => document.querySelector('.found')?.textContent === '43 orders')
+  t.equal(
+    await page.evaluate(() => document.activeElement?.id),
+    'q',
+    'the focus stays in the field',
+  )
+  t.strictSame(await chips(page), ['Search zoë'])
+  const rows = await listed(page)
+  await page.reload()
+  t.strictSame(await listed(page), rows, 'reloading shows the same')
+  t.equal(await page.locator('#q').inputValue(), 'zoë')
+  await page.locator('.chip').click()
+  await page.waitForFunction(() => document.querySelector('.found')?.textContent === '130 orders')
+  t.equal(await page.locator('#q').inputValue(), '', 'the field follows')
+  t.strictSame(complaints, { errors: [], strangers: [] })
+})
+
+t.test('filters become chips, and columns sort', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const complaints = listen(context, service.url)
+  const page = await context.newPage()
+  await page.goto(LIST)
+  await page.locator('.narrow > summary').click()
+  await page.getByLabel('Paid', { exact: true }).check()
+  await page.waitForURL(/status=paid/)
+  await page.getByLabel('Fulfilled', { exact: true }).check()
+  await page.waitForURL(/status=paid&status=fulfilled/)
+  await page.getByLabel('Currency').selectOption('EUR')
+  await page.waitForURL(/currency=EUR/)
+  await settled(page)
+  t.strictSame(await chips(page), ['Status Paid', 'Status Fulfilled', 'Currency EUR'])
+  t.ok(await page.getByLabel('Paid', { exact: true }).isVisible(), 'the panel stays open')
+  await page.getByRole('link', { name: 'Amount' }).click()
+  await page.waitForURL(/sort=-amountMinor/)
+  await settled(page)
+  t.equal(await page.locator('[aria-sort]').getAttribute('aria-sort'), 'descending')
+  const amounts = (await page.locator('td.amount').allInnerTexts()).map((text) =>
+    Number(text.replace(/[^\d.]/g, '')),
+  )
+  t.ok(amounts.length > 5)
+  t.strictSame(
+    amounts,
+    amounts.toSorted((a, b) => b - a),
+  )
+  await page.getByRole('link', { name: 'Remove filter Status: Paid' }).click()
+  await page.waitForFunction(() => document.querySelectorAll('.chip').length === 2)
+  t.notOk(await page.getByLabel('Paid', { exact: true }).isChecked(), 'the filter follows its chip')
+  await page.getByRole('link', { name: 'Clear all' }).click()
+  await page.waitForFunction(() => document.querySelector('.found')?.textContent === '130 orders')
+  t.strictSame(complaints, { errors: [], strangers: [] })
+})
+
+t.test('back and forward through ten changes show the right rows each time', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(LIST)
+  await page.locator('.narrow > summary').click()
+  const steps: (() => Promise<unknown>)[] = [
+    () => page.getByLabel('Paid', { exact: true }).check(),
+    () => page.getByLabel('Pending', { exact: true }).check(),
+    () => page.getByRole('link', { name: 'Order', exact: true }).click(),
+    () => page.getByRole('link', { name: 'Next' }).click(),
+    () => page.getByRole('link', { name: '50', exact: true }).click(),
+    () => page.locator('#q').fill('ann'),
+    () => page.getByLabel('Currency').selectOption('EUR'),
+    () => page.getByRole('link', { name: 'Remove filter Search: ann' }).click(),
+    () => page.getByRole('link', { name: 'Customer' }).click(),
+    () => page.getByRole('link', { name: 'Clear all' }).click(),
+  ]
+  const seen = [{ url: page.url(), rows: await listed(page) }]
+  for (const [index, step] of steps.entries()) {
+    const before = page.url()
+    await step()
+    await page.waitForURL((url) => url.href !== before)
+    await settled(page)
+    const opened = await context.newPage()
+    await opened.goto(page.url())
+    const rows = await listed(page)
+    t.strictSame(await listed(opened), rows, `step ${index + 1}: the address opens the same`)
+    await opened.close()
+    seen.push({ url: page.url(), rows })
+  }
+  const check = async ({ url, rows }: { url: string; rows: string[] }, words: string) => {
+    await page.waitForURL(url)
+    await page
+      .waitForFunction(
+        (expected) =>
+          [...document.querySelectorAll('.row-link')].map((l) => l.textContent).join() === expected,
+        rows.join(),
+        { timeout: 5000 },
+      )
+      .catch(() => {})
+    t.strictSame(await listed(page), rows, words)
+  }
+  for (const state of seen.slice(0, -1).reverse()) {
+    await page.goBack()
+    await check(state, `back to ${state.url}`)
+  }
+  for (const state of seen.slice(1)) {
+    await page.goForward()
+    await check(state, `forward to ${state.url}`)
+  }
+})
+
+t.test('of two answers on their way the one asked for last is shown', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(LIST)
+  let go = (): void => {}
+  const held = new Promise<void>((resolve) => (go = resolve))
+  await page.route(/q=ann/, async (route) => {
+    await held
+    await route.continue().catch(() => {})
+  })
+  const asked = page.waitForRequest(/q=ann/)
+  await page.locator('#q').fill('ann')
+  const slow = await asked
+  const over = page.waitForEvent('requestfailed', (request) => request === slow)
+  await page.getByRole('link', { name: 'Customer', exact: true }).click()
+  await page.waitForURL(/sort=customerName/)
+  await over
+  go()
+  await settled(page)
+  t.strictSame(await chips(page), [])
+  t.equal(await found(page), '130 orders')
+  t.equal(await page.locator('#q').inputValue(), '', 'the field and the list agree')
+  t.match(page.url(), /\?sort=customerName$/)
+})
+
+t.test('rows are walked and chosen by keyboard', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(`${LIST}?sort=orderNumber`)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  const focused = () => page.evaluate(() => document.activeElement?.textContent)
+  t.equal(await focused(), 'CW-000002')
+  await page.keyboard.press('Space')
+  t.ok(await page.getByLabel('Choose CW-000002').isChecked())
+  t.equal(await page.locator('#chosen-count').innerText(), '1')
+  await page.keyboard.press('ArrowUp')
+  t.equal(await focused(), 'CW-000001')
+  await page.keyboard.press('Escape')
+  t.equal(await page.evaluate(() => document.activeElement?.id), 'q')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/admin\/orders\/1\?at=0&sort=orderNumber/)
+})
+
+t.test('several orders change at once, and what was refused is said', async (t) => {
+  const own = await startPortal(t, manyOrders(12))
+  for (const javaScriptEnabled of [true, false]) {
+    const context = await adminContext(t, browser, own, { viewport: DESKTOP, javaScriptEnabled })
+    const page = await context.newPage()
+    const from = javaScriptEnabled ? 1 : 7
+    await page.goto(`${own.url}/admin/orders?sort=orderNumber`)
+    const number = (offset: number) => `CW-${String(from + offset).padStart(6, '0')}`
+    // Pending, paid and refunded: the last one stays as it is.
+    for (const offset of [0, 1, 4]) await page.getByLabel(`Choose ${number(offset)}`).check()
+    await page.getByLabel('Set status').selectOption('fulfilled')
+    await page.getByRole('button', { name: 'Set', exact: true }).click()
+    const message = page.locator('main .message')
+    await message.waitFor()
+    t.match(await message.innerText(), /2 orders are fulfilled now\. 1 order was left as it is:/)
+    t.match(await message.innerText(), new RegExp(`${number(4)} is refunded, and stays so`))
+    t.match(await page.locator(`#row-${from} .status`).innerText(), 'Fulfilled')
+    t.equal((await listed(page))[0], 'CW-000001', 'the list is the one it was')
+
+    await page.getByLabel(`Choose ${number(4)}`).uncheck()
+    await page.getByLabel(`Choose ${number(0)}`).check()
+    await page.getByLabel(`Choose ${number(1)}`).check()
+    await page.getByRole('button', { name: 'Cancel orders…' }).click()
+    await page.getByRole('heading', { name: 'Cancel 2 orders?' }).waitFor()
+    t.match(await page.locator('.confirm-list').innerText(), number(0), 'it names them')
+    await page.getByRole('button', { name: 'Cancel all 2' }).click()
+    await message.waitFor()
+    t.match(await message.innerText(), '2 orders are cancelled now.')
+    t.match(await page.locator(`#row-${from} .status`).innerText(), 'Cancelled')
+  }
+})
+
+t.test('an export holds what is listed and shows how far it is', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const complaints = listen(context, service.url)
+  const page = await context.newPage()
+  await page.goto(`${LIST}?status=paid`)
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'CSV' }).click(),
+  ])
+  t.match(download.suggestedFilename(), /^orders-\d{4}-\d{2}-\d{2}\.csv$/)
+  const lines = readFileSync(await download.path(), 'utf8')
+    .trim()
+    .split('\r\n')
+  t.equal(lines.length, 1 + 22)
+  t.match(await page.locator('#messages').innerText(), /is ready: 22 orders/)
+  t.strictSame(complaints.errors, [])
+})
+
+t.test('views are saved in this browser', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(`${LIST}?status=paid`)
+  await page.getByText('Views', { exact: true }).click()
+  await page.getByLabel('Save this view as').fill('<b>To fulfil</b>')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.goto(LIST)
+  await page.getByText('Views', { exact: true }).click()
+  await page.getByRole('link', { name: '<b>To fulfil</b>' }).click()
+  await page.waitForURL(/status=paid/)
+  t.equal(await found(page), '22 orders')
+  await page.getByText('Views', { exact: true }).click()
+  await page.getByRole('button', { name: 'Remove view <b>To fulfil</b>' }).click()
+  t.equal(await page.locator('#saved-views li').count(), 0)
+  t.equal(await page.evaluate(() => document.activeElement?.textContent), 'Views')
+})
+
+t.test('a session that has ended leads to the login and back', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(`${LIST}?status=paid`)
+  await context.clearCookies()
+  await page.locator('#q').fill('ann')
+  await page.waitForURL(/\/admin\/login\?to=%2Fadmin%2Forders%3Fstatus%3Dpaid/)
+  await page.getByLabel('E-mail').fill('admin@example.com')
+  await page.getByLabel('Password').fill('clearwake demo only')
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.waitForURL(`${LIST}?status=paid`)
+})
+
+t.test('with scripts off the list is searched, filtered, sorted and paged', async (t) => {
+  const context = await adminContext(t, browser, service, {
+    viewport: DESKTOP,
+    javaScriptEnabled: false,
+  })
+  const page = await context.newPage()
+  await page.goto(LIST)
+  await page.locator('.narrow > summary').click()
+  await page.locator('#q').fill('zoë')
+  await page.getByLabel('Pending', { exact: true }).check()
+  await page.getByRole('button', { name: 'Show' }).click()
+  t.equal(await found(page), 'No orders', 'each third order is Zoë’s, each sixth is pending')
+  await page.getByRole('link', { name: 'Clear all' }).click()
+  await page.getByRole('link', { name: 'Order', exact: true }).click()
+  await page.getByRole('link', { name: 'Next' }).click()
+  t.equal((await listed(page))[0], 'CW-000026')
+})
+
+t.test('the list fits screens of every width, however long its names are', async (t) => {
+  const long = manyOrders(20).map((order, index) => ({
+    ...order,
+    orderNumber: index === 0 ? `INVOICE-${'7'.repeat(50)}` : order.orderNumber,
+    customerName: index % 2 ? 'Maximiliana Featherstonehaugh of the Isles' : 'W'.repeat(80),
+    customerEmail: `${'long.'.repeat(10)}address@long-domain-name.example.com`,
+    vesselName: index % 3 ? 'Queen Alexandrina of the Southern Seas' : 'X'.repeat(80),
+    co2eKg: 12_345_678.9,
+    amountMinor: 9_876_543_210,
+  }))
+  const own = await startPortal(t, long)
+  const context = await adminContext(t, browser, own)
+  const page = await context.newPage()
+  await page.goto(`${own.url}/admin/orders`)
+  for (const width of [320, 360, 600, 833, 860, 1024, 1026, 1060, 1130, 1153, 1280, 1920]) {
+    await page.setViewportSize({ width, height: 800 })
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    )
+    t.equal(overflow, 0, `${width} wide`)
+  }
+})
+
+t.test('on a narrow screen the list is sorted and chosen as a whole too', async (t) => {
+  for (const javaScriptEnabled of [true, false]) {
+    const context = await adminContext(t, browser, service, { viewport: PHONE, javaScriptEnabled })
+    const page = await context.newPage()
+    await page.goto(LIST)
+    await page.getByRole('link', { name: 'Order', exact: true }).click()
+    await page.waitForURL(/sort=orderNumber/)
+    await page.locator('#row-1').waitFor()
+    t.equal((await listed(page))[0], 'CW-000001')
+    if (!javaScriptEnabled) continue
+    await page.getByLabel('Choose all on this page').check()
+    t.equal(await page.locator('#chosen-count').innerText(), '25')
+  }
+})
+
+t.test('the last wish wins over an older answer that comes late', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(LIST)
+  let lateEnds = (): void => {}
+  const late = new Promise<void>((resolve) => (lateEnds = resolve))
+  await page.route(/sort=customerName/, async (route) => {
+    await page.waitForTimeout(1000)
+    await route.continue().catch(() => {})
+    lateEnds()
+  })
+  await page.getByRole('link', { name: 'Customer' }).click()
+  await page.getByRole('link', { name: 'Order', exact: true }).click()
+  await page.waitForURL(/sort=orderNumber/)
+  await late
+  await page.waitForTimeout(500)
+  t.match(page.url(), /sort=orderNumber/)
+  t.equal((await listed(page))[0], 'CW-000001')
+})
+
+t.test('another page is read from its top, and the focus stays near', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  const focused = () => page.evaluate(() => document.activeElement?.id)
+  const clickTo = async (selector: string, address: RegExp) => {
+    await page.locator(selector).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(address)
+    await settled(page)
+  }
+  await page.goto(LIST)
+  await clickTo('#page-next', /page=2$/)
+  t.equal(await focused(), 'page-next')
+  const top = await page.evaluate(
+    () => document.getElementById('list')?.getBoundingClientRect().top,
+  )
+  t.ok(top !== undefined && top >= 0 && top < 400, `the list starts at ${top}`)
+  await clickTo('#page-6', /page=6$/)
+  t.equal(await focused(), 'page-6', 'the focus is on the page that was asked for')
+  await page.goto(`${LIST}?page=5`)
+  await clickTo('#page-next', /page=6$/)
+  t.equal(await focused(), 'page-6', 'there is no next page')
+  await page.goto(`${LIST}?status=paid&status=pending`)
+  await clickTo('#filter-paid', /status=pending$/)
+  t.equal(await focused(), 'found', 'a second Enter does nothing')
+  await clickTo('#clear-filters', /orders$/)
+  t.equal(await focused(), 'found')
+})
+
+t.test('what came of several orders is seen from the end of the list', async (t) => {
+  const own = await startPortal(t, manyOrders(24))
+  const context = await adminContext(t, browser, own, { viewport: DESKTOP })
+  const page = await context.newPage()
+  const focused = () => page.evaluate(() => document.activeElement?.id)
+  await page.goto(`${own.url}/admin/orders?sort=orderNumber`)
+  // Paid, and refunded: that one stays as it is.
+  for (const number of ['CW-000020', 'CW-000023']) await page.getByLabel(`Choose ${number}`).check()
+  t.equal(await page.getByLabel('Set status').inputValue(), '', 'no status is at hand')
+  await page.getByRole('button', { name: 'Cancel orders…' }).click()
+  await page.getByRole('heading', { name: 'Cancel 2 orders?' }).waitFor()
+  await page.waitForFunction(() => document.activeElement?.id === 'keep')
+  await page.keyboard.press('Escape')
+  await page.locator('#row-20').waitFor()
+  await settled(page)
+  t.equal(await page.locator('#chosen-count').innerText(), '2', 'the choice is kept')
+  t.equal(await focused(), 'cancel-chosen')
+  await page.getByLabel('Set status').selectOption('fulfilled')
+  await page.getByRole('button', { name: 'Set', exact: true }).click()
+  await page.locator('#outcome').waitFor()
+  await page.waitForFunction(() => document.activeElement?.id === 'outcome')
+  const top = await page.evaluate(
+    () => document.getElementById('outcome')?.getBoundingClientRect().top,
+  )
+  t.ok(top !== undefined && top >= 0 && top < 800, `it is in sight, at ${top}`)
+  t.equal(await page.locator('#chosen-count').innerText(), '1')
+  t.ok(await page.getByLabel('Choose CW-000023').isChecked(), 'what was refused stays chosen')
+})
+
+t.test('an export that fails is told in plain words', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(LIST)
+  const told = page.locator('#messages .failed')
+  await page.route(/api\/admin\/orders\/export/, (route) => route.abort())
+  await page.getByRole('link', { name: 'CSV' }).click()
+  await told.waitFor()
+  t.equal(await told.innerText(), 'The export failed: the connection broke. Try again in a moment.')
+  await page.unroute(/api\/admin\/orders\/export/)
+  await page.route(/api\/admin\/orders\/export/, (route) =>
+    route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }),
+  )
+  await page.getByRole('link', { name: 'Excel' }).click()
+  await page.getByText('could not make the file').waitFor()
+  t.equal(
+    await told.innerText(),
+    'The export failed: the service could not make the file. Try again in a moment.',
+  )
+})
+
+for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    t.test(`the list in all its states is accessible on a ${device}, ${colorScheme}`, async (t) => {
+      const states = {
+        full: LIST,
+        filtered: `${LIST}?q=ann&status=paid&status=pending&currency=EUR&from=2020-01-01`,
+        'no match': `${LIST}?q=nobody+at+all`,
+        'past the end': `${LIST}?page=99`,
+        'wrong address': `${LIST}?status=lost&from=tomorrow`,
+        empty: `${empty.url}/admin/orders`,
+      }
+      const contexts = {
+        [service.url]: await adminContext(t, browser, service, { viewport, colorScheme }),
+        [empty.url]: await adminContext(t, browser, empty, { viewport, colorScheme }),
+      }
+      for (const [name, address] of Object.entries(states)) {
+        const context = contexts[new URL(address).origin]
+        if (context === undefined) throw new Error(address)
+        const complaints = listen(context, new URL(address).origin)
+        const page = await context.newPage()
+        await page.goto(address)
+        const [first] = await page.locator('[name=order]').all()
+        await first?.check()
+        await page.evaluate(() =>
+          document.querySelectorAll('details').forEach((d) => (d.open = true)),
+        )
+        await page.evaluate(axe.source)
+        const { violations } = await page.evaluate(() => (window as any).axe.run())
+        t.same(
+          violations.map(({ id, nodes }: any) => [id, nodes.map((node: any) => node.html)]),
+          [],
+          name,
+        )
+        const overflow = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        )
+        t.equal(overflow, 0, `${name} does not scroll sideways`)
+        t.strictSame(complaints.errors, [], name)
+        await page.close()
+      }
+    })
+  }
+}

@@ -1,0 +1,60 @@
+import t from 'tap'
+import { minorUnitDigits } from '../../src/orders/minor-unit.js'
+import { figures } from '../../src/orders/pages/figures.js'
+import { amountText, readAmount } from '../../src/orders/pages/money-text.js'
+import { CURRENCIES } from '../../src/validation/formats.js'
+import { newOrder } from '../support/order-book.js'
+import { startReaders } from '../support/page-reader.js'
+
+/** Of ISO 4217, list one: all minor units but a hundredth, of the currencies that orders may have. */
+const ISO_4217: Record<string, number> = {
+  ...{ BIF: 0, CLP: 0, DJF: 0, GNF: 0, ISK: 0, JPY: 0, KMF: 0, KRW: 0, PYG: 0, RWF: 0 },
+  ...{ UGX: 0, VND: 0, VUV: 0, XAF: 0, XOF: 0, XPF: 0 },
+  ...{ BHD: 3, IQD: 3, JOD: 3, KWD: 3, LYD: 3, OMR: 3, TND: 3 },
+}
+
+t.test('every currency has the minor unit that ISO 4217 gives it', (t) => {
+  const found = [...CURRENCIES].filter((code) => minorUnitDigits(code) !== 2)
+  t.strictSame(found.toSorted(), Object.keys(ISO_4217).toSorted())
+  for (const code of found) t.equal(minorUnitDigits(code), ISO_4217[code], code)
+  t.strictSame(['CLF', 'UYW', 'UYI'].map(minorUnitDigits), [4, 4, 0])
+  t.end()
+})
+
+t.test('money is written and read with the decimals of its currency', (t) => {
+  const words = figures('en-GB', 'UTC')
+  const cases: [currency: string, minor: number, seen: RegExp, typed: string][] = [
+    ['EUR', 123_450, /^€1,234\.50$/, '1234.50'],
+    ['HUF', 123_450, /1,234\.50$/, '1234.50'],
+    ['IDR', 1, /0\.01$/, '0.01'],
+    ['IQD', 1_234_567, /1,234\.567$/, '1234.567'],
+    ['JPY', 1_234, /1,234$/, '1234'],
+    ['CLF', 12_345, /1\.2345$/, '1.2345'],
+  ]
+  for (const [currency, minor, seen, typed] of cases) {
+    t.match(words.money(minor, currency), seen, currency)
+    t.equal(amountText(minor, currency), typed)
+    t.same(readAmount(typed, currency), { ok: true, value: minor })
+  }
+  t.match(readAmount('1.234567', 'HUF'), { message: 'must have at most 2 decimals in HUF' })
+  const proposals = { EUR: '1234 or 1.23', JPY: '1234 or 1', KWD: '1234 or 1.2340' }
+  for (const [currency, proposed] of Object.entries(proposals)) {
+    const message = `could be read in two ways: write ${proposed}`
+    t.same(readAmount('1.234', currency), { ok: false, message }, currency)
+    for (const text of proposed.split(' or ')) t.ok(readAmount(text, currency).ok, text)
+  }
+  t.match(readAmount('1.5', 'UGX'), { message: 'must be a whole number: UGX has no decimals' })
+  t.end()
+})
+
+t.test('list, form and dashboard show forints with their hundredths', async (t) => {
+  const { ann } = await startReaders(t, { CURRENCY: 'HUF' })
+  const order = newOrder({ currency: 'HUF', amountMinor: 123_450 })
+  const { id } = await ann.call('POST', '/api/admin/orders', order)
+  for (const page of ['/admin', '/admin/orders', `/admin/orders/${id}`]) {
+    t.match((await ann.get(page)).text, /1,234\.50/, page)
+  }
+  t.match((await ann.get('/admin')).text, /<data[^>]* value="1234\.5"/, 'the chart too')
+  const form = await ann.get(`/admin/orders/${id}/edit?group=amounts`)
+  t.match(form.text, /id="amount"[^>]* value="1234\.50"/)
+})

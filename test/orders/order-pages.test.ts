@@ -1,0 +1,662 @@
+import t from 'tap'
+import { newOrder } from '../support/order-book.js'
+import { HTMX, startReaders, type PageAnswer, type Reader } from '../support/page-reader.js'
+
+const ORDERS = '/api/admin/orders'
+
+const FULL = {
+  ...newOrder(),
+  vesselName: 'Étoile du Nord',
+  imoNumber: '8814275',
+  calculatorType: 'fuel',
+  calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
+  co2eKg: 1653.135,
+  orderSourceId: 'off_1',
+  notes: 'first line\nsecond line',
+  placedAt: '2026-03-29T00:30:00Z',
+} as const
+
+const enter = async (reader: Reader, given: object = {}): Promise<any> =>
+  reader.call('POST', ORDERS, { ...newOrder(), ...given })
+
+/** What a reader sees of a page: no markup, entities as the characters they are. */
+const seen = ({ text }: PageAnswer): string =>
+  text
+    .replace(/<(script|style)[\s\S]*?<\/\1>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ')
+
+const hrefs = ({ text }: PageAnswer): string[] =>
+  [...text.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))
+
+const errorOf = ({ text }: PageAnswer, field: string): string | undefined =>
+  new RegExp(`id="${field.replace('.', '-')}-error"[^>]*>([^<]*)<`).exec(text)?.[1]
+
+const valueOf = ({ text }: PageAnswer, id: string): string | undefined =>
+  new RegExp(`id="${id}"[^>]* value="([^"]*)"`).exec(text)?.[1]
+
+t.test('an order is shown with all that is known of it', async (t) => {
+  const { ann } = await startReaders(t, { TIME_ZONE: 'Europe/Berlin' })
+  const { id } = await enter(ann, FULL)
+  const page = await ann.get(`/admin/orders/${id}`, { 'accept-language': 'de-DE' })
+  t.equal(page.status, 200)
+  t.equal(page.headers.get('cache-control'), 'no-store')
+  const text = seen(page)
+  for (const part of [
+    'CW-000001',
+    'Pending',
+    'Ann Example',
+    'ann@example.com',
+    'Étoile du Nord',
+    'IMO 8814275',
+    '40,09',
+    '1.653,135 kg',
+    '1.653,1 kg CO₂e',
+    'Marine diesel / gas oil',
+    '500 litres',
+    'How this is calculated',
+    'off_1',
+    'first line second line',
+    '29.03.2026, 01:30',
+    'Times in Europe/Berlin',
+    'Entered by admin@example.com',
+  ]) {
+    t.ok(text.replaceAll('\u00a0', ' ').includes(part), part)
+  }
+  t.notMatch(text, /than this sum/, 'nothing is said where the sums agree')
+})
+
+t.test('an order of which little is known is shown too', async (t) => {
+  const { ann } = await startReaders(t)
+  const { id } = await enter(ann, { currency: 'JPY', amountMinor: 1200 })
+  const text = seen(await ann.get(`/admin/orders/${id}`))
+  t.match(text, /JP¥1,200/, 'yen have no decimals')
+  t.match(text, /None given/)
+  t.notMatch(text, /Trip/)
+})
+
+t.test('where an order has another amount than its trip, the page says by how much', async (t) => {
+  const { ann } = await startReaders(t)
+  const rounded = await enter(ann, { ...FULL, co2eKg: 1653 })
+  t.notMatch(seen(await ann.get(`/admin/orders/${rounded.id}`)), /than this sum/)
+  const more = await enter(ann, { ...FULL, co2eKg: 2000 })
+  t.match(
+    seen(await ann.get(`/admin/orders/${more.id}`)),
+    /The order has 2,000 kg CO₂e, which is 347 kg \(21 %\) more than this sum\./,
+  )
+})
+
+t.test('what is not there is a page that says so', async (t) => {
+  const { ann } = await startReaders(t)
+  for (const path of ['1', 'x', '0', '1/edit?group=notes', '1/cancel', '9'.repeat(17)]) {
+    const page = await ann.get(`/admin/orders/${path}`)
+    t.equal(page.status, 404, path)
+    t.match(seen(page), /There is no such order/, path)
+  }
+  for (const path of ['edit?group=notes', 'status', 'cancel', 'restore']) {
+    t.equal((await ann.post(`/admin/orders/1/${path}`, { version: '1' })).status, 404, path)
+  }
+  const { id } = await enter(ann)
+  t.equal((await ann.get(`/admin/orders/${id}/edit?group=constructor`)).status, 404)
+})
+
+t.test('all of it is closed to strangers, and to other sites', async (t) => {
+  const { url, ann } = await startReaders(t)
+  const { id } = await enter(ann)
+  for (const path of [`${id}`, `${id}/edit?group=notes`, `${id}/cancel`, 'new']) {
+    const response = await fetch(`${url}/admin/orders/${path}`, { redirect: 'manual' })
+    t.equal(response.status, 303, path)
+  }
+  for (const path of [`/${id}/edit?group=notes`, `/${id}/status`, `/${id}/cancel`, '']) {
+    const forged = await ann.post(
+      `/admin/orders${path}`,
+      { version: '1' },
+      { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+    )
+    t.equal(forged.status, 403, path)
+  }
+})
+
+t.test('what people enter is text, whatever it looks like', async (t) => {
+  const { ann } = await startReaders(t)
+  const hostile = {
+    customerName: `<b onclick="alert(1)">O'Hara</b> {{ x }} <%= it.order %>`,
+    vesselName: `" autofocus onfocus="alert(1)" hx-get="/" x-data="{}`,
+    notes: '</textarea><script>alert(1)</script>\n<hx-partial hx-target="body">x</hx-partial>',
+    orderSourceId: `"><img src=x onerror=alert(1)>`,
+    calculatorType: 'custom',
+    calculatorData: { amount: 1, unit: 't', description: '<i hx-get="/">x</i>' },
+  }
+  const { id } = await enter(ann, hostile)
+  await ann.call('PATCH', `${ORDERS}/${id}`, { vesselName: '<u>', notes: '<script>' })
+  await ann.call('PATCH', `${ORDERS}/${id}`, {
+    vesselName: hostile.vesselName,
+    notes: hostile.notes,
+  })
+  for (const path of ['', '/edit?group=customer', '/edit?group=vessel', '/edit?group=notes']) {
+    for (const headers of [{}, HTMX]) {
+      const page = await ann.get(`/admin/orders/${id}${path}`, headers)
+      const tags = [...page.text.matchAll(/<[^>]*>/g)].map(([tag]) => tag)
+      const made = tags.filter((tag) =>
+        /^<(?:b|i|u|img)\b|<script(?! src="\/assets\/)|\son\w+=|x-data|alert\(1\)"|hx-get="\/"/.test(
+          tag.replace(/="[^"]*"/g, (value) => (/alert|x-data/.test(value) ? '=""' : value)),
+        ),
+      )
+      t.same(made, [], `${path} ${Object.keys(headers).length}`)
+    }
+  }
+  const text = seen(await ann.get(`/admin/orders/${id}`))
+  t.ok(text.includes(hostile.customerName))
+  t.ok(text.includes(hostile.vesselName))
+  t.ok(text.includes('</textarea><script>alert(1)</script>'))
+  const form = await ann.get(`/admin/orders/${id}/edit?group=notes`)
+  t.match(form.text, /&lt;\/textarea&gt;&lt;script&gt;/)
+})
+
+t.test('the history tells who changed what from what to what', async (t) => {
+  const { ann, ben } = await startReaders(t)
+  const { id } = await enter(ann, { vesselName: 'Aurora' })
+  await ben.call('PATCH', `${ORDERS}/${id}`, { status: 'paid', vesselName: null })
+  await ann.call('PATCH', `${ORDERS}/${id}`, { currency: 'JPY' })
+  await ann.call('PATCH', `${ORDERS}/${id}`, { amountMinor: 5000, orderSourceId: 'off_9' })
+  const text = seen(await ann.get(`/admin/orders/${id}`))
+  const history = text.slice(text.indexOf('History'))
+  t.match(history, /Amount from JP¥4,009 to → JP¥5,000 Order source id added: off_9/)
+  t.match(history, /Amount from €40\.09 to → JP¥4,009/, 'amount and currency are one thing')
+  t.match(history, /Status from Pending to → Paid Vessel removed: Aurora colleague@example\.com/)
+  t.match(history, /Entered by admin@example\.com/)
+})
+
+t.test('an order leads to the one before and after it in its list, and back', async (t) => {
+  const { ann } = await startReaders(t)
+  for (let i = 1; i <= 60; i++) {
+    await enter(ann, { customerName: `Ann ${i}`, status: i % 2 ? 'paid' : 'pending' })
+  }
+  // Of the paid ones 1, 3, 5, … the 28th has the id 55.
+  const list = await ann.get('/admin/orders?status=paid&sort=orderNumber&page=2')
+  const row = hrefs(list).find((href) => href.startsWith('/admin/orders/55?')) ?? ''
+  const page = await ann.get(row)
+  t.match(seen(page), /28 of 30/)
+  const query = 'status=paid&sort=orderNumber'
+  t.ok(hrefs(page).includes(`/admin/orders/53?at=26&${query}`))
+  t.ok(hrefs(page).includes(`/admin/orders/57?at=28&${query}`))
+  t.ok(hrefs(page).includes(`/admin/orders?${query}&page=2#row-55`))
+  t.match(page.text, new RegExp(`action="/admin/orders/55/status\\?at=27&amp;status=paid`))
+
+  const first = await ann.get(`/admin/orders/1?at=0&${query}`)
+  t.notMatch(first.text, /rel="prev"/)
+  t.match(first.text, /rel="next"/)
+
+  await ann.call('PATCH', `${ORDERS}/1`, { status: 'refunded' })
+  const moved = await ann.get(row)
+  t.match(seen(moved), /27 of 29/, 'it is found where it now is')
+  t.ok(hrefs(moved).includes(`/admin/orders/57?at=27&${query}`))
+  await ann.call('PATCH', `${ORDERS}/55`, { status: 'refunded' })
+  const gone = await ann.get(row)
+  t.equal(gone.status, 200)
+  t.notMatch(gone.text, /rel="(?:prev|next)"/, 'outside of its list it has no neighbours')
+  for (const at of ['-1', 'x', '1e3', '999999999', '']) {
+    t.equal((await ann.get(`/admin/orders/55?at=${at}&page=0&sort=x`)).status, 200, at)
+  }
+})
+
+t.test('a group is edited in place, and only its parts of the page are sent', async (t) => {
+  const { ann } = await startReaders(t)
+  const { id } = await enter(ann, FULL)
+  const form = await ann.get(`/admin/orders/${id}/edit?group=amounts`, HTMX)
+  t.equal(form.status, 200)
+  t.match(form.text, /^\s*<hx-partial hx-target="#group-amounts"/)
+  t.notMatch(form.text, /<html|hx-target="#order"/)
+  t.equal(valueOf(form, 'amount'), '40.09')
+  t.equal(valueOf(form, 'co2eKg'), '1653.135')
+  t.match(form.text, /<option value="EUR" selected>/)
+
+  const saved = await ann.post(
+    `/admin/orders/${id}/edit?group=amounts`,
+    { version: '1', co2eKg: '1.700,5', amount: '1 234,56', currency: 'EUR' },
+    HTMX,
+  )
+  t.equal(saved.status, 200)
+  t.match(saved.text, /<hx-partial hx-target="#messages"[^>]*><div class="message">/)
+  t.match(seen(saved), /Order CW-000001 was saved\./)
+  t.match(await ann.call('GET', `${ORDERS}/${id}`), {
+    co2eKg: 1700.5,
+    amountMinor: 123456,
+    version: 2,
+  })
+  const closed = await ann.get(`/admin/orders/${id}?group=amounts`, HTMX)
+  t.match(closed.text, /hx-target="#group-amounts"/)
+  t.match(closed.text, /hx-target="#order"/, 'the page comes up to date on the way')
+})
+
+t.test('every group is edited as a page where scripts are off', async (t) => {
+  const { ann } = await startReaders(t)
+  const { id } = await enter(ann)
+  const edits: [string, Record<string, string>, object][] = [
+    [
+      'customer',
+      { customerName: ' Ζωή ', customerEmail: 'zoe@example.com ' },
+      { customerName: 'Ζωή', customerEmail: 'zoe@example.com' },
+    ],
+    [
+      'vessel',
+      { vesselName: 'Aurora', imoNumber: 'imo 8814275' },
+      { vesselName: 'Aurora', imoNumber: '8814275' },
+    ],
+    ['vessel', { vesselName: '', imoNumber: ' ' }, { vesselName: null, imoNumber: null }],
+    [
+      'amounts',
+      { co2eKg: '0', amount: '500', currency: 'jpy' },
+      { co2eKg: 0, amountMinor: 500, currency: 'JPY' },
+    ],
+    ['source', { orderSourceId: 'off_2' }, { orderSourceId: 'off_2' }],
+    ['notes', { notes: ' a\r\nb ' }, { notes: 'a\nb' }],
+    ['notes', { notes: '' }, { notes: '' }],
+  ]
+  for (const [index, [group, fields, expected]] of edits.entries()) {
+    const at = `/admin/orders/${id}/edit?group=${group}`
+    const page = await ann.get(at)
+    t.match(page.text, /<html/)
+    const version =
+      /name="version" value="(\d+)">\s*<div class="fields-of/.exec(page.text)?.[1] ?? ''
+    const answer = await ann.post(`${at}&at=0&status=pending`, { version, ...fields })
+    t.equal(answer.status, 303, group)
+    t.equal(answer.headers.get('location'), `/admin/orders/${id}?at=0&status=pending`)
+    const cookie = answer.headers.getSetCookie()[0] ?? ''
+    t.match(cookie, /^clearwake-message=saved\.1; .*Path=\/admin; HttpOnly; SameSite=Strict/)
+    t.match(await ann.call('GET', `${ORDERS}/${id}`), { ...expected, version: index + 2 })
+    t.match(seen(await ann.get(`/admin/orders/${id}`)), /was saved/)
+    t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /was saved/, 'it is told once')
+  }
+  const same = await ann.post(`/admin/orders/${id}/edit?group=notes`, { version: '8', notes: '' })
+  t.equal(same.status, 303)
+  t.match(seen(await ann.get(`/admin/orders/${id}`)), /nothing was changed/)
+})
+
+t.test('a message that nobody left tells nothing', async (t) => {
+  const { ann } = await startReaders(t)
+  const { id } = await enter(ann)
+  for (const left of ['<b>x</b>.1', 'constructor.1', 'saved.999', 'saved.', 'cancelled.1']) {
+    const page = await ann.get(`/admin/orders/${id}`, { cookie: `clearwake-message=${left}` })
+    t.notMatch(page.text, /<b>x|Undo/, left)
+  }
+})
+
+t.test('what is wrong stands beside its field, with what was typed', async (t) => {
+  const { ann } = await startReaders(t)
+  const { id } = await enter(ann, FULL)
+  const cases: [string, Record<string, string>, Record<string, RegExp>][] = [
+    [
+      'customer',
+      { customerName: ' ', customerEmail: 'nobody' },
+      { customerName: /must be filled in/, customerEmail: /must be an e-mail address/ },
+    ],
+    [
+      'vessel',
+      { vesselName: 'x'.repeat(81), imoNumber: '1234568' },
+      { vesselName: /80/, imoNumber: /IMO/ },
+    ],
+    [
+      'amounts',
+      { co2eKg: '1,234', amount: '1.5', currency: 'JPY' },
+      { co2eKg: /two ways/, amount: /no decimals/ },
+    ],
+    [
+      'amounts',
+      { co2eKg: '-1', amount: '0.001', currency: 'EUR' },
+      { co2eKg: /at least 0/, amount: /at most 2 decimals/ },
+    ],
+    [
+      'amounts',
+      { co2eKg: '2e9', amount: '1e11', currency: 'EUR' },
+      { co2eKg: /at most 1000000000$/, amount: /at most 10000000000$/ },
+    ],
+    ['amounts', { co2eKg: '1', amount: 'lots', currency: 'XXY' }, { currency: /ISO 4217/ }],
+    ['source', { orderSourceId: 'a\u0000b' }, { orderSourceId: /control characters/ }],
+    ['notes', { notes: 'a\u0007' }, { notes: /control characters/ }],
+  ]
+  for (const [group, fields, errors] of cases) {
+    for (const headers of [{}, HTMX]) {
+      const answer = await ann.post(
+        `/admin/orders/${id}/edit?group=${group}`,
+        { version: '1', ...fields },
+        headers,
+      )
+      t.equal(answer.status, 422, group)
+      for (const [field, message] of Object.entries(errors)) {
+        t.match(errorOf(answer, field), message)
+      }
+      t.equal((answer.text.match(/ autofocus/g) ?? []).length, 1)
+      const [first = ''] = Object.keys(errors)
+      t.match(answer.text, new RegExp(`id="${first}"[^>]* aria-invalid="true" autofocus`), 'first')
+      for (const [field, typed] of Object.entries(fields)) {
+        if (['notes', 'currency', 'orderSourceId'].includes(field)) continue
+        t.equal(valueOf(answer, field), typed.trim(), `${field} is not lost`)
+      }
+      if (headers === HTMX) t.notMatch(answer.text, /hx-target="#order"/)
+      else t.match(answer.text, /<title>Error: /)
+    }
+  }
+  t.match(await ann.call('GET', `${ORDERS}/${id}`), { version: 1 })
+})
+
+t.test('an amount of a currency with three decimals goes to the form and back', async (t) => {
+  const { ann } = await startReaders(t)
+  const { id } = await enter(ann, { currency: 'BHD', amountMinor: 1234, co2eKg: 1.234 })
+  const form = await ann.get(`/admin/orders/${id}/edit?group=amounts`)
+  const [amount = '', co2eKg = ''] = [valueOf(form, 'amount'), valueOf(form, 'co2eKg')]
+  const answer = await ann.post(`/admin/orders/${id}/edit?group=amounts`, {
+    version: '1',
+    amount,
+    co2eKg,
+    currency: 'BHD',
+  })
+  t.equal(answer.status, 303)
+  t.match(await ann.call('GET', `${ORDERS}/${id}`), {
+    amountMinor: 1234,
+    co2eKg: 1.234,
+    version: 1,
+  })
+})
+
+t.test('who is overtaken sees by whom and with what, and decides', async (t) => {
+  const { ann, ben } = await startReaders(t)
+  const { id } = await enter(ann, { vesselName: 'Aurora' })
+  const edit = `/admin/orders/${id}/edit?group=vessel`
+  await ben.post(edit, { version: '1', vesselName: 'Borealis', imoNumber: '' })
+  for (const headers of [{}, HTMX]) {
+    const conflict = await ann.post(
+      edit,
+      { version: '1', vesselName: 'Calypso', imoNumber: '' },
+      headers,
+    )
+    t.equal(conflict.status, 412)
+    t.match(seen(conflict), /This order has changed while you were editing it/)
+    t.match(seen(conflict), /Vessel from Aurora to → Borealis colleague@example\.com/)
+    t.match(seen(conflict), /Now there: Borealis/)
+    t.equal(valueOf(conflict, 'vesselName'), 'Calypso', 'what was typed is still there')
+    t.match(conflict.text, /name="version" value="2"/, 'the way on is from their version')
+    t.notMatch(conflict.text, /name="version" value="1"/, 'for moves of the order too')
+    t.match(seen(conflict), /Save mine on top Take theirs/)
+  }
+  t.match(await ann.call('GET', `${ORDERS}/${id}`), { vesselName: 'Borealis', version: 2 })
+  await ann.post(edit, { version: '2', vesselName: 'Calypso', imoNumber: '' })
+  t.match(await ann.call('GET', `${ORDERS}/${id}`), { vesselName: 'Calypso', version: 3 })
+
+  // Other fields changed by somebody else count as well, those changed by oneself do not.
+  await ben.post(`/admin/orders/${id}/edit?group=notes`, { version: '3', notes: 'by Ben' })
+  const other = await ann.post(edit, { version: '3', vesselName: 'Delfin', imoNumber: '' })
+  t.equal(other.status, 412)
+  t.match(seen(other), /Notes added: by Ben/)
+  await ann.post(`/admin/orders/${id}/edit?group=notes`, { version: '4', notes: 'by Ann' })
+  const own = await ann.post(edit, { version: '4', vesselName: 'Delfin', imoNumber: '' })
+  t.equal(own.status, 303, 'two forms of one page do not stand in each other’s way')
+  const twice = await ann.post(edit, { version: '4', vesselName: 'Eos', imoNumber: '' })
+  t.equal(twice.status, 412, 'the same field from two windows does')
+  const notes = `/admin/orders/${id}/edit?group=notes`
+  await ann.post(notes, { version: '6', notes: 'by Ann herself' })
+  const herself = await ann.post(notes, { version: '6', notes: 'again' })
+  t.match(seen(herself), /You changed this order yourself meanwhile/)
+  for (const version of ['', '0', 'x', '-1', '99']) {
+    const answer = await ann.post(edit, { version, vesselName: 'Freya', imoNumber: '' })
+    t.equal(answer.status, 412, `version ${version}`)
+  }
+})
+
+t.test('an order moves where its status allows, and nowhere else', async (t) => {
+  const { ann, ben } = await startReaders(t)
+  const { id } = await enter(ann)
+  const page = await ann.get(`/admin/orders/${id}`)
+  const offered = [...page.text.matchAll(/name="status" value="(\w+)"/g)].map(([, to]) => to)
+  t.same(offered, ['paid', 'processing', 'fulfilled'])
+  t.match(page.text, /<button>Mark as paid<\/button>/, 'the usual step stands out')
+  t.match(page.text, /<button class="quiet">Start processing<\/button>/)
+
+  const paid = await ann.post(`/admin/orders/${id}/status`, { version: '1', status: 'paid' })
+  t.equal(paid.status, 303)
+  t.match(seen(await ann.get(`/admin/orders/${id}`)), /Order CW-000001 is now paid\./)
+  const there = await ann.post(
+    `/admin/orders/${id}/status`,
+    { version: '2', status: 'refunded' },
+    HTMX,
+  )
+  t.match(there.text, /hx-target="#order"[\s\S]*class="status refunded"/)
+
+  for (const headers of [{}, HTMX]) {
+    const refused = await ann.post(
+      `/admin/orders/${id}/status`,
+      { version: '3', status: 'paid' },
+      headers,
+    )
+    t.equal(refused.status, 409)
+    t.match(seen(refused), /This order cannot become paid It is refunded, so it stays as it is/)
+  }
+  const pending = await enter(ann)
+  const skipped = await ann.post(`/admin/orders/${pending.id}/status`, {
+    version: '1',
+    status: 'refunded',
+  })
+  t.match(seen(skipped), /It is pending, so it can become paid, processing, or fulfilled/)
+  for (const status of ['cancelled', 'x', '']) {
+    const answer = await ann.post(`/admin/orders/${pending.id}/status`, { version: '1', status })
+    t.equal(answer.status, 422, status)
+  }
+  await ben.call('PATCH', `${ORDERS}/${pending.id}`, { notes: 'wait' })
+  const stale = await ann.post(`/admin/orders/${pending.id}/status`, {
+    version: '1',
+    status: 'paid',
+  })
+  t.equal(stale.status, 412)
+  t.match(seen(stale), /has changed since you opened it.*Notes added: wait colleague@example/)
+  t.match(await ann.call('GET', `${ORDERS}/${pending.id}`), { status: 'pending' })
+})
+
+t.test('an order is cancelled after a question, and comes back as it was', async (t) => {
+  const { ann, ben } = await startReaders(t)
+  const { id } = await enter(ann, { ...FULL, status: 'paid' })
+  const question = await ann.get(`/admin/orders/${id}/cancel?at=0`)
+  t.match(seen(question), /Cancel order CW-000001\? It is of Ann Example for Étoile du Nord/)
+  const dialog = await ann.get(`/admin/orders/${id}/cancel`, HTMX)
+  t.match(dialog.text, /^\s*<dialog /)
+  t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'paid' }, 'asking changes nothing')
+
+  const cancelled = await ann.post(`/admin/orders/${id}/cancel?at=0`, { version: '1' })
+  t.equal(cancelled.status, 303)
+  t.equal(cancelled.headers.get('location'), `/admin/orders/${id}?at=0`)
+  const page = await ann.get(`/admin/orders/${id}?at=0`)
+  t.match(seen(page), /Order CW-000001 was cancelled\. Undo/)
+  t.match(page.text, new RegExp(`action="/admin/orders/${id}/restore\\?at=0"`))
+  t.notMatch(page.text, /Cancel order/)
+  t.equal((await ann.get(`/admin/orders/${id}/cancel`)).status, 303, 'there is nothing to ask')
+
+  const restored = await ann.post(`/admin/orders/${id}/restore`, {}, HTMX)
+  t.match(seen(restored), /no longer cancelled: it is paid again/)
+  const { items } = await ann.call('GET', `${ORDERS}/${id}/history`)
+  t.same(
+    items.map(({ changes }: any) => changes.map(({ from, to }: any) => [from, to])),
+    [
+      [
+        ['cancelled', 'paid'],
+        [items[1].at, null],
+      ],
+      [['paid', 'cancelled']],
+      [],
+    ],
+    'all of it is kept',
+  )
+  const later = seen(await ann.get(`/admin/orders/${id}`, { 'accept-language': 'en-GB' }))
+  t.match(
+    later.slice(later.indexOf('History')),
+    /Status from Cancelled to → Paid Time of cancellation removed: \d+ \w+ \d{4}, \d\d:\d\d /,
+  )
+  await ann.post(`/admin/orders/${id}/restore`, {})
+  t.match(
+    await ann.call('GET', `${ORDERS}/${id}`),
+    { status: 'paid', version: 3 },
+    'again is nothing',
+  )
+
+  for (const status of ['fulfilled', 'refunded']) {
+    const before = await ann.call('PATCH', `${ORDERS}/${id}`, { status })
+    await ann.post(`/admin/orders/${id}/cancel`, { version: String(before.version) })
+    await ann.post(`/admin/orders/${id}/restore`, {})
+    t.match(await ann.call('GET', `${ORDERS}/${id}`), {
+      status,
+      fulfilledAt: before.fulfilledAt,
+      cancelledAt: null,
+      amountMinor: before.amountMinor,
+    })
+  }
+
+  const pending = await enter(ann)
+  await ben.call('PATCH', `${ORDERS}/${pending.id}`, { status: 'paid' })
+  const stale = await ann.post(`/admin/orders/${pending.id}/cancel`, { version: '1' }, HTMX)
+  t.equal(stale.status, 412)
+  t.match(seen(stale), /Status from Pending to → Paid/)
+  t.match(await ann.call('GET', `${ORDERS}/${pending.id}`), { status: 'paid' })
+})
+
+const keyOf = ({ text }: PageAnswer): string => /name="key" value="([^"]+)"/.exec(text)?.[1] ?? ''
+
+const TYPED = {
+  customerName: 'Ann Example',
+  customerEmail: 'ann@example.com',
+  vesselName: 'Aurora',
+  imoNumber: 'IMO 8814275',
+  calculatorType: 'fuel',
+  'fuel.fuelType': 'mgo',
+  'fuel.quantity': '1 000',
+  'fuel.unit': 'l',
+  co2eKg: '',
+  computed: '',
+  amount: '82,66',
+  currency: 'EUR',
+  status: 'paid',
+  placedAt: '2026-07-01T10:30',
+  orderSourceId: '',
+  notes: 'by phone',
+}
+
+t.test('an order is entered by hand, once however often it is sent', async (t) => {
+  const { ann, ben } = await startReaders(t, { TIME_ZONE: 'Europe/Berlin' })
+  const key = keyOf(await ann.get('/admin/orders/new'))
+  const sent = await Promise.all([
+    ann.post('/admin/orders', { ...TYPED, key }),
+    ann.post('/admin/orders', { ...TYPED, key }),
+  ])
+  for (const { status, headers } of sent) {
+    t.equal(status, 303)
+    t.equal(headers.get('location'), '/admin/orders/1')
+  }
+  t.match(seen(await ann.get('/admin/orders/1')), /Order CW-000001 was entered\./)
+  t.match(await ann.call('GET', `${ORDERS}/1`), {
+    customerName: 'Ann Example',
+    imoNumber: '8814275',
+    calculatorData: { fuelType: 'mgo', quantity: 1000, unit: 'l' },
+    co2eKg: 3306.27,
+    amountMinor: 8266,
+    status: 'paid',
+    placedAt: '2026-07-01T08:30:00.000Z',
+    orderSourceId: null,
+    notes: 'by phone',
+  })
+  t.match(await ann.call('GET', ORDERS), { totalItems: 1 })
+  const changed = await ann.post('/admin/orders', { ...TYPED, key, notes: 'another' })
+  t.equal(changed.status, 422)
+  t.match(seen(changed), /This form was sent before/)
+  const another = await ann.post('/admin/orders', {
+    ...TYPED,
+    notes: 'another',
+    key: keyOf(changed),
+  })
+  t.equal(another.headers.get('location'), '/admin/orders/2')
+  const other = await ben.post('/admin/orders', { ...TYPED, key }, HTMX)
+  t.equal(other.headers.get('hx-redirect'), '/admin/orders/3', 'keys are each administrator’s own')
+  t.equal(other.text, '')
+})
+
+t.test('an order entered with the least that it needs', async (t) => {
+  const { ann } = await startReaders(t, { CURRENCY: 'ISK' })
+  t.match((await ann.get('/admin/orders/new')).text, /<option value="ISK" selected>/)
+  const before = Date.now()
+  const answer = await ann.post('/admin/orders', {
+    customerName: 'Ann',
+    customerEmail: 'ann@example.com',
+    calculatorType: 'none',
+    co2eKg: '5',
+    amount: '1',
+    currency: 'bhd',
+  })
+  t.equal(answer.status, 303)
+  const order = await ann.call('GET', `${ORDERS}/1`)
+  t.match(order, { status: 'pending', calculatorType: null, amountMinor: 1000, currency: 'BHD' })
+  t.ok(Date.parse(order.placedAt) >= before)
+})
+
+t.test(
+  'what is wrong with a new order stands beside its fields, and nothing is lost',
+  async (t) => {
+    const { ann } = await startReaders(t)
+    const wrong = {
+      ...TYPED,
+      key: 'k',
+      customerName: '',
+      customerEmail: 'x',
+      imoNumber: '123',
+      'fuel.quantity': '-5',
+      'distance.speedKn': '12',
+      amount: '1,234',
+      currency: '',
+      placedAt: '2199-01-01T00:00',
+      notes: '<b>"kept"</b>',
+    }
+    for (const headers of [{}, HTMX]) {
+      const answer = await ann.post('/admin/orders', wrong, headers)
+      t.equal(answer.status, 422)
+      t.equal(errorOf(answer, 'customerName'), 'must be filled in')
+      t.match(errorOf(answer, 'customerEmail'), /e-mail/)
+      t.match(errorOf(answer, 'imoNumber'), /IMO/)
+      t.match(errorOf(answer, 'fuel.quantity'), /more than 0/)
+      t.equal(errorOf(answer, 'currency'), 'must be filled in')
+      t.equal(errorOf(answer, 'co2eKg'), '', 'the trip will fill it in')
+      t.equal(valueOf(answer, 'fuel-quantity'), '-5')
+      t.equal(valueOf(answer, 'distance-speedKn'), '12', 'what is typed for other calculators too')
+      t.equal(valueOf(answer, 'amount'), '1,234')
+      t.equal(valueOf(answer, 'placedAt'), '2199-01-01T00:00')
+      t.match(answer.text, /&lt;b&gt;&quot;kept&quot;/)
+      t.equal(keyOf(answer), 'k')
+      t.match(answer.text, /id="type-fuel" checked/)
+    }
+    const future = await ann.post('/admin/orders', { ...TYPED, placedAt: '2199-01-01T00:00' })
+    t.match(errorOf(future, 'placedAt'), /future/)
+    for (const placedAt of ['2026-02-30T10:00', '2999-01-01T00:00']) {
+      const odd = await ann.post('/admin/orders', { ...TYPED, placedAt })
+      t.match(errorOf(odd, 'placedAt'), /date and a time/)
+    }
+    t.match(await ann.call('GET', ORDERS), { totalItems: 0 })
+  },
+)
+
+t.test('the trip fills in the CO2e, unless that was typed by hand', async (t) => {
+  const { ann } = await startReaders(t)
+  const ask = (fields: Record<string, string>) =>
+    ann.post('/admin/orders/new/emissions', { ...TYPED, ...fields }, HTMX)
+  const filled = await ask({})
+  t.match(seen(filled), /This trip emits 3,306\.3 kg CO₂e/)
+  t.equal(valueOf(filled, 'co2eKg'), '3306.27')
+  const again = await ask({ co2eKg: '3306.27', computed: '3306.27', 'fuel.quantity': '500' })
+  t.equal(valueOf(again, 'co2eKg'), '1653.135', 'it follows the trip')
+  const blank = await ask({ co2eKg: '3306.27', computed: '3306.27', 'fuel.quantity': '' })
+  t.equal(valueOf(blank, 'co2eKg'), '')
+  t.match(seen(blank), /Still needed: quantity burnt/)
+  const byHand = await ask({ co2eKg: '4000', computed: '3306.27', 'fuel.quantity': '500' })
+  t.equal(valueOf(byHand, 'co2eKg'), '4000', 'what a person typed stays')
+  t.match(seen(byHand), /the trip comes to 1,653\.1 kg/)
+  const wrong = await ask({ 'fuel.quantity': 'lots' })
+  t.match(wrong.text, /id="fuel-quantity-error" hx-swap-oob="outerHTML">must be a number/)
+})

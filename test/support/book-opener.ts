@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openOrderBook } from '../../src/orders/book/order-book.js'
+import { newOrder } from './order-book.js'
+
+/* A process that opens the order books whose paths it is sent, writes an order to each, and says how that went. */
+let last = Promise.resolve()
+
+async function open(path: string): Promise<void> {
+  await sleep(Math.random() * 10)
+  const book = openOrderBook({ path, timeZone: 'UTC' })
+  await book.create(newOrder(), 'an opener')
+  await book.close()
+}
+
+process.on('message', (path: string) => {
+  last = last
+    .then(() => open(path))
+    .then(
+      () => 'done',
+      (error: unknown) => String(error),
+    )
+    .then((outcome) => void process.send?.(outcome))
+})
+process.send?.('ready')

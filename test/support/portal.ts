@@ -1,0 +1,56 @@
+import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
+import type { Test } from 'tap'
+import { bookPath } from '../../src/orders/book/order-book.js'
+import { firstVersion } from '../../src/orders/order-changes.js'
+import { ORDER_STATUSES } from '../../src/orders/order-status.js'
+import type { Order } from '../../src/orders/order.js'
+import { ADMIN, ADMIN_ACCOUNTS } from './administrator.js'
+import { startApp, temporaryFolder, type TestApp } from './app.js'
+import { fillBook, newOrder } from './order-book.js'
+
+const HOUR = 60 * 60 * 1000
+
+/** As many orders as wanted, the first one the oldest, of all statuses and three currencies. */
+export const manyOrders = (count: number): Order[] =>
+  Array.from({ length: count }, (_, index) => {
+    const placedAt = new Date(Date.now() - (count - index) * 6 * HOUR).toISOString()
+    const status = ORDER_STATUSES[index % ORDER_STATUSES.length] ?? 'pending'
+    const order = newOrder({
+      customerName: `${['Ann', 'Ben', 'Zoë'][index % 3] ?? ''} Number ${index + 1}`,
+      customerEmail: `customer${index + 1}@example.com`,
+      vesselName: index % 4 === 0 ? null : `Vessel ${(index * 7) % 11}`,
+      co2eKg: ((index * 37) % 101) * 10,
+      amountMinor: ((index * 53) % 97) * 100,
+      currency: ['EUR', 'USD', 'JPY'][index % 3] ?? 'EUR',
+      placedAt,
+    })
+    return {
+      ...firstVersion(order, placedAt),
+      status,
+      cancelledAt: status === 'cancelled' ? placedAt : null,
+      id: String(index + 1),
+      orderNumber: `CW-${String(index + 1).padStart(6, '0')}`,
+    }
+  })
+
+/** The service with orders in its book. */
+export function startPortal(t: Test, orders: Order[], environment: NodeJS.ProcessEnv = {}) {
+  const DATA_DIR = temporaryFolder(t)
+  fillBook(bookPath(DATA_DIR), 'Europe/Lisbon', orders)
+  return startApp(t, { ADMIN_ACCOUNTS, DATA_DIR, TIME_ZONE: 'Europe/Lisbon', ...environment })
+}
+
+/** A browser of a person who is logged in; its own cookies, closed when the test ends. */
+export async function adminContext(
+  t: Test,
+  browser: Browser,
+  { url }: Pick<TestApp, 'url'>,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext(options)
+  t.teardown(() => context.close())
+  context.setDefaultTimeout(10_000)
+  const login = await context.request.post(`${url}/api/admin/login`, { data: ADMIN })
+  if (!login.ok()) throw new Error(`the login was answered with ${login.status()}`)
+  return context
+}

@@ -1,0 +1,91 @@
+import t from 'tap'
+import { textFault, textLineFault } from '../../src/validation/text-rules.js'
+import { postJson, startApp } from '../support/app.js'
+import { USUAL } from '../support/calculations.js'
+
+const NOTHING = 'must have something to read in it'
+const BROKEN = 'must not have broken characters'
+const CONTROL = 'must not have control characters'
+const DIRECTION = 'must not have characters that turn the direction of the text'
+
+/** A text by its code points, as most of these cannot be shown. */
+const codes = (text: string): string =>
+  Array.from(text, (character) => character.codePointAt(0)?.toString(16)).join(' ')
+
+t.test('a line has something to read in it', async (t) => {
+  for (const text of [
+    ' ',
+    '\u00a0\u3000',
+    '\ufeff',
+    '\u200b',
+    '\u200c\u200d',
+    '\u00ad',
+    '\u3164\u115f',
+    '\u2800',
+    '\ufff9',
+    '\u{e0001}',
+    '\u{13430}',
+    '\u0301',
+    '\ufe0f',
+  ]) {
+    t.equal(textLineFault(text), NOTHING, codes(text))
+  }
+})
+
+t.test('neither a line nor a longer text has what no text may have', async (t) => {
+  for (const [characters, fault] of [
+    [['\u0000', '\u001b', '\u007f', '\u0085'], CONTROL],
+    [['\u202a', '\u202e', '\u2066', '\u2069'], DIRECTION],
+    [['\uffff', '\ufffe', '\ufdd0', '\ufdef', '\u{1fffe}', '\u{10ffff}'], BROKEN],
+    [['\ud800', '\udc00'], BROKEN],
+  ] as const) {
+    for (const character of characters) {
+      for (const text of [character, `Ann ${character} Example`]) {
+        t.equal(textFault(text), fault, codes(text))
+        t.equal(textLineFault(text), fault)
+      }
+    }
+  }
+})
+
+t.test('a line is one line', async (t) => {
+  for (const text of ['a\nb', 'a\r\nb', 'a\u2028b', 'a\u2029b', 'a\tb']) {
+    t.equal(textLineFault(text), 'must be one line, without tabs', codes(text))
+    t.equal(textFault(text), null, 'a longer text has as many as it likes')
+  }
+})
+
+t.test('what people write is taken, with the joiners and marks that it needs', async (t) => {
+  for (const text of [
+    'می\u200cخواهم',
+    'ක\u0dca\u200dෂ',
+    '👩‍✈️🏴‍☠️ 1️⃣',
+    'مرحبا\u200f',
+    '\ufeffbom',
+    'ប្រទេស\u200bកម្ពុជា',
+    'e\u0301',
+    '-',
+    '0',
+    '海丸',
+    '\u{20000}\u{1f6a2}',
+  ]) {
+    t.equal(textLineFault(text), null, text)
+    t.equal(textFault(text), null)
+  }
+  t.equal(textFault(''), null)
+})
+
+t.test('a guest is told what is wrong with the name of a vessel', async (t) => {
+  const { url } = await startApp(t)
+  for (const [name, message] of [
+    ['\uffff', BROKEN],
+    ['\u200b', NOTHING],
+    ['Ever\u202eGiven', DIRECTION],
+  ] as const) {
+    const { status, body } = await postJson(`${url}/api/qr-code/generate`, {
+      ...USUAL.fuel,
+      vessel: { name },
+    })
+    t.match({ status, body }, { status: 422, body: { errors: [{ path: 'vessel.name', message }] } })
+  }
+})
