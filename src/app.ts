@@ -3,6 +3,8 @@ import administrator from './administrator/administrator.js'
 import calculator from './calculator/calculator.js'
 import { vocabulary } from './calculator/vocabulary.js'
 import dashboard from './dashboard/dashboard.js'
+import relay from './order-source/relay.js'
+import { openUpstream } from './order-source/upstream.js'
 import orderExport from './orders/export/export.js'
 import { openOrderStore } from './orders/open-order-store.js'
 import orders from './orders/orders.js'
@@ -71,6 +73,10 @@ export async function buildApp({
   const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
   await app.register(calculator, { readPrefill: prefillReader(links, app.config.TIME_ZONE) })
   await app.register(qrCode, { links })
+
+  const upstream = openUpstream(app.config, app.metrics)
+  app.addHook('onClose', () => upstream?.close())
+  await app.register(relay, { upstream })
 
   const book = openOrderStore(app.config, app.log)
   app.addHook('onClose', () => book.close())

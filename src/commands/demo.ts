@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { Calculation } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import type { Vessel } from '../calculator/vessel.js'
+import { startStandIn } from '../order-source/stand-in/stand-in.js'
 import { bookPath } from '../orders/book/order-book.js'
 import { seedDemoBook } from '../orders/demo/seed-demo-book.js'
 import { hashPassword } from '../plugins/password.js'
@@ -27,7 +29,16 @@ async function freePort(wanted: number): Promise<number> {
 /** For this machine alone, so that examples can be pasted. */
 const ADMINISTRATOR = { email: 'admin@example.com', password: 'clearwake demo only' }
 
+/** An order source for as long as the demonstration runs, unless one is configured. */
+async function orderSource(): Promise<NodeJS.ProcessEnv> {
+  const { ORDERSOURCE_BASE_URL = '', ORDERSOURCE_API_TOKEN = '' } = process.env
+  if (ORDERSOURCE_BASE_URL.trim() !== '' || ORDERSOURCE_API_TOKEN.trim() !== '') return {}
+  const { url, token } = await startStandIn({ token: randomUUID() })
+  return { ORDERSOURCE_BASE_URL: url, ORDERSOURCE_API_TOKEN: token }
+}
+
 const { PORT = '3000', ADMIN_ACCOUNTS = '', DATA_DIR = '' } = process.env
+const standIn = await orderSource()
 const hasAccounts = ADMIN_ACCOUNTS.trim() !== ''
 const accounts = hasAccounts
   ? ADMIN_ACCOUNTS
@@ -36,6 +47,7 @@ const app = await serve({
   LOG_LEVEL: 'warn',
   CURRENCY: 'EUR',
   ...process.env,
+  ...standIn,
   // A demonstration is for this machine alone.
   HOST: '127.0.0.1',
   ADMIN_ACCOUNTS: accounts,
@@ -61,6 +73,7 @@ Clearwake runs on this machine; Ctrl-C ends it.
   Calculators       ${base}/
   QR code test      ${base}/qr-test
   API               ${base}/docs
+  Order source      ${base}/api/ordersource/portfolios${standIn.ORDERSOURCE_BASE_URL ? ', a stand-in' : ''}
   Administrator     ${hasAccounts ? 'of ADMIN_ACCOUNTS' : `${ADMINISTRATOR.email}, password: ${ADMINISTRATOR.password}`}
 
 What a guest opens by scanning a code (valid for 30 days):

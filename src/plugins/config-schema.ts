@@ -55,6 +55,18 @@ export const ConfigSchema = Type.Object({
     description: 'Requests to NocoDB that this process may make a second',
   }),
   NOCODB_COLUMNS: optional('Names of columns that are not ours: field=Column, comma-separated'),
+  ORDERSOURCE_BASE_URL: optional('Where the order source is, such as https://api.example.com/v1'),
+  ORDERSOURCE_API_TOKEN: optional('Bearer token that the order source is called with'),
+  ORDERSOURCE_TIMEOUT_MS: Type.Integer({
+    minimum: 100,
+    maximum: 120_000,
+    default: 10_000,
+    description: 'How long the order source may take to begin its answer, or pause in it',
+  }),
+  ORDERSOURCE_PUBLIC_ROUTES: Type.String({
+    default: 'GET /portfolios',
+    description: 'Calls of the order source that need no administrator: METHOD /path, or none',
+  }),
   CHECKOUT_URL: optional('Where a result links to for offsetting'),
   CURRENCY: Type.String({
     default: 'USD',

@@ -2,6 +2,8 @@ import { isIP } from 'node:net'
 import env from '@fastify/env'
 import { Ajv, type ErrorObject } from 'ajv'
 import fp from 'fastify-plugin'
+import { parseBaseUrl } from '../order-source/base-url.js'
+import { parsePublicRoutes } from '../order-source/public-routes.js'
 import type { NocoDbSettings } from '../orders/nocodb/settings.js'
 import { fieldErrors } from '../validation/field-errors.js'
 import { isCurrency } from '../validation/formats.js'
@@ -9,6 +11,7 @@ import { parseAdminAccounts } from './admin-accounts.js'
 import { ConfigSchema, type Environment } from './config-schema.js'
 import { databaseOf, databaseProblems } from './database-config.js'
 import { fileFault } from './file-fault.js'
+import { isLoopback } from './loopback.js'
 import { keptSessionSecret } from './session-secret.js'
 import { isTrustProxy } from './trust-proxy.js'
 
@@ -59,9 +62,6 @@ export class ConfigError extends Error {
 const SECRET_BYTES = 32
 const NEEDED_ELSEWHERE = ['SESSION_SECRET', 'ADMIN_ACCOUNTS', 'PUBLIC_BASE_URL'] as const
 
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
-
 /** What the schema cannot say. Works on the text as given, so that it can run beside the schema. */
 function problemsOf(given: NodeJS.ProcessEnv): string[] {
   const rules: [name: string, holds: (text: string) => boolean, rule: string][] = [
@@ -83,11 +83,25 @@ function problemsOf(given: NodeJS.ProcessEnv): string[] {
       isTrustProxy,
       'must be true, false, a number of hops, or addresses, comma-separated',
     ],
+    [
+      'ORDERSOURCE_BASE_URL',
+      (text) => parseBaseUrl(text) !== null,
+      'must be an https address without query (http on a loopback address only)',
+    ],
+    ['ORDERSOURCE_API_TOKEN', isToken, 'must be ASCII without spaces'],
+    [
+      'ORDERSOURCE_PUBLIC_ROUTES',
+      (text) => parsePublicRoutes(text) !== null,
+      'must be none, or methods with paths, comma-separated, such as GET /portfolios',
+    ],
   ]
   const problems = rules.flatMap(([name, holds, rule]) => {
     const text = given[name]
     return text === undefined || holds(text) ? [] : [`${name} ${rule}`]
   })
+  if (given.ORDERSOURCE_BASE_URL !== undefined && given.ORDERSOURCE_API_TOKEN === undefined) {
+    problems.push('ORDERSOURCE_API_TOKEN must be set, since ORDERSOURCE_BASE_URL is')
+  }
   const twice = namedTwice(given.ADMIN_ACCOUNTS ?? '')
   if (twice.length > 0) {
     problems.push(
@@ -114,6 +128,9 @@ function namedTwice(accounts: string): string[] {
 const isPort = (text: string): boolean => /^\d+$/.test(text)
 
 const isLongEnough = (secret: string): boolean => Buffer.byteLength(secret) >= SECRET_BYTES
+
+// It travels in a header.
+const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 
 function httpUrl(text: string): URL | null {
   const url = URL.canParse(text) ? new URL(text) : null

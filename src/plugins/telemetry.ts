@@ -1,8 +1,8 @@
 import type { FastifyRequest, FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
-import { isLoopback } from './config.js'
 import { isSameText } from '../same-text.js'
+import { isLoopback } from './loopback.js'
 import { Problem } from './problem.js'
 
 declare module 'fastify' {

@@ -9,11 +9,13 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Ajv, type AnySchema } from 'ajv'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../src/app.js'
+import { startStandIn } from '../../src/order-source/stand-in/stand-in.js'
 import { ConfigError } from '../../src/plugins/config.js'
 import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { USUAL } from '../support/calculations.js'
 import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
 import { rawGet, rawRequest } from '../support/raw-http.js'
+import { pointAt } from '../support/recording-upstream.js'
 import { routeTable } from '../support/route-table.js'
 
 const run = promisify(execFile)
@@ -882,6 +884,8 @@ t.test('the OpenAPI document is one, and lists every address of the API', async 
   const routes = new Set(
     routeTable(app)
       .filter(({ method, path }) => method !== 'HEAD' && path.startsWith('/api'))
+      // The relay takes any address below its own; of these the usual ones are documented.
+      .filter(({ path }) => !/^\/api\/ordersource\/?\*?$/.test(path))
       .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`),
   )
   t.ok(routes.size >= 5, [...routes].join(', '))
@@ -918,7 +922,12 @@ t.test('the OpenAPI document is one, and lists every address of the API', async 
 })
 
 t.test('the document’s schemas take its examples and the service’s answers', async (t) => {
-  const { url } = await startApp(t, { ADMIN_ACCOUNTS })
+  const standIn = await startStandIn({ token: 'token-of-the-tests' })
+  t.teardown(() => standIn.close())
+  const { url } = await startApp(t, {
+    ADMIN_ACCOUNTS,
+    ...pointAt(standIn.url, { ORDERSOURCE_API_TOKEN: standIn.token }),
+  })
   const administrator = { authorization: `Bearer ${await logIn(url)}` }
   const document = await openApiOf(url)
   const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true })
@@ -973,6 +982,12 @@ t.test('what only administrators may do is marked so', async (t) => {
     (await openApiOf(base)).paths['/api/qr-code/generate']?.post?.security
   t.same(await securityOf(closed.url), [{ bearer: [] }, { cookie: [] }])
   t.equal(await securityOf(url), undefined)
+
+  const { paths } = await openApiOf((await startApp(t, { ORDERSOURCE_PUBLIC_ROUTES: 'none' })).url)
+  t.ok(paths['/api/ordersource/portfolios']?.get?.security)
+  const usual = await openApiOf(url)
+  t.equal(usual.paths['/api/ordersource/portfolios']?.get?.security, undefined)
+  t.ok(usual.paths['/api/ordersource/offset-orders']?.post?.security)
 })
 
 t.test('the documentation page shows each operation and its fields', async (t) => {

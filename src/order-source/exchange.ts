@@ -1,0 +1,226 @@
+import { EventEmitter } from 'node:events'
+import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Dispatcher } from 'undici'
+import { isUnsafe } from '../plugins/provenance.js'
+import type { Problem } from '../plugins/problem.js'
+import type { CircuitBreaker } from './circuit-breaker.js'
+import { failureOf, isLostConnection, OrderSourceFailure } from './failure.js'
+
+type Controller = Dispatcher.DispatchController
+type Handler = Dispatcher.DispatchHandler
+
+export interface ExchangeSettings {
+  breaker: CircuitBreaker
+  /** How long the answer may take to begin */
+  timeoutMs: number
+  /** How long all of it may take, the request's body included */
+  wholeTimeoutMs: number
+  mostAnswerBytes: number
+  /** Told once how it ended: a class of statuses such as 2xx, or why there was no whole answer */
+  onEnd: (outcome: string, seconds: number) => void
+}
+
+const RETRIES = 1
+const SHORTEST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 150
+
+/** Names, among the headers of a call, who waits for its answer. */
+const CALLER = Symbol('caller')
+
+/**
+ * Headers of a call that is given up as soon as its caller emits `close`. The relay hands on headers
+ * and nothing else, so the caller travels with them, unseen: it is never sent.
+ */
+export const onBehalfOf = <H extends object>(caller: EventEmitter, headers: H): H =>
+  Object.assign(headers, { [CALLER]: caller })
+
+function callerIn(headers: unknown): EventEmitter | null {
+  if (typeof headers !== 'object' || headers === null || !(CALLER in headers)) return null
+  const caller = headers[CALLER]
+  return caller instanceof EventEmitter ? caller : null
+}
+
+const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304
+
+/**
+ * One call of the order source and its answer. It stands between the HTTP client and whoever
+ * called, as the one's handler and the other's controller, and sees to it that the call ends
+ * within its time, is sent again only where that is harmless, and has no answer that must not be
+ * handed on.
+ */
+export class Exchange implements Handler, Controller {
+  readonly #settings: ExchangeSettings
+  readonly #send: (handler: Handler) => void
+  readonly #handler: Handler
+  readonly #mayRetry: boolean
+  readonly #startedAt = performance.now()
+  #controller: Controller | null = null
+  #timer: NodeJS.Timeout | undefined
+  #retries = 0
+  #wasSent = false
+  #status = 0
+  #failure: Problem | null = null
+  #hasEnded = false
+
+  /** @param send sends the request once, to a handler of what happens to it */
+  constructor(
+    settings: ExchangeSettings,
+    { method, headers, body }: Dispatcher.DispatchOptions,
+    send: (handler: Handler) => void,
+    handler: Handler,
+  ) {
+    this.#settings = settings
+    this.#send = send
+    this.#handler = handler
+    this.#mayRetry = !isUnsafe(method) && method !== 'OPTIONS'
+    const { breaker, timeoutMs, wholeTimeoutMs } = settings
+    if (!breaker.admits()) {
+      const headers = { 'retry-after': String(breaker.retryAfter()) }
+      queueMicrotask(() => this.#fail(new OrderSourceFailure('resting', { headers })))
+      return
+    }
+    // However long the caller takes to send a body, the order source has its time after that.
+    this.#timeOutAfter(body instanceof Readable ? wholeTimeoutMs : timeoutMs)
+    if (body instanceof Readable) {
+      body.once('end', () => {
+        if (this.#status === 0) this.#timeOutAfter(timeoutMs)
+      })
+    }
+    callerIn(headers)?.once('close', () => {
+      if (this.#hasEnded) return
+      this.#fail(new OrderSourceFailure('cancelled', { wasSent: this.#wasSent }))
+    })
+    send(this)
+  }
+
+  // As controller, for the caller
+
+  get aborted(): boolean {
+    return this.#failure !== null
+  }
+
+  get reason(): Error | null {
+    return this.#failure
+  }
+
+  get paused(): boolean {
+    return this.#controller?.paused ?? false
+  }
+
+  abort(reason: Error): void {
+    this.#fail(failureOf(reason, this.#wasSent))
+  }
+
+  pause(): void {
+    this.#controller?.pause()
+  }
+
+  resume(): void {
+    this.#controller?.resume()
+  }
+
+  // As handler, for the HTTP client
+
+  onRequestStart(controller: Controller, context: unknown): void {
+    // It may have waited for a free connection until its time was over.
+    if (this.#failure !== null) {
+      controller.abort(this.#failure)
+      return
+    }
+    this.#controller = controller
+    this.#wasSent = true
+    this.#handler.onRequestStart?.(this, context)
+  }
+
+  onResponseStart(
+    _controller: Controller,
+    status: number,
+    headers: IncomingHttpHeaders,
+    message?: string,
+  ): void {
+    if (this.#hasEnded || status < 200) return
+    this.#settings.breaker.succeeded()
+    this.#status = status
+    const refusal = this.#refusalOf(status, headers)
+    if (refusal !== null) {
+      this.#fail(refusal)
+      return
+    }
+    this.#handler.onResponseStart?.(this, status, headers, message)
+  }
+
+  onResponseData(_controller: Controller, chunk: Buffer): void {
+    if (!this.#hasEnded) this.#handler.onResponseData?.(this, chunk)
+  }
+
+  onResponseEnd(_controller: Controller, trailers: IncomingHttpHeaders): void {
+    if (this.#hasEnded) return
+    this.#end(`${Math.floor(this.#status / 100)}xx`)
+    this.#handler.onResponseEnd?.(this, trailers)
+  }
+
+  onResponseError(_controller: Controller | undefined, error: Error): void {
+    if (this.#hasEnded) return
+    const failure = failureOf(error, this.#wasSent)
+    const { breaker } = this.#settings
+    const again = this.#mayRetry && this.#status === 0 && this.#retries < RETRIES
+    if (again && isLostConnection(failure) && !breaker.isOpen()) void this.#sendAgain()
+    else this.#fail(failure)
+  }
+
+  async #sendAgain(): Promise<void> {
+    this.#retries++
+    this.#controller = null
+    await sleep(SHORTEST_PAUSE_MS + Math.random() * (LONGEST_PAUSE_MS - SHORTEST_PAUSE_MS))
+    if (!this.#hasEnded) this.#send(this)
+  }
+
+  /** Why an answer is not handed on, as far as its head tells. */
+  #refusalOf(status: number, headers: IncomingHttpHeaders): OrderSourceFailure | null {
+    const { mostAnswerBytes } = this.#settings
+    if (status === 401) return new OrderSourceFailure('token refused', { wasSent: true })
+    if (isRedirect(status) || status > 599) {
+      return new OrderSourceFailure('unusable', { code: String(status), wasSent: true })
+    }
+    return Number(headers['content-length'] ?? 0) > mostAnswerBytes
+      ? new OrderSourceFailure('too large', { wasSent: true })
+      : null
+  }
+
+  #timeOutAfter(milliseconds: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(this.#onTimeout, milliseconds)
+  }
+
+  readonly #onTimeout = (): void => {
+    // The answer has begun in time; then the whole of it has its time too.
+    const leftMs = this.#settings.wholeTimeoutMs - (performance.now() - this.#startedAt)
+    if (this.#status !== 0 && leftMs > 0) this.#timeOutAfter(leftMs)
+    else this.#fail(new OrderSourceFailure('slow', { wasSent: this.#wasSent }))
+  }
+
+  #fail(failure: Problem): void {
+    if (this.#hasEnded) return
+    this.#failure = failure
+    const kind = failure instanceof OrderSourceFailure ? failure.kind : 'refused'
+    if (this.#status === 0) this.#tellBreaker(kind)
+    this.#end(this.#status === 0 || kind === 'cancelled' ? kind : 'cut')
+    this.#controller?.abort(failure)
+    this.#handler.onResponseError?.(this, failure)
+  }
+
+  #tellBreaker(kind: string): void {
+    const { breaker } = this.#settings
+    if (kind === 'resting') return
+    if (kind === 'cancelled' || kind === 'refused') breaker.ended()
+    else breaker.failed()
+  }
+
+  #end(outcome: string): void {
+    this.#hasEnded = true
+    clearTimeout(this.#timer)
+    this.#settings.onEnd(outcome, (performance.now() - this.#startedAt) / 1000)
+  }
+}

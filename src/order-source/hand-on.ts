@@ -1,0 +1,28 @@
+import type { Readable } from 'node:stream'
+
+/** Bytes up to which an answer is read whole before any of it goes out. */
+const SHORT = 64 * 1024
+
+/** As much of a Fastify reply, of any server, as it takes. */
+interface Answer {
+  request: { method: string }
+  getHeader(name: string): unknown
+  send(payload: unknown): unknown
+}
+
+/**
+ * Hands on the body of an answer whose head is set: a short one once it is there, so that one which
+ * breaks off becomes an error and not half an answer; any other as it comes.
+ */
+export function handOn(reply: Answer, body: Readable): void {
+  const length = Number(reply.getHeader('content-length') ?? Infinity)
+  if (length > SHORT || reply.request.method === 'HEAD') {
+    reply.send(body)
+    return
+  }
+  const parts: Buffer[] = []
+  body
+    .on('data', (part: Buffer) => parts.push(part))
+    .once('end', () => reply.send(Buffer.concat(parts)))
+    .once('error', (error) => reply.send(error))
+}

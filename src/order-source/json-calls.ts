@@ -1,0 +1,62 @@
+import type { Dispatcher } from 'undici'
+import type { Upstream } from './upstream.js'
+
+export interface JsonAnswer {
+  status: number
+  /** `undefined` where it is no JSON, or more than anybody needs */
+  body: unknown
+}
+
+export interface JsonCall {
+  method: 'GET' | 'POST'
+  /** Below the base, with its escapes */
+  path: string
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+const MOST_BYTES = 5 * 1024 * 1024
+
+async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<string | null> {
+  const { 'content-encoding': coding = 'identity' } = headers
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of body) {
+    const chunk = Buffer.from(part as Uint8Array)
+    parts.push(chunk)
+    bytes += chunk.length
+    // Leaving ends the call.
+    if (bytes > MOST_BYTES || coding !== 'identity') return null
+  }
+  return Buffer.concat(parts).toString()
+}
+
+function jsonOf(text: string | null): unknown {
+  try {
+    return text === null ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Makes a function that calls the order source with JSON; it throws OrderSourceFailure. */
+export function jsonCalls({ baseUrl, basePath, token, dispatcher }: Upstream) {
+  const { origin } = new URL(baseUrl)
+  return async ({ method, path, body, headers }: JsonCall): Promise<JsonAnswer> => {
+    const answer = await dispatcher.request({
+      origin,
+      path: basePath + path,
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'user-agent': 'Clearwake',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    return { status: answer.statusCode, body: jsonOf(await textOf(answer)) }
+  }
+}

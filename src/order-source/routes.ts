@@ -1,0 +1,84 @@
+import httpProxy from '@fastify/http-proxy'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { documentedCalls, type DocumentedCall } from './documented-calls.js'
+import { onBehalfOf } from './exchange.js'
+import { OrderSourceFailure } from './failure.js'
+import { addGate } from './gate.js'
+import { handOn } from './hand-on.js'
+import { RELAYED_METHODS, type PublicRoutes } from './public-routes.js'
+import { headersDown, headersUp, SET_BY_ANSWERS } from './relayed-headers.js'
+import type { Upstream } from './upstream.js'
+import { MOUNT } from './upstream-path.js'
+
+export interface RelayOptions {
+  upstream: Upstream
+  publicRoutes: PublicRoutes
+}
+
+/** What is relayed without being named in the documentation: everything. */
+const CATCH_ALL = ['/', '/*']
+
+/**
+ * What an answer has set goes, where the answer then fails before any of it went out. Who has left
+ * gets no answer.
+ */
+function forgetFailedAnswers(scope: FastifyInstance): void {
+  scope.setErrorHandler((error, _request, reply) => {
+    if (error instanceof OrderSourceFailure && error.kind === 'cancelled') return reply.hijack()
+    for (const name of SET_BY_ANSWERS) reply.removeHeader(name)
+    throw error
+  })
+}
+
+function proxyOptions({ baseUrl, token, dispatcher }: Upstream): httpProxy.FastifyHttpProxyOptions {
+  return {
+    upstream: baseUrl,
+    prefix: MOUNT,
+    undici: dispatcher,
+    disableRequestLogging: true,
+    handler(request, reply, path, options) {
+      const { id, body } = request
+      return reply.from(path, {
+        ...options,
+        rewriteRequestHeaders: (_request, headers) =>
+          onBehalfOf(reply.raw, headersUp(headers, { id, token, hasBody: body !== undefined })),
+      })
+    },
+    replyOptions: {
+      // Sending again is decided where it is known whether anything was sent.
+      retryDelay: () => null,
+      rewriteHeaders: (headers, request) => headersDown(headers, request ?? { headers: {} }),
+      onResponse: (_request, reply, { stream }) => handOn(reply, stream),
+      onError: (reply, { error }) => void reply.send(error.cause ?? error),
+    },
+  }
+}
+
+/** Relays with @fastify/http-proxy what its gate lets through. */
+const routes: FastifyPluginAsync<RelayOptions> = async (scope, { upstream, publicRoutes }) => {
+  const proxy = async (routes: string[], httpMethods: string[], call?: DocumentedCall) => {
+    await scope.register(async (inner) => {
+      if (call) {
+        inner.addHook('onRoute', (route) => {
+          route.schema = call.schema
+        })
+      }
+      await inner.register(httpProxy, { ...proxyOptions(upstream), routes, httpMethods })
+    })
+  }
+
+  scope.removeAllContentTypeParsers()
+  // The schemas document: what they describe is the order source's to validate.
+  scope.setValidatorCompiler(() => () => true)
+  scope.setSerializerCompiler(() => JSON.stringify)
+  forgetFailedAnswers(scope)
+  addGate(scope, publicRoutes)
+  scope.addHook('onRequest', (_request, _reply, done) => {
+    done(upstream.restingFailure() ?? undefined)
+  })
+
+  for (const call of documentedCalls(publicRoutes)) await proxy([call.url], [call.method], call)
+  await proxy(CATCH_ALL, RELAYED_METHODS)
+}
+
+export default routes

@@ -1,0 +1,54 @@
+import type { StandInPortfolio } from './stand-in-portfolios.js'
+
+export interface LedgerEntry {
+  id: string
+  createdAt: string
+  tons: number
+  portfolioId: number
+  amountCharged: number
+  currency: string
+  note: string | null
+  source: 'API'
+}
+
+/** Sums of floating point numbers are a bit off: what is below a millionth of a cent is not there. */
+const DIGITS = 6
+
+/** The price of so many tons, in minor units, rounded up. */
+export const priceOf = (tons: number, { pricePerTonMinor }: StandInPortfolio): number =>
+  Math.ceil(Number((tons * pricePerTonMinor).toFixed(DIGITS)))
+
+/** The offset orders that a stand-in has taken, and the credit that they are paid from. */
+export interface OffsetLedger {
+  readonly orders: readonly LedgerEntry[]
+  /** Minor units left */
+  credit: number
+  /** Takes an order and its price; `null` where the credit does not reach. */
+  add(order: Pick<LedgerEntry, 'tons' | 'note'>, portfolio: StandInPortfolio): LedgerEntry | null
+}
+
+/** An empty ledger. */
+export function offsetLedger(credit: number): OffsetLedger {
+  const orders: LedgerEntry[] = []
+  return {
+    orders,
+    credit,
+    add({ tons, note }, portfolio) {
+      const amountCharged = priceOf(tons, portfolio)
+      if (amountCharged > this.credit) return null
+      this.credit -= amountCharged
+      const entry: LedgerEntry = {
+        id: String(orders.length + 1),
+        createdAt: new Date().toISOString(),
+        tons,
+        portfolioId: portfolio.id,
+        amountCharged,
+        currency: portfolio.currency,
+        note,
+        source: 'API',
+      }
+      orders.push(entry)
+      return entry
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import { Histogram, type Registry } from 'prom-client'
+import { Pool, type Dispatcher } from 'undici'
+import { isUnsafe } from '../plugins/provenance.js'
+import { parseBaseUrl } from './base-url.js'
+import { circuitBreaker, type CircuitBreaker, type State } from './circuit-breaker.js'
+import { Exchange } from './exchange.js'
+import { OrderSourceFailure } from './failure.js'
+
+/** The order source as all calls of it share it: its connections, and what is known of its state. */
+export interface Upstream {
+  /** What all addresses begin with, without a slash at the end */
+  readonly baseUrl: string
+  /** The path in it; empty where it has none */
+  readonly basePath: string
+  readonly token: string
+  /** Sends calls; each ends with an answer or an OrderSourceFailure, within its time. */
+  readonly dispatcher: Dispatcher
+  /** Why nothing is sent at the moment, for a few seconds; `null` where calls go out. */
+  restingFailure(): OrderSourceFailure | null
+  /** Whether it answers, as far as the calls so far tell */
+  state(): State
+  close(): Promise<void>
+}
+
+interface Settings {
+  ORDERSOURCE_BASE_URL?: string
+  ORDERSOURCE_API_TOKEN?: string
+  ORDERSOURCE_TIMEOUT_MS: number
+}
+
+const MOST_CONNECTIONS = 64
+const MOST_ANSWER_BYTES = 100 * 1024 * 1024
+const MOST_HEADER_BYTES = 16 * 1024
+/** A body may come slowly, but not for ever: all of a call may take this many time-outs. */
+const WHOLE_TIMEOUTS = 6
+
+const GROUPS = ['portfolios', 'offset-orders']
+
+/** The part of the order source that a path is of, one of few. */
+function groupOf(path: string, basePath: string): string {
+  const [, segment = ''] = /^\/([\w-]*)/.exec(path.slice(basePath.length)) ?? []
+  return GROUPS.includes(segment) ? segment : 'other'
+}
+
+function poolOptions(timeoutMs: number): Pool.Options {
+  return {
+    connections: MOST_CONNECTIONS,
+    // The environment cannot switch it off; further authorities come by NODE_EXTRA_CA_CERTS.
+    connect: { rejectUnauthorized: true, timeout: timeoutMs },
+    // Each exchange watches over the beginning of its answer itself, sending included.
+    headersTimeout: 0,
+    bodyTimeout: timeoutMs,
+    maxHeaderSize: MOST_HEADER_BYTES,
+    maxResponseSize: MOST_ANSWER_BYTES,
+  }
+}
+
+const resting = (breaker: CircuitBreaker): OrderSourceFailure =>
+  new OrderSourceFailure('resting', { headers: { 'retry-after': String(breaker.retryAfter()) } })
+
+/** Opens what all calls of the order source go through; `null` where it is not configured. */
+export function openUpstream(settings: Settings, metrics: Registry): Upstream | null {
+  const { ORDERSOURCE_BASE_URL, ORDERSOURCE_API_TOKEN: token, ORDERSOURCE_TIMEOUT_MS } = settings
+  const baseUrl = parseBaseUrl(ORDERSOURCE_BASE_URL ?? '')
+  if (baseUrl === null || token === undefined) return null
+
+  const { origin, pathname } = new URL(baseUrl)
+  const basePath = pathname.replace(/\/$/, '')
+  const breaker = circuitBreaker()
+  const durations = new Histogram({
+    name: 'clearwake_order_source_seconds',
+    help: 'Time that calls of the order source took, by part of it and outcome',
+    labelNames: ['route', 'outcome'] as const,
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers: [metrics],
+  })
+  const options = poolOptions(ORDERSOURCE_TIMEOUT_MS)
+  const kept = new Pool(origin, options)
+  // What must not be sent twice gets a connection of its own: one kept open may have been closed
+  // on the other side just now, and then nobody can tell whether the request arrived.
+  const fresh = new Pool(origin, { ...options, pipelining: 0 })
+
+  const dispatcher = kept.compose((dispatch) => (call, handler) => {
+    const send = isUnsafe(call.method) ? fresh.dispatch.bind(fresh) : dispatch
+    const route = groupOf(call.path, basePath)
+    new Exchange(
+      {
+        breaker,
+        timeoutMs: ORDERSOURCE_TIMEOUT_MS,
+        wholeTimeoutMs: WHOLE_TIMEOUTS * ORDERSOURCE_TIMEOUT_MS,
+        mostAnswerBytes: MOST_ANSWER_BYTES,
+        onEnd: (outcome, seconds) => durations.observe({ route, outcome }, seconds),
+      },
+      call,
+      (exchange) => send(call, exchange),
+      handler,
+    )
+    return true
+  })
+
+  return {
+    baseUrl,
+    basePath,
+    token,
+    dispatcher,
+    restingFailure: () => (breaker.isOpen() ? resting(breaker) : null),
+    state: () => breaker.state(),
+    async close() {
+      await Promise.all([kept.destroy(), fresh.destroy()])
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import { createServer } from 'node:http'
+import httpProxy from '@fastify/http-proxy'
+import Fastify from 'fastify'
+import { PORTFOLIOS } from '../../src/order-source/stand-in/stand-in-portfolios.js'
+
+// What the relay is measured against: an order source that costs next to nothing, and the bare
+// plugin before it. UPSTREAM says which.
+
+const { PORT, UPSTREAM } = process.env
+
+if (UPSTREAM === undefined) {
+  const body = Buffer.from(JSON.stringify({ portfolios: PORTFOLIOS }))
+  const head = { 'content-type': 'application/json', 'content-length': body.length }
+  createServer((_request, response) => response.writeHead(200, head).end(body)).listen(
+    Number(PORT),
+    '127.0.0.1',
+  )
+} else {
+  const app = Fastify()
+  await app.register(httpProxy, {
+    upstream: UPSTREAM,
+    prefix: '/api/ordersource',
+    disableRequestLogging: true,
+  })
+  await app.listen({ host: '127.0.0.1', port: Number(PORT) })
+}

@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { projectRoot } from '../../src/project-root.js'
+import { CONNECTIONS, MACHINE, median, ROUNDS, SECONDS, start, throughput } from './throughput.js'
+
+// Throughput of the relay to the order source, as a ratio to the bare @fastify/http-proxy before
+// the same order source, and that one asked directly; each in a process of its own, in turns.
+
+const AIM = 0.9
+const PATH = '/api/ordersource/portfolios'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
+const [source, ours, bare] = [40_803, 40_804, 40_805]
+const upstream = `http://127.0.0.1:${source}`
+const peers = join(import.meta.dirname, 'proxy-peers.js')
+
+const children = [await start(peers, { PORT: String(source) }, '/')]
+try {
+  children.push(
+    await start(
+      join(projectRoot, 'dist/server.js'),
+      {
+        PORT: String(ours),
+        DATA_DIR: dataDir,
+        RATE_LIMIT_PER_MINUTE: '1000000',
+        ORDERSOURCE_BASE_URL: upstream,
+        ORDERSOURCE_API_TOKEN: 'token-of-the-bench',
+      },
+      PATH,
+    ),
+    await start(peers, { PORT: String(bare), UPSTREAM: upstream }, PATH),
+  )
+  const rounds: { clearwake: number; bare: number; direct: number }[] = []
+  for (let round = 0; round <= ROUNDS; round++) {
+    const clearwake = await throughput(ours, PATH)
+    const plugin = await throughput(bare, PATH)
+    const direct = await throughput(source, PATH)
+    // The first round warms all of them up.
+    if (round > 0) rounds.push({ clearwake, bare: plugin, direct })
+  }
+  const of = (name: 'clearwake' | 'bare' | 'direct') =>
+    Math.round(median(rounds.map((round) => round[name])))
+  const ratio = median(rounds.map(({ clearwake, bare }) => clearwake / bare))
+  const rows = [
+    {
+      work: 'relay, portfolios',
+      clearwake: of('clearwake'),
+      'bare @fastify/http-proxy': of('bare'),
+      direct: of('direct'),
+      ratio: Math.round(ratio * 100) / 100,
+      aim: AIM,
+    },
+  ]
+  console.log(
+    `${MACHINE}; answers a second, medians of ${ROUNDS} rounds of ${SECONDS} s, ${CONNECTIONS} connections`,
+  )
+  console.table(rows)
+  const file = join(projectRoot, '.test/bench-proxy.json')
+  writeFileSync(
+    file,
+    JSON.stringify({ machine: MACHINE, rounds: ROUNDS, seconds: SECONDS, rows }, null, 2),
+  )
+  console.log(`Written to ${file}`)
+} finally {
+  for (const child of children) child.kill()
+  rmSync(dataDir, { recursive: true, force: true })
+}

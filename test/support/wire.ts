@@ -1,0 +1,31 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+
+export interface Wire {
+  status: number
+  headers: IncomingHttpHeaders
+  body: Buffer
+}
+
+/** A request and its answer as they are on the wire: fetch would add, undo and follow things. */
+export function wire(
+  address: string,
+  options: { method?: string; headers?: Record<string, string | string[]>; body?: Buffer } = {},
+): Promise<Wire> {
+  const { method = 'GET', headers = {}, body } = options
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(address, { method, headers }, (response) => {
+      const parts: Buffer[] = []
+      response.on('data', (part: Buffer) => parts.push(part))
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(parts),
+        }),
+      )
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+}
