@@ -13,7 +13,7 @@ import { ADMIN_ACCOUNTS } from './support/administrator.js'
 import { SECRET, temporaryFolder } from './support/app.js'
 import { freePort } from './support/free-port.js'
 import { rawRequest, rawSocket, readToEnd } from './support/raw-http.js'
-import { until } from './support/until.js'
+import { comesTrue } from './support/patience.js'
 
 const SERVER = join(projectRoot, '.test', 'src', 'server.js')
 
@@ -222,9 +222,9 @@ async function stopMidway(t: Test) {
   await (await fetch(`${url}/healthz`)).text()
   service.process.kill('SIGTERM')
   const ask = () => rawRequest(url, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n').catch(() => null)
-  await until(() => service.output().includes('closing'))
+  await comesTrue(() => service.output().includes('closing'))
   const atOnce = await ask()
-  const isClosed = await until(async () => (await ask()) === null)
+  const isClosed = await comesTrue(async () => (await ask()) === null)
   socket.write(body.slice(10))
   return { atOnce, isClosed, answer: await readToEnd(socket), code: await service.ended }
 }
@@ -280,7 +280,7 @@ t.test('clients that ask without a pause lose no answer when it is stopped', asy
   const clients = Array.from({ length: 12 }, async () => {
     while (await ask());
   })
-  t.ok(await until(() => answered > 100))
+  t.ok(await comesTrue(() => answered > 100))
   stopped = true
   service.process.kill('SIGTERM')
   await Promise.all(clients)

@@ -1,18 +1,18 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Problem } from '../plugins/problem.js'
-import { BookUnwritableError, type OrderBook } from './book/order-book.js'
+import { BookUnwritableError } from './book/order-book.js'
+import { tellFreshness } from './freshness.js'
+import type { OrderStore } from './order-store.js'
 import newOrderPages from './pages/new-order-pages.js'
 import orderPages from './pages/order-pages.js'
 import pages from './pages/list-pages.js'
 import routes from './routes.js'
 
 /** The orders: their API and their pages. */
-const orders: FastifyPluginAsync<{ book: OrderBook }> = async (app, options) => {
+const orders: FastifyPluginAsync<{ book: OrderStore }> = async (app, options) => {
   const { book } = options
-  app.readiness.set('orders', async () => {
-    book.check()
-    return { ready: true, detail: 'the order book can be read' }
-  })
+  app.readiness.set('orders', async () => book.readiness())
+  tellFreshness(app, book)
   app.setErrorHandler(async (error, request) => {
     if (!(error instanceof BookUnwritableError)) throw error
     if (!error.isBusy) request.log.error({ err: error.cause }, 'the order book takes no changes')

@@ -35,7 +35,10 @@ export default fp(
   async (app) => {
     const { SHED_AFTER_MS } = app.config
     const poolDelay = threadPoolDelay()
-    const line = waitingLine((waitedMs) => waitedMs + poolDelay() < SHED_AFTER_MS)
+    const line = waitingLine({
+      patienceMs: SHED_AFTER_MS,
+      hasRoom: () => poolDelay() < SHED_AFTER_MS / 3,
+    })
     const refused = new Counter({
       name: 'clearwake_shed_requests_total',
       help: 'Requests refused as there was too much to do',
@@ -82,7 +85,7 @@ export default fp(
           // Named, so that it is not compressed.
           'content-encoding': 'identity',
           'cache-control': 'no-store',
-          'vary': 'HX-Request, HX-Request-Type',
+          vary: 'HX-Request, HX-Request-Type',
         })
         .type(HTML)
         .send(await pageOf(problem, request))

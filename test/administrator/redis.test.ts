@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { ADMIN, ADMIN_ACCOUNTS, logIn, postLogin, verify } from '../support/administrator.js'
 import { startApp, type TestApp } from '../support/app.js'
 import { REDIS_PASSWORD, testRedis } from '../support/redis.js'
-import { until } from '../support/until.js'
+import { comesTrue } from '../support/patience.js'
 
 const WRONG = { ...ADMIN, password: 'a wrong password' }
 
@@ -29,7 +29,7 @@ async function timed<T>(work: Promise<T>): Promise<{ answer: T; milliseconds: nu
 
 /** Asks until the answer is as wanted. */
 const becomes = (status: number, ask: () => Promise<{ status: number }>): Promise<boolean> =>
-  until(async () => (await ask()).status === status, { everyMs: 50 })
+  comesTrue(async () => (await ask()).status === status, { everyMs: 50 })
 
 t.test('who logs out at one process is logged out at all', async (t) => {
   const [one, other] = [await start(t), await start(t)]

@@ -9,7 +9,7 @@ import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
 import { awayFromMidnight } from '../support/midnight.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-book.js'
-import { becomes } from '../support/until.js'
+import { becomes } from '../support/patience.js'
 
 await awayFromMidnight()
 

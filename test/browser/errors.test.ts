@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
 import { testRedis } from '../support/redis.js'
-import { until } from '../support/until.js'
+import { comesTrue } from '../support/patience.js'
 
 const redis = await testRedis(t)
 await redis.start()
@@ -19,7 +19,7 @@ const failure = (page: Page) => page.locator('#messages .failed')
 async function redisIsBack(): Promise<void> {
   await redis.start()
   const isFound = async () => (await fetch(`${service.url}/readyz`)).ok
-  if (!(await until(isFound, { everyMs: 50 }))) throw new Error('Redis is not found again')
+  if (!(await comesTrue(isFound, { everyMs: 50 }))) throw new Error('Redis is not found again')
 }
 
 async function checkLooks(t: Test, page: Page, name: string): Promise<void> {

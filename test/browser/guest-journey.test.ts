@@ -8,7 +8,7 @@ import { prefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
 import { launchBrowser, listen, PHONE, readPng } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
-import { becomes, until } from '../support/until.js'
+import { becomes, comesTrue } from '../support/patience.js'
 
 const { url } = await startApp(t)
 const browser = await launchBrowser()
@@ -323,7 +323,7 @@ t.test('no focused field hides behind the result that sticks to the lower edge',
           return there?.closest('.headline') ? element.id || element.tagName : ''
         })
       // Scrolling takes a moment.
-      if (!(await until(async () => (await covered()) === ''))) hidden.push(await covered())
+      if (!(await comesTrue(async () => (await covered()) === ''))) hidden.push(await covered())
     }
     t.same(hidden, [], `${viewport.width} × ${viewport.height}`)
     await context.close()

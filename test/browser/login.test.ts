@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { ADMIN } from '../support/administrator.js'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
 import { manyOrders, startPortal } from '../support/portal.js'
-import { becomes } from '../support/until.js'
+import { becomes } from '../support/patience.js'
 
 const { url } = await startPortal(t, manyOrders(30), { LOGIN_LIMIT_PER_CLIENT: '1000' })
 const browser = await launchBrowser()

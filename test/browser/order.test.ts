@@ -5,7 +5,7 @@ import { ADMIN } from '../support/administrator.js'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
 import { newOrder } from '../support/order-book.js'
 import { COLLEAGUE, startReaders } from '../support/page-reader.js'
-import { becomes } from '../support/until.js'
+import { becomes } from '../support/patience.js'
 
 const { url, ann } = await startReaders(t, { TIME_ZONE: 'Europe/Lisbon' })
 const browser = await launchBrowser()

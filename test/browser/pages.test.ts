@@ -4,7 +4,7 @@ import t from 'tap'
 import { postJson, startApp } from '../support/app.js'
 import { DESKTOP, launchBrowser, listen, PHONE, readPng } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
-import { becomes } from '../support/until.js'
+import { becomes } from '../support/patience.js'
 
 const { url } = await startApp(t)
 const browser = await launchBrowser()

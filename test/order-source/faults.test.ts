@@ -14,7 +14,7 @@ import { freePort } from '../support/free-port.js'
 import { rawSocket } from '../support/raw-http.js'
 import { pointAt, rawUpstream, recordingUpstream } from '../support/recording-upstream.js'
 import { selfSigned } from '../support/self-signed.js'
-import { until } from '../support/until.js'
+import { comesTrue } from '../support/patience.js'
 import { wire, type Wire } from '../support/wire.js'
 
 const MOUNT = '/api/ordersource'
@@ -50,7 +50,7 @@ async function timed<T>(work: Promise<T>): Promise<[milliseconds: number, result
 
 /** Waits for something that must come to be. */
 async function comes(holds: () => boolean): Promise<void> {
-  if (!(await until(holds))) throw new Error('it did not come to be')
+  if (!(await comesTrue(holds))) throw new Error('it did not come to be')
 }
 
 // Before an answer
@@ -584,7 +584,7 @@ async function startProcess(
   t.teardown(() => child.kill('SIGKILL'))
   const url = `http://127.0.0.1:${port}`
   const isThere = async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true
-  if (!(await until(isThere))) throw new Error('the service does not start')
+  if (!(await comesTrue(isThere))) throw new Error('the service does not start')
   return { url, pid: child.pid ?? 0 }
 }
 

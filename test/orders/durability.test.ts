@@ -12,7 +12,7 @@ import { bookPath, openOrderBook } from '../../src/orders/book/order-book.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkBook } from '../support/book-check.js'
 import { fillBook, newOrder } from '../support/order-book.js'
-import { until } from '../support/until.js'
+import { comesTrue } from '../support/patience.js'
 
 const WRITER = join(import.meta.dirname, '../support/book-writer.js')
 
@@ -162,7 +162,7 @@ t.test(
     let ticks = 0
     const ticking = setInterval(() => ticks++, 10)
     const waiting = book.create(newOrder(), 'ann')
-    t.ok(await until(() => ticks > 5), 'nothing stands still in the meantime')
+    t.ok(await comesTrue(() => ticks > 5), 'nothing stands still in the meantime')
     clearInterval(ticking)
     other.exec('COMMIT')
     t.match(await waiting, { outcome: 'created' }, 'it is written as soon as that is possible')

@@ -27,7 +27,7 @@ import { awayFromMidnight } from '../support/midnight.js'
 import { fillBook } from '../support/order-book.js'
 import { order, orderText, randomOrders, usualOrders } from '../support/orders.js'
 import { readCsv, readWorkbook } from '../support/spreadsheet.js'
-import { until } from '../support/until.js'
+import { comesTrue } from '../support/patience.js'
 
 const run = promisify(execFile)
 
@@ -472,7 +472,7 @@ for (const format of ['csv', 'xlsx'] as const) {
         if (moment === 'at the end') await buffer(file)
         leaving.abort()
       }
-      t.ok(await until(() => exports.underWay() === 0), `${moment}: none is under way`)
+      t.ok(await comesTrue(() => exports.underWay() === 0), `${moment}: none is under way`)
       t.ok(canBeTidied(some), 'and nobody reads the book')
     }
   })
@@ -491,7 +491,7 @@ t.test('a reader that takes nothing for long is left', async (t) => {
   await once(file, 'readable')
   const [error] = (await once(file, 'error')) as [Error]
   t.match(error.message, /nobody reads/)
-  t.ok(await until(() => canBeTidied(many)))
+  t.ok(await comesTrue(() => canBeTidied(many)))
 })
 
 t.test('a client that goes is not an error, and makes room for the next', async (t) => {
@@ -505,11 +505,11 @@ t.test('a client that goes is not an error, and makes room for the next', async 
     await (i % 2 === 0 ? asked : response)
     leaving.abort()
     await response.catch(() => {})
-    await until(() => aborted().length === i + 1)
+    await comesTrue(() => aborted().length === i + 1)
     t.equal(aborted().length, i + 1)
     // The thread takes a moment to end.
     await sleep(300)
-    await until(() => canBeTidied(some))
+    await comesTrue(() => canBeTidied(some))
   }
   t.same(
     log.filter(({ level }) => Number(level) >= 50),
@@ -546,7 +546,7 @@ t.test('two exports at once, and the third is asked to come back', async (t) => 
     const again = await fetch(url)
     return (await again.text()).endsWith('\r\n') && again.status === 200
   }
-  t.ok(await until(isServed, { everyMs: 20 }), 'and is served when they are gone')
+  t.ok(await comesTrue(isServed, { everyMs: 20 }), 'and is served when they are gone')
 })
 
 // Failures
@@ -591,7 +591,7 @@ t.test('a failure after the first byte cuts the connection', async (t) => {
     exports.start({ ...all('csv'), sort: '-orderNumber' }, staying()),
     /unknown code: 99/,
   )
-  t.ok(await until(() => exports.underWay() === 0))
+  t.ok(await comesTrue(() => exports.underWay() === 0))
 })
 
 t.test('a stop lets short exports finish, and ends those that nobody reads', async (t) => {

@@ -8,7 +8,7 @@ import { fillBook, newOrder } from '../support/order-book.js'
 import { usualOrders } from '../support/orders.js'
 import { HTMX, startReaders, type PageAnswer } from '../support/page-reader.js'
 import { testRedis } from '../support/redis.js'
-import { until } from '../support/until.js'
+import { comesTrue } from '../support/patience.js'
 
 const AT = '/admin/orders'
 
@@ -140,7 +140,7 @@ t.test('without Redis every page says so, and works again by itself', async (t) 
   t.equal(login.status, 200, 'the login is there')
   await redis.start()
   const works = async () => (await ann.get(`${AT}/${id}`)).status === 200
-  t.ok(await until(works, { everyMs: 50 }))
+  t.ok(await comesTrue(works, { everyMs: 50 }))
 })
 
 t.test('a form from another site is refused in words for people', async (t) => {

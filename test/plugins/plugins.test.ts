@@ -17,7 +17,7 @@ import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
 import { rawGet, rawRequest } from '../support/raw-http.js'
 import { pointAt } from '../support/recording-upstream.js'
 import { routeTable } from '../support/route-table.js'
-import { until } from '../support/until.js'
+import { comesTrue } from '../support/patience.js'
 
 const run = promisify(execFile)
 
@@ -62,7 +62,7 @@ async function configProblem(environment: NodeJS.ProcessEnv): Promise<string> {
 }
 
 async function logged(t: Test, find: (entry: Record<string, unknown>) => boolean) {
-  t.ok(await until(() => log.some(find)), 'there is such a log entry')
+  t.ok(await comesTrue(() => log.some(find)), 'there is such a log entry')
   return log.find(find) ?? {}
 }
 

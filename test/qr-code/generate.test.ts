@@ -4,7 +4,7 @@ import { ADMIN_ACCOUNTS, cookieHeader, postLogin } from '../support/administrato
 import { postJson, SECRET, startApp } from '../support/app.js'
 import { REAL_VESSELS, USUAL } from '../support/calculations.js'
 import { awayFromMidnight } from '../support/midnight.js'
-import { until } from '../support/until.js'
+import { comesTrue } from '../support/patience.js'
 import { drawSvg, readQrCode, toGray, type GrayPicture } from '../support/zbar.js'
 import { linkSigner } from '../../src/qr-code/link-signature.js'
 import { prefillLinks } from '../../src/qr-code/prefill-link.js'
@@ -427,7 +427,7 @@ t.test('every call writes a log entry, refused ones too', async (t) => {
   async function entryOf(call: () => Promise<unknown>) {
     const before = entries().length
     await call()
-    await until(() => entries().length > before)
+    await comesTrue(() => entries().length > before)
     t.equal(entries().length, before + 1, 'one entry for one call')
     return entries().at(-1) ?? {}
   }

@@ -5,7 +5,7 @@ import { processMemory } from '../../src/shared-memory/process-memory.js'
 import { redisMemory } from '../../src/shared-memory/redis-memory.js'
 import { temporaryFolder } from '../support/app.js'
 import { testRedis } from '../support/redis.js'
-import { until } from '../support/until.js'
+import { comesTrue } from '../support/patience.js'
 
 const { log } = Fastify()
 const redis = await testRedis(t)
@@ -25,7 +25,7 @@ for (const [where, memory] of [
     await memory.remember('guest', 2_000)
     t.equal(await memory.remembers('guest'), true)
     t.equal(await memory.remembers('stranger'), false)
-    t.ok(await until(async () => !(await memory.remembers('guest'))))
+    t.ok(await comesTrue(async () => !(await memory.remembers('guest'))))
   })
 
   t.test(`${where}: a budget is used up, given back, and there again after its time`, async (t) => {
@@ -37,7 +37,7 @@ for (const [where, memory] of [
     await memory.giveBack('budget')
     t.equal(await take(), 0)
     t.ok((await take()) > 0)
-    t.ok(await until(async () => (await take()) === 0))
+    t.ok(await comesTrue(async () => (await take()) === 0))
   })
 
   t.test(`${where}: nothing is given back that was not taken`, async (t) => {

@@ -1,37 +1,23 @@
-import { isDeepStrictEqual } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Test } from 'tap'
 
-/** Longer than anything takes on a machine that works at all. */
-const PATIENCE_MS = 30_000
-
-/**
- * Waits for something to come to be, however slow the machine is; whether it did. For tests that
- * would otherwise guess how long it takes.
- */
-export async function until(
-  holds: () => boolean | Promise<boolean>,
-  { everyMs = 10 } = {},
-): Promise<boolean> {
-  const givesUp = performance.now() + PATIENCE_MS
+/** Waits until something holds; tells what it was that did. */
+export async function until<T>(
+  look: () => Promise<T | false | null | undefined>,
+  withinMs = 30_000,
+): Promise<T> {
+  const givesUp = Date.now() + withinMs
   for (;;) {
-    if (await holds()) return true
-    if (performance.now() > givesUp) return false
-    await sleep(everyMs)
+    const found = await look()
+    if (found !== false && found !== null && found !== undefined) return found
+    if (Date.now() > givesUp) throw new Error(`it did not come about within ${withinMs} ms`)
+    await sleep(25)
   }
 }
 
-/** Asserts that what is read comes to be as expected, however slow the machine is. */
-export async function becomes<T>(
-  t: Test,
-  read: () => Promise<T>,
-  expected: T,
-  words = 'it is as expected',
-): Promise<void> {
-  let found = await read()
-  await until(async () => {
-    found = await read()
-    return isDeepStrictEqual(found, expected)
-  })
-  t.same(found, expected, words)
-}
+/** Waits until a service says that it is ready; tells how it says so. */
+export const untilReady = (url: string, withinMs?: number): Promise<any> =>
+  until(async () => {
+    const answer = await fetch(`${url}/readyz`)
+    const body: unknown = await answer.json()
+    return answer.status === 200 && body
+  }, withinMs)
