@@ -13,8 +13,8 @@ interface Rules {
 
 /** For so long requests are served as they come, in each turn of the event loop. */
 const AT_ONCE_MS = 1
-/** Refusals in one turn: many, as each costs little. */
-const MOST_REFUSED_AT_ONCE = 100
+/** Of those who wait, so many at most in one turn, as not all of their work is done at once. */
+const MOST_SERVED_AT_ONCE = 4
 const LOOKS_EVERY_MS = 5
 
 /**
@@ -38,20 +38,25 @@ export function waitingLine({ patienceMs, hasRoom }: Rules) {
   }
 
   function refuseWhoWaitedTooLong(): void {
-    const tooLongSince = performance.now() - patienceMs
-    for (let refused = 0; refused < MOST_REFUSED_AT_ONCE; refused++) {
-      if (line[0] === undefined || line[0].since > tooLongSince) return
+    const began = performance.now()
+    while (line[0] !== undefined && began - line[0].since > patienceMs) {
       line.shift()?.refuse()
+      if (performance.now() - began >= AT_ONCE_MS) return
     }
   }
 
-  /** Serves one, so that the event loop looks around before the next. */
+  /** Serves a few, so that the event loop looks around before the next. */
   function advance(): void {
     refuseWhoWaitedTooLong()
-    const isMoving = hasRoom()
-    if (isMoving) line.shift()?.serve()
+    const began = performance.now()
+    let served = 0
+    while (served < MOST_SERVED_AT_ONCE && line.length > 0 && hasRoom()) {
+      served++
+      line.shift()?.serve()
+      if (performance.now() - began >= AT_ONCE_MS) break
+    }
     if (line.length === 0) return
-    if (isMoving) setImmediate(advance)
+    if (served > 0) setImmediate(advance)
     else setTimeout(advance, LOOKS_EVERY_MS)
   }
 
