@@ -28,7 +28,10 @@ export function openEmbeddedOrders(dataDir: string, timeZone: string): OrderStor
     freshness: () => null,
     readiness() {
       book.check()
-      return { ready: true, detail: 'the order book can be read' }
+      const trouble = book.diskTrouble()
+      return trouble === null
+        ? { ready: true, detail: 'the order book can be read' }
+        : { ready: false, detail: `the order book takes no changes: ${trouble}` }
     },
   }
 }

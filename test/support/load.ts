@@ -46,6 +46,8 @@ const times = new Map<string, number[]>()
 let lost = 0
 let unconnected = 0
 let isOver = false
+/** Somebody was told to come no more: the service is about to stop. */
+let isLeaving = false
 
 /** The status of an answer that is whole; `null` where some of it is still to come. */
 function statusOf(answer: string): string | null {
@@ -78,9 +80,9 @@ function ask(): Promise<void> {
       const known = times.get(status) ?? []
       known.push(performance.now() - sent)
       times.set(status, known)
-      const isLast = /\r\nconnection: close\r\n/i.test(answer)
+      isLeaving ||= /\r\nconnection: close\r\n/i.test(answer)
       sent = 0
-      if (isOver || isLast) socket.end()
+      if (isOver || isLeaving) socket.end()
       else send()
     })
     socket.on('error', () => (sent === 0 ? unconnected++ : undefined))
@@ -92,7 +94,7 @@ function ask(): Promise<void> {
 }
 
 async function client(): Promise<void> {
-  while (!isOver) await ask()
+  while (!isOver && !isLeaving) await ask()
 }
 
 function summed(all: number[]): Answers {

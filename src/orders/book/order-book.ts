@@ -11,7 +11,7 @@ import {
 } from '../order-changes.js'
 import type { OrderFilters } from '../order-filters.js'
 import { parseOrderId } from '../order-id.js'
-import { asBookError } from './book-error.js'
+import { asBookError, reasonOf } from './book-error.js'
 import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
 import { orderNumbers } from './order-numbers.js'
@@ -46,6 +46,11 @@ export class BookUnwritableError extends Error {
     this.isBusy = isBusy(cause)
   }
 }
+
+/** Writes as much as a large order, and takes it away again. */
+const TRIAL = `
+  INSERT OR REPLACE INTO settings VALUES ('trial', hex(zeroblob(32768)));
+  DELETE FROM settings WHERE name = 'trial';`
 
 const WRITING_WAITS_MS = 5_000
 const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
@@ -106,6 +111,9 @@ export function openOrderBook({ path, timeZone }: Options) {
       return read()
     })()
 
+  /** Why the disk did not take the last change; `null` where it did */
+  let diskFault: unknown = null
+
   /** Runs in a transaction of its own; where others write just now, it waits without stopping the process. */
   async function writing<T>(work: () => T): Promise<T> {
     const transaction = db.transaction(() => {
@@ -115,8 +123,11 @@ export function openOrderBook({ path, timeZone }: Options) {
     const givesUp = performance.now() + WRITING_WAITS_MS
     for (;;) {
       try {
-        return transaction.immediate()
+        const outcome = transaction.immediate()
+        diskFault = null
+        return outcome
       } catch (error) {
+        if (isOfDisk(error)) diskFault = error
         const gaveUp = isBusy(error) && performance.now() > givesUp
         if (gaveUp || isOfDisk(error)) throw new BookUnwritableError(error)
         if (!isBusy(error)) throw error
@@ -224,6 +235,20 @@ export function openOrderBook({ path, timeZone }: Options) {
       ),
     /** Throws where the book cannot be read, or goes by other days. */
     check: checkForReading,
+    /**
+     * Why the disk takes no changes, in words; `null` where nothing is known to be wrong. After a
+     * change that failed, it tries by itself whether the next would.
+     */
+    diskTrouble(): string | null {
+      if (diskFault === null) return null
+      try {
+        db.exec(TRIAL)
+        diskFault = null
+        return null
+      } catch (error) {
+        return reasonOf(isBusy(error) ? diskFault : error)
+      }
+    },
     async close(): Promise<void> {
       await search.close()
       reading.close()
