@@ -1,3 +1,4 @@
+import { priceFor } from '../price.js'
 import type { StandInPortfolio } from './stand-in-portfolios.js'
 
 export interface LedgerEntry {
@@ -11,12 +12,11 @@ export interface LedgerEntry {
   source: 'API'
 }
 
-/** Sums of floating point numbers are a bit off: what is below a millionth of a cent is not there. */
-const DIGITS = 6
-
 /** The price of so many tons, in minor units, rounded up. */
-export const priceOf = (tons: number, { pricePerTonMinor }: StandInPortfolio): number =>
-  Math.ceil(Number((tons * pricePerTonMinor).toFixed(DIGITS)))
+export const priceOf = (
+  tons: number,
+  { pricePerTonMinor: amountMinor, currency }: StandInPortfolio,
+): number => priceFor(tons, { amountMinor, currency }).amountMinor
 
 /** The offset orders that a stand-in has taken, and the credit that they are paid from. */
 export interface OffsetLedger {

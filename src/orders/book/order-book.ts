@@ -11,6 +11,7 @@ import {
 } from '../order-changes.js'
 import type { OrderFilters } from '../order-filters.js'
 import { parseOrderId } from '../order-id.js'
+import { steppedOrder, type Placement } from '../placement/placement.js'
 import { asBookError } from './book-error.js'
 import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
@@ -221,6 +222,11 @@ export function openOrderBook({ path, timeZone }: Options) {
     restore: (id: string, context: ChangeContext) =>
       change(id, context, (order, now) =>
         restoredOrder(order, written.history(Number(order.id)) ?? [], now),
+      ),
+    /** Notes the next step of placing an order at the order source, where it follows. */
+    notePlacement: (id: string, step: Placement, context: ChangeContext) =>
+      change(id, context, (order, now) =>
+        steppedOrder(order, written.history(Number(order.id)) ?? [], step, now),
       ),
     /** Throws where the book cannot be read, or goes by other days. */
     check: checkForReading,
