@@ -7,8 +7,8 @@ import { offsetOrderSource } from './order-source/order-source.js'
 import { arePortfoliosPublic } from './order-source/public-routes.js'
 import relay from './order-source/relay.js'
 import { openUpstream } from './order-source/upstream.js'
-import { bookPath, openOrderBook } from './orders/book/order-book.js'
 import orderExport from './orders/export/export.js'
+import { openOrderStore } from './orders/open-order-store.js'
 import orders from './orders/orders.js'
 import accounts, { type FirstAdministrator } from './plugins/accounts.js'
 import apiDocs from './plugins/api-docs.js'
@@ -83,11 +83,9 @@ export async function buildApp({
   })
   await app.register(qrCode, { links })
 
-  const { DATA_DIR, TIME_ZONE: timeZone } = app.config
-  const path = bookPath(DATA_DIR)
-  const book = openOrderBook({ path, timeZone })
+  const book = openOrderStore(app.config, app.log)
   app.addHook('onClose', () => book.close())
-  await app.register(orderExport, { path, timeZone, check: book.check })
+  await app.register(orderExport, { book, timeZone: app.config.TIME_ZONE })
   await app.register(orders, { book, source: upstream && offsetOrderSource(upstream) })
   await app.register(dashboard, { book })
 

@@ -6,10 +6,10 @@ import config, { type Config } from '../plugins/config.js'
  * The configuration as the service reads it: the environment, over a file `.env` where there is
  * one. Throws ConfigError.
  */
-export async function readConfiguration(): Promise<Config> {
+export async function readConfiguration(options: { isSetUp?: boolean } = {}): Promise<Config> {
   if (existsSync('.env')) process.loadEnvFile('.env')
   const app = Fastify()
-  await app.register(config, { environment: process.env })
+  await app.register(config, { environment: process.env, ...options })
   await app.close()
   return app.config
 }

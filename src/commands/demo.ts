@@ -53,6 +53,11 @@ const app = await serve({
   ADMIN_ACCOUNTS: accounts,
   PORT: String(await freePort(Number(PORT) || 0)),
   DATA_DIR: DATA_DIR.trim() === '' ? './data/demo' : DATA_DIR,
+  // Its orders are its own.
+  DATABASE_BASE_URL: '',
+  DATABASE_BASE_ID: '',
+  DATABASE_API_KEY: '',
+  DATABASE_ORDERS_TABLE_ID: '',
 })
 seedDemoBook(bookPath(app.config.DATA_DIR))
 

@@ -63,7 +63,12 @@ const CACHE_KIB = 16 * 1024
 
 /** The book that the service uses, waiting for other writers as no request would. */
 async function openBook() {
-  const { DATA_DIR, TIME_ZONE } = await readConfiguration()
+  const { DATA_DIR, TIME_ZONE, nocoDb } = await readConfiguration()
+  if (nocoDb !== null) {
+    throw new ConfigError([
+      'DATABASE_BASE_URL is set: the orders are in NocoDB, which imports files itself, into the table of the orders',
+    ])
+  }
   const path = bookPath(DATA_DIR)
   const isNew = !existsSync(path)
   const db = openDatabase(path)

@@ -79,7 +79,7 @@ export function firstVersion(
 }
 
 /** The moments that go with a status: when it was reached, and none that a new beginning undoes. */
-function momentsAt(order: Order, status: OrderStatus, now: string) {
+export function momentsAt(order: Pick<Order, 'fulfilledAt'>, status: OrderStatus, now: string) {
   const fulfilledAt = status === 'fulfilled' ? now : status === 'pending' ? null : order.fulfilledAt
   return { fulfilledAt, cancelledAt: status === 'cancelled' ? now : null }
 }
@@ -142,7 +142,10 @@ export function nextVersion(
 }
 
 /** Moments that go with the status which they belonged to: only the history has them from then on. */
-const erased = (order: Order, moments: Partial<Order>): FieldChange[] =>
+export const erased = (
+  order: Pick<Order, 'fulfilledAt' | 'cancelledAt'>,
+  moments: Partial<Pick<Order, 'fulfilledAt' | 'cancelledAt'>>,
+): FieldChange[] =>
   (['fulfilledAt', 'cancelledAt'] as const)
     .filter((field) => order[field] !== null && moments[field] === null)
     .map((field) => ({ field, from: order[field], to: null }))

@@ -1,7 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Problem } from '../plugins/problem.js'
-import { BookUnwritableError, type OrderBook } from './book/order-book.js'
 import type { OffsetOrderSource } from '../order-source/order-source.js'
+import { BookUnwritableError } from './book/order-book.js'
+import { tellFreshness } from './freshness.js'
+import type { OrderStore } from './order-store.js'
 import newOrderPages from './pages/new-order-pages.js'
 import orderPages from './pages/order-pages.js'
 import pages from './pages/list-pages.js'
@@ -10,7 +12,7 @@ import { placing } from './placement/placing.js'
 import routes from './routes.js'
 
 interface Options {
-  book: OrderBook
+  book: OrderStore
   /** Where orders are placed; `null` where no order source is configured */
   source: OffsetOrderSource | null
 }
@@ -18,10 +20,8 @@ interface Options {
 /** The orders: their API and their pages. */
 const orders: FastifyPluginAsync<Options> = async (app, { book, source }) => {
   const options = { book, placing: source && placing(book, source) }
-  app.readiness.set('orders', async () => {
-    book.check()
-    return { ready: true, detail: 'the order book can be read' }
-  })
+  app.readiness.set('orders', async () => book.readiness())
+  tellFreshness(app, book)
   app.setErrorHandler(async (error, request) => {
     if (!(error instanceof BookUnwritableError)) throw error
     if (!error.isBusy) request.log.error({ err: error.cause }, 'the order book takes no changes')

@@ -38,6 +38,23 @@ export const ConfigSchema = Type.Object({
   }),
   REDIS_URL: optional('What several processes share: redis://… or rediss://…'),
   DATA_DIR: Type.String({ default: './data', description: 'Where the service keeps its files' }),
+  DATABASE_BASE_URL: optional('NocoDB that holds the orders, such as https://nocodb.example.com'),
+  DATABASE_BASE_ID: optional('Its base of the orders'),
+  DATABASE_API_KEY: optional('An API token that may read and write them'),
+  DATABASE_ORDERS_TABLE_ID: optional('Its table of the orders'),
+  NOCODB_SYNC_INTERVAL: Type.Number({
+    minimum: 0.1,
+    maximum: 3600,
+    default: 5,
+    description: 'How often what was changed in NocoDB is taken in, seconds',
+  }),
+  NOCODB_REQUESTS_PER_SECOND: Type.Number({
+    minimum: 0.1,
+    maximum: 10_000,
+    default: 4,
+    description: 'Requests to NocoDB that this process may make a second',
+  }),
+  NOCODB_COLUMNS: optional('Names of columns that are not ours: field=Column, comma-separated'),
   ORDERSOURCE_BASE_URL: optional('Where the order source is, such as https://api.example.com/v1'),
   ORDERSOURCE_API_TOKEN: optional('Bearer token that the order source is called with'),
   ORDERSOURCE_TIMEOUT_MS: Type.Integer({

@@ -4,10 +4,12 @@ import { Ajv, type ErrorObject } from 'ajv'
 import fp from 'fastify-plugin'
 import { parseBaseUrl } from '../order-source/base-url.js'
 import { parsePublicRoutes } from '../order-source/public-routes.js'
+import type { NocoDbSettings } from '../orders/nocodb/settings.js'
 import { fieldErrors } from '../validation/field-errors.js'
 import { isCurrency } from '../validation/formats.js'
 import { parseAdminAccounts } from './admin-accounts.js'
 import { ConfigSchema, type Environment } from './config-schema.js'
+import { databaseOf, databaseProblems } from './database-config.js'
 import { fileFault } from './file-fault.js'
 import { isLoopback } from './loopback.js'
 import { keptSessionSecret } from './session-secret.js'
@@ -23,9 +25,23 @@ declare module 'fastify' {
   }
 }
 
+/** Variables that the configuration has in another shape. */
+type Replaced =
+  | 'SESSION_SECRET'
+  | 'SESSION_SECRET_PREVIOUS'
+  | 'DATABASE_BASE_URL'
+  | 'DATABASE_BASE_ID'
+  | 'DATABASE_API_KEY'
+  | 'DATABASE_ORDERS_TABLE_ID'
+  | 'NOCODB_SYNC_INTERVAL'
+  | 'NOCODB_REQUESTS_PER_SECOND'
+  | 'NOCODB_COLUMNS'
+
 /** The configuration, checked, with what was left out filled in. */
 export type Config = Readonly<
-  Omit<Environment, 'SESSION_SECRET' | 'SESSION_SECRET_PREVIOUS'> & {
+  Omit<Environment, Replaced> & {
+    /** NocoDB that holds the orders; `null` where they are in a book of our own */
+    nocoDb: NocoDbSettings | null
     /** The current secret first, then the one before */
     sessionSecrets: readonly [string, ...string[]]
   }
@@ -155,6 +171,12 @@ const ajv = new Ajv({
   removeAdditional: true,
 })
 
+/** Where NocoDB is stands in one place of the configuration, its token with it. */
+function withoutDatabase(environment: Environment): Omit<Environment, Replaced> {
+  const entries = Object.entries(environment).filter(([name]) => !/^(DATABASE|NOCODB)_/.test(name))
+  return Object.fromEntries(entries) as Omit<Environment, Replaced>
+}
+
 /** The schema's complaints that @fastify/env throws; anything else it throws goes on up. */
 function schemaProblems(error: unknown): string[] {
   if (!(error instanceof Error && 'errors' in error && Array.isArray(error.errors))) throw error
@@ -174,11 +196,17 @@ function secretIn(dataDir: string): string {
   return secret
 }
 
+interface Options {
+  environment: NodeJS.ProcessEnv
+  /** NocoDB is to be set up: it must be named, its table of orders need not */
+  isSetUp?: boolean
+}
+
 /** Reads the environment, once, and decorates the app with it; throws ConfigError. */
-export default fp<{ environment: NodeJS.ProcessEnv }>(
-  async (app, { environment }) => {
+export default fp<Options>(
+  async (app, { environment, isSetUp = false }) => {
     const data = withoutBlanks(environment)
-    const problems = problemsOf(data)
+    const problems = [...problemsOf(data), ...databaseProblems(data, isSetUp)]
     try {
       await app.register(env, {
         schema: ConfigSchema,
@@ -192,11 +220,13 @@ export default fp<{ environment: NodeJS.ProcessEnv }>(
     }
     if (problems.length > 0) throw new ConfigError([...new Set(problems)])
 
-    const { SESSION_SECRET, SESSION_SECRET_PREVIOUS, ...read } = app.environment
+    const { SESSION_SECRET, SESSION_SECRET_PREVIOUS, ...others } = app.environment
+    const read = withoutDatabase(others)
+    const nocoDb = databaseOf(app.environment)
     const secret = SESSION_SECRET ?? secretIn(read.DATA_DIR)
     const previous = SESSION_SECRET_PREVIOUS === undefined ? [] : [SESSION_SECRET_PREVIOUS]
     const sessionSecrets: Config['sessionSecrets'] = [secret, ...previous]
-    const config: Config = Object.freeze({ ...read, sessionSecrets })
+    const config: Config = Object.freeze({ ...read, sessionSecrets, nocoDb })
     app.decorate('config', config)
     app.log.level = config.LOG_LEVEL
     app.decorate('publicBaseUrl', () => {

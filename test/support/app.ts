@@ -5,12 +5,13 @@ import { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { buildApp } from '../../src/app.js'
+import type { Scope } from './scope.js'
 
 /** At least 32 bytes, as the service asks. */
 export const SECRET = 'a secret for tests, of more than 32 bytes'
 
 /** A folder of the test's own, removed when it ends. */
-export function temporaryFolder(t: Test): string {
+export function temporaryFolder(t: Scope): string {
   const folder = mkdtempSync(join(tmpdir(), 'clearwake-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   return folder

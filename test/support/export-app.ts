@@ -58,9 +58,8 @@ export async function startExportApp(
   await app.register(validation, { vocabulary })
   await app.register(apiDocs)
   const sendOrders = ordersSender(app, {
-    path,
+    book: { path, check: () => undefined },
     timeZone: app.config.TIME_ZONE,
-    check: () => undefined,
   })
   await app.register(exportRoutes, { sendOrders })
   t.teardown(() => app.close())

@@ -5,7 +5,8 @@ import { readSetting, writeSetting } from './settings.js'
 const PREFIX = 'CW-'
 const FEWEST_DIGITS = 6
 
-const numbered = (number: number): string =>
+/** The order number that stands for a number. */
+export const numbered = (number: number): string =>
   `${PREFIX}${String(number).padStart(FEWEST_DIGITS, '0')}`
 
 const DIGITS = `substr(order_number, ${PREFIX.length + 1})`

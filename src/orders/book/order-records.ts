@@ -13,6 +13,14 @@ export interface HistoryEntry {
   changes: FieldChange[]
 }
 
+/** An order of another store, as a book holds a copy of it. */
+export interface OrderCopy {
+  order: Order
+  /** Who entered it */
+  by: string
+  history: HistoryEntry[]
+}
+
 const INSERT = `INSERT INTO orders (${ROW_COLUMNS.join(', ')})
   VALUES (${ROW_COLUMNS.map((name) => `@${name}`).join(', ')})`
 
@@ -39,9 +47,22 @@ export function orderRecords(db: Database, calendar: DayCalendar) {
   const removeIndexed = db.prepare<[number, string]>(
     "INSERT INTO search_index (search_index, rowid, text) VALUES ('delete', ?, ?)",
   )
+  const drop = db.prepare<[number]>('DELETE FROM orders WHERE id = ?')
+  const textOf = db.prepare<[number], string>('SELECT text FROM search_texts WHERE id = ?').pluck()
+  const dropText = db.prepare<[number]>('DELETE FROM search_texts WHERE id = ?')
+  const dropChanges = db.prepare<[number]>('DELETE FROM changes WHERE order_id = ?')
   const addChange = db.prepare<[number, number, number, string, string]>(
     'INSERT INTO changes VALUES (?, ?, ?, ?, ?)',
   )
+
+  function insertOrder(order: Order, by: string): OrderRow {
+    const row = rowOf(order, by)
+    const text = searchTextOf(order)
+    insert.run(row)
+    addText.run(row.id, text)
+    addIndexed.run(row.id, text)
+    return row
+  }
 
   return {
     /** The order as it is now; `null` where there is none. */
@@ -51,12 +72,29 @@ export function orderRecords(db: Database, calendar: DayCalendar) {
     },
     /** Enters an order. */
     add(order: Order, by: string): void {
-      const row = rowOf(order, by)
-      const text = searchTextOf(order)
-      insert.run(row)
-      addText.run(row.id, text)
-      addIndexed.run(row.id, text)
-      rollUps.add(row)
+      rollUps.add(insertOrder(order, by))
+    },
+    /** Enters many orders with what became of them, newest last: a copy of another store's. */
+    addCopies(copies: OrderCopy[]): void {
+      const rows = copies.map(({ order, by, history }) => {
+        const row = insertOrder(order, by)
+        for (const { version, at, by: changer, changes } of history) {
+          addChange.run(row.id, version, Date.parse(at), changer, JSON.stringify(changes))
+        }
+        return row
+      })
+      rollUps.addAll(rows)
+    },
+    /** Takes an order out with all that hangs on it; tells whether there was one. */
+    remove(id: number): boolean {
+      const row = select.get(id)
+      if (row === undefined) return false
+      removeIndexed.run(id, textOf.get(id) ?? '')
+      dropText.run(id)
+      dropChanges.run(id)
+      drop.run(id)
+      rollUps.remove(row)
+      return true
     },
     /** Puts the next version of an order in the place of the one before. */
     replace(before: Order, after: Order, by: string, changes: FieldChange[]): void {

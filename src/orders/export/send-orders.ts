@@ -3,15 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { invalidInput } from '../../plugins/problem.js'
 import { dayCalendar, isoDate } from '../book/day-calendar.js'
 import { filterFaults } from '../order-filters.js'
+import type { OrderStore } from '../order-store.js'
 import { CONTENT_TYPES, type ExportQuery } from './export-request.js'
 import { orderExports } from './order-exports.js'
 
 export interface SenderOptions {
-  /** The order book's file */
-  path: string
+  book: Pick<OrderStore, 'path' | 'check'>
   timeZone: string
-  /** Throws a Problem where the book cannot be exported now */
-  check: () => void
 }
 
 /** Answers with a file of orders; throws a Problem where that cannot be. */
@@ -22,11 +20,8 @@ export type SendOrders = (
 ) => Promise<FastifyReply>
 
 /** The one way to export, for the API and for pages. */
-export function ordersSender(
-  app: FastifyInstance,
-  { path, timeZone, check }: SenderOptions,
-): SendOrders {
-  const exports = orderExports({ path, timeZone })
+export function ordersSender(app: FastifyInstance, { book, timeZone }: SenderOptions): SendOrders {
+  const exports = orderExports({ path: book.path, timeZone })
   const calendar = dayCalendar(timeZone)
 
   // A stop waits for what is under way; half its time is left to end what takes longer.
@@ -37,7 +32,7 @@ export function ordersSender(
   return async (request, reply, { format, sort, ...filters }) => {
     const faults = filterFaults(filters)
     if (faults.length > 0) throw invalidInput(faults)
-    check()
+    book.check()
 
     const leaving = new AbortController()
     reply.raw.once('close', () => leaving.abort())

@@ -1,0 +1,110 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { Problem } from '../../plugins/problem.js'
+import { openOrderBook, type ChangeOutcome, type CreateOutcome } from '../book/order-book.js'
+import type { OrderStore } from '../order-store.js'
+import { takeReplicaFile } from './replica-file.js'
+import { replicaThread } from './replica-thread.js'
+import { sourceOf, type NocoDbSettings } from './settings.js'
+import type { SyncState } from './sync-state.js'
+
+interface Options {
+  settings: NocoDbSettings
+  /** The folder for the copy */
+  dataDir: string
+  timeZone: string
+  log: FastifyBaseLogger
+}
+
+const RETRY_AFTER = { 'retry-after': '5' }
+
+const count = (number: number, noun: string): string =>
+  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
+
+const progressOf = ({ progress }: SyncState): string =>
+  progress === null
+    ? ''
+    : `: ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`
+
+/** How the orders stand, in words for an operator. */
+function describe(state: SyncState): string {
+  const { isLoaded, asOf, trouble, misfits, leftOut } = state
+  const parts = [
+    isLoaded
+      ? `the orders can be read, as they were in NocoDB at ${asOf ?? 'an unknown time'}`
+      : `the orders are being taken in from NocoDB${progressOf(state)}`,
+    ...(trouble === null ? [] : [`since then ${trouble}`]),
+    ...misfits.map((misfit) => `column ${misfit}`),
+    ...(leftOut.count === 0
+      ? []
+      : [`${count(leftOut.count, 'row')} left out as no order (${leftOut.first.join('; ')})`]),
+  ]
+  return parts.join('; ')
+}
+
+/**
+ * Orders whose truth is in NocoDB. All reading is on a copy, an order book of this process's
+ * own, so it goes on whatever NocoDB does; writing goes to NocoDB first. Throws BookError.
+ */
+export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options): OrderStore {
+  const file = takeReplicaFile(dataDir, sourceOf(settings))
+  const book = openOrderBook({ path: file.path, timeZone })
+  const { isLoaded, asOf } = file
+  const thread = replicaThread({ path: file.path, settings }, { isLoaded, asOf }, log)
+
+  /** Part of the orders is worse than none: nobody would see that some are missing. */
+  function requireLoaded(): void {
+    const state = thread.state()
+    if (state.isLoaded) return
+    throw new Problem(503, `The orders are being taken in from NocoDB${progressOf(state)}.`, {
+      headers: RETRY_AFTER,
+    })
+  }
+
+  return {
+    ...book,
+    path: file.path,
+    check() {
+      requireLoaded()
+      book.check()
+    },
+    freshness() {
+      const { asOf, trouble } = thread.state()
+      return { asOf, trouble }
+    },
+    // Away or not, NocoDB is not needed for reading, and no other process could do more.
+    readiness() {
+      book.check()
+      const state = thread.state()
+      return { ready: state.isLoaded, detail: describe(state) }
+    },
+    get(id) {
+      requireLoaded()
+      return book.get(id)
+    },
+    history(id) {
+      requireLoaded()
+      return book.history(id)
+    },
+    async list(filters, slice) {
+      requireLoaded()
+      return book.list(filters, slice)
+    },
+    readSums(read) {
+      requireLoaded()
+      return book.readSums(read)
+    },
+    create: (given, by, idempotencyKey) =>
+      thread.ask<CreateOutcome>({ kind: 'create', given, by, idempotencyKey }),
+    change: (id, changes, context) =>
+      thread.ask<ChangeOutcome>({ kind: 'change', id, changes, context }),
+    cancel: (id, context) => thread.ask<ChangeOutcome>({ kind: 'cancel', id, context }),
+    restore: (id, context) => thread.ask<ChangeOutcome>({ kind: 'restore', id, context }),
+    notePlacement: (id, step, context) =>
+      thread.ask<ChangeOutcome>({ kind: 'notePlacement', id, step, context }),
+    async close() {
+      await thread.close()
+      await book.close()
+      file.release()
+    },
+  }
+}

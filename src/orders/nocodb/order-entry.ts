@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import type { CreateOutcome } from '../book/order-book.js'
+import { firstVersion } from '../order-changes.js'
+import type { NewOrder } from '../order.js'
+import type { ColumnTitles } from './columns.js'
+import { NocoDbError } from './nocodb-error.js'
+import { newCells } from './order-cells.js'
+import type { OrderLine } from './order-line.js'
+import type { Cells, OrdersTable } from './orders-table.js'
+import type { Replica } from './replica.js'
+import { orderOfRow } from './row-order.js'
+import { aMoment, beforeWriting, mayBeDone, MOST_LOOKS } from './unanswered-write.js'
+import { entryUnknown, nothingChanged } from './write-refusal.js'
+
+interface Options {
+  table: OrdersTable
+  replica: Replica
+  titles: ColumnTitles
+  inLine: OrderLine
+  /** Is told where a new row was not given its number */
+  onUnnumbered: () => void
+}
+
+/** What is asked for, and by whom. */
+interface Entry {
+  given: NewOrder
+  by: string
+  /** Digest of the idempotency key; `null` without one */
+  key: string | null
+  /** Digest of what is asked for */
+  request: string
+}
+
+const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
+
+/** Enters orders, and those with an idempotency key once, whatever becomes of answers. Throws WriteRefused. */
+export function orderEntry({ table, replica, titles, inLine, onUnnumbered }: Options) {
+  /** The row with a mark, where there is one: of several the first. */
+  async function marked(field: 'writeToken' | 'idempotencyKey', mark: string) {
+    const page = await table.marked(field, mark)
+    replica.takeIn(page)
+    return page.rows
+  }
+
+  /** The id of the row that was entered with a token; throws where that is not known. */
+  async function insert(cells: Cells, token: string, hasKey: boolean): Promise<number> {
+    try {
+      return await table.insert(cells)
+    } catch (error) {
+      if (!mayBeDone(error)) throw error
+    }
+    for (let look = 0; look < MOST_LOOKS; look++) {
+      await aMoment()
+      const rows = await marked('writeToken', token).catch(() => [])
+      const [row] = rows
+      if (row !== undefined) return row.Id
+    }
+    throw entryUnknown(hasKey)
+  }
+
+  /** An order that was entered with a key before; `null` where there is none any more. */
+  async function earlier(key: string, request: string): Promise<CreateOutcome | null> {
+    const rows = await beforeWriting(() => marked('idempotencyKey', key))
+    for (const row of rows) {
+      const reading = orderOfRow(row, titles)
+      if (!reading.ok) continue
+      const { found } = reading
+      if (Date.now() - Date.parse(found.order.createdAt) > KEYS_LAST_MS) {
+        await beforeWriting(() => table.compareAndSet(row, { [titles.idempotencyKey]: null }))
+        continue
+      }
+      if (found.request !== request) return { outcome: 'key reused' }
+      return { outcome: 'repeated', order: replica.orderOf(found) }
+    }
+    return null
+  }
+
+  /** Of several processes that have entered an order with one key, the first keeps it. */
+  async function settleKey(
+    id: number,
+    key: string,
+    request: string,
+  ): Promise<CreateOutcome | null> {
+    try {
+      const [first] = await marked('idempotencyKey', key)
+      if (first === undefined || first.Id >= id) return null
+      await table.remove(id)
+    } catch (error) {
+      throw error instanceof NocoDbError ? entryUnknown(true) : error
+    }
+    replica.takeOut([id], performance.now())
+    return earlier(key, request)
+  }
+
+  /** Writes the number that people see into a new row; until then, and where it fails, it follows from the id. */
+  async function number(id: number, token: string, orderNumber: string): Promise<void> {
+    try {
+      await table.setAfter(id, token, { [titles.orderNumber]: orderNumber })
+    } catch {
+      onUnnumbered()
+    }
+  }
+
+  async function enter({ given, by, key, request }: Entry): Promise<CreateOutcome> {
+    const token = randomUUID()
+    const order = firstVersion(given, new Date().toISOString())
+    const record = { by, request: key === null ? null : request, history: [] }
+    let id
+    try {
+      id = await insert(newCells({ order, record, token }, key, titles), token, key !== null)
+    } catch (error) {
+      // Where the database keeps keys unique, another process was faster.
+      const other =
+        key !== null && error instanceof NocoDbError && error.trouble === 'value refused'
+          ? await earlier(key, request)
+          : null
+      if (other !== null) return other
+      throw error instanceof NocoDbError ? nothingChanged(error) : error
+    }
+    const other = key === null ? null : await settleKey(id, key, request)
+    if (other !== null) return other
+    try {
+      const read = await table.row(id)
+      if (read !== null) replica.takeIn({ rows: [read.row], askedAt: read.askedAt })
+    } catch (error) {
+      // It is entered; the copy takes it in as soon as NocoDB answers again.
+      if (!(error instanceof NocoDbError)) throw error
+    }
+    const orderNumber = replica.numberOf(id, null)
+    void inLine(String(id), () => number(id, token, orderNumber))
+    return { outcome: 'created', order: { id: String(id), orderNumber, ...order } }
+  }
+
+  /** Enters an order, unless one was entered with its key. */
+  return async (entry: Entry): Promise<CreateOutcome> => {
+    const { key, request } = entry
+    const known = key === null ? null : await earlier(key, request)
+    return known ?? enter(entry)
+  }
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import type { ChangeContext, ChangeOutcome, CreateOutcome } from '../book/order-book.js'
+import { cancelledOrder, changedOrder, restoredOrder } from '../order-changes.js'
+import type { NewOrder, OrderChanges } from '../order.js'
+import { steppedOrder, type Placement } from '../placement/placement.js'
+import type { ColumnTitles } from './columns.js'
+import { orderEntry } from './order-entry.js'
+import { orderLine } from './order-line.js'
+import { orderVersions } from './order-versions.js'
+import type { OrdersTable } from './orders-table.js'
+import type { Replica } from './replica.js'
+import { notLoaded } from './write-refusal.js'
+
+interface Options {
+  table: OrdersTable
+  replica: Replica
+  titles: ColumnTitles
+  /** Whether the table and the copy are ready for it */
+  canWrite: () => boolean
+  /** Is told where a new row was not given its number */
+  onUnnumbered: () => void
+}
+
+/** The same request gives the same digest in any process. */
+const digest = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url')
+
+/**
+ * Writes orders to NocoDB, each write all or nothing, and then into the copy. Throws WriteRefused.
+ */
+export function orderWrites({ canWrite, onUnnumbered, ...store }: Options) {
+  const inLine = orderLine()
+  const keysInLine = orderLine()
+  const enter = orderEntry({ ...store, inLine, onUnnumbered })
+  const versions = orderVersions({ ...store, inLine })
+
+  function requireWritable(): void {
+    if (!canWrite()) throw notLoaded()
+  }
+
+  return {
+    /** Enters an order. The same key and order again, from the same person, gives the one that is there. */
+    async create(given: NewOrder, by: string, idempotencyKey?: string): Promise<CreateOutcome> {
+      requireWritable()
+      const request = digest(given)
+      if (idempotencyKey === undefined) return enter({ given, by, key: null, request })
+      const key = digest([by, idempotencyKey])
+      return keysInLine(key, () => enter({ given, by, key, request }))
+    },
+    /** Changes an order, all of it or nothing. */
+    async change(
+      id: string,
+      changes: OrderChanges,
+      context: ChangeContext,
+    ): Promise<ChangeOutcome> {
+      requireWritable()
+      return versions.change(id, context, (order, _history, now) =>
+        changedOrder(order, changes, now),
+      )
+    },
+    /** Calls an order off; the record stays. */
+    async cancel(id: string, context: ChangeContext): Promise<ChangeOutcome> {
+      requireWritable()
+      return versions.change(id, context, (order, _history, now) => cancelledOrder(order, now))
+    },
+    /** Undoes the cancelling of an order. */
+    async restore(id: string, context: ChangeContext): Promise<ChangeOutcome> {
+      requireWritable()
+      return versions.change(id, context, restoredOrder)
+    },
+    /** Notes the next step of placing an order at the order source, where it follows. */
+    async notePlacement(
+      id: string,
+      step: Placement,
+      context: ChangeContext,
+    ): Promise<ChangeOutcome> {
+      requireWritable()
+      return versions.change(id, context, (order, history, now) =>
+        steppedOrder(order, history, step, now),
+      )
+    },
+    adopt: versions.adopt,
+  }
+}
+
+export type OrderWrites = ReturnType<typeof orderWrites>

@@ -1,0 +1,94 @@
+import type { Worker } from 'node:worker_threads'
+import type { FastifyBaseLogger } from 'fastify'
+import { Problem } from '../../plugins/problem.js'
+import { startThread } from '../../start-thread.js'
+import type {
+  FromThread,
+  ReplicaTask,
+  WriteOutcome,
+  WriteQuestion,
+  WriteTask,
+} from './replica-messages.js'
+import { NOT_LOADED, type SyncState } from './sync-state.js'
+import { changeUnknown, type WriteRefusal } from './write-refusal.js'
+
+interface Waiting {
+  resolve: (outcome: WriteOutcome) => void
+  reject: (error: unknown) => void
+}
+
+const START_AGAIN_MS = 1_000
+/** What is under way may take so long when the service stops; its outcome is looked up at the next start. */
+const STOPPING_MS = 2_000
+
+const problemOf = ({ status, detail, retryAfter }: WriteRefusal): Problem =>
+  new Problem(status, detail, {
+    headers: retryAfter === null ? {} : { 'retry-after': String(retryAfter) },
+  })
+
+/** The thread that keeps a copy of the orders up with NocoDB and writes to both. It is started anew where it fails. */
+export function replicaThread(
+  task: ReplicaTask,
+  known: Pick<SyncState, 'isLoaded' | 'asOf'>,
+  log: FastifyBaseLogger,
+) {
+  const waiting = new Map<number, Waiting>()
+  let state: SyncState = { ...NOT_LOADED, ...known }
+  let isStopping = false
+  let restart: NodeJS.Timeout | undefined
+  let lastNumber = 0
+  let worker = start()
+
+  function hear(message: FromThread): void {
+    if ('state' in message) {
+      ;({ state } = message)
+      return
+    }
+    if ('level' in message) {
+      log[message.level](message.details, message.message)
+      return
+    }
+    const asked = waiting.get(message.number)
+    waiting.delete(message.number)
+    if ('outcome' in message) asked?.resolve(message.outcome)
+    else if ('refusal' in message) asked?.reject(problemOf(message.refusal))
+    else asked?.reject(message.error)
+  }
+
+  function start(): Worker {
+    const started = startThread('replica-worker', import.meta.url, task)
+    started.on('message', hear)
+    started.on('error', (err) => log.error({ err }, 'the thread of the orders has failed'))
+    started.on('exit', () => {
+      for (const asked of waiting.values()) asked.reject(problemOf(changeUnknown().refusal))
+      waiting.clear()
+      if (isStopping) return
+      restart = setTimeout(() => {
+        worker = start()
+      }, START_AGAIN_MS)
+    })
+    return started
+  }
+
+  return {
+    state: (): SyncState => state,
+    /** Writes, and gives the outcome; throws a Problem where that is refused or unknown. */
+    ask<T extends WriteOutcome>(asked: WriteTask): Promise<T> {
+      const question: WriteQuestion = { number: ++lastNumber, task: asked }
+      return new Promise<WriteOutcome>((resolve, reject) => {
+        waiting.set(question.number, { resolve, reject })
+        worker.postMessage(question)
+      }) as Promise<T>
+    },
+    async close(): Promise<void> {
+      isStopping = true
+      clearTimeout(restart)
+      const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+      if (worker.threadId === -1) return
+      worker.postMessage('stop')
+      const impatient = setTimeout(() => void worker.terminate(), STOPPING_MS)
+      await ended
+      clearTimeout(impatient)
+    },
+  }
+}

@@ -1,0 +1,31 @@
+/** How a copy of the orders stands, as the process is told. */
+export interface SyncState {
+  /** Whether all orders have been taken in once */
+  isLoaded: boolean
+  /** While they are being taken in: how many rows of how many */
+  progress: { done: number; total: number } | null
+  /** The copy shows what was in NocoDB at this moment, ISO 8601; `null` before the first time */
+  asOf: string | null
+  /** What keeps it from catching up, in words; `null` where nothing does */
+  trouble: string | null
+  /** Columns that do not do, in words; empty where all do */
+  misfits: string[]
+  /** Rows that are no orders: how many, and the first of them in words */
+  leftOut: { count: number; first: string[] }
+}
+
+export const NOT_LOADED: SyncState = {
+  isLoaded: false,
+  progress: null,
+  asOf: null,
+  trouble: null,
+  misfits: [],
+  leftOut: { count: 0, first: [] },
+}
+
+/** Where the log entries of a thread go. */
+export interface ThreadLog {
+  info: (details: object, message: string) => void
+  warn: (details: object, message: string) => void
+  error: (details: object, message: string) => void
+}

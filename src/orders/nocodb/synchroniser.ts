@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { backOff } from './back-off.js'
+import { NocoDbError } from './nocodb-error.js'
+import type { OrdersTable } from './orders-table.js'
+import type { Replica, RowFault } from './replica.js'
+import { syncPasses } from './sync-pass.js'
+import { NOT_LOADED, type SyncState, type ThreadLog } from './sync-state.js'
+import type { Misfit } from './table-fit.js'
+
+interface Options {
+  table: OrdersTable
+  replica: Replica
+  /** Tells what keeps the table from holding orders */
+  findMisfits: () => Promise<Misfit[]>
+  /** Takes up an edit made in NocoDB as a version of the order */
+  adopt: (id: number) => Promise<void>
+  /** How long NocoDB has asked to be left alone, ms */
+  pausedFor: () => number
+  intervalMs: number
+  log: ThreadLog
+  /** Is told whenever the state has changed */
+  onState: (state: SyncState) => void
+}
+
+/** Everything is compared so often, ms: what no faster way has found. */
+const COMPARE_ALL_MS = 60 * 60_000
+
+/** More rows with faults than this are counted in the log, not named. */
+const MOST_NAMED = 20
+
+const LOG_PROGRESS_MS = 5_000
+
+const faultText = ({ id, faults }: RowFault): string =>
+  `row ${id}: ${faults.map(({ column, fault }) => `${column} ${fault}`).join(', ')}`
+
+/** Keeps a copy of the orders up with NocoDB until it is stopped, whatever NocoDB does. */
+export function synchroniser({
+  table,
+  replica,
+  findMisfits,
+  adopt,
+  pausedFor,
+  intervalMs,
+  log,
+  onState,
+}: Options) {
+  const stopping = new AbortController()
+  const failures = backOff({ firstMs: 500, longestMs: Math.max(10_000, intervalMs) })
+  const passes = syncPasses({ table, replica, onFaults, onProgress })
+  let comparedAt = performance.now()
+  let fits = false
+  let loggedProgressAt = 0
+  let state: SyncState = {
+    ...NOT_LOADED,
+    isLoaded: replica.setting('loaded') !== null,
+    asOf: replica.setting('as_of'),
+    leftOut: leftOut(),
+  }
+
+  function leftOut(): SyncState['leftOut'] {
+    const { count, first } = replica.leftOut()
+    return { count, first: first.map(({ id, fault }) => `row ${id}: ${fault}`) }
+  }
+
+  function tell(changes: Partial<SyncState>): void {
+    state = { ...state, ...changes }
+    onState(state)
+  }
+
+  function onFaults(faults: RowFault[]): void {
+    for (const fault of faults.slice(0, MOST_NAMED)) {
+      const what = fault.isLeftOut ? 'is no order and is left out' : 'is shown without some cells'
+      log.warn({ row: fault.id }, `a row in NocoDB ${what}: ${faultText(fault)}`)
+    }
+    const more = faults.length - MOST_NAMED
+    if (more > 0) log.warn({ rows: more }, 'more rows in NocoDB have cells that cannot be read')
+  }
+
+  function onProgress(done: number, total: number): void {
+    tell({ progress: { done, total } })
+    if (performance.now() - loggedProgressAt < LOG_PROGRESS_MS && done < total) return
+    loggedProgressAt = performance.now()
+    log.info({ done, total }, 'loading orders from NocoDB')
+  }
+
+  /** Looks at the columns once, and again while they do not do. */
+  async function requireFit(): Promise<boolean> {
+    if (fits) return true
+    const found = await findMisfits()
+    const words = found.map(({ title, fault }) => `${title} ${fault}`)
+    if (words.join() !== state.misfits.join()) {
+      for (const { title, fault } of found) {
+        log.error({ column: title }, `the orders table in NocoDB does not fit: ${title} ${fault}`)
+      }
+    }
+    fits = found.length === 0
+    tell({ misfits: words })
+    return fits
+  }
+
+  async function round(): Promise<void> {
+    const begun = new Date().toISOString()
+    if (!state.isLoaded) {
+      await passes.load()
+      tell({ progress: null })
+    }
+    await passes.changes()
+    if (await passes.lacksRows()) await passes.deletions()
+    if (performance.now() - comparedAt > COMPARE_ALL_MS) {
+      comparedAt = performance.now()
+      await passes.compareAll()
+    }
+    replica.set('as_of', begun)
+    replica.tidyUp()
+    if (state.trouble !== null) log.info({}, 'NocoDB is back; the orders have caught up')
+    failures.succeeded()
+    tell({ isLoaded: true, asOf: begun, trouble: null, leftOut: leftOut() })
+    for (const id of replica.edited()) await adopt(id)
+  }
+
+  function fail(trouble: string, details: object): number {
+    if (trouble !== state.trouble) {
+      log.error(details, `the orders do not keep up with NocoDB: ${trouble}`)
+    }
+    tell({ trouble, leftOut: leftOut() })
+    return Math.max(failures.failed(), pausedFor())
+  }
+
+  /** One round; tells how long to wait for the next one, ms. */
+  async function attempt(): Promise<number> {
+    try {
+      if (!(await requireFit())) {
+        return fail('the orders table does not fit; npm run nocodb:setup adds what it lacks', {})
+      }
+      await round()
+      return intervalMs
+    } catch (error) {
+      if (stopping.signal.aborted) return 0
+      if (!(error instanceof NocoDbError)) return fail('orders cannot be taken in', { err: error })
+      if (error.trouble === 'no such column') fits = false
+      return fail(error.message, { status: error.status, code: error.code })
+    }
+  }
+
+  async function run(): Promise<void> {
+    onState(state)
+    while (!stopping.signal.aborted) {
+      const pause = await attempt()
+      await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+  }
+
+  return {
+    /** Begins; resolves when it has been stopped. */
+    run,
+    stop: (): void => stopping.abort(),
+    /** Whether orders can be written: all have been taken in, and the table has all columns. */
+    canWrite: (): boolean => fits && state.isLoaded,
+  }
+}

@@ -1,0 +1,75 @@
+import { NocoDbError, passes } from './nocodb-error.js'
+
+/** Why a write was not done, as it is told to whoever asked for it. Crosses threads. */
+export interface WriteRefusal {
+  status: 502 | 503
+  detail: string
+  /** s; `null` where waiting does not help */
+  retryAfter: number | null
+}
+
+const RETRY_AFTER_S = 5
+
+const secondsOf = (milliseconds: number | null): number =>
+  milliseconds === null ? RETRY_AFTER_S : Math.max(1, Math.ceil(milliseconds / 1000))
+
+/** A write was not done, or nobody knows whether it was. */
+export class WriteRefused extends Error {
+  override readonly name = 'WriteRefused'
+  constructor(readonly refusal: WriteRefusal) {
+    super(refusal.detail)
+  }
+}
+
+/** For a write of which nothing was done. */
+export function nothingChanged(error: NocoDbError): WriteRefused {
+  if (error.trouble === 'value refused') {
+    return new WriteRefused({
+      status: 502,
+      detail: 'NocoDB refuses a value of this order: nothing was changed.',
+      retryAfter: null,
+    })
+  }
+  return new WriteRefused({
+    status: 503,
+    detail: `The orders take no changes at the moment: nothing was changed. ${capital(error.message)}.`,
+    retryAfter: passes(error) ? secondsOf(error.retryAfterMs) : 60,
+  })
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+export const notLoaded = (): WriteRefused =>
+  new WriteRefused({
+    status: 503,
+    detail:
+      'The orders take no changes yet: nothing was changed. They are being taken in from NocoDB.',
+    retryAfter: RETRY_AFTER_S,
+  })
+
+/** Others write to the order without a pause. */
+export const tooBusy = (): WriteRefused =>
+  new WriteRefused({
+    status: 503,
+    detail: 'Others change this order at the moment: nothing was changed. Try again.',
+    retryAfter: 1,
+  })
+
+/** For a change that NocoDB may have made without saying so. */
+export const changeUnknown = (): WriteRefused =>
+  new WriteRefused({
+    status: 503,
+    detail:
+      'NocoDB does not answer, so it is not known whether the change was made: look at the order when it does.',
+    retryAfter: RETRY_AFTER_S,
+  })
+
+/** For an order that NocoDB may have entered without saying so. */
+export const entryUnknown = (hasKey: boolean): WriteRefused =>
+  new WriteRefused({
+    status: 503,
+    detail: hasKey
+      ? 'NocoDB does not answer, so it is not known whether the order was entered. The same request with the same Idempotency-Key enters it once.'
+      : 'NocoDB does not answer, so it is not known whether the order was entered: look for it before it is entered again.',
+    retryAfter: RETRY_AFTER_S,
+  })

@@ -1,0 +1,34 @@
+import { bookPath, openOrderBook, type OrderBook } from './book/order-book.js'
+
+/** How far what is shown may lag behind the truth. */
+export interface Freshness {
+  /** It shows what the truth was at this moment, ISO 8601; `null` while there is nothing to show */
+  asOf: string | null
+  /** What keeps it from catching up, in words; `null` where nothing does */
+  trouble: string | null
+}
+
+/** Where orders are kept: in a book of our own, or in NocoDB with a book as its copy. */
+export interface OrderStore extends OrderBook {
+  /** The file of the book that is read from */
+  path: string
+  /** How old what is shown is; `null` where the book is the truth */
+  freshness: () => Freshness | null
+  /** Whether orders can be read, and in words how things stand */
+  readiness: () => { ready: boolean; detail: string }
+}
+
+/** Orders in a book of our own. Throws BookError. */
+export function openEmbeddedOrders(dataDir: string, timeZone: string): OrderStore {
+  const path = bookPath(dataDir)
+  const book = openOrderBook({ path, timeZone })
+  return {
+    ...book,
+    path,
+    freshness: () => null,
+    readiness() {
+      book.check()
+      return { ready: true, detail: 'the order book can be read' }
+    },
+  }
+}

@@ -1,0 +1,4 @@
+import { installNocoDb, installPostgres } from '../support/nocodb-tools.js'
+
+installNocoDb()
+installPostgres()
