@@ -106,8 +106,8 @@ const offer = (kilograms, { name, description, perTonne, projects }) =>
     {},
     element('h4', {}, foreign(name)),
     element('p', { className: 'price' }, element('strong', {}, priceOf(kilograms, perTonne))),
-    element('p', { className: 'about' }, foreign(description)),
     element('p', { className: 'per' }, `${money(perTonne.minor, perTonne.currency)} a tonne`),
+    element('p', { className: 'about' }, foreign(description)),
     element('ul', {}, ...projects.map(projectItem)),
   )
 
