@@ -660,6 +660,7 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
     standIn.fault = null
     t.equal(standIn.ledger.orders.length, 1)
     t.equal(statuses.filter((status) => status === 504).length, 1, statuses.join(', '))
+    await until(async () => (await steps(first)).length === 2)
     t.strictSame(await steps(first), ['unanswered', 'sent'])
 
     // A history that does not keep everything keeps this.
