@@ -202,7 +202,9 @@ t.test('of many at once, in two processes on one book, one places it', async (t)
         reader.post(placementOf(id), fields, index % 2 === 0 ? HTMX : {}),
       ),
     )
-    const done = answers.filter(({ status, text }) => status === 303 || text.includes('was placed at'))
+    const done = answers.filter(
+      ({ status, text }) => status === 303 || text.includes('was placed at'),
+    )
     t.equal(done.length, 1, 'one is told that it was placed')
     t.equal(standIn.ledger.orders.length, round)
     t.equal((await orderOf(other.ann, id)).orderSourceId, String(round))
