@@ -43,11 +43,11 @@ async function copy(path: string, draft: string): Promise<void> {
 export async function backUpDatabase(path: string, target: string): Promise<number> {
   const draft = `${target}.draft-${process.pid}`
   try {
-    inspectDatabase(path, WAITS_MS)
+    inspectDatabase({ path, isToBeRead: true }, WAITS_MS)
     closeSync(openSync(draft, 'wx', 0o600))
     await copy(path, draft)
     const orders = finished(draft)
-    inspectDatabase(draft, WAITS_MS)
+    inspectDatabase({ path: draft, isToBeRead: true }, WAITS_MS)
     flush(draft)
     linkSync(draft, target)
     return orders
