@@ -26,17 +26,17 @@ async function load(url: string, connections: number, seconds: number, ...how: s
   return JSON.parse(stdout) as Load
 }
 
-/** How long the slowest look at an address takes until something is over, in milliseconds. */
-async function slowestLook(t: Test, address: string, over: Promise<unknown>): Promise<number> {
+/** How long looks at an address take until something is over, each over a new connection, in milliseconds. */
+async function looks(t: Test, address: string, over: Promise<unknown>): Promise<number[]> {
   const ended = over.then(() => true)
-  let slowest = 0
+  const times: number[] = []
   while (!(await Promise.race([ended, sleep(100, false)]))) {
     const began = performance.now()
     const { status } = await fetch(address, { headers: { connection: 'close' } })
     if (status !== 200) t.fail(`${address} answered ${status}`)
-    slowest = Math.max(slowest, performance.now() - began)
+    times.push(Math.round(performance.now() - began))
   }
-  return slowest
+  return times
 }
 
 const QR_CODE = JSON.stringify({
@@ -51,17 +51,17 @@ for (const [what, path, ...how] of [
 ] as const) {
   t.test(`${what}: more than can be served is refused, and the rest served in time`, async (t) => {
     const { url, output } = await startService(t, UNLIMITED)
-    const loaded = load(url + path, 800, 6, ...how)
-    const slowest = await slowestLook(t, `${url}/healthz`, loaded)
+    const loaded = load(url + path, 800, 8, ...how)
+    const alive = await looks(t, `${url}/healthz`, loaded)
     const { answers, lost } = await loaded
     const [served, refused] = [answers['200'], answers['503']]
-    t.comment(JSON.stringify(answers), `healthz ${Math.round(slowest)} ms`)
+    t.comment(JSON.stringify(answers), `healthz ${alive.join()} ms`)
     t.ok(served && served.count > 100, 'served as many as can be')
     t.ok(refused && refused.count > 100, 'the others are refused')
     t.equal(lost, 0, 'nobody goes without an answer')
-    // Without the line, 800 connections let new ones wait for seconds, and half of all for ever.
     t.ok(served && served.median < 1_500, `half of them within ${served?.median} ms`)
-    t.ok(slowest < 6_000, `alive in ${Math.round(slowest)} ms`)
+    // Where all are served at once, who comes new waits outside until it is over.
+    t.ok(alive.length >= 3, `seen to be alive ${alive.length} times`)
     t.match(output(), /requests refused: more is asked than can be served/)
     const refusals = output().match(/requests refused/g) ?? []
     t.ok(refusals.length < 20, 'of which the log says little')
