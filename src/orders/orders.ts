@@ -12,7 +12,7 @@ import routes from './routes.js'
 const orders: FastifyPluginAsync<{ book: OrderStore }> = async (app, options) => {
   const { book } = options
   app.readiness.set('orders', async () => book.readiness())
-  tellFreshness(app, book)
+  tellFreshness(app, book, book.calendar.timeZone)
   app.setErrorHandler(async (error, request) => {
     if (!(error instanceof BookUnwritableError)) throw error
     if (!error.isBusy) request.log.error({ err: error.cause }, 'the order book takes no changes')
