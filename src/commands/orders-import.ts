@@ -1,5 +1,6 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
 import { BookError, openDatabase } from '../orders/book/open-database.js'
 import { bookPath } from '../orders/book/order-book.js'
@@ -79,13 +80,18 @@ async function openBook() {
 }
 
 /**
- * Copies the journal, which has grown as large as the import, into the book, and cuts it. Where
- * readers are in the way of that, or the disk, the service does it later.
+ * Copies the journal, which has grown as large as the import, into the book, and cuts it. SQLite
+ * waits for readers, but not for the service when that is copying too. Where others are in the way
+ * for longer, or the disk, the service does it later.
  */
-function tidyUp(db: Database): void {
+async function tidyUp(db: Database): Promise<void> {
   try {
-    db.pragma('busy_timeout = 2000')
-    db.pragma('wal_checkpoint(TRUNCATE)')
+    db.pragma('busy_timeout = 200')
+    for (let tries = 0; tries < 20; tries++) {
+      const isBusy = db.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 1
+      if (!isBusy) break
+      await sleep(100)
+    }
     db.close()
   } catch {
     // The orders are in the journal, which is as good as in the book.
@@ -141,4 +147,4 @@ if (!outcome.ok) {
 progress.clear()
 const seconds = ((performance.now() - begun) / 1000).toFixed(1)
 process.stdout.write(`${orderCount(outcome.orders)} imported in ${seconds} s.\n`)
-tidyUp(db)
+await tidyUp(db)
