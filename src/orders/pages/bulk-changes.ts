@@ -59,7 +59,7 @@ function refusal(outcome: ChangeOutcome): string | null {
 
 /** A person waits for all of them, and browsers and proxies no longer than a minute. */
 const LONGEST_MS = 40_000
-const NOT_TRIED = 'was not tried: choose it again'
+const NOT_TRIED = 'was not tried any more'
 
 /** Why the orders take no changes; throws any other error. */
 function refusedBy(error: unknown): string {
