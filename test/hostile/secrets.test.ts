@@ -180,7 +180,7 @@ const failures: RequestListener[] = [
 t.test('every secret of the configuration is one of the canaries', async (t) => {
   const secret = /SECRET|TOKEN|KEY|PASSWORD|ACCOUNTS|CREDENTIAL|REDIS_URL/
   const names = Object.keys(ConfigSchema.properties).filter(
-    (name) => secret.test(name) && !/LIMIT/.test(name),
+    (name) => secret.test(name) && !name.includes('LIMIT'),
   )
   t.strictSame(names.toSorted(), Object.keys(CANARIES).toSorted())
 })
