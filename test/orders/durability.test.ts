@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -117,6 +126,32 @@ t.test(
     if (process.getuid?.() !== 0) t.match(refusalOf(t, unreadable), /cannot be opened/)
   },
 )
+
+t.test('a large book opens at once, and is looked through before it is written to', async (t) => {
+  const path = bookPath(temporaryFolder(t))
+  const small = openOrderBook({ path, timeZone: 'UTC' })
+  for (let i = 0; i < 50; i++) await small.create(newOrder({ notes: 'x'.repeat(5000) }), 'ann')
+  await small.close()
+
+  const whole = openOrderBook({ path, timeZone: 'UTC', checkedAtOnce: 0 })
+  t.equal(whole.get('50')?.id, '50')
+  t.match(await whole.create(newOrder(), 'ann'), { outcome: 'created' })
+  whole.check()
+  await whole.close()
+
+  const file = openSync(path, 'r+')
+  const page = 4096
+  const last = Math.floor(statSync(path).size / page / 2)
+  writeSync(file, Buffer.alloc(page, 7), 0, page, last * page)
+  closeSync(file)
+  const before = readFileSync(path)
+  const damaged = openOrderBook({ path, timeZone: 'UTC', checkedAtOnce: 0 })
+  await t.rejects(damaged.create(newOrder(), 'ann'), { statusCode: 503, message: /is damaged/ })
+  t.throws(() => damaged.check(), /restore the book/)
+  t.throws(() => damaged.get('1'), /is damaged/, 'nothing is read any more')
+  await damaged.close()
+  t.ok(before.equals(readFileSync(path)), 'it stays untouched')
+})
 
 t.test('a book opens at once while somebody writes to it for long', async (t) => {
   const path = bookPath(temporaryFolder(t))

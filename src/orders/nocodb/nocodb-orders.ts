@@ -99,6 +99,8 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
       thread.ask<ChangeOutcome>({ kind: 'change', id, changes, context }),
     cancel: (id, context) => thread.ask<ChangeOutcome>({ kind: 'cancel', id, context }),
     restore: (id, context) => thread.ask<ChangeOutcome>({ kind: 'restore', id, context }),
+    notePlacement: (id, step, context) =>
+      thread.ask<ChangeOutcome>({ kind: 'notePlacement', id, step, context }),
     async close() {
       await thread.close()
       await book.close()

@@ -10,6 +10,7 @@ import { listOf, neighbours, placeUrl, readPlace } from './list-place.js'
 import { isMessageCode, messageText, type MessageCode } from './order-messages.js'
 import { orderView, type Notice, type Telling } from './order-view.js'
 import type { Order } from '../order.js'
+import type { Placing } from '../placement/placing.js'
 
 type Fields = Record<string, unknown>
 
@@ -22,7 +23,7 @@ export interface OrderRoute {
 export type OrderRequest = FastifyRequest<OrderRoute>
 
 /** The answers that the pages of orders give. */
-export function orderAnswers(book: OrderBook) {
+export function orderAnswers(book: OrderBook, placing: Placing | null) {
   const { timeZone } = book.calendar
 
   const figuresOf = (request: FastifyRequest) =>
@@ -74,7 +75,7 @@ export function orderAnswers(book: OrderBook) {
       { page: 'orders/order', fragment: 'orders/_order-parts' },
       {
         administrator: request.administrator,
-        order: orderView({ order, history, place: at, figures, timeZone, ...told }),
+        order: orderView({ order, history, place: at, figures, timeZone, placing, ...told }),
         group,
         isWhole,
         currencies: told.form && currencyChoices(book.currencies(), locale),
