@@ -65,6 +65,12 @@ t.test('what is searched for is text, whatever it would be to a database', async
   t.equal((await call('GET', ORDERS)).body.totalItems, names.length + 1)
 })
 
+t.test('a question mark in a search is part of it on every page', async (t) => {
+  const { call } = await startOrderApi(t)
+  const { headers } = await call('GET', `${ORDERS}?q=who?what&pageSize=1`)
+  t.match(headers.get('link'), /\?q=who%3Fwhat&pageSize=1&page=1>; rel="first"/)
+})
+
 t.test('nobody sets what a record keeps of itself', async (t) => {
   const { call } = await startOrderApi(t)
   const { body: order } = await call('POST', ORDERS, newOrder())
