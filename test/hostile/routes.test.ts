@@ -101,7 +101,10 @@ function send({ method, address, headers, body }: HostileRequest): Promise<Answe
       response.on('end', () => {
         clearTimeout(timer)
         const { statusCode: status = 0 } = response
-        const body = decoded(Buffer.concat(parts), response.headers['content-encoding'])
+        const { 'content-encoding': coding } = response.headers
+        const whole = Buffer.concat(parts)
+        // A range is one of the encoded bytes, and cannot be read by itself.
+        const body = status === 206 ? whole : decoded(whole, coding)
         resolve({ status, headers: response.headers, body })
       })
     })
