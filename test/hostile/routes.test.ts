@@ -216,6 +216,18 @@ t.test('what only looks like a number or a trip is refused', async (t) => {
   }
 })
 
+t.test('a language that is none is passed over', async (t) => {
+  for (const tag of ['en-GB-oed', 'de-DE-DE-DE', 'fr-a', 'xx-12', 'en-x', 'i-klingon']) {
+    const headers = { 'accept-language': tag }
+    for (const address of ['/admin?range=7d', '/admin/orders', '/admin/orders/1']) {
+      const request = madeBy('token', { method: 'GET', address, headers, body: null })
+      const { status, body } = await send(request)
+      t.equal(status, 200, `${address} in ${tag}`)
+      t.notMatch(body.toString(), /went wrong/, `${address} in ${tag}`)
+    }
+  }
+})
+
 t.test('a long address does not make a head that proxies refuse', async (t) => {
   const { status, headers } = await send({
     method: 'GET',
