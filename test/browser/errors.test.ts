@@ -1,7 +1,7 @@
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { checkLooks } from '../support/looks.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
 import { testRedis } from '../support/redis.js'
 
@@ -22,20 +22,6 @@ async function redisIsBack(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error('Redis is not found again')
-}
-
-async function checkLooks(t: Test, page: Page, name: string): Promise<void> {
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate(() => (window as any).axe.run())
-  t.same(
-    violations.map(({ id, nodes }: any) => [id, nodes.map(({ html }: any) => html)]),
-    [],
-    name,
-  )
-  const overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  )
-  t.equal(overflow, 0, `${name} does not scroll sideways`)
 }
 
 for (const [device, viewport, colorScheme] of [
