@@ -388,6 +388,44 @@ t.test('an id entered by hand settles an open attempt', async (t) => {
   )
 })
 
+t.test('without its id, an order that was bought is not bought again', async (t) => {
+  const { ann, standIn } = await start(t)
+  const { id } = await enter(ann)
+  await place(ann, id)
+  const { version } = await orderOf(ann, id)
+  const emptied = { version: String(version), orderSourceId: '' }
+  t.equal((await ann.post(`/admin/orders/${id}/edit?group=source`, emptied)).status, 303)
+  const page = seen(await ann.get(`/admin/orders/${id}`))
+  t.match(page, /It is bought already, as 1 .*Release it… Enter its id/)
+  t.notMatch(page, /Place it there/)
+  const confirmed = { portfolio: '2', amountMinor: '6174', currency: 'USD' }
+  const again = async () => {
+    const now = await orderOf(ann, id)
+    return ann.post(placementOf(id), { ...confirmed, version: String(now.version) })
+  }
+  const refused = await again()
+  t.equal(refused.status, 409)
+  t.match(seen(refused), /This order is bought already, as 1/)
+  t.equal((await ann.get(placementOf(id))).status, 303)
+
+  t.equal((await ann.post(`${placementOf(id)}/look`, {})).status, 303, 'looking finds it again')
+  t.equal((await orderOf(ann, id)).orderSourceId, '1')
+
+  await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
+  t.equal((await again()).status, 409)
+  t.equal(standIn.ledger.orders.length, 1)
+  const release = await ann.get(`${placementOf(id)}/release`)
+  t.match(seen(release), /bought already, as 1 \. Should it be placed again, it is bought twice/)
+  const fields = fieldsOf(release, /release/)
+  t.strictSame(fields, { bought: '1' })
+  t.equal((await ann.post(`${placementOf(id)}/release`, { bought: '2' })).status, 303)
+  t.equal((await orderOf(ann, id)).orderSourceId, '1', 'another id releases nothing')
+  await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
+  t.equal((await ann.post(`${placementOf(id)}/release`, fields)).status, 303)
+  t.equal((await again()).status, 303, 'only who releases it buys it twice')
+  t.equal(standIn.ledger.orders.length, 2)
+})
+
 t.test('a process that is killed after sending leaves what it did to be seen', async (t) => {
   const standIn = await standInFor(t)
   const DATA_DIR = temporaryFolder(t)

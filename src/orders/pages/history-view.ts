@@ -77,7 +77,7 @@ function placementInWords(step: Placement, figures: Figures): string {
     case 'refused':
       return reason ? `not placed: ${reason}` : 'not placed: it was refused'
     case 'released':
-      return `not found there (reference ${reference}), so it may be placed again`
+      return `released (reference ${reference}), so it may be placed again`
   }
 }
 

@@ -4,7 +4,13 @@ import { priceFor } from '../../order-source/price.js'
 import adminPages from '../../plugins/admin-pages.js'
 import type { OrderBook } from '../book/order-book.js'
 import type { Order } from '../order.js'
-import { isOpen, mayBePlaced, placementIn } from '../placement/placement.js'
+import {
+  boughtAs,
+  isOpen,
+  mayBePlaced,
+  placementIn,
+  type Placement,
+} from '../placement/placement.js'
 import { tonsOf, type NoAnswer, type Placing } from '../placement/placing.js'
 import { versionIn } from './edit-form.js'
 import type { Figures } from './figures.js'
@@ -28,12 +34,14 @@ const NOTHING_ORDERED = 'nothing was ordered'
 const NOTHING_KNOWN = 'nothing new is known'
 
 /** Why an order cannot be placed now, though somebody wanted to. */
-function whyNot(order: Order, isUnderWay: boolean) {
+function whyNot(order: Order, placement: Placement | null) {
   const text = 'Nothing was sent twice.'
   if (order.orderSourceId !== null) {
     return { title: 'This order is at the order source already', text }
   }
-  return isUnderWay
+  const bought = boughtAs(order, placement)
+  if (bought !== null) return { title: `This order is bought already, as ${bought}`, text }
+  return isOpen(order, placement)
     ? { title: 'Somebody is placing this order already', text }
     : { title: 'This order cannot be placed as it is', text: 'Nothing was ordered.' }
 }
@@ -87,6 +95,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       amount: figures.money(order.amountMinor, order.currency),
       isPaid: order.status !== 'pending',
       reference: placement?.reference ?? null,
+      bought: boughtAs(order, placement),
       url: placeUrl(place, path, { group: 'source' }),
       action: placeUrl(place, `${path}/placement`, { group: 'source' }),
       release: placeUrl(place, `${path}/placement/release`, { group: 'source' }),
@@ -198,7 +207,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
           text: 'But that could not be written down here. Look at the order source in a while, and it will be.',
         })
       case 'not to be placed':
-        return tell(409, whyNot(placed.order, isOpen(placed.order, placementOf(placed.order))))
+        return tell(409, whyNot(placed.order, placementOf(placed.order)))
       case 'stale': {
         const notice = overtaken(request, placed.order, version)
         return show(request, reply.code(412), placed.order, { notice, edited: 'source' })
@@ -254,7 +263,8 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
   app.post<OrderRoute>('/admin/orders/:id/placement/release', async (request, reply) => {
     const { id } = request.params
     const by = request.administrator.email
-    const released = await placing.release(id, by)
+    const { bought } = request.body ?? {}
+    const released = await placing.release(id, by, typeof bought === 'string' ? bought : null)
     request.log.info({ order: id, by, outcome: released.outcome }, 'offset order released')
     if (released.outcome === 'no such order') return missing(reply)
     if (released.outcome === 'released') return done(request, reply, released.order, 'released')

@@ -1,7 +1,7 @@
 import type { OffsetOrder } from '../../order-source/offset-order.js'
 import type { HistoryEntry } from '../book/order-records.js'
 import type { Order } from '../order.js'
-import { isOpen, mayBePlaced, placementIn } from '../placement/placement.js'
+import { boughtAs, isOpen, mayBePlaced, placementIn } from '../placement/placement.js'
 import { tonsOf, type Placing } from '../placement/placing.js'
 import type { Figures } from './figures.js'
 import { placeUrl, type ListPlace } from './list-place.js'
@@ -45,7 +45,9 @@ export function placementView(shown: Shown) {
   }
   if (!isOpen(order, placement)) return view
   const overAt = placing === null ? 0 : placing.overAt(placement)
-  const mayBeOnItsWay = Date.now() < overAt
+  const bought = boughtAs(order, placement)
+  const mayBeOnItsWay = bought === null && Date.now() < overAt
+  const mayBeReleased = canAsk && (bought !== null || (wasNotThere && !mayBeOnItsWay))
   return {
     ...view,
     open: {
@@ -63,7 +65,8 @@ export function placementView(shown: Shown) {
       edit: placeUrl(place, `${path}/edit`, { group: 'source' }),
       lookedAt: wasNotThere ? figures.time(new Date().toISOString()) : null,
       notBefore: mayBeOnItsWay ? figures.time(new Date(overAt + 60_000).toISOString()) : null,
-      release: wasNotThere && !mayBeOnItsWay ? url('placement/release') : null,
+      bought,
+      release: mayBeReleased ? url('placement/release') : null,
     },
   }
 }

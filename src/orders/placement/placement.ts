@@ -8,7 +8,8 @@ import type { OrderStatus } from '../order-status.js'
  * - `unanswered`: it was sent, and the answer has not come
  * - `placed`: the order source has taken it
  * - `refused`: it was not ordered, for a reason
- * - `released`: it was looked for there, not found, and an administrator has let go of it
+ * - `released`: it was not found there, or its id was taken away here, and an administrator has let
+ *   go of it
  */
 export type PlacementState = 'sent' | 'unanswered' | 'placed' | 'refused' | 'released'
 
@@ -54,9 +55,21 @@ export function placementIn(
   return null
 }
 
-/** Whether it may be ordered without anybody here knowing: nothing more is sent until that is settled. */
+/** Steps after which it is there, or may be. */
+const MAY_BE_THERE: readonly PlacementState[] = ['sent', 'unanswered', 'placed']
+
+/**
+ * Whether it is or may be ordered, though the order has no id of it: nothing more is sent until that
+ * is settled.
+ */
 export const isOpen = (order: Order, placement: Placement | null): placement is Placement =>
-  order.orderSourceId === null && (placement?.state === 'sent' || placement?.state === 'unanswered')
+  order.orderSourceId === null && placement !== null && MAY_BE_THERE.includes(placement.state)
+
+/** The id that an order was bought under, though it has none any more; else `null`. */
+export const boughtAs = (order: Order, placement: Placement | null): string | null =>
+  isOpen(order, placement) && placement.state === 'placed'
+    ? (placement.orderSourceId ?? placement.reference)
+    : null
 
 /** Whether an order may be sent to the order source. */
 export const mayBePlaced = (order: Order, placement: Placement | null): boolean =>
@@ -69,7 +82,9 @@ export const mayBePlaced = (order: Order, placement: Placement | null): boolean 
 function follows(order: Order, before: Placement | null, { state, reference }: Placement): boolean {
   if (state === 'sent') return mayBePlaced(order, before)
   const isSame = before?.reference === reference
-  if (state === 'placed') return !(isSame && before.state === 'placed')
+  if (state === 'placed') {
+    return !(isSame && before.state === 'placed') || order.orderSourceId === null
+  }
   return isSame && isOpen(order, before) && before.state !== state
 }
 
@@ -87,7 +102,7 @@ export function steppedOrder(
 ): Changed {
   const before = placementIn(history)
   if (!follows(order, before, step)) return { outcome: 'unchanged', order }
-  const { orderSourceId = null } = step
+  const orderSourceId = step.state === 'placed' ? (step.orderSourceId ?? null) : null
   const wanted = order.orderSourceId === null && orderSourceId !== null ? { orderSourceId } : {}
   return nextVersion(order, wanted, now, {
     beside: [{ field: PLACEMENT_FIELD, from: before, to: step }],

@@ -4,7 +4,7 @@ import type { Amount, OffsetOrder, Portfolio } from '../../order-source/offset-o
 import type { OffsetOrderSource, OrderSourceAnswer } from '../../order-source/order-source.js'
 import type { ChangeContext, OrderBook } from '../book/order-book.js'
 import type { Order } from '../order.js'
-import { isOpen, mayBePlaced, placementIn, type Placement } from './placement.js'
+import { boughtAs, isOpen, mayBePlaced, placementIn, type Placement } from './placement.js'
 
 /** What an administrator has seen and agreed to. */
 export interface Confirmed {
@@ -225,12 +225,21 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
     /** Looks whether an order that may have been placed is there, and if so notes its id. */
     look,
 
-    /** Lets go of an attempt that is not there even now, so that the order can be placed again. */
-    async release(id: string, by: string): Promise<ReleaseOutcome> {
-      const attempt = latest(id)?.placement
-      const looked = await look(id, by)
-      if (looked.outcome !== 'not there' || attempt == null) return looked
-      if (Date.now() < overAt(attempt)) return { outcome: 'too early' }
+    /**
+     * Lets go of an attempt, so that the order can be placed again: of one that is not there even
+     * now, or of one that is known to have been bought under the id that is given.
+     */
+    async release(id: string, by: string, bought: string | null = null): Promise<ReleaseOutcome> {
+      const known = latest(id)
+      const attempt = known?.placement
+      const isGivenUp =
+        bought !== null && known && boughtAs(known.order, known.placement) === bought
+      if (!isGivenUp || attempt == null) {
+        const looked = await look(id, by)
+        if (looked.outcome !== 'not there' || attempt == null) return looked
+        if (attempt.state === 'placed') return looked
+        if (Date.now() < overAt(attempt)) return { outcome: 'too early' }
+      }
       const released = await book.notePlacement(
         id,
         { ...attempt, state: 'released' },
