@@ -96,14 +96,49 @@ const letGo = () => {
 }
 letGo()
 
+const isSending = (dialog) => dialog.querySelector('form[data-once][aria-busy]') !== null
+
+const backTo = (opener) => {
+  const place = opener?.isConnected && opener !== document.body ? opener : byId('place-order')
+  ;(place ?? byId('order-title'))?.focus({ preventScroll: true })
+}
+
+// A browser lets a dialog keep itself open only once: so it is the key that is held back.
+document.addEventListener('keydown', (event) => {
+  const dialog = document.querySelector('dialog[open]')
+  if (event.key === 'Escape' && dialog && isSending(dialog)) event.preventDefault()
+})
+
+const sending = (form, isBusy) => {
+  const parts = form.closest('.placement')?.querySelectorAll('button') ?? []
+  for (const button of parts) button.disabled = isBusy
+  if (isBusy) form.setAttribute('aria-busy', 'true')
+  else form.removeAttribute('aria-busy')
+}
+document.addEventListener('htmx:before:request', ({ detail: { ctx } }) => {
+  if (ctx.sourceElement.matches('form[data-once]')) sending(ctx.sourceElement, true)
+})
+document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
+  if (ctx.sourceElement.matches('form[data-once]')) sending(ctx.sourceElement, false)
+})
+
 document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   letGo()
   window.markFields()
   if (ctx.response?.status === 422) document.querySelector('[aria-invalid=true]')?.focus()
   const dialog = document.querySelector('dialog:not([open])')
   if (dialog?.isConnected && !dialog.dataset.shown) {
+    const opener = document.activeElement
     dialog.dataset.shown = 'true'
-    dialog.addEventListener('close', () => dialog.remove())
+    // What has been sent cannot be taken back: one stays until it is known what came of it.
+    dialog.addEventListener('cancel', (event) => {
+      if (isSending(dialog)) event.preventDefault()
+    })
+    dialog.addEventListener('close', () => {
+      const heldFocus = dialog.contains(document.activeElement)
+      dialog.remove()
+      if (heldFocus || document.activeElement === document.body) backTo(opener)
+    })
     dialog.showModal()
   }
 })

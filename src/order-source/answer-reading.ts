@@ -1,9 +1,9 @@
 import type { Static } from '@sinclair/typebox'
-import type { Amount, OffsetOrder, PlacedOffsetOrder, Portfolio } from './offset-order.js'
+import type { Amount, Charge, OffsetOrder, PlacedOffsetOrder, Portfolio } from './offset-order.js'
 import type * as Schemas from './order-source-schemas.js'
 
 const LONGEST_MESSAGE = 300
-/** Of amounts that come without one. */
+/** Of portfolios that come without one. */
 const DEFAULT_CURRENCY = 'USD'
 const BLANKS = /[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu
 
@@ -16,7 +16,13 @@ const amountOf = (amountMinor: number, currency: string | null | undefined): Amo
   currency: (currency ?? DEFAULT_CURRENCY).toUpperCase(),
 })
 
-type WirePortfolio = Static<typeof Schemas.PortfolioList>['portfolios'][number]
+const chargeOf = (amountMinor: number, currency: string | null | undefined): Charge => ({
+  amountMinor,
+  currency: currency?.toUpperCase() ?? null,
+})
+
+type WirePortfolio = Omit<Static<typeof Schemas.Portfolio>, 'projects'>
+type WireProject = Static<typeof Schemas.Project>
 
 function priceOf(portfolio: WirePortfolio): Amount | null {
   const { pricePerTonMinor, currency, cost_per_ton: dollars } = portfolio
@@ -24,29 +30,28 @@ function priceOf(portfolio: WirePortfolio): Amount | null {
   return typeof dollars === 'number' ? amountOf(Math.round(dollars * 100), 'USD') : null
 }
 
-/** The portfolios of a list that has been checked. */
-export const portfoliosOf = ({ portfolios }: Static<typeof Schemas.PortfolioList>): Portfolio[] =>
-  portfolios.map((portfolio) => ({
-    id: portfolio.id,
-    name: line(portfolio.name),
-    description: lineOrNull(portfolio.description),
-    pricePerTon: priceOf(portfolio),
-    projects: (portfolio.projects ?? []).map((project) => ({
-      id: String(project.id),
-      name: line(project.name),
-      description: lineOrNull(project.description),
-      kind: lineOrNull(project.kind),
-      country: lineOrNull(project.country),
-      share: project.percentage ?? null,
-    })),
-  }))
+/** A portfolio and its projects, which have been checked. */
+export const portfolioOf = (portfolio: WirePortfolio, projects: WireProject[]): Portfolio => ({
+  id: portfolio.id,
+  name: line(portfolio.name),
+  description: lineOrNull(portfolio.description),
+  pricePerTon: priceOf(portfolio),
+  projects: projects.map((project) => ({
+    id: String(project.id),
+    name: line(project.name),
+    description: lineOrNull(project.description),
+    kind: lineOrNull(project.kind),
+    country: lineOrNull(project.country),
+    share: project.percentage ?? null,
+  })),
+})
 
 /** An offset order that has been checked. */
 export const orderOf = (order: Static<typeof Schemas.KnownOffsetOrder>): OffsetOrder => ({
   id: String(order.id),
   tons: order.tons,
   amount:
-    typeof order.amountCharged === 'number' ? amountOf(order.amountCharged, order.currency) : null,
+    typeof order.amountCharged === 'number' ? chargeOf(order.amountCharged, order.currency) : null,
   portfolioId: order.portfolioId ?? null,
   note: lineOrNull(order.note),
   createdAt: lineOrNull(order.createdAt),
@@ -61,8 +66,25 @@ export const placedOf = ({
 }: Static<typeof Schemas.PlacedAnswer>): PlacedOffsetOrder => ({
   id: id === null ? null : String(id),
   tons,
-  amount: amountOf(amountCharged, currency),
+  amount: chargeOf(amountCharged, currency),
 })
+
+/** Fields beside the orders of a list that tell of nothing more to come. */
+const KNOWN_FIELDS = ['offsetOrders', 'stats']
+const EMPTY: readonly unknown[] = [null, undefined, false, '', 0]
+
+/** Whether a list of orders may be all of them: nothing beside it hints at more. */
+export function isWholeList(body: { offsetOrders: unknown[] }, link: string): boolean {
+  const { length } = body.offsetOrders
+  const isHint = ([name, value]: [string, unknown]): boolean =>
+    !(/total|count/i.test(name) && typeof value === 'number' && value <= length)
+  return (
+    link === '' &&
+    !Object.entries(body)
+      .filter(([name, value]) => !KNOWN_FIELDS.includes(name) && !EMPTY.includes(value))
+      .some(isHint)
+  )
+}
 
 /** What an error says for itself, on one line, maybe empty; a secret quoted in it is left out. */
 export function messageOf(body: unknown, secret: string): string {

@@ -163,7 +163,9 @@ export class Exchange implements Handler, Controller {
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
     if (this.#hasEnded) return
-    const failure = failureOf(error, this.#wasSent)
+    const known = failureOf(error, this.#wasSent)
+    const isCut = this.#status !== 0 && isLostConnection(known)
+    const failure = isCut ? new OrderSourceFailure('unusable', { wasSent: true }) : known
     const { breaker } = this.#settings
     const again = this.#mayRetry && this.#status === 0 && this.#retries < RETRIES
     if (again && isLostConnection(failure) && !breaker.isOpen()) void this.#sendAgain()

@@ -47,12 +47,19 @@ const KINDS: Record<string, FailureKind> = {
   UND_ERR_ABORTED: 'cancelled',
 }
 
+/** Whether something was answered, but not by the rules of HTTP. */
+const isNonsense = (error: unknown, code = ''): boolean =>
+  error instanceof Error &&
+  (error.name === 'HTTPParserError' ||
+    code.startsWith('HPE_') ||
+    (code === 'UND_ERR_SOCKET' && error.message === 'bad response'))
+
 /** What an error of the HTTP client means. A Problem is the caller's own, and stays what it is. */
 export function failureOf(error: unknown, wasSent: boolean): Problem {
   if (error instanceof Problem) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
   if (code === 'UND_ERR_INVALID_ARG') return new Problem(400, 'The address is malformed.')
-  const kind = code?.startsWith('HPE_') ? 'unusable' : (KINDS[code ?? ''] ?? 'unreachable')
+  const kind = isNonsense(error, code) ? 'unusable' : (KINDS[code ?? ''] ?? 'unreachable')
   return new OrderSourceFailure(kind, { code, wasSent })
 }
 

@@ -5,6 +5,8 @@ export interface JsonAnswer {
   status: number
   /** `undefined` where it is no JSON, or more than anybody needs */
   body: unknown
+  /** What its Link header says, maybe empty */
+  link: string
 }
 
 export interface JsonCall {
@@ -57,6 +59,7 @@ export function jsonCalls({ baseUrl, basePath, token, dispatcher }: Upstream) {
       },
       body: body === undefined ? null : JSON.stringify(body),
     })
-    return { status: answer.statusCode, body: jsonOf(await textOf(answer)) }
+    const { statusCode: status, headers: given } = answer
+    return { status, body: jsonOf(await textOf(answer)), link: String(given.link ?? '') }
   }
 }

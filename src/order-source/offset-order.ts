@@ -4,6 +4,13 @@ export interface Amount {
   currency: string
 }
 
+/** What an order is charged with. */
+export interface Charge {
+  amountMinor: number
+  /** `null` where the order source does not say: then it is that of the portfolio */
+  currency: string | null
+}
+
 export interface OffsetProject {
   id: string
   name: string
@@ -26,11 +33,18 @@ export interface Portfolio {
 export interface OffsetOrder {
   id: string
   tons: number
-  amount: Amount | null
+  amount: Charge | null
   portfolioId: number | null
   note: string | null
   /** As the order source writes it: ISO 8601, as a rule */
   createdAt: string | null
+}
+
+/** The orders that an order source lists. */
+export interface OffsetOrders {
+  orders: OffsetOrder[]
+  /** Nothing hints at orders that are not in it, such as further pages */
+  isWhole: boolean
 }
 
 export interface NewOffsetOrder {
@@ -45,5 +59,5 @@ export interface PlacedOffsetOrder {
   /** `null` where only the price was asked for */
   id: string | null
   tons: number
-  amount: Amount
+  amount: Charge
 }

@@ -6,7 +6,10 @@ import { Type, type TSchema } from '@sinclair/typebox'
 const maybe = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]))
 
 const text = (description: string, maxLength = 500) => Type.String({ maxLength, description })
-const id = Type.Union([Type.String({ minLength: 1, maxLength: 120 }), Type.Integer()])
+const id = Type.Union([
+  Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' }),
+  Type.Integer(),
+])
 const currency = Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217 code' })
 const amountCharged = Type.Integer({
   minimum: 0,
@@ -14,7 +17,7 @@ const amountCharged = Type.Integer({
   description: 'Price in minor units of the currency, such as cents; rounded up',
 })
 
-const Project = Type.Object({
+export const Project = Type.Object({
   id,
   name: text('Name of the project'),
   description: maybe(text('What it does', 20_000)),
@@ -24,7 +27,7 @@ const Project = Type.Object({
   percentage: maybe(Type.Number({ description: 'Share of the portfolio, 0 to 1' })),
 })
 
-const Portfolio = Type.Object({
+export const Portfolio = Type.Object({
   id: Type.Integer(),
   name: text('Name of the portfolio'),
   description: maybe(text('What it is about', 20_000)),

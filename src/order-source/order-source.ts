@@ -1,13 +1,21 @@
+import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { messageOf, orderOf, placedOf, portfoliosOf } from './answer-reading.js'
-import { OrderSourceFailure } from './failure.js'
+import { isWholeList, messageOf, orderOf, placedOf, portfolioOf } from './answer-reading.js'
+import { OrderSourceFailure, type FailureKind } from './failure.js'
 import { jsonCalls, type JsonAnswer, type JsonCall } from './json-calls.js'
-import type { NewOffsetOrder, OffsetOrder, PlacedOffsetOrder, Portfolio } from './offset-order.js'
+import type {
+  NewOffsetOrder,
+  OffsetOrder,
+  OffsetOrders,
+  PlacedOffsetOrder,
+  Portfolio,
+} from './offset-order.js'
 import {
   KnownOffsetOrder,
   OffsetOrderList,
   PlacedAnswer,
-  PortfolioList,
+  Portfolio as WirePortfolio,
+  Project,
 } from './order-source-schemas.js'
 import type { Upstream } from './upstream.js'
 
@@ -15,8 +23,10 @@ export type OrderSourceAnswer<T> =
   | { outcome: 'answered'; value: T }
   /** Nothing was done; `message` is what the order source says, one line, maybe empty. */
   | { outcome: 'refused'; status: number; message: string }
-  /** Nothing was done: it cannot be reached, or gives no answer that can be used. */
+  /** Nothing was done: it cannot be reached, or fails. */
   | { outcome: 'unreachable' }
+  /** Nothing was done: it gave an answer that cannot be used. */
+  | { outcome: 'unusable' }
   /** It was told, and nobody knows what it did: look before telling it again. */
   | { outcome: 'unknown' }
 
@@ -25,7 +35,7 @@ export interface OffsetOrderSource {
   /** Within this time each call has ended, ms */
   readonly longestCallMs: number
   portfolios(): Promise<OrderSourceAnswer<Portfolio[]>>
-  offsetOrders(): Promise<OrderSourceAnswer<OffsetOrder[]>>
+  offsetOrders(): Promise<OrderSourceAnswer<OffsetOrders>>
   /** The value is `null` where there is no such order. */
   offsetOrder(id: string): Promise<OrderSourceAnswer<OffsetOrder | null>>
   /**
@@ -39,15 +49,35 @@ export interface OffsetOrderSource {
 }
 
 /** Reads the body of an answer; `null` where it is not what was asked for. */
-type Reader<T> = (body: unknown) => T | null
+type Reader<T> = (body: unknown, link: string) => T | null
 
-const portfolioList = TypeCompiler.Compile(PortfolioList)
-const readPortfolios: Reader<Portfolio[]> = (body) =>
-  portfolioList.Check(body) ? portfoliosOf(body) : null
+const MOST_ITEMS = 1_000
+const anyList = TypeCompiler.Compile(Type.Array(Type.Unknown(), { maxItems: MOST_ITEMS }))
+const portfolioList = TypeCompiler.Compile(Type.Object({ portfolios: Type.Array(Type.Unknown()) }))
+const portfolio = TypeCompiler.Compile(Type.Omit(WirePortfolio, ['projects']))
+const project = TypeCompiler.Compile(Project)
+
+/** A list of portfolios without what in it makes no sense; `null` where nothing of it does. */
+const readPortfolios: Reader<Portfolio[]> = (body) => {
+  if (!portfolioList.Check(body) || !anyList.Check(body.portfolios)) return null
+  const usable = body.portfolios
+    .filter((given) => portfolio.Check(given))
+    .map((given) => {
+      const projects: unknown = 'projects' in given ? given.projects : []
+      const known = anyList.Check(projects) ? projects : []
+      return portfolioOf(
+        given,
+        known.filter((one) => project.Check(one)),
+      )
+    })
+  return usable.length === 0 && body.portfolios.length > 0 ? null : usable
+}
 
 const offsetOrderList = TypeCompiler.Compile(OffsetOrderList)
-const readOrders: Reader<OffsetOrder[]> = (body) =>
-  offsetOrderList.Check(body) ? body.offsetOrders.map(orderOf) : null
+const readOrders: Reader<OffsetOrders> = (body, link) =>
+  offsetOrderList.Check(body)
+    ? { orders: body.offsetOrders.map(orderOf), isWhole: isWholeList(body, link) }
+    : null
 
 const knownOffsetOrder = TypeCompiler.Compile(KnownOffsetOrder)
 const readOrder: Reader<OffsetOrder> = (body) =>
@@ -63,24 +93,28 @@ const readPlaced =
 const PLAIN_ID = /^(?!\.+$)[\w.~-]{1,120}$/
 
 /**
- * Statuses that leave open whether something was done: time-outs between there and here, and what
- * clashes with a call that is under way.
+ * Statuses that say that nothing was ordered. Others of 400 and above leave it open: something
+ * between there and here may have made them up after the order source was told.
  */
-const UNCLEAR = [408, 409, 425, 499]
+const REFUSALS = [400, 401, 402, 403, 422]
+
+/** Failures of calls that were answered. */
+const UNUSABLE: readonly FailureKind[] = ['unusable', 'too large']
 
 /** The order source behind an upstream, asked through the same connections as everything else. */
 export function offsetOrderSource(upstream: Upstream): OffsetOrderSource {
   const call = jsonCalls(upstream)
 
   function outcomeOf<T>(
-    { status, body }: JsonAnswer,
+    { status, body, link }: JsonAnswer,
     read: Reader<T>,
     spends: boolean,
   ): OrderSourceAnswer<T> | null {
-    if (status >= 400 && status < 500 && !(spends && UNCLEAR.includes(status))) {
+    if (status >= 400 && status < 500 && (!spends || REFUSALS.includes(status))) {
       return { outcome: 'refused', status, message: messageOf(body, upstream.token) }
     }
-    const value = status >= 200 && status < 300 ? read(body) : null
+    if (status >= 500) return { outcome: spends ? 'unknown' : 'unreachable' }
+    const value = status >= 200 && status < 300 ? read(body, link) : null
     return value === null ? null : { outcome: 'answered', value }
   }
 
@@ -92,13 +126,14 @@ export function offsetOrderSource(upstream: Upstream): OffsetOrderSource {
   ): Promise<OrderSourceAnswer<T>> {
     try {
       const outcome = outcomeOf(await call(request), read, spends)
-      return outcome ?? { outcome: spends ? 'unknown' : 'unreachable' }
+      return outcome ?? { outcome: spends ? 'unknown' : 'unusable' }
     } catch (error) {
       if (!(error instanceof OrderSourceFailure)) throw error
       if (error.kind === 'token refused') {
         return { outcome: 'refused', status: 401, message: error.message }
       }
-      return { outcome: spends && error.wasSent ? 'unknown' : 'unreachable' }
+      if (spends && error.wasSent) return { outcome: 'unknown' }
+      return { outcome: UNUSABLE.includes(error.kind) ? 'unusable' : 'unreachable' }
     }
   }
 
@@ -115,9 +150,11 @@ export function offsetOrderSource(upstream: Upstream): OffsetOrderSource {
       }
       // Not every order source has an address for each order.
       const all = await offsetOrders()
-      return all.outcome === 'answered'
-        ? { ...all, value: all.value.find((order) => order.id === id) ?? null }
-        : all
+      if (all.outcome !== 'answered') return all
+      const found = all.value.orders.find((order) => order.id === id) ?? null
+      return found === null && !all.value.isWhole
+        ? { outcome: 'unusable' }
+        : { ...all, value: found }
     },
     placeOffsetOrder: (order, idempotencyKey) =>
       ask(

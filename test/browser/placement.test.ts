@@ -75,6 +75,32 @@ t.test('an order is placed in two steps, once, though the button is pressed twic
   t.same(complaints, { errors: [], strangers: [] })
 })
 
+t.test('nobody leaves while it is being sent, and leaving before leads back', async (t) => {
+  const { page } = await portal(t)
+  const { id, orderNumber } = await enter()
+  const dialog = page.locator('dialog')
+  const focused = () => page.evaluate(() => document.activeElement?.id)
+  for (const leave of [
+    () => page.keyboard.press('Escape'),
+    () => page.getByRole('button', { name: 'Not now' }).click(),
+  ]) {
+    await openConfirmation(page, id)
+    await leave()
+    await dialog.waitFor({ state: 'detached' })
+    t.equal(await focused(), 'place-order')
+  }
+  await openConfirmation(page, id)
+  standIn.latencyMs = 800
+  await page.getByRole('button', { name: /^Place it for/ }).click()
+  t.ok(await page.getByRole('button', { name: 'Not now' }).isDisabled())
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  t.ok(await dialog.isVisible(), 'it stays until it is known what came of it')
+  await page.locator('.message', { hasText: 'was placed at the order source' }).waitFor()
+  standIn.latencyMs = 0
+  t.equal(placed(orderNumber), 1)
+})
+
 t.test('two administrators press at once: one places it, the other is told', async (t) => {
   const one = await portal(t)
   const other = await portal(t, {}, COLLEAGUE)

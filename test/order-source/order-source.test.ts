@@ -106,7 +106,7 @@ t.test('an order is priced, placed and found again', async (t) => {
   const all = await source.offsetOrders()
   if (all.outcome !== 'answered') throw new Error(all.outcome)
   t.same(
-    all.value.map(({ id }) => id),
+    all.value.orders.map(({ id }) => id),
     ['2', '1'],
     'newest first; the same key orders twice, as nobody promises otherwise',
   )
@@ -162,7 +162,7 @@ t.test('a refusal that leaves open what was done is none where money is spent', 
     [408, 'unknown'],
     [409, 'unknown'],
     [425, 'unknown'],
-    [429, 'refused'],
+    [429, 'unknown'],
     [499, 'unknown'],
   ] as const) {
     upstream.answer = (_request, response) => response.writeHead(status).end('{"message":"no"}')
@@ -216,7 +216,11 @@ t.test('it is told apart whether an order was sent', async (t) => {
   t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' })
   standIn.fault = null
   const found = await source.offsetOrders()
-  t.match(found, { outcome: 'answered', value: [{ note: 'CW-000123' }] }, 'it was taken, once')
+  t.match(
+    found,
+    { outcome: 'answered', value: { orders: [{ note: 'CW-000123' }], isWhole: true } },
+    'it was taken, once',
+  )
 
   standIn.latencyMs = 2 * TIMEOUT_MS
   t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' })
@@ -245,13 +249,14 @@ t.test('answers are believed only as far as they make sense', async (t) => {
     `{"portfolios":[{"id":1,"name":"${'x'.repeat(501)}"}]}`,
   ]) {
     answers(body)
-    t.same(await source.portfolios(), { outcome: 'unreachable' }, body.slice(0, 50))
+    t.same(await source.portfolios(), { outcome: 'unusable' }, body.slice(0, 50))
   }
   for (const body of [
     '',
     '{}',
     '{"id":null,"tons":1,"amountCharged":100}',
     '{"id":"","tons":1,"amountCharged":100}',
+    '{"id":"  ","tons":1,"amountCharged":100}',
     '{"id":"1","tons":0,"amountCharged":100}',
     '{"id":"1","tons":1,"amountCharged":1.5}',
     '{"id":"1","tons":1,"amountCharged":-1}',
@@ -261,11 +266,11 @@ t.test('answers are believed only as far as they make sense', async (t) => {
     t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' }, body)
   }
   answers(Buffer.alloc(6 * 1024 * 1024, ' '))
-  t.same(await source.portfolios(), { outcome: 'unreachable' }, 'too much of it')
+  t.same(await source.portfolios(), { outcome: 'unusable' }, 'too much of it')
   answers('{"portfolios":[]}', { 'content-encoding': 'gzip' })
-  t.same(await source.portfolios(), { outcome: 'unreachable' }, 'encoded')
+  t.same(await source.portfolios(), { outcome: 'unusable' }, 'encoded')
   answers('{"portfolios":[]}', { location: 'http://evil.example' }, 302)
-  t.same(await source.portfolios(), { outcome: 'unreachable' }, 'a redirect')
+  t.same(await source.portfolios(), { outcome: 'unusable' }, 'a redirect')
   t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' }, 'a redirect')
 
   answers(
@@ -301,6 +306,76 @@ t.test('answers are believed only as far as they make sense', async (t) => {
     outcome: 'answered',
     value: { id: '77', amount: { amountMinor: 6160, currency: 'EUR' } },
   })
+})
+
+t.test('of a list of portfolios, what makes no sense is left out', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const source = sourceAt(t, upstream.url)
+  upstream.answer = (_request, response) =>
+    response.end(
+      JSON.stringify({
+        portfolios: [
+          { id: 1, name: 'x'.repeat(10_000) },
+          null,
+          { id: 2, name: 'Sound', projects: [{ id: 1 }, null, { id: 2, name: 'Reef' }] },
+        ],
+      }),
+    )
+  const { value } = (await source.portfolios()) as any
+  t.match(value, [{ id: 2, name: 'Sound', projects: [{ id: '2', name: 'Reef' }] }])
+  t.equal(value.length, 1)
+  t.equal(value[0].projects.length, 1)
+})
+
+t.test('a list of orders is whole where nothing hints at more', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const source = sourceAt(t, upstream.url)
+  const isWhole = async (more: object, headers: Record<string, string> = {}) => {
+    const body = JSON.stringify({ offsetOrders: [{ id: 1, tons: 1 }], ...more })
+    upstream.answer = (_request, response) => response.writeHead(200, headers).end(body)
+    return ((await source.offsetOrders()) as any).value.isWhole
+  }
+  for (const more of [{}, { stats: { totalTons: 9 } }, { total: 1, hasMore: false, next: null }]) {
+    t.equal(await isWhole(more), true, JSON.stringify(more))
+  }
+  for (const more of [
+    { hasMore: true, nextPage: 2 },
+    { next: 'https://example.org/2' },
+    { cursor: 'abc' },
+    { total: 2 },
+    { page: 1 },
+    { meta: { pages: 3 } },
+  ]) {
+    t.equal(await isWhole(more), false, JSON.stringify(more))
+  }
+  t.equal(await isWhole({}, { link: '</v1/offset-orders?page=2>; rel="next"' }), false)
+})
+
+t.test(
+  'an answer that breaks the rules of HTTP is an answer, and no order is sent again',
+  async (t) => {
+    for (const nonsense of [
+      'lkajsdlkj\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nx: a\0b\r\n\r\n',
+      'HTTP/1.1 100 Continue\r\n\r\n'.repeat(20),
+      'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"portfolios":[',
+    ]) {
+      const upstream = await rawUpstream(t, (socket) => void socket.end(nonsense))
+      const source = sourceAt(t, upstream.url)
+      t.same(await source.portfolios(), { outcome: 'unusable' }, nonsense.slice(0, 40))
+      t.equal(upstream.calls.length, 1, 'it is asked once')
+      t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' })
+    }
+  },
+)
+
+t.test('only what the order source itself refuses counts as not ordered', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const source = sourceAt(t, upstream.url)
+  for (const status of [404, 405, 408, 409, 410, 413, 429, 451, 499, 500, 502, 503]) {
+    upstream.answer = (_request, response) => response.writeHead(status).end('{}')
+    t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' }, String(status))
+  }
 })
 
 t.test('an order source without an address for each order is searched', async (t) => {

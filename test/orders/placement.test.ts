@@ -525,37 +525,191 @@ t.test('an order stands beside what the order source has of it', async (t) => {
   t.equal((await record(unplaced.id)).status, 404)
 })
 
-t.test('what the order source writes is text', async (t) => {
-  const hostile = '<img src=x onerror=alert(1)> {{7*7}} <%= 1 %> "onload="x'
+const PORTFOLIO = { id: 2, name: 'Reef', pricePerTonMinor: 2000, currency: 'EUR', projects: [] }
+const QUOTE = { id: null, tons: 1.6036, amountCharged: 3208, currency: 'EUR' }
+const CONFIRMED = { version: '1', portfolio: '2', amountMinor: '3208', currency: 'EUR' }
+
+interface Asked {
+  method: string
+  url: string
+  body: any
+}
+
+/** An order source that answers what it is told to; gives its address. */
+async function scriptedSource(t: Test, answerTo: (asked: Asked) => unknown): Promise<string> {
   const server = createServer((incoming, answer) => {
-    incoming.resume().on('end', () => {
-      const isOrder = incoming.url?.includes('/offset-orders') === true
-      const order = { id: '1', tons: 1, amountCharged: 100, currency: 'USD', note: hostile }
-      const portfolio = {
-        id: 1,
-        name: hostile,
-        description: hostile,
-        pricePerTonMinor: 100,
-        currency: 'USD',
-        projects: [],
-      }
-      const body = isOrder
-        ? incoming.method === 'POST'
-          ? { ...order, id: null }
-          : order
-        : { portfolios: [portfolio] }
-      answer.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+    let text = ''
+    incoming.on('data', (part: Buffer) => (text += part.toString()))
+    incoming.on('end', () => {
+      const { method = '', url = '' } = incoming
+      const told = answerTo({ method, url, body: text === '' ? null : JSON.parse(text) })
+      void Promise.resolve(told).then((body) =>
+        answer.setHeader('content-type', 'application/json').end(JSON.stringify(body)),
+      )
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.teardown(() => server.close())
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
   const { port } = server.address() as AddressInfo
-  const { ann } = await startReaders(t, pointedAt(`http://127.0.0.1:${port}`))
+  return `http://127.0.0.1:${port}`
+}
+
+/** A service before an order source that prices as it should, but for what is said here. */
+async function startOdd(
+  t: Test,
+  odd: { quote?: object; placed?: object; record?: object; list?: object; wait?: Promise<void> },
+) {
+  const sent: any[] = []
+  const url = await scriptedSource(t, async ({ method, url, body }) => {
+    if (url.endsWith('/portfolios')) return { portfolios: [PORTFOLIO] }
+    if (method === 'GET') {
+      return url.endsWith('/offset-orders') ? (odd.list ?? { offsetOrders: [] }) : odd.record
+    }
+    if (body.dryRun === true) return { ...QUOTE, ...odd.quote }
+    sent.push(body)
+    await odd.wait
+    return { ...QUOTE, id: `src-${sent.length}`, ...odd.placed }
+  })
+  const settings = { ...pointedAt(url), ORDERSOURCE_TIMEOUT_MS: '5000' }
+  return { sent, ...(await startReaders(t, settings)) }
+}
+
+t.test('a price that is for something else cannot be confirmed', async (t) => {
+  for (const [quote, said] of [
+    [
+      { tons: 50 },
+      /price of something else: nothing was ordered Asked: 1\.6036 t.*50 t for €32\.08/,
+    ],
+    [
+      { currency: 'JPY' },
+      /price of something else: nothing was ordered Asked: .* in EUR\..*\(JPY\)/,
+    ],
+    [{ id: 'real-1' }, /may have bought it, as real-1.*Do not try again/],
+    [{ id: ' ' }, /answer cannot be used: nothing was ordered/],
+  ] as const) {
+    const { ann, sent } = await startOdd(t, { quote })
+    const { id } = await enter(ann)
+    const page = seen(await ann.get(`${placementOf(id)}?portfolio=2`))
+    t.match(page, said)
+    t.notMatch(page, /Place it for/)
+    const answer = await ann.post(placementOf(id), CONFIRMED)
+    t.equal(answer.status, 502)
+    t.match(seen(answer), said)
+    t.same(sent, [])
+    t.strictSame(await stepsOf(ann, id), [])
+  }
+})
+
+t.test('a price without a currency is in that of the portfolio', async (t) => {
+  const { ann, sent } = await startOdd(t, { quote: { currency: null }, placed: { currency: null } })
+  const { id } = await enter(ann)
+  const { page, fields } = await confirmation(ann, id)
+  t.match(seen(page), /for €32\.08\?/)
+  t.equal((await ann.post(placementOf(id), fields)).status, 303)
+  t.equal(sent.length, 1)
+  const after = seen(await ann.get(`/admin/orders/${id}`))
+  t.match(after, /placed as src-1, for €32\.08/)
+  t.notMatch(after, /Not as it was confirmed/)
+})
+
+t.test('what is taken otherwise than confirmed is kept as placed, and marked', async (t) => {
+  for (const [placed, names] of [
+    [{ amountCharged: 999_999 }, 'amount'],
+    [{ tons: 99 }, 'CO₂e'],
+    [{ currency: 'XXX' }, 'currency'],
+  ] as const) {
+    const record = { ...QUOTE, id: 'src-1', portfolioId: 2 }
+    const { ann } = await startOdd(t, { placed, record })
+    const { id } = await enter(ann)
+    t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 303)
+    t.equal((await orderOf(ann, id)).orderSourceId, 'src-1')
+    t.strictSame(await stepsOf(ann, id), ['sent', 'placed'])
+    const page = seen(await ann.get(`/admin/orders/${id}`))
+    t.match(page, /was placed at the order source, but not as you confirmed it/)
+    t.match(
+      page,
+      new RegExp(`Not as it was confirmed: ${names} Confirmed: 1\\.6036 t for €32\\.08`),
+    )
+    t.match(page, /placed as src-1, .*: not as confirmed/)
+    const beside = seen(await ann.get(`/admin/orders/${id}/source-record`))
+    if (names === 'CO₂e') continue
+    t.match(beside, /Differs in amount charged/, 'though its list says what was confirmed')
+  }
+})
+
+t.test('an id entered while the order is bought under another is told', async (t) => {
+  let answer = () => {}
+  const wait = new Promise<void>((resolve) => (answer = resolve))
+  const { ann, sent } = await startOdd(t, { wait, record: { ...QUOTE, id: 'x' } })
+  const { id } = await enter(ann)
+  const placing = ann.post(placementOf(id), CONFIRMED)
+  await until(async () => sent.length === 1)
+  await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: 'HAND-1' })
+  answer()
+  t.equal((await placing).status, 303)
+  const page = seen(await ann.get(`/admin/orders/${id}`))
+  t.match(page, /but not as you confirmed it/)
+  t.match(page, /It was bought as src-1, which is not the id of this order The order has HAND-1/)
+  t.equal((await orderOf(ann, id)).orderSourceId, 'HAND-1')
+  const beside = seen(await ann.get(`/admin/orders/${id}/source-record`))
+  t.match(beside, /Differs in id.* Id HAND-1 x differs/, 'and so is the record of another order')
+})
+
+t.test('a portfolio that is not offered is not ordered', async (t) => {
+  const { ann, sent } = await startOdd(t, {})
+  const { id } = await enter(ann)
+  for (const portfolio of ['999', '-1']) {
+    t.match(seen(await ann.get(`${placementOf(id)}?portfolio=${portfolio}`)), /no such portfolio/)
+    const answer = await ann.post(placementOf(id), { ...CONFIRMED, portfolio })
+    t.equal(answer.status, 422)
+    t.match(seen(answer), /no such portfolio: nothing was ordered/)
+  }
+  t.same(sent, [])
+})
+
+t.test('a list that is not whole releases nothing', async (t) => {
+  const list = { offsetOrders: [], hasMore: true, nextPage: 2 }
+  const { ann, sent } = await startOdd(t, { list, placed: { id: null } })
+  const { id } = await enter(ann)
+  t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 504)
+  const looked = await ann.post(`${placementOf(id)}/look`, {})
+  t.equal(looked.status, 502)
+  t.match(seen(looked), /not in the list of the order source, which is not whole/)
+  const released = await ann.post(`${placementOf(id)}/release`, {})
+  t.equal(released.status, 409)
+  t.match(seen(released), /which is not whole/)
+  t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+  t.equal(sent.length, 1)
+})
+
+t.test('a list without what is known to be there is not whole', async (t) => {
+  const placed: { id: string | null } = { id: 'src-1' }
+  const { ann } = await startOdd(t, { placed })
+  const bought = await enter(ann)
+  t.equal((await ann.post(placementOf(bought.id), CONFIRMED)).status, 303)
+  placed.id = null
+  const { id } = await enter(ann)
+  t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 504)
+  t.match(seen(await ann.post(`${placementOf(id)}/look`, {})), /which is not whole/)
+})
+
+t.test('what the order source writes is text', async (t) => {
+  const hostile = '<img src=x onerror=alert(1)> {{7*7}} <%= 1 %> "onload="x'
+  const portfolio = { ...PORTFOLIO, name: hostile, description: hostile }
+  const source = await scriptedSource(t, ({ method, url }) => {
+    if (url.endsWith('/portfolios')) return { portfolios: [portfolio] }
+    const order = { id: '1', tons: 1.6036, amountCharged: 100, currency: 'EUR', note: hostile }
+    return method === 'POST' ? { ...order, id: null } : order
+  })
+  const { ann } = await startReaders(t, pointedAt(source))
   const { id } = await enter(ann)
   const known = await enter(ann, { orderSourceId: '1' })
   for (const path of [
     placementOf(id),
-    `${placementOf(id)}?portfolio=1`,
+    `${placementOf(id)}?portfolio=2`,
     `/admin/orders/${known.id}/source-record`,
   ]) {
     const page = await ann.get(path)

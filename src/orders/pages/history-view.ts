@@ -2,7 +2,13 @@ import type { HistoryEntry } from '../book/order-records.js'
 import type { Figures } from './figures.js'
 import { STATUS_NAMES } from './order-words.js'
 import type { FieldChange, Order } from '../order.js'
-import { PLACEMENT_FIELD, placementIn, type Placement } from '../placement/placement.js'
+import { differencesOf } from '../placement/answer-check.js'
+import {
+  confirmedIn,
+  PLACEMENT_FIELD,
+  placementIn,
+  type Placement,
+} from '../placement/placement.js'
 
 /** A change in words; without `from` something was added, without `to` it was taken away. */
 export interface ChangeView {
@@ -64,14 +70,17 @@ function inWords(order: Order, field: string, figures: Figures): string | null {
 }
 
 /** How placing an order at the order source went on. */
-function placementInWords(step: Placement, figures: Figures): string {
+function placementInWords(step: Placement, agreed: Placement | null, figures: Figures): string {
   const { state, portfolioName, reference, reason } = step
   const price = figures.money(step.amountMinor, step.currency)
+  const differences = agreed === null ? [] : differencesOf(agreed, step)
+  const otherwise =
+    differences.length === 0 ? '' : ` (${figures.exact(step.tons)} t): not as confirmed`
   switch (state) {
     case 'sent':
       return `to be placed with ${portfolioName}: ${figures.exact(step.tons)} t for ${price} (reference ${reference})`
     case 'placed':
-      return `placed as ${step.orderSourceId ?? reference}, for ${price}`
+      return `placed as ${step.orderSourceId ?? reference}, for ${price}${otherwise}`
     case 'unanswered':
       return 'no answer: it may have been placed, or not'
     case 'refused':
@@ -87,13 +96,14 @@ function changeViews(
   changes: FieldChange[],
   before: Order,
   after: Order,
+  history: HistoryEntry[],
   figures: Figures,
 ): ChangeView[] {
   const fields = new Set(changes.map(({ field }) => TOLD_AS[field] ?? field))
   const step = placementIn([{ changes }])
   const views = [...fields].map((field): ChangeView => {
     if (field === PLACEMENT_FIELD && step !== null) {
-      const said = placementInWords(step, figures)
+      const said = placementInWords(step, confirmedIn(history, step.reference), figures)
       return { field: 'Order source', from: null, to: null, isText: false, said }
     }
     const [from, to] = [inWords(before, field, figures), inWords(after, field, figures)]
@@ -113,7 +123,7 @@ export function historyView(order: Order, history: HistoryEntry[], figures: Figu
   return history.map((entry, index) => {
     const undone = Object.fromEntries(entry.changes.map(({ field, from }) => [field, from]))
     const before: Order = { ...after, ...undone }
-    const changes = changeViews(entry.changes, before, after, figures)
+    const changes = changeViews(entry.changes, before, after, history, figures)
     after = before
     return {
       at: entry.at,

@@ -10,6 +10,8 @@ const WORDS = {
   restored: ({ orderNumber, status }: Order) =>
     `Order ${orderNumber} is no longer cancelled: it is ${inText(status)} again.`,
   placed: ({ orderNumber }: Order) => `Order ${orderNumber} was placed at the order source.`,
+  'placed-otherwise': ({ orderNumber }: Order) =>
+    `Order ${orderNumber} was placed at the order source, but not as you confirmed it.`,
   found: ({ orderNumber }: Order) => `Order ${orderNumber} is at the order source; its id is kept.`,
   released: ({ orderNumber }: Order) =>
     `Order ${orderNumber} was released, and can be placed again.`,

@@ -11,12 +11,12 @@ import {
   placementIn,
   type Placement,
 } from '../placement/placement.js'
-import { tonsOf, type NoAnswer, type Placing } from '../placement/placing.js'
+import { tonsOf, type NoAnswer, type Placing, type Quote } from '../placement/placing.js'
 import { versionIn } from './edit-form.js'
 import type { Figures } from './figures.js'
 import { placeUrl, readPlace } from './list-place.js'
 import { orderAnswers, type OrderRequest, type OrderRoute } from './order-answers.js'
-import { recordView, type SourceNotice } from './placement-view.js'
+import { recordView, warningsOf, type SourceNotice } from './placement-view.js'
 
 /** What an attempt, or looking for one, came to that was of no use. */
 const noAnswer = (what: string, answer: NoAnswer): SourceNotice =>
@@ -25,13 +25,48 @@ const noAnswer = (what: string, answer: NoAnswer): SourceNotice =>
         title: `The order source refuses: ${what}`,
         text: answer.message || `It gave no reason (${answer.status}).`,
       }
-    : {
-        title: `The order source does not answer: ${what}`,
-        text: 'It cannot be reached at the moment, or its answer cannot be used. Try again in a while.',
+    : answer.outcome === 'unusable'
+      ? {
+          title: `The order source's answer cannot be used: ${what}`,
+          text: 'It answered with something else than was asked for. Ask those who run it.',
+        }
+      : {
+          title: `The order source does not answer: ${what}`,
+          text: 'It cannot be reached at the moment, or something is wrong there. Try again in a while.',
+        }
+
+/** Why nobody may agree to a price. */
+function noQuote(quote: Exclude<Quote, { outcome: 'quoted' }>, figures: Figures): SourceNotice {
+  switch (quote.outcome) {
+    case 'bought unasked':
+      return {
+        title: `The order source may have bought it, as ${quote.id}`,
+        text: 'Only the price was asked for, and it answered as if that were an order. Do not try again: ask those who run it.',
       }
+    case 'not as asked': {
+      const { asked, answered } = quote
+      return {
+        title: `The order source gives the price of something else: ${NOTHING_ORDERED}`,
+        text: `Asked: ${figures.exact(asked.tons)} t, in ${asked.currency}. Its answer: ${figures.exact(answered.tons)} t for ${figures.money(answered.amountMinor, answered.currency)} (${answered.currency}). Ask those who run it.`,
+      }
+    }
+    case 'no such portfolio':
+      return {
+        title: `The order source has no such portfolio: ${NOTHING_ORDERED}`,
+        text: 'Choose one of those that it offers.',
+      }
+    default:
+      return noAnswer(NOTHING_ORDERED, quote)
+  }
+}
 
 const NOTHING_ORDERED = 'nothing was ordered'
 const NOTHING_KNOWN = 'nothing new is known'
+
+const NOT_WHOLE: SourceNotice = {
+  title: 'It is not in the list of the order source, which is not whole',
+  text: 'There are orders that it does not list here. Look there yourself: if you find it, enter its id.',
+}
 
 /** Why an order cannot be placed now, though somebody wanted to. */
 function whyNot(order: Order, placement: Placement | null) {
@@ -116,22 +151,22 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
   })
 
   async function confirmation(request: OrderRequest, order: Order, portfolioId: number) {
-    const [portfolios, priced] = await Promise.all([
-      placing.portfolios(),
-      placing.price(order, portfolioId),
-    ])
-    if (!('value' in priced)) {
-      return step(request, order, 'failed', { failure: noAnswer(NOTHING_ORDERED, priced) })
-    }
+    const quote = await placing.price(order, portfolioId)
     const figures = figuresOf(request)
-    const { amount } = priced.value
-    const all = 'value' in portfolios ? portfolios.value : []
-    const portfolio = all.find(({ id }) => id === portfolioId)
+    if (quote.outcome !== 'quoted') {
+      if (quote.outcome === 'bought unasked') {
+        const { id: boughtAs } = quote
+        request.log.error(
+          { order: order.id, boughtAs },
+          'the order source has answered a dry run with an id',
+        )
+      }
+      return step(request, order, 'failed', { failure: noQuote(quote, figures) })
+    }
+    const { portfolio, price } = quote
     return step(request, order, 'confirm', {
-      portfolio: portfolio
-        ? portfolioView(portfolio, amount, figures)
-        : { id: portfolioId, name: `No. ${portfolioId}`, projects: [] },
-      price: { ...amount, text: figures.money(amount.amountMinor, amount.currency) },
+      portfolio: portfolioView(portfolio, price, figures),
+      price: { ...price, text: figures.money(price.amountMinor, price.currency) },
     })
   }
 
@@ -190,15 +225,23 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
     const tell = (status: number, sourceNotice: SourceNotice) =>
       show(request, reply.code(status), now, { edited: 'source', sourceNotice })
     switch (placed.outcome) {
-      case 'placed':
-        return done(request, reply, placed.order, 'placed')
+      case 'placed': {
+        const history = book.history(placed.order.id) ?? []
+        const isAsConfirmed = warningsOf(placed.order, history, figuresOf(request)).length === 0
+        return done(request, reply, placed.order, isAsConfirmed ? 'placed' : 'placed-otherwise')
+      }
       case 'price changed': {
         const { views, data } = await confirmation(request, now, portfolioId)
         return reply.code(409).hypermedia(views, { ...data, priceHasChanged: true })
       }
       case 'refused':
       case 'unreachable':
-        return tell(502, noAnswer(NOTHING_ORDERED, placed))
+      case 'unusable':
+      case 'bought unasked':
+      case 'not as asked':
+        return tell(502, noQuote(placed, figuresOf(request)))
+      case 'no such portfolio':
+        return tell(422, noQuote(placed, figuresOf(request)))
       case 'unknown':
         return show(request, reply.code(504), now, { edited: 'source' })
       case 'placed, not noted':
@@ -239,6 +282,8 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
     switch (looked.outcome) {
       case 'not there':
         return show(request, reply, order, { edited: 'source', wasNotThere: true })
+      case 'not listed':
+        return show(request, reply.code(502), order, { edited: 'source', sourceNotice: NOT_WHOLE })
       case 'settled':
         return show(request, reply, order, { edited: 'source' })
       default: {
@@ -275,6 +320,8 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       case 'too early':
       case 'not there':
         return show(request, reply.code(409), order, { edited: 'source', wasNotThere: true })
+      case 'not listed':
+        return show(request, reply.code(409), order, { edited: 'source', sourceNotice: NOT_WHOLE })
       case 'settled':
         return show(request, reply, order, { edited: 'source' })
       default: {
@@ -292,13 +339,11 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       placing.portfolios(),
     ])
     const place = readPlace(request.query)
-    const names = new Map(
-      ('value' in portfolios ? portfolios.value : []).map(({ id, name }) => [id, name] as const),
-    )
+    const offered = 'value' in portfolios ? portfolios.value : []
     const isThere = 'value' in read
     const record =
       isThere && read.value !== null
-        ? recordView(order, book.history(order.id) ?? [], read.value, names, figuresOf(request))
+        ? recordView(order, book.history(order.id) ?? [], read.value, offered, figuresOf(request))
         : null
     return reply.code(isThere ? 200 : 502).hypermedia(
       { page: 'orders/source-record', fragment: 'orders/_source-record' },

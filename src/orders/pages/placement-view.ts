@@ -1,7 +1,15 @@
-import type { OffsetOrder } from '../../order-source/offset-order.js'
+import type { Amount, OffsetOrder, Portfolio } from '../../order-source/offset-order.js'
 import type { HistoryEntry } from '../book/order-records.js'
 import type { Order } from '../order.js'
-import { boughtAs, isOpen, mayBePlaced, placementIn } from '../placement/placement.js'
+import { amountIn, areSameTons, differencesOf } from '../placement/answer-check.js'
+import {
+  boughtAs,
+  confirmedIn,
+  isOpen,
+  mayBePlaced,
+  placementIn,
+  type Placement,
+} from '../placement/placement.js'
 import { tonsOf, type Placing } from '../placement/placing.js'
 import type { Figures } from './figures.js'
 import { placeUrl, type ListPlace } from './list-place.js'
@@ -22,6 +30,33 @@ interface Shown {
   sourceNotice?: SourceNotice
 }
 
+const inWords = (words: readonly string[]): string => new Intl.ListFormat('en').format(words)
+
+/** What nobody has confirmed of what was bought for an order; empty where all is well. */
+export function warningsOf(order: Order, history: HistoryEntry[], figures: Figures) {
+  const step = placementIn(history)
+  if (step?.state !== 'placed') return []
+  const warnings: SourceNotice[] = []
+  const { orderSourceId: id = step.reference } = step
+  const agreed = confirmedIn(history, step.reference)
+  const differences = agreed === null ? [] : differencesOf(agreed, step)
+  const bought = ({ tons, amountMinor, currency }: Placement) =>
+    `${figures.exact(tons)} t for ${figures.money(amountMinor, currency)}`
+  if (agreed !== null && differences.length > 0) {
+    warnings.push({
+      title: `Not as it was confirmed: ${inWords(differences)}`,
+      text: `Confirmed: ${bought(agreed)}. The order source took ${bought(step)}, as ${id}. Ask those who run it.`,
+    })
+  }
+  if (order.orderSourceId !== null && order.orderSourceId !== id) {
+    warnings.push({
+      title: `It was bought as ${id}, which is not the id of this order`,
+      text: `The order has ${order.orderSourceId}: look at the order source which of them is right, and whether it was bought twice.`,
+    })
+  }
+  return warnings
+}
+
 /** How an order stands with the order source, and what can be done about it. */
 export function placementView(shown: Shown) {
   const { order, history, place, figures, placing, wasNotThere = false, sourceNotice } = shown
@@ -38,6 +73,7 @@ export function placementView(shown: Shown) {
     open: null,
     refusal: null,
     notice: sourceNotice ?? null,
+    warnings: warningsOf(order, history, figures),
   }
   if (placement === null) return view
   if (placement.state === 'refused' && view.place !== null) {
@@ -81,20 +117,23 @@ interface Row {
   differs: boolean
 }
 
-/** Sums of tons that differ by less are the same. */
-const LEAST_TONS = 1e-6
-
 /** An order beside what the order source has of it. */
 export function recordView(
   order: Order,
   history: HistoryEntry[],
   theirs: OffsetOrder,
-  portfolioNames: ReadonlyMap<number, string>,
+  portfolios: readonly Portfolio[],
   figures: Figures,
 ) {
   const latest = placementIn(history)
+  const portfolioNames = new Map(portfolios.map(({ id, name }) => [id, name] as const))
+  const usualCurrency =
+    portfolios.find(({ id }) => id === theirs.portfolioId)?.pricePerTon?.currency ?? 'USD'
   // What was agreed there says more than what the customer pays us.
-  const agreed = latest?.orderSourceId === theirs.id ? confirmedIn(history, latest.reference) : null
+  const agreed =
+    latest?.orderSourceId === order.orderSourceId && latest !== null
+      ? confirmedIn(history, latest.reference)
+      : null
   const nameOf = (id: number | null) =>
     id === null ? null : (portfolioNames.get(id) ?? `No. ${id}`)
   const moment = (at: string | null | undefined) => {
@@ -102,25 +141,49 @@ export function recordView(
     return Number.isNaN(Date.parse(at)) ? at : `${figures.date(at)}, ${figures.time(at)}`
   }
   const [tons, ourAmount] = [tonsOf(order), agreed ?? order]
+  const usual = agreed?.currency ?? usualCurrency
+  const theirAmount = theirs.amount && amountIn(theirs.amount, usual)
+  const money = ({ amountMinor, currency }: Amount) => figures.money(amountMinor, currency)
+  const isOther = theirs.id !== order.orderSourceId
+  const isChargedOtherwise =
+    agreed !== null &&
+    latest !== null &&
+    differencesOf({ ...agreed, tons: latest.tons }, latest).length > 0
   const rows: Row[] = [
+    {
+      label: 'Id',
+      inText: 'id',
+      ours: isOther ? order.orderSourceId : null,
+      theirs: isOther ? theirs.id : null,
+      meaning: null,
+      differs: isOther,
+    },
     {
       label: 'CO₂e',
       inText: 'CO₂e',
       ours: `${figures.exact(tons)} t`,
       theirs: `${figures.exact(theirs.tons)} t`,
       meaning: null,
-      differs: Math.abs(tons - theirs.tons) > LEAST_TONS,
+      differs: !areSameTons(tons, theirs.tons),
     },
     {
       label: 'Amount',
       inText: 'amount',
       ours: figures.money(ourAmount.amountMinor, ourAmount.currency),
-      theirs: theirs.amount && figures.money(theirs.amount.amountMinor, theirs.amount.currency),
+      theirs: theirAmount && money(theirAmount),
       meaning: agreed ? 'as confirmed' : 'what the customer pays',
       differs:
-        theirs.amount !== null &&
-        (theirs.amount.amountMinor !== ourAmount.amountMinor ||
-          theirs.amount.currency !== ourAmount.currency),
+        theirAmount !== null &&
+        (theirAmount.amountMinor !== ourAmount.amountMinor ||
+          theirAmount.currency !== ourAmount.currency),
+    },
+    {
+      label: 'Charged',
+      inText: 'amount charged',
+      ours: isChargedOtherwise && agreed ? money(agreed) : null,
+      theirs: isChargedOtherwise && latest ? money(latest) : null,
+      meaning: 'as confirmed',
+      differs: isChargedOtherwise,
     },
     {
       label: 'Portfolio',
@@ -152,15 +215,6 @@ export function recordView(
   return {
     rows: rows.filter(({ ours, theirs }) => ours !== null || theirs !== null),
     agrees: differing.length === 0,
-    verdict:
-      differing.length === 0
-        ? 'Agrees with this order'
-        : `Differs in ${new Intl.ListFormat('en').format(differing)}`,
+    verdict: differing.length === 0 ? 'Agrees with this order' : `Differs in ${inWords(differing)}`,
   }
 }
-
-/** What was confirmed of an attempt when it was sent. */
-const confirmedIn = (history: HistoryEntry[], reference: string) =>
-  history
-    .map((entry) => placementIn([entry]))
-    .find((step) => step?.reference === reference && step.state === 'sent') ?? null

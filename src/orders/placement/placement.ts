@@ -24,7 +24,7 @@ export interface Placement {
   sentAt: string
   portfolioId: number
   portfolioName: string
-  /** Tons of CO2e */
+  /** Tons of CO2e that were asked for, or, once it is placed, taken */
   tons: number
   /** The price that was confirmed, or, once it is placed, charged */
   amountMinor: number
@@ -54,6 +54,15 @@ export function placementIn(
   }
   return null
 }
+
+/** What was confirmed of an attempt when it was sent. */
+export const confirmedIn = (
+  history: readonly { changes: readonly FieldChange[] }[],
+  reference: string,
+): Placement | null =>
+  history
+    .map((entry) => placementIn([entry]))
+    .find((step) => step?.reference === reference && step.state === 'sent') ?? null
 
 /** Steps after which it is there, or may be. */
 const MAY_BE_THERE: readonly PlacementState[] = ['sent', 'unanswered', 'placed']

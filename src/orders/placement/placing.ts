@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Amount, OffsetOrder, Portfolio } from '../../order-source/offset-order.js'
+import type {
+  Amount,
+  OffsetOrder,
+  OffsetOrders,
+  Portfolio,
+} from '../../order-source/offset-order.js'
 import type { OffsetOrderSource, OrderSourceAnswer } from '../../order-source/order-source.js'
 import type { ChangeContext, OrderBook } from '../book/order-book.js'
 import type { Order } from '../order.js'
+import { amountIn, differencesOf, type Bought, type Difference } from './answer-check.js'
 import { boughtAs, isOpen, mayBePlaced, placementIn, type Placement } from './placement.js'
 
 /** What an administrator has seen and agreed to. */
@@ -17,10 +23,23 @@ export interface Confirmed {
 
 /** Why the order source was of no use, and nothing was done. */
 export type NoAnswer =
-  { outcome: 'refused'; status: number; message: string } | { outcome: 'unreachable' }
+  | { outcome: 'refused'; status: number; message: string }
+  | { outcome: 'unreachable' }
+  | { outcome: 'unusable' }
+
+/** What an order costs with a portfolio, or why nobody may agree to that. */
+export type Quote =
+  | NoAnswer
+  | { outcome: 'quoted'; portfolio: Portfolio; price: Amount }
+  | { outcome: 'no such portfolio' }
+  /** The price that was told is for something else. */
+  | { outcome: 'not as asked'; differences: Difference[]; asked: Bought; answered: Bought }
+  /** Only the price was asked for, and an id came back: it may have been bought. */
+  | { outcome: 'bought unasked'; id: string }
 
 export type PlacingOutcome =
-  | NoAnswer
+  | Exclude<Quote, { outcome: 'quoted' }>
+  /** As it was confirmed, and under the id that the order has, or not: its history tells. */
   | { outcome: 'placed'; order: Order; id: string }
   /** It was placed, but the order here could not be changed: it is found again by looking for it. */
   | { outcome: 'placed, not noted'; id: string }
@@ -36,6 +55,8 @@ export type LookOutcome =
   | NoAnswer
   | { outcome: 'found'; order: Order }
   | { outcome: 'not there' }
+  /** It is not in what was listed, which need not be all there is. */
+  | { outcome: 'not listed' }
   /** There is nothing to look for any more. */
   | { outcome: 'settled'; order: Order }
   | { outcome: 'no such order' }
@@ -51,6 +72,9 @@ const MOST_NOTING_MS = 15_000
 const REFERENCE_BYTES = 8
 /** How often it is tried to note what came of an attempt, and how long after one another. */
 const NOTE_AFTER_MS = [0, 200, 1_000, 3_000]
+
+/** Of prices for which nobody says one. */
+const DEFAULT_CURRENCY = 'USD'
 
 const ANY_VERSION = null
 
@@ -68,6 +92,9 @@ const isSamePrice = (a: Amount, b: Amount): boolean =>
 
 /** Places orders at the order source: each once, whoever asks for it how often, and whatever breaks. */
 export function placing(book: OrderBook, source: OffsetOrderSource) {
+  /** Ids of what this process has placed: a list without one of them is not whole. */
+  const knownThere = new Set<string>()
+
   const latest = (id: string) => {
     // In this order: should the order change in between, its version here is the older one.
     const order = book.get(id)
@@ -110,9 +137,11 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
     )
     switch (answer.outcome) {
       case 'answered': {
-        const { id: orderSourceId, amount } = answer.value
+        const { id: orderSourceId, amount, tons } = answer.value
         if (orderSourceId === null) return { outcome: 'unknown' }
-        const placed: Placement = { ...attempt, ...amount, state: 'placed', orderSourceId }
+        knownThere.add(orderSourceId)
+        const charged = amountIn(amount, attempt.currency)
+        const placed: Placement = { ...attempt, ...charged, tons, state: 'placed', orderSourceId }
         const isNoted = await note(id, placed)
         const now = isNoted ? book.get(id) : null
         return now === null
@@ -123,6 +152,7 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
         await withdraw(id, attempt, answer.message || `the order source refused (${answer.status})`)
         return answer
       case 'unreachable':
+      case 'unusable':
         await withdraw(id, attempt, 'the order source could not be reached')
         return answer
       case 'unknown':
@@ -131,12 +161,34 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
     }
   }
 
-  async function price(order: Order, portfolioId: number) {
-    const answer = await source.placeOffsetOrder(
-      { tons: tonsOf(order), portfolioId, note: order.orderNumber, dryRun: true },
-      randomBytes(REFERENCE_BYTES).toString('hex'),
+  async function price(order: Order, portfolioId: number): Promise<Quote> {
+    const offered = valueOf(await source.portfolios())
+    if (!('value' in offered)) return offered
+    const portfolio = offered.value.find(({ id }) => id === portfolioId)
+    if (portfolio === undefined) return { outcome: 'no such portfolio' }
+    const tons = tonsOf(order)
+    const priced = valueOf(
+      await source.placeOffsetOrder(
+        { tons, portfolioId, note: order.orderNumber, dryRun: true },
+        randomBytes(REFERENCE_BYTES).toString('hex'),
+      ),
     )
-    return valueOf(answer)
+    if (!('value' in priced)) return priced
+    const { id, amount } = priced.value
+    if (id !== null) return { outcome: 'bought unasked', id }
+    const usual = portfolio.pricePerTon?.currency ?? amount.currency ?? DEFAULT_CURRENCY
+    const answered = { ...amountIn(amount, usual), tons: priced.value.tons }
+    const asked = { amountMinor: answered.amountMinor, currency: usual, tons }
+    const differences = differencesOf(asked, answered)
+    return differences.length > 0
+      ? { outcome: 'not as asked', differences, asked, answered }
+      : { outcome: 'quoted', portfolio, price: amountIn(amount, usual) }
+  }
+
+  /** Whether a list has all that is there, as far as can be told from here. */
+  function isWhole({ orders, isWhole }: OffsetOrders): boolean {
+    const ids = new Set(orders.map(({ id }) => id))
+    return isWhole && [...knownThere].every((id) => ids.has(id))
   }
 
   async function look(id: string, by: string): Promise<LookOutcome> {
@@ -146,11 +198,13 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
     if (!isOpen(order, placement)) return { outcome: 'settled', order }
     const read = valueOf(await source.offsetOrders())
     if (!('value' in read)) return read
-    const found = read.value.find((other) => other.note?.includes(placement.reference))
-    if (found === undefined) return { outcome: 'not there' }
+    const found = read.value.orders.find((other) => other.note?.includes(placement.reference))
+    if (found === undefined) return { outcome: isWhole(read.value) ? 'not there' : 'not listed' }
+    const { tons } = found
+    const charged = found.amount === null ? {} : amountIn(found.amount, placement.currency)
     await book.notePlacement(
       id,
-      { ...placement, ...found.amount, state: 'placed', orderSourceId: found.id },
+      { ...placement, ...charged, tons, state: 'placed', orderSourceId: found.id },
       { by, ifVersions: ANY_VERSION },
     )
     return { outcome: 'found', order: book.get(id) ?? order }
@@ -184,25 +238,20 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
         return { outcome: 'not to be placed', order } satisfies PlacingOutcome
       }
       if (order.version !== version) return { outcome: 'stale', order } satisfies PlacingOutcome
-      const [priced, portfolios] = await Promise.all([
-        price(order, portfolioId),
-        source.portfolios(),
-      ])
-      if (!('value' in priced)) return priced
-      const { amount } = priced.value
-      if (!isSamePrice(amount, confirmed)) {
-        return { outcome: 'price changed', price: amount } satisfies PlacingOutcome
+      const quote = await price(order, portfolioId)
+      if (quote.outcome !== 'quoted') return quote
+      if (!isSamePrice(quote.price, confirmed)) {
+        return { outcome: 'price changed', price: quote.price } satisfies PlacingOutcome
       }
-      const offered = portfolios.outcome === 'answered' ? portfolios.value : []
       const attempt: Placement = {
         state: 'sent',
         reference: randomBytes(REFERENCE_BYTES).toString('hex'),
         by,
         sentAt: new Date().toISOString(),
         portfolioId,
-        portfolioName: offered.find(({ id }) => id === portfolioId)?.name ?? `no. ${portfolioId}`,
+        portfolioName: quote.portfolio.name,
         tons: tonsOf(order),
-        ...amount,
+        ...quote.price,
       }
       const context: ChangeContext = { by, ifVersions: [version] }
       const noted = await book.notePlacement(id, attempt, context)
