@@ -1,0 +1,38 @@
+import type { Amount, Charge } from '../../order-source/offset-order.js'
+
+/** Sums of tons that differ by less are the same. */
+const LEAST_TONS = 1e-6
+
+/** What an order is for: tons of CO2e, and what they cost. */
+export interface Bought extends Amount {
+  tons: number
+}
+
+/** What of an order is not what it should be */
+export type Difference = 'CO₂e' | 'currency' | 'amount'
+
+export const areSameTons = (a: number, b: number): boolean => Math.abs(a - b) <= LEAST_TONS
+
+/** A charge in its currency, which is the usual one where it comes without. */
+export const amountIn = ({ amountMinor, currency }: Charge, usual: string): Amount => ({
+  amountMinor,
+  currency: currency ?? usual,
+})
+
+/**
+ * In what the order source's answer differs from what it was asked for.
+ *
+ * @param asked without an amount where any is right
+ */
+export function differencesOf(
+  asked: Pick<Bought, 'tons' | 'currency'> & Partial<Bought>,
+  answered: Bought,
+): Difference[] {
+  const { amountMinor = answered.amountMinor } = asked
+  const differences: Record<Difference, boolean> = {
+    'CO₂e': !areSameTons(asked.tons, answered.tons),
+    currency: asked.currency !== answered.currency,
+    amount: amountMinor !== answered.amountMinor,
+  }
+  return (Object.keys(differences) as Difference[]).filter((name) => differences[name])
+}
