@@ -131,9 +131,7 @@ export function recordView(
     portfolios.find(({ id }) => id === theirs.portfolioId)?.pricePerTon?.currency ?? 'USD'
   // What was agreed there says more than what the customer pays us.
   const agreed =
-    latest?.orderSourceId === order.orderSourceId && latest !== null
-      ? confirmedIn(history, latest.reference)
-      : null
+    latest?.orderSourceId === order.orderSourceId ? confirmedIn(history, latest.reference) : null
   const nameOf = (id: number | null) =>
     id === null ? null : (portfolioNames.get(id) ?? `No. ${id}`)
   const moment = (at: string | null | undefined) => {
@@ -180,8 +178,8 @@ export function recordView(
     {
       label: 'Charged',
       inText: 'amount charged',
-      ours: isChargedOtherwise && agreed ? money(agreed) : null,
-      theirs: isChargedOtherwise && latest ? money(latest) : null,
+      ours: isChargedOtherwise ? money(agreed) : null,
+      theirs: isChargedOtherwise ? money(latest) : null,
       meaning: 'as confirmed',
       differs: isChargedOtherwise,
     },
