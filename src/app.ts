@@ -20,6 +20,7 @@ import errors from './plugins/errors.js'
 import gracefulClose from './plugins/graceful-close.js'
 import hypermedia from './plugins/hypermedia.js'
 import jsonBody from './plugins/json-body.js'
+import loadShedding from './plugins/load-shedding.js'
 import messages from './plugins/messages.js'
 import rateLimits from './plugins/rate-limits.js'
 import security from './plugins/security.js'
@@ -54,11 +55,12 @@ export async function buildApp({
 
   await app.register(config, { environment })
   await app.register(gracefulClose)
+  await app.register(security)
+  await app.register(loadShedding) // before whatever costs more than a refusal
   await app.register(assets) // before the limits: assets are not counted
   await app.register(hypermedia)
   await app.register(rateLimits)
   await app.register(errors)
-  await app.register(security)
   await app.register(telemetry)
   await app.register(compression)
   await app.register(jsonBody)

@@ -21,7 +21,7 @@ interface Options {
 const orders: FastifyPluginAsync<Options> = async (app, { book, source }) => {
   const options = { book, placing: source && placing(book, source) }
   app.readiness.set('orders', async () => book.readiness())
-  tellFreshness(app, book)
+  tellFreshness(app, book, book.calendar.timeZone)
   app.setErrorHandler(async (error, request) => {
     if (!(error instanceof BookUnwritableError)) throw error
     if (!error.isBusy) request.log.error({ err: error.cause }, 'the order book takes no changes')

@@ -90,7 +90,7 @@ export default fp(
       done()
     })
 
-    const unlimited = { config: { rateLimit: false } } as const
+    const unlimited = { config: { rateLimit: false, isVital: true } } as const
 
     app.get('/healthz', unlimited, async () => ({ status: 'alive' }))
 

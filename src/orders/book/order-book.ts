@@ -12,7 +12,7 @@ import {
 import type { OrderFilters } from '../order-filters.js'
 import { parseOrderId } from '../order-id.js'
 import { steppedOrder, type Placement } from '../placement/placement.js'
-import { asBookError } from './book-error.js'
+import { asBookError, reasonOf } from './book-error.js'
 import { CHECKED_AT_ONCE, integrityCheck, isCheckedAtOnce } from './integrity.js'
 import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
@@ -48,6 +48,11 @@ export class BookUnwritableError extends Error {
     this.isBusy = isBusy(cause)
   }
 }
+
+/** Writes as much as a large order, and takes it away again. */
+const TRIAL = `
+  INSERT OR REPLACE INTO settings VALUES ('trial', hex(zeroblob(32768)));
+  DELETE FROM settings WHERE name = 'trial';`
 
 const WRITING_WAITS_MS = 5_000
 const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
@@ -119,6 +124,9 @@ export function openOrderBook(options: Options) {
       return read()
     })()
 
+  /** Why the disk did not take the last change; `null` where it did */
+  let diskFault: unknown = null
+
   /** Runs in a transaction of its own; where others write just now, it waits without stopping the process. */
   async function writing<T>(work: () => T): Promise<T> {
     const transaction = db.transaction(() => {
@@ -129,8 +137,11 @@ export function openOrderBook(options: Options) {
     const givesUp = performance.now() + WRITING_WAITS_MS
     for (;;) {
       try {
-        return transaction.immediate()
+        const outcome = transaction.immediate()
+        diskFault = null
+        return outcome
       } catch (error) {
+        if (isOfDisk(error)) diskFault = error
         const gaveUp = isBusy(error) && performance.now() > givesUp
         if (gaveUp || isOfDisk(error)) throw new BookUnwritableError(error)
         if (!isBusy(error)) throw error
@@ -243,6 +254,20 @@ export function openOrderBook(options: Options) {
       ),
     /** Throws where the book cannot be read, or goes by other days. */
     check: () => check('reading'),
+    /**
+     * Why the disk takes no changes, in words; `null` where nothing is known to be wrong. After a
+     * change that failed, it tries by itself whether the next would.
+     */
+    diskTrouble(): string | null {
+      if (diskFault === null) return null
+      try {
+        db.exec(TRIAL)
+        diskFault = null
+        return null
+      } catch (error) {
+        return reasonOf(isBusy(error) ? diskFault : error)
+      }
+    },
     async close(): Promise<void> {
       await Promise.all([search.close(), integrity?.close()])
       reading.close()
