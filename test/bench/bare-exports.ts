@@ -4,17 +4,20 @@ import { setImmediate } from 'node:timers/promises'
 import ExcelJS from 'exceljs'
 import { openForReading } from '../../src/orders/book/open-database.js'
 import { bookPath } from '../../src/orders/book/order-book.js'
+import { orderOf, type OrderRow } from '../../src/orders/book/order-row.js'
+import { excelColumns } from '../../src/orders/export/excel-columns.js'
 
 // Exports with nothing but the libraries: SQLite's rows joined to lines, and the streaming writer
 // of exceljs. What Clearwake's are measured against.
 
 const { PORT, DATA_DIR = '' } = process.env
 const db = openForReading(bookPath(DATA_DIR))
-const orders = db.prepare('SELECT * FROM orders ORDER BY placed_at DESC, id DESC')
+const orders = db.prepare<[], OrderRow>('SELECT * FROM orders ORDER BY placed_at DESC, id DESC')
 const columns = orders.columns().map(({ name }) => name)
 const LINES = 1_000
 
-const rows = () => orders.raw().iterate() as IterableIterator<(string | number | null)[]>
+const rows = () =>
+  orders.raw(true).iterate() as unknown as IterableIterator<(string | number | null)[]>
 
 async function csv(response: ServerResponse): Promise<void> {
   let lines = [columns.join(',')]
@@ -27,15 +30,26 @@ async function csv(response: ServerResponse): Promise<void> {
   response.end(`${lines.join('\n')}\n`)
 }
 
+/** The same cells in the same styles, as fast as rows come. */
 async function excel(response: ServerResponse): Promise<void> {
-  const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({ stream: response })
+  const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({ stream: response, useStyles: true })
   const sheet = workbook.addWorksheet('Orders')
-  sheet.addRow(columns).commit()
-  let written = 0
-  for (const row of rows()) {
-    sheet.addRow(row).commit()
+  const cells = excelColumns('UTC')
+  sheet.addRow(cells.map(({ title }) => title)).commit()
+  let written = 1
+  for (const read of orders.raw(false).iterate()) {
+    const order = orderOf(read)
+    const row = sheet.getRow(++written)
+    cells.forEach(({ cell }, index) => {
+      const content = cell(order)
+      if (content === null) return
+      const target = row.getCell(index + 1)
+      target.value = content.value
+      target.style = content.style
+    })
+    row.commit()
     // Lets the socket take what there is.
-    if (++written % LINES === 0) await setImmediate()
+    if (written % LINES === 0) await setImmediate()
   }
   sheet.commit()
   await workbook.commit()
