@@ -32,6 +32,13 @@ export function readAction(given: unknown): BulkAction | null {
   return isLiveStatus(given) ? { kind: 'status', status: given } : null
 }
 
+const either = (words: string[]): string =>
+  new Intl.ListFormat('en', { type: 'disjunction' }).format(words)
+
+/** Whether an order that has changed since is what it was to become, such as by the same form. */
+const isSoAlready = ({ status }: Order, action: BulkAction): boolean =>
+  status === (action.kind === 'cancel' ? 'cancelled' : action.status)
+
 function refusal(outcome: ChangeOutcome): string | null {
   switch (outcome.outcome) {
     case 'no such order':
@@ -40,11 +47,12 @@ function refusal(outcome: ChangeOutcome): string | null {
       return 'was changed by somebody else in the meantime'
     case 'no such move': {
       const { order, moves } = outcome
-      const open = moves.map((status) => STATUS_NAMES[status].toLowerCase())
       const now = STATUS_NAMES[order.status].toLowerCase()
+      const open = moves.map((status) => STATUS_NAMES[status].toLowerCase())
+      if (order.status === 'cancelled') return `is cancelled, and can only become ${either(open)}`
       return open.length > 0
-        ? `is ${now}, and can only become ${open.join(' or ')}`
-        : `is ${now}, and stays so`
+        ? `is ${now}, and can only become ${either(open)}, or be cancelled`
+        : `is ${now}, and can only be cancelled`
     }
     default:
       return null
@@ -67,7 +75,9 @@ export async function changeSeveral(
         : await book.change(id, { status: action.status }, context)
     if (outcome.outcome === 'changed') outcomes.done.push(outcome.order)
     else if (outcome.outcome === 'unchanged') outcomes.unchanged.push(outcome.order)
-    else outcomes.refused.push({ id, order: book.get(id), reason: refusal(outcome) ?? '' })
+    else if (outcome.outcome === 'stale' && isSoAlready(outcome.order, action)) {
+      outcomes.unchanged.push(outcome.order)
+    } else outcomes.refused.push({ id, order: book.get(id), reason: refusal(outcome) ?? '' })
   }
   return outcomes
 }

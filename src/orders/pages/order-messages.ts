@@ -9,6 +9,7 @@ const WORDS = {
   cancelled: ({ orderNumber }: Order) => `Order ${orderNumber} was cancelled.`,
   restored: ({ orderNumber, status }: Order) =>
     `Order ${orderNumber} is no longer cancelled: it is ${inText(status)} again.`,
+  undone: ({ orderNumber, status }: Order) => `Order ${orderNumber} is ${inText(status)} again.`,
 } as const satisfies Record<string, (order: Order) => string>
 
 const inText = (status: Order['status']): string => STATUS_NAMES[status].toLowerCase()
