@@ -52,7 +52,7 @@ export function readListQuery(given: Record<string, unknown>): {
       .filter(([, value]) => !isBlank(value)),
   )
   const unreadable = new Set<string>()
-  const tooLong = typeof wanted.q === 'string' && [...wanted.q].length > LONGEST_SEARCH
+  const tooLong = typeof wanted.q === 'string' && Array.from(wanted.q).length > LONGEST_SEARCH
   if (tooLong) delete wanted.q
   while (!validate(wanted)) {
     const name = validate.errors?.[0]?.instancePath.split('/')[1] ?? ''

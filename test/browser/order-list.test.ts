@@ -117,8 +117,10 @@ t.test('back and forward through ten changes show the right rows each time', asy
     await page
       .waitForFunction(
         (expected) =>
-          [...document.querySelectorAll('.row-link')].map((l) => l.textContent).join() === expected,
-        rows.join(),
+          [...document.querySelectorAll('.row-link, .narrow .count')]
+            .map((part) => part.textContent.trim())
+            .join() === expected,
+        [filters, ...rows].join(),
         { timeout: 5000 },
       )
       .catch(() => {})
@@ -334,6 +336,7 @@ t.test('a session that has ended leads to the login and back', async (t) => {
   await page.waitForURL((address) => address.href.startsWith(LIST))
   t.same(await chips(page), ['Search ann', 'Status Paid'], 'with what was searched for')
 
+  await page.goto(LIST)
   await context.clearCookies()
   await page.getByRole('link', { name: 'CSV' }).click()
   await page.getByText('Your session has ended').waitFor()
