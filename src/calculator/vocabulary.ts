@@ -4,6 +4,23 @@ import type { DistanceData } from './calculator-data.js'
 import { isImoNumber } from './imo-number.js'
 import { implausibilities } from './plausible-trip.js'
 
+/** The fields that must go together, and what they are. */
+const TYPES: Partial<Record<keyof DistanceData, 'number' | 'string'>> = {
+  distance: 'number',
+  distanceUnit: 'string',
+  speedKn: 'number',
+  consumption: 'number',
+  consumptionUnit: 'string',
+  referenceSpeedKn: 'number',
+  generatorLitresPerHour: 'number',
+  generatorHours: 'number',
+}
+
+const isOfTypes = (trip: Record<string, unknown>): boolean =>
+  Object.entries(TYPES).every(
+    ([name, type]) => trip[name] === undefined || typeof trip[name] === type,
+  )
+
 const plausibleTrip: SchemaValidateFunction = (
   _on: unknown,
   trip: Partial<DistanceData>,
@@ -11,6 +28,7 @@ const plausibleTrip: SchemaValidateFunction = (
   at,
 ) => {
   // Runs beside the field rules, so it may be handed a trip that they refuse already.
+  if (!isOfTypes(trip)) return true
   const { distance, distanceUnit, speedKn } = trip
   if (!distance || !distanceUnit || !speedKn || !(speedKn > 0)) return true
   const found = implausibilities({ ...trip, distance, distanceUnit, speedKn })

@@ -1,5 +1,6 @@
 import httpProxy from '@fastify/http-proxy'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { API_POLICY } from '../plugins/security.js'
 import { documentedCalls, type DocumentedCall } from './documented-calls.js'
 import { onBehalfOf } from './exchange.js'
 import { OrderSourceFailure } from './failure.js'
@@ -26,6 +27,7 @@ function forgetFailedAnswers(scope: FastifyInstance): void {
   scope.setErrorHandler((error, _request, reply) => {
     if (error instanceof OrderSourceFailure && error.kind === 'cancelled') return reply.hijack()
     for (const name of SET_BY_ANSWERS) reply.removeHeader(name)
+    reply.header('content-security-policy', API_POLICY)
     throw error
   })
 }

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { createAjv } from '../validation/validator.js'
+import { convertingCompiler } from '../validation/validator.js'
 import { vocabulary } from '../calculator/vocabulary.js'
 import {
   DEFAULT_SORT,
@@ -25,7 +25,7 @@ export const ListQuery = Type.Object(
 )
 export type ListQuery = Static<typeof ListQuery>
 
-const validate = createAjv(vocabulary, { coerceTypes: 'array' }).compile<ListQuery>(ListQuery)
+const validate = convertingCompiler(vocabulary)<ListQuery>(ListQuery)
 
 const isBlank = (value: unknown): boolean =>
   Array.isArray(value) ? value.length === 0 : typeof value === 'string' && value.trim() === ''

@@ -183,6 +183,12 @@ function schemaProblems(error: unknown): string[] {
   return fieldErrors(error.errors as ErrorObject[]).map(({ path, message }) => `${path} ${message}`)
 }
 
+/** What is wrong with numbers such as 1e400: Ajv does not look at what it has converted. */
+const boundless = (environment: Environment): string[] =>
+  Object.entries(environment)
+    .filter(([, value]) => value === Infinity || value === -Infinity)
+    .map(([name]) => `${name} must be a number within reason`)
+
 function secretIn(dataDir: string): string {
   let secret
   try {
@@ -215,6 +221,7 @@ export default fp<Options>(
         confKey: 'environment',
         ajv: { customOptions: () => ajv },
       })
+      problems.push(...boundless(app.environment))
     } catch (error) {
       problems.unshift(...schemaProblems(error))
     }

@@ -25,9 +25,14 @@ const REFUSALS: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The content type is not one that this address takes.',
 }
 
+/** Whoever sent the request has gone before all of it was there. */
+const hasBrokenOff = ({ code }: Partial<FastifyError>, { raw }: FastifyRequest): boolean =>
+  code === 'ECONNRESET' && !raw.complete
+
 /** Any error as one that may be told; what is not meant for the outside becomes a plain 500. */
-function toProblem(error: FastifyError | Problem): Problem {
+function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error
+  if (hasBrokenOff(error, request)) return new Problem(400, 'The body is not there to its end.')
   if (error.validation) {
     const read = error.validationContext === 'body' ? fieldErrors : parameterErrors
     return invalidInput(read(error.validation as ErrorObject[]))
@@ -65,6 +70,7 @@ async function answer(problem: Problem, request: FastifyRequest, reply: FastifyR
 const UNREADABLE: Record<string, number> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 }
 
 /**
@@ -115,7 +121,7 @@ export default fp(
     })
 
     app.setErrorHandler<FastifyError | Problem>(async (error, request, reply) => {
-      const problem = toProblem(error)
+      const problem = toProblem(error, request)
       if (problem.statusCode >= 500) note(error, request)
       return answer(problem, request, reply)
     })

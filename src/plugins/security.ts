@@ -29,7 +29,8 @@ const PAGE_DIRECTIVES = {
 }
 const PAGE_POLICY = policy(PAGE_DIRECTIVES)
 
-const API_POLICY = policy({ 'default-src': "'none'", 'frame-ancestors': "'none'" })
+/** What an answer that is no page may load: nothing. */
+export const API_POLICY = policy({ 'default-src': "'none'", 'frame-ancestors': "'none'" })
 
 const COMMON = {
   'x-content-type-options': 'nosniff',

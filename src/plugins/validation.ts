@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { createAjv, type Vocabulary } from '../validation/validator.js'
+import { convertingCompiler, createAjv, type Vocabulary } from '../validation/validator.js'
 
 /**
  * Validates requests with our formats and words. A JSON body must have the right types; what
@@ -8,9 +8,9 @@ import { createAjv, type Vocabulary } from '../validation/validator.js'
 export default fp<{ vocabulary: Vocabulary }>(
   async (app, { vocabulary }) => {
     const strict = createAjv(vocabulary)
-    const converting = createAjv(vocabulary, { coerceTypes: 'array' })
+    const converting = convertingCompiler(vocabulary)
     app.setValidatorCompiler(({ schema, httpPart }) =>
-      (httpPart === 'body' ? strict : converting).compile(schema as object),
+      httpPart === 'body' ? strict.compile(schema as object) : converting(schema as object),
     )
   },
   { name: 'validation' },

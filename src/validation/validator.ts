@@ -1,5 +1,5 @@
 import type { Static, TSchema } from '@sinclair/typebox'
-import { Ajv, type FuncKeywordDefinition, type Options } from 'ajv'
+import { Ajv, type FuncKeywordDefinition, type Options, type ValidateFunction } from 'ajv'
 import { fieldErrors, type FieldError } from './field-errors.js'
 import { FORMATS } from './formats.js'
 
@@ -30,6 +30,26 @@ export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
   }
   for (const keyword of vocabulary.keywords) ajv.addKeyword(keyword)
   return ajv
+}
+
+/**
+ * Makes functions that check what came as text by name, such as a query, and convert it; one value
+ * is a list of one there.
+ */
+export function convertingCompiler(vocabulary: Vocabulary) {
+  const converting = createAjv(vocabulary, { coerceTypes: 'array' })
+  const strict = createAjv(vocabulary)
+  return <T>(schema: object): ValidateFunction<T> => {
+    const convert = converting.compile<T>(schema)
+    const check = strict.compile<T>(schema)
+    // Ajv does not look at what it has converted: 1e400 would pass as infinity, whatever the limits.
+    const validate = ((value: unknown) => {
+      const isValid = convert(value) && check(value)
+      validate.errors = convert.errors ?? check.errors ?? null
+      return isValid
+    }) as ValidateFunction<T>
+    return validate
+  }
 }
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; errors: FieldError[] }

@@ -1,0 +1,259 @@
+import { USUAL } from './calculations.js'
+import { newOrder } from './order-book.js'
+
+/** A request that does what its route is for, as a starting point for ones that do not. */
+export interface Call {
+  method: string
+  /** With its parameters filled in, without query; `{order}` stands for the id of any order */
+  path: string
+  query: Record<string, string | string[]>
+  headers: Record<string, string>
+  /** What goes as JSON, or as a form */
+  body: { json: unknown } | { form: Record<string, string | string[]> } | null
+}
+
+type Sketch = Partial<Pick<Call, 'path' | 'query' | 'headers'>> & {
+  json?: unknown
+  form?: Record<string, string | string[]>
+}
+
+const LIST = {
+  q: 'ann',
+  status: ['pending', 'paid'],
+  calculatorType: 'fuel',
+  currency: 'EUR',
+  from: '2020-01-01',
+  to: '2030-12-31',
+  sort: '-customerName',
+}
+const FULL_ORDER = {
+  ...newOrder(),
+  ...USUAL.fuel,
+  status: 'paid',
+  placedAt: '2026-01-02T03:04:05Z',
+  vesselName: 'Ever Given',
+  imoNumber: '9811000',
+  orderSourceId: 'of_1',
+  notes: 'Called back',
+}
+const ORDER_FORM = {
+  customerName: 'Ann Example',
+  customerEmail: 'ann@example.com',
+  vesselName: 'Ever Given',
+  imoNumber: 'IMO 9811000',
+  co2eKg: '1,603.6',
+  amount: '40.09',
+  currency: 'EUR',
+  orderSourceId: 'of_1',
+  notes: 'Called back',
+  status: 'pending',
+  placedAt: '2026-01-02 03:04',
+  calculatorType: 'fuel',
+  'fuel.fuelType': 'mgo',
+  'fuel.quantity': '500',
+  'fuel.unit': 'l',
+  computed: '',
+}
+const TRIP = { fuelType: 'mgo', quantity: '500', unit: 'l' }
+const CODE_REQUEST = {
+  ...USUAL.distance,
+  vessel: { name: 'Ever Given', imoNumber: '9811000' },
+  image: { size: 128, margin: 1, errorCorrection: 'L' },
+}
+const CODE_FORM = {
+  calculatorType: 'fuel',
+  'fuel.fuelType': 'mgo',
+  'fuel.quantity': '500',
+  'fuel.unit': 'l',
+  'vessel.name': 'Eendracht',
+  'vessel.imoNumber': '8814275',
+  'image.size': '128',
+  'image.margin': '1',
+  'image.errorCorrection': 'L',
+}
+const ESTIMATES = Object.fromEntries(
+  Object.entries(USUAL).map(([type, { calculatorData }]) => [
+    `POST /api/calculators/${type}/estimate`,
+    [{ json: calculatorData }],
+  ]),
+)
+
+export interface Circumstances {
+  /** A scanned link of this service */
+  link: URL
+  /** The address of an asset */
+  asset: string
+  /** The id of an order at the order source */
+  offsetOrder: string
+  /** Who may log in */
+  credentials: { email: string; password: string }
+}
+
+/** What each route is called with, by method and route; looks at a page without its body go by GET. */
+const sketches = ({
+  link,
+  asset,
+  offsetOrder,
+  credentials,
+}: Circumstances): Record<string, Sketch[]> => ({
+  'GET /': [{}],
+  // The route table has the assets without their folder.
+  'GET /*': [{ path: asset, headers: { 'if-none-match': '"x"', range: 'bytes=0-9' } }],
+  'GET /healthz': [{}],
+  'GET /readyz': [{}],
+  'GET /metrics': [{}],
+  'GET /openapi.json': [{}],
+  'GET /docs': [{}],
+  'GET /calculator/:type': [
+    { path: '/calculator/fuel', query: TRIP },
+    { path: '/calculator/custom', query: { amount: '1.5', unit: 't', description: 'A trip' } },
+    { path: link.pathname, query: Object.fromEntries(link.searchParams) },
+    {
+      path: link.pathname,
+      query: {
+        ...TRIP,
+        code: link.searchParams.get('data') ?? '',
+        codeSig: link.searchParams.get('sig') ?? '',
+      },
+      headers: { 'hx-request': 'true', 'hx-request-type': 'partial', 'hx-target': 'div#answer' },
+    },
+  ],
+  'GET /qr-test': [{ query: CODE_FORM }],
+  'GET /api/calculators': [{ headers: { accept: 'application/json' } }],
+  ...ESTIMATES,
+  'POST /api/qr-code/generate': [
+    { json: CODE_REQUEST },
+    { json: CODE_REQUEST, headers: { accept: 'image/png' } },
+    { json: { ...CODE_REQUEST, ...USUAL.custom }, headers: { accept: 'image/svg+xml' } },
+  ],
+  'POST /api/admin/login': [{ json: credentials }],
+  'POST /api/admin/logout': [{}],
+  'GET /api/admin/verify': [{}],
+  'GET /api/admin/orders': [{ query: { ...LIST, page: '1', pageSize: '10' } }, {}],
+  'POST /api/admin/orders': [
+    { json: FULL_ORDER },
+    { json: { ...FULL_ORDER, ...USUAL.distance }, headers: { 'idempotency-key': 'order-4711' } },
+    { json: newOrder() },
+  ],
+  'GET /api/admin/orders/:id': [{ path: '/api/admin/orders/{order}' }],
+  'PATCH /api/admin/orders/:id': [
+    {
+      path: '/api/admin/orders/{order}',
+      json: { customerName: 'Ann', vesselName: null, notes: 'Called back', amountMinor: 5 },
+    },
+    { path: '/api/admin/orders/{order}', json: { notes: 'x' }, headers: { 'if-match': '*' } },
+  ],
+  'DELETE /api/admin/orders/:id': [
+    { path: '/api/admin/orders/{order}', headers: { 'if-match': '"1"' } },
+    { path: '/api/admin/orders/{order}' },
+  ],
+  'GET /api/admin/orders/:id/history': [{ path: '/api/admin/orders/{order}/history' }],
+  'GET /api/admin/orders/export': [
+    { query: { ...LIST, format: 'csv' } },
+    { query: { ...LIST, format: 'xlsx' } },
+  ],
+  'POST /api/admin/stats': [{ json: { range: '30d' } }, { json: { range: 'all' } }],
+  'GET /api/ordersource/portfolios': [{}],
+  'GET /api/ordersource/offset-orders': [{}],
+  'POST /api/ordersource/offset-orders': [
+    { json: { tons: 1.6, portfolioId: 2, note: 'CW-000123', dryRun: true } },
+  ],
+  'GET /api/ordersource/offset-orders/:id': [
+    { path: `/api/ordersource/offset-orders/${offsetOrder}` },
+  ],
+  'GET /admin': [{ query: { range: '7d' } }],
+  'GET /admin/login': [{ query: { to: '/admin/orders?q=x' } }],
+  'POST /admin/login': [{ form: { ...credentials, to: '/admin/orders?q=x' } }],
+  'POST /admin/logout': [{ form: {} }],
+  'GET /admin/orders': [
+    { query: { ...LIST, page: '1', pageSize: '25' } },
+    {
+      query: { q: 'ann' },
+      headers: {
+        'hx-request': 'true',
+        'hx-request-type': 'partial',
+        'hx-target': 'div#list',
+        'hx-current-url': 'http://127.0.0.1/admin/orders?q=an',
+      },
+    },
+  ],
+  'POST /admin/orders': [{ form: ORDER_FORM }],
+  'GET /admin/orders/new': [{}],
+  'POST /admin/orders/new/emissions': [{ form: ORDER_FORM }],
+  'GET /admin/orders/export': [{ query: { ...LIST, format: 'csv' } }],
+  'GET /admin/orders/several': [{}],
+  'POST /admin/orders/several': [
+    { form: { order: ['{order}:1', '7:1'], action: 'paid', list: 'status=paid&q=ann' } },
+    { form: { order: '{order}:1', action: 'cancel', list: '' } },
+  ],
+  'GET /admin/orders/several/cancellation': [{}],
+  'POST /admin/orders/several/cancellation': [
+    { form: { order: ['{order}:1', '7:1'], list: 'q=ann' } },
+  ],
+  'GET /admin/orders/:id': [
+    {
+      path: '/admin/orders/{order}',
+      query: { ...LIST, at: '2' },
+      headers: { cookie: 'clearwake-message=saved.{order}' },
+    },
+  ],
+  'GET /admin/orders/:id/edit': [
+    { path: '/admin/orders/{order}/edit', query: { group: 'amounts' } },
+  ],
+  'POST /admin/orders/:id/edit': [
+    {
+      path: '/admin/orders/{order}/edit',
+      query: { group: 'amounts', at: '2' },
+      form: { version: '1', co2eKg: '12.5', amount: '10', currency: 'EUR' },
+    },
+    {
+      path: '/admin/orders/{order}/edit',
+      query: { group: 'customer' },
+      form: { version: '1', customerName: 'Ben', customerEmail: 'ben@example.com' },
+      headers: { 'hx-request': 'true', 'hx-request-type': 'partial' },
+    },
+  ],
+  'POST /admin/orders/:id/status': [
+    {
+      path: '/admin/orders/{order}/status',
+      query: { at: '2' },
+      form: { version: '1', status: 'paid' },
+    },
+  ],
+  'GET /admin/orders/:id/cancel': [{ path: '/admin/orders/{order}/cancel', query: { at: '2' } }],
+  'POST /admin/orders/:id/cancel': [
+    { path: '/admin/orders/{order}/cancel', query: { at: '2' }, form: { version: '1' } },
+  ],
+  'POST /admin/orders/:id/restore': [{ path: '/admin/orders/{order}/restore', form: {} }],
+  // Whatever is below, in any method, is the order source's to answer.
+  ...Object.fromEntries(
+    ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].flatMap((method) => [
+      [`${method} /api/ordersource`, [{}]],
+      [`${method} /api/ordersource/`, [{}]],
+      [`${method} /api/ordersource/*`, [{ path: '/api/ordersource/anything', query: { x: '1' } }]],
+    ]),
+  ),
+})
+
+/** Valid requests for every route, by method and route as the route table has them. */
+export function validCalls(circumstances: Circumstances): Map<string, Call[]> {
+  const calls = new Map<string, Call[]>()
+  for (const [route, given] of Object.entries(sketches(circumstances))) {
+    const [method = '', path = ''] = route.split(' ')
+    const filled = given.map(({ json, form, ...sketch }) => ({
+      method,
+      path,
+      query: {},
+      headers: {},
+      body: json !== undefined ? { json } : form !== undefined ? { form } : null,
+      ...sketch,
+    }))
+    calls.set(route, filled)
+    if (method !== 'GET') continue
+    calls.set(
+      `HEAD ${path}`,
+      filled.map((call) => ({ ...call, method: 'HEAD' })),
+    )
+  }
+  return calls
+}
