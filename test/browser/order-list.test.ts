@@ -262,7 +262,9 @@ t.test('a year that is typed is asked for once, when it is whole', async (t) => 
   await page.goto(LIST)
   await page.locator('.narrow > summary').click()
   const asked: string[] = []
-  page.on('request', (request) => asked.push(request.url()))
+  page.on('request', (request) => {
+    if (request.url().startsWith(LIST)) asked.push(request.url())
+  })
   await page.getByLabel('Placed from').focus()
   await page.keyboard.type('01012026', { delay: 30 })
   await page.waitForURL(/from=2026-01-01/)
