@@ -3,6 +3,8 @@ import administrator from './administrator/administrator.js'
 import calculator from './calculator/calculator.js'
 import { vocabulary } from './calculator/vocabulary.js'
 import dashboard from './dashboard/dashboard.js'
+import { offsetOrderSource } from './order-source/order-source.js'
+import { arePortfoliosPublic } from './order-source/public-routes.js'
 import relay from './order-source/relay.js'
 import { openUpstream } from './order-source/upstream.js'
 import orderExport from './orders/export/export.js'
@@ -18,6 +20,7 @@ import errors from './plugins/errors.js'
 import gracefulClose from './plugins/graceful-close.js'
 import hypermedia from './plugins/hypermedia.js'
 import jsonBody from './plugins/json-body.js'
+import loadShedding from './plugins/load-shedding.js'
 import messages from './plugins/messages.js'
 import rateLimits from './plugins/rate-limits.js'
 import security from './plugins/security.js'
@@ -52,11 +55,12 @@ export async function buildApp({
 
   await app.register(config, { environment })
   await app.register(gracefulClose)
+  await app.register(security)
+  await app.register(loadShedding) // before whatever costs more than a refusal
   await app.register(assets) // before the limits: assets are not counted
   await app.register(hypermedia)
   await app.register(rateLimits)
   await app.register(errors)
-  await app.register(security)
   await app.register(telemetry)
   await app.register(compression)
   await app.register(jsonBody)
@@ -70,18 +74,21 @@ export async function buildApp({
 
   await app.register(administrator)
 
-  const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
-  await app.register(calculator, { readPrefill: prefillReader(links, app.config.TIME_ZONE) })
-  await app.register(qrCode, { links })
-
   const upstream = openUpstream(app.config, app.metrics)
   app.addHook('onClose', () => upstream?.close())
   await app.register(relay, { upstream })
 
+  const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
+  await app.register(calculator, {
+    readPrefill: prefillReader(links, app.config.TIME_ZONE),
+    hasPortfolios: upstream !== null && arePortfoliosPublic(app.config),
+  })
+  await app.register(qrCode, { links })
+
   const book = openOrderStore(app.config, app.log)
   app.addHook('onClose', () => book.close())
   await app.register(orderExport, { book, timeZone: app.config.TIME_ZONE })
-  await app.register(orders, { book })
+  await app.register(orders, { book, source: upstream && offsetOrderSource(upstream) })
   await app.register(dashboard, { book })
 
   return app

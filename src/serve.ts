@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
 import { buildApp } from './app.js'
 import { BookError } from './orders/book/open-database.js'
 import type { FirstAdministrator } from './plugins/accounts.js'
@@ -29,6 +30,13 @@ Clearwake has made a first administrator. The password is shown this once:
 
 `
 
+/**
+ * Standard output, written to while requests go on, so that a reader of the log who stands still
+ * holds up nobody; what it has not taken by then is left out. The end of the process writes what
+ * is left.
+ */
+const logStream = () => pino.destination({ sync: false, maxLength: 16 * 1024 * 1024 })
+
 /** Long enough for clients that ask at once again to hear that they should go elsewhere. */
 const DRAIN_MS = 500
 
@@ -40,6 +48,7 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<FastifyInst
   try {
     const app = await buildApp({
       environment,
+      logStream: logStream(),
       showFirstAdministrator: (made) => process.stderr.write(introduction(made)),
     })
     const { HOST, PORT, SHUTDOWN_TIMEOUT_MS } = app.config

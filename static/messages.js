@@ -3,11 +3,11 @@
 const place = document.getElementById('messages')
 
 /** Asks once more for what could not be had; `null` where nothing is missing. */
-let lookAgain = null
+let askAgain = null
 
 // A new attempt: what was said of the one before is over.
 document.addEventListener('htmx:before:request', () => {
-  lookAgain = null
+  askAgain = null
   for (const told of place.querySelectorAll('.failed, .stays')) told.remove()
 })
 
@@ -57,13 +57,17 @@ const retryOf = ({ sourceElement: element }) => {
   }
 }
 
-// Every form of the portal has a version or a key of its own, by which a second sending is known.
+// The forms have a version or a key, by which a second sending is known; what spends money is
+// looked at first all the same.
 const SEND_AGAIN =
   'it is not known whether this was saved. What you typed is still here: send it once more, nothing is done twice.'
+const LOOK_FIRST =
+  'it is not known whether this was done. Reload the page and look before you do it again.'
 
 const tellOf = (ctx, why) => {
-  if (!isLook(ctx)) return tell(`${why.changing}: ${SEND_AGAIN}`)
-  tell(`${why.looking}. What stands here is from before.`, (lookAgain = retryOf(ctx)))
+  if (!isLook(ctx))
+    return tell(`${why.changing}: ${'once' in ctx.sourceElement.dataset ? LOOK_FIRST : SEND_AGAIN}`)
+  tell(`${why.looking}. What stands here is from before.`, (askAgain = retryOf(ctx)))
 }
 
 document.addEventListener('htmx:error', ({ detail: { ctx } }) => {
@@ -81,7 +85,7 @@ document.addEventListener('htmx:before:response', (event) => {
 })
 
 // What was wanted without a connection is there as soon as the connection is.
-addEventListener('online', () => lookAgain?.())
+addEventListener('online', () => askAgain?.())
 
 // What one is told to press again is not left under the message.
 document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { Agent, get } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../src/orders/book/open-database.js'
 import { bookPath } from '../src/orders/book/order-book.js'
@@ -11,7 +12,8 @@ import { projectRoot } from '../src/project-root.js'
 import { ADMIN_ACCOUNTS } from './support/administrator.js'
 import { SECRET, temporaryFolder } from './support/app.js'
 import { freePort } from './support/free-port.js'
-import { rawSocket, readToEnd } from './support/raw-http.js'
+import { rawRequest, rawSocket, readToEnd } from './support/raw-http.js'
+import { comesTrue } from './support/patience.js'
 
 const SERVER = join(projectRoot, '.test', 'src', 'server.js')
 
@@ -55,7 +57,7 @@ async function answering(url: string, { process: child, errors }: Run): Promise<
       return
     } catch (error) {
       if (child.exitCode !== null) throw new Error(`it ended: ${errors()}`, { cause: error })
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await sleep(50)
     }
   }
 }
@@ -199,10 +201,15 @@ t.test('so does a book with a part missing', async (t) => {
   t.notMatch(service.errors(), /\n\s+at /)
 })
 
-t.test('told to stop, it finishes the request under way and then ends well', async (t) => {
+/** Stops the service with a request half sent, and tells what became of it and of those who came later. */
+async function stopMidway(t: Test) {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const service = run(t, temporaryFolder(t), { PORT: String(port), SESSION_SECRET: SECRET })
+  const service = run(t, temporaryFolder(t), {
+    PORT: String(port),
+    SESSION_SECRET: SECRET,
+    SHUTDOWN_TIMEOUT_MS: '60000',
+  })
   await answering(url, service)
 
   const body = JSON.stringify({ fuelType: 'mgo', quantity: 1, unit: 'kg' })
@@ -214,21 +221,24 @@ t.test('told to stop, it finishes the request under way and then ends well', asy
   // Another connection answered tells that this one was taken in before.
   await (await fetch(`${url}/healthz`)).text()
   service.process.kill('SIGTERM')
-  while (!service.output().includes('closing')) {
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  const late = await readToEnd(
-    (await rawSocket(url)).end('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'),
-  )
-  t.match(late, /^HTTP\/1\.1 200 /, 'who comes at once is served still')
-  t.match(late, /\r\nconnection: close\r\n/i, 'and told to come no more')
-  await new Promise((resolve) => setTimeout(resolve, 800))
-  await t.rejects(rawSocket(url).then((next) => readToEnd(next.end('GET / HTTP/1.1\r\n\r\n'))))
+  const ask = () => rawRequest(url, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n').catch(() => null)
+  await comesTrue(() => service.output().includes('closing'))
+  const atOnce = await ask()
+  const isClosed = await comesTrue(async () => (await ask()) === null)
   socket.write(body.slice(10))
-  const answer = await readToEnd(socket)
-  t.match(answer, /^HTTP\/1\.1 200 /)
-  t.match(answer, /"co2eKg":3\.87/)
-  t.equal(await service.ended, 0)
+  return { atOnce, isClosed, answer: await readToEnd(socket), code: await service.ended }
+}
+
+t.test('told to stop, it finishes the request under way and then ends well', async (t) => {
+  let stop = await stopMidway(t)
+  // Half a second is what those have who come at once; a busy machine may miss it.
+  for (let tries = 0; stop.atOnce === null && tries < 4; tries++) stop = await stopMidway(t)
+  t.match(stop.atOnce, /^HTTP\/1\.1 200 /, 'who comes at once is served still')
+  t.match(stop.atOnce, /\r\nconnection: close\r\n/i, 'and told to come no more')
+  t.ok(stop.isClosed, 'nobody else is let in')
+  t.match(stop.answer, /^HTTP\/1\.1 200 /)
+  t.match(stop.answer, /"co2eKg":3\.87/)
+  t.equal(stop.code, 0)
 })
 
 t.test('a connection on which nothing was asked does not keep it from ending', async (t) => {
@@ -270,12 +280,11 @@ t.test('clients that ask without a pause lose no answer when it is stopped', asy
   const clients = Array.from({ length: 12 }, async () => {
     while (await ask());
   })
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  t.ok(await comesTrue(() => answered > 100))
   stopped = true
   service.process.kill('SIGTERM')
   await Promise.all(clients)
   agent.destroy()
-  t.ok(answered > 100)
   t.same(lost, [])
   t.equal(await service.ended, 0)
 })

@@ -12,8 +12,10 @@ import { CALCULATOR_NAMES, CHOICES, formView } from './calculator-view.js'
 import type { PrefillOrigin, ReadPrefill } from './prefill-reading.js'
 import { resultView } from './result-view.js'
 
-interface Options {
+export interface PageOptions {
   readPrefill: ReadPrefill
+  /** Whether guests may ask the order source what a trip can be offset with */
+  hasPortfolios: boolean
 }
 
 type Query = Record<string, unknown>
@@ -33,7 +35,7 @@ const SAMPLE = {
   ),
 }
 
-const pages: FastifyPluginAsync<Options> = async (app, { readPrefill }) => {
+const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPortfolios }) => {
   const { CHECKOUT_URL } = app.config
   const prefills = new Counter({
     name: 'clearwake_prefill_total',
@@ -53,6 +55,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { readPrefill }) => {
     form: formView(form, nameMissing),
     choices: CHOICES,
     origin,
+    hasPortfolios,
     result: form.calculation && resultView(form.calculation, origin?.vessel ?? null, CHECKOUT_URL),
   })
 
@@ -60,15 +63,19 @@ const pages: FastifyPluginAsync<Options> = async (app, { readPrefill }) => {
   function openPrefill(type: CalculatorType, request: PageRequest, reply: FastifyReply) {
     reply.header('cache-control', 'no-store').header('x-robots-tag', 'noindex')
     const calculator = CALCULATOR_NAMES[type]
-    return reply.loadingPage('calculator/prefill', { type, calculator }, async () => {
-      const read = readPrefill(type, request.query)
-      const outcome = read.ok ? 'filled' : read.fault.reason
-      prefills.inc({ calculator: type, outcome })
-      request.log.info({ calculator: type, outcome }, 'prefill')
-      if (!read.ok) return app.view('calculator/_fault', { fault: read.fault })
-      const origin = { ...read.origin, changed: false }
-      return app.view('calculator/_calculator', viewOf(type, formOf(read.calculation), origin))
-    })
+    return reply.loadingPage(
+      'calculator/prefill',
+      { type, calculator, hasPortfolios },
+      async () => {
+        const read = readPrefill(type, request.query)
+        const outcome = read.ok ? 'filled' : read.fault.reason
+        prefills.inc({ calculator: type, outcome })
+        request.log.info({ calculator: type, outcome }, 'prefill')
+        if (!read.ok) return app.view('calculator/_fault', { fault: read.fault })
+        const origin = { ...read.origin, changed: false }
+        return app.view('calculator/_calculator', viewOf(type, formOf(read.calculation), origin))
+      },
+    )
   }
 
   /** Where a form was scanned from: it carries the link along, so that only a signed vessel is shown. */

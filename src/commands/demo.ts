@@ -3,9 +3,11 @@ import { createServer } from 'node:net'
 import type { Calculation } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import type { Vessel } from '../calculator/vessel.js'
-import { startStandIn } from '../order-source/stand-in/stand-in.js'
-import { bookPath } from '../orders/book/order-book.js'
+import { startStandIn, type StandIn } from '../order-source/stand-in/stand-in.js'
+import { bookPath, openOrderBook } from '../orders/book/order-book.js'
+import { demoOffsetOrders, leaveAttempts } from '../orders/demo/demo-offset-orders.js'
 import { seedDemoBook } from '../orders/demo/seed-demo-book.js'
+import type { Order } from '../orders/order.js'
 import { hashPassword } from '../plugins/password.js'
 import { linkSigner } from '../qr-code/link-signature.js'
 import { prefillLinks } from '../qr-code/prefill-link.js'
@@ -30,11 +32,22 @@ async function freePort(wanted: number): Promise<number> {
 const ADMINISTRATOR = { email: 'admin@example.com', password: 'clearwake demo only' }
 
 /** An order source for as long as the demonstration runs, unless one is configured. */
-async function orderSource(): Promise<NodeJS.ProcessEnv> {
+async function orderSource(): Promise<StandIn | null> {
   const { ORDERSOURCE_BASE_URL = '', ORDERSOURCE_API_TOKEN = '' } = process.env
-  if (ORDERSOURCE_BASE_URL.trim() !== '' || ORDERSOURCE_API_TOKEN.trim() !== '') return {}
-  const { url, token } = await startStandIn({ token: randomUUID() })
-  return { ORDERSOURCE_BASE_URL: url, ORDERSOURCE_API_TOKEN: token }
+  if (ORDERSOURCE_BASE_URL.trim() !== '' || ORDERSOURCE_API_TOKEN.trim() !== '') return null
+  return startStandIn({ token: randomUUID() })
+}
+
+/** Fills the book if it is empty, and the stand-in with what it is to know of that book. */
+async function fill(dataDir: string, timeZone: string, standIn: StandIn | null) {
+  const path = bookPath(dataDir)
+  const isNew = seedDemoBook(path)
+  const book = openOrderBook({ path, timeZone })
+  if (isNew) await leaveAttempts(book)
+  const offsetOrders = await demoOffsetOrders(book)
+  standIn?.ledger.enter(offsetOrders.entries)
+  await book.close()
+  return offsetOrders
 }
 
 const { PORT = '3000', ADMIN_ACCOUNTS = '', DATA_DIR = '' } = process.env
@@ -47,7 +60,7 @@ const app = await serve({
   LOG_LEVEL: 'warn',
   CURRENCY: 'EUR',
   ...process.env,
-  ...standIn,
+  ...(standIn && { ORDERSOURCE_BASE_URL: standIn.url, ORDERSOURCE_API_TOKEN: standIn.token }),
   // A demonstration is for this machine alone.
   HOST: '127.0.0.1',
   ADMIN_ACCOUNTS: accounts,
@@ -59,9 +72,17 @@ const app = await serve({
   DATABASE_API_KEY: '',
   DATABASE_ORDERS_TABLE_ID: '',
 })
-seedDemoBook(bookPath(app.config.DATA_DIR))
+const { DATA_DIR: dataDir, TIME_ZONE: timeZone } = app.config
+const { differing, missing, unknown } = await fill(dataDir, timeZone, standIn)
 
 const base = app.publicBaseUrl()
+const pageOf = (what: string, order: Order | undefined) =>
+  order ? [`  ${what.padEnd(30)} ${base}/admin/orders/${order.id}`] : []
+const comparisons = [
+  ...pageOf('Differs there', differing),
+  ...pageOf('Not found there', missing),
+  ...unknown.flatMap((order) => pageOf('Sent, and no answer came', order)),
+]
 const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
 const codes = TRIPS.map(({ calculation, vessel }) => {
   const { url } = links.create(calculation, vessel)
@@ -73,9 +94,9 @@ Clearwake runs on this machine; Ctrl-C ends it.
   Calculators       ${base}/
   QR code test      ${base}/qr-test
   API               ${base}/docs
-  Order source      ${base}/api/ordersource/portfolios${standIn.ORDERSOURCE_BASE_URL ? ', a stand-in' : ''}
+  Order source      ${base}/api/ordersource/portfolios${standIn ? ', a stand-in' : ''}
   Administrator     ${hasAccounts ? 'of ADMIN_ACCOUNTS' : `${ADMINISTRATOR.email}, password: ${ADMINISTRATOR.password}`}
 
 What a guest opens by scanning a code (valid for 30 days):
 ${codes.join('\n')}
-`)
+${standIn ? `\nOrders of which the order source has something else:\n${comparisons.join('\n')}\n` : ''}`)

@@ -8,6 +8,7 @@ import { keepTimeZone } from '../orders/book/settings.js'
 import { faultText, type FaultList } from '../orders/import/faults.js'
 import { importOrders } from '../orders/import/import-orders.js'
 import { ConfigError } from '../plugins/config.js'
+import { callersFolder } from './callers-folder.js'
 import { readConfiguration } from './configuration.js'
 import { importProgress, orderCount } from './import-progress.js'
 
@@ -34,12 +35,6 @@ function explain(error: unknown): string {
   if (code.startsWith('SQLITE_FULL')) return 'The disk is full.'
   if (/^E[A-Z]+$/.test(code)) return `The file cannot be read (${code}).`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
-
-/** npm runs commands in the project's folder, and tells in which one it was called. */
-function callersFolder(): string {
-  const { npm_lifecycle_event: script, INIT_CWD } = process.env
-  return (script === 'orders:import' ? INIT_CWD : undefined) ?? process.cwd()
 }
 
 function sizeOf(path: string, asGiven: string): number {
@@ -107,7 +102,7 @@ if (file === '--help' || file === '-h') {
   process.exit(0)
 }
 if (file === undefined || file === '' || others.length > 0) fail(USAGE)
-const path = file === '-' ? null : resolve(callersFolder(), file)
+const path = file === '-' ? null : resolve(callersFolder('orders:import'), file)
 const size = path === null ? null : sizeOf(path, file)
 const progress = importProgress(process.stderr, size)
 

@@ -6,7 +6,7 @@ import routes from './routes.js'
 
 /** The dashboard: its API and its page. */
 const dashboard: FastifyPluginAsync<{ book: OrderStore }> = async (app, options) => {
-  tellFreshness(app, options.book)
+  tellFreshness(app, options.book, options.book.calendar.timeZone)
   await app.register(routes, options)
   await app.register(pages, options)
 }

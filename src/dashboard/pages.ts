@@ -26,9 +26,10 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
       return { statusCode: 200, part: dashboard === null ? '_empty' : '_figures', dashboard }
     } catch (error) {
       request.log.error({ err: error }, 'the statistics cannot be read')
-      const { statusCode, message } = error instanceof Problem ? error : unexpected()
+      const { statusCode, message, members } = error instanceof Problem ? error : unexpected()
       return {
         statusCode,
+        progress: members.progress,
         part: '_failure',
         message,
         retry: rangeUrl(range),

@@ -20,6 +20,7 @@ const Project = Type.Object({
   description: maybe(text('What it does', 20_000)),
   kind: maybe(text('Kind of project')),
   country: maybe(text('Where it is')),
+  url: maybe(text('A page about it')),
   percentage: maybe(Type.Number({ description: 'Share of the portfolio, 0 to 1' })),
 })
 

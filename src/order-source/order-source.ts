@@ -22,6 +22,8 @@ export type OrderSourceAnswer<T> =
 
 /** The order source, as the rest of the service uses it. What goes wrong there never throws. */
 export interface OffsetOrderSource {
+  /** Within this time each call has ended, ms */
+  readonly longestCallMs: number
   portfolios(): Promise<OrderSourceAnswer<Portfolio[]>>
   offsetOrders(): Promise<OrderSourceAnswer<OffsetOrder[]>>
   /** The value is `null` where there is no such order. */
@@ -60,6 +62,12 @@ const readPlaced =
 /** What an id looks like that can stand in an address as it is. */
 const PLAIN_ID = /^(?!\.+$)[\w.~-]{1,120}$/
 
+/**
+ * Statuses that leave open whether something was done: time-outs between there and here, and what
+ * clashes with a call that is under way.
+ */
+const UNCLEAR = [408, 409, 425, 499]
+
 /** The order source behind an upstream, asked through the same connections as everything else. */
 export function offsetOrderSource(upstream: Upstream): OffsetOrderSource {
   const call = jsonCalls(upstream)
@@ -67,8 +75,9 @@ export function offsetOrderSource(upstream: Upstream): OffsetOrderSource {
   function outcomeOf<T>(
     { status, body }: JsonAnswer,
     read: Reader<T>,
+    spends: boolean,
   ): OrderSourceAnswer<T> | null {
-    if (status >= 400 && status < 500) {
+    if (status >= 400 && status < 500 && !(spends && UNCLEAR.includes(status))) {
       return { outcome: 'refused', status, message: messageOf(body, upstream.token) }
     }
     const value = status >= 200 && status < 300 ? read(body) : null
@@ -82,7 +91,7 @@ export function offsetOrderSource(upstream: Upstream): OffsetOrderSource {
     spends = false,
   ): Promise<OrderSourceAnswer<T>> {
     try {
-      const outcome = outcomeOf(await call(request), read)
+      const outcome = outcomeOf(await call(request), read, spends)
       return outcome ?? { outcome: spends ? 'unknown' : 'unreachable' }
     } catch (error) {
       if (!(error instanceof OrderSourceFailure)) throw error
@@ -96,6 +105,7 @@ export function offsetOrderSource(upstream: Upstream): OffsetOrderSource {
   const offsetOrders = () => ask({ method: 'GET', path: '/offset-orders' }, readOrders)
 
   return {
+    longestCallMs: upstream.longestCallMs,
     portfolios: () => ask({ method: 'GET', path: '/portfolios' }, readPortfolios),
     offsetOrders,
     async offsetOrder(id) {

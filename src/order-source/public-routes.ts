@@ -29,3 +29,7 @@ export function parsePublicRoutes(text: string): PublicRoutes | null {
 /** Whether everybody may call this. HEAD goes with GET. */
 export const isPublic = (routes: PublicRoutes, method: string, path: string): boolean =>
   routes.has(`${method} ${path}`) || (method === 'HEAD' && routes.has(`GET ${path}`))
+
+/** Whether guests may see what can be offset with. */
+export const arePortfoliosPublic = (given: { ORDERSOURCE_PUBLIC_ROUTES: string }): boolean =>
+  isPublic(parsePublicRoutes(given.ORDERSOURCE_PUBLIC_ROUTES) ?? new Set(), 'GET', '/portfolios')

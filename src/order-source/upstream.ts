@@ -13,6 +13,8 @@ export interface Upstream {
   /** The path in it; empty where it has none */
   readonly basePath: string
   readonly token: string
+  /** Within this time each call has ended, ms; the body of what is relayed may take longer */
+  readonly longestCallMs: number
   /** Sends calls; each ends with an answer or an OrderSourceFailure, within its time. */
   readonly dispatcher: Dispatcher
   /** Why nothing is sent at the moment, for a few seconds; `null` where calls go out. */
@@ -80,6 +82,7 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
   // on the other side just now, and then nobody can tell whether the request arrived.
   const fresh = new Pool(origin, { ...options, pipelining: 0 })
 
+  const longestCallMs = WHOLE_TIMEOUTS * ORDERSOURCE_TIMEOUT_MS
   const dispatcher = kept.compose((dispatch) => (call, handler) => {
     const send = isUnsafe(call.method) ? fresh.dispatch.bind(fresh) : dispatch
     const route = groupOf(call.path, basePath)
@@ -87,7 +90,7 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
       {
         breaker,
         timeoutMs: ORDERSOURCE_TIMEOUT_MS,
-        wholeTimeoutMs: WHOLE_TIMEOUTS * ORDERSOURCE_TIMEOUT_MS,
+        wholeTimeoutMs: longestCallMs,
         mostAnswerBytes: MOST_ANSWER_BYTES,
         onEnd: (outcome, seconds) => durations.observe({ route, outcome }, seconds),
       },
@@ -102,6 +105,7 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
     baseUrl,
     basePath,
     token,
+    longestCallMs,
     dispatcher,
     restingFailure: () => (breaker.isOpen() ? resting(breaker) : null),
     state: () => breaker.state(),

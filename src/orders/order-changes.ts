@@ -111,15 +111,24 @@ export function momentFaults(given: Moments, now: number): FieldError[] {
   return faults
 }
 
-function nextVersion(
+interface NextVersion {
+  /** The moments that go with a status */
+  momentsOf?: typeof momentsAt
+  /** Changes that are kept with it but are none of its fields */
+  beside?: FieldChange[]
+}
+
+/** An order with other values in some fields, and what that changes. Pure. */
+export function nextVersion(
   order: Order,
   wanted: Partial<Order>,
   now: string,
-  momentsOf = momentsAt,
+  { momentsOf = momentsAt, beside = [] }: NextVersion = {},
 ): Changed {
-  const changes = (Object.keys(wanted) as (keyof Order)[])
+  const fields = (Object.keys(wanted) as (keyof Order)[])
     .filter((field) => !isDeepStrictEqual(order[field], wanted[field]))
     .map((field): FieldChange => ({ field, from: order[field], to: wanted[field] }))
+  const changes = [...fields, ...beside]
   if (changes.length === 0) return { outcome: 'unchanged', order }
   // A clock may have been set back since, or was ahead in the process that entered the order.
   const updatedAt = now < order.createdAt ? order.createdAt : now
@@ -187,10 +196,12 @@ export function restoredOrder(
   if (order.status !== 'cancelled') {
     const before = statusBefore(order, history)
     if (before === undefined) return { outcome: 'unchanged', order }
-    return nextVersion(order, { status: before }, now, ({ fulfilledAt }, status) => ({
-      fulfilledAt: SINCE_FULFILLED.includes(status) ? fulfilledAt : null,
-      cancelledAt: null,
-    }))
+    return nextVersion(order, { status: before }, now, {
+      momentsOf: ({ fulfilledAt }, status) => ({
+        fulfilledAt: SINCE_FULFILLED.includes(status) ? fulfilledAt : null,
+        cancelledAt: null,
+      }),
+    })
   }
   const cancelling = history
     .flatMap(({ changes }) => changes)
@@ -198,8 +209,7 @@ export function restoredOrder(
   const before = ORDER_STATUSES.find((status) => status === cancelling?.from)
   return before === undefined
     ? nextVersion(order, { status: 'pending' }, now)
-    : nextVersion(order, { status: before }, now, ({ fulfilledAt }) => ({
-        fulfilledAt,
-        cancelledAt: null,
-      }))
+    : nextVersion(order, { status: before }, now, {
+        momentsOf: ({ fulfilledAt }) => ({ fulfilledAt, cancelledAt: null }),
+      })
 }

@@ -4,8 +4,10 @@ import { bookPath, openOrderBook, type OrderBook } from './book/order-book.js'
 export interface Freshness {
   /** It shows what the truth was at this moment, ISO 8601; `null` while there is nothing to show */
   asOf: string | null
-  /** What keeps it from catching up, in words; `null` where nothing does */
+  /** What keeps it from catching up, a sentence without its end; `null` where nothing does */
   trouble: string | null
+  /** Whether orders can be changed all the same */
+  takesChanges: boolean
 }
 
 /** Where orders are kept: in a book of our own, or in NocoDB with a book as its copy. */
@@ -28,7 +30,10 @@ export function openEmbeddedOrders(dataDir: string, timeZone: string): OrderStor
     freshness: () => null,
     readiness() {
       book.check()
-      return { ready: true, detail: 'the order book can be read' }
+      const trouble = book.diskTrouble()
+      return trouble === null
+        ? { ready: true, detail: 'the order book can be read' }
+        : { ready: false, detail: `the order book takes no changes: ${trouble}` }
     },
   }
 }

@@ -1,18 +1,27 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Problem } from '../plugins/problem.js'
+import type { OffsetOrderSource } from '../order-source/order-source.js'
 import { BookUnwritableError } from './book/order-book.js'
 import { tellFreshness } from './freshness.js'
 import type { OrderStore } from './order-store.js'
 import newOrderPages from './pages/new-order-pages.js'
 import orderPages from './pages/order-pages.js'
 import pages from './pages/list-pages.js'
+import placementPages from './pages/placement-pages.js'
+import { placing } from './placement/placing.js'
 import routes from './routes.js'
 
+interface Options {
+  book: OrderStore
+  /** Where orders are placed; `null` where no order source is configured */
+  source: OffsetOrderSource | null
+}
+
 /** The orders: their API and their pages. */
-const orders: FastifyPluginAsync<{ book: OrderStore }> = async (app, options) => {
-  const { book } = options
+const orders: FastifyPluginAsync<Options> = async (app, { book, source }) => {
+  const options = { book, placing: source && placing(book, source) }
   app.readiness.set('orders', async () => book.readiness())
-  tellFreshness(app, book)
+  tellFreshness(app, book, book.calendar.timeZone)
   app.setErrorHandler(async (error, request) => {
     if (!(error instanceof BookUnwritableError)) throw error
     if (!error.isBusy) request.log.error({ err: error.cause }, 'the order book takes no changes')
@@ -24,6 +33,7 @@ const orders: FastifyPluginAsync<{ book: OrderStore }> = async (app, options) =>
   await app.register(pages, options)
   await app.register(newOrderPages, options)
   await app.register(orderPages, options)
+  if (options.placing) await app.register(placementPages, { book, placing: options.placing })
 }
 
 export default orders

@@ -1,6 +1,8 @@
 /** The Link header (RFC 8288) of a page of a list: where the other pages are. */
 export function pageLinks(url: string, page: number, totalPages: number): string {
-  const [path = '', query = ''] = url.split('?', 2)
+  // A query may have question marks of its own.
+  const [path = '', ...queries] = url.split('?')
+  const query = queries.join('?')
   const last = Math.max(totalPages, 1)
   const link = (rel: string, to: number): string => {
     const parameters = new URLSearchParams(query)

@@ -1,4 +1,4 @@
-import type { onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import {
   isAdministrators,
@@ -25,11 +25,15 @@ export const ADMINISTRATORS_ONLY = [{ bearer: [] }, { cookie: [] }]
 export default fp(
   async (app) => {
     const limitOfAll = app.rateLimit()
-    app.addHook('onRequest', async (request, reply) => {
-      if (!request.is404 || !isInAdministratorsArea(request.url)) return
+    const guardNothing = async (request: FastifyRequest, reply: FastifyReply) => {
       reply.header('cache-control', 'no-store')
       await limitOfAll.call(app, request, reply)
       await app.requireAdministrator.call(app, request, reply)
+    }
+    // Every request passes here and in the errors plugin, so neither waits where it has no concern.
+    app.addHook('onRequest', (request, reply, done) => {
+      if (!request.is404 || !isInAdministratorsArea(request.url)) done()
+      else guardNothing(request, reply).then(() => done(), done)
     })
 
     app.addHook('onRoute', (route) => {

@@ -89,6 +89,12 @@ export const ConfigSchema = Type.Object({
   }),
   RATE_LIMIT_PER_MINUTE: perMinute(6000, 'Requests of any kind that'),
   QR_RATE_LIMIT_PER_MINUTE: perMinute(600, 'QR codes that'),
+  SHED_AFTER_MS: Type.Integer({
+    minimum: 50,
+    maximum: 60_000,
+    default: 300,
+    description: 'How long requests may wait for one another before further ones are refused',
+  }),
   SHUTDOWN_TIMEOUT_MS: Type.Integer({
     minimum: 0,
     maximum: 600_000,

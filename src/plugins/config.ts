@@ -184,10 +184,10 @@ function schemaProblems(error: unknown): string[] {
 }
 
 /** What is wrong with numbers such as 1e400: Ajv does not look at what it has converted. */
-const boundless = (environment: Environment): string[] =>
-  Object.entries(environment)
-    .filter(([, value]) => value === Infinity || value === -Infinity)
-    .map(([name]) => `${name} must be a number within reason`)
+const boundless = (given: NodeJS.ProcessEnv): string[] =>
+  Object.keys(ConfigSchema.properties)
+    .filter((name) => Math.abs(Number(given[name])) === Infinity)
+    .map((name) => `${name} must be a number within reason`)
 
 function secretIn(dataDir: string): string {
   let secret
@@ -212,7 +212,7 @@ interface Options {
 export default fp<Options>(
   async (app, { environment, isSetUp = false }) => {
     const data = withoutBlanks(environment)
-    const problems = [...problemsOf(data), ...databaseProblems(data, isSetUp)]
+    const problems = [...problemsOf(data), ...boundless(data), ...databaseProblems(data, isSetUp)]
     try {
       await app.register(env, {
         schema: ConfigSchema,
@@ -221,7 +221,6 @@ export default fp<Options>(
         confKey: 'environment',
         ajv: { customOptions: () => ajv },
       })
-      problems.push(...boundless(app.environment))
     } catch (error) {
       problems.unshift(...schemaProblems(error))
     }

@@ -20,7 +20,8 @@ const isPassing = (statusCode: number): boolean => statusCode === 429 || statusC
  * An error as a page, or as a fragment: its templates and what they show. In the administrators'
  * area it has the frame of the portal, and a way on.
  */
-export function errorPage({ statusCode, title, message }: Problem, request: FastifyRequest) {
+export function errorPage(problem: Problem, request: FastifyRequest) {
+  const { statusCode, title, message, members } = problem
   const { id: requestId, url, method } = request
   if (!isInAdministratorsArea(url)) {
     return {
@@ -38,6 +39,8 @@ export function errorPage({ statusCode, title, message }: Problem, request: Fast
       reason: message,
       /** To quote, where nobody knows yet what went wrong */
       requestId: statusCode === 500 ? requestId : null,
+      /** How far what it waits for has come: the page goes on by itself when that is done */
+      progress: isUnsafe(method) ? undefined : members.progress,
       /** The same once more, where nothing is sent along */
       retry: mayPass && !isUnsafe(method) ? url : null,
       /** Something was sent that may be sent again */

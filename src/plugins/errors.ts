@@ -136,10 +136,9 @@ export default fp(
     }
     const limit = app.rateLimit()
     // Before the body is looked at: what is not there takes none, good or bad.
-    app.addHook('preParsing', async function (request, reply) {
-      if (!request.is404) return
-      await limit.call(app, request, reply)
-      throw nothingThere(request)
+    app.addHook('preParsing', (request, reply, _payload, done) => {
+      if (!request.is404) done()
+      else limit.call(app, request, reply).then(() => done(nothingThere(request)), done)
     })
     // What a route finds not to be there, such as an asset.
     app.setNotFoundHandler(async (request) => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 
 declare module 'fastify' {
@@ -12,6 +12,9 @@ declare module 'fastify' {
     drain: (milliseconds: number) => Promise<void>
   }
 }
+
+/** Of the event loop; the first may have begun before. */
+const TURNS = 2
 
 /**
  * Lets a stop be quick and still drop nothing. Connections on which no request is under way
@@ -41,6 +44,8 @@ export default fp(
     app.decorate('drain', async (milliseconds) => {
       leaving = true
       await sleep(milliseconds)
+      // A process that has much to do comes late to this: what has arrived meanwhile counts too.
+      for (let turn = 0; turn < TURNS; turn++) await nextTurn()
     })
     app.addHook('preClose', async () => {
       leaving = true

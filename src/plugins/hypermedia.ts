@@ -13,6 +13,8 @@ declare module 'fastify' {
     readonly wantsFragment: boolean
   }
   interface FastifyReply {
+    /** What all pages of a scope show besides their own; `null` where there is nothing such */
+    beside: Beside | null
     /** Answers with the page, or with its fragment where htmx asked for one. */
     hypermedia(views: Views, data: object): Promise<FastifyReply>
     /** Answers with a page in its loading state at once, and with the rest when it is there. */
@@ -27,7 +29,16 @@ interface Views {
   fragment?: string
 }
 
-const HTML = 'text/html; charset=utf-8'
+/** What pages show that is not theirs: the layout has it, and it comes anew after each fragment. */
+interface Beside {
+  /** Template of the part that comes after a fragment */
+  part: string
+  /** What it and the layout show, when they are made */
+  data: () => object
+}
+
+/** The type of pages and of their parts. */
+export const HTML = 'text/html; charset=utf-8'
 
 /** Stands in a loading page where its rest goes; a template prints it as `it.rest`. */
 const REST_MARK = '<!-- the rest -->'
@@ -59,11 +70,16 @@ export default fp(
 
     app.decorateRequest('wantsFragment', { getter: wantsFragment })
 
+    app.decorateReply('beside', null)
+
     app.decorateReply(
       'hypermedia',
       async function (this: FastifyReply, views: Views, data: object) {
-        const template = this.request.wantsFragment ? (views.fragment ?? views.page) : views.page
-        const html = await app.view(template, data)
+        const { wantsFragment } = this.request
+        const template = wantsFragment ? (views.fragment ?? views.page) : views.page
+        const shown = { ...this.beside?.data(), ...data }
+        let html = await app.view(template, shown)
+        if (wantsFragment && this.beside) html += await app.view(this.beside.part, shown)
         return this.header('vary', 'HX-Request, HX-Request-Type').type(HTML).send(html)
       },
     )
@@ -74,7 +90,7 @@ export default fp(
         // A look without opening is not a scan.
         if (this.request.method === 'HEAD') return this.type(HTML).send(Readable.from([]))
         const [opening = '', closing = ''] = (
-          await app.view(page, { ...data, rest: REST_MARK })
+          await app.view(page, { ...this.beside?.data(), ...data, rest: REST_MARK })
         ).split(REST_MARK)
         const { request } = this
         async function* parts() {

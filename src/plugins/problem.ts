@@ -31,11 +31,17 @@ export const problemResponses = {
   '5xx': asProblem('Something behind the service failed'),
 }
 
+/** How much is done of what has to be done first; nothing of nothing where that is not known yet. */
+export interface Progress {
+  done: number
+  total: number
+}
+
 interface Extras {
   errors?: FieldError[]
   headers?: Record<string, string>
   /** Members of this kind of problem alone (RFC 9457, 3.2) */
-  members?: Record<string, unknown>
+  members?: Record<string, unknown> & { progress?: Progress }
 }
 
 /** An error that may be told to whoever asked. Throw it from anywhere; one place answers it. */
@@ -45,7 +51,7 @@ export class Problem extends Error {
   readonly title: string
   readonly errors: FieldError[] | undefined
   readonly headers: Record<string, string>
-  readonly members: Record<string, unknown>
+  readonly members: NonNullable<Extras['members']>
 
   constructor(statusCode: number, detail: string, extras: Extras = {}) {
     const { errors, headers = {}, members = {} } = extras

@@ -1,5 +1,14 @@
 const LIKELY = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/
 
+/** The locale of ours that a tag stands for, if any; some that look like tags are none. */
+function supportedLocale(tag: string): string | undefined {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(tag)[0]
+  } catch {
+    return undefined
+  }
+}
+
 /** In which locale a reader likes figures and dates, by Accept-Language; British English by default. */
 export function readerLocale(acceptLanguage: string | undefined): string {
   const tags = (acceptLanguage ?? '')
@@ -14,7 +23,7 @@ export function readerLocale(acceptLanguage: string | undefined): string {
   for (const { tag } of tags) {
     // Plain `en` would be read as American, whose dates most of the world misreads.
     if (tag === 'en') return 'en-GB'
-    const [supported] = Intl.NumberFormat.supportedLocalesOf(tag)
+    const supported = supportedLocale(tag)
     if (supported !== undefined) return supported
   }
   return 'en-GB'

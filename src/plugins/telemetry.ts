@@ -50,8 +50,11 @@ export const loggerOptions = {
 const LONGEST_LOGGED_PATH = 200
 
 // The query stays out: it holds people's names, and signatures.
-const pathOf = (request: FastifyRequest): string =>
-  (request.originalUrl.split('?', 1)[0] ?? '').slice(0, LONGEST_LOGGED_PATH)
+function pathOf({ originalUrl }: FastifyRequest): string {
+  const query = originalUrl.indexOf('?')
+  const end = query === -1 ? LONGEST_LOGGED_PATH : Math.min(query, LONGEST_LOGGED_PATH)
+  return originalUrl.slice(0, end)
+}
 
 /** One log entry and one measurement for each request; health, readiness and metrics routes. */
 export default fp(
@@ -87,7 +90,7 @@ export default fp(
       done()
     })
 
-    const unlimited = { config: { rateLimit: false } } as const
+    const unlimited = { config: { rateLimit: false, isVital: true } } as const
 
     app.get('/healthz', unlimited, async () => ({ status: 'alive' }))
 

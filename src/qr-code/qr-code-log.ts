@@ -34,9 +34,12 @@ function describeAsked(body: unknown): QrCodeLog {
   }
 }
 
-/** Unchecked input must not fill the log. */
+/** What a terminal that shows the log would act on, or break a line at. */
+const NOT_TO_SHOW = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
+
+/** Unchecked input must neither fill the log nor do anything where it is read. */
 const excerpt = (value: unknown): string | undefined =>
-  typeof value === 'string' ? value.slice(0, 160) : undefined
+  typeof value === 'string' ? value.slice(0, 160).replace(NOT_TO_SHOW, '\ufffd') : undefined
 
 /** What can be told of a call once a code was made or refused. */
 export function describeGenerated(asked: QrCodeRequest, generated: GeneratedQrCode): QrCodeLog {

@@ -1,23 +1,34 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { enterStagedOrders } from '../../src/orders/book/enter-staged-orders.js'
-import { openDatabase } from '../../src/orders/book/open-database.js'
-import { bookPath } from '../../src/orders/book/order-book.js'
-import { stagedOrders } from '../../src/orders/book/staged-orders.js'
-import type { Order } from '../../src/orders/order.js'
-import { projectRoot } from '../../src/project-root.js'
+import type { ChildProcess } from 'node:child_process'
+import { openForReading } from '../../src/orders/book/open-database.js'
+import { bookPath, openOrderBook } from '../../src/orders/book/order-book.js'
+import { dashboardStats } from '../../src/dashboard/dashboard-stats.js'
 import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
-import { usualOrders } from '../support/orders.js'
+import { fill } from './book.js'
+import {
+  hundredths,
+  MACHINE,
+  median,
+  quantile,
+  report,
+  residentMB,
+  SERVER,
+  start,
+  stop,
+} from './measure.js'
 
-// How long answers about many orders take as a ratio to those about few, asked in turns; and
-// what exports of all of them cost: time, memory, and how long other requests wait meanwhile.
+// How long answers about many orders take as a ratio to those about few, asked in turns; how long
+// the book takes as a ratio to the bare SQL; and what exports of all orders cost as a ratio to
+// bare ones: time, memory, and how long other requests wait meanwhile.
 
-const FEW = 10_000
 const MANY = Number(process.env.BENCH_ORDERS ?? 1_000_000)
+const SIZES = [...new Set([Math.min(10_000, MANY), Math.min(100_000, MANY), MANY])]
 const ROUNDS = Number(process.env.BENCH_REQUESTS ?? 200)
+const PORTS = 18_811
+const BARE_EXPORTS = '18821'
 
 /** The last day that there are orders of. */
 const TODAY = new Date().toISOString().slice(0, 10)
@@ -39,98 +50,32 @@ const WORKS: Record<string, string | { range: string }> = {
   'statistics, all time': { range: 'all' },
 }
 
-/** Mulberry32: the same numbers for the same seed. */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
-const TYPES = ['fuel', 'fuel', 'distance', 'custom'] as const
-const CURRENCIES = ['EUR', 'EUR', 'EUR', 'USD', 'GBP', 'NOK', 'JPY']
-const STATUSES = [
-  'pending',
-  'paid',
-  'processing',
-  ...Array<'fulfilled'>(5).fill('fulfilled'),
-  'refunded',
-  'cancelled',
-] as const
-
-const words = (text: string): string[] => text.split(' ')
-const FIRST_NAMES = words(
-  'Anna Ben Carla Dimitri Elena Farid Grace Hanna Ivan Julia Kofi Lucia Marek Nadia Olaf Priya Quentin Rosa Sven Tomas',
-)
-const LAST_NAMES = words(
-  'Almeida Berg Costa Dubois Evans Fischer Garcia Hansen Ito Jensen Kowalski Lopez Müller Nakamura Okafor Petrov Quinn Rossi Silva Tanaka Ueda Vargas Weber Yilmaz',
-)
-const MAIL_HOSTS = words('example.com example.com example.com example.org example.net mail.example')
-
-/** Orders over two years, with nothing that goes along with anything else. */
-function* plausibleOrders(count: number): Generator<Order> {
-  const next = random(1)
-  const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)] as T
-  for (const order of usualOrders(count)) {
-    const placedAt = new Date(Date.now() - next() * 730 * 86_400_000).toISOString()
-    const calculatorType = pick(TYPES)
-    const [first, last] = [pick(FIRST_NAMES), pick(LAST_NAMES)]
-    const mailbox = `${first}.${last}${Number(order.id) % 9_973}`.toLowerCase()
-    yield {
-      ...order,
-      customerName: `${first} ${last}`,
-      customerEmail: `${mailbox}@${pick(MAIL_HOSTS)}`,
-      placedAt,
-      calculatorType,
-      calculatorData: calculatorType === 'fuel' ? order.calculatorData : null,
-      status: pick(STATUSES),
-      currency: pick(CURRENCIES),
-    }
-  }
-}
-
-function fill(dataDir: string, count: number): void {
-  const db = openDatabase(bookPath(dataDir))
-  const staged = stagedOrders(db)
-  let line = 0
-  for (const order of plausibleOrders(count)) staged.add(++line, order, 'bench')
-  enterStagedOrders(db, staged, { mostClashes: 1 })
-  db.close()
-}
-
 interface Service {
   url: string
-  token: string
   child: ChildProcess
+  headers: Record<string, string>
 }
 
-async function start(dataDir: string, port: number): Promise<Service> {
-  const child = fork(join(projectRoot, 'dist/server.js'), {
-    env: {
-      ...process.env,
+async function startService(dataDir: string, port: number): Promise<Service> {
+  const PORT = String(port)
+  const child = await start(
+    SERVER,
+    {
       ADMIN_ACCOUNTS,
       DATA_DIR: dataDir,
-      PORT: String(port),
+      PORT,
       RATE_LIMIT_PER_MINUTE: '1000000',
       LOG_LEVEL: 'warn',
     },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
-  const url = `http://127.0.0.1:${port}`
-  for (let i = 0; i < 100; i++) {
-    const answer = await fetch(`${url}/healthz`).catch(() => null)
-    if (answer?.ok) return { url, child, token: await logIn(url) }
-    await sleep(100)
-  }
-  throw new Error('the service does not answer')
+    '/healthz',
+  )
+  const url = `http://127.0.0.1:${PORT}`
+  const authorization = `Bearer ${await logIn(url)}`
+  // Uncompressed: taking a file apart here would hold up the requests that are timed.
+  return { url, child, headers: { authorization, 'accept-encoding': 'identity' } }
 }
 
-function ask({ url, token }: Service, work: string | { range: string }): Promise<Response> {
-  // Uncompressed: taking a file apart here would hold up the requests that are timed.
-  const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'identity' }
+function ask({ url, headers }: Service, work: string | { range: string }): Promise<Response> {
   if (typeof work === 'string') return fetch(url + work, { headers })
   return fetch(`${url}/api/admin/stats`, {
     method: 'POST',
@@ -148,97 +93,154 @@ async function timed(service: Service, work: string | { range: string }): Promis
   return performance.now() - started
 }
 
-const quantile = (values: number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? NaN
-const hundredths = (value: number): number => Math.round(value * 100) / 100
-
-async function compare(few: Service, many: Service) {
+/** The same questions of books of several sizes, in turns. */
+async function bySize(services: Service[]) {
   const rows = []
   for (const [name, work] of Object.entries(WORKS)) {
-    const times = { few: [] as number[], many: [] as number[] }
+    const times: number[][] = services.map(() => [])
     for (let round = -20; round < ROUNDS; round++) {
-      const [atFew, atMany] = [await timed(few, work), await timed(many, work)]
-      // The first rounds warm both up.
-      if (round < 0) continue
-      times.few.push(atFew)
-      times.many.push(atMany)
+      for (const [i, service] of services.entries()) {
+        const milliseconds = await timed(service, work)
+        // The first rounds warm all of them up.
+        if (round >= 0) times[i]?.push(milliseconds)
+      }
     }
-    const ratio = (share: number) =>
-      hundredths(quantile(times.many, share) / quantile(times.few, share))
+    const at = (share: number) => times.map((each) => hundredths(quantile(each, share)))
+    const ratio = (values: number[]) => hundredths((values.at(-1) ?? NaN) / (values[0] ?? NaN))
+    const [p50, p99] = [at(0.5), at(0.99)]
+    rows.push({ work: name, p50, p99, ratio: ratio(p50), 'p99 ratio': ratio(p99) })
+  }
+  return rows
+}
+
+/** The book in this process, as a ratio to the SQL that somebody would write. */
+async function againstSql(dataDir: string) {
+  const path = bookPath(dataDir)
+  const book = openOrderBook({ path, timeZone: 'UTC' })
+  const db = openForReading(path)
+  const since = Date.now() - 30 * 86_400_000
+  const page = db.prepare('SELECT * FROM orders ORDER BY placed_at DESC, id DESC LIMIT 25')
+  const count = db.prepare('SELECT count(*) FROM orders')
+  const sums = db.prepare(`
+    SELECT placed_at / 86400000 AS day, status, currency, count(*), sum(co2e_kg), sum(amount_minor)
+    FROM orders WHERE placed_at >= ? GROUP BY 1, 2, 3`)
+  const pairs: Record<string, [() => unknown, () => unknown]> = {
+    'list: a page and the count': [
+      () => book.list({}, { sort: '-placedAt', offset: 0, limit: 25 }),
+      () => [page.all(), count.get()],
+    ],
+    'statistics of 30 days': [() => dashboardStats(book, '30d', Date.now()), () => sums.all(since)],
+  }
+  const rows = []
+  try {
+    for (const [work, [ours, bare]] of Object.entries(pairs)) {
+      const times = { ours: [] as number[], bare: [] as number[] }
+      for (let round = -5; round < Math.min(ROUNDS, 50); round++) {
+        for (const [name, run] of [
+          ['ours', ours],
+          ['bare', bare],
+        ] as const) {
+          const started = performance.now()
+          await run()
+          if (round >= 0) times[name].push(performance.now() - started)
+        }
+      }
+      const [clearwake, sql] = [median(times.ours), median(times.bare)]
+      rows.push({
+        work,
+        'clearwake, ms': hundredths(clearwake),
+        'bare SQL, ms': hundredths(sql),
+        ratio: Number((clearwake / sql).toPrecision(2)),
+        aim: 2,
+      })
+    }
+  } finally {
+    db.close()
+    await book.close()
+  }
+  return rows
+}
+
+/** How long lists take to answer until a signal says enough. */
+async function keepAsking(service: Service, enough: AbortSignal): Promise<number[]> {
+  const times: number[] = []
+  while (!enough.aborted) {
+    times.push(await timed(service, LIST))
+    await sleep(10)
+  }
+  return times
+}
+
+/** Takes an export in whole, and watches what it costs the process that makes it. */
+async function download(child: ChildProcess, get: () => Promise<Response>) {
+  const before = residentMB(child)
+  let most = before
+  const watch = setInterval(() => (most = Math.max(most, residentMB(child))), 200)
+  const started = performance.now()
+  const answer = await get()
+  let bytes = 0
+  for await (const chunk of answer.body ?? []) bytes += (chunk as Uint8Array).length
+  clearInterval(watch)
+  if (!answer.ok || bytes === 0) throw new Error(`an export was answered with ${answer.status}`)
+  return { seconds: (performance.now() - started) / 1000, MB: bytes / 1e6, growth: most - before }
+}
+
+async function exports(service: Service, dataDir: string) {
+  const idle = await keepAsking(service, AbortSignal.timeout(5_000))
+  const rows = []
+  for (const format of ['csv', 'xlsx']) {
+    const enough = new AbortController()
+    const others = keepAsking(service, enough.signal)
+    const ours = await download(service.child, () =>
+      ask(service, `${LIST}/export?format=${format}`),
+    )
+    enough.abort()
+    const meanwhile = await others
+
+    const child = await start(
+      join(import.meta.dirname, 'bare-exports.js'),
+      { PORT: BARE_EXPORTS, DATA_DIR: dataDir },
+      '/',
+    )
+    const bare = await download(child, () =>
+      fetch(`http://127.0.0.1:${BARE_EXPORTS}/${format}`),
+    ).finally(() => stop([child]))
     rows.push({
-      work: name,
-      'few, ms': hundredths(quantile(times.few, 0.5)),
-      'many, ms': hundredths(quantile(times.many, 0.5)),
-      ratio: ratio(0.5),
-      'p99, few, ms': hundredths(quantile(times.few, 0.99)),
-      'p99, many, ms': hundredths(quantile(times.many, 0.99)),
-      'p99 ratio': ratio(0.99),
+      format,
+      seconds: hundredths(ours.seconds),
+      'bare, s': hundredths(bare.seconds),
+      ratio: hundredths(ours.seconds / bare.seconds),
+      MB: Math.round(ours.MB),
+      'memory growth, MB': Math.round(ours.growth),
+      'bare, growth, MB': Math.round(bare.growth),
+      'others, p99 ms': hundredths(quantile(meanwhile, 0.99)),
+      'idle, p99 ms': hundredths(quantile(idle, 0.99)),
     })
   }
   return rows
 }
 
-/** Memory of a service, MB, as it tells by its metrics. */
-async function memory({ url }: Service): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text()
-  return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / 1e6
-}
-
-async function exportAll(service: Service, format: string) {
-  const before = await memory(service)
-  let most = before
-  const done = new AbortController()
-  const others: number[] = []
-  const meanwhile = (async () => {
-    while (!done.signal.aborted) {
-      others.push(await timed(service, LIST))
-      await sleep(10)
-    }
-  })()
-  const watching = setInterval(
-    () => void memory(service).then((now) => (most = Math.max(most, now))),
-    500,
-  )
-  const started = performance.now()
-  const answer = await ask(service, `${LIST}/export?format=${format}`)
-  let bytes = 0
-  for await (const chunk of answer.body ?? []) bytes += (chunk as Uint8Array).length
-  const seconds = (performance.now() - started) / 1000
-  done.abort()
-  clearInterval(watching)
-  await meanwhile
-  return {
-    format,
-    orders: MANY,
-    seconds: hundredths(seconds),
-    MB: hundredths(bytes / 1e6),
-    'memory growth, MB': Math.round(most - before),
-    'other requests, p50 ms': hundredths(quantile(others, 0.5)),
-    'other requests, p99 ms': hundredths(quantile(others, 0.99)),
-  }
-}
-
 const folder = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
+const dataDirs = SIZES.map((size) => join(folder, String(size)))
 const services: Service[] = []
 try {
-  console.log(`Entering ${FEW} and ${MANY} orders …`)
-  fill(join(folder, 'few'), FEW)
   const started = performance.now()
-  fill(join(folder, 'many'), MANY)
+  for (const [i, size] of SIZES.entries()) fill(dataDirs[i] ?? folder, size)
   const entering = hundredths((performance.now() - started) / 1000)
-  const few = await start(join(folder, 'few'), 40_811)
-  const many = await start(join(folder, 'many'), 40_812)
-  services.push(few, many)
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}`
-  console.log(`${machine}; ${MANY} orders entered in ${entering} s; medians of ${ROUNDS} requests`)
-  const rows = await compare(few, many)
-  console.table(rows)
-  const exports = [await exportAll(many, 'csv'), await exportAll(many, 'xlsx')]
-  console.table(exports)
-  const file = join(projectRoot, '.test/bench-orders.json')
-  writeFileSync(file, JSON.stringify({ machine, few: FEW, many: MANY, rows, exports }, null, 2))
-  console.log(`Written to ${file}`)
+  console.log(`${MACHINE}; ${SIZES.join(', ')} orders entered in ${entering} s`)
+  for (const [i, dataDir] of dataDirs.entries()) {
+    services.push(await startService(dataDir, PORTS + i))
+  }
+  const sizes = await bySize(services)
+  console.table(sizes)
+  const [largest, largestDir] = [services.at(-1), dataDirs.at(-1)]
+  if (largest === undefined || largestDir === undefined) throw new Error('no book')
+  const sql = await againstSql(largestDir)
+  console.table(sql)
+  const exported = await exports(largest, largestDir)
+  console.table(exported)
+  report('orders', { sizes: SIZES, rounds: ROUNDS, entering, rows: sizes, sql, exports: exported })
 } finally {
-  for (const { child } of services) child.kill()
+  await stop(services.map(({ child }) => child))
   rmSync(folder, { recursive: true, force: true })
 }

@@ -1,8 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { projectRoot } from '../../src/project-root.js'
-import { CONNECTIONS, MACHINE, median, ROUNDS, SECONDS, start, throughput } from './throughput.js'
+import {
+  CONNECTIONS,
+  hundredths,
+  MACHINE,
+  median,
+  report,
+  ROUNDS,
+  SECONDS,
+  SERVER,
+  start,
+  stop,
+  throughput,
+} from './measure.js'
 
 // Throughput of the relay to the order source, as a ratio to the bare @fastify/http-proxy before
 // the same order source, and that one asked directly; each in a process of its own, in turns.
@@ -11,15 +22,15 @@ const AIM = 0.9
 const PATH = '/api/ordersource/portfolios'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
-const [source, ours, bare] = [40_803, 40_804, 40_805]
+const [source, ours, bare] = [18_803, 18_804, 18_805]
 const upstream = `http://127.0.0.1:${source}`
-const peers = join(import.meta.dirname, 'proxy-peers.js')
+const peers = join(import.meta.dirname, 'bare-proxy.js')
 
 const children = [await start(peers, { PORT: String(source) }, '/')]
 try {
   children.push(
     await start(
-      join(projectRoot, 'dist/server.js'),
+      SERVER,
       {
         PORT: String(ours),
         DATA_DIR: dataDir,
@@ -33,9 +44,9 @@ try {
   )
   const rounds: { clearwake: number; bare: number; direct: number }[] = []
   for (let round = 0; round <= ROUNDS; round++) {
-    const clearwake = await throughput(ours, PATH)
-    const plugin = await throughput(bare, PATH)
-    const direct = await throughput(source, PATH)
+    const clearwake = await throughput(ours, { path: PATH })
+    const plugin = await throughput(bare, { path: PATH })
+    const direct = await throughput(source, { path: PATH })
     // The first round warms all of them up.
     if (round > 0) rounds.push({ clearwake, bare: plugin, direct })
   }
@@ -48,7 +59,7 @@ try {
       clearwake: of('clearwake'),
       'bare @fastify/http-proxy': of('bare'),
       direct: of('direct'),
-      ratio: Math.round(ratio * 100) / 100,
+      ratio: hundredths(ratio),
       aim: AIM,
     },
   ]
@@ -56,13 +67,8 @@ try {
     `${MACHINE}; answers a second, medians of ${ROUNDS} rounds of ${SECONDS} s, ${CONNECTIONS} connections`,
   )
   console.table(rows)
-  const file = join(projectRoot, '.test/bench-proxy.json')
-  writeFileSync(
-    file,
-    JSON.stringify({ machine: MACHINE, rounds: ROUNDS, seconds: SECONDS, rows }, null, 2),
-  )
-  console.log(`Written to ${file}`)
+  report('proxy', { rounds: ROUNDS, seconds: SECONDS, rows })
 } finally {
-  for (const child of children) child.kill()
+  await stop(children)
   rmSync(dataDir, { recursive: true, force: true })
 }

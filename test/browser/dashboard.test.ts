@@ -6,8 +6,12 @@ import t, { type Test } from 'tap'
 import { ADMIN } from '../support/administrator.js'
 import { temporaryFolder } from '../support/app.js'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { awayFromMidnight } from '../support/midnight.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-book.js'
+import { becomes } from '../support/patience.js'
+
+await awayFromMidnight()
 
 const DATA_DIR = temporaryFolder(t)
 const { url, call } = await startOrderApi(t, { DATA_DIR, LOGIN_LIMIT_PER_CLIENT: '1000' })
@@ -96,7 +100,7 @@ t.test('charts are drawn from the tables beside them, measure by measure', async
     t.equal(await pressed.getAttribute('data-measure'), measure)
     const values = await column(page, index)
     t.equal(values.length, 7)
-    t.same(await heights(page), values, `${measure}: the line is as high as the numbers`)
+    await becomes(t, () => heights(page), values, `${measure}: the line is as high as the numbers`)
   }
   t.same(complaints, { errors: [], strangers: [] })
 })
@@ -184,8 +188,9 @@ t.test(
         (name) => document.querySelector('#ranges [aria-current]')?.textContent === name,
         name,
       )
-      t.equal(
-        await page.evaluate(() => document.activeElement?.id),
+      await becomes(
+        t,
+        () => page.evaluate(() => document.activeElement?.id),
         `range-${range}`,
         'focus stays',
       )
@@ -262,8 +267,9 @@ t.test(
     }
     await page.getByRole('link', { name: 'Try again' }).press('Enter')
     t.equal((await shown(page)).range, '7 days')
-    t.equal(
-      await page.evaluate(() => document.activeElement?.id),
+    await becomes(
+      t,
+      () => page.evaluate(() => document.activeElement?.id),
       'range-7d',
       'the focus has a place',
     )

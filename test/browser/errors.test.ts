@@ -1,9 +1,10 @@
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { checkLooks } from '../support/looks.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
 import { testRedis } from '../support/redis.js'
+import { comesTrue } from '../support/patience.js'
 
 const redis = await testRedis(t)
 await redis.start()
@@ -17,25 +18,8 @@ const failure = (page: Page) => page.locator('#messages .failed')
 /** Starts Redis, and waits until the service has found it. */
 async function redisIsBack(): Promise<void> {
   await redis.start()
-  for (let tries = 0; tries < 200; tries++) {
-    if ((await fetch(`${service.url}/readyz`)).ok) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error('Redis is not found again')
-}
-
-async function checkLooks(t: Test, page: Page, name: string): Promise<void> {
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate(() => (window as any).axe.run())
-  t.same(
-    violations.map(({ id, nodes }: any) => [id, nodes.map(({ html }: any) => html)]),
-    [],
-    name,
-  )
-  const overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  )
-  t.equal(overflow, 0, `${name} does not scroll sideways`)
+  const isFound = async () => (await fetch(`${service.url}/readyz`)).ok
+  if (!(await comesTrue(isFound, { everyMs: 50 }))) throw new Error('Redis is not found again')
 }
 
 for (const [device, viewport, colorScheme] of [
@@ -104,11 +88,11 @@ for (const [device, viewport, colorScheme] of [
     await list.bringToFront()
     await list.getByRole('button', { name: 'Set', exact: true }).click()
     await list.getByText('was left as it is').or(list.getByText('is paid now')).waitFor()
-    t.equal(await failure(list).count(), 0, 'what is over is not told any more')
+    await failure(list).waitFor({ state: 'detached' })
     await order.bringToFront()
     await order.getByRole('button', { name: 'Save' }).click()
     await order.locator('.notes', { hasText: 'typed with care' }).waitFor()
-    t.equal(await failure(order).count(), 0)
+    await failure(order).waitFor({ state: 'detached' })
     await order.getByRole('button', { name: 'Edit Notes' }).click()
     await order.locator('#notes').fill('')
     await order.getByRole('button', { name: 'Save' }).click()
@@ -172,7 +156,7 @@ t.test('an error page of a proxy is told, and never put in the place of a part',
   await page.unroute('**/admin/orders/3/edit*')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.locator('.notes', { hasText: 'typed with care' }).waitFor()
-  t.equal(await told.count(), 0, 'what is over is not told any more')
+  await told.waitFor({ state: 'detached' })
 })
 
 t.test('with scripts off a form that failed is sent again by reloading', async (t) => {

@@ -8,6 +8,7 @@ import { prefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
 import { launchBrowser, listen, PHONE, readPng } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
+import { becomes, comesTrue } from '../support/patience.js'
 
 const { url } = await startApp(t)
 const browser = await launchBrowser()
@@ -200,7 +201,7 @@ t.test('the result follows what is typed, without losing the focus', async (t) =
   await page.waitForFunction(
     () => document.querySelector('.figure data')?.textContent === '3\u202f306',
   )
-  t.equal(await page.evaluate(() => document.activeElement?.id), 'quantity')
+  await becomes(t, () => page.evaluate(() => document.activeElement?.id), 'quantity')
   t.equal(await page.evaluate(() => document.body.dataset.flickered), undefined)
   await page.waitForFunction(() => document.querySelector('#announcement')?.textContent !== '')
   t.equal(
@@ -296,7 +297,7 @@ t.test('pressing Calculate leads to the outcome, or to the first wrong field', a
   await page.locator('#speedKn').fill('10')
   await calculate.click()
   await page.waitForFunction(() => document.activeElement?.id === 'outcome')
-  t.equal(await focused(), 'outcome')
+  await becomes(t, focused, 'outcome')
   t.ok(
     await page.locator('.split').evaluate((part) => {
       const { top, bottom } = part.getBoundingClientRect()
@@ -313,15 +314,16 @@ t.test('no focused field hides behind the result that sticks to the lower edge',
     const hidden: string[] = []
     for (let i = 0; i < 18; i++) {
       await page.keyboard.press('Tab')
-      await page.waitForTimeout(30)
-      const covered = await page.evaluate(() => {
-        const element = document.activeElement
-        if (!element?.matches('#trip :is(input, select, button, summary)')) return ''
-        const { left, top, width, height } = element.getBoundingClientRect()
-        const there = document.elementFromPoint(left + width / 2, top + height / 2)
-        return there?.closest('.headline') ? element.id || element.tagName : ''
-      })
-      if (covered) hidden.push(covered)
+      const covered = () =>
+        page.evaluate(() => {
+          const element = document.activeElement
+          if (!element?.matches('#trip :is(input, select, button, summary)')) return ''
+          const { left, top, width, height } = element.getBoundingClientRect()
+          const there = document.elementFromPoint(left + width / 2, top + height / 2)
+          return there?.closest('.headline') ? element.id || element.tagName : ''
+        })
+      // Scrolling takes a moment.
+      if (!(await comesTrue(async () => (await covered()) === ''))) hidden.push(await covered())
     }
     t.same(hidden, [], `${viewport.width} × ${viewport.height}`)
     await context.close()

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { ADMIN } from '../support/administrator.js'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
 import { manyOrders, startPortal } from '../support/portal.js'
+import { becomes } from '../support/patience.js'
 
 const { url } = await startPortal(t, manyOrders(30), { LOGIN_LIMIT_PER_CLIENT: '1000' })
 const browser = await launchBrowser()
@@ -15,7 +16,6 @@ const DEVICES = Object.entries({ phone: PHONE, desktop: DESKTOP })
 async function stranger(t: Test, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ viewport: DESKTOP, ...options })
   t.teardown(() => context.close())
-  context.setDefaultTimeout(10_000)
   return { context, page: await context.newPage() }
 }
 
@@ -37,7 +37,7 @@ for (const [device, viewport] of DEVICES) {
     const complaints = listen(context, url)
     await page.goto(`${url}/admin/orders?status=paid`)
     t.equal(new URL(page.url()).pathname, '/admin/login', 'a stranger is led to the login')
-    t.equal(await focused(page), 'email')
+    await becomes(t, () => focused(page), 'email')
     await fillIn(page, { ...ADMIN, password: 'wrong' })
     const error = page.getByRole('alert')
     await error.waitFor()
@@ -45,7 +45,7 @@ for (const [device, viewport] of DEVICES) {
     t.match(await page.title(), /^Error: Log in/)
     t.equal(await page.getByLabel('E-mail').inputValue(), ADMIN.email, 'the e-mail is kept')
     t.equal(await page.getByLabel('Password').inputValue(), '', 'and the password is not')
-    t.equal(await focused(page), 'password', 'which is typed next')
+    await becomes(t, () => focused(page), 'password', 'which is typed next')
     await page.keyboard.type(ADMIN.password)
     await page.keyboard.press('Enter')
     await page.waitForURL(`${url}/admin/orders?status=paid`)
@@ -67,10 +67,10 @@ t.test('what is missing or no address stands beside its field', async (t) => {
   await page.getByRole('button', { name: 'Log in' }).click()
   t.equal(await page.locator('#email-error').innerText(), 'Must be filled in')
   t.equal(await page.locator('#password-error').innerText(), 'Must be filled in')
-  t.equal(await focused(page), 'email')
+  await becomes(t, () => focused(page), 'email')
   await page.locator('form').evaluate((form: HTMLFormElement) => (form.noValidate = true))
   await fillIn(page, { email: 'admin', password: 'x' })
-  t.match(await page.locator('#email-error').innerText(), /e-mail address/)
+  await page.locator('#email-error', { hasText: 'e-mail address' }).waitFor()
   t.equal(await page.getByLabel('E-mail').inputValue(), 'admin')
   t.equal(await page.getByLabel('E-mail').getAttribute('aria-invalid'), 'true')
 })
@@ -165,12 +165,14 @@ for (const javaScriptEnabled of [true, false]) {
   t.test(`by keyboard alone, scripts ${javaScriptEnabled ? 'on' : 'off'}`, async (t) => {
     const { page } = await stranger(t, { javaScriptEnabled })
     await page.goto(`${url}/admin/orders`)
+    await page.locator('#email:focus').waitFor()
     await page.keyboard.type(ADMIN.email)
     await page.keyboard.press('Tab')
     await page.keyboard.type('wrong')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').waitFor()
+    await page.locator('#password:focus').waitFor()
     await page.keyboard.type(ADMIN.password)
     await page.keyboard.press('Enter')
     await page.waitForURL(`${url}/admin/orders`)

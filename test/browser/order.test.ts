@@ -5,6 +5,7 @@ import { ADMIN } from '../support/administrator.js'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
 import { newOrder } from '../support/order-book.js'
 import { COLLEAGUE, startReaders } from '../support/page-reader.js'
+import { becomes } from '../support/patience.js'
 
 const { url, ann } = await startReaders(t, { TIME_ZONE: 'Europe/Lisbon' })
 const browser = await launchBrowser()
@@ -67,7 +68,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.getByRole('button', { name: 'Save' }).first().click()
     await page.locator('#amount-error').waitFor({ state: 'visible' })
     t.match(await page.locator('#amount-error').innerText(), /two ways: write 12345 or 12\.3[45]\b/)
-    t.equal(await focused(page), 'amount', 'the first wrong field has the focus')
+    await becomes(t, () => focused(page), 'amount', 'the first wrong field has the focus')
 
     await page.locator('#amount').fill('12345')
     await page.getByRole('button', { name: 'Save' }).first().click()
@@ -75,8 +76,9 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     t.equal(await page.locator('.message').innerText(), `Order ${orderNumber} was saved.`)
     t.match(await page.locator('.figures').innerText(), /€12,345\.00/)
     t.match(await page.locator('#history').innerText(), /Amount.*€40\.09.*€12,345\.00/s)
-    t.equal(
-      await page.evaluate(() => document.activeElement?.getAttribute('aria-label')),
+    await becomes(
+      t,
+      () => page.evaluate(() => document.activeElement?.getAttribute('aria-label')),
       'Edit CO₂e and amount',
       'one goes on from where one was',
     )
@@ -141,7 +143,7 @@ t.test('an order moves on, and a move that came too late is explained', async (t
   await page.getByRole('button', { name: 'Mark as paid' }).click()
   await page.locator('.message').waitFor()
   t.match(await page.locator('.message').innerText(), `Order ${orderNumber} is now paid.`)
-  t.equal(await focused(page), 'order-title', 'the focus does not get lost')
+  await becomes(t, () => focused(page), 'order-title', 'the focus does not get lost')
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.locator('.message', { hasText: 'is pending again' }).waitFor()
   await page.getByRole('button', { name: 'Mark as paid' }).click()
@@ -170,14 +172,15 @@ t.test('cancelling asks first, by keyboard too, and can be undone', async (t) =>
   const dialog = page.getByRole('dialog', { name: `Cancel order ${orderNumber}?` })
   await dialog.waitFor()
   t.match(await dialog.innerText(), /Ann Example for Étoile du Nord: 2,000\.0 kg CO₂e, €40\.09/)
-  t.equal(
-    await page.evaluate(() => document.activeElement?.textContent),
+  await becomes(
+    t,
+    () => page.evaluate(() => document.activeElement?.textContent),
     'Keep the order',
     'what changes nothing has the focus',
   )
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
-  t.equal(await focused(page), 'cancel-order')
+  await becomes(t, () => focused(page), 'cancel-order')
   t.equal(page.url(), `${url}/admin/orders/${id}`, 'Escape closes the question only')
   t.match(await orderOf(id), { status: 'processing' })
 
@@ -301,7 +304,11 @@ t.test('keys lead through the list and back to where one was in it', async (t) =
   for (const customerName of names) ids.push((await enter({ customerName })).id)
   await page.goto(`${url}/admin/orders?q=zeta&sort=customerName`)
   await page.locator('.row-link').nth(1).click()
-  const shows = (name: string) => page.locator('.of', { hasText: name }).waitFor()
+  // The keys are heard once the page's scripts have run.
+  const shows = async (name: string) => {
+    await page.locator('.of', { hasText: name }).waitFor()
+    await page.waitForLoadState()
+  }
   await shows('Zeta 2')
   t.equal(await page.locator('.position').innerText(), '2 of 3')
   await page.keyboard.press('j')
@@ -322,8 +329,9 @@ t.test('keys lead through the list and back to where one was in it', async (t) =
   await page.waitForURL(/\/admin\/orders\?q=zeta&sort=customerName#row-/)
   t.equal(await page.locator('.row-link').count(), 3)
   await page.waitForFunction(() => document.activeElement?.matches('.row-link'))
-  t.equal(
-    await page.evaluate(() => document.activeElement?.closest('tr')?.id),
+  await becomes(
+    t,
+    () => page.evaluate(() => document.activeElement?.closest('tr')?.id),
     `row-${ids[0]}`,
     'one goes on from the row',
   )
@@ -413,7 +421,7 @@ t.test('a form takes nothing while it is being saved, and goes on if it was not'
   answer()
   await page.getByText('it is not known whether this was saved').waitFor()
   t.equal(await form.getAttribute('aria-busy'), null)
-  t.equal(await focused(page), 'notes', 'one goes on from where one was')
+  await becomes(t, () => focused(page), 'notes', 'one goes on from where one was')
   await page.keyboard.type(' later')
   await page.unroute('**/edit?*')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -426,10 +434,10 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     const { context, page } = await portal(t, { viewport })
     const complaints = listen(context, url)
     await page.goto(`${url}/admin/orders/new`)
-    t.equal(await focused(page), 'customerName')
+    await becomes(t, () => focused(page), 'customerName')
     await page.getByRole('button', { name: 'Enter the order' }).click()
     await page.locator('#customerName-error').waitFor({ state: 'visible' })
-    t.equal(await focused(page), 'customerName')
+    await becomes(t, () => focused(page), 'customerName')
     t.equal(await page.locator('.error:not(:empty)').count(), 4)
     t.match(
       await page.locator('.order-notice').innerText(),
@@ -451,7 +459,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.waitForFunction(
       () => document.querySelector<HTMLInputElement>('#co2eKg')?.value === '2380.514',
     )
-    t.equal(await focused(page), 'distance-consumption')
+    await becomes(t, () => focused(page), 'distance-consumption')
     await page.locator('#distance-speedKn').fill('lots')
     await page.locator('#distance-speedKn-error').waitFor({ state: 'visible' })
     t.equal(await page.locator('#distance-speedKn').getAttribute('aria-invalid'), 'true')

@@ -4,6 +4,7 @@ import t from 'tap'
 import { postJson, startApp } from '../support/app.js'
 import { DESKTOP, launchBrowser, listen, PHONE, readPng } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
+import { becomes } from '../support/patience.js'
 
 const { url } = await startApp(t)
 const browser = await launchBrowser()
@@ -211,7 +212,7 @@ t.test('the QR test page shows errors beside their fields and goes to the first'
   await page.locator('#fuel-quantity-error').waitFor({ state: 'visible' })
   t.equal(await page.locator('#fuel-quantity-error').innerText(), 'Must be a number')
   t.match(await page.locator('#vessel-imoNumber-error').innerText(), /not an IMO number/)
-  t.equal(await page.evaluate(() => document.activeElement?.id), 'fuel-quantity')
+  await becomes(t, () => page.evaluate(() => document.activeElement?.id), 'fuel-quantity')
   t.equal(await page.locator('#fuel-quantity').inputValue(), 'lots', 'nothing typed is lost')
   t.equal(await page.getByRole('img', { name: 'QR code' }).count(), 0)
 
@@ -219,8 +220,9 @@ t.test('the QR test page shows errors beside their fields and goes to the first'
   await page.locator('#vessel-imoNumber').fill('8814275')
   await page.getByRole('button', { name: 'Generate' }).click()
   await page.locator('#image-size-error').waitFor({ state: 'visible' })
-  t.equal(
-    await page.evaluate(() => document.activeElement?.id),
+  await becomes(
+    t,
+    () => page.evaluate(() => document.activeElement?.id),
     'image-size',
     'a folded field is unfolded',
   )

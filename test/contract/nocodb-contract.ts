@@ -21,7 +21,7 @@ const ORDERS = '/api/admin/orders'
 const COMMAND = join(projectRoot, '.test', 'src', 'commands', 'nocodb-setup.js')
 
 /** Longer than the interval of these tests, 0.3 s, and than a busy machine takes. */
-const SOON_MS = 6_000
+const SOON_MS = 60_000
 
 const run = promisify(execFile)
 
@@ -364,11 +364,11 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
     })
     t.match([...seen].join(), /1,000 of 2,500/)
     t.match([...seen].join(), /the orders are being taken in from NocoDB/)
-    t.ok(slowest < 500, `the slowest answer took ${slowest} ms`)
+    t.ok(slowest < 3_000, `the slowest answer took ${slowest} ms`)
     t.equal((await ordersIn(service)).totalItems, 2_500)
 
     await api('DELETE', records(base), [{ Id: 700 }, { Id: 2_100 }])
-    await until(async () => (await ordersIn(service)).totalItems === 2_498, 20_000)
+    await until(async () => (await ordersIn(service)).totalItems === 2_498, SOON_MS)
     t.equal((await service.call('GET', `${ORDERS}/700`)).status, 404)
     t.equal((await service.call('GET', `${ORDERS}/2100`)).status, 404)
   })
@@ -430,7 +430,7 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
     const service = await startOrderApi(t, base.environment)
     const unready = await until(async () => {
       const { body } = await service.call('GET', '/readyz')
-      return body.checks.orders.detail.includes('column') && body
+      return body.checks.orders.detail.includes('does not fit') && body
     }, SOON_MS)
     t.equal(unready.checks.orders.ready, false)
     t.match(unready.checks.orders.detail, /CustomerEmail is missing/)

@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import { startStandIn } from '../../src/order-source/stand-in/stand-in.js'
 import { movesFrom, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { cookieHeader, logIn, postLogin } from '../support/administrator.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
@@ -611,5 +612,74 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
         (await first.call('GET', `${ORDERS}/${id}/history`)).body,
       )
     }
+  })
+
+  t.test('an order is placed at the order source by one of many, with its id', async (t) => {
+    const standIn = await startStandIn({ token: 'stand-in-token' })
+    t.teardown(() => standIn.close())
+    const environment = {
+      ...(await empty(t)),
+      ORDERSOURCE_BASE_URL: standIn.url,
+      ORDERSOURCE_API_TOKEN: standIn.token,
+      ORDERSOURCE_TIMEOUT_MS: '2000',
+    }
+    const services = [
+      await startOrderApi(t, environment),
+      await startOrderApi(t, environment),
+    ] as const
+    const [first, second] = services
+    await Promise.all(services.map(({ url }) => untilReady(url)))
+    const { body: order } = await first.call('POST', ORDERS, newOrder({ status: 'paid' }))
+    const read = ({ call }: OrderApi) => call('GET', `${ORDERS}/${order.id}`)
+    await until(async () => (await read(second)).status === 200)
+
+    const send = async ({ url }: OrderApi, path: string, fields: Record<string, string> = {}) => {
+      const answer = await fetch(`${url}/admin/orders/${order.id}/placement${path}`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { authorization: `Bearer ${await logIn(url)}` },
+        body: new URLSearchParams(fields),
+      })
+      await answer.text()
+      return answer.status
+    }
+    const confirmed = { portfolio: '2', amountMinor: '6174', currency: 'USD' }
+    const place = (service: OrderApi, version: number) =>
+      send(service, '', { ...confirmed, version: String(version) })
+    const steps = async (service: OrderApi): Promise<string[]> => {
+      const { body } = await service.call('GET', `${ORDERS}/${order.id}/history`)
+      return body.items.flatMap(({ changes }: any) =>
+        changes.flatMap(({ field, to }: any) => (field === 'placement' ? [to.state] : [])),
+      )
+    }
+
+    standIn.fault = 'reset after the order'
+    const statuses = await Promise.all(
+      [first, second, first, second].map((service) => place(service, 1)),
+    )
+    standIn.fault = null
+    t.equal(standIn.ledger.orders.length, 1)
+    t.equal(statuses.filter((status) => status === 504).length, 1, statuses.join(', '))
+    await until(async () => (await steps(first)).length === 2)
+    t.strictSame(await steps(first), ['unanswered', 'sent'])
+
+    // A history that does not keep everything keeps this.
+    for (const text of ['a', 'b', 'c', 'd', 'e']) {
+      const changed = await first.call('PATCH', `${ORDERS}/${order.id}`, {
+        notes: text.repeat(9_990),
+      })
+      t.equal(changed.status, 200)
+    }
+    const version = Number((await read(first)).body.version)
+    await until(async () => (await read(second)).body.version === version)
+    t.equal((await steps(second))[0], 'unanswered')
+    t.equal(await place(second, version), 409)
+    t.equal(standIn.ledger.orders.length, 1)
+
+    t.equal(await send(second, '/look'), 303)
+    t.match((await read(second)).body, { orderSourceId: '1', version: version + 1 })
+    t.equal((await steps(second))[0], 'placed')
+    await until(async () => (await read(first)).body.orderSourceId === '1')
+    check?.(environment)
   })
 }

@@ -3,8 +3,11 @@ import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { logIn } from '../support/administrator.js'
 import { temporaryFolder } from '../support/app.js'
+import { awayFromMidnight } from '../support/midnight.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-book.js'
+
+await awayFromMidnight()
 
 const HTMX = { 'hx-request': 'true', 'hx-request-type': 'partial', 'hx-target': 'div#figures' }
 const DAY_MS = 24 * 60 * 60 * 1000

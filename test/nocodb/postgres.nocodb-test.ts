@@ -9,4 +9,5 @@ const nocoDb = await startNocoDb(t, await startPostgres(t))
 
 ordersContract(t, { empty: async () => (await nocoDb.ordersBase()).environment })
 nocoDbContract(t, nocoDb)
-outageContract(t, nocoDb)
+// What outages do does not depend on the database behind NocoDB, and takes long.
+if (process.env.NOCODB_TESTS !== 'short') outageContract(t, nocoDb)

@@ -2,6 +2,7 @@ import t from 'tap'
 import { nocoDbContract } from '../contract/nocodb-contract.js'
 import { ordersContract } from '../contract/orders-contract.js'
 import { outageContract } from '../contract/outage-contract.js'
+import { portalContract } from '../contract/portal-contract.js'
 import { startNocoDb } from '../support/nocodb.js'
 
 const nocoDb = await startNocoDb(t)
@@ -9,3 +10,4 @@ const nocoDb = await startNocoDb(t)
 ordersContract(t, { empty: async () => (await nocoDb.ordersBase()).environment })
 nocoDbContract(t, nocoDb)
 outageContract(t, nocoDb)
+portalContract(t, nocoDb)

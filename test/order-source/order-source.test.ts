@@ -153,6 +153,25 @@ t.test('what the order source refuses comes with its own words', async (t) => {
   t.match(await stranger.placeOffsetOrder(ORDER, 'key'), { outcome: 'refused', status: 401 })
 })
 
+t.test('a refusal that leaves open what was done is none where money is spent', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const source = sourceAt(t, upstream.url)
+  for (const [status, outcome] of [
+    [400, 'refused'],
+    [402, 'refused'],
+    [408, 'unknown'],
+    [409, 'unknown'],
+    [425, 'unknown'],
+    [429, 'refused'],
+    [499, 'unknown'],
+  ] as const) {
+    upstream.answer = (_request, response) => response.writeHead(status).end('{"message":"no"}')
+    t.match(await source.placeOffsetOrder(ORDER, 'key'), { outcome }, String(status))
+    const priced = await source.placeOffsetOrder({ ...ORDER, dryRun: true }, 'key')
+    t.match(priced, { outcome: 'refused', status })
+  }
+})
+
 t.test('words of the order source are one line, short, and without our token', async (t) => {
   const upstream = await recordingUpstream(t)
   const source = sourceAt(t, upstream.url)

@@ -23,9 +23,11 @@ import { Order } from '../../src/orders/order.js'
 import { projectRoot } from '../../src/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 import { startExportApp } from '../support/export-app.js'
+import { awayFromMidnight } from '../support/midnight.js'
 import { fillBook } from '../support/order-book.js'
 import { order, orderText, randomOrders, usualOrders } from '../support/orders.js'
 import { readCsv, readWorkbook } from '../support/spreadsheet.js'
+import { comesTrue } from '../support/patience.js'
 
 const run = promisify(execFile)
 
@@ -79,14 +81,6 @@ function canBeTidied(path: string): boolean {
   const [outcome] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
   db.close()
   return outcome?.busy === 0
-}
-
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let tries = 0; tries < 300; tries++) {
-    if (condition()) return true
-    await sleep(10)
-  }
-  return false
 }
 
 const service = await startExportApp(t, random.path, { TIME_ZONE })
@@ -391,6 +385,7 @@ t.test('an export is of one moment, whatever is written meanwhile', async (t) =>
 // The address
 
 t.test('a file is offered under its name, uncached', async (t) => {
+  await awayFromMidnight(TIME_ZONE)
   const today = new Intl.DateTimeFormat('sv-SE', { timeZone: TIME_ZONE }).format(new Date())
   const csv = await fetch(url)
   await csv.arrayBuffer()
@@ -477,7 +472,7 @@ for (const format of ['csv', 'xlsx'] as const) {
         if (moment === 'at the end') await buffer(file)
         leaving.abort()
       }
-      t.ok(await until(() => exports.underWay() === 0), `${moment}: none is under way`)
+      t.ok(await comesTrue(() => exports.underWay() === 0), `${moment}: none is under way`)
       t.ok(canBeTidied(some), 'and nobody reads the book')
     }
   })
@@ -496,7 +491,7 @@ t.test('a reader that takes nothing for long is left', async (t) => {
   await once(file, 'readable')
   const [error] = (await once(file, 'error')) as [Error]
   t.match(error.message, /nobody reads/)
-  t.ok(await until(() => canBeTidied(many)))
+  t.ok(await comesTrue(() => canBeTidied(many)))
 })
 
 t.test('a client that goes is not an error, and makes room for the next', async (t) => {
@@ -510,11 +505,11 @@ t.test('a client that goes is not an error, and makes room for the next', async 
     await (i % 2 === 0 ? asked : response)
     leaving.abort()
     await response.catch(() => {})
-    await until(() => aborted().length === i + 1)
+    await comesTrue(() => aborted().length === i + 1)
     t.equal(aborted().length, i + 1)
     // The thread takes a moment to end.
     await sleep(300)
-    await until(() => canBeTidied(some))
+    await comesTrue(() => canBeTidied(some))
   }
   t.same(
     log.filter(({ level }) => Number(level) >= 50),
@@ -547,12 +542,11 @@ t.test('two exports at once, and the third is asked to come back', async (t) => 
     'a line in the log is enough',
   )
   leaving.abort()
-  let again = await fetch(url)
-  for (let tries = 0; again.status === 503 && tries < 100; tries++) {
-    await sleep(20)
-    again = await fetch(url)
+  const isServed = async () => {
+    const again = await fetch(url)
+    return (await again.text()).endsWith('\r\n') && again.status === 200
   }
-  t.ok((await again.text()).endsWith('\r\n'), 'and is served when they are gone')
+  t.ok(await comesTrue(isServed, { everyMs: 20 }), 'and is served when they are gone')
 })
 
 // Failures
@@ -597,7 +591,7 @@ t.test('a failure after the first byte cuts the connection', async (t) => {
     exports.start({ ...all('csv'), sort: '-orderNumber' }, staying()),
     /unknown code: 99/,
   )
-  t.ok(await until(() => exports.underWay() === 0))
+  t.ok(await comesTrue(() => exports.underWay() === 0))
 })
 
 t.test('a stop lets short exports finish, and ends those that nobody reads', async (t) => {

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { bookPath } from '../../src/orders/book/order-book.js'
+import { bookPath, openOrderBook } from '../../src/orders/book/order-book.js'
+import { changeSeveral } from '../../src/orders/pages/bulk-changes.js'
 import { temporaryFolder } from '../support/app.js'
 import { fillBook } from '../support/order-book.js'
 import { HTMX, startReaders, type PageAnswer, type Reader } from '../support/page-reader.js'
@@ -309,6 +310,31 @@ t.test('one chosen twice is changed once', async (t) => {
   const form = new URLSearchParams('order=1:1&order=1:1&action=paid')
   t.match(summary(await ann.post(`${LIST}/several`, form)), /^1 order is paid now\.$/)
   t.match(await orderOf(ann, 1), { status: 'paid', version: 2 })
+})
+
+t.test('several orders that take longer than a person waits are left where it was', async (t) => {
+  const path = bookPath(temporaryFolder(t))
+  fillBook(path, 'UTC', manyOrders(3))
+  const book = openOrderBook({ path, timeZone: 'UTC' })
+  t.teardown(() => book.close())
+  const slow = {
+    ...book,
+    cancel: async (...wanted: Parameters<typeof book.cancel>) => {
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      return book.cancel(...wanted)
+    },
+  }
+  const chosen = ['1', '2', '3'].map((id) => ({ id, version: 1 }))
+  const { done, refused } = await changeSeveral(slow, chosen, { kind: 'cancel' }, 'ann', 10)
+  t.same(
+    done.map(({ id }) => id),
+    ['1'],
+  )
+  t.match(refused, [
+    { id: '2', reason: 'was not tried any more' },
+    { id: '3', reason: 'was not tried any more' },
+  ])
+  t.not(book.get('2')?.status, 'cancelled')
 })
 
 t.test('cancelling several asks first, and does it then', async (t) => {

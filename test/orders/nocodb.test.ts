@@ -21,6 +21,7 @@ import { readRecord, writeRecord } from '../../src/orders/nocodb/order-record.js
 import { requestBudget } from '../../src/orders/nocodb/request-budget.js'
 import { orderOfRow, type Row } from '../../src/orders/nocodb/row-order.js'
 import { misfits } from '../../src/orders/nocodb/table-fit.js'
+import { freshnessView } from '../../src/orders/pages/freshness-view.js'
 import { order, randomOrders } from '../support/orders.js'
 
 const TOKEN = 'the-token-of-the-tests'
@@ -456,4 +457,28 @@ t.test('all variables of NocoDB are set, or none', async (t) => {
   }
   t.match(wrong, 'NOCODB_REQUESTS_PER_SECOND must be')
   t.notMatch(wrong, /password/)
+})
+
+t.test('how old orders are is told in words, while something keeps them from catching up', (t) => {
+  const now = Date.parse('2026-11-20T14:07:30Z')
+  const reader = { locale: 'en-GB', timeZone: 'Europe/Paris', now }
+  const view = (asOf: string | null, trouble: string | null, takesChanges = false) =>
+    freshnessView({ asOf, trouble, takesChanges }, reader)
+  t.equal(freshnessView(null, reader), null, 'a book of our own is never late')
+  t.equal(view('2026-11-20T14:07:00Z', null), null)
+  t.equal(view(null, 'The orders are being taken in'), null, 'pages tell that by themselves')
+  t.strictSame(view('2026-11-20T14:02:20Z', 'NocoDB cannot be reached'), {
+    asOf: '2026-11-20T14:02:20Z',
+    time: '15:02',
+    ago: '5 min ago',
+    timeZone: 'Europe/Paris',
+    text: 'NocoDB cannot be reached. Until that is over, changes cannot be saved.',
+  })
+  t.match(view('2026-11-20T14:07:00Z', 'x'), { ago: 'less than a minute ago' })
+  t.match(view('2026-11-19T23:30:00Z', 'x'), { time: '00:30', ago: '14 hr ago' })
+  t.match(view('2026-11-18T09:00:00Z', 'x'), { time: '18 Nov 2026, 10:00', ago: '2 days ago' })
+  t.match(view('2026-11-20T14:00:00Z', 'NocoDB answers slowly', true), {
+    text: 'NocoDB answers slowly.',
+  })
+  t.end()
 })

@@ -17,6 +17,7 @@ import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
 import { rawGet, rawRequest } from '../support/raw-http.js'
 import { pointAt } from '../support/recording-upstream.js'
 import { routeTable } from '../support/route-table.js'
+import { comesTrue } from '../support/patience.js'
 
 const run = promisify(execFile)
 
@@ -61,13 +62,8 @@ async function configProblem(environment: NodeJS.ProcessEnv): Promise<string> {
 }
 
 async function logged(t: Test, find: (entry: Record<string, unknown>) => boolean) {
-  for (let i = 0; i < 200; i++) {
-    const entry = log.find(find)
-    if (entry) return entry
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  t.fail('no such log entry')
-  return {}
+  t.ok(await comesTrue(() => log.some(find)), 'there is such a log entry')
+  return log.find(find) ?? {}
 }
 
 // Configuration

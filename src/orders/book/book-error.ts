@@ -16,11 +16,19 @@ const REASONS: readonly [codes: RegExp, reason: string][] = [
   [/^SQLITE_BUSY/, 'another process writes to it, so start again when that is done'],
 ]
 
+/** Why something could not be done with the file of a book, and what to do, in words. */
+const wordsFor = (error: unknown): string | undefined =>
+  REASONS.find(([codes]) => codes.test(codeOf(error)))?.[1]
+
+/** The same with its code, to be told where the file is not named. */
+export const reasonOf = (error: unknown): string =>
+  `${wordsFor(error) ?? 'for an unknown reason'} (${codeOf(error) || 'no code'})`
+
 /** What a library or the system throws over the file of a book, as a BookError. */
 export function asBookError(path: string, error: unknown): BookError {
   if (error instanceof BookError) return error
   const code = codeOf(error)
-  const [, reason] = REASONS.find(([codes]) => codes.test(code)) ?? []
+  const reason = wordsFor(error)
   return new BookError(
     `${path} cannot be opened (${code || 'unknown reason'})${reason === undefined ? '' : `: ${reason}`}.`,
     { cause: error },

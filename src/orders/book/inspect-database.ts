@@ -32,7 +32,17 @@ function missingPart(db: Database.Database, layout: number): string | undefined 
   return missing
 }
 
-function check(db: Database.Database, path: string): void {
+/** Whether each page of a file is as SQLite left it; takes time in proportion to its size. */
+export function isWhole(db: Database.Database): boolean {
+  try {
+    return db.pragma('quick_check(1)', { simple: true }) === 'ok'
+  } catch (error) {
+    if (isDamage(error)) return false
+    throw error
+  }
+}
+
+function check(db: Database.Database, { path, isToBeRead }: Inspected): void {
   const layout = layoutOf(db)
   const id = db.pragma('application_id', { simple: true })
   if (id !== APPLICATION_ID) {
@@ -45,8 +55,8 @@ function check(db: Database.Database, path: string): void {
       `${path} was written by a newer Clearwake (layout ${layout}, this one knows ${LAYOUT}): run that version. The file was left as it is.`,
     )
   }
-  const faults = db.pragma('quick_check(1)', { simple: true })
-  if (faults !== 'ok') throw damaged(path)
+  // Nor is a damaged file brought to another layout.
+  if ((isToBeRead || layout < LAYOUT) && !isWhole(db)) throw damaged(path)
   const missing = missingPart(db, layout)
   if (missing !== undefined) {
     throw new BookError(
@@ -55,16 +65,22 @@ function check(db: Database.Database, path: string): void {
   }
 }
 
+interface Inspected {
+  path: string
+  /** Every page of it, now */
+  isToBeRead: boolean
+}
+
 /**
  * Looks at a file and throws a BookError where it is no order book that this version can use.
  * Nothing is written to the file then, and nothing new is left beside it.
  */
-export function inspectDatabase(path: string, waitMs: number): void {
+export function inspectDatabase({ path, isToBeRead }: Inspected, waitMs: number): void {
   const stoodAlone = !existsSync(`${path}-wal`) && !existsSync(`${path}-shm`)
   let db
   try {
     db = new Database(path, { readonly: true, timeout: waitMs })
-    check(db, path)
+    check(db, { path, isToBeRead })
   } catch (error) {
     db?.close()
     if (stoodAlone) removeCompanions(path)

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import { asBookError, BookError } from './book-error.js'
 import { createDatabase, removeDrafts } from './create-database.js'
 import { inspectDatabase } from './inspect-database.js'
+import { CHECKED_AT_ONCE, isCheckedAtOnce } from './integrity.js'
 import { migrate } from './migrations.js'
 
 export { BookError }
@@ -30,13 +31,15 @@ function provide(path: string): void {
 
 /**
  * Opens the order book for reading and writing, and makes it where there is none. What has been
- * committed survives the end of the process and of the machine. Throws BookError.
+ * committed survives the end of the process and of the machine. A file of more bytes than are
+ * checked at once is not looked through for damage. Throws BookError.
  */
-export function openDatabase(path: string): Database.Database {
+export function openDatabase(path: string, checkedAtOnce = CHECKED_AT_ONCE): Database.Database {
   let db
   try {
     provide(path)
-    inspectDatabase(path, OPENING_WAITS_MS)
+    const isToBeRead = isCheckedAtOnce(path, checkedAtOnce)
+    inspectDatabase({ path, isToBeRead }, OPENING_WAITS_MS)
     removeDrafts(path)
     db = connect(path, {})
     db.pragma('journal_mode = WAL')

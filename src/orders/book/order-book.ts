@@ -11,7 +11,9 @@ import {
 } from '../order-changes.js'
 import type { OrderFilters } from '../order-filters.js'
 import { parseOrderId } from '../order-id.js'
-import { asBookError } from './book-error.js'
+import { steppedOrder, type Placement } from '../placement/placement.js'
+import { asBookError, reasonOf } from './book-error.js'
+import { CHECKED_AT_ONCE, integrityCheck, isCheckedAtOnce } from './integrity.js'
 import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
 import { orderNumbers } from './order-numbers.js'
@@ -47,6 +49,11 @@ export class BookUnwritableError extends Error {
   }
 }
 
+/** Writes as much as a large order, and takes it away again. */
+const TRIAL = `
+  INSERT OR REPLACE INTO settings VALUES ('trial', hex(zeroblob(32768)));
+  DELETE FROM settings WHERE name = 'trial';`
+
 const WRITING_WAITS_MS = 5_000
 const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
 
@@ -64,13 +71,15 @@ interface Options {
   path: string
   /** Zone whose days filters and sums go by */
   timeZone: string
+  /** Bytes of a book up to which it is looked through for damage before it opens, not beside */
+  checkedAtOnce?: number
 }
 
 /** Where the book lies in the data folder. */
 export const bookPath = (dataDir: string): string => join(dataDir, 'orders.db')
 
-function openForDaysOf(path: string, timeZone: string) {
-  const db = openDatabase(path)
+function openForDaysOf({ path, timeZone, checkedAtOnce }: Options) {
+  const db = openDatabase(path, checkedAtOnce)
   try {
     return { db, calendar: keepTimeZone(db, timeZone) }
   } catch (error) {
@@ -81,10 +90,13 @@ function openForDaysOf(path: string, timeZone: string) {
 
 /**
  * Opens the order book. Throws BookError where the file does not do. From then on, all reading and
- * writing throws a Problem (503) while the book goes by the days of another process's time zone.
+ * writing throws a Problem (503) while the book goes by the days of another process's time zone,
+ * and once damage has been found in a book too large to be looked through before.
  */
-export function openOrderBook({ path, timeZone }: Options) {
-  const { db, calendar } = openForDaysOf(path, timeZone)
+export function openOrderBook(options: Options) {
+  const { path, timeZone, checkedAtOnce = CHECKED_AT_ONCE } = options
+  const { db, calendar } = openForDaysOf(options)
+  const integrity = isCheckedAtOnce(path, checkedAtOnce) ? null : integrityCheck(path)
   // From here on nobody waits long inside SQLite, as that stops the whole process.
   db.pragma('busy_timeout = 20')
   const records = orderRecords(db, calendar)
@@ -96,27 +108,40 @@ export function openOrderBook({ path, timeZone }: Options) {
   const finder = orderFinder(reading, calendar)
   const rollUps = rollUpReader(reading)
   const search = searchThread(path, timeZone)
-  const checkForReading = timeZoneCheck(reading, timeZone)
-  const checkForWriting = timeZoneCheck(db, timeZone)
+  const checkDays = {
+    reading: timeZoneCheck(reading, timeZone),
+    writing: timeZoneCheck(db, timeZone),
+  }
+  const check = (purpose: 'reading' | 'writing'): void => {
+    integrity?.check()
+    checkDays[purpose]()
+  }
 
   /** Reads all of it as it was at one moment. */
   const atOneMoment = <T>(read: () => T): T =>
     reading.transaction(() => {
-      checkForReading()
+      check('reading')
       return read()
     })()
+
+  /** Why the disk did not take the last change; `null` where it did */
+  let diskFault: unknown = null
 
   /** Runs in a transaction of its own; where others write just now, it waits without stopping the process. */
   async function writing<T>(work: () => T): Promise<T> {
     const transaction = db.transaction(() => {
-      checkForWriting()
+      check('writing')
       return work()
     })
+    await integrity?.whole()
     const givesUp = performance.now() + WRITING_WAITS_MS
     for (;;) {
       try {
-        return transaction.immediate()
+        const outcome = transaction.immediate()
+        diskFault = null
+        return outcome
       } catch (error) {
+        if (isOfDisk(error)) diskFault = error
         const gaveUp = isBusy(error) && performance.now() > givesUp
         if (gaveUp || isOfDisk(error)) throw new BookUnwritableError(error)
         if (!isBusy(error)) throw error
@@ -136,9 +161,9 @@ export function openOrderBook({ path, timeZone }: Options) {
   const lastId = db.prepare<[], number>('SELECT coalesce(max(id), 0) FROM orders').pluck()
 
   try {
-    dropOldKeys(Date.now())
+    // Else the next order with a key does it.
+    if (integrity === null) dropOldKeys(Date.now())
   } catch (error) {
-    // The next order with a key does it.
     if (!isBusy(error) && !isOfDisk(error)) throw error
   }
 
@@ -222,10 +247,29 @@ export function openOrderBook({ path, timeZone }: Options) {
       change(id, context, (order, now) =>
         restoredOrder(order, written.history(Number(order.id)) ?? [], now),
       ),
+    /** Notes the next step of placing an order at the order source, where it follows. */
+    notePlacement: (id: string, step: Placement, context: ChangeContext) =>
+      change(id, context, (order, now) =>
+        steppedOrder(order, written.history(Number(order.id)) ?? [], step, now),
+      ),
     /** Throws where the book cannot be read, or goes by other days. */
-    check: checkForReading,
+    check: () => check('reading'),
+    /**
+     * Why the disk takes no changes, in words; `null` where nothing is known to be wrong. After a
+     * change that failed, it tries by itself whether the next would.
+     */
+    diskTrouble(): string | null {
+      if (diskFault === null) return null
+      try {
+        db.exec(TRIAL)
+        diskFault = null
+        return null
+      } catch (error) {
+        return reasonOf(isBusy(error) ? diskFault : error)
+      }
+    },
     async close(): Promise<void> {
-      await search.close()
+      await Promise.all([search.close(), integrity?.close()])
       reading.close()
       db.close()
     },

@@ -12,7 +12,7 @@ interface Options {
 
 /** Files of orders: by the API, and for browsers. */
 const orderExport: FastifyPluginAsync<Options> = async (app, options) => {
-  tellFreshness(app, options.book)
+  tellFreshness(app, options.book, options.timeZone)
   const sendOrders = ordersSender(app, options)
   await app.register(routes, { sendOrders })
   await app.register(pages, { sendOrders })

@@ -17,6 +17,9 @@ interface Options {
 
 const RETRY_AFTER = { 'retry-after': '5' }
 
+/** Longer than a copy that keeps up is behind, beside the time between two looks, ms. */
+const LATE_AFTER_MS = 60_000
+
 const count = (number: number, noun: string): string =>
   `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 
@@ -25,15 +28,30 @@ const progressOf = ({ progress }: SyncState): string =>
     ? ''
     : `: ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`
 
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** What keeps the copy from catching up, a sentence without its end; `null` where nothing does. */
+function troubleOf({ trouble, misfits }: SyncState): string | null {
+  if (trouble === null || misfits.length === 0) return trouble
+  return `the orders table in NocoDB does not fit (${misfits.join('; ')}), and npm run nocodb:setup adds what it lacks`
+}
+
+/** How far the first load has come, a sentence without its end. */
+function loading(state: SyncState): string {
+  const trouble = troubleOf(state)
+  const progress = `the orders are being taken in from NocoDB${progressOf(state)}`
+  return trouble === null ? progress : `${progress}. That does not go on: ${trouble}`
+}
+
 /** How the orders stand, in words for an operator. */
 function describe(state: SyncState): string {
-  const { isLoaded, asOf, trouble, misfits, leftOut } = state
+  const { isLoaded, asOf, leftOut } = state
+  const trouble = troubleOf(state)
   const parts = [
     isLoaded
       ? `the orders can be read, as they were in NocoDB at ${asOf ?? 'an unknown time'}`
       : `the orders are being taken in from NocoDB${progressOf(state)}`,
     ...(trouble === null ? [] : [`since then ${trouble}`]),
-    ...misfits.map((misfit) => `column ${misfit}`),
     ...(leftOut.count === 0
       ? []
       : [`${count(leftOut.count, 'row')} left out as no order (${leftOut.first.join('; ')})`]),
@@ -55,8 +73,9 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
   function requireLoaded(): void {
     const state = thread.state()
     if (state.isLoaded) return
-    throw new Problem(503, `The orders are being taken in from NocoDB${progressOf(state)}.`, {
+    throw new Problem(503, `${capital(loading(state))}.`, {
       headers: RETRY_AFTER,
+      members: { progress: state.progress ?? { done: 0, total: 0 } },
     })
   }
 
@@ -68,8 +87,14 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
       book.check()
     },
     freshness() {
-      const { asOf, trouble } = thread.state()
-      return { asOf, trouble }
+      const state = thread.state()
+      const { isLoaded } = state
+      const asOf = isLoaded ? state.asOf : null
+      if (!isLoaded) return { asOf, trouble: capital(loading(state)), takesChanges: false }
+      const trouble = troubleOf(state)
+      if (trouble !== null) return { asOf, trouble, takesChanges: false }
+      const isLate = Date.now() - Date.parse(asOf ?? '') > LATE_AFTER_MS + settings.syncIntervalMs
+      return { asOf, trouble: isLate ? 'NocoDB answers slowly' : null, takesChanges: true }
     },
     // Away or not, NocoDB is not needed for reading, and no other process could do more.
     readiness() {
@@ -99,6 +124,8 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
       thread.ask<ChangeOutcome>({ kind: 'change', id, changes, context }),
     cancel: (id, context) => thread.ask<ChangeOutcome>({ kind: 'cancel', id, context }),
     restore: (id, context) => thread.ask<ChangeOutcome>({ kind: 'restore', id, context }),
+    notePlacement: (id, step, context) =>
+      thread.ask<ChangeOutcome>({ kind: 'notePlacement', id, step, context }),
     async close() {
       await thread.close()
       await book.close()

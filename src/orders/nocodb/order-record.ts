@@ -1,5 +1,6 @@
 import type { HistoryEntry } from '../book/order-records.js'
 import type { Order } from '../order.js'
+import { placementIn } from '../placement/placement.js'
 
 /** An order as it was last written from here, exactly; its columns may hold less. */
 export type RecordedOrder = Omit<Order, 'id' | 'orderNumber' | 'version'>
@@ -22,15 +23,20 @@ export interface OrderRecord {
 const MOST_HISTORY_BYTES = 40 * 1024
 const MOST_ENTRIES = 500
 
-/** The newest entries of a history that find room, the last one always. */
+/**
+ * The newest entries of a history that find room, the last one always; and the last step of placing
+ * the order at the order source, as forgetting that may buy it twice.
+ */
 function bounded(history: RecordedEntry[]): HistoryEntry[] {
   const kept: RecordedEntry[] = []
+  const lastStep = history.findLast((entry) => placementIn([entry]) !== null)
   let bytes = 0
   for (const entry of history.slice(-MOST_ENTRIES).reverse()) {
     bytes += Buffer.byteLength(JSON.stringify(entry))
     if (bytes > MOST_HISTORY_BYTES && kept.length > 0) break
     kept.push(entry)
   }
+  if (lastStep !== undefined && !kept.includes(lastStep)) kept.push(lastStep)
   return kept.reverse()
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ChangeContext, ChangeOutcome, CreateOutcome } from '../book/order-book.js'
 import { cancelledOrder, changedOrder, restoredOrder } from '../order-changes.js'
 import type { NewOrder, OrderChanges } from '../order.js'
+import { steppedOrder, type Placement } from '../placement/placement.js'
 import type { ColumnTitles } from './columns.js'
 import { orderEntry } from './order-entry.js'
 import { orderLine } from './order-line.js'
@@ -66,6 +67,17 @@ export function orderWrites({ canWrite, onUnnumbered, ...store }: Options) {
     async restore(id: string, context: ChangeContext): Promise<ChangeOutcome> {
       requireWritable()
       return versions.change(id, context, restoredOrder)
+    },
+    /** Notes the next step of placing an order at the order source, where it follows. */
+    async notePlacement(
+      id: string,
+      step: Placement,
+      context: ChangeContext,
+    ): Promise<ChangeOutcome> {
+      requireWritable()
+      return versions.change(id, context, (order, history, now) =>
+        steppedOrder(order, history, step, now),
+      )
     },
     adopt: versions.adopt,
   }

@@ -1,5 +1,6 @@
 import type { ChangeContext, ChangeOutcome, CreateOutcome } from '../book/order-book.js'
 import type { NewOrder, OrderChanges } from '../order.js'
+import type { Placement } from '../placement/placement.js'
 import type { NocoDbSettings } from './settings.js'
 import type { SyncState, ThreadLog } from './sync-state.js'
 import type { WriteRefusal } from './write-refusal.js'
@@ -15,6 +16,7 @@ export type WriteTask =
   | { kind: 'create'; given: NewOrder; by: string; idempotencyKey: string | undefined }
   | { kind: 'change'; id: string; changes: OrderChanges; context: ChangeContext }
   | { kind: 'cancel' | 'restore'; id: string; context: ChangeContext }
+  | { kind: 'notePlacement'; id: string; step: Placement; context: ChangeContext }
 
 export interface WriteQuestion {
   number: number

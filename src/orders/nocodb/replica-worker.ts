@@ -68,6 +68,8 @@ function done(task: WriteTask): Promise<WriteOutcome> {
       return writes.cancel(task.id, task.context)
     case 'restore':
       return writes.restore(task.id, task.context)
+    case 'notePlacement':
+      return writes.notePlacement(task.id, task.step, task.context)
   }
 }
 

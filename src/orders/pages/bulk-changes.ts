@@ -1,4 +1,10 @@
-import type { ChangeOutcome, OrderBook } from '../book/order-book.js'
+import { Problem } from '../../plugins/problem.js'
+import {
+  BookUnwritableError,
+  type ChangeContext,
+  type ChangeOutcome,
+  type OrderBook,
+} from '../book/order-book.js'
 import { isLiveStatus, STATUS_NAMES } from './order-words.js'
 import type { LiveStatus, Order } from '../order.js'
 
@@ -59,25 +65,57 @@ function refusal(outcome: ChangeOutcome): string | null {
   }
 }
 
-/** Changes several orders, each by itself: one that is refused does not hold up the others. */
+/** A person waits for all of them, and browsers and proxies no longer than a minute. */
+const LONGEST_MS = 40_000
+const NOT_TRIED = 'was not tried any more'
+
+/** Why the orders take no changes; throws any other error. */
+function refusedBy(error: unknown): string {
+  if (error instanceof BookUnwritableError) return 'could not be changed at the moment'
+  if (error instanceof Problem && error.statusCode >= 500) return `– ${error.message}`
+  throw error
+}
+
+/**
+ * Changes several orders, each by itself: one that is refused does not hold up the others. Where
+ * the orders take no changes any more, or too slowly, it tells how far that was; throws where
+ * nothing was changed for that.
+ */
 export async function changeSeveral(
   book: OrderBook,
   chosen: Chosen[],
   action: BulkAction,
   by: string,
+  longestMs = LONGEST_MS,
 ): Promise<BulkOutcome> {
   const outcomes: BulkOutcome = { done: [], unchanged: [], refused: [] }
-  for (const { id, version } of chosen) {
-    const context = { by, ifVersions: [version] }
-    const outcome =
-      action.kind === 'cancel'
-        ? await book.cancel(id, context)
-        : await book.change(id, { status: action.status }, context)
-    if (outcome.outcome === 'changed') outcomes.done.push(outcome.order)
-    else if (outcome.outcome === 'unchanged') outcomes.unchanged.push(outcome.order)
-    else if (outcome.outcome === 'stale' && isSoAlready(outcome.order, action)) {
-      outcomes.unchanged.push(outcome.order)
-    } else outcomes.refused.push({ id, order: book.get(id), reason: refusal(outcome) ?? '' })
+  const refuse = (id: string, reason: string): void => {
+    outcomes.refused.push({ id, order: book.get(id), reason })
+  }
+  const change = (id: string, context: ChangeContext): Promise<ChangeOutcome> =>
+    action.kind === 'cancel'
+      ? book.cancel(id, context)
+      : book.change(id, { status: action.status }, context)
+
+  const givesUp = performance.now() + longestMs
+  let isOver = false
+  for (const [index, { id, version }] of chosen.entries()) {
+    if (isOver || performance.now() > givesUp) {
+      refuse(id, NOT_TRIED)
+      continue
+    }
+    try {
+      const outcome = await change(id, { by, ifVersions: [version] })
+      if (outcome.outcome === 'changed') outcomes.done.push(outcome.order)
+      else if (outcome.outcome === 'unchanged') outcomes.unchanged.push(outcome.order)
+      else if (outcome.outcome === 'stale' && isSoAlready(outcome.order, action)) {
+        outcomes.unchanged.push(outcome.order)
+      } else refuse(id, refusal(outcome) ?? '')
+    } catch (error) {
+      if (index === 0) throw error
+      refuse(id, refusedBy(error))
+      isOver = true
+    }
   }
   return outcomes
 }

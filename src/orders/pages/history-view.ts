@@ -2,6 +2,7 @@ import type { HistoryEntry } from '../book/order-records.js'
 import type { Figures } from './figures.js'
 import { STATUS_NAMES } from './order-words.js'
 import type { FieldChange, Order } from '../order.js'
+import { PLACEMENT_FIELD, placementIn, type Placement } from '../placement/placement.js'
 
 /** A change in words; without `from` something was added, without `to` it was taken away. */
 export interface ChangeView {
@@ -10,6 +11,8 @@ export interface ChangeView {
   to: string | null
   /** A text of some length rather than a value */
   isText: boolean
+  /** What happened, where it is no change from one value to another */
+  said: string | null
 }
 
 export interface EntryView {
@@ -60,6 +63,24 @@ function inWords(order: Order, field: string, figures: Figures): string | null {
   }
 }
 
+/** How placing an order at the order source went on. */
+function placementInWords(step: Placement, figures: Figures): string {
+  const { state, portfolioName, reference, reason } = step
+  const price = figures.money(step.amountMinor, step.currency)
+  switch (state) {
+    case 'sent':
+      return `to be placed with ${portfolioName}: ${figures.exact(step.tons)} t for ${price} (reference ${reference})`
+    case 'placed':
+      return `placed as ${step.orderSourceId ?? reference}, for ${price}`
+    case 'unanswered':
+      return 'no answer: it may have been placed, or not'
+    case 'refused':
+      return reason ? `not placed: ${reason}` : 'not placed: it was refused'
+    case 'released':
+      return `not found there (reference ${reference}), so it may be placed again`
+  }
+}
+
 const LONG = 60
 
 function changeViews(
@@ -69,10 +90,15 @@ function changeViews(
   figures: Figures,
 ): ChangeView[] {
   const fields = new Set(changes.map(({ field }) => TOLD_AS[field] ?? field))
-  const views = [...fields].map((field) => {
+  const step = placementIn([{ changes }])
+  const views = [...fields].map((field): ChangeView => {
+    if (field === PLACEMENT_FIELD && step !== null) {
+      const said = placementInWords(step, figures)
+      return { field: 'Order source', from: null, to: null, isText: false, said }
+    }
     const [from, to] = [inWords(before, field, figures), inWords(after, field, figures)]
     const isText = field === 'notes' || (from ?? '').length > LONG || (to ?? '').length > LONG
-    return { field: LABELS[field] ?? field, from, to, isText }
+    return { field: LABELS[field] ?? field, from, to, isText, said: null }
   })
   return views.sort((a, b) => Number(a.isText) - Number(b.isText))
 }

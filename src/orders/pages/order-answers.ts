@@ -11,6 +11,7 @@ import { isMessageCode, messageText, type MessageCode } from './order-messages.j
 import { orderView, type Notice, type Telling } from './order-view.js'
 import { statusBefore } from '../order-changes.js'
 import type { Order } from '../order.js'
+import type { Placing } from '../placement/placing.js'
 
 type Fields = Record<string, unknown>
 
@@ -23,7 +24,7 @@ export interface OrderRoute {
 export type OrderRequest = FastifyRequest<OrderRoute>
 
 /** The answers that the pages of orders give. */
-export function orderAnswers(book: OrderBook) {
+export function orderAnswers(book: OrderBook, placing: Placing | null) {
   const { timeZone } = book.calendar
 
   const figuresOf = (request: FastifyRequest) =>
@@ -81,7 +82,7 @@ export function orderAnswers(book: OrderBook) {
       { page: 'orders/order', fragment: 'orders/_order-parts' },
       {
         administrator: request.administrator,
-        order: orderView({ order, history, place: at, figures, timeZone, ...told }),
+        order: orderView({ order, history, place: at, figures, timeZone, placing, ...told }),
         group,
         isWhole,
         currencies: told.form && currencyChoices(book.currencies(), locale),

@@ -10,6 +10,10 @@ const WORDS = {
   restored: ({ orderNumber, status }: Order) =>
     `Order ${orderNumber} is no longer cancelled: it is ${inText(status)} again.`,
   undone: ({ orderNumber, status }: Order) => `Order ${orderNumber} is ${inText(status)} again.`,
+  placed: ({ orderNumber }: Order) => `Order ${orderNumber} was placed at the order source.`,
+  found: ({ orderNumber }: Order) => `Order ${orderNumber} is at the order source; its id is kept.`,
+  released: ({ orderNumber }: Order) =>
+    `Order ${orderNumber} was not at the order source, and can be placed again.`,
 } as const satisfies Record<string, (order: Order) => string>
 
 const inText = (status: Order['status']): string => STATUS_NAMES[status].toLowerCase()

@@ -6,6 +6,7 @@ import { placeUrl, readPlace } from './list-place.js'
 import { orderAnswers, type OrderRoute } from './order-answers.js'
 import { ORDER_STATUSES } from '../order-status.js'
 import { orderView, refusedMove } from './order-view.js'
+import type { Placing } from '../placement/placing.js'
 import { saveEdit } from './save-edit.js'
 
 const contextOf = (request: FastifyRequest, version: number): ChangeContext => ({
@@ -16,10 +17,15 @@ const contextOf = (request: FastifyRequest, version: number): ChangeContext => (
 /** What is told where a status was undone. */
 const undoing = (status: unknown) => (status === 'cancelled' ? 'restored' : 'undone')
 
-const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => {
+interface Options {
+  book: OrderBook
+  placing: Placing | null
+}
+
+const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
   await app.register(adminPages)
   const { timeZone } = book.calendar
-  const { figuresOf, missing, show, done, overtaken } = orderAnswers(book)
+  const { figuresOf, missing, show, done, overtaken } = orderAnswers(book, placing)
 
   app.get<OrderRoute>('/admin/orders/:id', async (request, reply) => {
     const order = book.get(request.params.id)
@@ -99,7 +105,14 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
       { page: 'orders/cancel', fragment: 'orders/_cancel-dialog' },
       {
         administrator: request.administrator,
-        order: orderView({ order, history: [], place, figures: figuresOf(request), timeZone }),
+        order: orderView({
+          order,
+          history: [],
+          place,
+          figures: figuresOf(request),
+          timeZone,
+          placing,
+        }),
       },
     )
   })

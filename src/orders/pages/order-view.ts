@@ -8,6 +8,8 @@ import { textsOf, type FieldTexts } from './order-fields.js'
 import { movesFrom, type OrderStatus } from '../order-status.js'
 import { STATUS_NAMES } from './order-words.js'
 import type { Order } from '../order.js'
+import type { Placing } from '../placement/placing.js'
+import { placementView, type SourceNotice } from './placement-view.js'
 import { tripView } from './trip-view.js'
 
 const GROUP_TITLES: Record<EditGroup, string> = {
@@ -52,6 +54,10 @@ export interface Telling {
   /** A group that has just been edited */
   edited?: EditGroup
   notice?: Notice
+  /** The order has just been looked for at the order source, and is not there */
+  wasNotThere?: boolean
+  /** What the order source has made of something, told beside what is known of it */
+  sourceNotice?: SourceNotice
 }
 
 interface Shown extends Telling {
@@ -60,6 +66,8 @@ interface Shown extends Telling {
   place: ListPlace
   figures: Figures
   timeZone: string
+  /** Whatever places orders at the order source; `null` where there is none */
+  placing: Placing | null
 }
 
 /** Fields of a form that somebody else has changed to something other than what was typed. */
@@ -122,7 +130,7 @@ export function orderView(shown: Shown) {
     amount,
     isCompact: isShort(co2e) && isShort(amount),
     currency: order.currency,
-    orderSourceId: order.orderSourceId,
+    source: placementView(shown),
     notes: order.notes,
     url: placeUrl(place, path),
     moves: movesFrom(order.status).map((status) => ({

@@ -11,6 +11,10 @@ import { CALCULATOR_NAMES, CHOICES, formView } from '../../src/calculator/calcul
 import { Estimate, estimate } from '../../src/calculator/estimate.js'
 import { resultView } from '../../src/calculator/result-view.js'
 import { vocabulary } from '../../src/calculator/vocabulary.js'
+import { bookPath, openOrderBook } from '../../src/orders/book/order-book.js'
+import { readListQuery } from '../../src/orders/list-query.js'
+import { figuresFor } from '../../src/orders/pages/figures.js'
+import { listView } from '../../src/orders/pages/list-view.js'
 import { projectRoot } from '../../src/project-root.js'
 import type { QrCodeRequest } from '../../src/qr-code/qr-code-request.js'
 import { linkSigner } from '../../src/qr-code/link-signature.js'
@@ -49,7 +53,14 @@ const assets = JSON.parse(readFileSync(join(projectRoot, 'dist/assets.json'), 'u
   string
 >
 await app.register(view, {
-  engine: { eta: new Eta({ views: templates, cache: true }) },
+  engine: {
+    eta: new Eta({
+      views: templates,
+      cache: true,
+      autoFilter: true,
+      filterFunction: (value: unknown) => `${(value as string | number | undefined) ?? ''}`,
+    }),
+  },
   templates,
   production: true,
   defaultContext: { asset: (name: string) => `/assets/${assets[name] ?? ''}` },
@@ -64,6 +75,26 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
     origin: null,
     result: form.calculation && resultView(form.calculation, null, undefined),
   })
+})
+
+const timeZone = 'UTC'
+const book = openOrderBook({ path: bookPath(process.env.DATA_DIR ?? ''), timeZone })
+app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (request, reply) => {
+  const { query, leftOut } = readListQuery(request.query)
+  const { sort, page, pageSize, ...filters } = query
+  const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
+  const { items, total } = await book.list(filters, slice)
+  const list = listView({
+    query,
+    leftOut,
+    chosen: new Set(),
+    items,
+    total,
+    currencies: book.currencies(),
+    figures: figuresFor('en-GB', timeZone),
+    timeZone,
+  })
+  return reply.viewAsync('orders/orders', { administrator: { email: 'admin@example.com' }, list })
 })
 
 await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })

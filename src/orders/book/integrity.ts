@@ -1,0 +1,58 @@
+import { statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Problem } from '../../plugins/problem.js'
+import { startThread } from '../../start-thread.js'
+
+/** Looking through as much takes about a second; a start does not wait for more. */
+export const CHECKED_AT_ONCE = 64 * 1024 * 1024
+
+/** Writers wait this long for the outcome. */
+const WRITERS_WAIT_MS = 5_000
+
+export const isCheckedAtOnce = (path: string, most: number): boolean => statSync(path).size <= most
+
+/**
+ * Looks through a large book in a thread while it is read from already. Nothing is written until
+ * it has been found whole, as a damaged file is to stay as it is.
+ */
+export function integrityCheck(path: string) {
+  let state: 'being read' | 'whole' | 'damaged' = 'being read'
+  const worker = startThread('integrity-worker', import.meta.url, path)
+  const ended = new Promise<void>((resolve) => {
+    const end = (isWhole: boolean): void => {
+      state = isWhole ? 'whole' : 'damaged'
+      resolve()
+    }
+    worker.on('message', end)
+    // A file that cannot be read at all says so where it is needed.
+    worker.on('error', () => end(true))
+  })
+
+  /** Throws a Problem (503) once damage has been found. */
+  function check(): void {
+    if (state !== 'damaged') return
+    throw new Problem(
+      503,
+      'The order book is damaged: stop the service and restore the book from a back-up.',
+    )
+  }
+
+  return {
+    check,
+    /** Settles when the book may be written to; throws a Problem (503) where that takes long. */
+    async whole(): Promise<void> {
+      if (state === 'being read') await Promise.race([ended, sleep(WRITERS_WAIT_MS)])
+      check()
+      if (state === 'being read') {
+        throw new Problem(
+          503,
+          'The order book is being looked through for damage after the start, and takes no changes until then: try again in a minute.',
+          { headers: { 'retry-after': '30' } },
+        )
+      }
+    },
+    async close(): Promise<void> {
+      await worker.terminate()
+    },
+  }
+}

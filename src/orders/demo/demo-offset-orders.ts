@@ -1,0 +1,96 @@
+import type { LedgerEntry } from '../../order-source/stand-in/offset-ledger.js'
+import { priceFor } from '../../order-source/price.js'
+import { PORTFOLIOS } from '../../order-source/stand-in/stand-in-portfolios.js'
+import type { OrderBook } from '../book/order-book.js'
+import type { Order } from '../order.js'
+import { isOpen, placementIn, type Placement } from '../placement/placement.js'
+import { tonsOf } from '../placement/placing.js'
+
+/** As many of the latest orders does the stand-in know. */
+const HOW_MANY = 400
+const HALF_AN_HOUR_MS = 30 * 60 * 1000
+const [HARBOUR_MIX, BLUE_CARBON] = PORTFOLIOS
+
+async function latest(book: OrderBook, status: Order['status'][]): Promise<Order[]> {
+  const { items } = await book.list({ status }, { sort: '-placedAt', offset: 0, limit: HOW_MANY })
+  return items
+}
+
+/** An attempt whose answer did not come. */
+function attemptAt(order: Order, portfolio: (typeof PORTFOLIOS)[number], sentAt: Date): Placement {
+  const { id, name, pricePerTonMinor: amountMinor, currency } = portfolio
+  const tons = tonsOf(order)
+  return {
+    state: 'sent',
+    reference: `demo${order.id.padStart(12, '0')}`,
+    by: 'mara@example.com',
+    sentAt: sentAt.toISOString(),
+    portfolioId: id,
+    portfolioName: name,
+    tons,
+    ...priceFor(tons, { amountMinor, currency }),
+  }
+}
+
+/** Leaves two orders of which nobody knows whether they were placed: one was, the other was not. */
+export async function leaveAttempts(book: OrderBook, now = new Date()): Promise<void> {
+  const orders = await latest(book, ['processing'])
+  const sentAt = new Date(now.getTime() - HALF_AN_HOUR_MS)
+  for (const [index, portfolio] of [HARBOUR_MIX, BLUE_CARBON].entries()) {
+    const order = orders[index]
+    if (order === undefined || portfolio === undefined) return
+    const attempt = attemptAt(order, portfolio, sentAt)
+    const context = { by: attempt.by, ifVersions: null }
+    await book.notePlacement(order.id, attempt, context)
+    await book.notePlacement(order.id, { ...attempt, state: 'unanswered' }, context)
+  }
+}
+
+function entryOf(order: Order, id: string, attempt: Placement | null): LedgerEntry {
+  const { amountMinor, currency } = attempt ?? order
+  return {
+    id,
+    createdAt: attempt?.sentAt ?? order.fulfilledAt ?? order.updatedAt,
+    tons: attempt?.tons ?? tonsOf(order),
+    portfolioId: attempt?.portfolioId ?? HARBOUR_MIX?.id ?? 1,
+    amountCharged: amountMinor,
+    currency,
+    note: attempt === null ? order.orderNumber : `${order.orderNumber} ${attempt.reference}`,
+    source: 'API',
+  }
+}
+
+/** What the order source of a demonstration has of its orders, oldest first. */
+export interface DemoOffsetOrders {
+  entries: LedgerEntry[]
+  /** Of which it has something else */
+  differing: Order | undefined
+  /** Of which it has nothing, though there is an id */
+  missing: Order | undefined
+  /** Of which nobody here knows whether it has them */
+  unknown: Order[]
+}
+
+/** Makes an order source's side of the orders in a book: it has them all, save for some. */
+export async function demoOffsetOrders(book: OrderBook): Promise<DemoOffsetOrders> {
+  const orders = await latest(book, ['processing', 'fulfilled', 'refunded'])
+  const [differing, missing] = orders.filter(({ orderSourceId }) =>
+    orderSourceId?.startsWith('off_'),
+  )
+  const entries: LedgerEntry[] = []
+  const unknown: Order[] = []
+  for (const order of orders) {
+    const placement = placementIn(book.history(order.id) ?? [])
+    const placed = placement?.state === 'placed' ? placement : null
+    if (isOpen(order, placement)) {
+      unknown.push(order)
+      const arrived = placement.portfolioId === HARBOUR_MIX?.id
+      if (arrived) entries.push(entryOf(order, `off_${placement.reference}`, placement))
+    } else if (order.orderSourceId !== null && order !== missing) {
+      const entry = entryOf(order, order.orderSourceId, placed)
+      const tons = order === differing ? Number((entry.tons * 0.9).toFixed(3)) : entry.tons
+      entries.push({ ...entry, tons })
+    }
+  }
+  return { entries: entries.reverse(), differing, missing, unknown }
+}

@@ -1,0 +1,306 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Amount, Portfolio } from '../../order-source/offset-order.js'
+import { priceFor } from '../../order-source/price.js'
+import adminPages from '../../plugins/admin-pages.js'
+import type { OrderBook } from '../book/order-book.js'
+import type { Order } from '../order.js'
+import { isOpen, mayBePlaced, placementIn } from '../placement/placement.js'
+import { tonsOf, type NoAnswer, type Placing } from '../placement/placing.js'
+import { versionIn } from './edit-form.js'
+import type { Figures } from './figures.js'
+import { placeUrl, readPlace } from './list-place.js'
+import { orderAnswers, type OrderRequest, type OrderRoute } from './order-answers.js'
+import { recordView, type SourceNotice } from './placement-view.js'
+
+/** What an attempt, or looking for one, came to that was of no use. */
+const noAnswer = (what: string, answer: NoAnswer): SourceNotice =>
+  answer.outcome === 'refused'
+    ? {
+        title: `The order source refuses: ${what}`,
+        text: answer.message || `It gave no reason (${answer.status}).`,
+      }
+    : {
+        title: `The order source does not answer: ${what}`,
+        text: 'It cannot be reached at the moment, or its answer cannot be used. Try again in a while.',
+      }
+
+const NOTHING_ORDERED = 'nothing was ordered'
+const NOTHING_KNOWN = 'nothing new is known'
+
+/** Why an order cannot be placed now, though somebody wanted to. */
+function whyNot(order: Order, isUnderWay: boolean) {
+  const text = 'Nothing was sent twice.'
+  if (order.orderSourceId !== null) {
+    return { title: 'This order is at the order source already', text }
+  }
+  return isUnderWay
+    ? { title: 'Somebody is placing this order already', text }
+    : { title: 'This order cannot be placed as it is', text: 'Nothing was ordered.' }
+}
+
+function portfolioView(
+  { id, name, description, pricePerTon, projects }: Portfolio,
+  price: Amount | null,
+  figures: Figures,
+) {
+  const money = ({ amountMinor, currency }: Amount) => figures.money(amountMinor, currency)
+  return {
+    id,
+    name,
+    description,
+    price: price && money(price),
+    perTon: pricePerTon && money(pricePerTon),
+    projects: projects.map((project) => project.name),
+  }
+}
+
+const idIn = (value: unknown): number | null =>
+  typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : null
+
+/** The price that a form says was shown; one that no order source asks where it says none. */
+const priceIn = ({ amountMinor, currency }: Record<string, unknown>): Amount => ({
+  amountMinor: idIn(amountMinor) ?? -1,
+  currency: typeof currency === 'string' ? currency : '',
+})
+
+/** Placing an order at the order source, and what the order source has of it. */
+const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> = async (
+  app,
+  { book, placing },
+) => {
+  await app.register(adminPages)
+  const { figuresOf, missing, show, done, overtaken } = orderAnswers(book, placing)
+  const placementOf = (order: Order) => placementIn(book.history(order.id) ?? [])
+
+  /** What the steps of placing an order say of it. */
+  function subjectOf(request: OrderRequest, order: Order) {
+    const figures = figuresOf(request)
+    const place = readPlace(request.query)
+    const path = `/admin/orders/${order.id}`
+    const placement = placementOf(order)
+    return {
+      orderNumber: order.orderNumber,
+      customerName: order.customerName,
+      vesselName: order.vesselName,
+      version: order.version,
+      tons: figures.exact(tonsOf(order)),
+      amount: figures.money(order.amountMinor, order.currency),
+      isPaid: order.status !== 'pending',
+      reference: placement?.reference ?? null,
+      url: placeUrl(place, path, { group: 'source' }),
+      action: placeUrl(place, `${path}/placement`, { group: 'source' }),
+      release: placeUrl(place, `${path}/placement/release`, { group: 'source' }),
+      /** What a form that is sent by GET keeps of where one is */
+      kept: [...new URLSearchParams(placeUrl(place, '', { group: 'source' }))],
+    }
+  }
+
+  /** Answers with a step of placing: in a dialog where htmx asked, else on a page of its own. */
+  const step = (request: OrderRequest, order: Order, view: string, more: object = {}) => ({
+    views: { page: 'orders/placement', fragment: 'orders/_placement-parts' },
+    data: {
+      administrator: request.administrator,
+      subject: subjectOf(request, order),
+      step: view,
+      ...more,
+    },
+  })
+
+  async function confirmation(request: OrderRequest, order: Order, portfolioId: number) {
+    const [portfolios, priced] = await Promise.all([
+      placing.portfolios(),
+      placing.price(order, portfolioId),
+    ])
+    if (!('value' in priced)) {
+      return step(request, order, 'failed', { failure: noAnswer(NOTHING_ORDERED, priced) })
+    }
+    const figures = figuresOf(request)
+    const { amount } = priced.value
+    const all = 'value' in portfolios ? portfolios.value : []
+    const portfolio = all.find(({ id }) => id === portfolioId)
+    return step(request, order, 'confirm', {
+      portfolio: portfolio
+        ? portfolioView(portfolio, amount, figures)
+        : { id: portfolioId, name: `No. ${portfolioId}`, projects: [] },
+      price: { ...amount, text: figures.money(amount.amountMinor, amount.currency) },
+    })
+  }
+
+  async function choice(request: OrderRequest, order: Order) {
+    const offered = await placing.portfolios()
+    if (!('value' in offered)) {
+      return step(request, order, 'failed', { failure: noAnswer(NOTHING_ORDERED, offered) })
+    }
+    const figures = figuresOf(request)
+    const last = placementOf(order)?.portfolioId
+    const chosen = offered.value.find(({ id }) => id === last) ?? offered.value[0]
+    const tons = tonsOf(order)
+    return step(request, order, 'choose', {
+      portfolios: offered.value.map((portfolio) => ({
+        ...portfolioView(
+          portfolio,
+          portfolio.pricePerTon && priceFor(tons, portfolio.pricePerTon),
+          figures,
+        ),
+        isChosen: portfolio === chosen,
+      })),
+    })
+  }
+
+  app.get<OrderRoute>('/admin/orders/:id/placement', async (request, reply) => {
+    const order = book.get(request.params.id)
+    if (order === null) return missing(reply)
+    if (!mayBePlaced(order, placementOf(order))) {
+      return request.wantsFragment
+        ? show(request, reply, order, { edited: 'source' })
+        : reply.redirect(placeUrl(readPlace(request.query), `/admin/orders/${order.id}`), 303)
+    }
+    const portfolioId = idIn(request.query.portfolio)
+    const { views, data } = await (portfolioId === null
+      ? choice(request, order)
+      : confirmation(request, order, portfolioId))
+    return reply.hypermedia(views, data)
+  })
+
+  app.post<OrderRoute>('/admin/orders/:id/placement', async (request, reply) => {
+    const { id } = request.params
+    const body = request.body ?? {}
+    const version = versionIn(body)
+    const portfolioId = idIn(body.portfolio)
+    const order = book.get(id)
+    if (order === null) return missing(reply)
+    if (portfolioId === null) {
+      const { views, data } = await choice(request, order)
+      return reply.code(422).hypermedia(views, data)
+    }
+    const by = request.administrator.email
+    const confirmed = { version, portfolioId, price: priceIn(body), by }
+    const placed = await placing.place(id, confirmed)
+    request.log.info({ order: id, by, outcome: placed.outcome }, 'offset order')
+    const now = book.get(id) ?? order
+    const tell = (status: number, sourceNotice: SourceNotice) =>
+      show(request, reply.code(status), now, { edited: 'source', sourceNotice })
+    switch (placed.outcome) {
+      case 'placed':
+        return done(request, reply, placed.order, 'placed')
+      case 'price changed': {
+        const { views, data } = await confirmation(request, now, portfolioId)
+        return reply.code(409).hypermedia(views, { ...data, priceHasChanged: true })
+      }
+      case 'refused':
+      case 'unreachable':
+        return tell(502, noAnswer(NOTHING_ORDERED, placed))
+      case 'unknown':
+        return show(request, reply.code(504), now, { edited: 'source' })
+      case 'placed, not noted':
+        return tell(503, {
+          title: `The order source has taken it, as ${placed.id}`,
+          text: 'But that could not be written down here. Look at the order source in a while, and it will be.',
+        })
+      case 'not to be placed':
+        return tell(409, whyNot(placed.order, isOpen(placed.order, placementOf(placed.order))))
+      case 'stale': {
+        const notice = overtaken(request, placed.order, version)
+        return show(request, reply.code(412), placed.order, { notice, edited: 'source' })
+      }
+      case 'no such order':
+        return missing(reply)
+    }
+  })
+
+  // Asked again and again while an attempt is under way: nothing new, nothing to show.
+  app.get<OrderRoute>('/admin/orders/:id/placement/progress', async (request, reply) => {
+    const order = book.get(request.params.id)
+    if (order === null) return missing(reply)
+    const placement = placementOf(order)
+    const isUnderWay =
+      isOpen(order, placement) &&
+      placement.state === 'sent' &&
+      Date.now() < placing.overAt(placement)
+    return isUnderWay ? reply.code(204).send() : show(request, reply, order)
+  })
+
+  app.post<OrderRoute>('/admin/orders/:id/placement/look', async (request, reply) => {
+    const { id } = request.params
+    const looked = await placing.look(id, request.administrator.email)
+    if (looked.outcome === 'no such order') return missing(reply)
+    if (looked.outcome === 'found') return done(request, reply, looked.order, 'found')
+    const order = book.get(id)
+    if (order === null) return missing(reply)
+    switch (looked.outcome) {
+      case 'not there':
+        return show(request, reply, order, { edited: 'source', wasNotThere: true })
+      case 'settled':
+        return show(request, reply, order, { edited: 'source' })
+      default: {
+        const sourceNotice = noAnswer(NOTHING_KNOWN, looked)
+        return show(request, reply.code(502), order, { edited: 'source', sourceNotice })
+      }
+    }
+  })
+
+  app.get<OrderRoute>('/admin/orders/:id/placement/release', async (request, reply) => {
+    const order = book.get(request.params.id)
+    if (order === null) return missing(reply)
+    if (!isOpen(order, placementOf(order))) {
+      return request.wantsFragment
+        ? show(request, reply, order, { edited: 'source' })
+        : reply.redirect(placeUrl(readPlace(request.query), `/admin/orders/${order.id}`), 303)
+    }
+    const { views, data } = step(request, order, 'release')
+    return reply.hypermedia(views, data)
+  })
+
+  app.post<OrderRoute>('/admin/orders/:id/placement/release', async (request, reply) => {
+    const { id } = request.params
+    const by = request.administrator.email
+    const released = await placing.release(id, by)
+    request.log.info({ order: id, by, outcome: released.outcome }, 'offset order released')
+    if (released.outcome === 'no such order') return missing(reply)
+    if (released.outcome === 'released') return done(request, reply, released.order, 'released')
+    if (released.outcome === 'found') return done(request, reply, released.order, 'found')
+    const order = book.get(id)
+    if (order === null) return missing(reply)
+    switch (released.outcome) {
+      case 'too early':
+      case 'not there':
+        return show(request, reply.code(409), order, { edited: 'source', wasNotThere: true })
+      case 'settled':
+        return show(request, reply, order, { edited: 'source' })
+      default: {
+        const sourceNotice = noAnswer('it stays as it is', released)
+        return show(request, reply.code(502), order, { edited: 'source', sourceNotice })
+      }
+    }
+  })
+
+  app.get<OrderRoute>('/admin/orders/:id/source-record', async (request, reply) => {
+    const order = book.get(request.params.id)
+    if (!order?.orderSourceId) return missing(reply)
+    const [read, portfolios] = await Promise.all([
+      placing.recordOf(order.orderSourceId),
+      placing.portfolios(),
+    ])
+    const place = readPlace(request.query)
+    const names = new Map(
+      ('value' in portfolios ? portfolios.value : []).map(({ id, name }) => [id, name] as const),
+    )
+    const isThere = 'value' in read
+    const record =
+      isThere && read.value !== null
+        ? recordView(order, book.history(order.id) ?? [], read.value, names, figuresOf(request))
+        : null
+    return reply.code(isThere ? 200 : 502).hypermedia(
+      { page: 'orders/source-record', fragment: 'orders/_source-record' },
+      {
+        administrator: request.administrator,
+        subject: { ...subjectOf(request, order), orderSourceId: order.orderSourceId },
+        record,
+        failure: isThere ? null : noAnswer('its record cannot be shown', read),
+        retry: placeUrl(place, `/admin/orders/${order.id}/source-record`),
+      },
+    )
+  })
+}
+
+export default placementPages

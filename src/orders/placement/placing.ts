@@ -1,0 +1,247 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Amount, OffsetOrder, Portfolio } from '../../order-source/offset-order.js'
+import type { OffsetOrderSource, OrderSourceAnswer } from '../../order-source/order-source.js'
+import type { ChangeContext, OrderBook } from '../book/order-book.js'
+import type { Order } from '../order.js'
+import { isOpen, mayBePlaced, placementIn, type Placement } from './placement.js'
+
+/** What an administrator has seen and agreed to. */
+export interface Confirmed {
+  /** Version of the order that was seen */
+  version: number
+  portfolioId: number
+  price: Amount
+  by: string
+}
+
+/** Why the order source was of no use, and nothing was done. */
+export type NoAnswer =
+  { outcome: 'refused'; status: number; message: string } | { outcome: 'unreachable' }
+
+export type PlacingOutcome =
+  | NoAnswer
+  | { outcome: 'placed'; order: Order; id: string }
+  /** It was placed, but the order here could not be changed: it is found again by looking for it. */
+  | { outcome: 'placed, not noted'; id: string }
+  /** It was sent, and nobody knows what came of it. */
+  | { outcome: 'unknown' }
+  | { outcome: 'price changed'; price: Amount }
+  /** It is placed already, is being placed, or is not to be placed. */
+  | { outcome: 'not to be placed'; order: Order }
+  | { outcome: 'stale'; order: Order }
+  | { outcome: 'no such order' }
+
+export type LookOutcome =
+  | NoAnswer
+  | { outcome: 'found'; order: Order }
+  | { outcome: 'not there' }
+  /** There is nothing to look for any more. */
+  | { outcome: 'settled'; order: Order }
+  | { outcome: 'no such order' }
+
+export type ReleaseOutcome =
+  | LookOutcome
+  | { outcome: 'released'; order: Order }
+  /** It may still be on its way there. */
+  | { outcome: 'too early' }
+
+/** Noting an attempt may take as long; what takes longer is not sent any more. */
+const MOST_NOTING_MS = 15_000
+const REFERENCE_BYTES = 8
+/** How often it is tried to note what came of an attempt, and how long after one another. */
+const NOTE_AFTER_MS = [0, 200, 1_000, 3_000]
+
+const ANY_VERSION = null
+
+/** Tons of CO2e of an order. */
+export const tonsOf = ({ co2eKg }: Order): number => Number((co2eKg / 1000).toPrecision(15))
+
+/** An answer that is one; else why there is none, nothing having been done. */
+const valueOf = <T>(answer: OrderSourceAnswer<T>): { value: T } | NoAnswer => {
+  if (answer.outcome === 'answered') return answer
+  return answer.outcome === 'unknown' ? { outcome: 'unreachable' } : answer
+}
+
+const isSamePrice = (a: Amount, b: Amount): boolean =>
+  a.amountMinor === b.amountMinor && a.currency === b.currency
+
+/** Places orders at the order source: each once, whoever asks for it how often, and whatever breaks. */
+export function placing(book: OrderBook, source: OffsetOrderSource) {
+  const latest = (id: string) => {
+    // In this order: should the order change in between, its version here is the older one.
+    const order = book.get(id)
+    return order && { order, placement: placementIn(book.history(id) ?? []) }
+  }
+
+  /** Notes what came of an attempt; `false` where that could not be written. */
+  async function note(id: string, step: Placement): Promise<boolean> {
+    for (const milliseconds of NOTE_AFTER_MS) {
+      await sleep(milliseconds)
+      try {
+        await book.notePlacement(id, step, { by: step.by, ifVersions: ANY_VERSION })
+        return true
+      } catch {
+        // Whatever it is, all that helps is to try again.
+      }
+    }
+    return false
+  }
+
+  const withdraw = (id: string, attempt: Placement, reason: string) =>
+    note(id, { ...attempt, state: 'refused', reason })
+
+  const offsetOrderOf = ({ orderNumber }: Order, placement: Placement) => ({
+    tons: placement.tons,
+    portfolioId: placement.portfolioId,
+    note: `${orderNumber} ${placement.reference}`,
+  })
+
+  /** Sends what has been noted. */
+  async function send(order: Order, attempt: Placement): Promise<PlacingOutcome> {
+    const { id } = order
+    if (Date.now() - Date.parse(attempt.sentAt) > MOST_NOTING_MS) {
+      await withdraw(id, attempt, 'it took too long to be noted here, and was not sent')
+      return { outcome: 'unreachable' }
+    }
+    const answer = await source.placeOffsetOrder(
+      { ...offsetOrderOf(order, attempt), dryRun: false },
+      attempt.reference,
+    )
+    switch (answer.outcome) {
+      case 'answered': {
+        const { id: orderSourceId, amount } = answer.value
+        if (orderSourceId === null) return { outcome: 'unknown' }
+        const placed: Placement = { ...attempt, ...amount, state: 'placed', orderSourceId }
+        const isNoted = await note(id, placed)
+        const now = isNoted ? book.get(id) : null
+        return now === null
+          ? { outcome: 'placed, not noted', id: orderSourceId }
+          : { outcome: 'placed', order: now, id: orderSourceId }
+      }
+      case 'refused':
+        await withdraw(id, attempt, answer.message || `the order source refused (${answer.status})`)
+        return answer
+      case 'unreachable':
+        await withdraw(id, attempt, 'the order source could not be reached')
+        return answer
+      case 'unknown':
+        await note(id, { ...attempt, state: 'unanswered' })
+        return answer
+    }
+  }
+
+  async function price(order: Order, portfolioId: number) {
+    const answer = await source.placeOffsetOrder(
+      { tons: tonsOf(order), portfolioId, note: order.orderNumber, dryRun: true },
+      randomBytes(REFERENCE_BYTES).toString('hex'),
+    )
+    return valueOf(answer)
+  }
+
+  async function look(id: string, by: string): Promise<LookOutcome> {
+    const known = latest(id)
+    if (known === null) return { outcome: 'no such order' }
+    const { order, placement } = known
+    if (!isOpen(order, placement)) return { outcome: 'settled', order }
+    const read = valueOf(await source.offsetOrders())
+    if (!('value' in read)) return read
+    const found = read.value.find((other) => other.note?.includes(placement.reference))
+    if (found === undefined) return { outcome: 'not there' }
+    await book.notePlacement(
+      id,
+      { ...placement, ...found.amount, state: 'placed', orderSourceId: found.id },
+      { by, ifVersions: ANY_VERSION },
+    )
+    return { outcome: 'found', order: book.get(id) ?? order }
+  }
+
+  /** When an attempt can no longer be on its way to the order source, ms since the epoch. */
+  const overAt = ({ sentAt }: Placement): number =>
+    Date.parse(sentAt) + MOST_NOTING_MS + source.longestCallMs
+
+  return {
+    overAt,
+    /** What can be offset with. */
+    portfolios: async (): Promise<{ value: Portfolio[] } | NoAnswer> =>
+      valueOf(await source.portfolios()),
+    /** What an order costs with a portfolio: nothing is ordered. */
+    price,
+    /** An order of the order source; `null` where there is no such. */
+    recordOf: async (orderSourceId: string): Promise<{ value: OffsetOrder | null } | NoAnswer> =>
+      valueOf(await source.offsetOrder(orderSourceId)),
+
+    /**
+     * Places an order as it was confirmed. The attempt is noted in the order first, by a change
+     * that only one can make of a version, so of several at once one sends; and whatever happens
+     * afterwards, it is known that it may have been sent.
+     */
+    async place(id: string, { version, portfolioId, price: confirmed, by }: Confirmed) {
+      const known = latest(id)
+      if (known === null) return { outcome: 'no such order' } satisfies PlacingOutcome
+      const { order } = known
+      if (!mayBePlaced(order, known.placement)) {
+        return { outcome: 'not to be placed', order } satisfies PlacingOutcome
+      }
+      if (order.version !== version) return { outcome: 'stale', order } satisfies PlacingOutcome
+      const [priced, portfolios] = await Promise.all([
+        price(order, portfolioId),
+        source.portfolios(),
+      ])
+      if (!('value' in priced)) return priced
+      const { amount } = priced.value
+      if (!isSamePrice(amount, confirmed)) {
+        return { outcome: 'price changed', price: amount } satisfies PlacingOutcome
+      }
+      const offered = portfolios.outcome === 'answered' ? portfolios.value : []
+      const attempt: Placement = {
+        state: 'sent',
+        reference: randomBytes(REFERENCE_BYTES).toString('hex'),
+        by,
+        sentAt: new Date().toISOString(),
+        portfolioId,
+        portfolioName: offered.find(({ id }) => id === portfolioId)?.name ?? `no. ${portfolioId}`,
+        tons: tonsOf(order),
+        ...amount,
+      }
+      const context: ChangeContext = { by, ifVersions: [version] }
+      const noted = await book.notePlacement(id, attempt, context)
+      switch (noted.outcome) {
+        case 'changed':
+          return send(noted.order, attempt)
+        case 'unchanged':
+        case 'no such move':
+          return { outcome: 'not to be placed', order: noted.order } satisfies PlacingOutcome
+        default: {
+          // Most likely somebody else is placing it.
+          const now = latest(id)
+          return now !== null && !mayBePlaced(now.order, now.placement)
+            ? ({ outcome: 'not to be placed', order: now.order } satisfies PlacingOutcome)
+            : noted
+        }
+      }
+    },
+
+    /** Looks whether an order that may have been placed is there, and if so notes its id. */
+    look,
+
+    /** Lets go of an attempt that is not there even now, so that the order can be placed again. */
+    async release(id: string, by: string): Promise<ReleaseOutcome> {
+      const attempt = latest(id)?.placement
+      const looked = await look(id, by)
+      if (looked.outcome !== 'not there' || attempt == null) return looked
+      if (Date.now() < overAt(attempt)) return { outcome: 'too early' }
+      const released = await book.notePlacement(
+        id,
+        { ...attempt, state: 'released' },
+        { by, ifVersions: ANY_VERSION },
+      )
+      if (released.outcome === 'no such order') return released
+      return released.outcome === 'changed'
+        ? { outcome: 'released', order: released.order }
+        : { outcome: 'settled', order: released.order }
+    },
+  }
+}
+
+export type Placing = ReturnType<typeof placing>

@@ -1,0 +1,69 @@
+import { enterStagedOrders } from '../../src/orders/book/enter-staged-orders.js'
+import { openDatabase } from '../../src/orders/book/open-database.js'
+import { bookPath } from '../../src/orders/book/order-book.js'
+import { stagedOrders } from '../../src/orders/book/staged-orders.js'
+import type { Order } from '../../src/orders/order.js'
+import { usualOrders } from '../support/orders.js'
+
+/** Mulberry32: the same numbers for the same seed. */
+function random(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+const TYPES = ['fuel', 'fuel', 'distance', 'custom'] as const
+const CURRENCIES = ['EUR', 'EUR', 'EUR', 'USD', 'GBP', 'NOK', 'JPY']
+const STATUSES = [
+  'pending',
+  'paid',
+  'processing',
+  ...Array<'fulfilled'>(5).fill('fulfilled'),
+  'refunded',
+  'cancelled',
+] as const
+
+const words = (text: string): string[] => text.split(' ')
+const FIRST_NAMES = words(
+  'Anna Ben Carla Dimitri Elena Farid Grace Hanna Ivan Julia Kofi Lucia Marek Nadia Olaf Priya Quentin Rosa Sven Tomas',
+)
+const LAST_NAMES = words(
+  'Almeida Berg Costa Dubois Evans Fischer Garcia Hansen Ito Jensen Kowalski Lopez Müller Nakamura Okafor Petrov Quinn Rossi Silva Tanaka Ueda Vargas Weber Yilmaz',
+)
+const MAIL_HOSTS = words('example.com example.com example.com example.org example.net mail.example')
+
+/** Orders over two years, with nothing that goes along with anything else. */
+function* plausibleOrders(count: number): Generator<Order> {
+  const next = random(1)
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)] as T
+  for (const order of usualOrders(count)) {
+    const placedAt = new Date(Date.now() - next() * 730 * 86_400_000).toISOString()
+    const calculatorType = pick(TYPES)
+    const [first, last] = [pick(FIRST_NAMES), pick(LAST_NAMES)]
+    const mailbox = `${first}.${last}${Number(order.id) % 9_973}`.toLowerCase()
+    yield {
+      ...order,
+      customerName: `${first} ${last}`,
+      customerEmail: `${mailbox}@${pick(MAIL_HOSTS)}`,
+      placedAt,
+      calculatorType,
+      calculatorData: calculatorType === 'fuel' ? order.calculatorData : null,
+      status: pick(STATUSES),
+      currency: pick(CURRENCIES),
+    }
+  }
+}
+
+/** Makes the order book of a data folder, with so many orders. */
+export function fill(dataDir: string, count: number): void {
+  const db = openDatabase(bookPath(dataDir))
+  const staged = stagedOrders(db)
+  let line = 0
+  for (const order of plausibleOrders(count)) staged.add(++line, order, 'bench')
+  enterStagedOrders(db, staged, { mostClashes: 1 })
+  db.close()
+}

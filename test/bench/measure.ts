@@ -1,0 +1,98 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import autocannon from 'autocannon'
+import { projectRoot } from '../../src/project-root.js'
+
+export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3)
+export const SECONDS = Number(process.env.BENCH_SECONDS ?? 2)
+export const CONNECTIONS = 10
+
+/** Where measurements were made, for the reader. */
+export const MACHINE = `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}`
+
+/** Clearwake as it is built. */
+export const SERVER = join(projectRoot, 'dist/server.js')
+
+/** A server in a process of its own, once it answers at a path; its port is in its environment. */
+export async function start(
+  script: string,
+  environment: NodeJS.ProcessEnv,
+  path: string,
+): Promise<ChildProcess> {
+  const child = fork(script, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const deadline = performance.now() + 30_000
+  while (performance.now() < deadline) {
+    const answer = await fetch(`http://127.0.0.1:${environment.PORT}${path}`).catch(() => null)
+    if (answer?.ok) return child
+    await sleep(2)
+  }
+  throw new Error(`${script} does not answer`)
+}
+
+/** Ends servers, and waits until they have. */
+export async function stop(children: ChildProcess[]): Promise<void> {
+  await Promise.all(
+    children.map(async (child) => {
+      if (child.exitCode !== null) return
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGKILL')
+      await ended
+    }),
+  )
+}
+
+export interface Call {
+  path: string
+  /** Sent as JSON by POST */
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** Answers a second to a call, after making sure that they are answers. */
+export async function throughput(
+  port: number,
+  { path, body, headers = {} }: Call,
+  connections = CONNECTIONS,
+): Promise<number> {
+  const url = `http://127.0.0.1:${port}${path}`
+  const request =
+    body === undefined
+      ? { headers }
+      : {
+          method: 'POST' as const,
+          body: JSON.stringify(body),
+          headers: { ...headers, 'content-type': 'application/json' },
+        }
+  const result = await autocannon({ url, connections, duration: SECONDS, ...request })
+  // What is under way there when the clients go would slow down what is measured next.
+  await fetch(url, request).then((answer) => answer.arrayBuffer())
+  if (result.requests.total === 0 || result.non2xx + result.errors > 0)
+    throw new Error(`${path}: ${result.non2xx} refused, ${result.errors} failed`)
+  return result.requests.average
+}
+
+/** The value that a share of the values does not exceed. */
+export const quantile = (values: number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? NaN
+export const median = (values: number[]): number => quantile(values, 0.5)
+export const hundredths = (value: number): number => Math.round(value * 100) / 100
+
+/** Memory of a process that a machine holds for it, MB. */
+export function residentMB(child: ChildProcess): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024
+}
+
+/** Keeps what was measured beside the compiled tests, for the plots and for the reader. */
+export function report(name: string, measured: object): void {
+  const file = join(projectRoot, `.test/bench/${name}.json`)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${JSON.stringify({ machine: MACHINE, ...measured }, null, 2)}\n`)
+  console.log(`Written to ${file}`)
+}

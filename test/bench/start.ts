@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ADMIN_ACCOUNTS } from '../support/administrator.js'
+import { launchBrowser } from '../support/browser.js'
+import { hundredths, MACHINE, median, report, residentMB, SERVER, start, stop } from './measure.js'
+
+// From the start of the process to the first answer, and the memory of a service that waits, as
+// ratios to the same plugins and libraries put together bare; and what a guest loads.
+
+const ROUNDS = 7
+const AIM = 1.5
+const PORT = '18806'
+const GUEST_PAGES = [
+  '/',
+  '/calculator/fuel?fuelType=mgo&quantity=500&unit=l',
+  '/calculator/distance',
+]
+
+async function begin(script: string, dataDir: string) {
+  const begun = performance.now()
+  const child = await start(script, { ADMIN_ACCOUNTS, PORT, DATA_DIR: dataDir }, '/healthz')
+  const milliseconds = performance.now() - begun
+  await sleep(3_000)
+  const megabytes = residentMB(child)
+  await stop([child])
+  return { milliseconds, megabytes }
+}
+
+/** Bytes over the wire and requests of a page in a browser that has nothing of it yet. */
+async function weigh(path: string) {
+  const browser = await launchBrowser()
+  try {
+    const page = await browser.newPage()
+    const network = await page.context().newCDPSession(page)
+    await network.send('Network.enable')
+    let [bytes, requests] = [0, 0]
+    network.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      bytes += encodedDataLength
+      requests++
+    })
+    await page.goto(`http://127.0.0.1:${PORT}${path}`, { waitUntil: 'networkidle' })
+    return { page: path.split('?')[0], 'kB over the wire': hundredths(bytes / 1000), requests }
+  } finally {
+    await browser.close()
+  }
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
+try {
+  const ours: Awaited<ReturnType<typeof begin>>[] = []
+  const bare: typeof ours = []
+  for (let round = 0; round <= ROUNDS; round++) {
+    const clearwake = await begin(SERVER, dataDir)
+    const baseline = await begin(join(import.meta.dirname, 'bare-plugins.js'), dataDir)
+    // The first round makes the book, and brings the files into memory.
+    if (round === 0) continue
+    ours.push(clearwake)
+    bare.push(baseline)
+  }
+  const row = (work: string, of: 'milliseconds' | 'megabytes') => {
+    const [clearwake, baseline] = [ours, bare].map((all) => median(all.map((one) => one[of])))
+    return {
+      work,
+      clearwake: Math.round(clearwake ?? NaN),
+      bare: Math.round(baseline ?? NaN),
+      ratio: hundredths((clearwake ?? NaN) / (baseline ?? NaN)),
+      aim: AIM,
+    }
+  }
+  const rows = [
+    row('cold start to the first answer, ms', 'milliseconds'),
+    row('idle memory, MB', 'megabytes'),
+  ]
+  console.log(`${MACHINE}; medians of ${ROUNDS} starts`)
+  console.table(rows)
+
+  const child = await start(SERVER, { ADMIN_ACCOUNTS, PORT, DATA_DIR: dataDir }, '/healthz')
+  const pages = []
+  for (const path of GUEST_PAGES) pages.push(await weigh(path))
+  await stop([child])
+  console.table(pages)
+  report('start', { rounds: ROUNDS, rows, pages })
+} finally {
+  rmSync(dataDir, { recursive: true, force: true })
+}

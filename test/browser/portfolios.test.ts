@@ -1,0 +1,299 @@
+import axe from 'axe-core'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { BrowserContext, Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { PORTFOLIOS } from '../../src/order-source/stand-in/stand-in-portfolios.js'
+import { minorUnitDigits } from '../../src/orders/minor-unit.js'
+import { postJson, startApp } from '../support/app.js'
+import { launchBrowser, listen, PHONE } from '../support/browser.js'
+import { TRIPS } from '../support/trips.js'
+
+/** An order source that answers as a test likes. */
+const upstream = {
+  asked: 0,
+  answer: (response: ServerResponse): void => void response.end(),
+}
+const json = (body: unknown) => (response: ServerResponse) =>
+  void response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+const offering = (...portfolios: object[]) => json({ portfolios })
+const server = createServer((_request, response) => {
+  upstream.asked++
+  upstream.answer(response)
+}).listen(0, '127.0.0.1')
+await once(server, 'listening')
+t.teardown(() => {
+  server.close()
+  server.closeAllConnections()
+})
+const { port } = server.address() as AddressInfo
+
+const CONFIGURED = {
+  ORDERSOURCE_BASE_URL: `http://127.0.0.1:${port}/api`,
+  ORDERSOURCE_API_TOKEN: 'a-token',
+}
+const { url } = await startApp(t, CONFIGURED)
+const browser = await launchBrowser()
+t.teardown(() => browser.close())
+
+async function phone(
+  t: Test,
+  options: object = {},
+): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await browser.newContext({ viewport: PHONE, locale: 'en-GB', ...options })
+  t.teardown(() => context.close())
+  context.setDefaultTimeout(10_000)
+  return { context, page: await context.newPage() }
+}
+
+const shown = async (page: Page): Promise<string[]> => {
+  await page.locator('.portfolios').waitFor()
+  const items = await page.locator('.portfolios > li').allInnerTexts()
+  return items.map((text) => text.replace(/\s+/g, ' '))
+}
+
+/** Exactly a tonne. */
+const ONE_TONNE = '/calculator/custom?amount=1&unit=t'
+
+t.test('a result shows what offsetting the trip costs, and follows it', async (t) => {
+  upstream.answer = offering(...PORTFOLIOS)
+  const { context, page } = await phone(t)
+  const complaints = listen(context, url)
+  const { body: code } = await postJson(`${url}/api/qr-code/generate`, TRIPS[0])
+  await page.goto(code.url)
+  const [first = '', ...others] = await shown(page)
+  t.match(first, /^Harbour Mix US\$39\.51 US\$23\.90 a tonne Coast, wind/)
+  t.match(first, /Mangroves of Gazi Bay, Kenya/)
+  t.equal(others.length, 2)
+
+  const before = upstream.asked
+  await page.locator('#quantity').fill('1000')
+  await page.locator('.portfolios strong', { hasText: 'US$79.02' }).waitFor()
+  await page.locator('#quantity').fill('-1')
+  await page.locator('#quantity-error').waitFor({ state: 'visible' })
+  t.equal(await page.locator('.portfolios').count(), 0, 'nothing is offered without a result')
+  await page.locator('#quantity').fill('500')
+  await page.locator('.portfolios strong', { hasText: 'US$39.51' }).waitFor()
+  t.equal(upstream.asked, before, 'the order source is asked once')
+
+  await page.goto(`${url}/calculator/fuel`)
+  t.equal(upstream.asked, before, 'and not before there is a result')
+  await page.locator('#quantity').fill('1000')
+  await page.locator('.portfolios strong', { hasText: 'US$79.02' }).waitFor()
+  t.same(complaints, { errors: [], strangers: [] })
+})
+
+t.test(
+  'prices are rounded up, in the currency of the portfolio and as the reader writes',
+  async (t) => {
+    const priced = (pricePerTonMinor: number, currency: string) => ({
+      name: currency,
+      pricePerTonMinor,
+      currency,
+    })
+    upstream.answer = offering(
+      priced(1234567, 'EUR'),
+      priced(2500, 'JPY'),
+      priced(2500, 'KWD'),
+      priced(2500, 'huf'),
+      { name: 'dollars', cost_per_ton: 23.9 },
+    )
+    const { page } = await phone(t, { locale: 'de-DE' })
+    await page.goto(`${url}/calculator/custom?amount=0.1001&unit=t`)
+    t.same(
+      (await shown(page)).map((text) => text.replaceAll('\u00a0', ' ')),
+      [
+        'EUR 1.235,81 € 12.345,67 € a tonne',
+        'JPY 251 ¥ 2.500 ¥ a tonne',
+        'KWD 0,251 KWD 2,500 KWD a tonne',
+        'huf 2,51 HUF 25,00 HUF a tonne',
+        'dollars 2,40 $ 23,90 $ a tonne',
+      ],
+    )
+    const known = [
+      'BIF',
+      'CLP',
+      'ISK',
+      'JPY',
+      'KRW',
+      'UGX',
+      'XAF',
+      'BHD',
+      'TND',
+      'CLF',
+      'UYW',
+      'IDR',
+    ]
+    upstream.answer = offering(...known.map((currency) => priced(10_000, currency)))
+    const english = await phone(t)
+    await english.page.goto(url + ONE_TONNE)
+    for (const [index, text] of (await shown(english.page)).entries()) {
+      const decimals = / [^ ]*?10?[0-9,]*(?:\.(\d+))? /.exec(
+        ` ${/[\d.,]+/.exec(text.slice(4))?.[0]} `,
+      )
+      t.equal(decimals?.[1]?.length ?? 0, minorUnitDigits(known[index] ?? ''), text)
+    }
+  },
+)
+
+t.test('what the order source writes is text, and links lead to https only', async (t) => {
+  const hostile = '<img src=x onerror="window.hacked=1">{{x}}<script>hacked=1</script> x-data="{}"'
+  const project = (name: string, link: unknown) => ({ id: 1, name, url: link })
+  upstream.answer = offering({
+    name: hostile,
+    description: `${hostile} \u202egnihton`,
+    pricePerTonMinor: 100,
+    currency: 'USD',
+    projects: [
+      project('script', 'javascript:alert(1)'),
+      project('data', 'data:text/html,x'),
+      project('plain', 'http://example.com/'),
+      project('object', { href: 'https://example.com' }),
+      project('secure', 'https://example.com/project?a=1'),
+      project(hostile, 'https://user@'),
+    ],
+  })
+  const { context, page } = await phone(t)
+  const complaints = listen(context, url)
+  await page.goto(url + ONE_TONNE)
+  const [item = ''] = await shown(page)
+  t.ok(item.startsWith(hostile))
+  t.notOk(item.includes('\u202e'))
+  t.equal(await page.evaluate(() => (window as any).hacked), undefined)
+  t.equal(await page.locator('#offers :is(img, script, iframe)').count(), 0)
+  const links = await page
+    .locator('#offers a')
+    .evaluateAll((all) =>
+      all.map((link) => [link.textContent, link.getAttribute('href'), link.getAttribute('rel')]),
+    )
+  t.same(links, [
+    ['secure', 'https://example.com/project?a=1', 'external noopener noreferrer nofollow'],
+  ])
+  t.same(complaints, { errors: [], strangers: [] })
+})
+
+t.test('nonsense, errors and silence leave the result as it is', async (t) => {
+  const ended = (status: number, text: string) => (response: ServerResponse) =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end(text)
+  const good = { name: 'x', pricePerTonMinor: 100, currency: 'USD' }
+  for (const [what, answer, isQuiet] of [
+    ['an error', ended(500, '{}'), false],
+    ['no JSON', ended(200, '<html>'), true],
+    ['nothing', ended(200, ''), true],
+    ['null', ended(200, 'null'), true],
+    ['a text', ended(200, '"portfolios"'), true],
+    ['no list', json({ portfolios: { length: 3 } }), true],
+    ['an empty list', json({ portfolios: [] }), true],
+    [
+      'none that can be priced',
+      offering(
+        {},
+        { ...good, name: 7 },
+        { ...good, name: ' \u202e ' },
+        { ...good, pricePerTonMinor: -1 },
+        { ...good, pricePerTonMinor: 1e300 },
+        { ...good, currency: 'dollars' },
+        { ...good, currency: 5 },
+        { ...good, currency: '<b>' },
+        { name: 'x', cost_per_ton: 'cheap' },
+        { name: 'x' },
+      ),
+      true,
+    ],
+    ['nulls', json({ portfolios: [null, 1, 'x', []] }), true],
+    ['a broken connection', (response: ServerResponse) => void response.socket?.destroy(), false],
+    ['silence', () => undefined, true],
+  ] as [string, (response: ServerResponse) => void, boolean][]) {
+    upstream.answer = answer
+    const { context, page } = await phone(t)
+    const complaints = listen(context, url)
+    const asked = page.waitForRequest(/ordersource/)
+    await page.goto(url + ONE_TONNE)
+    const request = await asked
+    await Promise.race([request.response().catch(() => null), page.waitForEvent('requestfailed')])
+    await page.waitForTimeout(100)
+    t.equal(await page.locator('.figure data').innerText(), '1\u202f000', what)
+    t.equal(await page.locator('#offers').isVisible(), false, what)
+    t.same(
+      complaints.errors.filter((text) => isQuiet || !text.startsWith('Failed to load resource')),
+      [],
+      `${what}: nothing but what browsers say of any failed request`,
+    )
+    await context.close()
+  }
+})
+
+t.test('hostile amounts of everything are cut short', async (t) => {
+  const project = { id: 1, name: 'p'.repeat(1_000), country: 'c'.repeat(1_000) }
+  upstream.answer = offering(
+    ...Array.from({ length: 50 }, () => ({
+      name: 'n'.repeat(10_000),
+      description: 'd'.repeat(10_000),
+      pricePerTonMinor: 100,
+      currency: 'USD',
+      projects: Array(20).fill(project),
+    })),
+  )
+  const { page } = await phone(t)
+  await page.goto(url + ONE_TONNE)
+  t.equal((await shown(page)).length, 12)
+  t.ok((await page.locator('#offers').innerText()).length < 30_000)
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  )
+  t.equal(overflow, 0)
+})
+
+t.test('where there is no order source, or not for guests, nothing is asked', async (t) => {
+  const { context, page } = await phone(t)
+  for (const environment of [{}, { ...CONFIGURED, ORDERSOURCE_PUBLIC_ROUTES: 'none' }]) {
+    const { url: service } = await startApp(t, environment)
+    const complaints = listen(context, service)
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(request.url()))
+    await page.goto(service + ONE_TONNE, { waitUntil: 'networkidle' })
+    t.equal(await page.locator('#offers').count(), 0)
+    t.same(
+      requests.filter((address) => /ordersource|portfolios/.test(address)),
+      [],
+    )
+    t.same(complaints.errors, [])
+  }
+})
+
+t.test('with scripts off it is simply not there', async (t) => {
+  upstream.answer = offering(...PORTFOLIOS)
+  const { page } = await phone(t, { javaScriptEnabled: false })
+  await page.goto(url + ONE_TONNE)
+  t.equal(await page.locator('#offers').isVisible(), false)
+  t.equal(await page.locator('.figure data').innerText(), '1\u202f000')
+})
+
+t.test('it is accessible, and costs little', async (t) => {
+  upstream.answer = offering(...PORTFOLIOS)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { context, page } = await phone(t, { colorScheme })
+    const network = await context.newCDPSession(page)
+    await network.send('Network.enable')
+    let bytes = 0
+    let requests = 0
+    network.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      bytes += encodedDataLength
+    })
+    page.on('requestfinished', (request) => {
+      if (!request.url().startsWith('data:')) requests++
+    })
+    await page.goto(`${url}/calculator/fuel?quantity=1000`, { waitUntil: 'networkidle' })
+    await shown(page)
+    t.ok(bytes > 5_000 && bytes <= 60_000, `${bytes} bytes`)
+    t.ok(requests > 4 && requests <= 8, `${requests} requests`)
+    await page.evaluate(axe.source)
+    const { violations } = await page.evaluate(() => (window as any).axe.run())
+    t.same(
+      violations.map(({ id, nodes }: any) => [id, nodes.map(({ html }: any) => html)]),
+      [],
+      colorScheme,
+    )
+  }
+})

@@ -1,0 +1,114 @@
+import { execFile, spawn } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { bookPath, openOrderBook } from '../../src/orders/book/order-book.js'
+import { projectRoot } from '../../src/project-root.js'
+import { logIn } from '../support/administrator.js'
+import { temporaryFolder } from '../support/app.js'
+import { checkBook } from '../support/book-check.js'
+import { fillBook, newOrder } from '../support/order-book.js'
+import { usualOrders } from '../support/orders.js'
+import { comesTrue } from '../support/patience.js'
+import { startService } from '../support/service.js'
+
+const run = promisify(execFile)
+const built = (...path: string[]) => join(projectRoot, '.test', ...path)
+
+/** What `npm run -s orders:backup -- FILE` runs. */
+const backUp = (dataDir: string, file: string, environment: NodeJS.ProcessEnv = {}) =>
+  run(process.execPath, [built('src', 'commands', 'orders-backup.js'), file], {
+    cwd: dataDir,
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...environment },
+  })
+
+t.test('a copy made while the book is written to is whole, and has what was there', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const path = bookPath(dataDir)
+  fillBook(path, 'UTC', [])
+  const writer = spawn(process.execPath, [built('test', 'support', 'book-writer.js'), path])
+  t.teardown(() => writer.kill('SIGKILL'))
+  let written = ''
+  writer.stdout.on('data', (part: Buffer) => (written += part.toString()))
+  t.ok(await comesTrue(() => written.split('\n').length > 20))
+  for (let copy = 0; copy < 3; copy++) {
+    const acknowledged = written
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => line.split(' ', 2))
+    const file = join(temporaryFolder(t), 'copy.db')
+    const { stdout } = await backUp(dataDir, file)
+    t.match(stdout, /^[\d,]+ orders copied to .*copy\.db\n$/)
+    t.equal(statSync(file).mode & 0o777, 0o600)
+    t.same(readdirSync(join(file, '..')), ['copy.db'], 'and nothing beside it')
+    t.doesNotThrow(() => checkBook(file))
+    const book = openOrderBook({ path: file, timeZone: 'UTC' })
+    for (const [id = '', version] of acknowledged) {
+      if ((book.get(id)?.version ?? 0) < Number(version)) t.fail(`version ${version} of ${id}`)
+    }
+    await book.close()
+  }
+})
+
+t.test('nothing is overwritten, and what cannot be copied is told', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const refuses = (file: string, stderr: RegExp, environment = {}) =>
+    t.rejects(backUp(dataDir, file, environment), { code: 1, stdout: '', stderr })
+  await refuses('copy.db', /^Nothing was copied: There is no order book .*orders\.db \(DATA_DIR\)/)
+  t.notOk(existsSync(bookPath(dataDir)), 'and none is made')
+  fillBook(bookPath(dataDir), 'UTC', usualOrders(10))
+  writeFileSync(join(dataDir, 'kept'), 'kept')
+  await refuses('kept', /^Nothing was copied: .*kept is there already: name a new file\.$/m)
+  await refuses('orders.db', /orders\.db is there already/)
+  await refuses('none/copy.db', /copy\.db cannot be opened \(ENOENT\)/)
+  await refuses('', /^Usage/)
+  truncateSync(bookPath(dataDir), 20_000)
+  await refuses('copy.db', /orders\.db is damaged/)
+  t.same(
+    readdirSync(dataDir).filter((name) => /copy|draft/.test(name)),
+    [],
+    'nothing is left',
+  )
+})
+
+t.test('what was lost is back after a restore', async (t) => {
+  const first = await startService(t)
+  const authorization = `Bearer ${await logIn(first.url)}`
+  const call = async (url: string, method: string, path: string, body?: unknown) => {
+    const response = await fetch(`${url}/api/admin/orders${path}`, {
+      method,
+      headers: { authorization, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return (await response.json()) as Record<string, unknown>
+  }
+  const kept = await call(first.url, 'POST', '', newOrder({ customerName: 'Zoë Κ.' }))
+  await call(first.url, 'PATCH', '/1', { status: 'paid' })
+  const file = join(temporaryFolder(t), 'copy.db')
+  await backUp(first.dataDir, file)
+  await call(first.url, 'PATCH', '/1', { notes: 'after the copy' })
+  first.process.kill('SIGTERM')
+  t.equal(await first.ended, 0)
+
+  const dataDir = temporaryFolder(t)
+  copyFileSync(file, bookPath(dataDir))
+  const again = await startService(t, { DATA_DIR: dataDir })
+  t.match(await call(again.url, 'GET', '/1'), {
+    orderNumber: kept.orderNumber,
+    customerName: 'Zoë Κ.',
+    status: 'paid',
+    version: 2,
+    notes: '',
+  })
+  t.match(await call(again.url, 'GET', '?q=zoe'), { totalItems: 1 })
+  t.match(await call(again.url, 'GET', '/1/history'), { items: [{ version: 2 }] })
+  t.match(await call(again.url, 'POST', '', newOrder()), { orderNumber: 'CW-000002' })
+})

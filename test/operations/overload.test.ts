@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { projectRoot } from '../../src/project-root.js'
+import { rawSocket, readToEnd } from '../support/raw-http.js'
+import type { Load } from '../support/load.js'
+import { comesTrue } from '../support/patience.js'
+import { startService } from '../support/service.js'
+
+const run = promisify(execFile)
+const LOAD = join(projectRoot, '.test', 'test', 'support', 'load.js')
+const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '1000000', QR_RATE_LIMIT_PER_MINUTE: '1000000' }
+
+/** Asks for an address over many connections at once; how that went. */
+async function load(url: string, connections: number, seconds: number, ...how: string[]) {
+  const { stdout } = await run(process.execPath, [
+    LOAD,
+    url,
+    String(connections),
+    String(seconds),
+    ...how,
+  ])
+  return JSON.parse(stdout) as Load
+}
+
+/** How long looks at an address take until something is over, each over a new connection, in milliseconds. */
+async function looks(t: Test, address: string, over: Promise<unknown>): Promise<number[]> {
+  const ended = over.then(() => true)
+  const times: number[] = []
+  while (!(await Promise.race([ended, sleep(100, false)]))) {
+    const began = performance.now()
+    const { status } = await fetch(address, { headers: { connection: 'close' } })
+    if (status !== 200) t.fail(`${address} answered ${status}`)
+    times.push(Math.round(performance.now() - began))
+  }
+  return times
+}
+
+const QR_CODE = JSON.stringify({
+  calculatorType: 'fuel',
+  calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
+  vessel: { name: 'Ever Given' },
+})
+
+for (const [what, path, ...how] of [
+  ['pages, compressed', '/calculator/fuel?quantity=500', 'br'],
+  ['QR codes', '/api/qr-code/generate', 'identity', 'POST', QR_CODE],
+] as const) {
+  t.test(`${what}: more than can be served is refused, and the rest served in time`, async (t) => {
+    const { url, output } = await startService(t, UNLIMITED)
+    const loaded = load(url + path, 800, 8, ...how)
+    const alive = await looks(t, `${url}/healthz`, loaded)
+    const { answers, lost } = await loaded
+    const [served, refused] = [answers['200'], answers['503']]
+    t.comment(JSON.stringify(answers), `healthz ${alive.join()} ms`)
+    t.ok(served && served.count > 100, 'served as many as can be')
+    t.ok(refused && refused.count > 100, 'the others are refused')
+    t.equal(lost, 0, 'nobody goes without an answer')
+    t.ok(served && served.median < 1_500, `half of them within ${served?.median} ms`)
+    // Where all are served at once, who comes new waits outside until it is over.
+    t.ok(alive.length >= 3, `seen to be alive ${alive.length} times`)
+    t.match(output(), /requests refused: more is asked than can be served/)
+    const refusals = output().match(/requests refused/g) ?? []
+    t.ok(refusals.length < 20, 'of which the log says little')
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    t.match(metrics, /^clearwake_shed_requests_total [1-9]\d*$/m)
+    t.ok(
+      await comesTrue(async () => {
+        const began = performance.now()
+        const { status } = await fetch(`${url}/calculator/fuel`)
+        return status === 200 && performance.now() - began < 500
+      }),
+      'and when it is over, it is over',
+    )
+  })
+}
+
+t.test('a refusal says so as each asks, and when to come back', async (t) => {
+  const { url } = await startService(t, { ...UNLIMITED, SHED_AFTER_MS: '50' })
+  const loaded = load(`${url}/qr-test?vessel.name=A&fuel.quantity=1`, 400, 8)
+  let isOver = false
+  void loaded.finally(() => (isOver = true))
+  async function refusal(path: string, headers: Record<string, string> = {}) {
+    for (;;) {
+      const response = await fetch(url + path, { headers })
+      const text = await response.text()
+      if (response.status === 503) return { headers: response.headers, text }
+      if (isOver) throw new Error(`${path} was never refused`)
+    }
+  }
+  const [api, page, fragment] = await Promise.all([
+    refusal('/api/calculators'),
+    refusal('/calculator/fuel'),
+    refusal('/admin/orders', { 'hx-request': 'true', 'hx-request-type': 'partial' }),
+  ])
+  for (const { headers } of [api, page, fragment]) {
+    t.match(headers.get('retry-after'), /^\d+$/)
+    t.ok(headers.get('x-request-id'))
+    t.match(headers.get('content-security-policy'), /default-src 'none'/)
+    t.match(headers.get('cache-control'), /no-store/)
+  }
+  t.match(JSON.parse(api.text), { status: 503, detail: /^Too much is asked/ })
+  t.equal(api.headers.get('content-type'), 'application/problem+json')
+  t.match(page.text, /<h1>Service Unavailable<\/h1>[^]*Too much is asked[^]*<\/html>/)
+  t.ok(page.text.includes(page.headers.get('x-request-id') ?? '-'), 'to quote')
+  t.match(fragment.text, /^<hx-partial[^]*Too much is asked/)
+  t.equal((await loaded).lost, 0)
+})
+
+t.test('slow senders and idle connections hold up nobody', async (t) => {
+  const { url } = await startService(t)
+  const slow = [
+    'GET / HTTP/1.1\r\nhost: x\r\nx-a: ',
+    'POST /api/qr-code/generate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n{',
+    '',
+  ]
+  const sockets: Socket[] = []
+  for (let i = 0; i < 2_000; i++) {
+    const socket = await rawSocket(url)
+    socket.on('error', () => undefined).write(slow[i % slow.length] ?? '')
+    sockets.push(socket)
+  }
+  const trickle = setInterval(() => {
+    for (const [i, socket] of sockets.entries()) if (i % 3 < 2) socket.write('a')
+  }, 1_000)
+  const began = performance.now()
+  for (let i = 0; i < 20; i++) {
+    const response = await fetch(`${url}/calculator/fuel?quantity=500`)
+    t.equal(response.status, 200)
+    await response.text()
+  }
+  t.ok(performance.now() - began < 10_000)
+  clearInterval(trickle)
+  for (const socket of sockets) socket.destroy()
+})
+
+t.test('heads, bodies and pipelines without measure are refused', async (t) => {
+  const { url } = await startService(t)
+  const send = async (text: string) => {
+    const socket = await rawSocket(url)
+    socket.on('error', () => undefined).write(text)
+    return readToEnd(socket)
+  }
+  t.match(await send(`GET / HTTP/1.1\r\nhost: x\r\nx-a: ${'a'.repeat(400_000)}\r\n\r\n`), / 431 /)
+  const body = await fetch(`${url}/api/qr-code/generate`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ vessel: { name: 'x'.repeat(3_000_000) } }),
+  })
+  t.equal(body.status, 413)
+  const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
+  const answers = await send(
+    get.repeat(2_000) + get.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'),
+  )
+  t.equal(answers.match(/HTTP\/1\.1 200 /g)?.length, 2_001, 'a pipeline is answered in order')
+})

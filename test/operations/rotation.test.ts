@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { hashPasswordSync } from '../../src/plugins/password.js'
+import { ADMIN, ADMIN_ACCOUNTS, logIn, verify } from '../support/administrator.js'
+import { postJson, startApp, temporaryFolder } from '../support/app.js'
+import { TRIPS } from '../support/trips.js'
+
+const OLD = 'the secret of before, of more than 32 bytes'
+const NEW = 'the secret from now on, of more than 32 bytes'
+
+t.test(
+  'a new secret ends sessions, and printed codes live on with the old one beside it',
+  async (t) => {
+    const settings = { DATA_DIR: join(temporaryFolder(t), 'data'), ADMIN_ACCOUNTS }
+    const opens = async (url: string, printed: string): Promise<boolean> => {
+      const { pathname, search } = new URL(printed)
+      return (await (await fetch(url + pathname + search)).text()).includes('id="trip"')
+    }
+    const codeOf = async (url: string): Promise<string> =>
+      (await postJson(`${url}/api/qr-code/generate`, TRIPS[0])).body.url
+
+    const before = await startApp(t, { ...settings, SESSION_SECRET: OLD })
+    const printed = await codeOf(before.url)
+    const token = await logIn(before.url)
+    t.ok(await opens(before.url, printed))
+    t.equal((await verify(before.url, token)).status, 200)
+    await before.app.close()
+
+    const both = { ...settings, SESSION_SECRET: NEW, SESSION_SECRET_PREVIOUS: OLD }
+    const between = await startApp(t, both)
+    t.ok(await opens(between.url, printed))
+    t.equal((await verify(between.url, token)).status, 401)
+    const later = await codeOf(between.url)
+    await between.app.close()
+
+    const after = await startApp(t, { ...settings, SESSION_SECRET: NEW })
+    t.notOk(await opens(after.url, printed), 'what was printed with it is no longer taken')
+    t.ok(await opens(after.url, later))
+  },
+)
+
+t.test('a new password ends the sessions of its account, and of no other', async (t) => {
+  const other = { email: 'other@example.com', password: 'the password of another' }
+  const otherPair = `${other.email}:${hashPasswordSync(other.password)}`
+  const before = await startApp(t, { ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS},${otherPair}` })
+  const [token, otherToken] = [await logIn(before.url), await logIn(before.url, other)]
+  const renewed = `${ADMIN.email}:${hashPasswordSync('a password from now on')}`
+  const after = await startApp(t, { ADMIN_ACCOUNTS: `${renewed},${otherPair}` })
+  t.equal((await verify(after.url, token)).status, 401)
+  t.equal((await verify(after.url, otherToken)).status, 200)
+})

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { projectRoot } from '../../src/project-root.js'
+import type { Load } from '../support/load.js'
+import { startService } from '../support/service.js'
+
+const run = promisify(execFile)
+
+t.test(
+  'stopped under more load than it can serve, it leaves nobody without an answer',
+  async (t) => {
+    const {
+      url,
+      process: service,
+      ended,
+    } = await startService(t, {
+      RATE_LIMIT_PER_MINUTE: '1000000',
+      SHUTDOWN_TIMEOUT_MS: '30000',
+    })
+    const script = join(projectRoot, '.test', 'test', 'support', 'load.js')
+    const loading = run(process.execPath, [script, `${url}/calculator/fuel?quantity=5`, '300', '6'])
+    await sleep(3_000)
+    service.kill('SIGTERM')
+    t.equal(await ended, 0)
+    const { answers, lost } = JSON.parse((await loading).stdout) as Load
+    t.comment(JSON.stringify({ answers, lost }))
+    t.ok((answers['200']?.count ?? 0) > 100)
+    t.equal(lost, 0)
+  },
+)

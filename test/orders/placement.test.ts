@@ -1,0 +1,560 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { startStandIn, type StandIn } from '../../src/order-source/stand-in/stand-in.js'
+import { bookPath } from '../../src/orders/book/order-book.js'
+import { projectRoot } from '../../src/project-root.js'
+import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
+import { SECRET, temporaryFolder } from '../support/app.js'
+import { freePort } from '../support/free-port.js'
+import { newOrder } from '../support/order-book.js'
+import { HTMX, startReaders, type PageAnswer, type Reader } from '../support/page-reader.js'
+import { until } from '../support/until.js'
+
+const ORDERS = '/api/admin/orders'
+const TOKEN = 'stand-in-token'
+const TIMEOUT_MS = 400
+
+async function standInFor(t: Test, credit?: number): Promise<StandIn> {
+  const standIn = await startStandIn({ token: TOKEN, ...(credit === undefined ? {} : { credit }) })
+  t.teardown(() => standIn.close())
+  return standIn
+}
+
+const pointedAt = (url: string): NodeJS.ProcessEnv => ({
+  ORDERSOURCE_BASE_URL: url,
+  ORDERSOURCE_API_TOKEN: TOKEN,
+  ORDERSOURCE_TIMEOUT_MS: String(TIMEOUT_MS),
+})
+
+async function start(t: Test, credit?: number) {
+  const standIn = await standInFor(t, credit)
+  return { standIn, ...(await startReaders(t, pointedAt(standIn.url))) }
+}
+
+const enter = async (reader: Reader, given: object = {}): Promise<any> =>
+  reader.call('POST', ORDERS, { ...newOrder(), status: 'paid', ...given })
+
+const orderOf = (reader: Reader, id: string): Promise<any> => reader.call('GET', `${ORDERS}/${id}`)
+
+const stepsOf = async (reader: Reader, id: string): Promise<string[]> => {
+  const { items } = await reader.call('GET', `${ORDERS}/${id}/history`)
+  return items
+    .flatMap(({ changes }: { changes: { field: string; to: any }[] }) => changes)
+    .filter(({ field }: { field: string }) => field === 'placement')
+    .map(({ to }: { to: any }) => to.state)
+    .reverse()
+}
+
+const seen = ({ text }: PageAnswer): string =>
+  text
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ')
+
+/** The fields of a page's form with some action, as a browser would send them. */
+function fieldsOf({ text }: PageAnswer, action: RegExp): Record<string, string> {
+  const form = [...text.matchAll(/<form[^>]* action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)].find(
+    ([, to = '']) => action.test(to),
+  )
+  if (form === undefined) throw new Error(`there is no form to ${action.source}`)
+  const fields = [
+    ...(form[2] ?? '').matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g),
+  ]
+  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]))
+}
+
+const placementOf = (id: string): string => `/admin/orders/${id}/placement`
+
+/** Chooses a portfolio and reads what is to be confirmed. */
+async function confirmation(reader: Reader, id: string, portfolio = '2') {
+  const page = await reader.get(`${placementOf(id)}?portfolio=${portfolio}`)
+  return { page, fields: fieldsOf(page, /\/placement/) }
+}
+
+async function place(reader: Reader, id: string): Promise<PageAnswer> {
+  const { fields } = await confirmation(reader, id)
+  return reader.post(placementOf(id), fields)
+}
+
+t.test('an order is placed with plain forms: portfolio, price, confirmation', async (t) => {
+  const { ann, standIn } = await start(t)
+  const { id, orderNumber } = await enter(ann, { vesselName: 'Eendracht' })
+  const before = await ann.get(`/admin/orders/${id}`)
+  t.match(seen(before), /Not ordered there yet Place it there…/)
+
+  const choice = await ann.get(placementOf(id))
+  t.equal(choice.status, 200)
+  t.match(
+    seen(choice),
+    /1\.6036 t CO₂e , offset with .*Harbour Mix US\$38\.33 .*Blue Carbon US\$61\.74/,
+  )
+  t.match(choice.text, new RegExp(`<form[^>]* action="${placementOf(id)}" method="get"`))
+
+  const { page, fields } = await confirmation(ann, id)
+  t.match(
+    seen(page),
+    new RegExp(`Place ${orderNumber} for US\\$61\\.74\\?.*Ann Example · Eendracht`),
+  )
+  t.match(seen(page), /CO₂e 1\.6036 t Portfolio Blue Carbon A tonne US\$38\.50/)
+  t.strictSame(fields, { version: '1', portfolio: '2', amountMinor: '6174', currency: 'USD' })
+  t.equal(standIn.ledger.orders.length, 0, 'nothing is ordered by looking at prices')
+  t.equal((await orderOf(ann, id)).version, 1)
+
+  const placed = await ann.post(placementOf(id), fields)
+  t.equal(placed.status, 303, 'so that a reload sends nothing again')
+  const after = await ann.get(placed.headers.get('location') ?? '')
+  t.match(seen(after), new RegExp(`Order ${orderNumber} was placed at the order source`))
+  t.match(seen(after), /Order source : placed as 1, for US\$61\.74/)
+  t.match(seen(after), /to be placed with Blue Carbon: 1\.6036 t for US\$61\.74/)
+
+  const [entry, ...others] = standIn.ledger.orders
+  t.strictSame(others, [])
+  t.match(entry, { tons: 1.6036, portfolioId: 2, amountCharged: 6174 })
+  t.match(entry?.note ?? '', new RegExp(`^${orderNumber} [0-9a-f]{16}$`))
+  t.match(await orderOf(ann, id), { orderSourceId: entry?.id, version: 3, status: 'paid' })
+  t.strictSame(await stepsOf(ann, id), ['sent', 'placed'])
+
+  const again = await ann.post(placementOf(id), fields)
+  t.equal(again.status, 409)
+  t.match(seen(again), /is at the order source already/)
+  t.equal((await ann.get(placementOf(id))).status, 303)
+  t.equal(standIn.ledger.orders.length, 1)
+})
+
+t.test('nothing of it is there without an order source, or where it makes no sense', async (t) => {
+  const { ann } = await startReaders(t)
+  const { id } = await enter(ann)
+  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Place it there/)
+  t.equal((await ann.get(placementOf(id))).status, 404)
+  const known = await enter(ann, { orderSourceId: 'off_1' })
+  t.notMatch((await ann.get(`/admin/orders/${known.id}`)).text, /source-record/)
+
+  const { ann: eve, standIn } = await start(t)
+  for (const given of [
+    { status: 'fulfilled' },
+    { status: 'refunded' },
+    { co2eKg: 0 },
+    { orderSourceId: 'off_1' },
+  ]) {
+    const order = await enter(eve, given)
+    t.notMatch(seen(await eve.get(`/admin/orders/${order.id}`)), /Place it there/)
+    const fields = { version: '1', portfolio: '1', amountMinor: '3833', currency: 'USD' }
+    t.equal((await eve.post(placementOf(order.id), fields)).status, 409, JSON.stringify(given))
+  }
+  const unpaid = await enter(eve, { status: 'pending' })
+  t.match(seen((await confirmation(eve, unpaid.id)).page), /has not paid yet/)
+  t.equal(standIn.ledger.orders.length, 0)
+})
+
+t.test('strangers and other sites place nothing', async (t) => {
+  const { url, ann, standIn } = await start(t)
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  const forged = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+  for (const path of ['', '/look', '/release']) {
+    t.equal((await ann.post(placementOf(id) + path, fields, forged)).status, 403, path)
+    const body = new URLSearchParams(fields)
+    const answer = await fetch(url + placementOf(id) + path, { method: 'POST', body })
+    t.equal(answer.status, 401, path)
+  }
+  t.equal(standIn.ledger.orders.length, 0)
+})
+
+t.test('a price or an order that is not as it was confirmed is asked about again', async (t) => {
+  const { ann, ben, standIn } = await start(t)
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  const dearer = await ann.post(placementOf(id), { ...fields, amountMinor: '6000' })
+  t.equal(dearer.status, 409)
+  t.match(
+    seen(dearer),
+    /for US\$61\.74\?.*The price has changed since you saw it\. Nothing was ordered/,
+  )
+  t.strictSame(fieldsOf(dearer, /placement/), fields, 'the new price can be confirmed')
+  for (const broken of [{ amountMinor: 'x' }, { currency: 'EUR' }, { currency: '' }]) {
+    t.equal((await ann.post(placementOf(id), { ...fields, ...broken })).status, 409)
+  }
+  t.equal((await ann.post(placementOf(id), { ...fields, portfolio: 'x' })).status, 422)
+
+  await ben.call('PATCH', `${ORDERS}/${id}`, { co2eKg: 900 })
+  const stale = await ann.post(placementOf(id), fields)
+  t.equal(stale.status, 412)
+  t.match(seen(stale), /has changed since you opened it.*1,603\.6 kg.*900 kg/)
+  t.equal(standIn.ledger.orders.length, 0)
+})
+
+t.test('of many at once, in two processes on one book, one places it', async (t) => {
+  const standIn = await standInFor(t)
+  const DATA_DIR = temporaryFolder(t)
+  const one = await startReaders(t, { ...pointedAt(standIn.url), DATA_DIR })
+  const other = await startReaders(t, { ...pointedAt(standIn.url), DATA_DIR })
+  for (let round = 1; round <= 5; round++) {
+    const { id } = await enter(one.ann)
+    const { fields } = await confirmation(one.ann, id)
+    const answers = await Promise.all(
+      [one.ann, one.ben, other.ann, other.ben, one.ann, other.ann].map((reader, index) =>
+        reader.post(placementOf(id), fields, index % 2 === 0 ? HTMX : {}),
+      ),
+    )
+    const done = answers.filter(
+      ({ status, text }) => status === 303 || text.includes('was placed at'),
+    )
+    t.equal(done.length, 1, 'one is told that it was placed')
+    t.equal(standIn.ledger.orders.length, round)
+    t.equal((await orderOf(other.ann, id)).orderSourceId, String(round))
+    t.strictSame(await stepsOf(other.ann, id), ['sent', 'placed'])
+  }
+})
+
+t.test(
+  'what the order source refuses is withdrawn with its words, and can be tried again',
+  async (t) => {
+    const { ann, standIn } = await start(t, 100)
+    const { id } = await enter(ann)
+    const refused = await place(ann, id)
+    t.equal(refused.status, 502)
+    t.match(seen(refused), /The order source refuses: nothing was ordered Insufficient credits/)
+    t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
+    const page = seen(await ann.get(`/admin/orders/${id}`))
+    t.match(page, /Last time: Insufficient credits: top up your balance\. Place it there…/)
+    t.match(page, /Order source : not placed: Insufficient credits/)
+
+    const small = await enter(ann, { co2eKg: 1 })
+    const dry = await ann.get(`${placementOf(small.id)}?portfolio=1`)
+    t.match(seen(dry), /refuses: nothing was ordered The total charge must be at least \$1\.00/)
+    t.equal((await orderOf(ann, small.id)).version, 1, 'a dry run leaves no trace')
+
+    standIn.ledger.credit = 100_000
+    t.equal((await place(ann, id)).status, 303)
+    t.equal(standIn.ledger.orders.length, 1)
+  },
+)
+
+/** A network before a stand-in that is gone once a price has been told. */
+async function goneAfterThePrice(t: Test, standIn: StandIn) {
+  const server = createServer((incoming, answer) => {
+    let text = ''
+    incoming.on('data', (part: Buffer) => (text += part.toString()))
+    incoming.on('end', () => {
+      const target = new URL(standIn.url)
+      const isPrice = text.includes('"dryRun":true') && network.isGoing
+      const outgoing = httpRequest(
+        {
+          port: target.port,
+          path: incoming.url,
+          method: incoming.method,
+          headers: incoming.headers,
+        },
+        (response) => {
+          if (isPrice) server.close()
+          answer.writeHead(response.statusCode ?? 500, response.headers)
+          response.pipe(answer)
+        },
+      )
+      outgoing.end(text)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  const network = { url: `http://127.0.0.1:${port}/api`, isGoing: false }
+  return network
+}
+
+t.test(
+  'an order source that is gone before it was told anything has ordered nothing',
+  async (t) => {
+    const standIn = await standInFor(t)
+    const network = await goneAfterThePrice(t, standIn)
+    const { ann } = await startReaders(t, pointedAt(network.url))
+    const { id } = await enter(ann)
+    const { fields } = await confirmation(ann, id)
+    network.isGoing = true
+    const gone = await ann.post(placementOf(id), fields)
+    t.equal(gone.status, 502)
+    t.match(seen(gone), /The order source does not answer: nothing was ordered/)
+    t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
+    t.match(seen(gone), /not placed: the order source could not be reached/)
+    t.match(seen(await ann.get(`/admin/orders/${id}`)), /Place it there…/)
+
+    const later = await ann.get(placementOf(id))
+    t.match(seen(later), /The order source does not answer: nothing was ordered.*Try again/)
+    t.equal(standIn.ledger.orders.length, 0)
+  },
+)
+
+for (const fault of ['reset after the order', 'silence after the order'] as const) {
+  t.test(`${fault}: it is unknown, not sent again, and found by looking`, async (t) => {
+    const { ann, ben, standIn } = await start(t)
+    const { id, orderNumber } = await enter(ann)
+    const { fields } = await confirmation(ann, id)
+    standIn.fault = fault
+    const unknown = await ann.post(placementOf(id), fields)
+    standIn.fault = null
+    t.equal(unknown.status, 504)
+    t.match(seen(unknown), /Nobody knows whether it was placed.*US\$61\.74 Portfolio Blue Carbon/)
+    t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+    t.equal(standIn.ledger.orders.length, 1)
+
+    for (const reader of [ann, ben]) {
+      const page = await reader.get(`/admin/orders/${id}`)
+      t.notMatch(seen(page), /Place it there/)
+      t.equal((await reader.get(placementOf(id))).status, 303, 'nothing is offered')
+      const { version } = await orderOf(ann, id)
+      const again = await reader.post(placementOf(id), { ...fields, version: String(version) })
+      t.equal(again.status, 409)
+    }
+    t.equal(standIn.ledger.orders.length, 1)
+
+    const found = await ben.post(`${placementOf(id)}/look`, {})
+    t.equal(found.status, 303)
+    t.match(
+      seen(await ben.get(`/admin/orders/${id}`)),
+      new RegExp(`Order ${orderNumber} is at the order source`),
+    )
+    t.match(await orderOf(ann, id), { orderSourceId: '1', version: 4 })
+    t.equal(
+      (await ben.post(`${placementOf(id)}/look`, {})).status,
+      200,
+      'looking again is harmless',
+    )
+    t.equal((await ben.post(`${placementOf(id)}/release`, {})).status, 200)
+    t.equal((await orderOf(ann, id)).version, 4)
+  })
+}
+
+t.test('what never arrived is released deliberately, once it cannot arrive any more', async (t) => {
+  const { ann, standIn } = await start(t)
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  standIn.fault = 'silence instead of the order'
+  t.equal((await ann.post(placementOf(id), fields)).status, 504)
+  standIn.fault = null
+  const sentAt = Date.now()
+
+  const early = await ann.post(`${placementOf(id)}/look`, {})
+  t.match(seen(early), /it was not there\. It may still be on its way: look again after \d\d:\d\d/)
+  t.notMatch(seen(early), /Release it/)
+  t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 409, 'too early')
+  t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+
+  await new Promise((resolve) => setTimeout(resolve, 15_000 + 6 * TIMEOUT_MS + 500))
+  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Release it/, 'one looks first')
+  const looked = await ann.post(`${placementOf(id)}/look`, {})
+  t.match(seen(looked), /it was not there\. Look again Release it…/)
+
+  standIn.fault = 503
+  const blind = await ann.post(`${placementOf(id)}/release`, {})
+  t.equal(blind.status, 502)
+  t.match(seen(blind), /does not answer: it stays as it is/)
+  standIn.fault = null
+  t.match(seen(await ann.get(`${placementOf(id)}/release`)), /it is bought twice.*Release it/)
+  t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 303)
+  t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered', 'released'])
+  t.ok(Date.now() - sentAt > 15_000)
+
+  t.equal((await place(ann, id)).status, 303, 'then it is placed like any other')
+  t.equal(standIn.ledger.orders.length, 1)
+})
+
+t.test('an id entered by hand settles an open attempt', async (t) => {
+  const { ann, standIn } = await start(t)
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  standIn.fault = 'reset after the order'
+  await ann.post(placementOf(id), fields)
+  standIn.fault = null
+  const { version } = await orderOf(ann, id)
+  const saved = await ann.post(`/admin/orders/${id}/edit?group=source`, {
+    version: String(version),
+    orderSourceId: '1',
+  })
+  t.equal(saved.status, 303)
+  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Nobody knows/)
+  await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
+  t.match(
+    seen(await ann.get(`/admin/orders/${id}`)),
+    /Nobody knows/,
+    'and without it, it is open again',
+  )
+})
+
+t.test('a process that is killed after sending leaves what it did to be seen', async (t) => {
+  const standIn = await standInFor(t)
+  const DATA_DIR = temporaryFolder(t)
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const { PATH = '' } = process.env
+  const server = join(projectRoot, '.test', 'src', 'server.js')
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, server], {
+    cwd: DATA_DIR,
+    stdio: 'ignore',
+    env: {
+      PATH,
+      PORT: String(port),
+      DATA_DIR,
+      ADMIN_ACCOUNTS,
+      SESSION_SECRET: SECRET,
+      ...pointedAt(standIn.url),
+      ORDERSOURCE_TIMEOUT_MS: '20000',
+    },
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  await until(async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok === true)
+  const bearer = { authorization: `Bearer ${await logIn(url)}` }
+  const created = await fetch(url + ORDERS, {
+    method: 'POST',
+    headers: { ...bearer, 'content-type': 'application/json' },
+    body: JSON.stringify(newOrder({ status: 'paid' })),
+  })
+  const { id } = (await created.json()) as { id: string }
+
+  standIn.fault = 'silence after the order'
+  const confirmed = { version: '1', portfolio: '2', amountMinor: '6174', currency: 'USD' }
+  const lost = fetch(url + placementOf(id), {
+    method: 'POST',
+    headers: bearer,
+    body: new URLSearchParams(confirmed),
+  }).then(
+    () => 'answered',
+    () => 'cut',
+  )
+  await until(async () => standIn.ledger.orders.length === 1)
+  child.kill('SIGKILL')
+  t.equal(await lost, 'cut')
+  await once(child, 'exit')
+  standIn.fault = null
+
+  const { ann } = await startReaders(t, { ...pointedAt(standIn.url), DATA_DIR })
+  const page = await ann.get(`/admin/orders/${id}`)
+  t.match(seen(page), /Being placed …/)
+  t.notMatch(seen(page), /Place it there/)
+  for (const version of ['1', '2']) {
+    t.equal((await ann.post(placementOf(id), { ...confirmed, version })).status, 409)
+  }
+  t.strictSame(await stepsOf(ann, id), ['sent'])
+  t.equal((await ann.post(`${placementOf(id)}/look`, {})).status, 303)
+  t.equal((await orderOf(ann, id)).orderSourceId, '1')
+  t.equal(standIn.ledger.orders.length, 1)
+})
+
+t.test('an order stands beside what the order source has of it', async (t) => {
+  const { ann, standIn } = await start(t)
+  const { id } = await enter(ann)
+  await place(ann, id)
+  const record = (order: string, headers = {}) =>
+    ann.get(`/admin/orders/${order}/source-record`, headers)
+  const page = await ann.get(`/admin/orders/${id}`)
+  t.match(
+    page.text,
+    new RegExp(`hx-get="/admin/orders/${id}/source-record[^"]*" hx-trigger="load"`),
+  )
+  t.match(page.text, new RegExp(`<noscript><p><a href="/admin/orders/${id}/source-record`))
+
+  const same = await record(id, HTMX)
+  t.notMatch(same.text, /<html/)
+  t.match(seen(same), /Agrees with this order.*CO₂e 1\.6036 t 1\.6036 t/)
+  t.match(seen(same), /US\$61\.74 as confirmed US\$61\.74 Portfolio Blue Carbon Blue Carbon/)
+  t.match(seen(await record(id)), /CW-000001 at the order source.*Agrees.*Back to the order/)
+
+  await ann.call('PATCH', `${ORDERS}/${id}`, { co2eKg: 1500 })
+  t.match(seen(await record(id)), /Differs in CO₂e.*1\.5 t 1\.6036 t differs/)
+
+  const byHand = await enter(ann, { orderSourceId: '1' })
+  const hand = seen(await record(byHand.id))
+  t.match(hand, /Differs in amount/)
+  t.match(hand, /€40\.09 what the customer pays US\$61\.74 differs/)
+  const strange = await enter(ann, { orderSourceId: '../../portfolios' })
+  t.match(seen(await record(strange.id)), /Not found there.*has no order \.\.\/\.\.\/portfolios/)
+
+  for (const fault of [503, 'silence', 'reset', 403] as const) {
+    standIn.fault = fault
+    const away = await record(id, HTMX)
+    t.equal(away.status, 502, String(fault))
+    t.match(seen(away), /its record cannot be shown.*Try again/)
+  }
+  standIn.fault = null
+  const unplaced = await enter(ann)
+  t.equal((await record(unplaced.id)).status, 404)
+})
+
+t.test('what the order source writes is text', async (t) => {
+  const hostile = '<img src=x onerror=alert(1)> {{7*7}} <%= 1 %> "onload="x'
+  const server = createServer((incoming, answer) => {
+    incoming.resume().on('end', () => {
+      const isOrder = incoming.url?.includes('/offset-orders') === true
+      const order = { id: '1', tons: 1, amountCharged: 100, currency: 'USD', note: hostile }
+      const portfolio = {
+        id: 1,
+        name: hostile,
+        description: hostile,
+        pricePerTonMinor: 100,
+        currency: 'USD',
+        projects: [],
+      }
+      const body = isOrder
+        ? incoming.method === 'POST'
+          ? { ...order, id: null }
+          : order
+        : { portfolios: [portfolio] }
+      answer.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { ann } = await startReaders(t, pointedAt(`http://127.0.0.1:${port}`))
+  const { id } = await enter(ann)
+  const known = await enter(ann, { orderSourceId: '1' })
+  for (const path of [
+    placementOf(id),
+    `${placementOf(id)}?portfolio=1`,
+    `/admin/orders/${known.id}/source-record`,
+  ]) {
+    const page = await ann.get(path)
+    t.equal(page.status, 200, path)
+    t.ok(page.text.includes('&lt;img src=x onerror=alert(1)&gt; {{7*7}}'), path)
+    t.notOk(page.text.includes('<img'), path)
+  }
+})
+
+t.test('while it is being placed, the page asks until something is new', async (t) => {
+  const { ann, ben, standIn } = await start(t)
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  standIn.fault = 'silence after the order'
+  const placing = ann.post(placementOf(id), fields)
+  await until(async () => standIn.ledger.orders.length === 1)
+  const progress = () => ben.get(`${placementOf(id)}/progress`, HTMX)
+  t.equal((await progress()).status, 204)
+  t.match(
+    (await ben.get(`/admin/orders/${id}`)).text,
+    /hx-get="[^"]*progress[^"]*" hx-trigger="every 2s"/,
+  )
+  await placing
+  const after = await progress()
+  t.equal(after.status, 200)
+  t.match(seen(after), /Nobody knows whether it was placed/)
+})
+
+t.test('a book that cannot be written to stops an order before it is sent', async (t) => {
+  const { app, standIn, ann } = await start(t)
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  const other = new Database(bookPath(app.config.DATA_DIR))
+  t.teardown(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  t.equal((await ann.post(placementOf(id), fields)).status, 503)
+  other.exec('ROLLBACK')
+  t.equal(standIn.ledger.orders.length, 0)
+  t.strictSame(await stepsOf(ann, id), [])
+})

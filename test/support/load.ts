@@ -1,0 +1,110 @@
+import { connect } from 'node:net'
+
+/*
+ * A process that asks for one address over many connections, each without a pause, and says on
+ * standard output how it was answered, as JSON: `Load`.
+ */
+
+/** Answers with one status: how many, and how long they took, in milliseconds. */
+export interface Answers {
+  count: number
+  median: number
+  p99: number
+  longest: number
+}
+
+export interface Load {
+  /** By status */
+  answers: Record<string, Answers>
+  /** Requests that were sent and never answered */
+  lost: number
+  /** Attempts at a connection that failed */
+  unconnected: number
+}
+
+const [
+  address = '',
+  connections = '',
+  seconds = '',
+  coding = 'identity',
+  method = 'GET',
+  body = '',
+] = process.argv.slice(2)
+const { hostname, port, pathname, search } = new URL(address)
+const request = [
+  `${method} ${pathname}${search} HTTP/1.1`,
+  'host: localhost',
+  `accept-encoding: ${coding}`,
+  ...(body === ''
+    ? []
+    : ['content-type: application/json', `content-length: ${Buffer.byteLength(body)}`]),
+  '',
+  body,
+].join('\r\n')
+
+const times = new Map<string, number[]>()
+let lost = 0
+let unconnected = 0
+let isOver = false
+/** Somebody was told to come no more: the service is about to stop. */
+let isLeaving = false
+
+/** The status of an answer that is whole; `null` where some of it is still to come. */
+function statusOf(answer: string): string | null {
+  const end = answer.indexOf('\r\n\r\n')
+  if (end === -1) return null
+  const [, length] = /\r\ncontent-length: (\d+)/i.exec(answer.slice(0, end)) ?? []
+  const isWhole =
+    length === undefined
+      ? answer.endsWith('\r\n0\r\n\r\n')
+      : answer.length >= end + 4 + Number(length)
+  return isWhole ? answer.slice(9, 12) : null
+}
+
+function ask(): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname)
+    let answer = ''
+    let sent = 0
+    const send = (): void => {
+      answer = ''
+      sent = performance.now()
+      socket.write(request)
+    }
+    socket.setEncoding('latin1')
+    socket.once('connect', send)
+    socket.on('data', (part: string) => {
+      answer += part
+      const status = statusOf(answer)
+      if (status === null) return
+      const known = times.get(status) ?? []
+      known.push(performance.now() - sent)
+      times.set(status, known)
+      isLeaving ||= /\r\nconnection: close\r\n/i.test(answer)
+      sent = 0
+      if (isOver || isLeaving) socket.end()
+      else send()
+    })
+    socket.on('error', () => (sent === 0 ? unconnected++ : undefined))
+    socket.once('close', () => {
+      if (sent > 0) lost++
+      resolve()
+    })
+  })
+}
+
+async function client(): Promise<void> {
+  while (!isOver && !isLeaving) await ask()
+}
+
+function summed(all: number[]): Answers {
+  const sorted = all.toSorted((a, b) => a - b)
+  const at = (part: number) => Math.round(sorted[Math.floor(part * (sorted.length - 1))] ?? 0)
+  return { count: sorted.length, median: at(0.5), p99: at(0.99), longest: at(1) }
+}
+
+const clients = Array.from({ length: Number(connections) }, client)
+setTimeout(() => (isOver = true), Number(seconds) * 1000)
+await Promise.all(clients)
+const answers = Object.fromEntries([...times].map(([status, all]) => [status, summed(all)]))
+process.stdout.write(JSON.stringify({ answers, lost, unconnected } satisfies Load))

@@ -1,0 +1,53 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { projectRoot } from '../../src/project-root.js'
+import { ADMIN_ACCOUNTS } from './administrator.js'
+import { SECRET, temporaryFolder } from './app.js'
+import { freePort } from './free-port.js'
+import { comesTrue } from './patience.js'
+
+export interface Service {
+  url: string
+  dataDir: string
+  process: ChildProcess
+  /** Its log so far */
+  output: () => string
+  errors: () => string
+  /** Its exit code, once it has ended */
+  ended: Promise<number | null>
+}
+
+/** The service in a process of its own, once it answers; killed when the test ends. */
+export async function startService(
+  t: Test,
+  environment: NodeJS.ProcessEnv = {},
+  before: string[] = [],
+): Promise<Service> {
+  const dataDir = environment.DATA_DIR ?? temporaryFolder(t)
+  const port = environment.PORT ?? String(await freePort())
+  const { PATH } = process.env
+  const settings = { PATH, PORT: port, DATA_DIR: dataDir, SESSION_SECRET: SECRET, ADMIN_ACCOUNTS }
+  const child = spawn(
+    process.execPath,
+    [...before, join(projectRoot, '.test', 'src', 'server.js')],
+    {
+      cwd: dataDir,
+      env: { ...settings, ...environment },
+    },
+  )
+  t.teardown(() => child.kill('SIGKILL'))
+  let output = ''
+  let errors = ''
+  child.stdout.on('data', (part: Buffer) => (output += part.toString()))
+  child.stderr.on('data', (part: Buffer) => (errors += part.toString()))
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  const url = `http://127.0.0.1:${port}`
+  const isThere = async () =>
+    child.exitCode !== null || (await fetch(`${url}/healthz`).catch(() => null))?.ok === true
+  if (!(await comesTrue(isThere, { everyMs: 50 })) || child.exitCode !== null) {
+    throw new Error(`the service does not start: ${errors}`)
+  }
+  return { url, dataDir, process: child, output: () => output, errors: () => errors, ended }
+}
