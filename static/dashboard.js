@@ -206,14 +206,12 @@ document.addEventListener('click', ({ target }) => {
   draw()
 })
 
-const notice = () => document.getElementById('no-connection')
-
 document.addEventListener('htmx:before:swap', erase)
-document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
-  notice()?.replaceChildren()
-  draw()
-  // What had the focus has been swapped away: the range it led to is the next best.
-  if (ctx.sourceElement?.id === 'figures') document.querySelector('#ranges [aria-current]')?.focus()
+document.addEventListener('htmx:after:swap', draw)
+// What had the focus has been swapped away: the range it led to is the next best.
+document.addEventListener('htmx:finally:request', () => {
+  if (document.activeElement !== document.body) return
+  document.querySelector('#ranges [aria-current]')?.focus({ preventScroll: true })
 })
 darkness.addEventListener('change', draw)
 
@@ -229,15 +227,6 @@ addEventListener('resize', () => {
   clearTimeout(resizing)
   // On a phone the height changes with every scroll, and means nothing.
   resizing = setTimeout(() => innerWidth !== drawnWidth && draw(), 150)
-})
-
-document.addEventListener('htmx:error', ({ detail: { ctx } }) => {
-  const words = document.getElementById('no-connection-words').content.cloneNode(true)
-  words.querySelector('button').addEventListener('click', () => {
-    if (ctx.sourceElement?.matches('a')) ctx.sourceElement.click()
-    else location.reload()
-  })
-  notice().replaceChildren(words)
 })
 
 draw()

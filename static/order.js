@@ -60,7 +60,7 @@ addEventListener('pageshow', ({ persisted }) => {
 document.addEventListener('field-corrected', () => {
   const count = byId('wrong-count')
   const wrong = document.querySelectorAll('#new-order .error:not(:empty)').length
-  if (wrong === 0) count?.parentElement.remove()
+  if (wrong === 0) count?.closest('.order-notice').remove()
   else if (count) count.textContent = wrong === 1 ? 'One field needs' : `${wrong} fields need`
 })
 
@@ -72,29 +72,25 @@ const KEYS = {
   Escape: 'to-list',
 }
 
+/** Escape closes the form that one is in, or the only one, unless there is something to lose. */
+const closeUnchanged = ({ target }) => {
+  const forms = [...document.querySelectorAll('form[data-edit]')]
+  const form = target.closest('form[data-edit]') ?? (forms.length === 1 ? forms[0] : null)
+  if (form && !isUnsaved(form)) form.querySelector('[data-discard]')?.click()
+}
+
 document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.defaultPrevented)
     return
-  const isTyping = event.target.matches('input, select, textarea, [contenteditable]')
-  if (
-    isTyping ||
-    document.querySelector('dialog[open]') ||
-    document.querySelector('form[data-edit]')
-  )
-    return
+  if (document.querySelector('dialog[open]')) return
+  const form = document.querySelector('form[data-edit]')
+  if (event.key === 'Escape' && form) return closeUnchanged(event)
+  if (form || event.target.matches('input, select, textarea, [contenteditable]')) return
   const link = byId(KEYS[event.key] ?? '')
   if (!link) return
   event.preventDefault()
   link.click()
 })
-
-// A message goes by itself, unless it is bad news or there is something to do about it.
-const message = () => document.querySelector('.message:not(.failed, :has(button))')
-const letGo = () => {
-  const told = message()
-  if (told) setTimeout(() => told.remove(), 10_000)
-}
-letGo()
 
 const isSending = (dialog) => dialog.querySelector('form[data-once][aria-busy]') !== null
 
@@ -123,7 +119,6 @@ document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
 })
 
 document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
-  letGo()
   window.markFields()
   if (ctx.response?.status === 422) document.querySelector('[aria-invalid=true]')?.focus()
   const dialog = document.querySelector('dialog:not([open])')

@@ -50,11 +50,28 @@ const showChosen = () => {
   const chosen = boxes().filter(({ checked }) => checked).length
   const count = document.getElementById('chosen-count')
   if (count) count.textContent = chosen
+  const bar = document.querySelector('.several-bar')
+  document.body.style.setProperty('--chosen-bar', `${bar?.offsetHeight ?? 0}px`)
   const all = document.getElementById('choose-all')
   if (all) {
     all.checked = chosen > 0 && chosen === boxes().length
     all.indeterminate = chosen > 0 && !all.checked
   }
+}
+
+// Another sort or page lists other rows: who is still there stays chosen, and who is not is told.
+let chosenBefore = []
+const idOf = ({ value }) => value.split(':')[0]
+
+const chooseAgain = () => {
+  const ids = new Set(chosenBefore)
+  for (const box of boxes()) if (ids.delete(idOf(box))) box.checked = true
+  if (ids.size === 0) return
+  say(
+    ids.size === 1
+      ? 'One order that was chosen is not on this page, and is chosen no longer.'
+      : `${ids.size} orders that were chosen are not on this page, and are chosen no longer.`,
+  )
 }
 
 document.addEventListener('change', ({ target }) => {
@@ -68,9 +85,11 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
     document.getElementById('filters')?.reset()
     document.getElementById('several')?.reset()
   }
+  if (ctx.request.method === 'GET') chooseAgain()
   showChosen()
 })
 showChosen()
+addEventListener('resize', showChosen)
 
 // What goes to the server and comes back
 
@@ -83,11 +102,23 @@ document.addEventListener('htmx:before:request', ({ detail: { ctx } }) => {
   if (ctx.request.method === 'POST') changing = ctx
 })
 
+// A year that is still being typed has its first digits only: nothing is listed by those.
+document.addEventListener(
+  'change',
+  (event) => {
+    if (event.target.validity.rangeUnderflow) event.stopPropagation()
+  },
+  { capture: true },
+)
+
 // Read before the swap, which may take the id from an element or the element from the page.
 let focused = ''
 let isPaging = false
 document.addEventListener('htmx:before:swap', ({ detail: { ctx } }) => {
   focused = document.activeElement.id
+  chosenBefore = boxes()
+    .filter(({ checked }) => checked)
+    .map(idOf)
   isPaging = /^(page|size)-/.test(ctx.sourceElement.id)
 })
 
@@ -110,7 +141,7 @@ document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
   if (changing === ctx) changing = null
   if (ctx.status !== 'swapped') return
   const outcome = ctx.request.method === 'POST' && document.getElementById('outcome')
-  if (outcome) outcome.focus()
+  if (outcome) outcome.focus({ preventScroll: true })
   else if (document.activeElement === document.body) nextFocus()?.focus({ preventScroll: true })
   // Another page is read from its top.
   const list = document.getElementById('list')
@@ -167,10 +198,21 @@ document.addEventListener('submit', (event) => {
   const field = document.getElementById('view-name')
   const name = field.value.trim()
   if (!name) return
-  const others = savedViews().filter((view) => view.name !== name)
+  const before = savedViews()
+  const others = before.filter((view) => view.name !== name)
   keepViews([...others, { name, query: location.search }])
   field.value = ''
-  say(`The view “${name}” is saved.`)
+  if (others.length === before.length) return say(`The view “${name}” is saved.`)
+  const undo = document.createElement('button')
+  undo.type = 'button'
+  undo.className = 'quiet small'
+  undo.textContent = 'Undo'
+  undo.addEventListener('click', () => {
+    keepViews(before)
+    document.querySelector('#views > summary').focus()
+    say(`The view “${name}” is what it was.`)
+  })
+  say(`There was a view “${name}” already: it now shows this list.`, undo)
 })
 document.addEventListener('htmx:after:swap', showViews)
 showViews()
@@ -189,7 +231,8 @@ const say = (text, ...more) => {
   return { message, words }
 }
 
-const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
+const sizeOf = (bytes) =>
+  bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 
 const AGAIN = 'Try again in a moment.'
 
@@ -205,7 +248,7 @@ async function download(link) {
   stop.className = 'quiet small'
   stop.textContent = 'Stop'
   const bar = document.createElement('progress')
-  const { message, words } = say('Preparing the export…', bar, stop)
+  const { words } = say('Preparing the export…', bar, stop)
   const leaving = new AbortController()
   stop.addEventListener('click', () => {
     leaving.abort()
@@ -215,7 +258,7 @@ async function download(link) {
     const answer = await fetch(link.dataset.export, { signal: leaving.signal })
     if (answer.status === 401)
       return location.assign(
-        `/admin/login?to=${encodeURIComponent(location.pathname + location.search)}`,
+        `/admin/login?ended&to=${encodeURIComponent(location.pathname + location.search)}`,
       )
     if (!answer.ok) throw Object.assign(new Error(await reasonOf(answer)), { isAnswer: true })
     const [, name = 'orders'] =
@@ -232,21 +275,20 @@ async function download(link) {
       // A line for each order, save where notes have some of their own.
       if (isText) for (const byte of value) lines += byte === 10
       if (isText && orders > 0) bar.value = Math.min(1, lines / orders)
-      words.textContent = `Exporting ${link.dataset.total} orders: ${megabytes(bytes)}`
+      words.textContent = `Exporting ${link.dataset.total} orders: ${sizeOf(bytes)}`
     }
     const file = document.createElement('a')
     file.href = URL.createObjectURL(new Blob(parts))
     file.download = name
     file.click()
     setTimeout(() => URL.revokeObjectURL(file.href), 60_000)
-    say(`${name} is ready: ${link.dataset.total} orders, ${megabytes(bytes)}.`)
+    say(`${name} is ready: ${link.dataset.total} orders, ${sizeOf(bytes)}.`)
   } catch (error) {
-    const stopped = leaving.signal.aborted
-    message.classList.toggle('failed', !stopped)
-    message.replaceChildren(words)
-    words.textContent = stopped
-      ? 'The export was stopped.'
-      : `The export failed: ${error.isAnswer ? error.message : `the connection broke. ${AGAIN}`}`
+    if (leaving.signal.aborted) return say('The export was stopped.')
+    const { message } = say(
+      `The export failed: ${error.isAnswer ? error.message : `the connection broke. ${AGAIN}`}`,
+    )
+    message.classList.add('failed')
   }
 }
 

@@ -13,11 +13,14 @@ interface LoginView {
   email: string
   /** What is wrong with a field, or with the whole attempt */
   errors: { email?: string; password?: string; attempt?: string }
-  /** The reader has just logged out */
-  loggedOut: boolean
+  /** Why there is no session any more, where that is known */
+  over: 'logged out' | 'ended' | null
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const overBy = ({ out, ended }: Fields): LoginView['over'] =>
+  out !== undefined ? 'logged out' : ended !== undefined ? 'ended' : null
 
 const check = checker(Credentials)
 
@@ -44,12 +47,12 @@ const pages: FastifyPluginAsync<{ login: Login }> = async (app, { login }) => {
       () => false,
     )
     if (isLoggedIn) return reply.redirect(to, 303)
-    return show(reply, { to, email: '', errors: {}, loggedOut: request.query.out !== undefined })
+    return show(reply, { to, email: '', errors: {}, over: overBy(request.query) })
   })
 
   app.post<{ Body: Fields | undefined }>('/admin/login', open, async (request, reply) => {
     const { to: given, email, password } = request.body ?? {}
-    const view = { to: ownPath(given), email: text(email).trim(), errors: {}, loggedOut: false }
+    const view = { to: ownPath(given), email: text(email).trim(), errors: {}, over: null }
     const checked = check({ email: view.email, password: text(password) })
     if (!checked.ok) {
       const errors = Object.fromEntries(
@@ -74,7 +77,7 @@ const pages: FastifyPluginAsync<{ login: Login }> = async (app, { login }) => {
       await reply.endSession()
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      return showRefusal(reply, error, { to: ownPath(undefined), email: '', loggedOut: false })
+      return showRefusal(reply, error, { to: ownPath(undefined), email: '', over: null })
     }
     return reply.redirect('/admin/login?out', 303)
   })

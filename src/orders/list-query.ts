@@ -4,6 +4,7 @@ import { vocabulary } from '../calculator/vocabulary.js'
 import {
   DEFAULT_SORT,
   filterFaults,
+  LONGEST_SEARCH,
   OrderFilters,
   OrderSortSchema,
   type OrderSort,
@@ -33,6 +34,8 @@ const isBlank = (value: unknown): boolean =>
 export interface LeftOut {
   /** Names of the parts that cannot be read */
   unreadable: string[]
+  /** Whether the search was left out for being longer than searches are */
+  tooLong: boolean
   /** Whether the last day was left out for being before the first */
   endsBeforeStart: boolean
 }
@@ -49,6 +52,8 @@ export function readListQuery(given: Record<string, unknown>): {
       .filter(([, value]) => !isBlank(value)),
   )
   const unreadable = new Set<string>()
+  const tooLong = typeof wanted.q === 'string' && Array.from(wanted.q).length > LONGEST_SEARCH
+  if (tooLong) delete wanted.q
   while (!validate(wanted)) {
     const name = validate.errors?.[0]?.instancePath.split('/')[1] ?? ''
     unreadable.add(name)
@@ -57,7 +62,7 @@ export function readListQuery(given: Record<string, unknown>): {
   const query = wanted as ListQuery
   const endsBeforeStart = filterFaults(query).length > 0
   if (endsBeforeStart) delete query.to
-  return { query, leftOut: { unreadable: [...unreadable], endsBeforeStart } }
+  return { query, leftOut: { unreadable: [...unreadable], tooLong, endsBeforeStart } }
 }
 
 /** The address of a list, without what is so by default. */

@@ -172,9 +172,19 @@ export function changedOrder(
 export const cancelledOrder = (order: Order, now: string): Changed =>
   nextVersion(order, { status: 'cancelled' }, now)
 
+/** The status that an order had before the latest change of it, if that was a move which can be undone. */
+export function statusBefore(
+  order: Order,
+  [latest]: readonly { changes: readonly FieldChange[] }[],
+): OrderStatus | undefined {
+  const move = latest?.changes.find(({ field, to }) => field === 'status' && to === order.status)
+  return ORDER_STATUSES.find((status) => status === move?.from && status !== 'cancelled')
+}
+
 /**
- * An order that is no longer cancelled: as it was before, or pending where nobody knows how it
- * was. Again changes nothing.
+ * An order one step back: a cancelled one as it was before, or pending where nobody knows how it
+ * was; any other with the status that it had before its latest change. Where that was no move,
+ * nothing changes.
  *
  * @param history what became of it, newest first
  */
@@ -183,7 +193,16 @@ export function restoredOrder(
   history: readonly { changes: readonly FieldChange[] }[],
   now: string,
 ): Changed {
-  if (order.status !== 'cancelled') return { outcome: 'unchanged', order }
+  if (order.status !== 'cancelled') {
+    const before = statusBefore(order, history)
+    if (before === undefined) return { outcome: 'unchanged', order }
+    return nextVersion(order, { status: before }, now, {
+      momentsOf: ({ fulfilledAt }, status) => ({
+        fulfilledAt: SINCE_FULFILLED.includes(status) ? fulfilledAt : null,
+        cancelledAt: null,
+      }),
+    })
+  }
   const cancelling = history
     .flatMap(({ changes }) => changes)
     .find(({ field, to }) => field === 'status' && to === 'cancelled')

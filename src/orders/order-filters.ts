@@ -12,11 +12,13 @@ const date = (description: string) =>
     description,
   })
 
+export const LONGEST_SEARCH = 200
+
 /** Which orders are meant; every part narrows. */
 export const OrderFilters = Type.Object({
   q: Type.Optional(
     Type.String({
-      maxLength: 200,
+      maxLength: LONGEST_SEARCH,
       format: 'text',
       description: 'Part of order number, customer name, e-mail, vessel name or IMO number',
     }),

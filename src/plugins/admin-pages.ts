@@ -3,21 +3,37 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ownPath } from './own-path.js'
 import { Problem } from './problem.js'
+import { sessionCookie } from './session.js'
 
 /** The most that a form of ours can hold, escaped for its way here. */
 const LARGEST_FORM = 128 * 1024
 
-/** Where a reader was when a part of the page was asked for, or a form sent. */
-function pageOf({ headers, method, url }: FastifyRequest): string {
+const isHtmx = ({ headers }: FastifyRequest): boolean => headers['hx-request'] === 'true'
+
+/** An address without the fields that were left blank. */
+function withoutBlanks({ pathname, searchParams }: URL): string {
+  const filled = new URLSearchParams([...searchParams].filter(([, value]) => value !== ''))
+  return filled.size === 0 ? pathname : `${pathname}?${filled.toString()}`
+}
+
+/**
+ * Where a reader wanted to go: the page itself, or the one where a part of it was asked for or a
+ * form sent. The same page with another query, such as a search, is where they would be now.
+ */
+function pageOf(request: FastifyRequest): string {
+  const { headers, method, url } = request
   const from = headers['hx-current-url'] ?? headers.referer
   const current = typeof from === 'string' && URL.canParse(from) ? new URL(from) : null
-  const isPage = method === 'GET' && headers['hx-request'] !== 'true'
-  return isPage || current === null ? url : current.pathname + current.search
+  if (current === null || (method === 'GET' && !isHtmx(request))) return url
+  const asked = new URL(url, current)
+  return method === 'GET' && asked.pathname === current.pathname
+    ? withoutBlanks(asked)
+    : current.pathname + current.search
 }
 
 /** The login, from where one comes back to where one wanted to go. */
-const loginFor = (request: FastifyRequest): string =>
-  `/admin/login?${new URLSearchParams({ to: ownPath(pageOf(request)) }).toString()}`
+const loginFor = (request: FastifyRequest, told: Record<string, string> = {}): string =>
+  `/admin/login?${new URLSearchParams({ to: ownPath(pageOf(request)), ...told }).toString()}`
 
 /**
  * What the pages of administrators have in common, in the scope that registers this: they read
@@ -25,6 +41,7 @@ const loginFor = (request: FastifyRequest): string =>
  */
 export default fp(
   async (app) => {
+    const cookieName = sessionCookie(app.publicBaseUrl())
     await app.register(formbody, { bodyLimit: LARGEST_FORM })
     app.addHook('onRequest', (_request, reply, done) => {
       reply.header('cache-control', 'no-store')
@@ -32,10 +49,11 @@ export default fp(
     })
     app.setErrorHandler(async (error, request, reply) => {
       if (!(error instanceof Problem) || error.statusCode !== 401) throw error
-      const login = loginFor(request)
       const isLook = request.method === 'GET' || request.method === 'HEAD'
-      const isHtmx = request.headers['hx-request'] === 'true'
-      if (isLook && !isHtmx) return reply.redirect(login, 303)
+      // Parts of pages are asked for by pages, which nobody sees without a session.
+      const hadSession = isHtmx(request) || cookieName in request.cookies
+      const login = loginFor(request, isLook && hadSession ? { ended: '' } : {})
+      if (isLook && !isHtmx(request)) return reply.redirect(login, 303)
       // htmx would follow a redirect and put the login in the place of a part of the page.
       if (isLook) reply.header('hx-redirect', login)
       // What was typed stays on the page, or one step back: nobody is led away from it.

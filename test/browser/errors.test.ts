@@ -122,8 +122,8 @@ t.test('without a connection the list stays, and says that it is from before', a
   await page.getByRole('alert').getByText('No connection').waitFor()
   t.equal(await page.locator('.row-link').count(), 25)
   await context.setOffline(false)
-  await page.locator('#q').press('Enter')
   await page.waitForURL(/q=ann/)
+  await page.getByText('20 orders').waitFor()
   t.equal(await page.getByText('No connection').count(), 0)
 })
 

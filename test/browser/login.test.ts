@@ -104,7 +104,7 @@ t.test('a session that ends while one works leads to the login, and back', async
   await page.getByRole('link', { name: '90 days' }).click()
   await page.waitForURL(/\/admin\/login\?to=/)
   await fillIn(page)
-  await page.waitForURL(`${url}/admin?range=7d`)
+  await page.waitForURL(`${url}/admin?range=90d`)
 
   await page.goto(`${url}/admin/orders/1/edit?group=notes`)
   await page.locator('#notes').fill('typed before the session ended')

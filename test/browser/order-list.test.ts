@@ -17,6 +17,7 @@ const LIST = `${service.url}/admin/orders`
 const listed = (page: Page) => page.locator('.row-link').allInnerTexts()
 const chips = async (page: Page) =>
   (await page.locator('.chip').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))
+const badge = (page: Page) => page.locator('.narrow .count').innerText()
 const found = (page: Page) => page.locator('.found').innerText()
 const settled = (page: Page) => page.waitForFunction(() => !document.querySelector('.htmx-request'))
 
@@ -61,6 +62,7 @@ t.test('filters become chips, and columns sort', async (t) => {
   await page.waitForURL(/currency=EUR/)
   await settled(page)
   t.strictSame(await chips(page), ['Status Paid', 'Status Fulfilled', 'Currency EUR'])
+  t.equal(await badge(page), '3', 'how many filters there are is told where they are')
   t.ok(await page.getByLabel('Paid', { exact: true }).isVisible(), 'the panel stays open')
   await page.getByRole('link', { name: 'Amount' }).click()
   await page.waitForURL(/sort=-amountMinor/)
@@ -99,7 +101,7 @@ t.test('back and forward through ten changes show the right rows each time', asy
     () => page.getByRole('link', { name: 'Customer' }).click(),
     () => page.getByRole('link', { name: 'Clear all' }).click(),
   ]
-  const seen = [{ url: page.url(), rows: await listed(page) }]
+  const seen = [{ url: page.url(), rows: await listed(page), filters: '' }]
   for (const [index, step] of steps.entries()) {
     const before = page.url()
     await step()
@@ -110,18 +112,21 @@ t.test('back and forward through ten changes show the right rows each time', asy
     const rows = await listed(page)
     t.strictSame(await listed(opened), rows, `step ${index + 1}: the address opens the same`)
     await opened.close()
-    seen.push({ url: page.url(), rows })
+    seen.push({ url: page.url(), rows, filters: await badge(page) })
   }
-  const check = async ({ url, rows }: { url: string; rows: string[] }, words: string) => {
+  const check = async ({ url, rows, filters }: (typeof seen)[number], words: string) => {
     await page.waitForURL(url)
     await page
       .waitForFunction(
         (expected) =>
-          [...document.querySelectorAll('.row-link')].map((l) => l.textContent).join() === expected,
-        rows.join(),
+          [...document.querySelectorAll('.row-link, .narrow .count')]
+            .map((part) => part.textContent.trim())
+            .join() === expected,
+        [filters, ...rows].join(),
       )
       .catch(() => {})
     t.strictSame(await listed(page), rows, words)
+    t.equal(await badge(page), filters, words)
   }
   for (const state of seen.slice(0, -1).reverse()) {
     await page.goBack()
@@ -190,10 +195,13 @@ t.test('several orders change at once, and what was refused is said', async (t) 
     for (const offset of [0, 1, 4]) await page.getByLabel(`Choose ${number(offset)}`).check()
     await page.getByLabel('Set status').selectOption('fulfilled')
     await page.getByRole('button', { name: 'Set', exact: true }).click()
-    const message = page.locator('main .message')
+    const message = page.locator('#messages .message')
     await message.waitFor()
     t.match(await message.innerText(), /2 orders are fulfilled now\. 1 order was left as it is:/)
-    t.match(await message.innerText(), new RegExp(`${number(4)} is refunded, and stays so`))
+    t.match(
+      await message.innerText(),
+      new RegExp(`${number(4)} is refunded, and can only be cancelled`),
+    )
     t.match(await page.locator(`#row-${from} .status`).innerText(), 'Fulfilled')
     t.equal((await listed(page))[0], 'CW-000001', 'the list is the one it was')
 
@@ -210,6 +218,71 @@ t.test('several orders change at once, and what was refused is said', async (t) 
   }
 })
 
+t.test('a change of several that is pressed twice is sent once', async (t) => {
+  const own = await startPortal(t, manyOrders(12))
+  const context = await adminContext(t, browser, own, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(`${own.url}/admin/orders?sort=orderNumber`)
+  for (const number of [1, 2, 3]) await page.getByLabel(`Choose CW-00000${number}`).check()
+  await page.getByRole('button', { name: 'Cancel orders…' }).click()
+  let sent = 0
+  await page.route('**/orders/several', async (route) => {
+    sent++
+    await page.waitForTimeout(300)
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Cancel all 3' }).dblclick()
+  await page.locator('#outcome').waitFor()
+  await page.waitForTimeout(800)
+  t.equal(sent, 1)
+  t.equal(await page.locator('#outcome').innerText(), '3 orders are cancelled now.')
+})
+
+t.test('a change of several without an answer is known again when sent once more', async (t) => {
+  const own = await startPortal(t, manyOrders(12))
+  const context = await adminContext(t, browser, own, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(`${own.url}/admin/orders?sort=orderNumber`)
+  for (const number of [1, 2]) await page.getByLabel(`Choose CW-00000${number}`).check()
+  await page.getByLabel('Set status').selectOption('fulfilled')
+  await page.route('**/orders/several', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await page.getByRole('button', { name: 'Set', exact: true }).click()
+  await page.getByText('it is not known whether this was saved').waitFor()
+  await page.unroute('**/orders/several')
+  await page.getByRole('button', { name: 'Set', exact: true }).click()
+  await page.locator('#outcome').waitFor()
+  t.equal(await page.locator('#outcome').innerText(), '2 orders were so already.')
+})
+
+t.test('a year that is typed is asked for once, when it is whole', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP, locale: 'en-GB' })
+  const page = await context.newPage()
+  await page.goto(LIST)
+  await page.locator('.narrow > summary').click()
+  const asked: string[] = []
+  page.on('request', (request) => {
+    if (request.url().startsWith(LIST)) asked.push(request.url())
+  })
+  await page.getByLabel('Placed from').focus()
+  await page.keyboard.type('01012026', { delay: 30 })
+  await page.waitForURL(/from=2026-01-01/)
+  t.equal(asked.length, 1, asked.join(' '))
+})
+
+t.test('who is chosen stays chosen where still listed, and who is not is told', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: DESKTOP })
+  const page = await context.newPage()
+  await page.goto(`${LIST}?sort=orderNumber`)
+  for (const number of [1, 2]) await page.getByLabel(`Choose CW-00000${number}`).check()
+  await page.locator('#q').fill('CW-000001')
+  await page.getByText('One order that was chosen is not on this page').waitFor()
+  t.ok(await page.getByLabel('Choose CW-000001').isChecked())
+  t.equal(await page.locator('#chosen-count').innerText(), '1')
+})
+
 t.test('an export holds what is listed and shows how far it is', async (t) => {
   const context = await adminContext(t, browser, service, { viewport: DESKTOP })
   const complaints = listen(context, service.url)
@@ -224,7 +297,10 @@ t.test('an export holds what is listed and shows how far it is', async (t) => {
     .trim()
     .split('\r\n')
   t.equal(lines.length, 1 + 22)
-  await page.locator('#messages').getByText('is ready: 22 orders').waitFor()
+  await page
+    .locator('#messages')
+    .getByText(/is ready: 22 orders, \d+ kB/)
+    .waitFor()
   t.strictSame(complaints.errors, [])
 })
 
@@ -235,6 +311,12 @@ t.test('views are saved in this browser', async (t) => {
   await page.getByText('Views', { exact: true }).click()
   await page.getByLabel('Save this view as').fill('<b>To fulfil</b>')
   await page.getByRole('button', { name: 'Save' }).click()
+  await page.goto(`${LIST}?status=pending`)
+  await page.getByText('Views', { exact: true }).click()
+  await page.getByLabel('Save this view as').fill('<b>To fulfil</b>')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('There was a view “<b>To fulfil</b>” already').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
   await page.goto(LIST)
   await page.getByText('Views', { exact: true }).click()
   await page.getByRole('link', { name: '<b>To fulfil</b>' }).click()
@@ -252,11 +334,18 @@ t.test('a session that has ended leads to the login and back', async (t) => {
   await page.goto(`${LIST}?status=paid`)
   await context.clearCookies()
   await page.locator('#q').fill('ann')
-  await page.waitForURL(/\/admin\/login\?to=%2Fadmin%2Forders%3Fstatus%3Dpaid/)
+  await page.waitForURL(/\/admin\/login\?to=.*&ended/)
+  await page.getByText('Your session has ended').waitFor()
   await page.getByLabel('E-mail').fill('admin@example.com')
   await page.getByLabel('Password').fill('clearwake demo only')
   await page.getByRole('button', { name: 'Log in' }).click()
-  await page.waitForURL(`${LIST}?status=paid`)
+  await page.waitForURL((address) => address.href.startsWith(LIST))
+  t.same(await chips(page), ['Search ann', 'Status Paid'], 'with what was searched for')
+
+  await page.goto(LIST)
+  await context.clearCookies()
+  await page.getByRole('link', { name: 'CSV' }).click()
+  await page.getByText('Your session has ended').waitFor()
 })
 
 t.test('with scripts off the list is searched, filtered, sorted and paged', async (t) => {

@@ -43,7 +43,11 @@ const warning = ({ text }: PageAnswer): string =>
 
 /** What is told of a change of several orders, if anything. */
 const summary = ({ text }: PageAnswer): string =>
-  plain(/<div class="message" id="outcome"[^]*?<div class="toolbar">/.exec(text)?.[0] ?? '')
+  plain(
+    (
+      /<div class="message[^"]*" id="outcome"[^]*?(?=<main|<\/hx-partial>)/.exec(text)?.[0] ?? ''
+    ).replace(/<button[^]*?<\/button>/g, ''),
+  )
 
 /** Ids of the orders that are ticked. */
 const ticked = ({ text }: PageAnswer): string[] =>
@@ -114,8 +118,11 @@ t.test('a fragment is the part of the page that it stands for', async (t) => {
     const whole = await ann.get(LIST + query, WHOLE)
     const table = await ann.get(LIST + query, TABLE)
     t.ok(page.text.includes(`<div id="orders">${whole.text}</div>`), `${query}: all of the orders`)
-    t.ok(page.text.includes(`<div id="list">${table.text}</div>`), `${query}: what is listed`)
-    t.ok(whole.text.includes(table.text), query)
+    const [listed = '', badge = ''] = table.text.split('<hx-partial hx-target="#filters-in-use"')
+    t.ok(page.text.includes(`<div id="list">${listed.trimEnd()}`), `${query}: what is listed`)
+    t.ok(whole.text.includes(listed.trimEnd()), query)
+    const count = /<span class="count"[^]*?<\/span>/.exec(badge)?.[0]
+    t.ok(count && whole.text.includes(count), `${query}: how many filters there are`)
     t.ok(table.text.length > 100 && table.text.length < whole.text.length, query)
     for (const { headers } of [page, whole, table]) {
       t.match(headers.get('vary'), /HX-Request, HX-Request-Type/)
@@ -162,7 +169,6 @@ t.test('an address that makes no sense gets the list, and is told what was left 
     'sort=placedAt&sort=status': '“Sorting”',
     'q=a%00b': '“Search”',
     'q=a&q=b': '“Search”',
-    [`q=${'x'.repeat(201)}`]: '“Search”',
     'from=x&status=lost&page=x': '“Status”, “Placed from” and “Page”',
   }
   for (const [query, parts] of Object.entries(wrong)) {
@@ -179,6 +185,22 @@ t.test('an address that makes no sense gets the list, and is told what was left 
       t.equal(rows(answer).length, 25, query)
     }
   }
+})
+
+t.test('a search that is too long is told as such', async (t) => {
+  const { ann } = await start(t)
+  const answer = await ann.get(`${LIST}?q=${'x'.repeat(201)}`)
+  t.equal(warning(answer), '“Search” was left out: it has more than 200 characters.')
+  t.equal(rows(answer).length, 25)
+})
+
+t.test('amounts of several currencies are not sorted without a word', async (t) => {
+  const { ann } = await start(t)
+  const told = async (query: string) =>
+    (await ann.get(LIST + query)).text.includes('whatever their currency')
+  t.equal(await told('?sort=-amountMinor'), true)
+  t.equal(await told('?sort=amountMinor&currency=EUR'), false)
+  t.equal(await told('?sort=co2eKg'), false)
 })
 
 t.test('a last day before the first is left out, in the words of the form', async (t) => {
@@ -246,7 +268,7 @@ t.test('several orders change together, and each refusal is told', async (t) => 
   t.equal(
     summary(answer),
     '2 orders are fulfilled now. 1 order was so already. 4 orders were left as they are: ' +
-      'CW-000005 is refunded, and stays so ' +
+      'CW-000005 is refunded, and can only be cancelled ' +
       'CW-000006 is cancelled, and can only become pending ' +
       'Order 999 is no longer there ' +
       'CW-000003 was changed by somebody else in the meantime',
@@ -270,7 +292,17 @@ t.test('several orders change together, and each refusal is told', async (t) => 
 
   const fragment = await ann.post(`${LIST}/several`, form, WHOLE)
   t.notMatch(fragment.text, /<html/)
-  t.match(summary(fragment), /^1 order was so already\. 6 orders were left as they are:/)
+  t.match(
+    summary(fragment),
+    /^3 orders were so already\. 4 orders were left as they are:/,
+    'sent once more, it is known again',
+  )
+  const paid = await ann.post(
+    `${LIST}/several`,
+    new URLSearchParams('order=3:1&order=4:1&action=paid'),
+  )
+  t.match(summary(paid), /processing, and can only become fulfilled or refunded, or be cancelled/)
+  t.match(summary(paid), /fulfilled, and can only become refunded, or be cancelled/)
 })
 
 t.test('one chosen twice is changed once', async (t) => {
@@ -317,7 +349,7 @@ t.test('cancelling several asks first, and does it then', async (t) => {
     t.equal(question.status, 200)
     t.match(
       plain(question.text),
-      /Cancel 2 orders\? .* CW-000001 Ann Number 1 CW-000002 Ben Number 2/,
+      /Cancel 2 orders\? .* CW-000001 Ann Number 1 \S+ Pending CW-000002 Ben Number 2 \S+ Paid/,
     )
     t.match(question.text, /id="keep" name="action" value="keep" autofocus/, 'keeping is at hand')
   }
@@ -414,7 +446,11 @@ t.test('strangers and other sites change nothing', async (t) => {
   t.equal(list.headers.get('location'), '/admin/login?to=%2Fadmin%2Forders')
   const fragment = await fetch(`${url}${LIST}?q=a`, { headers: { ...TABLE }, redirect: 'manual' })
   t.equal(fragment.status, 401)
-  t.equal(fragment.headers.get('hx-redirect'), '/admin/login?to=%2Fadmin%2Forders%3Fq%3Da')
+  t.equal(
+    fragment.headers.get('hx-redirect'),
+    '/admin/login?to=%2Fadmin%2Forders%3Fq%3Da&ended=',
+    'who asks for a part has a page open',
+  )
   t.match(await fragment.text(), /Your session has ended/)
   t.match(await orderOf(ann, 1), { status: 'pending', version: 1 })
 })

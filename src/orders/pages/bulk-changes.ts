@@ -38,6 +38,13 @@ export function readAction(given: unknown): BulkAction | null {
   return isLiveStatus(given) ? { kind: 'status', status: given } : null
 }
 
+const either = (words: string[]): string =>
+  new Intl.ListFormat('en', { type: 'disjunction' }).format(words)
+
+/** Whether an order that has changed since is what it was to become, such as by the same form. */
+const isSoAlready = ({ status }: Order, action: BulkAction): boolean =>
+  status === (action.kind === 'cancel' ? 'cancelled' : action.status)
+
 function refusal(outcome: ChangeOutcome): string | null {
   switch (outcome.outcome) {
     case 'no such order':
@@ -46,11 +53,12 @@ function refusal(outcome: ChangeOutcome): string | null {
       return 'was changed by somebody else in the meantime'
     case 'no such move': {
       const { order, moves } = outcome
-      const open = moves.map((status) => STATUS_NAMES[status].toLowerCase())
       const now = STATUS_NAMES[order.status].toLowerCase()
+      const open = moves.map((status) => STATUS_NAMES[status].toLowerCase())
+      if (order.status === 'cancelled') return `is cancelled, and can only become ${either(open)}`
       return open.length > 0
-        ? `is ${now}, and can only become ${open.join(' or ')}`
-        : `is ${now}, and stays so`
+        ? `is ${now}, and can only become ${either(open)}, or be cancelled`
+        : `is ${now}, and can only be cancelled`
     }
     default:
       return null
@@ -100,7 +108,9 @@ export async function changeSeveral(
       const outcome = await change(id, { by, ifVersions: [version] })
       if (outcome.outcome === 'changed') outcomes.done.push(outcome.order)
       else if (outcome.outcome === 'unchanged') outcomes.unchanged.push(outcome.order)
-      else refuse(id, refusal(outcome) ?? '')
+      else if (outcome.outcome === 'stale' && isSoAlready(outcome.order, action)) {
+        outcomes.unchanged.push(outcome.order)
+      } else refuse(id, refusal(outcome) ?? '')
     } catch (error) {
       if (index === 0) throw error
       refuse(id, refusedBy(error))

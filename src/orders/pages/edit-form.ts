@@ -1,4 +1,5 @@
 import { checker } from '../../calculator/vocabulary.js'
+import type { Figures } from './figures.js'
 import {
   readFields,
   textsOf,
@@ -34,11 +35,11 @@ export interface EditForm {
   unsaved: boolean
 }
 
-/** A group's form as it opens. */
-export const editFormOf = (order: Order, group: EditGroup): EditForm => ({
+/** A group's form as it opens for a reader. */
+export const editFormOf = (order: Order, group: EditGroup, figures: Figures): EditForm => ({
   group,
   version: order.version,
-  texts: textsOf(order),
+  texts: textsOf(order, figures),
   faults: {},
   unsaved: false,
 })

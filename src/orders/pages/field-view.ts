@@ -1,3 +1,4 @@
+import { formatExact } from '../../calculator/number-text.js'
 import { mayBeBlank, type Faults, type FieldTexts, type OrderField } from './order-fields.js'
 
 /** What people read for the fields of an order's forms. */
@@ -42,6 +43,10 @@ export interface FieldView {
   focus: boolean
 }
 
+/** Large limits are hard to read without groups, and are understood with them. */
+const grouped = (fault: string | undefined): string | undefined =>
+  fault?.replace(/(?<=at most )\d{5,}/, (limit) => formatExact(Number(limit)))
+
 /** Fields as their form shows them. The first wrong one has the focus, else the first. */
 export function fieldViews(
   fields: readonly OrderField[],
@@ -57,7 +62,7 @@ export function fieldViews(
     ...KINDS[name],
     optional: mayBeBlank(name),
     value: texts[name] ?? '',
-    error: faults[name],
+    error: grouped(faults[name]),
     theirs: theirs[name],
     focus: name === focused,
   }))

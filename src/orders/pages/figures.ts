@@ -5,6 +5,13 @@ export function figures(locale: string, timeZone: string) {
   const whole = new Intl.NumberFormat(locale)
   const mass = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
   const exact = new Intl.NumberFormat(locale, { maximumFractionDigits: 6 })
+  const exactMass = new Intl.NumberFormat(locale, {
+    minimumFractionDigits: 1,
+    maximumFractionDigits: 6,
+  })
+  const percent = new Intl.NumberFormat(locale, { style: 'percent' })
+  const decimalSign =
+    mass.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value === ',' ? ',' : '.'
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone })
   const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone })
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
@@ -15,6 +22,12 @@ export function figures(locale: string, timeZone: string) {
     kilograms: (value: number): string => mass.format(value),
     /** A number with all the digits that mean something */
     exact: (value: number): string => exact.format(value),
+    /** kg with all the digits that mean something, and one decimal at the least, as lists have it */
+    exactKilograms: (value: number): string => exactMass.format(value),
+    /** A share of 1, as whole percents */
+    percent: (share: number): string => percent.format(share),
+    /** A number written with a decimal point, as this reader would type it */
+    typed: (text: string): string => text.replace('.', decimalSign),
     /** An amount in minor units, with all the decimals of its currency */
     money(amountMinor: number, currency: string): string {
       const digits = minorUnitDigits(currency)

@@ -53,7 +53,7 @@ function inWords(order: Order, field: string, figures: Figures): string | null {
     case 'status':
       return STATUS_NAMES[order.status]
     case 'co2eKg':
-      return `${figures.exact(order.co2eKg)} kg`
+      return `${figures.exactKilograms(order.co2eKg)} kg`
     case 'amountMinor':
       return figures.money(order.amountMinor, order.currency)
     case 'fulfilledAt':

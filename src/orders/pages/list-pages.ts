@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import adminPages from '../../plugins/admin-pages.js'
 import { readerLocale } from '../../plugins/reader-locale.js'
 import type { OrderBook } from '../book/order-book.js'
@@ -15,12 +15,15 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
   await app.register(adminPages)
   const { timeZone } = book.calendar
 
+  const figuresOf = ({ headers }: FastifyRequest) =>
+    figuresFor(readerLocale(headers['accept-language']), timeZone)
+
   async function listFor(request: FastifyRequest, address: Fields, chosen: string[] = []) {
     const { query, leftOut } = readListQuery(address)
     const { sort, page, pageSize, ...filters } = query
     const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
     const { items, total } = await book.list(filters, slice)
-    const figures = figuresFor(readerLocale(request.headers['accept-language']), timeZone)
+    const figures = figuresOf(request)
     const currencies = book.currencies()
     return listView({
       query,
@@ -44,7 +47,7 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
     }
     const listOnly = request.headers['hx-target']?.toString().endsWith('#list') ?? false
     return reply.hypermedia(
-      { page: 'orders/orders', fragment: listOnly ? 'orders/_list' : 'orders/_orders' },
+      { page: 'orders/orders', fragment: listOnly ? 'orders/_list-part' : 'orders/_orders' },
       { administrator: request.administrator, list },
     )
   })
@@ -58,6 +61,16 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
     )
     return { chosen: readChosen(order), address, fields }
   }
+  /** The list after something was wanted of several orders, and what came of it. */
+  const showSeveral = (
+    reply: FastifyReply,
+    list: Awaited<ReturnType<typeof listFor>>,
+    success?: ReturnType<typeof bulkSummary>,
+  ) =>
+    reply.hypermedia(
+      { page: 'orders/orders', fragment: 'orders/_orders-parts' },
+      { administrator: reply.request.administrator, list, success },
+    )
   const nothingChosen = { text: 'Choose orders first, and what to do with them.', refused: [] }
 
   app.post<{ Body: Fields | undefined }>('/admin/orders/several', async (request, reply) => {
@@ -69,10 +82,7 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
       const ids = chosen.map(({ id }) => id)
       const list = await listFor(request, fields, ids)
       const summary = body.action === 'keep' && chosen.length > 0 ? undefined : nothingChosen
-      return reply.hypermedia(
-        { page: 'orders/orders', fragment: 'orders/_orders' },
-        { administrator, list, summary },
-      )
+      return showSeveral(reply, list, summary)
     }
     const outcome = await changeSeveral(book, chosen, action, administrator.email)
     const summary = bulkSummary(
@@ -81,10 +91,7 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
     )
     const refused = outcome.refused.map(({ id }) => id)
     const list = await listFor(request, fields, refused)
-    return reply.hypermedia(
-      { page: 'orders/orders', fragment: 'orders/_orders' },
-      { administrator, list, summary },
-    )
+    return showSeveral(reply, list, summary)
   })
 
   // Cancelling is asked about first.
@@ -96,14 +103,22 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
       const orders = chosen.flatMap(({ id }) => book.get(id) ?? [])
       if (orders.length === 0) {
         const list = await listFor(request, fields)
-        return reply.hypermedia(
-          { page: 'orders/orders', fragment: 'orders/_orders' },
-          { administrator, list, summary: nothingChosen },
-        )
+        return showSeveral(reply, list, nothingChosen)
       }
       return reply.hypermedia(
         { page: 'orders/cancel-several', fragment: 'orders/_cancel-several' },
-        { administrator, chosen, orders, address },
+        {
+          administrator,
+          chosen,
+          orders: orders.map((order) => ({
+            orderNumber: order.orderNumber,
+            customerName: order.customerName,
+            amount: figuresOf(request).money(order.amountMinor, order.currency),
+            status: order.status,
+            statusName: STATUS_NAMES[order.status],
+          })),
+          address,
+        },
       )
     },
   )

@@ -7,7 +7,7 @@ import {
   type LeftOut,
   type ListQuery,
 } from '../list-query.js'
-import type { SortField } from '../order-filters.js'
+import { LONGEST_SEARCH, type SortField } from '../order-filters.js'
 import { ORDER_STATUSES } from '../order-status.js'
 import { STATUS_NAMES, TYPE_NAMES } from './order-words.js'
 import type { Order } from '../order.js'
@@ -38,13 +38,14 @@ const PARTS: Record<string, string> = {
 const words = new Intl.ListFormat('en-GB', { type: 'conjunction' })
 
 /** What was left out of an address and why, in sentences; empty where all was taken. */
-function leftOutText({ unreadable, endsBeforeStart }: LeftOut): string {
+function leftOutText({ unreadable, tooLong, endsBeforeStart }: LeftOut): string {
   const names = unreadable.map((name) => `“${PARTS[name] ?? name}”`)
   const [were, values] = names.length === 1 ? ['was', 'value'] : ['were', 'values']
   return [
     ...(names.length > 0
       ? [`${words.format(names)} ${were} left out: the list has no such ${values}.`]
       : []),
+    ...(tooLong ? [`“Search” was left out: it has more than ${LONGEST_SEARCH} characters.`] : []),
     ...(endsBeforeStart ? ['“Placed until” was left out: it is before “Placed from”.'] : []),
   ].join(' ')
 }
@@ -160,6 +161,11 @@ export function listView(listed: Listed) {
     })),
     chips,
     clear: listUrl({ sort, page: 1, pageSize }),
+    /** What sorting by numbers of several currencies means */
+    mixes:
+      /^-?amountMinor$/.test(sort) && query.currency === undefined && currencies.length > 1
+        ? 'Amounts are sorted by their numbers, whatever their currency.'
+        : null,
     filtersInUse: chips.filter(({ name }) => name !== 'Search').length,
     columns: COLUMNS.map(({ field, title, numeric, descendingFirst }) => ({
       title,

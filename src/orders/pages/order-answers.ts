@@ -9,6 +9,7 @@ import { historyView } from './history-view.js'
 import { listOf, neighbours, placeUrl, readPlace } from './list-place.js'
 import { isMessageCode, messageText, type MessageCode } from './order-messages.js'
 import { orderView, type Notice, type Telling } from './order-view.js'
+import { statusBefore } from '../order-changes.js'
 import type { Order } from '../order.js'
 import type { Placing } from '../placement/placing.js'
 
@@ -38,11 +39,17 @@ export function orderAnswers(book: OrderBook, placing: Placing | null) {
   /** A message about an order in words, with the way back where there is one. */
   const messageOf = (request: OrderRequest, code: MessageCode, order: Order) => ({
     text: messageText(code, order),
-    undo:
-      code === 'cancelled' && order.status === 'cancelled'
-        ? placeUrl(readPlace(request.query), `/admin/orders/${order.id}/restore`)
-        : null,
+    undo: canUndo(code, order)
+      ? {
+          action: placeUrl(readPlace(request.query), `/admin/orders/${order.id}/restore`),
+          version: order.version,
+        }
+      : null,
   })
+
+  const canUndo = (code: MessageCode, order: Order): boolean =>
+    (code === 'cancelled' && order.status === 'cancelled') ||
+    (code === 'moved' && statusBefore(order, book.history(order.id) ?? []) !== undefined)
 
   /** The message that was left for this page. */
   function leftMessage(request: OrderRequest, reply: FastifyReply) {

@@ -1,5 +1,6 @@
 import { parseNumber, unambiguous } from '../../calculator/number-text.js'
 import { isCurrency } from '../../validation/formats.js'
+import type { Figures } from './figures.js'
 import { amountText, readAmount } from './money-text.js'
 import type { Order } from '../order.js'
 
@@ -33,14 +34,14 @@ export const mayBeBlank = (field: OrderField): boolean =>
 export const textOf = (value: unknown): string =>
   typeof value === 'string' ? value.replace(/\r\n?/g, '\n').trim() : ''
 
-/** An order's fields as one would type them. */
-export const textsOf = (order: Order): Record<OrderField, string> => ({
+/** An order's fields as a reader would type them. */
+export const textsOf = (order: Order, { typed }: Figures): Record<OrderField, string> => ({
   customerName: order.customerName,
   customerEmail: order.customerEmail,
   vesselName: order.vesselName ?? '',
   imoNumber: order.imoNumber ?? '',
-  co2eKg: unambiguous(String(order.co2eKg)),
-  amount: amountText(order.amountMinor, order.currency),
+  co2eKg: typed(unambiguous(String(order.co2eKg))),
+  amount: typed(amountText(order.amountMinor, order.currency)),
   currency: order.currency,
   orderSourceId: order.orderSourceId ?? '',
   notes: order.notes,

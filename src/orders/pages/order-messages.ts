@@ -9,6 +9,7 @@ const WORDS = {
   cancelled: ({ orderNumber }: Order) => `Order ${orderNumber} was cancelled.`,
   restored: ({ orderNumber, status }: Order) =>
     `Order ${orderNumber} is no longer cancelled: it is ${inText(status)} again.`,
+  undone: ({ orderNumber, status }: Order) => `Order ${orderNumber} is ${inText(status)} again.`,
   placed: ({ orderNumber }: Order) => `Order ${orderNumber} was placed at the order source.`,
   'placed-otherwise': ({ orderNumber }: Order) =>
     `Order ${orderNumber} was placed at the order source, but not as you confirmed it.`,

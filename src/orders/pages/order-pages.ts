@@ -14,6 +14,9 @@ const contextOf = (request: FastifyRequest, version: number): ChangeContext => (
   ifVersions: [version],
 })
 
+/** What is told where a status was undone. */
+const undoing = (status: unknown) => (status === 'cancelled' ? 'restored' : 'undone')
+
 interface Options {
   book: OrderBook
   placing: Placing | null
@@ -35,7 +38,8 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
     const order = book.get(request.params.id)
     const { group } = request.query
     if (order === null || !isEditGroup(group)) return missing(reply)
-    return show(request, reply, order, { form: editFormOf(order, group), isWhole: false })
+    const form = editFormOf(order, group, figuresOf(request))
+    return show(request, reply, order, { form, isWhole: false })
   })
 
   app.post<OrderRoute>('/admin/orders/:id/edit', async (request, reply) => {
@@ -78,6 +82,8 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
       case 'no such move':
         return show(request, reply.code(409), moved.order, { notice: refusedMove(moved.order, to) })
       case 'stale': {
+        // The answer to the same form may have been lost.
+        if (moved.order.status === to) return done(request, reply, moved.order, 'moved')
         const notice = overtaken(request, moved.order, version)
         return show(request, reply.code(412), moved.order, { notice })
       }
@@ -127,14 +133,23 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
     const { id } = request.params
     const order = book.get(id)
     if (order === null) return missing(reply)
-    if (order.status !== 'cancelled') return done(request, reply, order, 'unchanged')
-    const restored = await book.restore(id, contextOf(request, order.version))
-    if (restored.outcome !== 'changed') {
-      const now = book.get(id) ?? order
-      const notice = overtaken(request, now, order.version)
-      return show(request, reply.code(412), now, { notice })
+    const version = versionIn(request.body ?? {})
+    const isCancelled = order.status === 'cancelled'
+    // Sent once more, because nobody saw that it was done: the version after tells.
+    if (!isCancelled && version !== order.version) {
+      const { version: latest, changes = [] } = book.history(id)?.[0] ?? {}
+      const move = latest === version + 1 ? changes.find(({ field }) => field === 'status') : null
+      const isUndone = move && order.version === latest
+      return done(request, reply, order, !isUndone ? 'unchanged' : undoing(move.from))
     }
-    return done(request, reply, restored.order, 'restored')
+    const restored = await book.restore(id, contextOf(request, order.version))
+    if (restored.outcome === 'changed') {
+      return done(request, reply, restored.order, undoing(order.status))
+    }
+    if (restored.outcome === 'unchanged') return done(request, reply, order, 'unchanged')
+    const now = book.get(id) ?? order
+    const notice = overtaken(request, now, order.version)
+    return show(request, reply.code(412), now, { notice })
   })
 }
 

@@ -72,10 +72,10 @@ interface Shown extends Telling {
 
 /** Fields of a form that somebody else has changed to something other than what was typed. */
 function changedByOthers(order: Order, form: EditForm, figures: Figures): FieldTexts {
-  const now = textsOf(order)
+  const now = textsOf(order, figures)
   const readable: FieldTexts = {
     ...now,
-    co2eKg: `${figures.exact(order.co2eKg)} kg`,
+    co2eKg: `${figures.exactKilograms(order.co2eKg)} kg`,
     amount: figures.money(order.amountMinor, order.currency),
   }
   return Object.fromEntries(
@@ -115,7 +115,7 @@ export function orderView(shown: Shown) {
     ),
   })
   const amount = figures.money(order.amountMinor, order.currency)
-  const co2e = figures.exact(order.co2eKg)
+  const co2e = figures.exactKilograms(order.co2eKg)
   return {
     id: order.id,
     orderNumber: order.orderNumber,

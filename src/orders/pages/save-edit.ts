@@ -1,11 +1,13 @@
 import type { ChangeOutcome, OrderBook } from '../book/order-book.js'
 import type { EditForm } from './edit-form.js'
+import { changedOrder } from '../order-changes.js'
 import type { OrderChanges } from '../order.js'
 
 /**
  * Saves an edit. Where the order has changed since its form was made, but by the same person and
  * in other fields only, such as by another form of the same page, nothing stands against it;
- * unless it is cancelled now, which may be a reason to leave it as it is.
+ * unless it is cancelled now, which may be a reason to leave it as it is. Where all of it is so
+ * already, it counts as changed.
  */
 export async function saveEdit(
   book: OrderBook,
@@ -16,6 +18,10 @@ export async function saveEdit(
 ): Promise<ChangeOutcome> {
   const outcome = await book.change(id, changes, { by, ifVersions: [form.version] })
   if (outcome.outcome !== 'stale' || form.version === 0) return outcome
+  // The answer to the same form may have been lost: what it asks for is there.
+  if (changedOrder(outcome.order, changes, '').outcome === 'unchanged') {
+    return { outcome: 'changed', order: outcome.order, changes: [] }
+  }
   const now = outcome.order.version
   const fields = Object.keys(changes)
   const since = (book.history(id) ?? []).filter(({ version }) => version > form.version)

@@ -18,7 +18,8 @@ export function tripSum(calculation: Calculation, figures: Figures) {
           {
             label,
             mass: `${figures.kilograms(kilograms)}\u00a0kg`,
-            percent: Math.round((kilograms / co2eKg) * 100),
+            percent: (kilograms / co2eKg) * 100,
+            share: figures.percent(kilograms / co2eKg),
           },
         ]
   const fact = (label: string, value: number | null, unit: string) =>

@@ -63,11 +63,11 @@ function isSame(stored: number, computed: number): boolean {
 function difference(order: Order, computed: number, figures: Figures): string | null {
   if (isSame(order.co2eKg, computed)) return null
   const apart = Math.abs(order.co2eKg - computed)
-  const percent = computed === 0 ? null : Math.round((apart / computed) * 100)
-  const share = percent === null || percent === 0 || percent > 1000 ? '' : ` (${percent} %)`
+  const percent = computed === 0 ? 0 : Math.round((apart / computed) * 100)
+  const share = percent === 0 || percent > 1000 ? '' : ` (${figures.percent(percent / 100)})`
   const way = order.co2eKg > computed ? 'more' : 'less'
   const by = figures.exact(Number(apart.toPrecision(3)))
-  return `The order has ${figures.exact(order.co2eKg)} kg CO₂e, which is ${by} kg${share} ${way} than this sum.`
+  return `The order has ${figures.exactKilograms(order.co2eKg)} kg CO₂e, which is ${by} kg${share} ${way} than this sum.`
 }
 
 /** The trip that an order is for, computed anew. */
