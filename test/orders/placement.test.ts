@@ -185,7 +185,7 @@ t.test('a price or an order that is not as it was confirmed is asked about again
   await ben.call('PATCH', `${ORDERS}/${id}`, { co2eKg: 900 })
   const stale = await ann.post(placementOf(id), fields)
   t.equal(stale.status, 412)
-  t.match(seen(stale), /has changed since you opened it.*1,603\.6 kg.*900 kg/)
+  t.match(seen(stale), /has changed since you opened it.*1,603\.6 kg.*900\.0 kg/)
   t.equal(standIn.ledger.orders.length, 0)
 })
 
