@@ -23,7 +23,8 @@ function withoutBlanks({ pathname, searchParams }: URL): string {
 function pageOf(request: FastifyRequest): string {
   const { headers, method, url } = request
   const from = headers['hx-current-url'] ?? headers.referer
-  const current = typeof from === 'string' && URL.canParse(from) ? new URL(from) : null
+  // Not every address can have paths of its own: one of a script has none.
+  const current = typeof from === 'string' && URL.canParse(url, from) ? new URL(from) : null
   if (current === null || (method === 'GET' && !isHtmx(request))) return url
   const asked = new URL(url, current)
   return method === 'GET' && asked.pathname === current.pathname
