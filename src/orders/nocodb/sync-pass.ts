@@ -43,6 +43,8 @@ export function syncPasses({
   let touchedSeenAt = performance.now()
   /** Whether what was touched at about the time of the last change known has been asked for since. */
   let isSettled = false
+  /** Whether NocoDB may have been set back to an earlier state since it was last asked. */
+  let isInDoubt = true
 
   /** A page; of fewer rows where so many are too much for an answer. */
   async function page(request: Omit<Parameters<OrdersTable['page']>[0], 'limit'>): Promise<Page> {
@@ -60,7 +62,17 @@ export function syncPasses({
 
   const touched = (): number => Number(replica.setting('touched') ?? 0)
 
+  /** Clocks are set right now and then: a last change that is still to come hides none of today. */
+  const since = (last: number): number =>
+    Math.min(isSettled ? last + 1000 : last - overlapMs, Date.now() - overlapMs)
+
   return {
+    /** NocoDB was away: it may come back as it was some time ago, restored from a back-up. */
+    doubt(): void {
+      isSettled = false
+      isInDoubt = true
+    },
+
     /** Takes in all rows, from where it was interrupted before. */
     async load(): Promise<void> {
       if (replica.setting('touched') === null) {
@@ -83,8 +95,8 @@ export function syncPasses({
     async changes(): Promise<void> {
       const last = touched()
       const begun = performance.now()
-      const where = table.touchedSince(isSettled ? last + 1000 : last - overlapMs)
-      let latest = last
+      const where = table.touchedSince(since(last))
+      let latest = 0
       for (let after = 0; ;) {
         const found = await page({ after, where })
         onFaults(replica.takeIn(found))
@@ -97,37 +109,54 @@ export function syncPasses({
         touchedSeenAt = performance.now()
         isSettled = false
       } else if (begun - touchedSeenAt > overlapMs) isSettled = true
-    },
-
-    /** Whether rows were deleted in NocoDB, by their number. */
-    async lacksRows(): Promise<boolean> {
-      const before = replica.count()
-      return (await table.count()) < before
-    },
-
-    /** Finds what was deleted, by counting ever smaller parts of the ids. */
-    async deletions(): Promise<number> {
-      let removed = 0
-      async function within(after: number, upTo: number, there: number): Promise<void> {
-        const here = replica.count(after, upTo)
-        if (here === there) return
-        if (here <= pageSize) {
-          removed += await compare(after, upTo)
-          return
-        }
-        const middle = replica.idAfter(after, Math.floor(here / 2) - 1)
-        if (middle === null || middle >= upTo) return
-        const below = await table.count(after, middle)
-        await within(after, middle, below)
-        await within(middle, upTo, there - below)
+      // The last change known is gone: with its row, or with all that came after a back-up.
+      if (isInDoubt && latest < last) {
+        const newest = await table.lastTouch()
+        await compare(0, Number.MAX_SAFE_INTEGER)
+        replica.set('touched', String(newest))
       }
+      isInDoubt = false
+    },
+
+    /**
+     * Finds rows that were deleted in NocoDB, and such as it has again with the times they had, by
+     * their number; tells how many were gone.
+     */
+    async evenOut(): Promise<number> {
+      const before = replica.count()
       const last = replica.lastId()
-      await within(0, last, await table.count(0, last))
-      return removed
+      const there = await table.count()
+      if (there > replica.count()) {
+        // Most often these have just been entered, and lie behind all others.
+        await takeInBehind(last)
+        if (there <= replica.count()) return 0
+      } else if (there >= before) return 0
+      return unequal(0, last, await table.count(0, last))
     },
 
     /** Compares all rows with the copy, in case that anything was missed. */
     compareAll: (): Promise<number> => compare(0, Number.MAX_SAFE_INTEGER),
+  }
+
+  async function takeInBehind(id: number): Promise<void> {
+    for (let after = id; ;) {
+      const found = await page({ after })
+      onFaults(replica.takeIn(found))
+      if (found.isLast) return
+      after = found.rows.at(-1)?.Id ?? after
+    }
+  }
+
+  /** Compares where numbers differ, by counting ever smaller parts of the ids. */
+  async function unequal(after: number, upTo: number, there: number): Promise<number> {
+    const here = replica.count(after, upTo)
+    if (here === there) return 0
+    if (here <= pageSize) return compare(after, upTo)
+    const middle = replica.idAfter(after, Math.floor(here / 2) - 1)
+    if (middle === null || middle >= upTo) return 0
+    const below = await table.count(after, middle)
+    const removed = await unequal(after, middle, below)
+    return removed + (await unequal(middle, upTo, there - below))
   }
 
   /** Compares rows by their stamps; tells how many were gone. */

@@ -105,7 +105,7 @@ export function synchroniser({
       tell({ progress: null })
     }
     await passes.changes()
-    if (await passes.lacksRows()) await passes.deletions()
+    await passes.evenOut()
     if (performance.now() - comparedAt > COMPARE_ALL_MS) {
       comparedAt = performance.now()
       await passes.compareAll()
@@ -128,14 +128,17 @@ export function synchroniser({
 
   /** One round; tells how long to wait for the next one, ms. */
   async function attempt(): Promise<number> {
+    const begun = performance.now()
     try {
       if (!(await requireFit())) {
         return fail('the orders table does not fit; npm run nocodb:setup adds what it lacks', {})
       }
       await round()
-      return intervalMs
+      // Rounds begin in the interval, though one that takes long leaves room for other requests.
+      return Math.max(intervalMs - (performance.now() - begun), intervalMs / 2)
     } catch (error) {
       if (stopping.signal.aborted) return 0
+      passes.doubt()
       if (!(error instanceof NocoDbError)) return fail('orders cannot be taken in', { err: error })
       if (error.trouble === 'no such column') fits = false
       return fail(error.message, { status: error.status, code: error.code })
