@@ -510,6 +510,57 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
     t.match(checks.orders, { ready: true, detail: /row 1: Status is not one of/ })
   })
 
+  /** Takes a column out of a table, as people may. */
+  async function deleteColumn({ baseId, tableId }: TestBase, title: string): Promise<void> {
+    const meta = `/api/v3/meta/bases/${baseId}`
+    const { body } = await api('GET', `${meta}/tables/${tableId}`)
+    const { id } = body.fields.find((field: any) => field.title === title)
+    t.equal((await api('DELETE', `${meta}/fields/${id}`)).status, 200)
+  }
+
+  t.test('what NocoDB would drop with a column that is gone is refused whole', async (t) => {
+    const base = await nocoDb.ordersBase()
+    const service = await start(t, base, { NOCODB_SYNC_INTERVAL: '3600' })
+    await service.call('POST', ORDERS, newOrder())
+    await deleteColumn(base, 'Notes')
+    for (const [method, path, body] of [
+      ['PATCH', `${ORDERS}/1`, { notes: 'x', vesselName: 'Aurora' }],
+      ['POST', ORDERS, newOrder()],
+    ] as const) {
+      const refused = await service.call(method, path, body)
+      t.equal(refused.status, 503, method)
+      t.match(refused.body.detail, /nothing was changed. The table lacks a column/)
+    }
+    const { body: rows } = await api('GET', records(base))
+    t.match(rows.list, [{ Id: 1, Version: 1, VesselName: null }])
+    t.equal(rows.list.length, 1)
+    t.ok((await setUp(t, base.environment)).ok)
+    t.equal((await service.call('PATCH', `${ORDERS}/1`, { notes: 'x' })).body.notes, 'x')
+  })
+
+  t.test('while a column is gone changes hear so, and what went with it is seen', async (t) => {
+    const base = await nocoDb.ordersBase()
+    const DATA_DIR = temporaryFolder(t)
+    const service = await start(t, base, { DATA_DIR })
+    await service.call('POST', ORDERS, newOrder({ notes: 'kept in the column' }))
+    // The latest changes are read anew in any case: this is to be none of them any more.
+    await sleep(17_000)
+    await service.call('POST', ORDERS, newOrder())
+    await deleteColumn(base, 'Notes')
+    await until(async () => {
+      const { body } = await service.call('GET', '/readyz')
+      return body.checks.orders.detail.includes('Notes is missing')
+    }, SOON_MS)
+    const refused = await service.call('PATCH', `${ORDERS}/1`, { vesselName: 'Aurora' })
+    t.equal(refused.status, 503)
+    t.match(refused.body.detail, /nothing was changed. The orders table .* not fit \(Notes is miss/)
+    t.equal((await service.call('GET', `${ORDERS}/1`)).body.notes, 'kept in the column')
+    await service.app.close()
+    t.ok((await setUp(t, base.environment)).ok)
+    const again = await start(t, base, { DATA_DIR })
+    await until(async () => (await again.call('GET', `${ORDERS}/1`)).body.notes === '', SOON_MS)
+  })
+
   t.test('what is wrong with the access to NocoDB is told, and the token is not', async (t) => {
     const base = await nocoDb.ordersBase()
     const cases = [

@@ -176,6 +176,9 @@ t.test('each trouble is told from the others, and whether it may be done', async
     const error = await troubleOf(clientOf(t, url).ask(POST))
     t.match(error, { trouble, mayBeDone }, `${status} ${body.slice(0, 40)}`)
     t.notMatch(JSON.stringify(error) + error.message, /secret name|token-of/)
+    if (trouble === 'value refused') {
+      t.equal((await troubleOf(clientOf(t, url).ask(GET))).trouble, 'question refused')
+    }
   }
 })
 

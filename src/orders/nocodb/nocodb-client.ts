@@ -201,7 +201,8 @@ export function nocoDbClient({ baseUrl, token, requestsPerSecond, limits = {} }:
     }
     // A 404 without a code of NocoDB's own comes from something else at this address.
     const trouble = (code === undefined ? undefined : CODES[code]) ?? STATUSES[status] ?? 'garbage'
-    throw new NocoDbError(trouble, details)
+    const isOfQuestion = trouble === 'value refused' && question.method === 'GET'
+    throw new NocoDbError(isOfQuestion ? 'question refused' : trouble, details)
   }
 
   return {

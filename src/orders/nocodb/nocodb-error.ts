@@ -18,6 +18,8 @@ export type NocoDbTrouble =
   | 'no such column'
   /** A value that NocoDB does not take */
   | 'value refused'
+  /** A question that NocoDB does not answer, though it changes nothing */
+  | 'question refused'
 
 const WORDS: Record<NocoDbTrouble, string> = {
   unreachable: 'NocoDB cannot be reached',
@@ -31,6 +33,8 @@ const WORDS: Record<NocoDbTrouble, string> = {
   'no such record': 'NocoDB has no such record',
   'no such column': 'the table lacks a column (npm run nocodb:setup adds it)',
   'value refused': 'NocoDB refuses a value',
+  'question refused':
+    'NocoDB does not understand what it is asked, so it may be of another version',
 }
 
 interface Details {
@@ -65,4 +69,12 @@ export class NocoDbError extends Error {
 
 /** Whether the same may go well later without anybody doing anything. */
 export const passes = ({ trouble }: NocoDbError): boolean =>
-  ['unreachable', 'no answer', 'failing', 'garbage', 'too large', 'rationed'].includes(trouble)
+  [
+    'unreachable',
+    'no answer',
+    'failing',
+    'garbage',
+    'too large',
+    'rationed',
+    'question refused',
+  ].includes(trouble)

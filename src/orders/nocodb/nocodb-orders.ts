@@ -5,7 +5,7 @@ import type { OrderStore } from '../order-store.js'
 import { takeReplicaFile } from './replica-file.js'
 import { replicaThread } from './replica-thread.js'
 import { sourceOf, type NocoDbSettings } from './settings.js'
-import type { SyncState } from './sync-state.js'
+import { troubleOf, type SyncState } from './sync-state.js'
 
 interface Options {
   settings: NocoDbSettings
@@ -29,12 +29,6 @@ const progressOf = ({ progress }: SyncState): string =>
     : `: ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-
-/** What keeps the copy from catching up, a sentence without its end; `null` where nothing does. */
-function troubleOf({ trouble, misfits }: SyncState): string | null {
-  if (trouble === null || misfits.length === 0) return trouble
-  return `the orders table in NocoDB does not fit (${misfits.join('; ')}), and npm run nocodb:setup adds what it lacks`
-}
 
 /** How far the first load has come, a sentence without its end. */
 function loading(state: SyncState): string {

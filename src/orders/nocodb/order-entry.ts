@@ -9,7 +9,7 @@ import type { OrderLine } from './order-line.js'
 import type { Cells, OrdersTable } from './orders-table.js'
 import type { Replica } from './replica.js'
 import { orderOfRow } from './row-order.js'
-import { aMoment, beforeWriting, mayBeDone, MOST_LOOKS } from './unanswered-write.js'
+import { beforeWriting, looks, mayBeDone } from './unanswered-write.js'
 import { entryUnknown, nothingChanged } from './write-refusal.js'
 
 interface Options {
@@ -49,8 +49,8 @@ export function orderEntry({ table, replica, titles, inLine, onUnnumbered }: Opt
     } catch (error) {
       if (!mayBeDone(error)) throw error
     }
-    for (let look = 0; look < MOST_LOOKS; look++) {
-      await aMoment()
+    const isToLook = looks({ isFirstAtOnce: false })
+    while (await isToLook()) {
       const rows = await marked('writeToken', token).catch(() => [])
       const [row] = rows
       if (row !== undefined) return row.Id
@@ -101,13 +101,29 @@ export function orderEntry({ table, replica, titles, inLine, onUnnumbered }: Opt
     }
   }
 
+  /** The row of a new order; `null` where it cannot be read at the moment. */
+  async function readBack(id: number, hasKey: boolean) {
+    try {
+      return await table.row(id)
+    } catch (error) {
+      if (!(error instanceof NocoDbError)) throw error
+      if (error.trouble !== 'no such column') return null
+      // Part of what was to be entered has been dropped.
+      await table.remove(id).catch(() => {
+        throw entryUnknown(hasKey)
+      })
+      throw nothingChanged(error)
+    }
+  }
+
   async function enter({ given, by, key, request }: Entry): Promise<CreateOutcome> {
     const token = randomUUID()
     const order = firstVersion(given, new Date().toISOString())
     const record = { by, request: key === null ? null : request, history: [] }
+    const cells = newCells({ order, record, token }, key, titles)
     let id
     try {
-      id = await insert(newCells({ order, record, token }, key, titles), token, key !== null)
+      id = await insert(cells, token, key !== null)
     } catch (error) {
       // Where the database keeps keys unique, another process was faster.
       const other =
@@ -117,15 +133,17 @@ export function orderEntry({ table, replica, titles, inLine, onUnnumbered }: Opt
       if (other !== null) return other
       throw error instanceof NocoDbError ? nothingChanged(error) : error
     }
+    const enteredAt = performance.now()
     const other = key === null ? null : await settleKey(id, key, request)
     if (other !== null) return other
-    try {
-      const read = await table.row(id)
-      if (read !== null) replica.takeIn({ rows: [read.row], askedAt: read.askedAt })
-    } catch (error) {
-      // It is entered; the copy takes it in as soon as NocoDB answers again.
-      if (!(error instanceof NocoDbError)) throw error
-    }
+    const read = await readBack(id, key !== null)
+    // It is entered: whoever did so sees it though NocoDB does not give it back yet.
+    const asEntered = { ...cells, Id: id, CreatedAt: order.createdAt }
+    replica.takeIn(
+      read === null
+        ? { rows: [asEntered], askedAt: enteredAt }
+        : { rows: [read.row], askedAt: read.askedAt },
+    )
     const orderNumber = replica.numberOf(id, null)
     void inLine(String(id), () => number(id, token, orderNumber))
     return { outcome: 'created', order: { id: String(id), orderNumber, ...order } }

@@ -13,7 +13,7 @@ import type { Cells, OrdersTable } from './orders-table.js'
 import type { Replica } from './replica.js'
 import type { Urgency } from './request-budget.js'
 import { orderOfRow, SOMEBODY, type Row, type RowOrder } from './row-order.js'
-import { aMoment, beforeWriting, mayBeDone, MOST_LOOKS } from './unanswered-write.js'
+import { beforeWriting, looks, mayBeDone } from './unanswered-write.js'
 import { changeUnknown, nothingChanged, tooBusy, WriteRefused } from './write-refusal.js'
 
 interface Options {
@@ -25,6 +25,9 @@ interface Options {
 
 /** How often an order is tried to be written where others write to it too. */
 const MOST_ATTEMPTS = 10
+
+/** A change waits this long for those of the same order before it, ms: a person waits for it. */
+const PATIENCE_MS = 15_000
 
 /** Some databases fail where they are asked for a higher id than they can have. */
 const HIGHEST_ID = 2 ** 31 - 1
@@ -53,8 +56,8 @@ export function orderVersions({ table, replica, titles, inLine }: Options) {
    */
   async function write(row: Row, token: string, cells: Cells, urgency: Urgency): Promise<boolean> {
     let isOpen = false
-    for (let look = 0; look < MOST_LOOKS; look++) {
-      if (look > 0) await aMoment()
+    const isToLook = looks({ isFirstAtOnce: true })
+    while (await isToLook()) {
       try {
         if (!(await table.compareAndSet(row, cells, urgency)) && !isOpen) return false
       } catch (error) {
@@ -122,7 +125,9 @@ export function orderVersions({ table, replica, titles, inLine }: Options) {
     if (key === null || (key > HIGHEST_ID && replica.get(key) === null)) {
       return { outcome: 'no such order' }
     }
+    const asked = performance.now()
     return inLine(id, async () => {
+      if (performance.now() - asked > PATIENCE_MS) throw tooBusy()
       for (let tries = 0; tries < MOST_ATTEMPTS; tries++) {
         const outcome = await attempt(key, context, apply)
         if (outcome !== null) return outcome

@@ -9,14 +9,16 @@ import { orderLine } from './order-line.js'
 import { orderVersions } from './order-versions.js'
 import type { OrdersTable } from './orders-table.js'
 import type { Replica } from './replica.js'
-import { notLoaded } from './write-refusal.js'
+import { WriteRefused } from './write-refusal.js'
 
 interface Options {
   table: OrdersTable
   replica: Replica
   titles: ColumnTitles
-  /** Whether the table and the copy are ready for it */
-  canWrite: () => boolean
+  /** Throws WriteRefused unless the table and the copy are ready for it */
+  requireWritable: () => void
+  /** Is told where the table may not fit any more */
+  onMisfit: () => void
   /** Is told where a new row was not given its number */
   onUnnumbered: () => void
 }
@@ -28,57 +30,54 @@ const digest = (value: unknown): string =>
 /**
  * Writes orders to NocoDB, each write all or nothing, and then into the copy. Throws WriteRefused.
  */
-export function orderWrites({ canWrite, onUnnumbered, ...store }: Options) {
+export function orderWrites({ requireWritable, onMisfit, onUnnumbered, ...store }: Options) {
   const inLine = orderLine()
   const keysInLine = orderLine()
   const enter = orderEntry({ ...store, inLine, onUnnumbered })
   const versions = orderVersions({ ...store, inLine })
 
-  function requireWritable(): void {
-    if (!canWrite()) throw notLoaded()
+  async function write<T>(work: () => Promise<T>): Promise<T> {
+    requireWritable()
+    try {
+      return await work()
+    } catch (error) {
+      const { trouble } = error instanceof WriteRefused ? error : { trouble: null }
+      if (trouble === 'no such column' || trouble === 'value refused') onMisfit()
+      throw error
+    }
+  }
+
+  function enterOnce(given: NewOrder, by: string, idempotencyKey?: string): Promise<CreateOutcome> {
+    const request = digest(given)
+    if (idempotencyKey === undefined) return enter({ given, by, key: null, request })
+    const key = digest([by, idempotencyKey])
+    return keysInLine(key, () => enter({ given, by, key, request }))
   }
 
   return {
     /** Enters an order. The same key and order again, from the same person, gives the one that is there. */
-    async create(given: NewOrder, by: string, idempotencyKey?: string): Promise<CreateOutcome> {
-      requireWritable()
-      const request = digest(given)
-      if (idempotencyKey === undefined) return enter({ given, by, key: null, request })
-      const key = digest([by, idempotencyKey])
-      return keysInLine(key, () => enter({ given, by, key, request }))
-    },
+    create: (given: NewOrder, by: string, idempotencyKey?: string) =>
+      write(() => enterOnce(given, by, idempotencyKey)),
     /** Changes an order, all of it or nothing. */
-    async change(
-      id: string,
-      changes: OrderChanges,
-      context: ChangeContext,
-    ): Promise<ChangeOutcome> {
-      requireWritable()
-      return versions.change(id, context, (order, _history, now) =>
-        changedOrder(order, changes, now),
-      )
-    },
+    change: (id: string, changes: OrderChanges, context: ChangeContext): Promise<ChangeOutcome> =>
+      write(() =>
+        versions.change(id, context, (order, _history, now) => changedOrder(order, changes, now)),
+      ),
     /** Calls an order off; the record stays. */
-    async cancel(id: string, context: ChangeContext): Promise<ChangeOutcome> {
-      requireWritable()
-      return versions.change(id, context, (order, _history, now) => cancelledOrder(order, now))
-    },
+    cancel: (id: string, context: ChangeContext): Promise<ChangeOutcome> =>
+      write(() =>
+        versions.change(id, context, (order, _history, now) => cancelledOrder(order, now)),
+      ),
     /** Undoes the cancelling of an order. */
-    async restore(id: string, context: ChangeContext): Promise<ChangeOutcome> {
-      requireWritable()
-      return versions.change(id, context, restoredOrder)
-    },
+    restore: (id: string, context: ChangeContext): Promise<ChangeOutcome> =>
+      write(() => versions.change(id, context, restoredOrder)),
     /** Notes the next step of placing an order at the order source, where it follows. */
-    async notePlacement(
-      id: string,
-      step: Placement,
-      context: ChangeContext,
-    ): Promise<ChangeOutcome> {
-      requireWritable()
-      return versions.change(id, context, (order, history, now) =>
-        steppedOrder(order, history, step, now),
-      )
-    },
+    notePlacement: (id: string, step: Placement, context: ChangeContext): Promise<ChangeOutcome> =>
+      write(() =>
+        versions.change(id, context, (order, history, now) =>
+          steppedOrder(order, history, step, now),
+        ),
+      ),
     adopt: versions.adopt,
   }
 }

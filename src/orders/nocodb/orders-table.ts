@@ -4,6 +4,7 @@ import { NocoDbError } from './nocodb-error.js'
 import type { Urgency } from './request-budget.js'
 import { momentOf } from './cells.js'
 import type { Row } from './row-order.js'
+import { lacksColumns } from './table-fit.js'
 
 /** Cells by the titles of their columns. */
 export type Cells = Record<string, unknown>
@@ -127,7 +128,10 @@ export function ordersTable(
     async row(id: number): Promise<{ row: Row; askedAt: number } | null> {
       const askedAt = performance.now()
       try {
-        return { row: rowOf(await get(`${records}/${id}`, {}, 'urgent')), askedAt }
+        const row = rowOf(await get(`${records}/${id}`, {}, 'urgent'))
+        // What is written to a column that is gone is dropped without a word.
+        if (lacksColumns(row, titles)) throw new NocoDbError('no such column')
+        return { row, askedAt }
       } catch (error) {
         if (error instanceof NocoDbError && error.trouble === 'no such record') return null
         throw error

@@ -10,6 +10,8 @@ export type ReplicaSetting =
   | 'loaded'
   /** When a row was last touched in NocoDB, by its clock, ms since 1970 */
   | 'touched'
+  /** `yes` where columns were missing, or of other types, since all of it was read */
+  | 'misfit'
   /** It shows what was in NocoDB at this moment, ISO 8601 */
   | 'as_of'
 

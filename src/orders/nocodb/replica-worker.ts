@@ -44,7 +44,8 @@ const writes = orderWrites({
   table,
   replica,
   titles,
-  canWrite: () => sync.canWrite(),
+  requireWritable: () => sync.requireWritable(),
+  onMisfit: () => sync.doubtFit(),
   onUnnumbered: () => log.warn({}, 'the number of a new order was not written to NocoDB'),
 })
 const sync = synchroniser({

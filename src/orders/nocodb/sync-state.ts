@@ -23,6 +23,12 @@ export const NOT_LOADED: SyncState = {
   leftOut: { count: 0, first: [] },
 }
 
+/** What keeps the copy from catching up, a sentence without its end; `null` where nothing does */
+export function troubleOf({ trouble, misfits }: SyncState): string | null {
+  if (trouble === null || misfits.length === 0) return trouble
+  return `the orders table in NocoDB does not fit (${misfits.join('; ')}), and npm run nocodb:setup adds what it lacks`
+}
+
 /** Where the log entries of a thread go. */
 export interface ThreadLog {
   info: (details: object, message: string) => void

@@ -6,6 +6,7 @@ import type { Replica, RowFault } from './replica.js'
 import { syncPasses } from './sync-pass.js'
 import { NOT_LOADED, type SyncState, type ThreadLog } from './sync-state.js'
 import type { Misfit } from './table-fit.js'
+import { notReady } from './write-refusal.js'
 
 interface Options {
   table: OrdersTable
@@ -49,6 +50,7 @@ export function synchroniser({
   const passes = syncPasses({ table, replica, onFaults, onProgress })
   let comparedAt = performance.now()
   let fits = false
+  let isFitInDoubt = true
   let loggedProgressAt = 0
   let state: SyncState = {
     ...NOT_LOADED,
@@ -83,9 +85,9 @@ export function synchroniser({
     log.info({ done, total }, 'loading orders from NocoDB')
   }
 
-  /** Looks at the columns once, and again while they do not do. */
+  /** Looks at the columns once, and again while they do not do or there is a hint that they may not. */
   async function requireFit(): Promise<boolean> {
-    if (fits) return true
+    if (!isFitInDoubt) return true
     const found = await findMisfits()
     const words = found.map(({ title, fault }) => `${title} ${fault}`)
     if (words.join() !== state.misfits.join()) {
@@ -94,6 +96,8 @@ export function synchroniser({
       }
     }
     fits = found.length === 0
+    isFitInDoubt = !fits
+    if (!fits && replica.setting('loaded_to') !== null) replica.set('misfit', 'yes')
     tell({ misfits: words })
     return fits
   }
@@ -104,10 +108,15 @@ export function synchroniser({
       await passes.load()
       tell({ progress: null })
     }
+    if (replica.setting('misfit') === 'yes') {
+      await passes.readAll()
+      replica.set('misfit', 'no')
+    }
     await passes.changes()
     await passes.evenOut()
     if (performance.now() - comparedAt > COMPARE_ALL_MS) {
       comparedAt = performance.now()
+      isFitInDoubt = true
       await passes.compareAll()
     }
     replica.set('as_of', begun)
@@ -141,6 +150,7 @@ export function synchroniser({
       passes.doubt()
       if (!(error instanceof NocoDbError)) return fail('orders cannot be taken in', { err: error })
       if (error.trouble === 'no such column') fits = false
+      isFitInDoubt ||= !fits || error.trouble === 'question refused'
       return fail(error.message, { status: error.status, code: error.code })
     }
   }
@@ -157,7 +167,13 @@ export function synchroniser({
     /** Begins; resolves when it has been stopped. */
     run,
     stop: (): void => stopping.abort(),
-    /** Whether orders can be written: all have been taken in, and the table has all columns. */
-    canWrite: (): boolean => fits && state.isLoaded,
+    /** Throws WriteRefused unless all orders have been taken in, and the table has all columns. */
+    requireWritable(): void {
+      if (!fits || !state.isLoaded) throw notReady(state)
+    },
+    /** NocoDB did not take a write as it should: the columns are looked at again. */
+    doubtFit(): void {
+      isFitInDoubt = true
+    },
   }
 }

@@ -57,6 +57,10 @@ export async function readColumns(
   return answer.fields.map(columnOf).filter((column) => column !== null)
 }
 
+/** Whether a row, as it was read, has not all columns: what is written to such is dropped silently. */
+export const lacksColumns = (row: object, titles: ColumnTitles): boolean =>
+  COLUMN_FIELDS.some((field) => !Object.hasOwn(row, titles[field]))
+
 function faultOf(field: ColumnField, column: TableColumn | undefined): string | null {
   const { type, alsoTypes = [], choices = [] } = COLUMNS[field]
   if (column === undefined) return 'is missing'

@@ -1,4 +1,5 @@
-import { NocoDbError, passes } from './nocodb-error.js'
+import { NocoDbError, passes, type NocoDbTrouble } from './nocodb-error.js'
+import { troubleOf, type SyncState } from './sync-state.js'
 
 /** Why a write was not done, as it is told to whoever asked for it. Crosses threads. */
 export interface WriteRefusal {
@@ -16,36 +17,46 @@ const secondsOf = (milliseconds: number | null): number =>
 /** A write was not done, or nobody knows whether it was. */
 export class WriteRefused extends Error {
   override readonly name = 'WriteRefused'
-  constructor(readonly refusal: WriteRefusal) {
+  constructor(
+    readonly refusal: WriteRefusal,
+    /** What was wrong with NocoDB, where that is why */
+    readonly trouble: NocoDbTrouble | null = null,
+  ) {
     super(refusal.detail)
   }
 }
 
-/** For a write of which nothing was done. */
-export function nothingChanged(error: NocoDbError): WriteRefused {
-  if (error.trouble === 'value refused') {
-    return new WriteRefused({
-      status: 502,
-      detail: 'NocoDB refuses a value of this order: nothing was changed.',
-      retryAfter: null,
-    })
-  }
-  return new WriteRefused({
-    status: 503,
-    detail: `The orders take no changes at the moment: nothing was changed. ${capital(error.message)}.`,
-    retryAfter: passes(error) ? secondsOf(error.retryAfterMs) : 60,
-  })
-}
-
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-export const notLoaded = (): WriteRefused =>
-  new WriteRefused({
-    status: 503,
-    detail:
-      'The orders take no changes yet: nothing was changed. They are being taken in from NocoDB.',
-    retryAfter: RETRY_AFTER_S,
-  })
+const noChanges = (why: string): string =>
+  `The orders take no changes at the moment: nothing was changed. ${capital(why)}.`
+
+/** Nobody can mend it sooner, s. */
+const MENDED_AFTER_S = 60
+
+/** For a write of which nothing was done. */
+export function nothingChanged(error: NocoDbError): WriteRefused {
+  const { trouble } = error
+  if (trouble === 'value refused') {
+    const detail = 'NocoDB refuses a value of this order: nothing was changed.'
+    return new WriteRefused({ status: 502, detail, retryAfter: null }, trouble)
+  }
+  const retryAfter = passes(error) ? secondsOf(error.retryAfterMs) : MENDED_AFTER_S
+  return new WriteRefused({ status: 503, detail: noChanges(error.message), retryAfter }, trouble)
+}
+
+/** For a write while the table and the copy are not ready for it. */
+export function notReady(state: SyncState): WriteRefused {
+  const trouble = troubleOf(state)
+  const refuse = (why: string, retryAfter: number): WriteRefused =>
+    new WriteRefused({ status: 503, detail: noChanges(why), retryAfter })
+  if (trouble !== null) {
+    return refuse(trouble, state.misfits.length > 0 ? MENDED_AFTER_S : RETRY_AFTER_S)
+  }
+  return state.isLoaded
+    ? refuse('the table in NocoDB is being looked at first: try again', 1)
+    : refuse('they are being taken in from NocoDB', RETRY_AFTER_S)
+}
 
 /** Others write to the order without a pause. */
 export const tooBusy = (): WriteRefused =>
