@@ -546,6 +546,11 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
     // The latest changes are read anew in any case: this is to be none of them any more.
     await sleep(17_000)
     await service.call('POST', ORDERS, newOrder())
+    const enteredAt = Date.now()
+    await until(async () => {
+      const { headers } = await service.call('GET', ORDERS)
+      return Date.parse(headers.get('orders-as-of') ?? '') > enteredAt
+    }, SOON_MS)
     await deleteColumn(base, 'Notes')
     await until(async () => {
       const { body } = await service.call('GET', '/readyz')
