@@ -1,8 +1,26 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import { isApi } from '../plugins/address.js'
 import { readerLocale } from '../plugins/reader-locale.js'
 import type { OrderStore } from './order-store.js'
 import { freshnessView } from './pages/freshness-view.js'
+
+const AS_OF = {
+  'orders-as-of': {
+    type: 'string',
+    format: 'date-time',
+    description:
+      'Where the orders are in NocoDB: when it had them as they are told here. Absent until they have been taken in once.',
+  },
+}
+
+/** Names the header in the documentation of a route's answers. */
+function documentHeader({ schema }: RouteOptions): void {
+  if (schema?.tags === undefined || schema.response === undefined) return
+  const answers = Object.entries(schema.response as Record<string, object>)
+  schema.response = Object.fromEntries(
+    answers.map(([status, answer]) => [status, { ...answer, headers: AS_OF }]),
+  )
+}
 
 /**
  * Tells with every answer of a scope how old the orders are that it shows, where they are a copy:
@@ -13,6 +31,7 @@ export function tellFreshness(
   book: Pick<OrderStore, 'freshness'>,
   timeZone: string,
 ): void {
+  app.addHook('onRoute', documentHeader)
   app.addHook('onRequest', async (request, reply) => {
     const freshness = book.freshness()
     if (freshness === null) return

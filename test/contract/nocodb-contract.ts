@@ -10,6 +10,8 @@ import { ordersTable } from '../../src/orders/nocodb/orders-table.js'
 import { replica } from '../../src/orders/nocodb/replica.js'
 import { syncPasses } from '../../src/orders/nocodb/sync-pass.js'
 import { projectRoot } from '../../src/project-root.js'
+import { logIn } from '../support/administrator.js'
+import { apiContract } from '../support/api-contract.js'
 import { temporaryFolder } from '../support/app.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
@@ -424,6 +426,54 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
     await until(async () => (await ordersIn(service)).totalItems === 2_498, SOON_MS)
     t.equal((await service.call('GET', `${ORDERS}/700`)).status, 404)
     t.equal((await service.call('GET', `${ORDERS}/2100`)).status, 404)
+  })
+
+  t.test('every answer that tells how old the orders are is documented to', async (t) => {
+    const service = await start(t, await nocoDb.ordersBase())
+    const document = service.app.swagger()
+    const contract = apiContract(document)
+    const { body: order } = await service.call('POST', ORDERS, newOrder())
+    const token = await logIn(service.url)
+    const telling = new Set<string>()
+    for (const [path, methods] of Object.entries(document.paths ?? {})) {
+      for (const method of Object.keys(methods ?? {}).map((name) => name.toUpperCase())) {
+        if (!path.startsWith('/api/admin') || path.endsWith('/logout')) continue
+        // Well and wrong, so that errors are among the answers.
+        for (const id of [String(order.id), '77']) {
+          const address = path.replace('{id}', id)
+          const sent = path.endsWith('/stats') ? { range: '7d' } : newOrder()
+          const body = method === 'GET' || method === 'DELETE' ? null : JSON.stringify(sent)
+          const response = await fetch(service.url + address, {
+            method,
+            headers: {
+              authorization: `Bearer ${token}`,
+              ...(body === null ? {} : { 'content-type': 'application/json' }),
+            },
+            body,
+          })
+          contract.check(method, address, {
+            status: response.status,
+            headers: Object.fromEntries(response.headers),
+            body: Buffer.from(await response.arrayBuffer()),
+          })
+          if (response.headers.has('orders-as-of')) telling.add(`${method} ${path}`)
+        }
+      }
+    }
+    t.strictSame(
+      [...telling].sort(),
+      [
+        'DELETE /api/admin/orders/{id}',
+        'GET /api/admin/orders',
+        'GET /api/admin/orders/export',
+        'GET /api/admin/orders/{id}',
+        'GET /api/admin/orders/{id}/history',
+        'PATCH /api/admin/orders/{id}',
+        'POST /api/admin/orders',
+        'POST /api/admin/stats',
+      ],
+      'all that tell of orders',
+    )
   })
 
   t.test('set-up makes a table in an empty base, and again changes nothing', async (t) => {

@@ -9,13 +9,19 @@ export interface Answer {
 }
 
 interface Operation {
-  responses: Record<string, { content?: Record<string, { schema?: unknown }> }>
+  responses: Record<
+    string,
+    { content?: Record<string, { schema?: unknown }>; headers?: Record<string, unknown> }
+  >
 }
 interface Document {
   paths: Record<string, Record<string, Operation>>
 }
 
 const PROBLEM = 'application/problem+json'
+
+/** Headers of our own, which nobody knows who has not read of them. */
+const NAMED_HEADERS = ['orders-as-of']
 
 const mediaType = ({ headers }: Answer): string =>
   String(headers['content-type'] ?? '')
@@ -79,6 +85,9 @@ export function apiContract(document: object) {
       const range = `${Math.floor(status / 100)}XX`
       const response = operation.responses[status] ?? operation.responses[range]
       assert.ok(response, `${status} is documented`)
+      for (const name of NAMED_HEADERS.filter((name) => answer.headers[name] !== undefined)) {
+        assert.ok(response.headers?.[name], `the header ${name} is documented for ${status}`)
+      }
       if (method === 'HEAD') return
       const { content } = response
       if (content === undefined) {
