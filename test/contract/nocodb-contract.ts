@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
@@ -48,6 +49,26 @@ async function setUp(t: Test, environment: Record<string, string>) {
     const { stdout, stderr } = error as { stdout: string; stderr: string }
     return { ok: false, output: stdout + stderr }
   }
+}
+
+/** Overwrites part of a table in a copy. */
+function damage(path: string, table: string): void {
+  const db = openDatabase(path)
+  const root = db.prepare<[string], number>('SELECT rootpage FROM sqlite_schema WHERE name = ?')
+  const page = Number(root.pluck().get(table))
+  const bytes = Number(db.pragma('page_size', { simple: true }))
+  db.close()
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.alloc(bytes, 0xff), 0, bytes, (page - 1) * bytes)
+  closeSync(file)
+}
+
+/** Makes a copy larger than is looked through before it is opened, by a table that nobody reads. */
+function enlarge(path: string): void {
+  const db = openDatabase(path)
+  db.exec('CREATE TABLE ballast (bytes BLOB)')
+  for (let i = 0; i < 70; i++) db.exec('INSERT INTO ballast VALUES (zeroblob(1048576))')
+  db.close()
 }
 
 /** What holds of orders in NocoDB besides the contract of orders. */
@@ -378,6 +399,48 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
     const moved = await start(t, other, { DATA_DIR })
     t.equal((await ordersIn(moved)).totalItems, 0)
     t.equal(loads(moved), 1)
+  })
+
+  t.test('a copy that is found damaged later is made anew by itself', async (t) => {
+    const base = await nocoDb.ordersBase()
+    const DATA_DIR = temporaryFolder(t)
+    const first = await start(t, base, { DATA_DIR })
+    for (const customerName of ['Ann', 'Ben']) {
+      await first.call('POST', ORDERS, newOrder({ customerName }))
+    }
+    await until(async () => (await ordersIn(first)).totalItems === 2)
+    await first.app.close()
+    const path = join(DATA_DIR, 'replica.db')
+    const isMadeAnew = ({ log }: OrderApi): boolean =>
+      log.some(({ msg }) => String(msg).startsWith('the copy of the orders is damaged'))
+    async function untilMadeAnew(service: OrderApi): Promise<void> {
+      await until(async () => {
+        const { status, body } = await service.call('GET', ORDERS)
+        if (status !== 200 && status !== 503) t.fail(`${status} ${body.detail}`)
+        return isMadeAnew(service) && status === 200 && body.totalItems === 2
+      }, SOON_MS)
+      const changed = await service.call('PATCH', `${ORDERS}/1`, { notes: `${Math.random()}` })
+      t.equal(changed.body.notes.slice(0, 2), '0.')
+      t.match((await service.call('GET', '/readyz')).body.checks.orders, { ready: true })
+    }
+    // Where nobody reads, the thread that looks through all of a large copy finds it.
+    for (const table of ['ballast', 'orders']) {
+      enlarge(path)
+      damage(path, table)
+      const service = await start(t, base, { DATA_DIR })
+      await untilMadeAnew(service)
+      t.ok(statSync(path).size < 8 * 1024 * 1024, 'the old one is gone')
+      await service.app.close()
+    }
+    // Else whoever reads or writes does.
+    for (const table of ['orders', 'replica_rows']) {
+      const service = await start(t, base, { DATA_DIR })
+      t.notOk(isMadeAnew(service))
+      damage(path, table)
+      if (table === 'replica_rows') await api('POST', records(base), {})
+      await untilMadeAnew(service)
+      await service.app.close()
+    }
   })
 
   t.test('two processes in one data folder have a copy each', async (t) => {

@@ -6,6 +6,12 @@ export class BookError extends Error {
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
 
+const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)|database disk image is malformed|file is not a database/
+
+/** Whether a file is no whole database any more. Errors of other threads have their words only. */
+export const isDamage = (error: unknown): boolean =>
+  DAMAGE.test(codeOf(error)) || (error instanceof Error && DAMAGE.test(error.message))
+
 const REASONS: readonly [codes: RegExp, reason: string][] = [
   [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'the disk is full, so make room'],
   [

@@ -15,12 +15,13 @@ export const isCheckedAtOnce = (path: string, most: number): boolean => statSync
  * Looks through a large book in a thread while it is read from already. Nothing is written until
  * it has been found whole, as a damaged file is to stay as it is.
  */
-export function integrityCheck(path: string) {
+export function integrityCheck(path: string, onDamage: () => void) {
   let state: 'being read' | 'whole' | 'damaged' = 'being read'
   const worker = startThread('integrity-worker', import.meta.url, path)
   const ended = new Promise<void>((resolve) => {
     const end = (isWhole: boolean): void => {
       state = isWhole ? 'whole' : 'damaged'
+      if (!isWhole) onDamage()
       resolve()
     }
     worker.on('message', end)

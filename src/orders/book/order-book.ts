@@ -73,6 +73,8 @@ interface Options {
   timeZone: string
   /** Bytes of a book up to which it is looked through for damage before it opens, not beside */
   checkedAtOnce?: number
+  /** Is told where a book that was opened already has been found damaged */
+  onDamage?: () => void
 }
 
 /** Where the book lies in the data folder. */
@@ -94,9 +96,9 @@ function openForDaysOf({ path, timeZone, checkedAtOnce }: Options) {
  * and once damage has been found in a book too large to be looked through before.
  */
 export function openOrderBook(options: Options) {
-  const { path, timeZone, checkedAtOnce = CHECKED_AT_ONCE } = options
+  const { path, timeZone, checkedAtOnce = CHECKED_AT_ONCE, onDamage = () => undefined } = options
   const { db, calendar } = openForDaysOf(options)
-  const integrity = isCheckedAtOnce(path, checkedAtOnce) ? null : integrityCheck(path)
+  const integrity = isCheckedAtOnce(path, checkedAtOnce) ? null : integrityCheck(path, onDamage)
   // From here on nobody waits long inside SQLite, as that stops the whole process.
   db.pragma('busy_timeout = 20')
   const records = orderRecords(db, calendar)

@@ -1,11 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../../plugins/problem.js'
-import { openOrderBook, type ChangeOutcome, type CreateOutcome } from '../book/order-book.js'
+import { isDamage } from '../book/book-error.js'
+import {
+  openOrderBook,
+  type ChangeOutcome,
+  type CreateOutcome,
+  type OrderBook,
+} from '../book/order-book.js'
 import type { OrderStore } from '../order-store.js'
-import { takeReplicaFile } from './replica-file.js'
+import { takeReplicaFile, type CopyState } from './replica-file.js'
 import { replicaThread } from './replica-thread.js'
 import { sourceOf, type NocoDbSettings } from './settings.js'
-import { troubleOf, type SyncState } from './sync-state.js'
+import { NOT_LOADED, troubleOf, type SyncState } from './sync-state.js'
 
 interface Options {
   settings: NocoDbSettings
@@ -16,6 +23,9 @@ interface Options {
 }
 
 const RETRY_AFTER = { 'retry-after': '5' }
+
+/** A damaged copy that could not be made anew, as on a full disk, is tried again after this, ms. */
+const RENEW_AGAIN_MS = 5_000
 
 /** Longer than a copy that keeps up is behind, beside the time between two looks, ms. */
 const LATE_AFTER_MS = 60_000
@@ -59,13 +69,47 @@ function describe(state: SyncState): string {
  */
 export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options): OrderStore {
   const file = takeReplicaFile(dataDir, sourceOf(settings))
-  const book = openOrderBook({ path: file.path, timeZone })
-  const { isLoaded, asOf } = file
-  const thread = replicaThread({ path: file.path, settings }, { isLoaded, asOf }, log)
+  const { path } = file
+  let copy = openFirst()
+  let isClosing = false
+  let renewing: Promise<void> | null = null
+
+  function open(known: CopyState) {
+    const onDamage = (): void => void (renewing ??= renew())
+    const book = openOrderBook({ path, timeZone, onDamage })
+    return { book, thread: replicaThread({ path, settings }, known, log, onDamage) }
+  }
+
+  function openFirst() {
+    try {
+      return open(file.state)
+    } catch {
+      return open(file.makeAnew())
+    }
+  }
+
+  /** Throws a damaged copy away: all of it is in NocoDB. Settles when there is a new one. */
+  async function renew(): Promise<void> {
+    log.error({}, 'the copy of the orders is damaged, and is made anew from NocoDB')
+    await copy.thread.close()
+    await copy.book.close()
+    while (!isClosing) {
+      try {
+        copy = open(file.makeAnew())
+        break
+      } catch (err) {
+        log.error({ err }, 'the copy of the orders cannot be made anew')
+        await sleep(RENEW_AGAIN_MS, undefined, { ref: false })
+      }
+    }
+    renewing = null
+  }
+
+  const stateNow = (): SyncState => (renewing === null ? copy.thread.state() : NOT_LOADED)
 
   /** Part of the orders is worse than none: nobody would see that some are missing. */
   function requireLoaded(): void {
-    const state = thread.state()
+    const state = stateNow()
     if (state.isLoaded) return
     throw new Problem(503, `${capital(loading(state))}.`, {
       headers: RETRY_AFTER,
@@ -73,15 +117,34 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
     })
   }
 
-  return {
-    ...book,
-    path: file.path,
-    check() {
+  /** What was thrown over the copy: a Problem (503) where that is damaged, and is made anew now. */
+  function explained(error: unknown): unknown {
+    if (!isDamage(error)) return error
+    renewing ??= renew()
+    try {
       requireLoaded()
-      book.check()
-    },
+    } catch (problem) {
+      return problem
+    }
+    return error
+  }
+
+  function reading<T>(read: (book: OrderBook) => T): T {
+    requireLoaded()
+    try {
+      return read(copy.book)
+    } catch (error) {
+      throw explained(error)
+    }
+  }
+
+  const { calendar } = copy.book
+  return {
+    path,
+    calendar,
+    check: () => reading((book) => book.check()),
     freshness() {
-      const state = thread.state()
+      const state = stateNow()
       const { isLoaded } = state
       const asOf = isLoaded ? state.asOf : null
       if (!isLoaded) return { asOf, trouble: capital(loading(state)), takesChanges: false }
@@ -92,37 +155,35 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
     },
     // Away or not, NocoDB is not needed for reading, and no other process could do more.
     readiness() {
-      book.check()
-      const state = thread.state()
+      const state = stateNow()
+      if (renewing === null) copy.book.check()
       return { ready: state.isLoaded, detail: describe(state) }
     },
-    get(id) {
-      requireLoaded()
-      return book.get(id)
-    },
-    history(id) {
-      requireLoaded()
-      return book.history(id)
-    },
+    diskTrouble: () => null,
+    get: (id) => reading((book) => book.get(id)),
+    history: (id) => reading((book) => book.history(id)),
+    currencies: () => (renewing === null ? copy.book.currencies() : []),
     async list(filters, slice) {
-      requireLoaded()
-      return book.list(filters, slice)
+      try {
+        return await reading((book) => book.list(filters, slice))
+      } catch (error) {
+        throw explained(error)
+      }
     },
-    readSums(read) {
-      requireLoaded()
-      return book.readSums(read)
-    },
+    readSums: (read) => reading((book) => book.readSums(read)),
     create: (given, by, idempotencyKey) =>
-      thread.ask<CreateOutcome>({ kind: 'create', given, by, idempotencyKey }),
+      copy.thread.ask<CreateOutcome>({ kind: 'create', given, by, idempotencyKey }),
     change: (id, changes, context) =>
-      thread.ask<ChangeOutcome>({ kind: 'change', id, changes, context }),
-    cancel: (id, context) => thread.ask<ChangeOutcome>({ kind: 'cancel', id, context }),
-    restore: (id, context) => thread.ask<ChangeOutcome>({ kind: 'restore', id, context }),
+      copy.thread.ask<ChangeOutcome>({ kind: 'change', id, changes, context }),
+    cancel: (id, context) => copy.thread.ask<ChangeOutcome>({ kind: 'cancel', id, context }),
+    restore: (id, context) => copy.thread.ask<ChangeOutcome>({ kind: 'restore', id, context }),
     notePlacement: (id, step, context) =>
-      thread.ask<ChangeOutcome>({ kind: 'notePlacement', id, step, context }),
+      copy.thread.ask<ChangeOutcome>({ kind: 'notePlacement', id, step, context }),
     async close() {
-      await thread.close()
-      await book.close()
+      isClosing = true
+      await renewing
+      await copy.thread.close()
+      await copy.book.close()
       file.release()
     },
   }

@@ -4,12 +4,20 @@ import Database from 'better-sqlite3'
 import { BookError, openDatabase } from '../book/open-database.js'
 import { replicaSettings } from './replica-settings.js'
 
-export interface ReplicaFile {
-  path: string
+/** What is known of a copy. */
+export interface CopyState {
   /** Whether all orders have been taken into it once */
   isLoaded: boolean
   /** It shows what was in NocoDB at this moment, ISO 8601 */
   asOf: string | null
+}
+
+export interface ReplicaFile {
+  path: string
+  /** How the copy in it stood when it was taken */
+  state: CopyState
+  /** Throws the copy away for an empty one; nobody may have it open */
+  makeAnew: () => CopyState
   /** Lets another process have it */
   release: () => void
 }
@@ -34,7 +42,7 @@ function lock(path: string): Database.Database | null {
 }
 
 /** What is known of the copy in a file; `null` where it is none of this source. */
-function copyOf(source: string, path: string): Pick<ReplicaFile, 'isLoaded' | 'asOf'> | null {
+function copyOf(source: string, path: string): CopyState | null {
   let db
   try {
     db = openDatabase(path)
@@ -49,7 +57,7 @@ function copyOf(source: string, path: string): Pick<ReplicaFile, 'isLoaded' | 'a
   }
 }
 
-function makeAnew(source: string, path: string): Pick<ReplicaFile, 'isLoaded' | 'asOf'> {
+function makeAnew(source: string, path: string): CopyState {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true })
   const db = openDatabase(path)
   replicaSettings(db).set('source', source)
@@ -67,8 +75,12 @@ export function takeReplicaFile(dataDir: string, source: string): ReplicaFile {
     const path = join(dataDir, number === 1 ? 'replica.db' : `replica-${number}.db`)
     const held = lock(`${path}.lock`)
     if (held === null) continue
-    const copy = copyOf(source, path) ?? makeAnew(source, path)
-    return { path, ...copy, release: () => void held.close() }
+    return {
+      path,
+      state: copyOf(source, path) ?? makeAnew(source, path),
+      makeAnew: () => makeAnew(source, path),
+      release: () => void held.close(),
+    }
   }
   throw new BookError(`${dataDir} is in use by ${MOST_PROCESSES} processes: set another DATA_DIR.`)
 }

@@ -34,4 +34,6 @@ export type FromThread =
   | { number: number; refusal: WriteRefusal }
   | { number: number; error: unknown }
   | { state: SyncState }
+  /** The file of the copy is no whole database any more */
+  | { isDamaged: true }
   | { level: keyof ThreadLog; details: object; message: string }

@@ -1,7 +1,8 @@
 import type { Worker } from 'node:worker_threads'
 import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../../plugins/problem.js'
-import { startThread } from '../../start-thread.js'
+import { startThread, thrownInThread } from '../../start-thread.js'
+import { isDamage } from '../book/book-error.js'
 import type {
   FromThread,
   ReplicaTask,
@@ -9,8 +10,9 @@ import type {
   WriteQuestion,
   WriteTask,
 } from './replica-messages.js'
+import type { CopyState } from './replica-file.js'
 import { NOT_LOADED, type SyncState } from './sync-state.js'
-import { changeUnknown, type WriteRefusal } from './write-refusal.js'
+import { changeUnknown, notReady, type WriteRefusal } from './write-refusal.js'
 
 interface Waiting {
   resolve: (outcome: WriteOutcome) => void
@@ -29,8 +31,9 @@ const problemOf = ({ status, detail, retryAfter }: WriteRefusal): Problem =>
 /** The thread that keeps a copy of the orders up with NocoDB and writes to both. It is started anew where it fails. */
 export function replicaThread(
   task: ReplicaTask,
-  known: Pick<SyncState, 'isLoaded' | 'asOf'>,
+  known: CopyState,
   log: FastifyBaseLogger,
+  onDamage: () => void,
 ) {
   const waiting = new Map<number, Waiting>()
   let state: SyncState = { ...NOT_LOADED, ...known }
@@ -42,6 +45,10 @@ export function replicaThread(
   function hear(message: FromThread): void {
     if ('state' in message) {
       ;({ state } = message)
+      return
+    }
+    if ('isDamaged' in message) {
+      onDamage()
       return
     }
     if ('level' in message) {
@@ -58,7 +65,11 @@ export function replicaThread(
   function start(): Worker {
     const started = startThread('replica-worker', import.meta.url, task)
     started.on('message', hear)
-    started.on('error', (err) => log.error({ err }, 'the thread of the orders has failed'))
+    started.on('error', (thrown) => {
+      const err = thrownInThread(thrown)
+      log.error({ err }, 'the thread of the orders has failed')
+      if (isDamage(err) || isDamage(err.cause)) onDamage()
+    })
     started.on('exit', () => {
       for (const asked of waiting.values()) asked.reject(problemOf(changeUnknown().refusal))
       waiting.clear()
@@ -73,7 +84,8 @@ export function replicaThread(
   return {
     state: (): SyncState => state,
     /** Writes, and gives the outcome; throws a Problem where that is refused or unknown. */
-    ask<T extends WriteOutcome>(asked: WriteTask): Promise<T> {
+    async ask<T extends WriteOutcome>(asked: WriteTask): Promise<T> {
+      if (isStopping) throw problemOf(notReady(NOT_LOADED).refusal)
       const question: WriteQuestion = { number: ++lastNumber, task: asked }
       return new Promise<WriteOutcome>((resolve, reject) => {
         waiting.set(question.number, { resolve, reject })

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
+import { isDamage } from '../book/book-error.js'
 import { nocoDbClient } from './nocodb-client.js'
 import { orderWrites } from './order-writes.js'
 import { ordersTable } from './orders-table.js'
@@ -15,7 +16,7 @@ import { replica as openReplica } from './replica.js'
 import type { ThreadLog } from './sync-state.js'
 import { synchroniser } from './synchroniser.js'
 import { misfits, readColumns } from './table-fit.js'
-import { WriteRefused } from './write-refusal.js'
+import { changeUnknown, WriteRefused } from './write-refusal.js'
 
 /*
  * The thread that asks NocoDB, for everything that this process wants of it: it keeps the copy up
@@ -57,6 +58,7 @@ const sync = synchroniser({
   intervalMs: settings.syncIntervalMs,
   log,
   onState: (state) => tell({ state }),
+  onDamage: () => tell({ isDamaged: true }),
 })
 
 function done(task: WriteTask): Promise<WriteOutcome> {
@@ -78,7 +80,11 @@ async function answer({ number, task }: WriteQuestion): Promise<void> {
   try {
     tell({ number, outcome: await done(task) })
   } catch (error) {
-    tell(error instanceof WriteRefused ? { number, refusal: error.refusal } : { number, error })
+    if (isDamage(error)) {
+      tell({ isDamaged: true })
+      tell({ number, refusal: changeUnknown().refusal })
+    } else if (error instanceof WriteRefused) tell({ number, refusal: error.refusal })
+    else tell({ number, error })
   }
 }
 

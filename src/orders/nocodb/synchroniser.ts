@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDamage } from '../book/book-error.js'
 import { backOff } from './back-off.js'
 import { NocoDbError } from './nocodb-error.js'
 import type { OrdersTable } from './orders-table.js'
@@ -21,6 +22,8 @@ interface Options {
   log: ThreadLog
   /** Is told whenever the state has changed */
   onState: (state: SyncState) => void
+  /** Is told where the copy is no whole database any more */
+  onDamage: () => void
 }
 
 /** Everything is compared so often, ms: what no faster way has found. */
@@ -44,6 +47,7 @@ export function synchroniser({
   intervalMs,
   log,
   onState,
+  onDamage,
 }: Options) {
   const stopping = new AbortController()
   const failures = backOff({ firstMs: 500, longestMs: Math.max(10_000, intervalMs) })
@@ -148,6 +152,7 @@ export function synchroniser({
     } catch (error) {
       if (stopping.signal.aborted) return 0
       passes.doubt()
+      if (isDamage(error)) onDamage()
       if (!(error instanceof NocoDbError)) return fail('orders cannot be taken in', { err: error })
       if (error.trouble === 'no such column') fits = false
       isFitInDoubt ||= !fits || error.trouble === 'question refused'
