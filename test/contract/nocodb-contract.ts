@@ -127,6 +127,48 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
     ])
   })
 
+  t.test('NocoDB is asked in the interval, and the next ask shows what was changed', async (t) => {
+    const base = await nocoDb.ordersBase()
+    const proxy = await faultyProxy(t, nocoDb.url)
+    const service = await start(t, base, {
+      DATABASE_BASE_URL: proxy.url,
+      NOCODB_SYNC_INTERVAL: '1',
+    })
+    await service.call('POST', ORDERS, newOrder())
+    /** When what was changed was asked for */
+    const asks: number[] = []
+    let [left, release] = [Infinity, (): void => undefined]
+    proxy.faultOf = async (method, path): Promise<Fault> => {
+      if (method !== 'GET' || !/records\?.*UpdatedAt%2Cgte/.test(path)) return 'none'
+      asks.push(performance.now())
+      if (left-- > 0) return 'none'
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return 'none'
+    }
+    await until(async () => asks.length > 10, SOON_MS)
+    const pauses = asks.slice(1).map((at, i) => at - (asks[i] ?? 0))
+    const median = pauses.sort((a, b) => a - b)[Math.floor(pauses.length / 2)] ?? 0
+    t.ok(median > 900 && median < 1_500, `asked every ${Math.round(median)} ms`)
+
+    const shows = async (notes: string): Promise<boolean> =>
+      (await service.call('GET', `${ORDERS}/1`)).body.notes === notes
+    for (const notes of ['first', 'second', 'third']) {
+      await api('PATCH', records(base), [{ Id: 1, Notes: notes }])
+      // One ask that comes after the edit passes. Any further one waits until the edit shows.
+      left = 1
+      await until(() => shows(notes), SOON_MS)
+      left = Infinity
+      release()
+    }
+    await api('POST', records(base), GOOD_ROW)
+    left = 1
+    await until(async () => (await ordersIn(service)).totalItems === 2, SOON_MS)
+    left = Infinity
+    release()
+  })
+
   t.test('an edit that the copy has not seen yet is neither overwritten nor lost', async (t) => {
     const base = await nocoDb.ordersBase()
     const service = await start(t, base, { NOCODB_SYNC_INTERVAL: '3600' })
