@@ -35,7 +35,8 @@ Clearwake has made a first administrator. The password is shown this once:
  * holds up nobody; what it has not taken by then is left out. Entries of a busy moment go together,
  * and the end of the process writes what is left.
  */
-const logStream = () => pino.destination({
+const logStream = () =>
+  pino.destination({
     sync: false,
     maxLength: 16 * 1024 * 1024,
     minLength: 8 * 1024,
