@@ -83,7 +83,8 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
   function openFirst() {
     try {
       return open(file.state)
-    } catch {
+    } catch (err) {
+      log.warn({ err }, 'the copy of the orders cannot be opened, and is made anew from NocoDB')
       return open(file.makeAnew())
     }
   }
@@ -92,7 +93,8 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
   async function renew(): Promise<void> {
     log.error({}, 'the copy of the orders is damaged, and is made anew from NocoDB')
     await copy.thread.close()
-    await copy.book.close()
+    // What is damaged may not even close well.
+    await copy.book.close().catch(() => undefined)
     while (!isClosing) {
       try {
         copy = open(file.makeAnew())
