@@ -71,7 +71,7 @@ function headers(): NodeJS.ProcessEnv {
 
 const has = (command: string): boolean => spawnSync(command, ['--version']).status === 0
 
-/** NocoDB's driver of SQLite is compiled, which takes two minutes, once. */
+/** NocoDB's driver of SQLite is compiled, which takes about a minute, once. */
 function compileSqlite(folder: string): void {
   const isComplete = ['make', 'g++', 'python3'].every(has)
   if (!isComplete && existsSync('/etc/debian_version') && isRoot) {
