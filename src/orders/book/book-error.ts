@@ -3,8 +3,16 @@ export class BookError extends Error {
   override readonly name = 'BookError'
 }
 
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
+/** The code of an error, also of one that has come over from a thread; empty where it has none. */
+export function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return ''
+  if ('code' in error) return String(error.code)
+  return 'cause' in error ? codeOf(error.cause) : ''
+}
+
+/** Whether a file is not as SQLite left it: a journal that is cut off ends too soon. */
+export const isDamage = (error: unknown): boolean =>
+  /^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(codeOf(error))
 
 const REASONS: readonly [codes: RegExp, reason: string][] = [
   [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'the disk is full, so make room'],
@@ -12,6 +20,7 @@ const REASONS: readonly [codes: RegExp, reason: string][] = [
     /^(SQLITE_READONLY|SQLITE_PERM|EACCES|EPERM|EROFS)/,
     'this user may not write there, so give the right to',
   ],
+  [/^SQLITE_CANTOPEN/, 'its folder may only be read, or is gone, so give the right to write there'],
   [/^(SQLITE_IOERR|EIO)/, 'the disk has no room left, or fails'],
   [/^SQLITE_BUSY/, 'another process writes to it, so start again when that is done'],
 ]

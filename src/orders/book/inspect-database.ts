@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { BookError, codeOf } from './book-error.js'
+import { BookError, isDamage } from './book-error.js'
 import { APPLICATION_ID, LAYOUT, layoutOf, migrate } from './migrations.js'
-
-const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))
 
 const damaged = (path: string): BookError =>
   new BookError(

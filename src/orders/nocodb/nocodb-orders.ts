@@ -20,6 +20,9 @@ const RETRY_AFTER = { 'retry-after': '5' }
 /** Longer than a copy that keeps up is behind, beside the time between two looks, ms. */
 const LATE_AFTER_MS = 60_000
 
+/** All of a copy is in NocoDB, and one that does not do is made anew at the start. */
+const START_AGAIN = 'start the service again, and it takes all orders in from NocoDB anew'
+
 const count = (number: number, noun: string): string =>
   `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 
@@ -65,7 +68,7 @@ function describe(state: SyncState): string {
  */
 export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options): OrderStore {
   const file = takeReplicaFile(dataDir, sourceOf(settings))
-  const book = openOrderBook({ path: file.path, timeZone })
+  const book = openOrderBook({ path: file.path, timeZone, remedy: START_AGAIN })
   const { isLoaded, asOf } = file
   const thread = replicaThread({ path: file.path, settings }, { isLoaded, asOf }, log)
 
@@ -93,7 +96,7 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
       if (!isLoaded) return { asOf, trouble: capital(loading(state)), takesChanges: false }
       const trouble = troubleOf(state)
       if (trouble !== null) return { asOf, trouble, takesChanges: false }
-      const isLate = Date.now() - Date.parse(asOf ?? '') > LATE_AFTER_MS + settings.syncIntervalMs
+      const isLate = thread.behindMs() > LATE_AFTER_MS + settings.syncIntervalMs
       return { asOf, trouble: isLate ? 'NocoDB answers slowly' : null, takesChanges: true }
     },
     // Away or not, NocoDB is not needed for reading, and no other process could do more.

@@ -26,6 +26,10 @@ const problemOf = ({ status, detail, retryAfter }: WriteRefusal): Problem =>
     headers: retryAfter === null ? {} : { 'retry-after': String(retryAfter) },
   })
 
+/** When a copy was as NocoDB at a moment, as `performance.now` tells it; a moment to come is now. */
+const caughtUpAt = (asOf: string | null): number =>
+  performance.now() - (asOf === null ? 0 : Math.max(0, Date.now() - Date.parse(asOf)))
+
 /** The thread that keeps a copy of the orders up with NocoDB and writes to both. It is started anew where it fails. */
 export function replicaThread(
   task: ReplicaTask,
@@ -34,6 +38,7 @@ export function replicaThread(
 ) {
   const waiting = new Map<number, Waiting>()
   let state: SyncState = { ...NOT_LOADED, ...known }
+  let caughtUp = caughtUpAt(known.asOf)
   let isStopping = false
   let restart: NodeJS.Timeout | undefined
   let lastNumber = 0
@@ -41,6 +46,7 @@ export function replicaThread(
 
   function hear(message: FromThread): void {
     if ('state' in message) {
+      if (message.state.asOf !== state.asOf) caughtUp = caughtUpAt(message.state.asOf)
       ;({ state } = message)
       return
     }
@@ -72,6 +78,8 @@ export function replicaThread(
 
   return {
     state: (): SyncState => state,
+    /** Time since the copy has caught up, ms, whatever the clock has been set to meanwhile. */
+    behindMs: (): number => performance.now() - caughtUp,
     /** Writes, and gives the outcome; throws a Problem where that is refused or unknown. */
     ask<T extends WriteOutcome>(asked: WriteTask): Promise<T> {
       const question: WriteQuestion = { number: ++lastNumber, task: asked }

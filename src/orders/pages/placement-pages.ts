@@ -268,7 +268,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
     const isUnderWay =
       isOpen(order, placement) &&
       placement.state === 'sent' &&
-      Date.now() < placing.overAt(placement)
+      placing.mayLastMs(placement) > 0
     return isUnderWay ? reply.code(204).send() : show(request, reply, order)
   })
 
