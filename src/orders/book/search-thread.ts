@@ -11,7 +11,8 @@ export interface SearchQuestion {
 }
 
 /** What it says. */
-export type SearchAnswer = { id: number; found: Found } | { id: number; error: string; code: string }
+export type SearchAnswer =
+  { id: number; found: Found } | { id: number; error: string; code: string }
 
 interface Waiting {
   resolve: (found: Found) => void
