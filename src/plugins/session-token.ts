@@ -24,6 +24,7 @@ interface Claims {
   exp: number
 }
 
+/** How long a session lasts. */
 export const SESSION_SECONDS = 8 * 60 * 60
 
 /** More than a session lasts: the clock was ahead when it was issued, by so much that it is not taken. */

@@ -40,7 +40,7 @@ async function caller({ url }: Service) {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    const isJson = /json/.test(response.headers.get('content-type') ?? '')
+    const isJson = (response.headers.get('content-type') ?? '').includes('json')
     return { status: response.status, body: isJson ? JSON.parse(text) : text }
   }
 }

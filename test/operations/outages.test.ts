@@ -12,7 +12,7 @@ import { startService } from '../support/service.js'
 
 /** What NocoDB answers of a table without rows. */
 function emptyTable(url: string): unknown {
-  if (/\/meta\//.test(url)) {
+  if (url.includes('/meta/')) {
     const fields = COLUMN_FIELDS.map((field) => {
       const { title, type, choices = [] } = COLUMNS[field]
       return { id: field, title, type, options: { choices: choices.map((title) => ({ title })) } }
@@ -102,7 +102,7 @@ t.test('with all that it depends on gone at once, it says so and recovers by its
     await stop()
     const late = round === 0 ? null : await startService(t, environment)
     t.equal(await statusOf(`${url}/api/ordersource/portfolios`), 502)
-    t.ok(await comesTrue(async () => /cannot be reached/.test((await readiness(url)).orders)))
+    t.ok(await comesTrue(async () => (await readiness(url)).orders.includes('cannot be reached')))
     t.match(await readiness(url), {
       status: 503,
       redis: /does not answer/,

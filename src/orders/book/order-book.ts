@@ -273,7 +273,7 @@ export function openOrderBook(options: Options) {
     /** Throws where the book cannot be read, or goes by other days. */
     check: () => minding(() => check('reading')),
     /** What a thread of its own has thrown over the book, as callers are told it. */
-    told: condition.told,
+    told: (error: unknown): unknown => condition.told(error),
     /**
      * Why the disk takes no changes, in words; `null` where nothing is known to be wrong. After a
      * change that failed, it tries by itself whether the next would.
