@@ -5,7 +5,14 @@ import { isDamage } from './book-error.js'
 /** What of a file tells that it is the one that was opened. */
 type Seen = Pick<Stats, 'dev' | 'ino' | 'size'> | undefined
 
-const look = (path: string): Seen => statSync(path, { throwIfNoEntry: false })
+/** A file that may not be looked at is as good as gone. */
+function look(path: string): Seen {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
 
 /** Whether it is another file now, none, or a shorter one: a book never gets smaller. */
 const isOther = (before: Seen, now: Seen, mayShrink: boolean): boolean =>
