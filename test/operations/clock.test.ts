@@ -120,6 +120,8 @@ t.test(
     }
     t.match(await call('/orders'), { body: { totalItems: 3 } })
     t.equal((await call('/orders', 'POST', newOrder())).body.orderNumber, 'CW-000004')
+    service.process.kill('SIGTERM')
+    t.equal(await service.ended, 0)
     t.notMatch(service.output(), /"level":50/)
   },
 )

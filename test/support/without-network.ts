@@ -17,7 +17,7 @@ const service = spawn(process.execPath, [join(projectRoot, 'dist', 'server.js')]
   cwd: folder,
   env: { PATH: process.env.PATH },
 })
-const ended = once(service, 'exit')
+const ended = once(service, 'close')
 let [output, introduction] = ['', '']
 service.stdout.on('data', (part: Buffer) => (output += part.toString()))
 service.stderr.on('data', (part: Buffer) => (introduction += part.toString()))
