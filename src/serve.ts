@@ -43,6 +43,12 @@ const logStream = () =>
     periodicFlush: 100,
   })
 
+/**
+ * Faults of the processor, such as a mapped file whose disk fails: with a listener, the instruction
+ * would be run again without end, where the process must end so that it is started anew.
+ */
+const FATAL = ['SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV'] satisfies NodeJS.Signals[]
+
 /** Long enough for clients that ask at once again to hear that they should go elsewhere. */
 const DRAIN_MS = 500
 
@@ -58,7 +64,8 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<FastifyInst
       showFirstAdministrator: (made) => process.stderr.write(introduction(made)),
     })
     const { HOST, PORT, SHUTDOWN_TIMEOUT_MS } = app.config
-    closeWithGrace({ delay: SHUTDOWN_TIMEOUT_MS, logger: app.log }, async ({ err, signal }) => {
+    const closing = { delay: SHUTDOWN_TIMEOUT_MS, logger: app.log, skip: FATAL }
+    closeWithGrace(closing, async ({ err, signal }) => {
       if (err) app.log.fatal({ err }, 'closing after an error')
       else app.log.info({ signal }, 'closing')
       if (!err) await app.drain(Math.min(DRAIN_MS, SHUTDOWN_TIMEOUT_MS / 4))

@@ -2,6 +2,7 @@ const WORDS: Partial<Record<string, string>> = {
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
   EROFS: 'it may only be read',
+  ENOENT: 'the folder is missing',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk is full',
   EISDIR: 'a folder stands where a file belongs',

@@ -2,6 +2,7 @@ import rateLimit from '@fastify/rate-limit'
 import fp from 'fastify-plugin'
 import { clientAddress } from './client-address.js'
 import { Problem } from './problem.js'
+import { RequestCounts } from './request-counts.js'
 
 /**
  * Bounds how many requests one client makes a minute. Routes that cost more name a bound of
@@ -14,6 +15,7 @@ export default fp(
       max: app.config.RATE_LIMIT_PER_MINUTE,
       timeWindow: '1 minute',
       keyGenerator: clientAddress,
+      store: RequestCounts,
       errorResponseBuilder: (_request, { after }) =>
         new Problem(429, `Too many requests from your address: try again in ${after}.`),
     })

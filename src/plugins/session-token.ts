@@ -24,9 +24,15 @@ interface Claims {
   exp: number
 }
 
+/** How long a session lasts. */
+export const SESSION_SECONDS = 8 * 60 * 60
+
+/** More than a session lasts: the clock was ahead when it was issued, by so much that it is not taken. */
+const LONGEST_LEFT_MS = 2 * SESSION_SECONDS * 1000
+
 export interface SessionTokens {
   issue(account: AdminAccount): string
-  /** The session of a token; `null` where it is none of ours, has expired, or its account changed */
+  /** The session of a token; `null` where it is none of ours, is not of this time, or its account changed */
   read(token: string): AdminSession | null
 }
 
@@ -54,7 +60,9 @@ export function sessionTokens(
       const claims = claimsOf(token)
       const account = claims && accountOf(claims.sub)
       if (!account || !isSameText(claims.mark, markOf(account))) return null
-      return { id: claims.jti, email: account.email, expiresAt: new Date(claims.exp * 1000) }
+      const expiresAt = new Date(claims.exp * 1000)
+      if (expiresAt.getTime() - Date.now() > LONGEST_LEFT_MS) return null
+      return { id: claims.jti, email: account.email, expiresAt }
     },
   }
 }

@@ -8,7 +8,7 @@ import { isApi } from './address.js'
 import type { AdminAccount } from './admin-accounts.js'
 import { Problem } from './problem.js'
 import { isUnsafe, provenanceOf } from './provenance.js'
-import { sessionTokens, type AdminSession } from './session-token.js'
+import { SESSION_SECONDS, sessionTokens, type AdminSession } from './session-token.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -41,7 +41,12 @@ export interface Administrator {
 }
 
 const ISSUER = 'clearwake'
-const SESSION_SECONDS = 8 * 60 * 60
+
+/**
+ * What has ended is remembered so much longer than it would have lasted: clocks are set back, and
+ * those of several processes and of Redis differ.
+ */
+const CLOCKS_DIFFER_MS = 24 * 60 * 60 * 1000
 
 /** The name of the session's cookie, in the documentation too. */
 export const sessionCookie = (baseUrl: string): string =>
@@ -142,8 +147,8 @@ export default fp(
     })
     app.decorateReply('endSession', async function (this: FastifyReply) {
       const session = this.request.adminSession
-      const lastsMs = Math.max(1, session.expiresAt.getTime() - Date.now())
-      const kept = app.sharedMemory.remember(endedKey(session), lastsMs)
+      const lastsMs = Math.max(0, session.expiresAt.getTime() - Date.now())
+      const kept = app.sharedMemory.remember(endedKey(session), lastsMs + CLOCKS_DIFFER_MS)
       const failure = await kept.catch((error: unknown) => {
         if (error instanceof NotKeptError) return notKept()
         throw error

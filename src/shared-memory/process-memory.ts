@@ -8,6 +8,7 @@ const SWEEP_MS = 60_000
 
 interface Count {
   taken: number
+  /** As `performance.now` tells it, so that a clock that is set makes no wait longer */
   expires: number
 }
 
@@ -21,9 +22,9 @@ export function processMemory(keeper: Keeper): ProcessMemory {
   const counts = new Map<string, Count>()
 
   const sweep = setInterval(() => {
-    const now = Date.now()
-    for (const [key, expires] of remembered) if (expires <= now) remembered.delete(key)
-    for (const [key, { expires }] of counts) if (expires <= now) counts.delete(key)
+    const now = { atClock: Date.now(), elapsed: performance.now() }
+    for (const [key, expires] of remembered) if (expires <= now.atClock) remembered.delete(key)
+    for (const [key, { expires }] of counts) if (expires <= now.elapsed) counts.delete(key)
     catchUp()
   }, SWEEP_MS)
   sweep.unref()
@@ -38,7 +39,7 @@ export function processMemory(keeper: Keeper): ProcessMemory {
 
   function current(key: string): Count | undefined {
     const count = counts.get(key)
-    return count && count.expires > Date.now() ? count : undefined
+    return count && count.expires > performance.now() ? count : undefined
   }
 
   return {
@@ -53,7 +54,7 @@ export function processMemory(keeper: Keeper): ProcessMemory {
     },
     remembers: async (key) => (remembered.get(key) ?? 0) > Date.now(),
     async take(key, { most, windowMs }) {
-      const now = Date.now()
+      const now = performance.now()
       const count = current(key) ?? { taken: 0, expires: now + windowMs }
       // Set anew, it is the last to be displaced.
       counts.delete(key)

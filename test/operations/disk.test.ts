@@ -19,9 +19,8 @@ const mount = (folder: string): boolean =>
 t.test('a full disk loses nothing, is told, and is over when there is room', async (t) => {
   const dataDir = temporaryFolder(t)
   const isMounted = mount(dataDir)
-  t.ok(isMounted || process.getuid?.() !== 0, 'root may mount a disk')
   if (!isMounted) {
-    t.comment('not tried: disks can be mounted by root alone')
+    t.pass('it is refused', { skip: 'not tried: this user may not mount a disk' })
     return
   }
   t.teardown(() => spawnSync('umount', ['-l', dataDir]))
@@ -62,7 +61,7 @@ t.test('a full disk loses nothing, is told, and is over when there is room', asy
     status: 503,
     checks: { orders: { ready: false, detail: /takes no changes: .*(SQLITE_FULL|SQLITE_IOERR)/ } },
   })
-  t.match(output(), /the order book takes no changes/)
+  t.ok(await comesTrue(() => output().includes('the order book takes no changes')), 'in the log')
 
   spawnSync('find', [dataDir, '-name', 'ballast*', '-delete'])
   t.ok(await comesTrue(async () => (await readiness()).status === 200), 'without a hand')

@@ -346,6 +346,11 @@ t.test('what never arrived is released deliberately, once it cannot arrive any m
   t.notMatch(seen(early), /Release it/)
   t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 409, 'too early')
   t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+  const clock = Date.now
+  t.teardown(() => (Date.now = clock))
+  Date.now = () => clock() + 60 * 60 * 1000
+  t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 409, 'nor by another clock')
+  Date.now = clock
 
   await new Promise((resolve) => setTimeout(resolve, 15_000 + 6 * TIMEOUT_MS + 500))
   t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Release it/, 'one looks first')

@@ -3,14 +3,22 @@ export class BookError extends Error {
   override readonly name = 'BookError'
 }
 
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
+/** The code of an error, also of one that has come over from a thread; empty where it has none. */
+export function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return ''
+  if ('code' in error) return String(error.code)
+  return 'cause' in error ? codeOf(error.cause) : ''
+}
 
-const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)|database disk image is malformed|file is not a database/
+const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/
+const WORDS_OF_DAMAGE = /database disk image is malformed|file is not a database/
 
-/** Whether a file is no whole database any more. Errors of other threads have their words only. */
+/**
+ * Whether a file is not as SQLite left it: a journal that is cut off ends too soon. Of errors of
+ * other threads, sometimes the words alone are left.
+ */
 export const isDamage = (error: unknown): boolean =>
-  DAMAGE.test(codeOf(error)) || (error instanceof Error && DAMAGE.test(error.message))
+  DAMAGE.test(codeOf(error)) || (error instanceof Error && WORDS_OF_DAMAGE.test(error.message))
 
 const REASONS: readonly [codes: RegExp, reason: string][] = [
   [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'the disk is full, so make room'],
@@ -18,6 +26,7 @@ const REASONS: readonly [codes: RegExp, reason: string][] = [
     /^(SQLITE_READONLY|SQLITE_PERM|EACCES|EPERM|EROFS)/,
     'this user may not write there, so give the right to',
   ],
+  [/^SQLITE_CANTOPEN/, 'its folder may only be read, or is gone, so give the right to write there'],
   [/^(SQLITE_IOERR|EIO)/, 'the disk has no room left, or fails'],
   [/^SQLITE_BUSY/, 'another process writes to it, so start again when that is done'],
 ]

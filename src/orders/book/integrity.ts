@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../plugins/problem.js'
 import { startThread } from '../../start-thread.js'
+import type { BookCondition } from './book-condition.js'
 
 /** Looking through as much takes about a second; a start does not wait for more. */
 export const CHECKED_AT_ONCE = 64 * 1024 * 1024
@@ -15,13 +16,13 @@ export const isCheckedAtOnce = (path: string, most: number): boolean => statSync
  * Looks through a large book in a thread while it is read from already. Nothing is written until
  * it has been found whole, as a damaged file is to stay as it is.
  */
-export function integrityCheck(path: string, onDamage: () => void) {
-  let state: 'being read' | 'whole' | 'damaged' = 'being read'
+export function integrityCheck(path: string, condition: BookCondition) {
+  let isDone = false
   const worker = startThread('integrity-worker', import.meta.url, path)
   const ended = new Promise<void>((resolve) => {
     const end = (isWhole: boolean): void => {
-      state = isWhole ? 'whole' : 'damaged'
-      if (!isWhole) onDamage()
+      isDone = true
+      if (!isWhole) condition.isFoundDamaged()
       resolve()
     }
     worker.on('message', end)
@@ -29,22 +30,12 @@ export function integrityCheck(path: string, onDamage: () => void) {
     worker.on('error', () => end(true))
   })
 
-  /** Throws a Problem (503) once damage has been found. */
-  function check(): void {
-    if (state !== 'damaged') return
-    throw new Problem(
-      503,
-      'The order book is damaged: stop the service and restore the book from a back-up.',
-    )
-  }
-
   return {
-    check,
     /** Settles when the book may be written to; throws a Problem (503) where that takes long. */
     async whole(): Promise<void> {
-      if (state === 'being read') await Promise.race([ended, sleep(WRITERS_WAIT_MS)])
-      check()
-      if (state === 'being read') {
+      if (!isDone) await Promise.race([ended, sleep(WRITERS_WAIT_MS)])
+      condition.check()
+      if (!isDone) {
         throw new Problem(
           503,
           'The order book is being looked through for damage after the start, and takes no changes until then: try again in a minute.',

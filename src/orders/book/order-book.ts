@@ -12,7 +12,8 @@ import {
 import type { OrderFilters } from '../order-filters.js'
 import { parseOrderId } from '../order-id.js'
 import { steppedOrder, type Placement } from '../placement/placement.js'
-import { asBookError, reasonOf } from './book-error.js'
+import { bookCondition } from './book-condition.js'
+import { asBookError, codeOf, reasonOf } from './book-error.js'
 import { CHECKED_AT_ONCE, integrityCheck, isCheckedAtOnce } from './integrity.js'
 import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
@@ -57,11 +58,9 @@ const TRIAL = `
 const WRITING_WAITS_MS = 5_000
 const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
 
-const isOf = (error: unknown, codes: RegExp): boolean =>
-  error instanceof Error && 'code' in error && codes.test(String(error.code))
-
-const isBusy = (error: unknown): boolean => isOf(error, /^SQLITE_BUSY/)
-const isOfDisk = (error: unknown): boolean => isOf(error, /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/)
+const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY')
+const isOfDisk = (error: unknown): boolean =>
+  /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(codeOf(error))
 
 const digest = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url')
@@ -73,9 +72,13 @@ interface Options {
   timeZone: string
   /** Bytes of a book up to which it is looked through for damage before it opens, not beside */
   checkedAtOnce?: number
-  /** Is told where a book that was opened already has been found damaged */
+  /** What an operator does where the book turns out to be damaged while it is in use */
+  remedy?: string
+  /** Is told each time that shows, or that its files are others than those opened */
   onDamage?: () => void
 }
+
+const RESTORE = 'stop the service and restore the book from a back-up'
 
 /** Where the book lies in the data folder. */
 export const bookPath = (dataDir: string): string => join(dataDir, 'orders.db')
@@ -93,12 +96,12 @@ function openForDaysOf({ path, timeZone, checkedAtOnce }: Options) {
 /**
  * Opens the order book. Throws BookError where the file does not do. From then on, all reading and
  * writing throws a Problem (503) while the book goes by the days of another process's time zone,
- * and once damage has been found in a book too large to be looked through before.
+ * while its files are not those that were opened, and once damage has been found.
  */
 export function openOrderBook(options: Options) {
-  const { path, timeZone, checkedAtOnce = CHECKED_AT_ONCE, onDamage = () => undefined } = options
+  const { path, timeZone, checkedAtOnce = CHECKED_AT_ONCE } = options
+  const { remedy = RESTORE, onDamage = () => undefined } = options
   const { db, calendar } = openForDaysOf(options)
-  const integrity = isCheckedAtOnce(path, checkedAtOnce) ? null : integrityCheck(path, onDamage)
   // From here on nobody waits long inside SQLite, as that stops the whole process.
   db.pragma('busy_timeout = 20')
   const records = orderRecords(db, calendar)
@@ -110,21 +113,34 @@ export function openOrderBook(options: Options) {
   const finder = orderFinder(reading, calendar)
   const rollUps = rollUpReader(reading)
   const search = searchThread(path, timeZone)
+  const condition = bookCondition(path, remedy, onDamage)
+  const integrity = isCheckedAtOnce(path, checkedAtOnce) ? null : integrityCheck(path, condition)
   const checkDays = {
     reading: timeZoneCheck(reading, timeZone),
     writing: timeZoneCheck(db, timeZone),
   }
   const check = (purpose: 'reading' | 'writing'): void => {
-    integrity?.check()
+    condition.check()
     checkDays[purpose]()
+  }
+
+  /** Does something with the book; damage that shows is noted, and told as such. */
+  function minding<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw condition.told(error)
+    }
   }
 
   /** Reads all of it as it was at one moment. */
   const atOneMoment = <T>(read: () => T): T =>
-    reading.transaction(() => {
-      check('reading')
-      return read()
-    })()
+    minding(
+      reading.transaction(() => {
+        check('reading')
+        return read()
+      }),
+    )
 
   /** Why the disk did not take the last change; `null` where it did */
   let diskFault: unknown = null
@@ -139,7 +155,7 @@ export function openOrderBook(options: Options) {
     const givesUp = performance.now() + WRITING_WAITS_MS
     for (;;) {
       try {
-        const outcome = transaction.immediate()
+        const outcome = minding(() => transaction.immediate())
         diskFault = null
         return outcome
       } catch (error) {
@@ -209,7 +225,10 @@ export function openOrderBook(options: Options) {
     async list(filters: OrderFilters, slice: Slice): Promise<{ items: Order[]; total: number }> {
       const rowsAnd = ({ ids, total }: Found) => ({ items: rowsOf(ids), total })
       if (!isSearch(filters)) return atOneMoment(() => rowsAnd(finder.find(filters, slice)))
-      const found = await search.find(filters, slice)
+      condition.check()
+      const found = await search.find(filters, slice).catch((error: unknown) => {
+        throw condition.told(error)
+      })
       return atOneMoment(() => rowsAnd(found))
     },
     /**
@@ -255,7 +274,9 @@ export function openOrderBook(options: Options) {
         steppedOrder(order, written.history(Number(order.id)) ?? [], step, now),
       ),
     /** Throws where the book cannot be read, or goes by other days. */
-    check: () => check('reading'),
+    check: () => minding(() => check('reading')),
+    /** What a thread of its own has thrown over the book, as callers are told it. */
+    told: (error: unknown): unknown => condition.told(error),
     /**
      * Why the disk takes no changes, in words; `null` where nothing is known to be wrong. After a
      * change that failed, it tries by itself whether the next would.

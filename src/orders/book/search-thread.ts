@@ -11,7 +11,8 @@ export interface SearchQuestion {
 }
 
 /** What it says. */
-export type SearchAnswer = { id: number; found: Found } | { id: number; error: string }
+export type SearchAnswer =
+  { id: number; found: Found } | { id: number; error: string; code: string }
 
 interface Waiting {
   resolve: (found: Found) => void
@@ -34,7 +35,7 @@ export function searchThread(path: string, timeZone: string) {
       const asked = waiting.get(answer.id)
       waiting.delete(answer.id)
       if ('found' in answer) asked?.resolve(answer.found)
-      else asked?.reject(new Error(answer.error))
+      else asked?.reject(thrownInThread(answer))
     })
     const fail = (thrown: unknown): void => {
       const error = thrownInThread(thrown)

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { codeOf } from './book-error.js'
 import { dayCalendar } from './day-calendar.js'
 import { openForReading } from './open-database.js'
 import { orderFinder } from './order-finder.js'
@@ -12,7 +13,8 @@ function answer({ id, filters, slice }: SearchQuestion): SearchAnswer {
   try {
     return { id, found: finder.find(filters, slice) }
   } catch (error) {
-    return { id, error: error instanceof Error ? error.message : String(error) }
+    const message = error instanceof Error ? error.message : String(error)
+    return { id, error: message, code: codeOf(error) }
   }
 }
 

@@ -8,7 +8,7 @@ import { CONTENT_TYPES, type ExportQuery } from './export-request.js'
 import { orderExports } from './order-exports.js'
 
 export interface SenderOptions {
-  book: Pick<OrderStore, 'path' | 'check'>
+  book: Pick<OrderStore, 'path' | 'check' | 'told'>
   timeZone: string
 }
 
@@ -42,9 +42,11 @@ export function ordersSender(app: FastifyInstance, { book, timeZone }: SenderOpt
         file = await exports.start({ format, sort, filters }, leaving.signal)
       } catch (error) {
         if (leaving.signal.aborted) return reply.hijack() // nobody is left to answer
-        throw error
+        throw book.told(error)
       }
     }
+    // Its reader is told by the break; here it is noted, in case the book is damaged.
+    file.on('error', book.told)
     const today = isoDate(calendar.dayOf(Date.now()))
     return reply
       .type(CONTENT_TYPES[format])

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../../plugins/problem.js'
-import { isDamage } from '../book/book-error.js'
 import {
   openOrderBook,
   type ChangeOutcome,
@@ -29,6 +28,9 @@ const RENEW_AGAIN_MS = 5_000
 
 /** Longer than a copy that keeps up is behind, beside the time between two looks, ms. */
 const LATE_AFTER_MS = 60_000
+
+/** All of a copy is in NocoDB, and one that does not do is made anew at the start. */
+const START_AGAIN = 'start the service again, and it takes all orders in from NocoDB anew'
 
 const count = (number: number, noun: string): string =>
   `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
@@ -76,7 +78,7 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
 
   function open(known: CopyState) {
     const onDamage = (): void => void (renewing ??= renew())
-    const book = openOrderBook({ path, timeZone, onDamage })
+    const book = openOrderBook({ path, timeZone, remedy: START_AGAIN, onDamage })
     return { book, thread: replicaThread({ path, settings }, known, log, onDamage) }
   }
 
@@ -121,8 +123,7 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
 
   /** What was thrown over the copy: a Problem (503) where that is damaged, and is made anew now. */
   function explained(error: unknown): unknown {
-    if (!isDamage(error)) return error
-    renewing ??= renew()
+    if (renewing === null) return error
     try {
       requireLoaded()
     } catch (problem) {
@@ -145,6 +146,7 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
     path,
     calendar,
     check: () => reading((book) => book.check()),
+    told: (error) => explained(copy.book.told(error)),
     freshness() {
       const state = stateNow()
       const { isLoaded } = state
@@ -152,7 +154,7 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
       if (!isLoaded) return { asOf, trouble: capital(loading(state)), takesChanges: false }
       const trouble = troubleOf(state)
       if (trouble !== null) return { asOf, trouble, takesChanges: false }
-      const isLate = Date.now() - Date.parse(asOf ?? '') > LATE_AFTER_MS + settings.syncIntervalMs
+      const isLate = copy.thread.behindMs() > LATE_AFTER_MS + settings.syncIntervalMs
       return { asOf, trouble: isLate ? 'NocoDB answers slowly' : null, takesChanges: true }
     },
     // Away or not, NocoDB is not needed for reading, and no other process could do more.

@@ -28,6 +28,10 @@ const problemOf = ({ status, detail, retryAfter }: WriteRefusal): Problem =>
     headers: retryAfter === null ? {} : { 'retry-after': String(retryAfter) },
   })
 
+/** When a copy was as NocoDB at a moment, as `performance.now` tells it; a moment to come is now. */
+const caughtUpAt = (asOf: string | null): number =>
+  performance.now() - (asOf === null ? 0 : Math.max(0, Date.now() - Date.parse(asOf)))
+
 /** The thread that keeps a copy of the orders up with NocoDB and writes to both. It is started anew where it fails. */
 export function replicaThread(
   task: ReplicaTask,
@@ -37,6 +41,7 @@ export function replicaThread(
 ) {
   const waiting = new Map<number, Waiting>()
   let state: SyncState = { ...NOT_LOADED, ...known }
+  let caughtUp = caughtUpAt(known.asOf)
   let isStopping = false
   let restart: NodeJS.Timeout | undefined
   let lastNumber = 0
@@ -44,6 +49,7 @@ export function replicaThread(
 
   function hear(message: FromThread): void {
     if ('state' in message) {
+      if (message.state.asOf !== state.asOf) caughtUp = caughtUpAt(message.state.asOf)
       ;({ state } = message)
       return
     }
@@ -68,7 +74,7 @@ export function replicaThread(
     started.on('error', (thrown) => {
       const err = thrownInThread(thrown)
       log.error({ err }, 'the thread of the orders has failed')
-      if (isDamage(err) || isDamage(err.cause)) onDamage()
+      if (isDamage(err)) onDamage()
     })
     started.on('exit', () => {
       for (const asked of waiting.values()) asked.reject(problemOf(changeUnknown().refusal))
@@ -83,6 +89,8 @@ export function replicaThread(
 
   return {
     state: (): SyncState => state,
+    /** Time since the copy has caught up, ms, whatever the clock has been set to meanwhile. */
+    behindMs: (): number => performance.now() - caughtUp,
     /** Writes, and gives the outcome; throws a Problem where that is refused or unknown. */
     async ask<T extends WriteOutcome>(asked: WriteTask): Promise<T> {
       if (isStopping) throw problemOf(notReady(NOT_LOADED).refusal)

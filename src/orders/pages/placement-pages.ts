@@ -266,9 +266,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
     if (order === null) return missing(reply)
     const placement = placementOf(order)
     const isUnderWay =
-      isOpen(order, placement) &&
-      placement.state === 'sent' &&
-      Date.now() < placing.overAt(placement)
+      isOpen(order, placement) && placement.state === 'sent' && placing.mayLastMs(placement) > 0
     return isUnderWay ? reply.code(204).send() : show(request, reply, order)
   })
 

@@ -80,9 +80,9 @@ export function placementView(shown: Shown) {
     return { ...view, refusal: placement.reason ?? null }
   }
   if (!isOpen(order, placement)) return view
-  const overAt = placing === null ? 0 : placing.overAt(placement)
+  const mayLastMs = placing?.mayLastMs(placement) ?? 0
   const bought = boughtAs(order, placement)
-  const mayBeOnItsWay = bought === null && Date.now() < overAt
+  const mayBeOnItsWay = bought === null && mayLastMs > 0
   const mayBeReleased = canAsk && (bought !== null || (wasNotThere && !mayBeOnItsWay))
   return {
     ...view,
@@ -100,7 +100,9 @@ export function placementView(shown: Shown) {
       look: canAsk ? url('placement/look') : null,
       edit: placeUrl(place, `${path}/edit`, { group: 'source' }),
       lookedAt: wasNotThere ? figures.time(new Date().toISOString()) : null,
-      notBefore: mayBeOnItsWay ? figures.time(new Date(overAt + 60_000).toISOString()) : null,
+      notBefore: mayBeOnItsWay
+        ? figures.time(new Date(Date.now() + mayLastMs + 60_000).toISOString())
+        : null,
       bought,
       release: mayBeReleased ? url('placement/release') : null,
     },

@@ -94,6 +94,8 @@ const isSamePrice = (a: Amount, b: Amount): boolean =>
 export function placing(book: OrderBook, source: OffsetOrderSource) {
   /** Ids of what this process has placed: a list without one of them is not whole. */
   const knownThere = new Set<string>()
+  /** When this process began what it sends, by reference, as `performance.now` tells it. */
+  const begun = new Map<string, number>()
 
   const latest = (id: string) => {
     // In this order: should the order change in between, its version here is the older one.
@@ -127,7 +129,7 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
   /** Sends what has been noted. */
   async function send(order: Order, attempt: Placement): Promise<PlacingOutcome> {
     const { id } = order
-    if (Date.now() - Date.parse(attempt.sentAt) > MOST_NOTING_MS) {
+    if (elapsedSince(attempt) > MOST_NOTING_MS) {
       await withdraw(id, attempt, 'it took too long to be noted here, and was not sent')
       return { outcome: 'unreachable' }
     }
@@ -210,12 +212,18 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
     return { outcome: 'found', order: book.get(id) ?? order }
   }
 
-  /** When an attempt can no longer be on its way to the order source, ms since the epoch. */
-  const overAt = ({ sentAt }: Placement): number =>
-    Date.parse(sentAt) + MOST_NOTING_MS + source.longestCallMs
+  /** Time since an attempt began, ms: of another process's, as far as the clock tells. */
+  function elapsedSince({ reference, sentAt }: Placement): number {
+    const since = begun.get(reference)
+    return since === undefined ? Date.now() - Date.parse(sentAt) : performance.now() - since
+  }
+
+  /** How long an attempt may still be on its way to the order source, ms; 0 where it cannot be. */
+  const mayLastMs = (attempt: Placement): number =>
+    Math.max(0, MOST_NOTING_MS + source.longestCallMs - elapsedSince(attempt))
 
   return {
-    overAt,
+    mayLastMs,
     /** What can be offset with. */
     portfolios: async (): Promise<{ value: Portfolio[] } | NoAnswer> =>
       valueOf(await source.portfolios()),
@@ -253,6 +261,7 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
         tons: tonsOf(order),
         ...quote.price,
       }
+      begun.set(attempt.reference, performance.now())
       const context: ChangeContext = { by, ifVersions: [version] }
       const noted = await book.notePlacement(id, attempt, context)
       switch (noted.outcome) {
@@ -287,7 +296,7 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
         const looked = await look(id, by)
         if (looked.outcome !== 'not there' || attempt == null) return looked
         if (attempt.state === 'placed') return looked
-        if (Date.now() < overAt(attempt)) return { outcome: 'too early' }
+        if (mayLastMs(attempt) > 0) return { outcome: 'too early' }
       }
       const released = await book.notePlacement(
         id,

@@ -1,0 +1,127 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../../src/project-root.js'
+import { ADMIN, logIn, postLogin, verify } from '../support/administrator.js'
+import { postJson, temporaryFolder } from '../support/app.js'
+import { newOrder } from '../support/order-book.js'
+import { startService } from '../support/service.js'
+
+const HOUR_MS = 60 * 60 * 1000
+const CLOCK = join(projectRoot, '.test', 'test', 'support', 'moved-clock.js')
+const QR_CODE = {
+  calculatorType: 'fuel',
+  calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
+  vessel: { name: 'Ever Given' },
+}
+
+t.test(
+  'a clock that is set forward or back breaks nothing for longer than it is wrong',
+  async (t) => {
+    const CLOCK_FILE = join(temporaryFolder(t), 'clock')
+    const setClock = (hours: number) => writeFileSync(CLOCK_FILE, String(hours * HOUR_MS))
+    setClock(0)
+    const environment = {
+      CLOCK_FILE,
+      DATA_DIR: temporaryFolder(t),
+      TRUST_PROXY: 'true',
+      LOGIN_LIMIT_PER_CLIENT: '2',
+      QR_RATE_LIMIT_PER_MINUTE: '1',
+    }
+    const start = () => startService(t, environment, ['--import', CLOCK])
+    let service = await start()
+    const from = (client: number) => ({ 'x-forwarded-for': `192.0.2.${client}` })
+    const call = async (path: string, method = 'GET', body?: unknown) => {
+      const token = await logIn(service.url)
+      const response = await fetch(`${service.url}/api/admin${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      return { status: response.status, body: await response.json() }
+    }
+    const isIn = async (token: string) => (await verify(service.url, token)).status === 200
+    const makeLink = async (client: number) =>
+      new URL(
+        (await postJson(`${service.url}/api/qr-code/generate`, QR_CODE, from(client))).body.url,
+      )
+    /** What a code opens: the calculator filled in, or the reason why not. */
+    const opened = async ({ pathname, search }: URL) => {
+      const page = await (await fetch(service.url + pathname + search)).text()
+      return page.includes('class="figure"') ? 'a result' : /<h1>(.*?)<\/h1>/.exec(page)?.[1]
+    }
+    const logOut = (token: string) =>
+      fetch(`${service.url}/api/admin/logout`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+      })
+    /** How long who has used up what there is must wait, in seconds: a login, a code. */
+    const waits = async () => {
+      const login = await postLogin(service.url, { ...ADMIN, password: 'wrong' }, from(1))
+      const code = await postJson(`${service.url}/api/qr-code/generate`, QR_CODE, from(1))
+      t.same([login.status, code.status], [429, 429])
+      return [login, code].map(({ headers }) => Number(headers.get('retry-after')))
+    }
+    const isUsual = ([login = Infinity, code = Infinity]: number[]) => login <= 900 && code <= 60
+
+    const [here, gone] = [await logIn(service.url), await logIn(service.url)]
+    t.equal((await logOut(gone)).status, 204)
+    const link = await makeLink(1)
+    for (let i = 0; i < 2; i++)
+      await postLogin(service.url, { ...ADMIN, password: 'wrong' }, from(1))
+    t.ok(isUsual(await waits()))
+    const { body: order } = await call('/orders', 'POST', newOrder())
+    const path = `/orders/${order.id}`
+
+    setClock(-5)
+    t.ok(await isIn(here), 'set back, nobody is thrown out')
+    t.notOk(await isIn(gone))
+    t.ok(isUsual(await waits()), 'nobody waits for longer')
+    t.equal(await opened(await makeLink(2)), 'a result', 'a new code opens')
+    t.match((await call(path, 'PATCH', { notes: 'second' })).body, {
+      version: 2,
+      updatedAt: order.createdAt,
+    })
+    t.equal((await call('/orders', 'POST', newOrder())).status, 201)
+
+    setClock(5)
+    t.ok(await isIn(here))
+    t.notOk(await isIn(gone))
+    t.ok(isUsual(await waits()))
+    t.equal(await opened(link), 'a result')
+    await call(path, 'PATCH', { notes: 'third' })
+    t.match((await call(`${path}/history`)).body, {
+      items: [{ version: 3 }, { version: 2 }, { version: 1 }],
+    })
+
+    setClock(10)
+    t.notOk(await isIn(here), 'a session has its time')
+    t.ok(await isIn(await logIn(service.url)), 'and there is a next one')
+    service.process.kill('SIGTERM')
+    t.equal(await service.ended, 0)
+    service = await start()
+    setClock(0)
+    t.ok(await isIn(here))
+    t.notOk(await isIn(gone), 'what has ended stays so, though it was over in the meantime')
+
+    setClock(24 * 40)
+    const ahead = await logIn(service.url)
+    t.ok(await isIn(ahead))
+    t.match(await opened(link), /expired/)
+    t.equal((await call('/orders', 'POST', newOrder())).status, 201)
+    setClock(0)
+    t.notOk(await isIn(ahead), 'no session lasts for weeks')
+    t.equal(await opened(link), 'a result')
+    for (const [range, orders] of [
+      ['7d', 2],
+      ['all', 3],
+    ] as const) {
+      t.match(await call('/stats', 'POST', { range }), { status: 200, body: { orders } })
+    }
+    t.match(await call('/orders'), { body: { totalItems: 3 } })
+    t.equal((await call('/orders', 'POST', newOrder())).body.orderNumber, 'CW-000004')
+    service.process.kill('SIGTERM')
+    t.equal(await service.ended, 0)
+    t.notMatch(service.output(), /"level":50/)
+  },
+)

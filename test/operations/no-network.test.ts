@@ -1,0 +1,33 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../../src/project-root.js'
+import { temporaryFolder } from '../support/app.js'
+
+/** A network of its own with nothing in it but loopback, for which root needs no more rights. */
+const APART = ['--net', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
+const inside = (command: string) => ['sh', '-c', `ip link set lo up && ${command}`]
+const mayBeApart = spawnSync('unshare', [...APART, ...inside('true')]).status === 0
+
+t.test(
+  'the built service starts and serves without any network, with nothing configured',
+  { skip: mayBeApart ? false : 'not tried: this user may not make a network of its own' },
+  async (t) => {
+    const script = join(projectRoot, '.test', 'test', 'support', 'without-network.js')
+    const command = inside('exec "$0" "$1" "$2"')
+    const found = execFileSync(
+      'unshare',
+      [...APART, ...command, process.execPath, script, temporaryFolder(t)],
+      { encoding: 'utf8' },
+    )
+    t.same(JSON.parse(found), {
+      page: 200,
+      docs: 200,
+      ready: 200,
+      order: 201,
+      code: 200,
+      exitCode: 0,
+      complaints: [],
+    })
+  },
+)

@@ -1,0 +1,137 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import t, { type Test } from 'tap'
+import { startStandIn } from '../../src/order-source/stand-in/stand-in.js'
+import { COLUMN_FIELDS, COLUMNS } from '../../src/orders/nocodb/columns.js'
+import { logIn, postLogin, verify } from '../support/administrator.js'
+import { freePort } from '../support/free-port.js'
+import { comesTrue } from '../support/patience.js'
+import { pointAt, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
+import { testRedis } from '../support/redis.js'
+import { startService } from '../support/service.js'
+
+/** What NocoDB answers of a table without rows. */
+function emptyTable(url: string): unknown {
+  if (url.includes('/meta/')) {
+    const fields = COLUMN_FIELDS.map((field) => {
+      const { title, type, choices = [] } = COLUMNS[field]
+      return { id: field, title, type, options: { choices: choices.map((title) => ({ title })) } }
+    })
+    return { fields }
+  }
+  if (/\/count\b/.test(url)) return { count: 0 }
+  return { list: [], pageInfo: { isLastPage: true, totalRows: 0 } }
+}
+
+/** What the service depends on, all of it, to be stopped and started at its places. */
+async function dependencies(t: Test) {
+  const redis = await testRedis(t)
+  const [sourcePort, nocoDbPort] = [await freePort(), await freePort()]
+  const source = () => startStandIn({ token: UPSTREAM_TOKEN, port: sourcePort })
+  let running: { source: Awaited<ReturnType<typeof source>>; nocoDb: Server } | null = null
+
+  async function start(): Promise<void> {
+    await redis.start()
+    const nocoDb = createServer((request, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(emptyTable(request.url ?? '')))
+    }).listen(nocoDbPort, '127.0.0.1')
+    await once(nocoDb, 'listening')
+    running = { source: await source(), nocoDb }
+  }
+  async function stop(): Promise<void> {
+    await redis.kill()
+    await running?.source.close()
+    running?.nocoDb.closeAllConnections()
+    running?.nocoDb.close()
+    running = null
+  }
+  t.teardown(stop)
+  const environment = {
+    REDIS_URL: redis.url,
+    ...pointAt(`http://127.0.0.1:${sourcePort}/api`),
+    DATABASE_BASE_URL: `http://127.0.0.1:${nocoDbPort}`,
+    DATABASE_BASE_ID: 'base',
+    DATABASE_API_KEY: 'key',
+    DATABASE_ORDERS_TABLE_ID: 'table',
+    NOCODB_SYNC_INTERVAL: '1',
+  }
+  return { environment, start, stop }
+}
+
+/** What `/readyz` says: its status, and the words on each part. */
+async function readiness(url: string) {
+  const response = await fetch(`${url}/readyz`)
+  const { checks } = (await response.json()) as { checks: Record<string, { detail: string }> }
+  const detail = (name: string): string => checks[name]?.detail ?? ''
+  return {
+    status: response.status,
+    redis: detail('redis'),
+    orders: detail('orders'),
+    orderSource: detail('orderSource'),
+  }
+}
+
+/** Longer than an answer takes that waits for nobody. */
+const QUICK_MS = 1_000
+
+t.test('with all that it depends on gone at once, it says so and recovers by itself', async (t) => {
+  const { environment, start, stop } = await dependencies(t)
+  await start()
+  const { url, process: service, ended } = await startService(t, environment)
+  const statusOf = async (address: string) => {
+    const response = await fetch(address)
+    await response.arrayBuffer()
+    return response.status
+  }
+  const isWell = async (url: string) => {
+    const portfolios = await statusOf(`${url}/api/ordersource/portfolios`)
+    const { status, redis, orders, orderSource } = await readiness(url)
+    const words = [redis, orders, orderSource].join()
+    return portfolios === 200 && status === 200 && /^answers,the orders can be [^;]*$/.test(words)
+  }
+  t.ok(await comesTrue(() => isWell(url), { everyMs: 100 }))
+  const token = await logIn(url)
+  const over = await logIn(url)
+  await fetch(`${url}/api/admin/logout`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${over}` },
+  })
+
+  for (let round = 0; round < 2; round++) {
+    await stop()
+    const late = round === 0 ? null : await startService(t, environment)
+    t.equal(await statusOf(`${url}/api/ordersource/portfolios`), 502)
+    t.ok(await comesTrue(async () => (await readiness(url)).orders.includes('cannot be reached')))
+    t.match(await readiness(url), {
+      status: 503,
+      redis: /does not answer/,
+      orders: /^the orders can be read, as they were/,
+      orderSource: /unreachable|not answer/,
+    })
+    t.equal((await verify(url, token)).status, 503)
+    t.equal((await postLogin(url)).status, 503)
+    const begun = performance.now()
+    for (const path of ['/healthz', '/calculator/fuel?quantity=5', '/healthz', '/metrics']) {
+      t.equal(await statusOf(url + path), 200, path)
+    }
+    const tookMs = Math.round(performance.now() - begun)
+    t.ok(tookMs < 4 * QUICK_MS, `${tookMs} ms`)
+    if (late !== null) {
+      t.match(await readiness(late.url), { status: 503, orders: /are being taken in/ })
+      t.equal(await statusOf(`${late.url}/healthz`), 200)
+    }
+
+    await start()
+    for (const { url: address } of [{ url }, ...(late === null ? [] : [late])]) {
+      t.ok(await comesTrue(() => isWell(address), { everyMs: 100 }), 'it recovers by itself')
+      t.ok(await comesTrue(async () => (await verify(address, token)).status === 200))
+      t.equal((await verify(address, over)).status, 401, 'what had ended stays so')
+      const headers = { authorization: `Bearer ${token}` }
+      const list = await fetch(`${address}/api/admin/orders`, { headers })
+      t.equal(list.status, 200)
+    }
+  }
+  service.kill('SIGTERM')
+  t.equal(await ended, 0)
+})

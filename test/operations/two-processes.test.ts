@@ -1,0 +1,117 @@
+import t from 'tap'
+import { ADMIN, cookieHeader, logIn, postLogin, verify } from '../support/administrator.js'
+import { postJson, temporaryFolder } from '../support/app.js'
+import { checkBook } from '../support/book-check.js'
+import { newOrder } from '../support/order-book.js'
+import { testRedis } from '../support/redis.js'
+import { startService, type Service } from '../support/service.js'
+import { bookPath } from '../../src/orders/book/order-book.js'
+
+const redis = await testRedis(t)
+await redis.start()
+const DATA_DIR = temporaryFolder(t)
+const start = () =>
+  startService(t, {
+    DATA_DIR,
+    REDIS_URL: redis.url,
+    TRUST_PROXY: 'true',
+    LOGIN_LIMIT_PER_CLIENT: '4',
+  })
+const [one, other] = await Promise.all([start(), start()])
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+const orders = ({ url }: Service) => `${url}/api/admin/orders`
+
+t.test('a session is one in all processes, and so is its end', async (t) => {
+  const login = await postLogin(one.url)
+  const token = login.body.token as string
+  t.equal((await verify(other.url, token)).status, 200)
+  const cookie = cookieHeader(login)
+  t.equal((await fetch(`${other.url}/admin`, { headers: { cookie } })).status, 200)
+  await fetch(`${other.url}/api/admin/logout`, { method: 'POST', headers: bearer(token) })
+  for (const { url } of [one, other]) {
+    t.equal((await verify(url, token)).status, 401)
+    t.not((await fetch(`${url}/admin`, { headers: { cookie }, redirect: 'manual' })).status, 200)
+  }
+})
+
+t.test('failed logins are counted together, and a browser known to one is to all', async (t) => {
+  const here = { 'x-forwarded-for': '203.0.113.9' }
+  const known = cookieHeader(await postLogin(one.url, ADMIN, here))
+  const wrong = { ...ADMIN, password: 'a wrong password' }
+  const found = await Promise.all(
+    Array.from({ length: 10 }, async (_, i) => {
+      const { url } = i % 2 === 0 ? one : other
+      return (await postLogin(url, wrong, here)).status
+    }),
+  )
+  t.equal(found.filter((status) => status === 401).length, 4)
+  t.equal(found.filter((status) => status === 429).length, 6)
+  for (const { url } of [one, other]) {
+    t.equal((await postLogin(url, ADMIN, here)).status, 429)
+    t.equal((await postLogin(url, ADMIN, { ...here, cookie: known })).status, 200)
+  }
+})
+
+t.test('a code made by one opens at the other', async (t) => {
+  const { body } = await postJson(`${one.url}/api/qr-code/generate`, {
+    calculatorType: 'fuel',
+    calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
+    vessel: { name: 'Ever Given' },
+  })
+  const { pathname, search } = new URL(body.url as string)
+  const page = await (await fetch(other.url + pathname + search)).text()
+  t.ok(page.includes('<bdi>Ever Given</bdi>') && page.includes('class="figure"'))
+})
+
+t.test('an order of one is in the list of the other at once', async (t) => {
+  const headers = bearer(await logIn(one.url))
+  const totals = async ({ url }: Service, query = '') => {
+    const list = await fetch(`${url}/api/admin/orders${query}`, { headers })
+    const stats = await postJson(`${url}/api/admin/stats`, { range: '7d' }, headers)
+    return [((await list.json()) as { totalItems: number }).totalItems, stats.body.orders]
+  }
+  for (let i = 1; i <= 10; i++) {
+    const [here, there] = i % 2 === 0 ? [one, other] : [other, one]
+    t.equal((await postJson(orders(here), newOrder(), headers)).status, 201)
+    t.same(await totals(there), [i, i])
+  }
+  t.same(await totals(other, '?q=CW-000010'), [1, 10], 'found by a search, too')
+
+  const changed = await fetch(`${orders(one)}/1`, {
+    method: 'PATCH',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ notes: 'by one' }),
+  })
+  t.equal(changed.status, 200)
+  const stale = await fetch(`${orders(other)}/1`, {
+    method: 'PATCH',
+    headers: { ...headers, 'content-type': 'application/json', 'if-match': '"1"' },
+    body: JSON.stringify({ notes: 'by the other' }),
+  })
+  t.equal(stale.status, 412)
+})
+
+t.test('a key used at both makes one order, also at the same moment', async (t) => {
+  const headers = bearer(await logIn(other.url))
+  for (let round = 0; round < 5; round++) {
+    const keyed = { ...headers, 'idempotency-key': `round ${round}` }
+    const answers = await Promise.all(
+      [one, other, one, other].map((service) => postJson(orders(service), newOrder(), keyed)),
+    )
+    t.equal(new Set(answers.map(({ body }) => body.id as string)).size, 1)
+    t.ok(answers.every(({ status }) => status === 200 || status === 201))
+  }
+  const numbers = await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      const { body } = await postJson(orders(i % 2 === 0 ? one : other), newOrder(), headers)
+      return body.orderNumber as string
+    }),
+  )
+  t.equal(new Set(numbers).size, 20, 'and no number is given twice')
+  for (const service of [one, other]) {
+    service.process.kill('SIGTERM')
+    t.equal(await service.ended, 0)
+  }
+  t.doesNotThrow(() => checkBook(bookPath(DATA_DIR)))
+})

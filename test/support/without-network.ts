@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { projectRoot } from '../../src/project-root.js'
+import { logIn } from './administrator.js'
+import { postJson } from './app.js'
+import { newOrder } from './order-book.js'
+import { comesTrue } from './patience.js'
+
+/*
+ * Run where there is no network but the machine's own loopback: starts the built service with
+ * nothing configured but its folder (the first argument), uses it, and prints what came of it.
+ */
+const [, , folder = ''] = process.argv
+const url = 'http://127.0.0.1:3000'
+const service = spawn(process.execPath, [join(projectRoot, 'dist', 'server.js')], {
+  cwd: folder,
+  env: { PATH: process.env.PATH },
+})
+const ended = once(service, 'close')
+let [output, introduction] = ['', '']
+service.stdout.on('data', (part: Buffer) => (output += part.toString()))
+service.stderr.on('data', (part: Buffer) => (introduction += part.toString()))
+const statusOf = async (path: string) =>
+  (await fetch(url + path).catch(() => ({ status: 0 }))).status
+
+await comesTrue(async () => service.exitCode !== null || (await statusOf('/healthz')) === 200)
+const password = /^ +password +(\S+)/m.exec(introduction)?.[1] ?? ''
+const token = await logIn(url, { email: 'admin@localhost', password }).catch(() => '')
+const order = await postJson(`${url}/api/admin/orders`, newOrder(), {
+  authorization: `Bearer ${token}`,
+}).catch(() => ({ status: 0 }))
+const code = await postJson(`${url}/api/qr-code/generate`, {
+  calculatorType: 'fuel',
+  calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
+  vessel: { name: 'Ever Given' },
+}).catch(() => ({ status: 0 }))
+const found = {
+  page: await statusOf('/calculator/fuel?quantity=5'),
+  docs: await statusOf('/docs'),
+  ready: await statusOf('/readyz'),
+  order: order.status,
+  code: code.status,
+}
+service.kill('SIGTERM')
+const [exitCode] = await ended
+const complaints = output.split('\n').filter((line) => /"level":[456]0/.test(line))
+process.stdout.write(JSON.stringify({ ...found, exitCode, complaints }))
