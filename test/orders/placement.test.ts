@@ -561,6 +561,7 @@ async function scriptedSource(t: Test, answerTo: (asked: Asked) => unknown): Pro
 async function startOdd(
   t: Test,
   odd: { quote?: object; placed?: object; record?: object; list?: object; wait?: Promise<void> },
+  more: NodeJS.ProcessEnv = {},
 ) {
   const sent: any[] = []
   const url = await scriptedSource(t, async ({ method, url, body }) => {
@@ -573,7 +574,7 @@ async function startOdd(
     await odd.wait
     return { ...QUOTE, id: `src-${sent.length}`, ...odd.placed }
   })
-  const settings = { ...pointedAt(url), ORDERSOURCE_TIMEOUT_MS: '5000' }
+  const settings = { ...pointedAt(url), ORDERSOURCE_TIMEOUT_MS: '5000', ...more }
   return { sent, ...(await startReaders(t, settings)) }
 }
 
@@ -685,15 +686,52 @@ t.test('a list that is not whole releases nothing', async (t) => {
   t.equal(sent.length, 1)
 })
 
-t.test('a list without what is known to be there is not whole', async (t) => {
+t.test('a list without what is known to be there is not whole, after a restart too', async (t) => {
   const placed: { id: string | null } = { id: 'src-1' }
-  const { ann } = await startOdd(t, { placed })
-  const bought = await enter(ann)
-  t.equal((await ann.post(placementOf(bought.id), CONFIRMED)).status, 303)
+  const list: { offsetOrders: object[] } = { offsetOrders: [] }
+  const DATA_DIR = temporaryFolder(t)
+  const before = await startOdd(t, { placed, list }, { DATA_DIR })
+  const bought = await enter(before.ann)
+  t.equal((await before.ann.post(placementOf(bought.id), CONFIRMED)).status, 303)
+  const byHand = await enter(before.ann, { orderSourceId: 'hand-1' })
   placed.id = null
-  const { id } = await enter(ann)
-  t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 504)
-  t.match(seen(await ann.post(`${placementOf(id)}/look`, {})), /which is not whole/)
+  const { id } = await enter(before.ann)
+  t.equal((await before.ann.post(placementOf(id), CONFIRMED)).status, 504)
+  await before.app.close()
+
+  const { ann } = await startOdd(t, { list }, { DATA_DIR })
+  const look = async () => seen(await ann.post(`${placementOf(id)}/look`, {}))
+  const listed = (...ids: string[]) => {
+    list.offsetOrders = ids.map((id) => ({ ...QUOTE, id }))
+  }
+  t.match(
+    await look(),
+    new RegExp(
+      `which is not whole It lacks hand-1 \\(${byHand.orderNumber}\\) and src-1 \\(${bought.orderNumber}\\)\\.`,
+    ),
+  )
+  listed('src-1')
+  t.match(await look(), /It lacks hand-1 \(CW-\d+\)\./)
+  listed('hand-1')
+  t.match(await look(), /It lacks src-1/)
+  await ann.call('PATCH', `${ORDERS}/${bought.id}`, { orderSourceId: 'something-else' })
+  t.match(
+    await look(),
+    /It lacks something-else \(CW-\d+\) and src-1/,
+    'what was placed stays known',
+  )
+  listed('hand-1', 'src-1', 'something-else')
+  t.match(await look(), /it was not there\. It may still be on its way/)
+
+  await ann.call('PATCH', `${ORDERS}/${bought.id}`, { orderSourceId: null })
+  listed('hand-1')
+  t.match(await look(), /It lacks src-1/)
+  const released = await ann.post(`${placementOf(bought.id)}/release`, { bought: 'src-1' })
+  t.equal(released.status, 303)
+  t.match(await look(), /it was not there/, 'what somebody has let go of need not be there')
+
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await enter(ann, { orderSourceId: name })
+  t.match(await look(), /It lacks e \(CW-\d+\), d \(CW-\d+\), c \(CW-\d+\), and 2 more\./)
 })
 
 t.test('what the order source writes is text', async (t) => {

@@ -11,9 +11,10 @@ import {
 } from '../order-changes.js'
 import type { OrderFilters } from '../order-filters.js'
 import { parseOrderId } from '../order-id.js'
-import { steppedOrder, type Placement } from '../placement/placement.js'
+import { isLetGo, steppedOrder, type Placement } from '../placement/placement.js'
 import { asBookError, reasonOf } from './book-error.js'
 import { CHECKED_AT_ONCE, integrityCheck, isCheckedAtOnce } from './integrity.js'
+import { offsetOrderIds, type KnownOffsetOrder } from './offset-order-ids.js'
 import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
 import { orderNumbers } from './order-numbers.js'
@@ -107,6 +108,7 @@ export function openOrderBook(options: Options) {
   const reader = orderReader(reading)
   const finder = orderFinder(reading, calendar)
   const rollUps = rollUpReader(reading)
+  const offsetOrders = offsetOrderIds(reading)
   const search = searchThread(path, timeZone)
   const checkDays = {
     reading: timeZoneCheck(reading, timeZone),
@@ -200,6 +202,23 @@ export function openOrderBook(options: Options) {
       const key = parseOrderId(id)
       return atOneMoment(() => (key === null ? null : reader.history(key)))
     },
+    /** The orders that have an id at the order source, which should be one. */
+    withOrderSourceId: (orderSourceId: string): KnownOffsetOrder[] =>
+      atOneMoment(() => offsetOrders.withId(orderSourceId)),
+    /**
+     * Orders known to be at the order source under other ids than some: those that have one, and
+     * those that were placed from here, unless somebody has let go of them. The latest first.
+     */
+    offsetOrdersBesides: (ids: string[]): KnownOffsetOrder[] =>
+      atOneMoment(() =>
+        offsetOrders
+          .besides(ids)
+          .filter(
+            ({ id, orderSourceId }) =>
+              reader.get(id)?.orderSourceId === orderSourceId ||
+              !isLetGo(reader.history(id) ?? [], orderSourceId),
+          ),
+      ),
     /** The currencies that there are orders in. */
     currencies: (): string[] =>
       [...new Set(rollUps.counts({ from: null, to: null }).map(({ currency }) => currency))].sort(),

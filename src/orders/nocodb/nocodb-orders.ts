@@ -110,6 +110,14 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
       requireLoaded()
       return book.history(id)
     },
+    withOrderSourceId(orderSourceId) {
+      requireLoaded()
+      return book.withOrderSourceId(orderSourceId)
+    },
+    offsetOrdersBesides(ids) {
+      requireLoaded()
+      return book.offsetOrdersBesides(ids)
+    },
     async list(filters, slice) {
       requireLoaded()
       return book.list(filters, slice)

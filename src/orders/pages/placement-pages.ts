@@ -11,12 +11,18 @@ import {
   placementIn,
   type Placement,
 } from '../placement/placement.js'
-import { tonsOf, type NoAnswer, type Placing, type Quote } from '../placement/placing.js'
+import {
+  tonsOf,
+  type LookOutcome,
+  type NoAnswer,
+  type Placing,
+  type Quote,
+} from '../placement/placing.js'
 import { versionIn } from './edit-form.js'
 import type { Figures } from './figures.js'
 import { placeUrl, readPlace } from './list-place.js'
 import { orderAnswers, type OrderRequest, type OrderRoute } from './order-answers.js'
-import { recordView, warningsOf, type SourceNotice } from './placement-view.js'
+import { inWords, recordView, warningsOf, type SourceNotice } from './placement-view.js'
 
 /** What an attempt, or looking for one, came to that was of no use. */
 const noAnswer = (what: string, answer: NoAnswer): SourceNotice =>
@@ -63,9 +69,23 @@ function noQuote(quote: Exclude<Quote, { outcome: 'quoted' }>, figures: Figures)
 const NOTHING_ORDERED = 'nothing was ordered'
 const NOTHING_KNOWN = 'nothing new is known'
 
-const NOT_WHOLE: SourceNotice = {
-  title: 'It is not in the list of the order source, which is not whole',
-  text: 'There are orders that it does not list here. Look there yourself: if you find it, enter its id.',
+/** As many of the orders that a list lacks are named. */
+const MOST_NAMED = 3
+
+/** Why it proves nothing that an order is not in a list. */
+function notWhole({ lacks }: Extract<LookOutcome, { outcome: 'not listed' }>): SourceNotice {
+  const title = 'It is not in the list of the order source, which is not whole'
+  const look = 'Look there yourself: if you find it, enter its id.'
+  if (lacks.length === 0) return { title, text: `There are more pages than it gives here. ${look}` }
+  const named = lacks
+    .slice(0, MOST_NAMED)
+    .map(({ orderNumber, orderSourceId }) => `${orderSourceId} (${orderNumber})`)
+  const more = lacks.length - named.length
+  const all = more > 0 ? [...named, `${more} more`] : named
+  return {
+    title,
+    text: `It lacks ${inWords(all)}. ${look} Should an id of those be wrong, mend it there, then look again here.`,
+  }
 }
 
 /** Why an order cannot be placed now, though somebody wanted to. */
@@ -283,7 +303,10 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       case 'not there':
         return show(request, reply, order, { edited: 'source', wasNotThere: true })
       case 'not listed':
-        return show(request, reply.code(502), order, { edited: 'source', sourceNotice: NOT_WHOLE })
+        return show(request, reply.code(502), order, {
+          edited: 'source',
+          sourceNotice: notWhole(looked),
+        })
       case 'settled':
         return show(request, reply, order, { edited: 'source' })
       default: {
@@ -321,7 +344,10 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       case 'not there':
         return show(request, reply.code(409), order, { edited: 'source', wasNotThere: true })
       case 'not listed':
-        return show(request, reply.code(409), order, { edited: 'source', sourceNotice: NOT_WHOLE })
+        return show(request, reply.code(409), order, {
+          edited: 'source',
+          sourceNotice: notWhole(released),
+        })
       case 'settled':
         return show(request, reply, order, { edited: 'source' })
       default: {

@@ -30,7 +30,7 @@ interface Shown {
   sourceNotice?: SourceNotice
 }
 
-const inWords = (words: readonly string[]): string => new Intl.ListFormat('en').format(words)
+export const inWords = (words: readonly string[]): string => new Intl.ListFormat('en').format(words)
 
 /** What nobody has confirmed of what was bought for an order; empty where all is well. */
 export function warningsOf(order: Order, history: HistoryEntry[], figures: Figures) {

@@ -64,6 +64,18 @@ export const confirmedIn = (
     .map((entry) => placementIn([entry]))
     .find((step) => step?.reference === reference && step.state === 'sent') ?? null
 
+/** Whether an order was placed under an id, and somebody has let go of that since. */
+export function isLetGo(
+  history: readonly { changes: readonly FieldChange[] }[],
+  orderSourceId: string,
+): boolean {
+  const steps = history.map((entry) => placementIn([entry])).filter((step) => step !== null)
+  const placed = steps.find((step) => step.orderSourceId === orderSourceId)
+  return steps.some(
+    ({ state, reference }) => state === 'released' && reference === placed?.reference,
+  )
+}
+
 /** Steps after which it is there, or may be. */
 const MAY_BE_THERE: readonly PlacementState[] = ['sent', 'unanswered', 'placed']
 

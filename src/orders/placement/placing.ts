@@ -7,6 +7,7 @@ import type {
   Portfolio,
 } from '../../order-source/offset-order.js'
 import type { OffsetOrderSource, OrderSourceAnswer } from '../../order-source/order-source.js'
+import type { KnownOffsetOrder } from '../book/offset-order-ids.js'
 import type { ChangeContext, OrderBook } from '../book/order-book.js'
 import type { Order } from '../order.js'
 import { amountIn, differencesOf, type Bought, type Difference } from './answer-check.js'
@@ -55,8 +56,8 @@ export type LookOutcome =
   | NoAnswer
   | { outcome: 'found'; order: Order }
   | { outcome: 'not there' }
-  /** It is not in what was listed, which need not be all there is. */
-  | { outcome: 'not listed' }
+  /** It is not in what was listed, nor are these; so that need not be all there is. */
+  | { outcome: 'not listed'; lacks: Pick<KnownOffsetOrder, 'orderNumber' | 'orderSourceId'>[] }
   /** There is nothing to look for any more. */
   | { outcome: 'settled'; order: Order }
   | { outcome: 'no such order' }
@@ -92,8 +93,8 @@ const isSamePrice = (a: Amount, b: Amount): boolean =>
 
 /** Places orders at the order source: each once, whoever asks for it how often, and whatever breaks. */
 export function placing(book: OrderBook, source: OffsetOrderSource) {
-  /** Ids of what this process has placed: a list without one of them is not whole. */
-  const knownThere = new Set<string>()
+  /** Ids of what was placed and could not be noted, by the number of the order. */
+  const notNoted = new Map<string, string>()
 
   const latest = (id: string) => {
     // In this order: should the order change in between, its version here is the older one.
@@ -139,10 +140,10 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
       case 'answered': {
         const { id: orderSourceId, amount, tons } = answer.value
         if (orderSourceId === null) return { outcome: 'unknown' }
-        knownThere.add(orderSourceId)
         const charged = amountIn(amount, attempt.currency)
         const placed: Placement = { ...attempt, ...charged, tons, state: 'placed', orderSourceId }
         const isNoted = await note(id, placed)
+        if (!isNoted) notNoted.set(orderSourceId, order.orderNumber)
         const now = isNoted ? book.get(id) : null
         return now === null
           ? { outcome: 'placed, not noted', id: orderSourceId }
@@ -185,10 +186,16 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
       : { outcome: 'quoted', portfolio, price: amountIn(amount, usual) }
   }
 
-  /** Whether a list has all that is there, as far as can be told from here. */
-  function isWhole({ orders, isWhole }: OffsetOrders): boolean {
-    const ids = new Set(orders.map(({ id }) => id))
-    return isWhole && [...knownThere].every((id) => ids.has(id))
+  /** What a list lacks of what is known to be there; `null` where nothing tells that it is not whole. */
+  function lackedBy({ orders, isWhole }: OffsetOrders) {
+    const ids = orders.map(({ id }) => id)
+    const lacks = [
+      ...[...notNoted]
+        .filter(([orderSourceId]) => !ids.includes(orderSourceId))
+        .map(([orderSourceId, orderNumber]) => ({ orderNumber, orderSourceId })),
+      ...book.offsetOrdersBesides(ids),
+    ]
+    return isWhole && lacks.length === 0 ? null : lacks
   }
 
   async function look(id: string, by: string): Promise<LookOutcome> {
@@ -199,7 +206,10 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
     const read = valueOf(await source.offsetOrders())
     if (!('value' in read)) return read
     const found = read.value.orders.find((other) => other.note?.includes(placement.reference))
-    if (found === undefined) return { outcome: isWhole(read.value) ? 'not there' : 'not listed' }
+    if (found === undefined) {
+      const lacks = lackedBy(read.value)
+      return lacks === null ? { outcome: 'not there' } : { outcome: 'not listed', lacks }
+    }
     const { tons } = found
     const charged = found.amount === null ? {} : amountIn(found.amount, placement.currency)
     await book.notePlacement(
