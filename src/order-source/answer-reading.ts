@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Amount, Charge, OffsetOrder, PlacedOffsetOrder, Portfolio } from './offset-order.js'
 import type * as Schemas from './order-source-schemas.js'
+import { shortened } from './shortened.js'
 
 const LONGEST_MESSAGE = 300
 /** Of portfolios that come without one. */
@@ -93,5 +94,5 @@ export function messageOf(body: unknown): string {
   const said = ['message', 'errorMessage', 'detail', 'error']
     .map((name) => fields.get(name))
     .find((value) => typeof value === 'string')
-  return line(said ?? '').slice(0, LONGEST_MESSAGE)
+  return shortened(line(said ?? ''), LONGEST_MESSAGE)
 }

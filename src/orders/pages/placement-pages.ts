@@ -1,9 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Amount, Portfolio } from '../../order-source/offset-order.js'
 import { priceFor } from '../../order-source/price.js'
+import { shortened } from '../../order-source/shortened.js'
 import adminPages from '../../plugins/admin-pages.js'
 import type { OrderBook } from '../book/order-book.js'
 import type { Order } from '../order.js'
+import { isProportionate } from '../placement/answer-check.js'
 import {
   boughtAs,
   isOpen,
@@ -101,6 +103,9 @@ function whyNot(order: Order, placement: Placement | null) {
     : { title: 'This order cannot be placed as it is', text: 'Nothing was ordered.' }
 }
 
+const MOST_OF_NAME = 120
+const MOST_OF_DESCRIPTION = 300
+
 function portfolioView(
   { id, name, description, pricePerTon, projects }: Portfolio,
   price: Amount | null,
@@ -109,11 +114,13 @@ function portfolioView(
   const money = ({ amountMinor, currency }: Amount) => figures.money(amountMinor, currency)
   return {
     id,
-    name,
-    description,
+    name: shortened(name, MOST_OF_NAME),
+    about: shortened(
+      description ?? projects.map((project) => project.name).join(', '),
+      MOST_OF_DESCRIPTION,
+    ),
     price: price && money(price),
     perTon: pricePerTon && money(pricePerTon),
-    projects: projects.map((project) => project.name),
   }
 }
 
@@ -132,7 +139,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
   { book, placing },
 ) => {
   await app.register(adminPages)
-  const { figuresOf, missing, show, done, overtaken } = orderAnswers(book, placing)
+  const { figuresOf, missing, show, done, overtaken, sharersOf } = orderAnswers(book, placing)
   const placementOf = (order: Order) => placementIn(book.history(order.id) ?? [])
 
   /** What the steps of placing an order say of it. */
@@ -184,9 +191,14 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       return step(request, order, 'failed', { failure: noQuote(quote, figures) })
     }
     const { portfolio, price } = quote
+    const { pricePerTon } = portfolio
+    const tons = tonsOf(order)
+    const usual = pricePerTon && priceFor(tons, pricePerTon)
+    const isOdd = pricePerTon !== null && !isProportionate({ ...price, tons }, pricePerTon)
     return step(request, order, 'confirm', {
       portfolio: portfolioView(portfolio, price, figures),
       price: { ...price, text: figures.money(price.amountMinor, price.currency) },
+      usualPrice: usual && isOdd ? figures.money(usual.amountMinor, usual.currency) : null,
     })
   }
 
@@ -247,7 +259,9 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
     switch (placed.outcome) {
       case 'placed': {
         const history = book.history(placed.order.id) ?? []
-        const isAsConfirmed = warningsOf(placed.order, history, figuresOf(request)).length === 0
+        const isAsConfirmed =
+          warningsOf(placed.order, history, figuresOf(request)).length === 0 &&
+          sharersOf(placed.order).length === 0
         return done(request, reply, placed.order, isAsConfirmed ? 'placed' : 'placed-otherwise')
       }
       case 'price changed': {

@@ -33,6 +33,8 @@ export interface Placement {
   orderSourceId?: string
   /** Why it was not ordered, in the order source's words or ours */
   reason?: string
+  /** The HTTP status that it was refused with */
+  status?: number
 }
 
 /** The field by which changes of it stand in the history; it is not one of the order's own. */

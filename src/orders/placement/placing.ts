@@ -116,8 +116,8 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
     return false
   }
 
-  const withdraw = (id: string, attempt: Placement, reason: string) =>
-    note(id, { ...attempt, state: 'refused', reason })
+  const withdraw = (id: string, attempt: Placement, why: Pick<Placement, 'reason' | 'status'>) =>
+    note(id, { ...attempt, state: 'refused', ...why })
 
   const offsetOrderOf = ({ orderNumber }: Order, placement: Placement) => ({
     tons: placement.tons,
@@ -129,7 +129,9 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
   async function send(order: Order, attempt: Placement): Promise<PlacingOutcome> {
     const { id } = order
     if (Date.now() - Date.parse(attempt.sentAt) > MOST_NOTING_MS) {
-      await withdraw(id, attempt, 'it took too long to be noted here, and was not sent')
+      await withdraw(id, attempt, {
+        reason: 'it took too long to be noted here, and was not sent',
+      })
       return { outcome: 'unreachable' }
     }
     const answer = await source.placeOffsetOrder(
@@ -149,12 +151,17 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
           ? { outcome: 'placed, not noted', id: orderSourceId }
           : { outcome: 'placed', order: now, id: orderSourceId }
       }
-      case 'refused':
-        await withdraw(id, attempt, answer.message || `the order source refused (${answer.status})`)
+      case 'refused': {
+        const { status, message } = answer
+        await withdraw(id, attempt, {
+          reason: message || 'the order source gave no reason',
+          status,
+        })
         return answer
+      }
       case 'unreachable':
       case 'unusable':
-        await withdraw(id, attempt, 'the order source could not be reached')
+        await withdraw(id, attempt, { reason: 'the order source could not be reached' })
         return answer
       case 'unknown':
         await note(id, { ...attempt, state: 'unanswered' })
