@@ -32,10 +32,16 @@ Clearwake has made a first administrator. The password is shown this once:
 
 /**
  * Standard output, written to while requests go on, so that a reader of the log who stands still
- * holds up nobody; what it has not taken by then is left out. The end of the process writes what
- * is left.
+ * holds up nobody; what it has not taken by then is left out. Entries of a busy moment go together,
+ * and the end of the process writes what is left.
  */
-const logStream = () => pino.destination({ sync: false, maxLength: 16 * 1024 * 1024 })
+const logStream = () =>
+  pino.destination({
+    sync: false,
+    maxLength: 16 * 1024 * 1024,
+    minLength: 8 * 1024,
+    periodicFlush: 100,
+  })
 
 /** Long enough for clients that ask at once again to hear that they should go elsewhere. */
 const DRAIN_MS = 500

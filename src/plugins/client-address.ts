@@ -6,4 +6,4 @@ import { normalizeIP } from '@fastify/rate-limit'
  */
 export const clientAddress = ({ ip }: { ip: string | undefined }): string =>
   // A client that has gone already has no address.
-  normalizeIP(ip ?? '')
+  ip?.includes(':') ? normalizeIP(ip) : (ip ?? '')

@@ -1,7 +1,6 @@
 import fp from 'fastify-plugin'
 import { fileKeeper, type Keeper } from '../shared-memory/keeper.js'
 import { processMemory, type ProcessMemory } from '../shared-memory/process-memory.js'
-import { redisMemory } from '../shared-memory/redis-memory.js'
 import type { SharedMemory } from '../shared-memory/shared-memory.js'
 import { ConfigError } from './config.js'
 import { fileFault } from './file-fault.js'
@@ -45,6 +44,8 @@ export default fp(
       app.readiness.set('sessions', async () => writable(keeper))
       return
     }
+    // Its client takes a while to load, which most starts can do without.
+    const { redisMemory } = await import('../shared-memory/redis-memory.js')
     const memory = await redisMemory(REDIS_URL, app.log)
     app.decorate('sharedMemory', memory)
     app.addHook('onClose', async () => memory.close())

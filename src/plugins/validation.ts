@@ -1,5 +1,10 @@
 import fp from 'fastify-plugin'
-import { convertingCompiler, createAjv, type Vocabulary } from '../validation/validator.js'
+import {
+  convertingCompiler,
+  createAjv,
+  whenAsked,
+  type Vocabulary,
+} from '../validation/validator.js'
 
 /**
  * Validates requests with our formats and words. A JSON body must have the right types; what
@@ -10,7 +15,9 @@ export default fp<{ vocabulary: Vocabulary }>(
     const strict = createAjv(vocabulary)
     const converting = convertingCompiler(vocabulary)
     app.setValidatorCompiler(({ schema, httpPart }) =>
-      httpPart === 'body' ? strict.compile(schema as object) : converting(schema as object),
+      httpPart === 'body'
+        ? whenAsked(() => strict.compile(schema as object))
+        : converting(schema as object),
     )
   },
   { name: 'validation' },

@@ -34,6 +34,18 @@ export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
   return ajv
 }
 
+/** Compiles a schema when it is first asked for: all of them at the start took a fifth of it. */
+export function whenAsked<T>(compile: () => ValidateFunction<T>): ValidateFunction<T> {
+  let compiled: ValidateFunction<T> | undefined
+  const validate = ((value: unknown) => {
+    compiled ??= compile()
+    const isValid = compiled(value)
+    validate.errors = compiled.errors ?? null
+    return isValid
+  }) as ValidateFunction<T>
+  return validate
+}
+
 /**
  * Makes functions that check what came as text by name, such as a query, and convert it; one value
  * is a list of one there.
@@ -42,8 +54,8 @@ export function convertingCompiler(vocabulary: Vocabulary) {
   const converting = createAjv(vocabulary, { coerceTypes: 'array' })
   const strict = createAjv(vocabulary)
   return <T>(schema: object): ValidateFunction<T> => {
-    const convert = converting.compile<T>(schema)
-    const check = strict.compile<T>(schema)
+    const convert = whenAsked(() => converting.compile<T>(schema))
+    const check = whenAsked(() => strict.compile<T>(schema))
     // Ajv does not look at what it has converted: 1e400 would pass as infinity, whatever the limits.
     const validate = ((value: unknown) => {
       const isValid = convert(value) && check(value)
@@ -60,7 +72,7 @@ export type Checked<T> = { ok: true; value: T } | { ok: false; errors: FieldErro
 export function checkers(vocabulary: Vocabulary) {
   const ajv = createAjv(vocabulary)
   return <S extends TSchema>(schema: S): ((value: unknown) => Checked<Static<S>>) => {
-    const validate = ajv.compile<Static<S>>(schema)
+    const validate = whenAsked(() => ajv.compile<Static<S>>(schema))
     return (value) =>
       validate(value)
         ? { ok: true, value }

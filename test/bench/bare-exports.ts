@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import ExcelJS from 'exceljs'
 import { openForReading } from '../../src/orders/book/open-database.js'
 import { bookPath } from '../../src/orders/book/order-book.js'
-import { orderOf, type OrderRow } from '../../src/orders/book/order-row.js'
+import { orderOf, READ_COLUMNS, type ReadRow } from '../../src/orders/book/order-row.js'
 import { excelColumns } from '../../src/orders/export/excel-columns.js'
 
 // Exports with nothing but the libraries: SQLite's rows joined to lines, and the streaming writer
@@ -12,16 +12,15 @@ import { excelColumns } from '../../src/orders/export/excel-columns.js'
 
 const { PORT, DATA_DIR = '' } = process.env
 const db = openForReading(bookPath(DATA_DIR))
-const orders = db.prepare<[], OrderRow>('SELECT * FROM orders ORDER BY placed_at DESC, id DESC')
+const orders = db
+  .prepare<[], ReadRow>(`SELECT ${READ_COLUMNS} FROM orders ORDER BY placed_at DESC, id DESC`)
+  .raw()
 const columns = orders.columns().map(({ name }) => name)
 const LINES = 1_000
 
-const rows = () =>
-  orders.raw(true).iterate() as unknown as IterableIterator<(string | number | null)[]>
-
 async function csv(response: ServerResponse): Promise<void> {
   let lines = [columns.join(',')]
-  for (const row of rows()) {
+  for (const row of orders.iterate()) {
     lines.push(row.map((value) => `"${value ?? ''}"`).join(','))
     if (lines.length < LINES) continue
     if (!response.write(`${lines.join('\n')}\n`)) await once(response, 'drain')
@@ -37,7 +36,7 @@ async function excel(response: ServerResponse): Promise<void> {
   const cells = excelColumns('UTC')
   sheet.addRow(cells.map(({ title }) => title)).commit()
   let written = 1
-  for (const read of orders.raw(false).iterate()) {
+  for (const read of orders.iterate()) {
     const order = orderOf(read)
     const row = sheet.getRow(++written)
     cells.forEach(({ cell }, index) => {

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import compress from '@fastify/compress'
 import cookie from '@fastify/cookie'
+import env from '@fastify/env'
 import formbody from '@fastify/formbody'
 import jwt from '@fastify/jwt'
 import rateLimit from '@fastify/rate-limit'
@@ -27,6 +28,7 @@ const { PORT, DATA_DIR = '' } = process.env
 const templates = join(projectRoot, 'templates')
 
 const app = Fastify({ logger: true })
+await app.register(env, { schema: { type: 'object', properties: {} } })
 await app.register(cookie)
 await app.register(jwt, { secret: 'a secret for the bench, of 32 bytes or more' })
 await app.register(formbody)

@@ -81,6 +81,7 @@ const words = fc.constantFrom(
   'NEAR',
   'AND',
   '-1',
+  '⛵️4321',
 )
 
 const name = fc.array(words, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(' '))
@@ -92,7 +93,13 @@ const moment = fc
 const anOrder = fc.record({
   status: fc.constantFrom(...ORDER_STATUSES),
   customerName: name,
-  customerEmail: fc.constantFrom('ann@example.com', 'bob@example.org', 'émile@example.net'),
+  customerEmail: fc.constantFrom(
+    'ann@example.com',
+    'bob@example.org',
+    'émile@example.net',
+    'nakamura4321@example.com',
+    'nakamura4321@example.net',
+  ),
   vesselName: fc.option(name, { nil: null }),
   imoNumber: fc.option(fc.constantFrom('9811000', '8814275', '9241061'), { nil: null }),
   calculatorType: fc.option(fc.constantFrom(...CALCULATOR_TYPES), { nil: null }),
@@ -145,6 +152,11 @@ export const searches = fc.oneof(
     '\u0301',
     '@EXAMPLE.ORG',
     '0000',
+    'nakamura4321@',
+    'Nakamura4321@example.com',
+    'akamura4321@example.org',
+    'ANN ⛵️4321',
+    '"Q" ⛵️4321 "Q"',
   ),
   fc.constantFrom('9811', 'IMO 9811000', 'CW-00000', '*', '?', '[', 'OR', 'nobody at all', ' '),
 )

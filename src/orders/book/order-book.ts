@@ -19,7 +19,7 @@ import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
 import { orderNumbers } from './order-numbers.js'
 import { orderReader, orderRecords } from './order-records.js'
-import { orderOf, READ_COLUMNS, type OrderRow } from './order-row.js'
+import { orderOf, READ_COLUMNS, type ReadRow } from './order-row.js'
 import { rollUpReader, type RollUpReader } from './roll-ups.js'
 import { searchThread } from './search-thread.js'
 import { keepTimeZone, timeZoneCheck } from './settings.js'
@@ -296,9 +296,10 @@ export function openOrderBook(options: Options) {
 
   function rowsOf(ids: number[]): Order[] {
     const rows = reading
-      .prepare<[string], OrderRow>(
+      .prepare<[string], ReadRow>(
         `SELECT ${READ_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN orders ON orders.id = wanted.value`,
       )
+      .raw()
       .all(JSON.stringify(ids))
     return rows.map(orderOf)
   }

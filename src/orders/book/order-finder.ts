@@ -204,12 +204,13 @@ export function orderFinder(db: Database, calendar: DayCalendar, fewMatches = FE
   }
 
   function searched(text: string, filters: OrderFilters, slice: Slice): Found {
-    const { from, value } = textSource(text)
+    const source = textSource(text)
+    const { from } = source
     const conditions = conditionsOf(filters, calendar)
     const matching = `FROM ${from} CROSS JOIN orders ON orders.id = matched.id ${where(conditions)}`
-    const values = [value, ...valuesOf(conditions)]
+    const values = [...source.values, ...valuesOf(conditions)]
     const most = numberOf(`SELECT count(*) FROM (SELECT 1 FROM ${from} LIMIT ?)`, [
-      value,
+      ...source.values,
       fewMatches + 1,
     ])
     if (most <= fewMatches) {
@@ -218,9 +219,9 @@ export function orderFinder(db: Database, calendar: DayCalendar, fewMatches = FE
       return { ids: ids.slice(slice.offset, slice.offset + slice.limit), total: ids.length }
     }
     const total = counted(filters, () => {
-      const all = numberOf(`SELECT count(*) FROM ${from}`, [value])
+      const all = numberOf(`SELECT count(*) FROM ${from}`, source.values)
       if (conditions.length === 0) return all
-      const matches = { sql: `id IN (SELECT id FROM ${from})`, values: [value] }
+      const matches = { sql: `id IN (SELECT id FROM ${from})`, values: source.values }
       const wanted = [...conditions, matches]
       return numberOf(`SELECT count(*) FROM orders ${where(wanted)}`, valuesOf(wanted))
     })
@@ -244,8 +245,8 @@ export function orderFinder(db: Database, calendar: DayCalendar, fewMatches = FE
       const text = searchedFor(filters.q)
       const conditions = conditionsOf(filters, calendar)
       if (text !== null) {
-        const { from, value } = textSource(text)
-        conditions.push({ sql: `id IN (SELECT id FROM ${from})`, values: [value] })
+        const { from, values } = textSource(text)
+        conditions.push({ sql: `id IN (SELECT id FROM ${from})`, values })
       }
       const { field, descending } = parseSort(sort)
       return {

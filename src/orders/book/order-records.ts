@@ -1,7 +1,14 @@
 import type { Database } from 'better-sqlite3'
 import type { FieldChange, Order } from '../order.js'
 import type { DayCalendar } from './day-calendar.js'
-import { orderOf, READ_COLUMNS, ROW_COLUMNS, rowOf, type OrderRow } from './order-row.js'
+import {
+  orderOf,
+  READ_COLUMNS,
+  ROW_COLUMNS,
+  rowOf,
+  type OrderRow,
+  type ReadRow,
+} from './order-row.js'
 import { rollUpWriter } from './roll-ups.js'
 import { searchTextOf } from './search-text.js'
 
@@ -30,12 +37,16 @@ const EDITED = ROW_COLUMNS.filter(
 )
 const UPDATE = `UPDATE orders SET ${EDITED.map((name) => `${name} = @${name}`).join(', ')} WHERE id = @id`
 
+const readById = (db: Database) =>
+  db.prepare<[number], ReadRow>(`SELECT ${READ_COLUMNS} FROM orders WHERE id = ?`).raw()
+
 /**
  * Orders with all that hangs on them: search text, sums, history. All of it runs within the
  * caller's transaction, so that they never part.
  */
 export function orderRecords(db: Database, calendar: DayCalendar) {
   const rollUps = rollUpWriter(db, calendar)
+  const one = readById(db)
   const select = db.prepare<[number], OrderRow>(`SELECT * FROM orders WHERE id = ?`)
   const insert = db.prepare<OrderRow>(INSERT)
   const update = db.prepare<OrderRow>(UPDATE)
@@ -67,7 +78,7 @@ export function orderRecords(db: Database, calendar: DayCalendar) {
   return {
     /** The order as it is now; `null` where there is none. */
     get(id: number): Order | null {
-      const row = select.get(id)
+      const row = one.get(id)
       return row === undefined ? null : orderOf(row)
     },
     /** Enters an order. */
@@ -124,7 +135,7 @@ interface ChangeRow {
 
 /** Reads orders and their history by id. */
 export function orderReader(db: Database) {
-  const one = db.prepare<[number], OrderRow>(`SELECT ${READ_COLUMNS} FROM orders WHERE id = ?`)
+  const one = readById(db)
   const changes = db.prepare<[number], ChangeRow>(
     'SELECT version, at, by, changes FROM changes WHERE order_id = ? ORDER BY version DESC',
   )

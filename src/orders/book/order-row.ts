@@ -58,11 +58,36 @@ export const ROW_COLUMNS = [
   'version',
 ] as const satisfies readonly (keyof OrderRow)[]
 
-/** What an order is made from, without the keys that only sort. */
-export const READ_COLUMNS = ROW_COLUMNS.filter((name) => !name.endsWith('_key'))
-  .map((name) => `orders.${name}`)
-  .join(', ')
-type ReadRow = Omit<OrderRow, 'order_number_key' | 'customer_name_key' | 'vessel_name_key'>
+/** What an order is made from: all but the keys that only sort, and who entered it. */
+const READ_NAMES = [
+  'id',
+  'order_number',
+  'status',
+  'customer_name',
+  'customer_email',
+  'vessel_name',
+  'imo_number',
+  'calculator_type',
+  'calculator_data',
+  'co2e_kg',
+  'amount_minor',
+  'currency',
+  'order_source_id',
+  'notes',
+  'placed_at',
+  'created_at',
+  'updated_at',
+  'fulfilled_at',
+  'cancelled_at',
+  'version',
+] as const satisfies readonly (keyof OrderRow)[]
+export const READ_COLUMNS = READ_NAMES.map((name) => `orders.${name}`).join(', ')
+
+type Values<Names extends readonly (keyof OrderRow)[]> = {
+  [I in keyof Names]: OrderRow[Names[I]]
+}
+/** Values of READ_COLUMNS, in their order: read `raw`, which takes half the time of objects. */
+export type ReadRow = Values<typeof READ_NAMES>
 
 export const statusCode = (status: Order['status']): number => ORDER_STATUSES.indexOf(status)
 export const calculatorCode = (type: Order['calculatorType']): number =>
@@ -77,36 +102,61 @@ function decoded<T>(values: readonly T[], code: number): T {
 
 export const statusOf = (code: number): Order['status'] => decoded(ORDER_STATUSES, code)
 
-const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
+let written = { milliseconds: NaN, text: '' }
+/** The times of an order are often the same, and writing one is dear where there are many. */
+function isoTime(milliseconds: number): string {
+  if (milliseconds !== written.milliseconds) {
+    written = { milliseconds, text: new Date(milliseconds).toISOString() }
+  }
+  return written.text
+}
 const isoTimeOrNull = (milliseconds: number | null): string | null =>
   milliseconds === null ? null : isoTime(milliseconds)
 const timeOrNull = (text: string | null): number | null => (text === null ? null : Date.parse(text))
 
-export const orderOf = (row: ReadRow): Order => ({
-  id: String(row.id),
-  orderNumber: row.order_number,
-  status: statusOf(row.status),
-  customerName: row.customer_name,
-  customerEmail: row.customer_email,
-  vesselName: row.vessel_name,
-  imoNumber: row.imo_number,
-  calculatorType:
-    row.calculator_type === -1 ? null : decoded(CALCULATOR_TYPES, row.calculator_type),
+export const orderOf = ([
+  id,
+  orderNumber,
+  status,
+  customerName,
+  customerEmail,
+  vesselName,
+  imoNumber,
+  calculatorType,
+  calculatorData,
+  co2eKg,
+  amountMinor,
+  currency,
+  orderSourceId,
+  notes,
+  placedAt,
+  createdAt,
+  updatedAt,
+  fulfilledAt,
+  cancelledAt,
+  version,
+]: ReadRow): Order => ({
+  id: String(id),
+  orderNumber,
+  status: statusOf(status),
+  customerName,
+  customerEmail,
+  vesselName,
+  imoNumber,
+  calculatorType: calculatorType === -1 ? null : decoded(CALCULATOR_TYPES, calculatorType),
   calculatorData:
-    row.calculator_data === null
-      ? null
-      : (JSON.parse(row.calculator_data) as Record<string, unknown>),
-  co2eKg: row.co2e_kg,
-  amountMinor: row.amount_minor,
-  currency: row.currency,
-  orderSourceId: row.order_source_id,
-  notes: row.notes,
-  placedAt: isoTime(row.placed_at),
-  createdAt: isoTime(row.created_at),
-  updatedAt: isoTime(row.updated_at),
-  fulfilledAt: isoTimeOrNull(row.fulfilled_at),
-  cancelledAt: isoTimeOrNull(row.cancelled_at),
-  version: row.version,
+    calculatorData === null ? null : (JSON.parse(calculatorData) as Record<string, unknown>),
+  co2eKg,
+  amountMinor,
+  currency,
+  orderSourceId,
+  notes,
+  placedAt: isoTime(placedAt),
+  createdAt: isoTime(createdAt),
+  updatedAt: isoTime(updatedAt),
+  fulfilledAt: isoTimeOrNull(fulfilledAt),
+  cancelledAt: isoTimeOrNull(cancelledAt),
+  version,
 })
 
 export const rowOf = (order: Order, createdBy: string): OrderRow => ({

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { dayCalendar } from '../book/day-calendar.js'
 import { openForReading } from '../book/open-database.js'
 import { orderFinder } from '../book/order-finder.js'
-import { orderOf, READ_COLUMNS, type OrderRow } from '../book/order-row.js'
+import { orderOf, READ_COLUMNS, type ReadRow } from '../book/order-row.js'
 import type { Order } from '../order.js'
 import { chunkSender } from './chunk-sender.js'
 import type { ExportTask } from './export-thread.js'
@@ -16,7 +16,10 @@ function* matchingOrders(): Generator<Order> {
   const db = openForReading(path)
   try {
     const { sql, values } = orderFinder(db, dayCalendar(timeZone)).all(READ_COLUMNS, filters, sort)
-    const rows = db.prepare<(string | number)[], OrderRow>(sql).iterate(...values)
+    const rows = db
+      .prepare<(string | number)[], ReadRow>(sql)
+      .raw()
+      .iterate(...values)
     for (const row of rows) yield orderOf(row)
   } finally {
     db.close()
