@@ -31,12 +31,19 @@ export function handOn(reply: Answer, given: Readable, cover: Transform): void {
     .once('error', (error) => reply.send(error))
 }
 
-/** Sends something else in the place of a body, once that is read away, or too long for it. */
+/** How long a body is read that is not wanted, ms. */
+const MOST_READING_MS = 1_000
+
+/** Sends something else in the place of a body, once that is read away, or too long or slow for it. */
 export function replace(reply: Answer, body: Readable, other: Error): void {
+  const timer = setTimeout(() => body.destroy(), MOST_READING_MS)
   let bytes = 0
   body.on('data', (part: Buffer) => {
     bytes += part.length
     if (bytes > SHORT) body.destroy()
   })
-  finished(body, () => reply.send(other))
+  finished(body, () => {
+    clearTimeout(timer)
+    reply.send(other)
+  })
 }

@@ -81,11 +81,14 @@ function proxyOptions(
         ...options,
         rewriteRequestHeaders: (_request, headers) =>
           onBehalfOf(reply.raw, headersUp(headers, { id, token, hasBody: body !== undefined })),
-        onResponse: (_request, _reply, { stream }) =>
+        onResponse(_request, _reply, { stream }) {
+          // It may break off before anybody reads it; whoever then does is told.
+          stream.on('error', () => undefined)
           void otherAnswer(request, reply).then((other) => {
             if (other === null) handOn(reply, stream, cover.stream())
             else replace(reply, stream, other)
-          }),
+          })
+        },
       })
     },
     replyOptions: {

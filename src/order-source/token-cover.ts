@@ -1,8 +1,11 @@
 import { Transform, type TransformCallback } from 'node:stream'
 
-/** A token as it may be quoted: as it is, in JSON with its slashes escaped, and in an address. */
+/** Some escape slashes in JSON; JSON within JSON has their backslashes escaped, too. */
+const SLASHES = ['/', '\\/', '\\\\/', '\\\\\\/']
+
+/** A token as it may be quoted: in plain text, in JSON, and in an address. */
 const spellingsOf = (token: string): string[] => [
-  ...new Set([token, token.replaceAll('/', '\\/'), encodeURIComponent(token)]),
+  ...new Set([...SLASHES.map((slash) => token.replaceAll('/', slash)), encodeURIComponent(token)]),
 ]
 
 /** A token may be quoted in what the order source answers; nobody here gets to see it. */

@@ -726,12 +726,25 @@ t.test('strangers get no words of the order source’s errors, administrators do
   const endless = await wire(`${url}${MOUNT}/portfolios`)
   t.equal(endless.status, 500)
   t.notMatch(endless.body.toString(), /db\.internal/)
+
+  upstream.answer = (_request, response) => {
+    response.writeHead(500, { 'content-type': 'text/plain' }).write('db.internal')
+  }
+  const beganAt = performance.now()
+  t.equal((await wire(`${url}${MOUNT}/portfolios`)).status, 500)
+  t.ok(performance.now() - beganAt < 5_000, 'nobody waits for a body that is not handed on')
 })
 
 t.test('the token is not handed on, however an answer quotes it', async (t) => {
   const secret = 'ab/ab+abc/'
   const { url, upstream, bearer } = await startRelay(t, { ORDERSOURCE_API_TOKEN: secret })
-  const quoted = [secret, 'ab\\/ab+abc\\/', encodeURIComponent(secret)]
+  const quoted = [
+    secret,
+    'ab\\/ab+abc\\/',
+    'ab\\\\/ab+abc\\\\/',
+    'ab\\\\\\/ab+abc\\\\\\/',
+    encodeURIComponent(secret),
+  ]
   const stars = quoted.map(({ length }) => '*'.repeat(length))
   const text = `${quoted.join(' ')}${quoted.join('')} ab/ab ${secret.slice(0, -1)}`
   const covered = `${stars.join(' ')}${stars.join('')} ab/ab ${secret.slice(0, -1)}`
