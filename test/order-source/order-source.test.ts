@@ -183,7 +183,7 @@ t.test('words of the order source are one line, short, and without our token', a
       `{"message":"token ${UPSTREAM_TOKEN} is poor"}`,
       `token ${'*'.repeat(UPSTREAM_TOKEN.length)} is poor`,
     ],
-    [`{"message":"${'long '.repeat(500)}"}`, 'long '.repeat(60)],
+    [`{"message":"${'long '.repeat(500)}"}`, `${'long '.repeat(58)}long…`],
     ['{"message":{"en":"x"}}', ''],
     ['"text"', ''],
     ['null', ''],
