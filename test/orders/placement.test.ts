@@ -470,9 +470,10 @@ t.test('a process that is killed after sending leaves what it did to be seen', a
     () => 'cut',
   )
   await until(async () => standIn.ledger.orders.length === 1)
+  const gone = once(child, 'exit')
   child.kill('SIGKILL')
   t.equal(await lost, 'cut')
-  await once(child, 'exit')
+  await gone
   standIn.fault = null
 
   const { ann } = await startReaders(t, { ...pointedAt(standIn.url), DATA_DIR })
