@@ -16,20 +16,28 @@ const DECIMALS = {
 const decimalsOf = (currency) =>
   Number(Object.keys(DECIMALS).find((digits) => DECIMALS[digits].includes(currency)) ?? 2)
 
+/** A text of bounded length; where it was longer, it ends with a word, if one is near, and an ellipsis. */
+function shortened(text, most) {
+  const characters = Array.from(text)
+  if (characters.length <= most) return text
+  const start = characters.slice(0, most - 1).join('')
+  const end = start.lastIndexOf(' ')
+  return `${(end > start.length * 0.7 ? start.slice(0, end) : start).trimEnd()}…`
+}
+
 /** One line, of bounded length, that cannot turn the direction of what stands around it. */
 const line = (value, most) =>
   typeof value === 'string'
-    ? Array.from(value.replace(/[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim())
-        .slice(0, most)
-        .join('')
+    ? shortened(value.replace(/[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim(), most)
     : ''
 
 const list = (value, most) => (Array.isArray(value) ? value.slice(0, most) : [])
 
-const httpsUrl = (value) =>
-  typeof value === 'string' && URL.canParse(value) && new URL(value).protocol === 'https:'
-    ? value
-    : null
+/** An address to link to; `null` for one that is not https, or has a name and password in it. */
+function httpsUrl(value) {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null
+  return url?.protocol === 'https:' && !url.username && !url.password ? value : null
+}
 
 /** The price of a tonne in minor units, as one of the two ways says that an order source may tell it. */
 function pricePerTonne({ pricePerTonMinor, currency, cost_per_ton: dollars }) {

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Amount, Charge, OffsetOrder, PlacedOffsetOrder, Portfolio } from './offset-order.js'
 import type * as Schemas from './order-source-schemas.js'
+import { shortened } from './shortened.js'
 
 const LONGEST_MESSAGE = 300
 /** Of portfolios that come without one. */
@@ -86,12 +87,12 @@ export function isWholeList(body: { offsetOrders: unknown[] }, link: string): bo
   )
 }
 
-/** What an error says for itself, on one line, maybe empty; a secret quoted in it is left out. */
-export function messageOf(body: unknown, secret: string): string {
+/** What an error says for itself, on one line, maybe empty. */
+export function messageOf(body: unknown): string {
   if (typeof body !== 'object' || body === null) return ''
   const fields = new Map<string, unknown>(Object.entries(body))
   const said = ['message', 'errorMessage', 'detail', 'error']
     .map((name) => fields.get(name))
     .find((value) => typeof value === 'string')
-  return line((said ?? '').replaceAll(secret, '…')).slice(0, LONGEST_MESSAGE)
+  return shortened(line(said ?? ''), LONGEST_MESSAGE)
 }

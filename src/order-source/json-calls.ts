@@ -1,4 +1,6 @@
 import type { Dispatcher } from 'undici'
+import { isCoded } from './relayed-headers.js'
+import { tokenCover } from './token-cover.js'
 import type { Upstream } from './upstream.js'
 
 export interface JsonAnswer {
@@ -20,7 +22,6 @@ export interface JsonCall {
 const MOST_BYTES = 5 * 1024 * 1024
 
 async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<string | null> {
-  const { 'content-encoding': coding = 'identity' } = headers
   const parts: Buffer[] = []
   let bytes = 0
   for await (const part of body) {
@@ -28,7 +29,7 @@ async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<strin
     parts.push(chunk)
     bytes += chunk.length
     // Leaving ends the call.
-    if (bytes > MOST_BYTES || coding !== 'identity') return null
+    if (bytes > MOST_BYTES || isCoded(headers['content-encoding'])) return null
   }
   return Buffer.concat(parts).toString()
 }
@@ -41,9 +42,13 @@ function jsonOf(text: string | null): unknown {
   }
 }
 
-/** Makes a function that calls the order source with JSON; it throws OrderSourceFailure. */
+/**
+ * Makes a function that calls the order source with JSON; it throws OrderSourceFailure. Where an
+ * answer quotes the token, asterisks stand in its place.
+ */
 export function jsonCalls({ baseUrl, basePath, token, dispatcher }: Upstream) {
   const { origin } = new URL(baseUrl)
+  const cover = tokenCover(token)
   return async ({ method, path, body, headers }: JsonCall): Promise<JsonAnswer> => {
     const answer = await dispatcher.request({
       origin,
@@ -60,6 +65,8 @@ export function jsonCalls({ baseUrl, basePath, token, dispatcher }: Upstream) {
       body: body === undefined ? null : JSON.stringify(body),
     })
     const { statusCode: status, headers: given } = answer
-    return { status, body: jsonOf(await textOf(answer)), link: String(given.link ?? '') }
+    const text = await textOf(answer)
+    const covered = text === null ? null : cover.over(text)
+    return { status, body: jsonOf(covered), link: String(given.link ?? '') }
   }
 }

@@ -111,7 +111,7 @@ export function offsetOrderSource(upstream: Upstream): OffsetOrderSource {
     spends: boolean,
   ): OrderSourceAnswer<T> | null {
     if (status >= 400 && status < 500 && (!spends || REFUSALS.includes(status))) {
-      return { outcome: 'refused', status, message: messageOf(body, upstream.token) }
+      return { outcome: 'refused', status, message: messageOf(body) }
     }
     if (status >= 500) return { outcome: spends ? 'unknown' : 'unreachable' }
     const value = status >= 200 && status < 300 ? read(body, link) : null

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import type { TokenCover } from './token-cover.js'
 
 /**
  * What goes up, if the caller has sent it: what describes the body, what the answer should be, and
@@ -55,6 +56,10 @@ export function headersUp(
   return headers
 }
 
+/** Whether a body is written in some coding, such as gzip, though none was asked for. */
+export const isCoded = (contentEncoding: string | string[] | number = ''): boolean =>
+  !/^(identity)?$/i.test(String(contentEncoding).trim())
+
 /** Nobody in particular asked, so the answer may be the same for all. */
 const isAnonymous = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   headers.authorization === undefined && headers.cookie === undefined
@@ -62,21 +67,27 @@ const isAnonymous = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
 /**
  * Headers of an answer of the order source, as they are handed on. Anything but JSON is to be saved,
  * never shown as a page of ours; only what a caller without credentials gets may be kept by caches.
+ * A header that quotes the token is left out.
  */
 export function headersDown(
   given: IncomingHttpHeaders,
   request: Pick<FastifyRequest, 'headers'>,
+  cover: TokenCover,
 ): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = {}
-  for (const name of DOWN) {
+  const valueOf = (name: string): string | undefined => {
     const value = textOf(given[name])
+    return value === undefined || cover.isIn(value) ? undefined : value
+  }
+  for (const name of DOWN) {
+    const value = valueOf(name)
     if (value !== undefined) headers[name] = value
   }
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) {
     headers['content-disposition'] = 'attachment'
     headers['content-security-policy'] = "sandbox; default-src 'none'; frame-ancestors 'none'"
   }
-  const cacheControl = textOf(given['cache-control'])
+  const cacheControl = valueOf('cache-control')
   if (cacheControl !== undefined && isAnonymous(request)) {
     headers['cache-control'] = cacheControl
     headers.vary = 'Accept, Accept-Language, Authorization, Cookie'

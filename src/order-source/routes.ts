@@ -1,13 +1,15 @@
 import httpProxy from '@fastify/http-proxy'
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { Problem } from '../plugins/problem.js'
 import { API_POLICY } from '../plugins/security.js'
 import { documentedCalls, type DocumentedCall } from './documented-calls.js'
 import { onBehalfOf } from './exchange.js'
 import { OrderSourceFailure } from './failure.js'
 import { addGate } from './gate.js'
-import { handOn } from './hand-on.js'
+import { handOn, replace } from './hand-on.js'
 import { RELAYED_METHODS, type PublicRoutes } from './public-routes.js'
-import { headersDown, headersUp, SET_BY_ANSWERS } from './relayed-headers.js'
+import { headersDown, headersUp, isCoded, SET_BY_ANSWERS } from './relayed-headers.js'
+import { tokenCover } from './token-cover.js'
 import type { Upstream } from './upstream.js'
 import { MOUNT } from './upstream-path.js'
 
@@ -32,7 +34,42 @@ function forgetFailedAnswers(scope: FastifyInstance): void {
   })
 }
 
-function proxyOptions({ baseUrl, token, dispatcher }: Upstream): httpProxy.FastifyHttpProxyOptions {
+/** What an error of the order source says of itself is for those who run the service. */
+function errorForStrangers(status: number, retryAfter: unknown): Problem {
+  const mayBeTold = typeof retryAfter === 'string' && /^\d{1,9}$/.test(retryAfter)
+  return new Problem(status, 'The order source answered with an error.', {
+    headers: {
+      'cache-control': 'no-store',
+      ...(mayBeTold ? { 'retry-after': retryAfter } : {}),
+    },
+  })
+}
+
+function proxyOptions(
+  scope: FastifyInstance,
+  { baseUrl, token, dispatcher }: Upstream,
+): httpProxy.FastifyHttpProxyOptions {
+  const cover = tokenCover(token)
+
+  /** Everybody may make a public call, so of those nobody has found out who asks. */
+  const isAdministrator = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> =>
+    request.knownAdministrator !== null ||
+    scope.requireAdministrator.call(scope, request, reply).then(
+      () => true,
+      () => false,
+    )
+
+  /** What is answered in the place of what the order source has; `null` where that is handed on. */
+  async function otherAnswer(request: FastifyRequest, reply: FastifyReply) {
+    // Nobody can tell what is in it.
+    if (isCoded(reply.getHeader('content-encoding'))) {
+      return new OrderSourceFailure('unusable', { wasSent: true })
+    }
+    const { statusCode } = reply
+    if (statusCode < 400 || (await isAdministrator(request, reply))) return null
+    return errorForStrangers(statusCode, reply.getHeader('retry-after'))
+  }
+
   return {
     upstream: baseUrl,
     prefix: MOUNT,
@@ -44,13 +81,20 @@ function proxyOptions({ baseUrl, token, dispatcher }: Upstream): httpProxy.Fasti
         ...options,
         rewriteRequestHeaders: (_request, headers) =>
           onBehalfOf(reply.raw, headersUp(headers, { id, token, hasBody: body !== undefined })),
+        onResponse(_request, _reply, { stream }) {
+          // It may break off before anybody reads it; whoever then does is told.
+          stream.on('error', () => undefined)
+          void otherAnswer(request, reply).then((other) => {
+            if (other === null) handOn(reply, stream, cover.stream())
+            else replace(reply, stream, other)
+          })
+        },
       })
     },
     replyOptions: {
       // Sending again is decided where it is known whether anything was sent.
       retryDelay: () => null,
-      rewriteHeaders: (headers, request) => headersDown(headers, request ?? { headers: {} }),
-      onResponse: (_request, reply, { stream }) => handOn(reply, stream),
+      rewriteHeaders: (headers, request) => headersDown(headers, request ?? { headers: {} }, cover),
       onError: (reply, { error }) => void reply.send(error.cause ?? error),
     },
   }
@@ -65,7 +109,7 @@ const routes: FastifyPluginAsync<RelayOptions> = async (scope, { upstream, publi
           route.schema = call.schema
         })
       }
-      await inner.register(httpProxy, { ...proxyOptions(upstream), routes, httpMethods })
+      await inner.register(httpProxy, { ...proxyOptions(scope, upstream), routes, httpMethods })
     })
   }
 

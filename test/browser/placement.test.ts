@@ -182,17 +182,64 @@ t.test('what becomes of an attempt shows by itself on the page of somebody else'
   t.equal(placed(orderNumber), 1)
 })
 
+t.test('the steps work on pages of their own, too', async (t) => {
+  const { page } = await portal(t)
+  const { id, orderNumber } = await enter()
+  await page.goto(`${url}/admin/orders/${id}/placement`)
+  await page.getByLabel('Blue Carbon').check()
+  await page.getByRole('button', { name: 'Ask for the price' }).click()
+  await page.getByRole('button', { name: /^Place it for/ }).click()
+  await page.locator('.verdict', { hasText: 'Agrees' }).waitFor()
+  t.equal(placed(orderNumber), 1)
+
+  const { id: other } = await enter()
+  standIn.fault = 503
+  await page.goto(`${url}/admin/orders/${other}/placement`)
+  await page.getByText('does not answer').waitFor()
+  standIn.fault = null
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('button', { name: 'Ask for the price' }).waitFor()
+})
+
+t.test('a long note leaves the columns their widths', async (t) => {
+  const { page } = await portal(t)
+  const { orderNumber } = await enter()
+  standIn.ledger.enter([
+    {
+      id: 'noted',
+      createdAt: new Date().toISOString(),
+      tons: 1.6036,
+      portfolioId: 1,
+      amountCharged: 4009,
+      currency: 'EUR',
+      note: orderNumber + 'n'.repeat(3_000),
+      source: 'API',
+    },
+  ])
+  const { id } = await enter({ orderSourceId: 'noted' })
+  await page.goto(`${url}/admin/orders/${id}`)
+  await page.locator('.comparison').waitFor()
+  const widths = await page
+    .locator('.comparison tbody tr:first-child > *')
+    .evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().width))
+  t.ok(
+    widths.every((width) => width > 60),
+    widths.join(', '),
+  )
+  t.ok(((await page.locator('.comparison').boundingBox())?.height ?? 0) < 700)
+})
+
 t.test('a record that cannot be read is asked for again', async (t) => {
   const { page } = await portal(t)
   const { id } = await enter({ orderSourceId: '1', co2eKg: 1000 })
   standIn.fault = 503
   await page.goto(`${url}/admin/orders/${id}`)
-  await page.locator('.source-notice').waitFor()
-  t.match(await page.locator('.source-notice').innerText(), /does not answer.*Try again/s)
+  await page.locator('.record .source-notice').waitFor()
+  t.match(await page.locator('.record .source-notice').innerText(), /does not answer.*Try again/s)
   standIn.fault = null
-  await page.locator('.source-notice').getByRole('button', { name: 'Try again' }).click()
+  await page.locator('.record .source-notice').getByRole('button', { name: 'Try again' }).click()
   await page.locator('.verdict').waitFor()
-  t.equal(await page.locator('.verdict').innerText(), 'Differs in CO₂e and amount')
+  t.equal(await page.locator('.verdict').innerText(), 'Differs in CO₂e, amount, and note')
 })
 
 for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
@@ -237,11 +284,13 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
         await page.goto(`${url}/admin/orders/${known.id}`)
         await page.locator(shows).waitFor()
         await check(name)
+        // Else every list would lack it from then on.
+        await ann.call('PATCH', `${ORDERS}/${known.id}`, { orderSourceId: null })
       }
       await record('1', '.verdict', 'another amount')
-      await record('no-such', '.source-notice', 'not found there')
+      await record('no-such', '.record .source-notice', 'not found there')
       standIn.fault = 503
-      await record('1', '.source-notice', 'away')
+      await record('1', '.record .source-notice', 'away')
       standIn.fault = null
     })
   }

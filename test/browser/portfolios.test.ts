@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { BrowserContext, Page } from 'playwright-core'
+import { PNG } from 'pngjs'
 import t, { type Test } from 'tap'
 import { PORTFOLIOS } from '../../src/order-source/stand-in/stand-in-portfolios.js'
 import { minorUnitDigits } from '../../src/orders/minor-unit.js'
@@ -149,6 +150,8 @@ t.test('what the order source writes is text, and links lead to https only', asy
       project('script', 'javascript:alert(1)'),
       project('data', 'data:text/html,x'),
       project('plain', 'http://example.com/'),
+      project('credentials', 'https://user:pw@evil.example/'),
+      project('name', 'https://user@evil.example/'),
       project('object', { href: 'https://example.com' }),
       project('secure', 'https://example.com/project?a=1'),
       project(hostile, 'https://user@'),
@@ -222,6 +225,51 @@ t.test('nonsense, errors and silence leave the result as it is', async (t) => {
     )
     await context.close()
   }
+})
+
+t.test('long texts are cut at a word, and say so', async (t) => {
+  upstream.answer = offering({
+    name: `${'name '.repeat(24)}end`,
+    description: 'words '.repeat(100),
+    pricePerTonMinor: 100,
+    currency: 'USD',
+  })
+  const { page } = await phone(t)
+  await page.goto(url + ONE_TONNE)
+  await page.locator('.portfolios').waitFor()
+  t.match(await page.locator('.portfolios h4').textContent(), /^(name ){22,23}name…$/)
+  t.match(await page.locator('.portfolios .about').textContent(), /^(words ){48}words…$/)
+})
+
+t.test('a long name, a wide price and stacked marks keep their places', async (t) => {
+  const stacked = `Z${'\u0301\u0302'.repeat(50)}`
+  const priced = { pricePerTonMinor: 12_800_000_000_000, currency: 'JPY' }
+  upstream.answer = offering(
+    { name: 'Wetlands of the far northern shore '.repeat(3), ...priced },
+    { name: stacked, description: stacked, ...priced },
+    { name: 'Reef', pricePerTonMinor: 2000, currency: 'EUR' },
+  )
+  const { page } = await phone(t)
+  await page.goto(url + ONE_TONNE)
+  await page.locator('.portfolios').waitFor()
+  const boxOf = async (offer: number, part: string) => {
+    const box = await page.locator(`.portfolios > li:nth-child(${offer}) ${part}`).boundingBox()
+    if (box === null) throw new Error(`${part} is not seen`)
+    return box
+  }
+  const [name, price] = [await boxOf(1, 'h4'), await boxOf(1, '.price')]
+  t.ok(price.y >= name.y + name.height - 1, 'the price stands below')
+  t.ok(name.width > 250, `${name.width} px for the name`)
+  const [short, beside] = [await boxOf(3, 'h4'), await boxOf(3, '.price')]
+  t.ok(Math.abs(short.y - beside.y) < 4, 'a short name has its price beside it')
+
+  const inkAbove = async (name: string) => {
+    const { x, y } = await boxOf(2, 'h4')
+    const clip = { x, y: y - 12, width: 60, height: 8 }
+    const { data } = PNG.sync.read(await page.screenshot({ clip, fullPage: true }))
+    t.equal(new Set(Array.from({ length: data.length / 4 }, (_, i) => data[i * 4])).size, 1, name)
+  }
+  await inkAbove('nothing is painted over the offer above')
 })
 
 t.test('hostile amounts of everything are cut short', async (t) => {

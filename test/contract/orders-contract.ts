@@ -633,8 +633,13 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
     const read = ({ call }: OrderApi) => call('GET', `${ORDERS}/${order.id}`)
     await until(async () => (await read(second)).status === 200)
 
-    const send = async ({ url }: OrderApi, path: string, fields: Record<string, string> = {}) => {
-      const answer = await fetch(`${url}/admin/orders/${order.id}/placement${path}`, {
+    const send = async (
+      { url }: OrderApi,
+      path: string,
+      fields: Record<string, string> = {},
+      id: string = order.id,
+    ) => {
+      const answer = await fetch(`${url}/admin/orders/${id}/placement${path}`, {
         method: 'POST',
         redirect: 'manual',
         headers: { authorization: `Bearer ${await logIn(url)}` },
@@ -680,6 +685,14 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
     t.match((await read(second)).body, { orderSourceId: '1', version: version + 1 })
     t.equal((await steps(second))[0], 'placed')
     await until(async () => (await read(first)).body.orderSourceId === '1')
+
+    // A list without what another process knows to be there proves nothing.
+    const { body: next } = await first.call('POST', ORDERS, newOrder({ status: 'paid' }))
+    standIn.fault = 'silence instead of the order'
+    t.equal(await send(first, '', { ...confirmed, version: '1' }, next.id), 504)
+    standIn.fault = null
+    ;(standIn.ledger.orders as unknown[]).splice(0)
+    t.equal(await send(first, '/look', {}, next.id), 502)
     check?.(environment)
   })
 }

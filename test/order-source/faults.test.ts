@@ -6,6 +6,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/project-root.js'
 import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
@@ -320,16 +321,25 @@ t.test('an answer that trickles is cut in the end', async (t) => {
   await comes(() => upstream.open() === 0)
 })
 
-t.test('a coding that does not hold is the caller’s to notice', async (t) => {
+t.test('an answer in a coding that nobody asked for is not handed on', async (t) => {
   const upstream = await recordingUpstream(t)
-  upstream.answer = (_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
-    response.end('{"not":"gzip"}')
+  const body = gzipSync('{"token":"in here"}')
+  upstream.answer = (request, response) => {
+    t.equal(request.headers['accept-encoding'], 'identity')
+    response.writeHead(request.url?.includes('bad') ? 500 : 200, {
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'content-length': body.length,
+    })
+    response.end(body)
   }
   const { call } = await startRelay(t, upstream.url)
-  const answer = await call('GET', '/portfolios', { 'accept-encoding': 'gzip, br' })
-  t.match(answer, { status: 200, headers: { 'content-encoding': 'gzip' } })
-  t.equal(answer.body.toString(), '{"not":"gzip"}')
+  for (const path of ['/portfolios', '/portfolios?bad']) {
+    const answer = await call('GET', path, { 'accept-encoding': 'identity' })
+    t.equal(answer.status, 502)
+    t.equal(answer.headers['content-encoding'], undefined)
+    t.match(answer.body.toString(), 'an answer that cannot be handed on')
+  }
 })
 
 // Callers who leave, and bodies that do not end

@@ -179,8 +179,11 @@ t.test('words of the order source are one line, short, and without our token', a
     ['{"message":"No\\ncredit\\u0007 \\u202eleft"}', 'No credit left'],
     ['{"errorMessage":"Pay first"}', 'Pay first'],
     ['{"title":"x","detail":"Pay first"}', 'Pay first'],
-    [`{"message":"token ${UPSTREAM_TOKEN} is poor"}`, 'token … is poor'],
-    [`{"message":"${'long '.repeat(500)}"}`, 'long '.repeat(60)],
+    [
+      `{"message":"token ${UPSTREAM_TOKEN} is poor"}`,
+      `token ${'*'.repeat(UPSTREAM_TOKEN.length)} is poor`,
+    ],
+    [`{"message":"${'long '.repeat(500)}"}`, `${'long '.repeat(58)}long…`],
     ['{"message":{"en":"x"}}', ''],
     ['"text"', ''],
     ['null', ''],

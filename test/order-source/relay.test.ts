@@ -679,3 +679,122 @@ t.test('neither token nor address of the order source is seen anywhere', async (
   t.notMatch(everything, new URL(upstream.url).port)
   t.ok(log.length > 10)
 })
+
+t.test('strangers get no words of the order source’s errors, administrators do', async (t) => {
+  const { url, upstream, bearer } = await startRelay(t)
+  const words = '{"message":"pg at db.internal:5432"}'
+  for (const status of [400, 403, 404, 429, 500, 503, 599]) {
+    for (const retryAfter of ['7', 'db.internal']) {
+      upstream.answer = (_request, response) => {
+        response.writeHead(status, {
+          'content-type': 'text/html; at=db.internal',
+          'content-length': words.length,
+          'retry-after': retryAfter,
+          'cache-control': 'public, max-age=3600',
+          etag: '"db.internal"',
+        })
+        response.end(words)
+      }
+      for (const headers of [{}, { authorization: 'Bearer nonsense' }, { cookie: 'clearwake=x' }]) {
+        const answer = await wire(`${url}${MOUNT}/portfolios`, { headers })
+        t.equal(answer.status, status)
+        t.match(problemOf(answer), { status, detail: 'The order source answered with an error.' })
+        t.match(answer.headers, {
+          'content-type': /^application\/problem\+json/,
+          'cache-control': 'no-store',
+          'retry-after': retryAfter === '7' ? '7' : undefined,
+        })
+        t.notMatch(JSON.stringify(answer.headers) + answer.body.toString(), /db\.internal/)
+      }
+      const known = await wire(`${url}${MOUNT}/portfolios`, { headers: bearer })
+      t.equal(known.status, status)
+      t.equal(known.body.toString(), words)
+    }
+  }
+  const head = await wire(`${url}${MOUNT}/portfolios`, { method: 'HEAD' })
+  t.equal(head.status, 599)
+  t.notMatch(JSON.stringify(head.headers), /db\.internal/)
+
+  upstream.answer = (_request, response) => {
+    response.writeHead(500, { 'content-type': 'text/plain' })
+    const more = () => {
+      while (!response.destroyed && response.write('db.internal '.repeat(10_000)));
+    }
+    response.on('drain', more)
+    more()
+  }
+  const endless = await wire(`${url}${MOUNT}/portfolios`)
+  t.equal(endless.status, 500)
+  t.notMatch(endless.body.toString(), /db\.internal/)
+
+  upstream.answer = (_request, response) => {
+    response.writeHead(500, { 'content-type': 'text/plain' }).write('db.internal')
+  }
+  const beganAt = performance.now()
+  t.equal((await wire(`${url}${MOUNT}/portfolios`)).status, 500)
+  t.ok(performance.now() - beganAt < 5_000, 'nobody waits for a body that is not handed on')
+})
+
+t.test('the token is not handed on, however an answer quotes it', async (t) => {
+  const secret = 'ab/ab+abc/'
+  const { url, upstream, bearer } = await startRelay(t, { ORDERSOURCE_API_TOKEN: secret })
+  const quoted = [
+    secret,
+    'ab\\/ab+abc\\/',
+    'ab\\\\/ab+abc\\\\/',
+    'ab\\\\\\/ab+abc\\\\\\/',
+    encodeURIComponent(secret),
+  ]
+  const stars = quoted.map(({ length }) => '*'.repeat(length))
+  const text = `${quoted.join(' ')}${quoted.join('')} ab/ab ${secret.slice(0, -1)}`
+  const covered = `${stars.join(' ')}${stars.join('')} ab/ab ${secret.slice(0, -1)}`
+  for (const status of [200, 202, 404, 500]) {
+    for (const length of [{}, { 'content-length': text.length }]) {
+      upstream.answer = (_request, response) => {
+        response.writeHead(status, {
+          'content-type': 'application/json',
+          etag: `"${secret}"`,
+          'content-language': encodeURIComponent(secret),
+          'cache-control': `x="${secret}"`,
+          ...length,
+        })
+        response.end(text)
+      }
+      for (const headers of [{}, bearer]) {
+        const answer = await wire(`${url}${MOUNT}/portfolios`, { headers })
+        t.equal(answer.status, status)
+        for (const quote of quoted) {
+          t.notOk((JSON.stringify(answer.headers) + answer.body.toString()).includes(quote))
+        }
+        if (headers === bearer) t.equal(answer.body.toString(), covered)
+      }
+    }
+  }
+  for (let at = 1; at < text.length; at++) {
+    upstream.answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.write(text.slice(0, at), () => setImmediate(() => response.end(text.slice(at))))
+    }
+    const answer = await wire(`${url}${MOUNT}/portfolios`)
+    t.equal(answer.body.toString(), covered, `in two pieces, at ${at}`)
+  }
+  upstream.answer = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const next = (at: number) => {
+      if (at === text.length) response.end()
+      else response.write(text.charAt(at), () => setImmediate(next, at + 1))
+    }
+    next(0)
+  }
+  t.equal((await wire(`${url}${MOUNT}/portfolios`)).body.toString(), covered, 'letter by letter')
+
+  const size = (secret.length + 1) * 1_000_000
+  const filling = Buffer.alloc(size, `.${secret}`)
+  upstream.answer = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': size })
+    response.end(filling)
+  }
+  const large = await wire(`${url}${MOUNT}/portfolios`)
+  t.equal(large.body.length, size)
+  t.ok(large.body.equals(Buffer.alloc(size, `.${'*'.repeat(secret.length)}`)))
+})

@@ -96,6 +96,24 @@ function refusalOf(t: Test, path: string): string {
   return 'it was opened'
 }
 
+t.test('a book of the first layout is brought up to date, with what is in it', async (t) => {
+  const path = bookPath(temporaryFolder(t))
+  const before = openOrderBook({ path, timeZone: 'UTC' })
+  await before.create(newOrder({ orderSourceId: 'off_1' }), 'ann')
+  await before.close()
+  const db = new Database(path)
+  db.exec('DROP INDEX orders_by_source_id; DROP INDEX changes_placed')
+  db.pragma('user_version = 1')
+  db.close()
+
+  const book = openOrderBook({ path, timeZone: 'UTC' })
+  t.teardown(() => book.close())
+  t.match(book.withOrderSourceId('off_1'), [{ orderSourceId: 'off_1' }])
+  t.match(book.offsetOrdersBesides(['off_2']), [{ orderSourceId: 'off_1' }])
+  t.same(book.offsetOrdersBesides(['off_1']), [])
+  checkBook(path)
+})
+
 t.test(
   'a file that is no order book, a damaged or a newer one is refused, and stays untouched',
   async (t) => {

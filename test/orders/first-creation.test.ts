@@ -146,7 +146,7 @@ t.test('a book that lacks a part is refused by its name', async (t) => {
   for (const [change, part] of [
     ['DROP TABLE sums', 'table sums'],
     ['DROP INDEX orders_by_kind', 'index orders_by_kind'],
-    ['ALTER TABLE changes DROP COLUMN changes', 'column changes.changes'],
+    ['ALTER TABLE changes DROP COLUMN "by"', 'column changes.by'],
   ] as const) {
     const path = await bookWithOrders(t)
     const db = new Database(path)

@@ -222,7 +222,10 @@ t.test(
     t.match(seen(refused), /The order source refuses: nothing was ordered Insufficient credits/)
     t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
     const page = seen(await ann.get(`/admin/orders/${id}`))
-    t.match(page, /Last time: Insufficient credits: top up your balance\. Place it there…/)
+    t.match(
+      page,
+      /Last time: Insufficient credits: top up your balance\. \d+ \w+ \d{4}, \d\d:\d\d , status 402, by admin@example\.com Place it there…/,
+    )
     t.match(page, /Order source : not placed: Insufficient credits/)
 
     const small = await enter(ann, { co2eKg: 1 })
@@ -472,9 +475,10 @@ t.test('a process that is killed after sending leaves what it did to be seen', a
     () => 'cut',
   )
   await until(async () => standIn.ledger.orders.length === 1)
+  const gone = once(child, 'exit')
   child.kill('SIGKILL')
   t.equal(await lost, 'cut')
-  await once(child, 'exit')
+  await gone
   standIn.fault = null
 
   const { ann } = await startReaders(t, { ...pointedAt(standIn.url), DATA_DIR })
@@ -566,6 +570,7 @@ async function scriptedSource(t: Test, answerTo: (asked: Asked) => unknown): Pro
 async function startOdd(
   t: Test,
   odd: { quote?: object; placed?: object; record?: object; list?: object; wait?: Promise<void> },
+  more: NodeJS.ProcessEnv = {},
 ) {
   const sent: any[] = []
   const url = await scriptedSource(t, async ({ method, url, body }) => {
@@ -578,7 +583,7 @@ async function startOdd(
     await odd.wait
     return { ...QUOTE, id: `src-${sent.length}`, ...odd.placed }
   })
-  const settings = { ...pointedAt(url), ORDERSOURCE_TIMEOUT_MS: '5000' }
+  const settings = { ...pointedAt(url), ORDERSOURCE_TIMEOUT_MS: '5000', ...more }
   return { sent, ...(await startReaders(t, settings)) }
 }
 
@@ -690,15 +695,122 @@ t.test('a list that is not whole releases nothing', async (t) => {
   t.equal(sent.length, 1)
 })
 
-t.test('a list without what is known to be there is not whole', async (t) => {
+t.test('a list without what is known to be there is not whole, after a restart too', async (t) => {
   const placed: { id: string | null } = { id: 'src-1' }
-  const { ann } = await startOdd(t, { placed })
-  const bought = await enter(ann)
-  t.equal((await ann.post(placementOf(bought.id), CONFIRMED)).status, 303)
+  const list: { offsetOrders: object[] } = { offsetOrders: [] }
+  const DATA_DIR = temporaryFolder(t)
+  const before = await startOdd(t, { placed, list }, { DATA_DIR })
+  const bought = await enter(before.ann)
+  t.equal((await before.ann.post(placementOf(bought.id), CONFIRMED)).status, 303)
+  const byHand = await enter(before.ann, { orderSourceId: 'hand-1' })
   placed.id = null
+  const { id } = await enter(before.ann)
+  t.equal((await before.ann.post(placementOf(id), CONFIRMED)).status, 504)
+  await before.app.close()
+
+  const { ann } = await startOdd(t, { list }, { DATA_DIR })
+  const look = async () => seen(await ann.post(`${placementOf(id)}/look`, {}))
+  const listed = (...ids: string[]) => {
+    list.offsetOrders = ids.map((id) => ({ ...QUOTE, id }))
+  }
+  t.match(
+    await look(),
+    new RegExp(
+      `which is not whole It lacks hand-1 \\(${byHand.orderNumber}\\) and src-1 \\(${bought.orderNumber}\\)\\.`,
+    ),
+  )
+  listed('src-1')
+  t.match(await look(), /It lacks hand-1 \(CW-\d+\)\./)
+  listed('hand-1')
+  t.match(await look(), /It lacks src-1/)
+  await ann.call('PATCH', `${ORDERS}/${bought.id}`, { orderSourceId: 'something-else' })
+  t.match(
+    await look(),
+    /It lacks something-else \(CW-\d+\) and src-1/,
+    'what was placed stays known',
+  )
+  listed('hand-1', 'src-1', 'something-else')
+  t.match(await look(), /it was not there\. It may still be on its way/)
+
+  await ann.call('PATCH', `${ORDERS}/${bought.id}`, { orderSourceId: null })
+  listed('hand-1')
+  t.match(await look(), /It lacks src-1/)
+  const released = await ann.post(`${placementOf(bought.id)}/release`, { bought: 'src-1' })
+  t.equal(released.status, 303)
+  t.match(await look(), /it was not there/, 'what somebody has let go of need not be there')
+
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await enter(ann, { orderSourceId: name })
+  t.match(await look(), /It lacks e \(CW-\d+\), d \(CW-\d+\), c \(CW-\d+\), and 2 more\./)
+})
+
+t.test('two orders with one id at the order source are told of each other', async (t) => {
+  const { ann } = await startOdd(t, { record: { ...QUOTE, id: 'src-1' } })
+  const bought = await enter(ann)
+  const other = await enter(ann)
+  t.equal((await ann.post(placementOf(bought.id), CONFIRMED)).status, 303)
+  t.notMatch(seen(await ann.get(`/admin/orders/${bought.id}`)), /the same id/)
+
+  const edit = `/admin/orders/${other.id}/edit?group=source`
+  const saved = await ann.post(edit, { version: '1', orderSourceId: 'src-1' }, HTMX)
+  t.equal(saved.status, 200)
+  t.match(seen(saved), new RegExp(`${bought.orderNumber} has the same id there`))
+  const page = await ann.get(`/admin/orders/${bought.id}`)
+  t.match(seen(page), new RegExp(`${other.orderNumber} has the same id there`))
+  t.match(page.text, new RegExp(`<a href="/admin/orders/${other.id}">${other.orderNumber}</a>`))
+
+  const third = await enter(ann)
+  t.equal((await ann.post(placementOf(third.id), CONFIRMED)).status, 303)
+  t.notMatch(seen(await ann.get(`/admin/orders/${third.id}`)), /the same id/, 'src-2')
+  await ann.call('PATCH', `${ORDERS}/${third.id}`, { orderSourceId: 'src-1' })
+  t.match(
+    seen(await ann.get(`/admin/orders/${third.id}`)),
+    new RegExp(`${bought.orderNumber} and ${other.orderNumber} have the same id there`),
+  )
+})
+
+t.test('an id that the order source gives twice is told when it comes', async (t) => {
+  const { ann } = await startOdd(t, { placed: { id: 'src-1' } })
+  const [first, second] = [await enter(ann), await enter(ann)]
+  for (const { id } of [first, second]) {
+    t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 303)
+  }
+  const page = seen(await ann.get(`/admin/orders/${second.id}`))
+  t.match(page, /was placed at the order source, but not as you confirmed it/)
+  t.match(page, new RegExp(`${first.orderNumber} has the same id there`))
+})
+
+t.test('a note at the order source that names another order is marked, and cut', async (t) => {
+  const odd = { record: {} }
+  const { ann } = await startOdd(t, odd)
+  const { id, orderNumber } = await enter(ann, { orderSourceId: 'x', currency: 'EUR' })
+  const beside = async (note: string) => {
+    odd.record = { id: 'x', tons: 1.6036, amountCharged: 4009, currency: 'EUR', note }
+    return seen(await ann.get(`/admin/orders/${id}/source-record`))
+  }
+  t.match(
+    await beside('CW-009999 0123456789abcdef'),
+    new RegExp(`Differs in note .*names CW-009999 here: ${orderNumber}`),
+  )
+  for (const note of [`${orderNumber} and CW-009999`, 'quay 3', 'CW-1', `x${orderNumber}`]) {
+    t.match(await beside(note), /Agrees with this order/, note)
+  }
+  t.match(await beside('n'.repeat(3_000)), / n{199}… /)
+  t.match(await beside('words '.repeat(300)), / (words ){32}words… /)
+})
+
+t.test('a price that is not tons times the price of a tonne is warned of', async (t) => {
+  const quote: { amountCharged?: number } = {}
+  const { ann } = await startOdd(t, { quote })
   const { id } = await enter(ann)
-  t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 504)
-  t.match(seen(await ann.post(`${placementOf(id)}/look`, {})), /which is not whole/)
+  const price = async () => seen((await confirmation(ann, id)).page)
+  for (const amountCharged of [3207, 3208, 3209]) {
+    quote.amountCharged = amountCharged
+    t.notMatch(await price(), /it should be/, 'a rounded price')
+  }
+  for (const amountCharged of [0, 3200, 3216, 320_720]) {
+    quote.amountCharged = amountCharged
+    t.match(await price(), /At €20\.00 a tonne it should be €32\.08/)
+  }
 })
 
 t.test('what the order source writes is text', async (t) => {

@@ -103,6 +103,12 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   INSERT INTO settings VALUES ('time_zone', 'UTC'), ('next_order_number', '1');
   `,
+  `
+  CREATE INDEX orders_by_source_id ON orders (order_source_id) WHERE order_source_id IS NOT NULL;
+  -- Changes that tell that the order source has taken an order.
+  CREATE INDEX changes_placed ON changes (order_id, version)
+    WHERE instr(changes, '"state":"placed"') > 0;
+  `,
 ]
 
 /** The layout that this version of Clearwake writes. */

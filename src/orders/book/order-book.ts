@@ -11,10 +11,11 @@ import {
 } from '../order-changes.js'
 import type { OrderFilters } from '../order-filters.js'
 import { parseOrderId } from '../order-id.js'
-import { steppedOrder, type Placement } from '../placement/placement.js'
+import { isLetGo, steppedOrder, type Placement } from '../placement/placement.js'
 import { bookCondition } from './book-condition.js'
 import { asBookError, codeOf, reasonOf } from './book-error.js'
 import { CHECKED_AT_ONCE, integrityCheck, isCheckedAtOnce } from './integrity.js'
+import { offsetOrderIds, type KnownOffsetOrder } from './offset-order-ids.js'
 import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
 import { orderNumbers } from './order-numbers.js'
@@ -112,6 +113,7 @@ export function openOrderBook(options: Options) {
   const reader = orderReader(reading)
   const finder = orderFinder(reading, calendar)
   const rollUps = rollUpReader(reading)
+  const offsetOrders = offsetOrderIds(reading)
   const search = searchThread(path, timeZone)
   const condition = bookCondition(path, remedy, onDamage)
   const integrity = isCheckedAtOnce(path, checkedAtOnce) ? null : integrityCheck(path, condition)
@@ -218,6 +220,23 @@ export function openOrderBook(options: Options) {
       const key = parseOrderId(id)
       return atOneMoment(() => (key === null ? null : reader.history(key)))
     },
+    /** The orders that have an id at the order source, which should be one. */
+    withOrderSourceId: (orderSourceId: string): KnownOffsetOrder[] =>
+      atOneMoment(() => offsetOrders.withId(orderSourceId)),
+    /**
+     * Orders known to be at the order source under other ids than some: those that have one, and
+     * those that were placed from here, unless somebody has let go of them. The latest first.
+     */
+    offsetOrdersBesides: (ids: string[]): KnownOffsetOrder[] =>
+      atOneMoment(() =>
+        offsetOrders
+          .besides(ids)
+          .filter(
+            ({ id, orderSourceId }) =>
+              reader.get(id)?.orderSourceId === orderSourceId ||
+              !isLetGo(reader.history(id) ?? [], orderSourceId),
+          ),
+      ),
     /** The currencies that there are orders in. */
     currencies: (): string[] =>
       [...new Set(rollUps.counts({ from: null, to: null }).map(({ currency }) => currency))].sort(),

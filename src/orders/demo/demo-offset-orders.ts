@@ -6,13 +6,16 @@ import type { Order } from '../order.js'
 import { isOpen, placementIn, type Placement } from '../placement/placement.js'
 import { tonsOf } from '../placement/placing.js'
 
-/** As many of the latest orders does the stand-in know. */
-const HOW_MANY = 400
+/** More than a demonstration has. */
+const MOST_ORDERS = 10_000
 const HALF_AN_HOUR_MS = 30 * 60 * 1000
 const [HARBOUR_MIX, BLUE_CARBON] = PORTFOLIOS
 
-async function latest(book: OrderBook, status: Order['status'][]): Promise<Order[]> {
-  const { items } = await book.list({ status }, { sort: '-placedAt', offset: 0, limit: HOW_MANY })
+async function latest(book: OrderBook, status: Order['status'][] = []): Promise<Order[]> {
+  const { items } = await book.list(
+    { status },
+    { sort: '-placedAt', offset: 0, limit: MOST_ORDERS },
+  )
   return items
 }
 
@@ -73,7 +76,7 @@ export interface DemoOffsetOrders {
 
 /** Makes an order source's side of the orders in a book: it has them all, save for some. */
 export async function demoOffsetOrders(book: OrderBook): Promise<DemoOffsetOrders> {
-  const orders = await latest(book, ['processing', 'fulfilled', 'refunded'])
+  const orders = await latest(book)
   const [differing, missing] = orders.filter(({ orderSourceId }) =>
     orderSourceId?.startsWith('off_'),
   )

@@ -167,6 +167,8 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
     get: (id) => reading((book) => book.get(id)),
     history: (id) => reading((book) => book.history(id)),
     currencies: () => (renewing === null ? copy.book.currencies() : []),
+    withOrderSourceId: (orderSourceId) => reading((book) => book.withOrderSourceId(orderSourceId)),
+    offsetOrdersBesides: (ids) => reading((book) => book.offsetOrdersBesides(ids)),
     async list(filters, slice) {
       try {
         return await reading((book) => book.list(filters, slice))

@@ -58,6 +58,12 @@ export function orderAnswers(book: OrderBook, placing: Placing | null) {
     return left && order && isMessageCode(left.code) ? messageOf(request, left.code, order) : null
   }
 
+  /** Other orders with the same id at the order source. */
+  const sharersOf = ({ id, orderSourceId }: Order) =>
+    orderSourceId === null
+      ? []
+      : book.withOrderSourceId(orderSourceId).filter((other) => String(other.id) !== id)
+
   /** Answers with the order's page, or with the parts of it that a change has touched. */
   async function show(
     request: OrderRequest,
@@ -82,7 +88,16 @@ export function orderAnswers(book: OrderBook, placing: Placing | null) {
       { page: 'orders/order', fragment: 'orders/_order-parts' },
       {
         administrator: request.administrator,
-        order: orderView({ order, history, place: at, figures, timeZone, placing, ...told }),
+        order: orderView({
+          order,
+          history,
+          place: at,
+          figures,
+          timeZone,
+          placing,
+          sharers: sharersOf(order),
+          ...told,
+        }),
         group,
         isWhole,
         currencies: told.form && currencyChoices(book.currencies(), locale),
@@ -125,5 +140,5 @@ export function orderAnswers(book: OrderBook, placing: Placing | null) {
     }
   }
 
-  return { figuresOf, missing, show, done, overtaken }
+  return { figuresOf, missing, show, done, overtaken, sharersOf }
 }

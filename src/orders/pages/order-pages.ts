@@ -112,6 +112,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
           figures: figuresOf(request),
           timeZone,
           placing,
+          sharers: [],
         }),
       },
     )

@@ -9,7 +9,7 @@ import { movesFrom, type OrderStatus } from '../order-status.js'
 import { STATUS_NAMES } from './order-words.js'
 import type { Order } from '../order.js'
 import type { Placing } from '../placement/placing.js'
-import { placementView, type SourceNotice } from './placement-view.js'
+import { placementView, type Sharer, type SourceNotice } from './placement-view.js'
 import { tripView } from './trip-view.js'
 
 const GROUP_TITLES: Record<EditGroup, string> = {
@@ -68,6 +68,8 @@ interface Shown extends Telling {
   timeZone: string
   /** Whatever places orders at the order source; `null` where there is none */
   placing: Placing | null
+  /** Other orders with its id at the order source */
+  sharers: readonly Sharer[]
 }
 
 /** Fields of a form that somebody else has changed to something other than what was typed. */

@@ -1,9 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Amount, Portfolio } from '../../order-source/offset-order.js'
 import { priceFor } from '../../order-source/price.js'
+import { shortened } from '../../order-source/shortened.js'
 import adminPages from '../../plugins/admin-pages.js'
 import type { OrderBook } from '../book/order-book.js'
 import type { Order } from '../order.js'
+import { isProportionate } from '../placement/answer-check.js'
 import {
   boughtAs,
   isOpen,
@@ -11,12 +13,18 @@ import {
   placementIn,
   type Placement,
 } from '../placement/placement.js'
-import { tonsOf, type NoAnswer, type Placing, type Quote } from '../placement/placing.js'
+import {
+  tonsOf,
+  type LookOutcome,
+  type NoAnswer,
+  type Placing,
+  type Quote,
+} from '../placement/placing.js'
 import { versionIn } from './edit-form.js'
 import type { Figures } from './figures.js'
 import { placeUrl, readPlace } from './list-place.js'
 import { orderAnswers, type OrderRequest, type OrderRoute } from './order-answers.js'
-import { recordView, warningsOf, type SourceNotice } from './placement-view.js'
+import { inWords, recordView, warningsOf, type SourceNotice } from './placement-view.js'
 
 /** What an attempt, or looking for one, came to that was of no use. */
 const noAnswer = (what: string, answer: NoAnswer): SourceNotice =>
@@ -63,9 +71,23 @@ function noQuote(quote: Exclude<Quote, { outcome: 'quoted' }>, figures: Figures)
 const NOTHING_ORDERED = 'nothing was ordered'
 const NOTHING_KNOWN = 'nothing new is known'
 
-const NOT_WHOLE: SourceNotice = {
-  title: 'It is not in the list of the order source, which is not whole',
-  text: 'There are orders that it does not list here. Look there yourself: if you find it, enter its id.',
+/** As many of the orders that a list lacks are named. */
+const MOST_NAMED = 3
+
+/** Why it proves nothing that an order is not in a list. */
+function notWhole({ lacks }: Extract<LookOutcome, { outcome: 'not listed' }>): SourceNotice {
+  const title = 'It is not in the list of the order source, which is not whole'
+  const look = 'Look there yourself: if you find it, enter its id.'
+  if (lacks.length === 0) return { title, text: `There are more pages than it gives here. ${look}` }
+  const named = lacks
+    .slice(0, MOST_NAMED)
+    .map(({ orderNumber, orderSourceId }) => `${orderSourceId} (${orderNumber})`)
+  const more = lacks.length - named.length
+  const all = more > 0 ? [...named, `${more} more`] : named
+  return {
+    title,
+    text: `It lacks ${inWords(all)}. ${look} Should an id of those be wrong, mend it there, then look again here.`,
+  }
 }
 
 /** Why an order cannot be placed now, though somebody wanted to. */
@@ -81,6 +103,9 @@ function whyNot(order: Order, placement: Placement | null) {
     : { title: 'This order cannot be placed as it is', text: 'Nothing was ordered.' }
 }
 
+const MOST_OF_NAME = 120
+const MOST_OF_DESCRIPTION = 300
+
 function portfolioView(
   { id, name, description, pricePerTon, projects }: Portfolio,
   price: Amount | null,
@@ -89,11 +114,13 @@ function portfolioView(
   const money = ({ amountMinor, currency }: Amount) => figures.money(amountMinor, currency)
   return {
     id,
-    name,
-    description,
+    name: shortened(name, MOST_OF_NAME),
+    about: shortened(
+      description ?? projects.map((project) => project.name).join(', '),
+      MOST_OF_DESCRIPTION,
+    ),
     price: price && money(price),
     perTon: pricePerTon && money(pricePerTon),
-    projects: projects.map((project) => project.name),
   }
 }
 
@@ -112,7 +139,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
   { book, placing },
 ) => {
   await app.register(adminPages)
-  const { figuresOf, missing, show, done, overtaken } = orderAnswers(book, placing)
+  const { figuresOf, missing, show, done, overtaken, sharersOf } = orderAnswers(book, placing)
   const placementOf = (order: Order) => placementIn(book.history(order.id) ?? [])
 
   /** What the steps of placing an order say of it. */
@@ -164,9 +191,14 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       return step(request, order, 'failed', { failure: noQuote(quote, figures) })
     }
     const { portfolio, price } = quote
+    const { pricePerTon } = portfolio
+    const tons = tonsOf(order)
+    const usual = pricePerTon && priceFor(tons, pricePerTon)
+    const isOdd = pricePerTon !== null && !isProportionate({ ...price, tons }, pricePerTon)
     return step(request, order, 'confirm', {
       portfolio: portfolioView(portfolio, price, figures),
       price: { ...price, text: figures.money(price.amountMinor, price.currency) },
+      usualPrice: usual && isOdd ? figures.money(usual.amountMinor, usual.currency) : null,
     })
   }
 
@@ -227,7 +259,9 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
     switch (placed.outcome) {
       case 'placed': {
         const history = book.history(placed.order.id) ?? []
-        const isAsConfirmed = warningsOf(placed.order, history, figuresOf(request)).length === 0
+        const isAsConfirmed =
+          warningsOf(placed.order, history, figuresOf(request)).length === 0 &&
+          sharersOf(placed.order).length === 0
         return done(request, reply, placed.order, isAsConfirmed ? 'placed' : 'placed-otherwise')
       }
       case 'price changed': {
@@ -281,7 +315,10 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       case 'not there':
         return show(request, reply, order, { edited: 'source', wasNotThere: true })
       case 'not listed':
-        return show(request, reply.code(502), order, { edited: 'source', sourceNotice: NOT_WHOLE })
+        return show(request, reply.code(502), order, {
+          edited: 'source',
+          sourceNotice: notWhole(looked),
+        })
       case 'settled':
         return show(request, reply, order, { edited: 'source' })
       default: {
@@ -319,7 +356,10 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       case 'not there':
         return show(request, reply.code(409), order, { edited: 'source', wasNotThere: true })
       case 'not listed':
-        return show(request, reply.code(409), order, { edited: 'source', sourceNotice: NOT_WHOLE })
+        return show(request, reply.code(409), order, {
+          edited: 'source',
+          sourceNotice: notWhole(released),
+        })
       case 'settled':
         return show(request, reply, order, { edited: 'source' })
       default: {

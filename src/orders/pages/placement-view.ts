@@ -1,4 +1,6 @@
 import type { Amount, OffsetOrder, Portfolio } from '../../order-source/offset-order.js'
+import { shortened } from '../../order-source/shortened.js'
+import type { KnownOffsetOrder } from '../book/offset-order-ids.js'
 import type { HistoryEntry } from '../book/order-records.js'
 import type { Order } from '../order.js'
 import { amountIn, areSameTons, differencesOf } from '../placement/answer-check.js'
@@ -18,7 +20,12 @@ import { placeUrl, type ListPlace } from './list-place.js'
 export interface SourceNotice {
   title: string
   text: string
+  /** Other orders that it is about */
+  links?: { href: string; text: string }[]
 }
+
+/** Another order with the same id at the order source. */
+export type Sharer = Pick<KnownOffsetOrder, 'id' | 'orderNumber'>
 
 interface Shown {
   order: Order
@@ -26,11 +33,28 @@ interface Shown {
   place: ListPlace
   figures: Figures
   placing: Placing | null
+  sharers: readonly Sharer[]
   wasNotThere?: boolean
   sourceNotice?: SourceNotice
 }
 
-const inWords = (words: readonly string[]): string => new Intl.ListFormat('en').format(words)
+export const inWords = (words: readonly string[]): string => new Intl.ListFormat('en').format(words)
+
+/** Of orders with one id, all but one are not what was bought under it. */
+function sharing(sharers: readonly Sharer[], place: ListPlace): SourceNotice[] {
+  if (sharers.length === 0) return []
+  const numbers = sharers.map(({ orderNumber }) => orderNumber)
+  return [
+    {
+      title: `${inWords(numbers)} ${numbers.length === 1 ? 'has' : 'have'} the same id there`,
+      text: `It was bought for one order. Look at the order source for which one, then mend the id of the other${numbers.length === 1 ? '' : 's'}.`,
+      links: sharers.map(({ id, orderNumber }) => ({
+        href: placeUrl(place, `/admin/orders/${id}`),
+        text: orderNumber,
+      })),
+    },
+  ]
+}
 
 /** What nobody has confirmed of what was bought for an order; empty where all is well. */
 export function warningsOf(order: Order, history: HistoryEntry[], figures: Figures) {
@@ -59,7 +83,8 @@ export function warningsOf(order: Order, history: HistoryEntry[], figures: Figur
 
 /** How an order stands with the order source, and what can be done about it. */
 export function placementView(shown: Shown) {
-  const { order, history, place, figures, placing, wasNotThere = false, sourceNotice } = shown
+  const { order, history, place, figures, placing, sharers } = shown
+  const { wasNotThere = false, sourceNotice } = shown
   const path = `/admin/orders/${order.id}`
   const placement = placementIn(history)
   const moment = (at: string) => `${figures.date(at)}, ${figures.time(at)}`
@@ -73,11 +98,12 @@ export function placementView(shown: Shown) {
     open: null,
     refusal: null,
     notice: sourceNotice ?? null,
-    warnings: warningsOf(order, history, figures),
+    warnings: [...warningsOf(order, history, figures), ...sharing(sharers, place)],
   }
   if (placement === null) return view
   if (placement.state === 'refused' && view.place !== null) {
-    return { ...view, refusal: placement.reason ?? null }
+    const { reason = 'it was not ordered', status = null, sentAt: at, by } = placement
+    return { ...view, refusal: { reason, status, at, when: moment(at), by } }
   }
   if (!isOpen(order, placement)) return view
   const mayLastMs = placing?.mayLastMs(placement) ?? 0
@@ -109,6 +135,15 @@ export function placementView(shown: Shown) {
   }
 }
 
+/** As much of a note is shown. */
+const MOST_OF_NOTE = 200
+
+/** Orders of ours that a note names, though not the one that it should. */
+function othersIn(note: string, { orderNumber }: Order): string[] {
+  const named = new Set(note.match(/\bCW-\d{6,}\b/g))
+  return named.has(orderNumber) || note.includes(orderNumber) ? [] : [...named].slice(0, 3)
+}
+
 interface Row {
   label: string
   inText: string
@@ -117,6 +152,10 @@ interface Row {
   /** What our value is, where its label does not say it */
   meaning: string | null
   differs: boolean
+  /** What there is to say of the difference, where that is not plain */
+  mark?: string
+  /** Text that takes more room than a column has */
+  isLong?: boolean
 }
 
 /** An order beside what the order source has of it. */
@@ -149,6 +188,7 @@ export function recordView(
     agreed !== null &&
     latest !== null &&
     differencesOf({ ...agreed, tons: latest.tons }, latest).length > 0
+  const others = othersIn(theirs.note ?? '', order)
   const rows: Row[] = [
     {
       label: 'Id',
@@ -205,10 +245,18 @@ export function recordView(
     {
       label: 'Note',
       inText: 'note',
-      ours: agreed && `${order.orderNumber} ${agreed.reference}`,
-      theirs: theirs.note,
+      isLong: true,
+      ...(others.length > 0 ? { mark: `names ${inWords(others)}` } : {}),
+      ours: agreed
+        ? `${order.orderNumber} ${agreed.reference}`
+        : others.length > 0
+          ? order.orderNumber
+          : null,
+      theirs: theirs.note && shortened(theirs.note, MOST_OF_NOTE),
       meaning: null,
-      differs: agreed !== null && theirs.note !== null && !theirs.note.includes(agreed.reference),
+      differs:
+        others.length > 0 ||
+        (agreed !== null && theirs.note !== null && !theirs.note.includes(agreed.reference)),
     },
   ]
   const differing = rows.filter(({ differs }) => differs).map(({ inText }) => inText)

@@ -1,4 +1,5 @@
 import type { Amount, Charge } from '../../order-source/offset-order.js'
+import { priceFor } from '../../order-source/price.js'
 
 /** Sums of tons that differ by less are the same. */
 const LEAST_TONS = 1e-6
@@ -35,4 +36,16 @@ export function differencesOf(
     amount: amountMinor !== answered.amountMinor,
   }
   return (Object.keys(differences) as Difference[]).filter((name) => differences[name])
+}
+
+/** The price of a tonne may have been rounded, by so many minor units. */
+const MOST_ROUNDED = 0.5
+
+/** Whether a price is what so many tons cost at the price of a tonne, as far as that is exact. */
+export function isProportionate({ tons, amountMinor, currency }: Bought, perTon: Amount): boolean {
+  const expected = priceFor(tons, perTon)
+  return (
+    expected.currency === currency &&
+    Math.abs(expected.amountMinor - amountMinor) <= 1 + tons * MOST_ROUNDED
+  )
 }

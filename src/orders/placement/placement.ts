@@ -33,6 +33,8 @@ export interface Placement {
   orderSourceId?: string
   /** Why it was not ordered, in the order source's words or ours */
   reason?: string
+  /** The HTTP status that it was refused with */
+  status?: number
 }
 
 /** The field by which changes of it stand in the history; it is not one of the order's own. */
@@ -63,6 +65,18 @@ export const confirmedIn = (
   history
     .map((entry) => placementIn([entry]))
     .find((step) => step?.reference === reference && step.state === 'sent') ?? null
+
+/** Whether an order was placed under an id, and somebody has let go of that since. */
+export function isLetGo(
+  history: readonly { changes: readonly FieldChange[] }[],
+  orderSourceId: string,
+): boolean {
+  const steps = history.map((entry) => placementIn([entry])).filter((step) => step !== null)
+  const placed = steps.find((step) => step.orderSourceId === orderSourceId)
+  return steps.some(
+    ({ state, reference }) => state === 'released' && reference === placed?.reference,
+  )
+}
 
 /** Steps after which it is there, or may be. */
 const MAY_BE_THERE: readonly PlacementState[] = ['sent', 'unanswered', 'placed']

@@ -7,6 +7,7 @@ import type {
   Portfolio,
 } from '../../order-source/offset-order.js'
 import type { OffsetOrderSource, OrderSourceAnswer } from '../../order-source/order-source.js'
+import type { KnownOffsetOrder } from '../book/offset-order-ids.js'
 import type { ChangeContext, OrderBook } from '../book/order-book.js'
 import type { Order } from '../order.js'
 import { amountIn, differencesOf, type Bought, type Difference } from './answer-check.js'
@@ -55,8 +56,8 @@ export type LookOutcome =
   | NoAnswer
   | { outcome: 'found'; order: Order }
   | { outcome: 'not there' }
-  /** It is not in what was listed, which need not be all there is. */
-  | { outcome: 'not listed' }
+  /** It is not in what was listed, nor are these; so that need not be all there is. */
+  | { outcome: 'not listed'; lacks: Pick<KnownOffsetOrder, 'orderNumber' | 'orderSourceId'>[] }
   /** There is nothing to look for any more. */
   | { outcome: 'settled'; order: Order }
   | { outcome: 'no such order' }
@@ -92,10 +93,10 @@ const isSamePrice = (a: Amount, b: Amount): boolean =>
 
 /** Places orders at the order source: each once, whoever asks for it how often, and whatever breaks. */
 export function placing(book: OrderBook, source: OffsetOrderSource) {
-  /** Ids of what this process has placed: a list without one of them is not whole. */
-  const knownThere = new Set<string>()
   /** When this process began what it sends, by reference, as `performance.now` tells it. */
   const begun = new Map<string, number>()
+  /** Ids of what was placed and could not be noted, by the number of the order. */
+  const notNoted = new Map<string, string>()
 
   const latest = (id: string) => {
     // In this order: should the order change in between, its version here is the older one.
@@ -117,8 +118,8 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
     return false
   }
 
-  const withdraw = (id: string, attempt: Placement, reason: string) =>
-    note(id, { ...attempt, state: 'refused', reason })
+  const withdraw = (id: string, attempt: Placement, why: Pick<Placement, 'reason' | 'status'>) =>
+    note(id, { ...attempt, state: 'refused', ...why })
 
   const offsetOrderOf = ({ orderNumber }: Order, placement: Placement) => ({
     tons: placement.tons,
@@ -130,7 +131,9 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
   async function send(order: Order, attempt: Placement): Promise<PlacingOutcome> {
     const { id } = order
     if (elapsedSince(attempt) > MOST_NOTING_MS) {
-      await withdraw(id, attempt, 'it took too long to be noted here, and was not sent')
+      await withdraw(id, attempt, {
+        reason: 'it took too long to be noted here, and was not sent',
+      })
       return { outcome: 'unreachable' }
     }
     const answer = await source.placeOffsetOrder(
@@ -141,21 +144,26 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
       case 'answered': {
         const { id: orderSourceId, amount, tons } = answer.value
         if (orderSourceId === null) return { outcome: 'unknown' }
-        knownThere.add(orderSourceId)
         const charged = amountIn(amount, attempt.currency)
         const placed: Placement = { ...attempt, ...charged, tons, state: 'placed', orderSourceId }
         const isNoted = await note(id, placed)
+        if (!isNoted) notNoted.set(orderSourceId, order.orderNumber)
         const now = isNoted ? book.get(id) : null
         return now === null
           ? { outcome: 'placed, not noted', id: orderSourceId }
           : { outcome: 'placed', order: now, id: orderSourceId }
       }
-      case 'refused':
-        await withdraw(id, attempt, answer.message || `the order source refused (${answer.status})`)
+      case 'refused': {
+        const { status, message } = answer
+        await withdraw(id, attempt, {
+          reason: message || 'the order source gave no reason',
+          status,
+        })
         return answer
+      }
       case 'unreachable':
       case 'unusable':
-        await withdraw(id, attempt, 'the order source could not be reached')
+        await withdraw(id, attempt, { reason: 'the order source could not be reached' })
         return answer
       case 'unknown':
         await note(id, { ...attempt, state: 'unanswered' })
@@ -187,10 +195,16 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
       : { outcome: 'quoted', portfolio, price: amountIn(amount, usual) }
   }
 
-  /** Whether a list has all that is there, as far as can be told from here. */
-  function isWhole({ orders, isWhole }: OffsetOrders): boolean {
-    const ids = new Set(orders.map(({ id }) => id))
-    return isWhole && [...knownThere].every((id) => ids.has(id))
+  /** What a list lacks of what is known to be there; `null` where nothing tells that it is not whole. */
+  function lackedBy({ orders, isWhole }: OffsetOrders) {
+    const ids = orders.map(({ id }) => id)
+    const lacks = [
+      ...[...notNoted]
+        .filter(([orderSourceId]) => !ids.includes(orderSourceId))
+        .map(([orderSourceId, orderNumber]) => ({ orderNumber, orderSourceId })),
+      ...book.offsetOrdersBesides(ids),
+    ]
+    return isWhole && lacks.length === 0 ? null : lacks
   }
 
   async function look(id: string, by: string): Promise<LookOutcome> {
@@ -201,7 +215,10 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
     const read = valueOf(await source.offsetOrders())
     if (!('value' in read)) return read
     const found = read.value.orders.find((other) => other.note?.includes(placement.reference))
-    if (found === undefined) return { outcome: isWhole(read.value) ? 'not there' : 'not listed' }
+    if (found === undefined) {
+      const lacks = lackedBy(read.value)
+      return lacks === null ? { outcome: 'not there' } : { outcome: 'not listed', lacks }
+    }
     const { tons } = found
     const charged = found.amount === null ? {} : amountIn(found.amount, placement.currency)
     await book.notePlacement(
