@@ -1,4 +1,5 @@
-import { finished, pipeline, type Readable, type Transform } from 'node:stream'
+import { finished, pipeline, type Readable } from 'node:stream'
+import type { TokenCover } from './token-cover.js'
 
 /** Bytes up to which an answer is read whole before any of it goes out. */
 const SHORT = 64 * 1024
@@ -13,21 +14,18 @@ interface Answer {
 /**
  * Hands on the body of an answer whose head is set: a short one once it is there, so that one which
  * breaks off becomes an error and not half an answer; any other as it comes.
- *
- * @param cover what the body goes through on its way
  */
-export function handOn(reply: Answer, given: Readable, cover: Transform): void {
-  // Whoever reads what comes out is told of an error, too.
-  const body = pipeline(given, cover, () => undefined)
+export function handOn(reply: Answer, body: Readable, cover: TokenCover): void {
   const length = Number(reply.getHeader('content-length') ?? Infinity)
   if (length > SHORT || reply.request.method === 'HEAD') {
-    reply.send(body)
+    // Whoever reads what comes out is told of an error, too.
+    reply.send(pipeline(body, cover.stream(), () => undefined))
     return
   }
   const parts: Buffer[] = []
   body
     .on('data', (part: Buffer) => parts.push(part))
-    .once('end', () => reply.send(Buffer.concat(parts)))
+    .once('end', () => reply.send(cover.overBytes(Buffer.concat(parts))))
     .once('error', (error) => reply.send(error))
 }
 

@@ -85,7 +85,7 @@ function proxyOptions(
           // It may break off before anybody reads it; whoever then does is told.
           stream.on('error', () => undefined)
           void otherAnswer(request, reply).then((other) => {
-            if (other === null) handOn(reply, stream, cover.stream())
+            if (other === null) handOn(reply, stream, cover)
             else replace(reply, stream, other)
           })
         },

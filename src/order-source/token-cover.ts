@@ -14,6 +14,8 @@ export interface TokenCover {
   isIn(text: string): boolean
   /** A text with asterisks over the token, as long as it was */
   over(text: string): string
+  /** The same for all bytes of something, in their place */
+  overBytes(bytes: Buffer): Buffer
   /** The same for bytes as they come; what could be the beginning of a token waits for the rest. */
   stream(): Transform
 }
@@ -38,12 +40,17 @@ export function tokenCover(token: string): TokenCover {
   const spellings = spellingsOf(token)
   const inBytes = spellings.map((spelling) => Buffer.from(spelling))
 
+  function overBytes(bytes: Buffer): Buffer {
+    for (const spelling of inBytes) coverBytes(bytes, spelling)
+    return bytes
+  }
+
   function stream(): Transform {
     let held: Buffer = Buffer.alloc(0)
     return new Transform({
       transform(chunk: Buffer, _encoding, done: TransformCallback) {
         const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-        for (const spelling of inBytes) coverBytes(bytes, spelling)
+        overBytes(bytes)
         const begun = inBytes.map((spelling) => begunAtEnd(bytes, spelling))
         const end = bytes.length - Math.max(...begun)
         held = bytes.subarray(end)
@@ -62,6 +69,7 @@ export function tokenCover(token: string): TokenCover {
         (covered, spelling) => covered.replaceAll(spelling, '*'.repeat(spelling.length)),
         text,
       ),
+    overBytes,
     stream,
   }
 }

@@ -695,6 +695,48 @@ t.test('a list that is not whole releases nothing', async (t) => {
   t.equal(sent.length, 1)
 })
 
+t.test(
+  'where the list tells nothing, an administrator who has looked there releases',
+  async (t) => {
+    const odd = { list: { offsetOrders: [], hasMore: true }, placed: { id: null } }
+    const DATA_DIR = temporaryFolder(t)
+    const before = await startOdd(t, odd, { DATA_DIR })
+    const { id } = await enter(before.ann)
+    t.equal((await before.ann.post(placementOf(id), CONFIRMED)).status, 504)
+    const early = await before.ann.post(`${placementOf(id)}/look`, {})
+    t.match(seen(early), /It may still be on its way: look again after/)
+    t.notMatch(seen(early), /Release it/)
+    const { changes } = (await before.ann.call('GET', `${ORDERS}/${id}/history`)).items[0]
+    const lookedFor = changes[0].to.reference as string
+    const release = `${placementOf(id)}/release`
+    t.equal((await before.ann.post(release, { lookedFor })).status, 409, 'too early')
+    await before.app.close()
+
+    const clock = Date.now
+    t.teardown(() => (Date.now = clock))
+    Date.now = () => clock() + 60 * 60 * 1000
+    const { ann } = await startOdd(t, odd, { DATA_DIR })
+    const looked = await ann.post(`${placementOf(id)}/look`, {})
+    t.match(seen(looked), /There are more pages than it gives here.*else release it\..*Release it…/)
+    const page = await ann.get(`${release}?unlisted=1`)
+    t.match(
+      seen(page),
+      /Look through all orders there yourself.*I have looked there, and it is not/,
+    )
+    t.match(page.text, new RegExp(`name="lookedFor" value="${lookedFor}" form="release" required`))
+    for (const other of [{}, { lookedFor: '' }, { lookedFor: 'on' }]) {
+      t.equal((await ann.post(release, other)).status, 409, 'nobody has looked for this one')
+    }
+    t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+    t.equal((await ann.post(release, { lookedFor })).status, 303)
+    t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered', 'released'])
+    t.match(
+      seen(await ann.get(`/admin/orders/${id}`)),
+      new RegExp(`released \\(reference ${lookedFor}\\), as it was looked for there by hand`),
+    )
+  },
+)
+
 t.test('a list without what is known to be there is not whole, after a restart too', async (t) => {
   const placed: { id: string | null } = { id: 'src-1' }
   const list: { offsetOrders: object[] } = { offsetOrders: [] }

@@ -86,7 +86,7 @@ function placementInWords(step: Placement, agreed: Placement | null, figures: Fi
     case 'refused':
       return reason ? `not placed: ${reason}` : 'not placed: it was refused'
     case 'released':
-      return `released (reference ${reference}), so it may be placed again`
+      return `released (reference ${reference})${reason ? `, as ${reason}` : ''}: it may be placed again`
   }
 }
 

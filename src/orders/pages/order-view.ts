@@ -56,6 +56,7 @@ export interface Telling {
   notice?: Notice
   /** The order has just been looked for at the order source, and is not there */
   wasNotThere?: boolean
+  wasNotListed?: boolean
   /** What the order source has made of something, told beside what is known of it */
   sourceNotice?: SourceNotice
 }

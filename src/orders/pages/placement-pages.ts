@@ -77,7 +77,7 @@ const MOST_NAMED = 3
 /** Why it proves nothing that an order is not in a list. */
 function notWhole({ lacks }: Extract<LookOutcome, { outcome: 'not listed' }>): SourceNotice {
   const title = 'It is not in the list of the order source, which is not whole'
-  const look = 'Look there yourself: if you find it, enter its id.'
+  const look = 'Look there yourself: if you find it, enter its id, else release it.'
   if (lacks.length === 0) return { title, text: `There are more pages than it gives here. ${look}` }
   const named = lacks
     .slice(0, MOST_NAMED)
@@ -317,6 +317,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       case 'not listed':
         return show(request, reply.code(502), order, {
           edited: 'source',
+          wasNotListed: true,
           sourceNotice: notWhole(looked),
         })
       case 'settled':
@@ -336,15 +337,19 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
         ? show(request, reply, order, { edited: 'source' })
         : reply.redirect(placeUrl(readPlace(request.query), `/admin/orders/${order.id}`), 303)
     }
-    const { views, data } = step(request, order, 'release')
+    const isListed = request.query.unlisted === undefined
+    const { views, data } = step(request, order, 'release', { isListed })
     return reply.hypermedia(views, data)
   })
 
   app.post<OrderRoute>('/admin/orders/:id/placement/release', async (request, reply) => {
     const { id } = request.params
     const by = request.administrator.email
-    const { bought } = request.body ?? {}
-    const released = await placing.release(id, by, typeof bought === 'string' ? bought : null)
+    const { bought, lookedFor } = request.body ?? {}
+    const released = await placing.release(id, by, {
+      bought: typeof bought === 'string' ? bought : null,
+      lookedFor: typeof lookedFor === 'string' ? lookedFor : null,
+    })
     request.log.info({ order: id, by, outcome: released.outcome }, 'offset order released')
     if (released.outcome === 'no such order') return missing(reply)
     if (released.outcome === 'released') return done(request, reply, released.order, 'released')
@@ -358,6 +363,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       case 'not listed':
         return show(request, reply.code(409), order, {
           edited: 'source',
+          wasNotListed: true,
           sourceNotice: notWhole(released),
         })
       case 'settled':

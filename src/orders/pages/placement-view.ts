@@ -35,6 +35,7 @@ interface Shown {
   placing: Placing | null
   sharers: readonly Sharer[]
   wasNotThere?: boolean
+  wasNotListed?: boolean
   sourceNotice?: SourceNotice
 }
 
@@ -84,11 +85,12 @@ export function warningsOf(order: Order, history: HistoryEntry[], figures: Figur
 /** How an order stands with the order source, and what can be done about it. */
 export function placementView(shown: Shown) {
   const { order, history, place, figures, placing, sharers } = shown
-  const { wasNotThere = false, sourceNotice } = shown
+  const { wasNotThere = false, wasNotListed = false, sourceNotice } = shown
   const path = `/admin/orders/${order.id}`
   const placement = placementIn(history)
   const moment = (at: string) => `${figures.date(at)}, ${figures.time(at)}`
-  const url = (rest: string) => placeUrl(place, `${path}/${rest}`, { group: 'source' })
+  const url = (rest: string, extra = {}) =>
+    placeUrl(place, `${path}/${rest}`, { group: 'source', ...extra })
   const canAsk = placing !== null
   const view = {
     id: order.orderSourceId,
@@ -109,7 +111,8 @@ export function placementView(shown: Shown) {
   const mayLastMs = placing?.mayLastMs(placement) ?? 0
   const bought = boughtAs(order, placement)
   const mayBeOnItsWay = bought === null && mayLastMs > 0
-  const mayBeReleased = canAsk && (bought !== null || (wasNotThere && !mayBeOnItsWay))
+  const mayBeReleased =
+    canAsk && (bought !== null || ((wasNotThere || wasNotListed) && !mayBeOnItsWay))
   return {
     ...view,
     open: {
@@ -126,11 +129,14 @@ export function placementView(shown: Shown) {
       look: canAsk ? url('placement/look') : null,
       edit: placeUrl(place, `${path}/edit`, { group: 'source' }),
       lookedAt: wasNotThere ? figures.time(new Date().toISOString()) : null,
-      notBefore: mayBeOnItsWay
-        ? figures.time(new Date(Date.now() + mayLastMs + 60_000).toISOString())
-        : null,
+      notBefore:
+        mayBeOnItsWay && (wasNotThere || wasNotListed)
+          ? figures.time(new Date(Date.now() + mayLastMs + 60_000).toISOString())
+          : null,
       bought,
-      release: mayBeReleased ? url('placement/release') : null,
+      release: mayBeReleased
+        ? url('placement/release', wasNotListed ? { unlisted: '1' } : {})
+        : null,
     },
   }
 }

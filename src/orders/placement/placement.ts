@@ -31,7 +31,7 @@ export interface Placement {
   currency: string
   /** Its id there, once it is placed */
   orderSourceId?: string
-  /** Why it was not ordered, in the order source's words or ours */
+  /** Why it was not ordered, or taken for not there, in the order source's words or ours */
   reason?: string
   /** The HTTP status that it was refused with */
   status?: number

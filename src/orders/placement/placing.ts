@@ -91,6 +91,14 @@ const valueOf = <T>(answer: OrderSourceAnswer<T>): { value: T } | NoAnswer => {
 const isSamePrice = (a: Amount, b: Amount): boolean =>
   a.amountMinor === b.amountMinor && a.currency === b.currency
 
+/** What an administrator knows for certain who lets go of an attempt. */
+export interface Certainty {
+  /** The id that it was bought under */
+  bought?: string | null
+  /** The reference that was looked for at the order source by hand, and is not there */
+  lookedFor?: string | null
+}
+
 /** Places orders at the order source: each once, whoever asks for it how often, and whatever breaks. */
 export function placing(book: OrderBook, source: OffsetOrderSource) {
   /** When this process began what it sends, by reference, as `performance.now` tells it. */
@@ -302,22 +310,33 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
 
     /**
      * Lets go of an attempt, so that the order can be placed again: of one that is not there even
-     * now, or of one that is known to have been bought under the id that is given.
+     * now, of one that an administrator has looked for there, where the list tells nothing, or of
+     * one that is known to have been bought under the id that is given.
      */
-    async release(id: string, by: string, bought: string | null = null): Promise<ReleaseOutcome> {
+    async release(
+      id: string,
+      by: string,
+      { bought = null, lookedFor = null }: Certainty = {},
+    ): Promise<ReleaseOutcome> {
       const known = latest(id)
       const attempt = known?.placement
       const isGivenUp =
         bought !== null && known && boughtAs(known.order, known.placement) === bought
+      let isVouchedFor = false
       if (!isGivenUp || attempt == null) {
         const looked = await look(id, by)
-        if (looked.outcome !== 'not there' || attempt == null) return looked
-        if (attempt.state === 'placed') return looked
+        if (attempt == null || attempt.state === 'placed') return looked
+        isVouchedFor = looked.outcome === 'not listed' && lookedFor === attempt.reference
+        if (looked.outcome !== 'not there' && !isVouchedFor) return looked
         if (mayLastMs(attempt) > 0) return { outcome: 'too early' }
       }
       const released = await book.notePlacement(
         id,
-        { ...attempt, state: 'released' },
+        {
+          ...attempt,
+          state: 'released',
+          ...(isVouchedFor ? { reason: 'it was looked for there by hand' } : {}),
+        },
         { by, ifVersions: ANY_VERSION },
       )
       if (released.outcome === 'no such order') return released
