@@ -23,10 +23,9 @@ export function handOn(reply: Answer, body: Readable, cover: TokenCover): void {
     return
   }
   const parts: Buffer[] = []
-  body
-    .on('data', (part: Buffer) => parts.push(part))
-    .once('end', () => reply.send(cover.overBytes(Buffer.concat(parts))))
-    .once('error', (error) => reply.send(error))
+  body.on('data', (part: Buffer) => parts.push(part))
+  // Told of a body that has broken off already, too.
+  finished(body, (error) => reply.send(error ?? cover.overBytes(Buffer.concat(parts))))
 }
 
 /** How long a body is read that is not wanted, ms. */

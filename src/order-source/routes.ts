@@ -84,10 +84,12 @@ function proxyOptions(
         onResponse(_request, _reply, { stream }) {
           // It may break off before anybody reads it; whoever then does is told.
           stream.on('error', () => undefined)
-          void otherAnswer(request, reply).then((other) => {
-            if (other === null) handOn(reply, stream, cover)
-            else replace(reply, stream, other)
-          })
+          otherAnswer(request, reply)
+            .then((other) => {
+              if (other === null) handOn(reply, stream, cover)
+              else replace(reply, stream, other)
+            })
+            .catch((error: unknown) => reply.send(error))
         },
       })
     },

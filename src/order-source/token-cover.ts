@@ -3,9 +3,16 @@ import { Transform, type TransformCallback } from 'node:stream'
 /** Some escape slashes in JSON; JSON within JSON has their backslashes escaped, too. */
 const SLASHES = ['/', '\\/', '\\\\/', '\\\\\\/']
 
-/** A token as it may be quoted: in plain text, in JSON, and in an address. */
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+/** A token as it may be quoted: in plain text, in JSON, in JSON within JSON, and in an address. */
 const spellingsOf = (token: string): string[] => [
-  ...new Set([...SLASHES.map((slash) => token.replaceAll('/', slash)), encodeURIComponent(token)]),
+  ...new Set([
+    ...SLASHES.map((slash) => token.replaceAll('/', slash)),
+    inJson(token),
+    inJson(inJson(token)),
+    encodeURIComponent(token),
+  ]),
 ]
 
 /** A token may be quoted in what the order source answers; nobody here gets to see it. */

@@ -20,7 +20,7 @@ export const isTrustProxy = (text: string): boolean =>
 /**
  * TRUST_PROXY as Fastify wants it; nobody is trusted where it is not valid.
  *
- * Fastify no longer takes a number of hops, since it holds only where the port is reached
+ * Fastify takes no number of hops, since it holds only where the port is reached
  * through the proxies alone. On a PaaS it is, and addresses of its proxies are not known.
  */
 export function trustProxy(

@@ -20,7 +20,7 @@ export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
     // Lets an error tell the schema it comes from, and so its message.
     verbose: true,
     useDefaults: true,
-    // Schemas are TypeBox's, so they are schemas: checking that took a tenth of a start.
+    // Schemas are TypeBox's, so they are schemas: checking that takes a tenth of a start.
     validateSchema: false,
     strictTypes: false,
     strictRequired: false,
@@ -34,7 +34,7 @@ export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
   return ajv
 }
 
-/** Compiles a schema when it is first asked for: all of them at the start took a fifth of it. */
+/** Compiles a schema when it is first asked for: all of them together take a fifth of a start. */
 export function whenAsked<T>(compile: () => ValidateFunction<T>): ValidateFunction<T> {
   let compiled: ValidateFunction<T> | undefined
   const validate = ((value: unknown) => {

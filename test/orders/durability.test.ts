@@ -109,8 +109,8 @@ t.test('a book of the first layout is brought up to date, with what is in it', a
   const book = openOrderBook({ path, timeZone: 'UTC' })
   t.teardown(() => book.close())
   t.match(book.withOrderSourceId('off_1'), [{ orderSourceId: 'off_1' }])
-  t.match(book.offsetOrdersBesides(['off_2']), [{ orderSourceId: 'off_1' }])
-  t.same(book.offsetOrdersBesides(['off_1']), [])
+  t.match(book.offsetOrdersBesides(['off_2'], 4), [{ orderSourceId: 'off_1' }])
+  t.same(book.offsetOrdersBesides(['off_1'], 4), [])
   checkBook(path)
 })
 

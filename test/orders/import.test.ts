@@ -75,7 +75,7 @@ function checkedBook(t: Test, path: string): number {
   const numbers = (sql: string) => Number(db.prepare(sql).pluck().get())
   t.equal(
     numbers("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'orders\\_by\\_%' ESCAPE '\\'"),
-    8,
+    9,
   )
   const orders = numbers('SELECT count(*) FROM orders')
   db.close()

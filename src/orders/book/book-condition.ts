@@ -33,7 +33,7 @@ export function bookCondition(path: string, remedy: string, onDamage: () => void
 
   const damaged = (): Problem => new Problem(503, `The order book is damaged: ${remedy}.`)
 
-  function isFoundDamaged(): void {
+  function markDamaged(): void {
     isDamaged = true
     onDamage()
   }
@@ -56,11 +56,11 @@ export function bookCondition(path: string, remedy: string, onDamage: () => void
       book = now
     },
     /** Notes that it is damaged. */
-    isFoundDamaged,
+    markDamaged,
     /** What reading or writing has thrown, as callers are told it; damage is noted. */
     told(error: unknown): unknown {
       if (!isDamage(error)) return error
-      isFoundDamaged()
+      markDamaged()
       return damaged()
     },
   }

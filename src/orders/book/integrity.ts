@@ -22,7 +22,7 @@ export function integrityCheck(path: string, condition: BookCondition) {
   const ended = new Promise<void>((resolve) => {
     const end = (isWhole: boolean): void => {
       isDone = true
-      if (!isWhole) condition.isFoundDamaged()
+      if (!isWhole) condition.markDamaged()
       resolve()
     }
     worker.on('message', end)

@@ -25,20 +25,19 @@ export function offsetOrderIds(db: Database) {
      FROM orders INDEXED BY orders_by_source_id
      WHERE order_source_id IS NOT NULL
        AND order_source_id NOT IN (SELECT value FROM json_each(@ids))
-     UNION
+     UNION ALL
      SELECT ${COLUMNS}, change.value ->> '$.to.orderSourceId'
      FROM changes INDEXED BY changes_placed
        CROSS JOIN orders ON orders.id = changes.order_id
        CROSS JOIN json_each(changes.changes) AS change
      WHERE instr(changes.changes, '"state":"placed"') > 0
        AND change.value ->> 'field' = 'placement' AND change.value ->> '$.to.state' = 'placed'
-       AND change.value ->> '$.to.orderSourceId' NOT IN (SELECT value FROM json_each(@ids))
-     ORDER BY 1 DESC`,
+       AND change.value ->> '$.to.orderSourceId' NOT IN (SELECT value FROM json_each(@ids))`,
   )
   return {
     /** The orders that have an id at the order source: one, or somebody has mixed them up. */
     withId: (orderSourceId: string) => withId.all(orderSourceId, MOST_WITH_ONE_ID),
-    /** Orders that have, or were placed under, an id that is not among some; the latest first. */
-    besides: (ids: string[]) => besides.all({ ids: JSON.stringify(ids) }),
+    /** Orders that have, or were placed under, an id that is not among some; some come up twice. */
+    besides: (ids: string[]) => besides.iterate({ ids: JSON.stringify(ids) }),
   }
 }

@@ -225,21 +225,31 @@ export function openOrderBook(options: Options) {
       atOneMoment(() => offsetOrders.withId(orderSourceId)),
     /**
      * Orders known to be at the order source under other ids than some: those that have one, and
-     * those that were placed from here, unless somebody has let go of them. The latest first.
+     * those that were placed from here, unless somebody has let go of them. Some of them where
+     * there are more than `most`; the latest first.
      */
-    offsetOrdersBesides: (ids: string[]): KnownOffsetOrder[] =>
-      atOneMoment(() =>
-        offsetOrders
-          .besides(ids)
-          .filter(
-            ({ id, orderSourceId }) =>
-              reader.get(id)?.orderSourceId === orderSourceId ||
-              !isLetGo(reader.history(id) ?? [], orderSourceId),
-          ),
-      ),
+    offsetOrdersBesides: (ids: string[], most: number): KnownOffsetOrder[] =>
+      atOneMoment(() => {
+        const known = new Map<string, KnownOffsetOrder>()
+        for (const order of offsetOrders.besides(ids)) {
+          const { id, orderSourceId } = order
+          const counts =
+            reader.get(id)?.orderSourceId === orderSourceId ||
+            !isLetGo(reader.history(id) ?? [], orderSourceId)
+          if (counts) known.set(`${id} ${orderSourceId}`, order)
+          if (known.size === most) break
+        }
+        return [...known.values()].sort(
+          (a, b) => b.id - a.id || (a.orderSourceId < b.orderSourceId ? -1 : 1),
+        )
+      }),
     /** The currencies that there are orders in. */
     currencies: (): string[] =>
-      [...new Set(rollUps.counts({ from: null, to: null }).map(({ currency }) => currency))].sort(),
+      atOneMoment(() =>
+        [
+          ...new Set(rollUps.counts({ from: null, to: null }).map(({ currency }) => currency)),
+        ].sort(),
+      ),
     /** The orders of a slice of a filtered, sorted list, and how many are in all of it. */
     async list(filters: OrderFilters, slice: Slice): Promise<{ items: Order[]; total: number }> {
       const rowsAnd = ({ ids, total }: Found) => ({ items: rowsOf(ids), total })
@@ -294,8 +304,11 @@ export function openOrderBook(options: Options) {
       ),
     /** Throws where the book cannot be read, or goes by other days. */
     check: () => minding(() => check('reading')),
-    /** What a thread of its own has thrown over the book, as callers are told it. */
-    told: (error: unknown): unknown => condition.told(error),
+    /** Tells what a thread of its own has thrown over the book, as it is now, to callers. */
+    telling:
+      () =>
+      (error: unknown): unknown =>
+        condition.told(error),
     /**
      * Why the disk takes no changes, in words; `null` where nothing is known to be wrong. After a
      * change that failed, it tries by itself whether the next would.

@@ -81,6 +81,7 @@ const READ_NAMES = [
   'cancelled_at',
   'version',
 ] as const satisfies readonly (keyof OrderRow)[]
+/** What of an order's row `orderOf` reads, as SQL. */
 export const READ_COLUMNS = READ_NAMES.map((name) => `orders.${name}`).join(', ')
 
 type Values<Names extends readonly (keyof OrderRow)[]> = {
@@ -89,7 +90,9 @@ type Values<Names extends readonly (keyof OrderRow)[]> = {
 /** Values of READ_COLUMNS, in their order: read `raw`, which takes half the time of objects. */
 export type ReadRow = Values<typeof READ_NAMES>
 
+/** A status as rows have it. */
 export const statusCode = (status: Order['status']): number => ORDER_STATUSES.indexOf(status)
+/** A calculator as rows have it; of an order without one, too. */
 export const calculatorCode = (type: Order['calculatorType']): number =>
   type === null ? -1 : CALCULATOR_TYPES.indexOf(type)
 
@@ -100,6 +103,7 @@ function decoded<T>(values: readonly T[], code: number): T {
   return value
 }
 
+/** The status of a row's code; throws for one that none of ours stands for. */
 export const statusOf = (code: number): Order['status'] => decoded(ORDER_STATUSES, code)
 
 let written = { milliseconds: NaN, text: '' }
@@ -114,6 +118,7 @@ const isoTimeOrNull = (milliseconds: number | null): string | null =>
   milliseconds === null ? null : isoTime(milliseconds)
 const timeOrNull = (text: string | null): number | null => (text === null ? null : Date.parse(text))
 
+/** The order of a row; throws where the row has codes that none of ours stand for. */
 export const orderOf = ([
   id,
   orderNumber,
@@ -159,6 +164,7 @@ export const orderOf = ([
   version,
 })
 
+/** The row of an order. */
 export const rowOf = (order: Order, createdBy: string): OrderRow => ({
   id: Number(order.id),
   order_number: order.orderNumber,

@@ -35,7 +35,7 @@ export function searchThread(path: string, timeZone: string) {
       const asked = waiting.get(answer.id)
       waiting.delete(answer.id)
       if ('found' in answer) asked?.resolve(answer.found)
-      else asked?.reject(thrownInThread(answer))
+      else asked?.reject(Object.assign(new Error(answer.error), { code: answer.code }))
     })
     const fail = (thrown: unknown): void => {
       const error = thrownInThread(thrown)

@@ -8,7 +8,7 @@ import { CONTENT_TYPES, type ExportQuery } from './export-request.js'
 import { orderExports } from './order-exports.js'
 
 export interface SenderOptions {
-  book: Pick<OrderStore, 'path' | 'check' | 'told'>
+  book: Pick<OrderStore, 'path' | 'check' | 'telling'>
   timeZone: string
 }
 
@@ -33,6 +33,7 @@ export function ordersSender(app: FastifyInstance, { book, timeZone }: SenderOpt
     const faults = filterFaults(filters)
     if (faults.length > 0) throw invalidInput(faults)
     book.check()
+    const told = book.telling()
 
     const leaving = new AbortController()
     reply.raw.once('close', () => leaving.abort())
@@ -42,11 +43,11 @@ export function ordersSender(app: FastifyInstance, { book, timeZone }: SenderOpt
         file = await exports.start({ format, sort, filters }, leaving.signal)
       } catch (error) {
         if (leaving.signal.aborted) return reply.hijack() // nobody is left to answer
-        throw book.told(error)
+        throw told(error)
       }
     }
     // Its reader is told by the break; here it is noted, in case the book is damaged.
-    file.on('error', book.told)
+    file.on('error', told)
     const today = isoDate(calendar.dayOf(Date.now()))
     return reply
       .type(CONTENT_TYPES[format])

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../../plugins/problem.js'
+import { isDamage } from '../book/book-error.js'
 import {
   openOrderBook,
   type ChangeOutcome,
@@ -72,12 +73,17 @@ function describe(state: SyncState): string {
 export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options): OrderStore {
   const file = takeReplicaFile(dataDir, sourceOf(settings))
   const { path } = file
-  let copy = openFirst()
-  let isClosing = false
+  const closing = new AbortController()
   let renewing: Promise<void> | null = null
+  let copies = 0
+  let copy = openFirst()
 
   function open(known: CopyState) {
-    const onDamage = (): void => void (renewing ??= renew())
+    const number = ++copies
+    // Whoever still reads from a copy that was thrown away says nothing of the one there is now.
+    const onDamage = (): void => {
+      if (number === copies) renewing ??= renew()
+    }
     const book = openOrderBook({ path, timeZone, remedy: START_AGAIN, onDamage })
     return { book, thread: replicaThread({ path, settings }, known, log, onDamage) }
   }
@@ -86,6 +92,7 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
     try {
       return open(file.state)
     } catch (err) {
+      if (!isDamage(err)) throw err
       log.warn({ err }, 'the copy of the orders cannot be opened, and is made anew from NocoDB')
       return open(file.makeAnew())
     }
@@ -97,13 +104,15 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
     await copy.thread.close()
     // What is damaged may not even close well.
     await copy.book.close().catch(() => undefined)
-    while (!isClosing) {
+    while (!closing.signal.aborted) {
       try {
         copy = open(file.makeAnew())
         break
       } catch (err) {
         log.error({ err }, 'the copy of the orders cannot be made anew')
-        await sleep(RENEW_AGAIN_MS, undefined, { ref: false })
+        await sleep(RENEW_AGAIN_MS, undefined, { ref: false, signal: closing.signal }).catch(
+          () => undefined,
+        )
       }
     }
     renewing = null
@@ -146,7 +155,11 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
     path,
     calendar,
     check: () => reading((book) => book.check()),
-    told: (error) => explained(copy.book.told(error)),
+    telling() {
+      const { book } = copy
+      const tell = book.telling()
+      return (error) => explained(tell(error))
+    },
     freshness() {
       const state = stateNow()
       const { isLoaded } = state
@@ -166,9 +179,15 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
     diskTrouble: () => null,
     get: (id) => reading((book) => book.get(id)),
     history: (id) => reading((book) => book.history(id)),
-    currencies: () => (renewing === null ? copy.book.currencies() : []),
+    currencies() {
+      try {
+        return renewing === null ? copy.book.currencies() : []
+      } catch (error) {
+        throw explained(error)
+      }
+    },
     withOrderSourceId: (orderSourceId) => reading((book) => book.withOrderSourceId(orderSourceId)),
-    offsetOrdersBesides: (ids) => reading((book) => book.offsetOrdersBesides(ids)),
+    offsetOrdersBesides: (ids, most) => reading((book) => book.offsetOrdersBesides(ids, most)),
     async list(filters, slice) {
       try {
         return await reading((book) => book.list(filters, slice))
@@ -186,11 +205,14 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
     notePlacement: (id, step, context) =>
       copy.thread.ask<ChangeOutcome>({ kind: 'notePlacement', id, step, context }),
     async close() {
-      isClosing = true
-      await renewing
-      await copy.thread.close()
-      await copy.book.close()
-      file.release()
+      closing.abort()
+      try {
+        await renewing
+        await copy.thread.close()
+        await copy.book.close()
+      } finally {
+        file.release()
+      }
     },
   }
 }

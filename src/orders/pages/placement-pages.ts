@@ -14,6 +14,7 @@ import {
   type Placement,
 } from '../placement/placement.js'
 import {
+  provesNothing,
   tonsOf,
   type LookOutcome,
   type NoAnswer,
@@ -82,8 +83,7 @@ function notWhole({ lacks }: Extract<LookOutcome, { outcome: 'not listed' }>): S
   const named = lacks
     .slice(0, MOST_NAMED)
     .map(({ orderNumber, orderSourceId }) => `${orderSourceId} (${orderNumber})`)
-  const more = lacks.length - named.length
-  const all = more > 0 ? [...named, `${more} more`] : named
+  const all = lacks.length > named.length ? [...named, 'more'] : named
   return {
     title,
     text: `It lacks ${inWords(all)}. ${look} Should an id of those be wrong, mend it there, then look again here.`,
@@ -323,8 +323,11 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       case 'settled':
         return show(request, reply, order, { edited: 'source' })
       default: {
-        const sourceNotice = noAnswer(NOTHING_KNOWN, looked)
-        return show(request, reply.code(502), order, { edited: 'source', sourceNotice })
+        return show(request, reply.code(502), order, {
+          edited: 'source',
+          wasNotListed: provesNothing(looked),
+          sourceNotice: noAnswer(NOTHING_KNOWN, looked),
+        })
       }
     }
   })
@@ -369,8 +372,11 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
       case 'settled':
         return show(request, reply, order, { edited: 'source' })
       default: {
-        const sourceNotice = noAnswer('it stays as it is', released)
-        return show(request, reply.code(502), order, { edited: 'source', sourceNotice })
+        return show(request, reply.code(502), order, {
+          edited: 'source',
+          wasNotListed: provesNothing(released),
+          sourceNotice: noAnswer('it stays as it is', released),
+        })
       }
     }
   })

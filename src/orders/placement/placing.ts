@@ -62,6 +62,10 @@ export type LookOutcome =
   | { outcome: 'settled'; order: Order }
   | { outcome: 'no such order' }
 
+/** Whether the order source has answered, but what it says does not tell what is there. */
+export const provesNothing = ({ outcome }: { outcome: string }): boolean =>
+  outcome === 'not listed' || outcome === 'unusable' || outcome === 'refused'
+
 export type ReleaseOutcome =
   | LookOutcome
   | { outcome: 'released'; order: Order }
@@ -73,6 +77,9 @@ const MOST_NOTING_MS = 15_000
 const REFERENCE_BYTES = 8
 /** How often it is tried to note what came of an attempt, and how long after one another. */
 const NOTE_AFTER_MS = [0, 200, 1_000, 3_000]
+
+/** Of what a list lacks, so many are looked for. */
+const MOST_LACKING = 4
 
 /** Of prices for which nobody says one. */
 const DEFAULT_CURRENCY = 'USD'
@@ -210,7 +217,7 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
       ...[...notNoted]
         .filter(([orderSourceId]) => !ids.includes(orderSourceId))
         .map(([orderSourceId, orderNumber]) => ({ orderNumber, orderSourceId })),
-      ...book.offsetOrdersBesides(ids),
+      ...book.offsetOrdersBesides(ids, MOST_LACKING),
     ]
     return isWhole && lacks.length === 0 ? null : lacks
   }
@@ -326,7 +333,7 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
       if (!isGivenUp || attempt == null) {
         const looked = await look(id, by)
         if (attempt == null || attempt.state === 'placed') return looked
-        isVouchedFor = looked.outcome === 'not listed' && lookedFor === attempt.reference
+        isVouchedFor = provesNothing(looked) && lookedFor === attempt.reference
         if (looked.outcome !== 'not there' && !isVouchedFor) return looked
         if (mayLastMs(attempt) > 0) return { outcome: 'too early' }
       }
