@@ -31,33 +31,6 @@ export interface OrderRow {
   version: number
 }
 
-export const ROW_COLUMNS = [
-  'id',
-  'order_number',
-  'order_number_key',
-  'status',
-  'customer_name',
-  'customer_name_key',
-  'customer_email',
-  'vessel_name',
-  'vessel_name_key',
-  'imo_number',
-  'calculator_type',
-  'calculator_data',
-  'co2e_kg',
-  'amount_minor',
-  'currency',
-  'order_source_id',
-  'notes',
-  'placed_at',
-  'created_at',
-  'created_by',
-  'updated_at',
-  'fulfilled_at',
-  'cancelled_at',
-  'version',
-] as const satisfies readonly (keyof OrderRow)[]
-
 /** What an order is made from: all but the keys that only sort, and who entered it. */
 const READ_NAMES = [
   'id',
@@ -81,6 +54,15 @@ const READ_NAMES = [
   'cancelled_at',
   'version',
 ] as const satisfies readonly (keyof OrderRow)[]
+/** All columns of an order's row. */
+export const ROW_COLUMNS = [
+  ...READ_NAMES,
+  'order_number_key',
+  'customer_name_key',
+  'vessel_name_key',
+  'created_by',
+] as const satisfies readonly (keyof OrderRow)[]
+
 /** What of an order's row `orderOf` reads, as SQL. */
 export const READ_COLUMNS = READ_NAMES.map((name) => `orders.${name}`).join(', ')
 

@@ -13,6 +13,7 @@ import { takeReplicaFile, type CopyState } from './replica-file.js'
 import { replicaThread } from './replica-thread.js'
 import { sourceOf, type NocoDbSettings } from './settings.js'
 import { NOT_LOADED, troubleOf, type SyncState } from './sync-state.js'
+import { capital } from './write-refusal.js'
 
 interface Options {
   settings: NocoDbSettings
@@ -40,8 +41,6 @@ const progressOf = ({ progress }: SyncState): string =>
   progress === null
     ? ''
     : `: ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** How far the first load has come, a sentence without its end. */
 function loading(state: SyncState): string {

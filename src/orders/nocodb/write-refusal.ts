@@ -26,7 +26,8 @@ export class WriteRefused extends Error {
   }
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+/** A text that begins with a capital. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const noChanges = (why: string): string =>
   `The orders take no changes at the moment: nothing was changed. ${capital(why)}.`
