@@ -95,7 +95,8 @@ export const textLine = (maxLength: number): fc.Arbitrary<string> =>
       fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength }),
     )
     .map((text) => Array.from(text).slice(0, maxLength).join(''))
-    .filter((text) => /[\p{L}\p{N}\p{S}]/u.test(text))
+    // Fillers count as letters and the blank Braille pattern as a symbol, yet show nothing.
+    .filter((text) => /(?![\p{DI}\u2800])[\p{L}\p{N}\p{S}]/u.test(text))
     .filter((text) => !/[\p{Cc}\p{Cs}\p{NChar}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(text))
 
 /** Any data that the custom calculator takes. */
