@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { projectRoot } from '../../src/project-root.js'
 
-export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3)
+export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5)
 export const SECONDS = Number(process.env.BENCH_SECONDS ?? 2)
 export const CONNECTIONS = 10
 

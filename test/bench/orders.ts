@@ -1,8 +1,9 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChildProcess } from 'node:child_process'
 import { openForReading } from '../../src/orders/book/open-database.js'
 import { bookPath, openOrderBook } from '../../src/orders/book/order-book.js'
 import { dashboardStats } from '../../src/dashboard/dashboard-stats.js'
@@ -172,16 +173,18 @@ async function keepAsking(service: Service, enough: AbortSignal): Promise<number
 }
 
 /** Takes an export in whole, and watches what it costs the process that makes it. */
-async function download(child: ChildProcess, get: () => Promise<Response>) {
+async function download(child: ChildProcess, url: string, headers: Record<string, string> = {}) {
   const before = residentMB(child)
   let most = before
   const watch = setInterval(() => (most = Math.max(most, residentMB(child))), 200)
   const started = performance.now()
-  const answer = await get()
-  let bytes = 0
-  for await (const chunk of answer.body ?? []) bytes += (chunk as Uint8Array).length
+  const reader = fork(join(import.meta.dirname, 'reader.js'), [url, JSON.stringify(headers)])
+  const [bytes] = (await Promise.race([
+    once(reader, 'message'),
+    once(reader, 'exit').then(() => [0]),
+  ])) as [number]
   clearInterval(watch)
-  if (!answer.ok || bytes === 0) throw new Error(`an export was answered with ${answer.status}`)
+  if (bytes === 0) throw new Error(`${url} was not read to its end`)
   return { seconds: (performance.now() - started) / 1000, MB: bytes / 1e6, growth: most - before }
 }
 
@@ -191,8 +194,10 @@ async function exports(service: Service, dataDir: string) {
   for (const format of ['csv', 'xlsx']) {
     const enough = new AbortController()
     const others = keepAsking(service, enough.signal)
-    const ours = await download(service.child, () =>
-      ask(service, `${LIST}/export?format=${format}`),
+    const ours = await download(
+      service.child,
+      `${service.url}${LIST}/export?format=${format}`,
+      service.headers,
     )
     enough.abort()
     const meanwhile = await others
@@ -202,9 +207,9 @@ async function exports(service: Service, dataDir: string) {
       { PORT: BARE_EXPORTS, DATA_DIR: dataDir },
       '/',
     )
-    const bare = await download(child, () =>
-      fetch(`http://127.0.0.1:${BARE_EXPORTS}/${format}`),
-    ).finally(() => stop([child]))
+    const bare = await download(child, `http://127.0.0.1:${BARE_EXPORTS}/${format}`).finally(() =>
+      stop([child]),
+    )
     rows.push({
       format,
       seconds: hundredths(ours.seconds),

@@ -1,4 +1,5 @@
 import { once, type EventEmitter } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import type { stream, Worksheet } from 'exceljs'
 import type { Order } from '../order.js'
 import type { ExcelColumn } from './excel-columns.js'
@@ -18,9 +19,15 @@ interface Poured extends EventEmitter {
 
 /** Enough for the compression to be at work while rows are made. */
 const MOST_PILED_UP = 512 * 1024
+/**
+ * After so many rows the event loop has a turn, in which the compression, which runs in threads of
+ * its own, hands over what it has done and takes what there is to do.
+ */
+const ROWS_IN_A_TURN = 8
 const HEADER_HEIGHT = 22
 
 async function untilTaken(sheet: Worksheet): Promise<void> {
+  await setImmediate()
   for (const poured of sheet.stream.pipes) {
     if (poured._writableState.length > MOST_PILED_UP) await once(poured, 'drain')
   }
@@ -50,8 +57,8 @@ export function excelSheet(
   return {
     /** Rows so far, with the header. */
     rows: (): number => rows,
-    /** Adds an order; settles when there is room for the next one. */
-    async add(order: Order): Promise<void> {
+    /** Adds an order; what comes back, now and then, settles when there is room for the next one. */
+    add(order: Order): Promise<void> | undefined {
       const row = sheet.getRow(++rows)
       columns.forEach((column, index) => {
         const content = column.cell(order)
@@ -61,7 +68,7 @@ export function excelSheet(
         cell.style = content.style
       })
       row.commit()
-      await untilTaken(sheet)
+      return rows % ROWS_IN_A_TURN === 0 ? untilTaken(sheet) : undefined
     },
     end(): void {
       sheet.autoFilter = {

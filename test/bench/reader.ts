@@ -1,0 +1,9 @@
+// Reads an answer to its end in a process of its own, and tells its length: what reads much cannot
+// tell how long others wait meanwhile.
+
+const [url = '', headers = '{}'] = process.argv.slice(2)
+const answer = await fetch(url, { headers: JSON.parse(headers) as Record<string, string> })
+let bytes = 0
+for await (const chunk of answer.body ?? []) bytes += (chunk as Uint8Array).length
+if (!answer.ok) throw new Error(`${url} was answered with ${answer.status}`)
+process.send?.(bytes)
