@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import httpProxy from '@fastify/http-proxy'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../plugins/problem.js'
@@ -59,15 +60,17 @@ function proxyOptions(
       () => false,
     )
 
-  /** What is answered in the place of what the order source has; `null` where that is handed on. */
-  async function otherAnswer(request: FastifyRequest, reply: FastifyReply) {
+  /** Hands an answer on whose head is set, or what is answered in its place. */
+  async function handOnOrReplace(request: FastifyRequest, reply: FastifyReply, body: Readable) {
     // Nobody can tell what is in it.
     if (isCoded(reply.getHeader('content-encoding'))) {
-      return new OrderSourceFailure('unusable', { wasSent: true })
+      replace(reply, body, new OrderSourceFailure('unusable', { wasSent: true }))
+    } else if (reply.statusCode < 400 || (await isAdministrator(request, reply))) {
+      handOn(reply, body, cover)
+    } else {
+      const other = errorForStrangers(reply.statusCode, reply.getHeader('retry-after'))
+      replace(reply, body, other)
     }
-    const { statusCode } = reply
-    if (statusCode < 400 || (await isAdministrator(request, reply))) return null
-    return errorForStrangers(statusCode, reply.getHeader('retry-after'))
   }
 
   return {
@@ -84,12 +87,7 @@ function proxyOptions(
         onResponse(_request, _reply, { stream }) {
           // It may break off before anybody reads it; whoever then does is told.
           stream.on('error', () => undefined)
-          otherAnswer(request, reply)
-            .then((other) => {
-              if (other === null) handOn(reply, stream, cover)
-              else replace(reply, stream, other)
-            })
-            .catch((error: unknown) => reply.send(error))
+          handOnOrReplace(request, reply, stream).catch((error: unknown) => reply.send(error))
         },
       })
     },
