@@ -12,8 +12,7 @@ import type { OrderStore } from '../order-store.js'
 import { takeReplicaFile, type CopyState } from './replica-file.js'
 import { replicaThread } from './replica-thread.js'
 import { sourceOf, type NocoDbSettings } from './settings.js'
-import { NOT_LOADED, troubleOf, type SyncState } from './sync-state.js'
-import { capital } from './write-refusal.js'
+import { capital, NOT_LOADED, troubleOf, type SyncState } from './sync-state.js'
 
 interface Options {
   settings: NocoDbSettings
@@ -119,29 +118,19 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
 
   const stateNow = (): SyncState => (renewing === null ? copy.thread.state() : NOT_LOADED)
 
-  /** Part of the orders is worse than none: nobody would see that some are missing. */
-  function requireLoaded(): void {
-    const state = stateNow()
-    if (state.isLoaded) return
-    throw new Problem(503, `${capital(loading(state))}.`, {
+  const notLoaded = (state: SyncState): Problem =>
+    new Problem(503, `${capital(loading(state))}.`, {
       headers: RETRY_AFTER,
       members: { progress: state.progress ?? { done: 0, total: 0 } },
     })
-  }
 
   /** What was thrown over the copy: a Problem (503) where that is damaged, and is made anew now. */
-  function explained(error: unknown): unknown {
-    if (renewing === null) return error
-    try {
-      requireLoaded()
-    } catch (problem) {
-      return problem
-    }
-    return error
-  }
+  const explained = (error: unknown): unknown => (renewing === null ? error : notLoaded(stateNow()))
 
   function reading<T>(read: (book: OrderBook) => T): T {
-    requireLoaded()
+    const state = stateNow()
+    // Part of the orders is worse than none: nobody would see that some are missing.
+    if (!state.isLoaded) throw notLoaded(state)
     try {
       return read(copy.book)
     } catch (error) {

@@ -23,6 +23,10 @@ export const NOT_LOADED: SyncState = {
   leftOut: { count: 0, first: [] },
 }
 
+/** A sentence as it begins a text. */
+export const capital = (sentence: string): string =>
+  sentence.charAt(0).toUpperCase() + sentence.slice(1)
+
 /** What keeps the copy from catching up, a sentence without its end; `null` where nothing does */
 export function troubleOf({ trouble, misfits }: SyncState): string | null {
   if (trouble === null || misfits.length === 0) return trouble

@@ -1,5 +1,5 @@
 import { NocoDbError, passes, type NocoDbTrouble } from './nocodb-error.js'
-import { troubleOf, type SyncState } from './sync-state.js'
+import { capital, troubleOf, type SyncState } from './sync-state.js'
 
 /** Why a write was not done, as it is told to whoever asked for it. Crosses threads. */
 export interface WriteRefusal {
@@ -25,9 +25,6 @@ export class WriteRefused extends Error {
     super(refusal.detail)
   }
 }
-
-/** A text that begins with a capital. */
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const noChanges = (why: string): string =>
   `The orders take no changes at the moment: nothing was changed. ${capital(why)}.`

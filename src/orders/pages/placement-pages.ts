@@ -1,128 +1,24 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { Amount, Portfolio } from '../../order-source/offset-order.js'
+import type { Amount } from '../../order-source/offset-order.js'
 import { priceFor } from '../../order-source/price.js'
-import { shortened } from '../../order-source/shortened.js'
 import adminPages from '../../plugins/admin-pages.js'
 import type { OrderBook } from '../book/order-book.js'
 import type { Order } from '../order.js'
 import { isProportionate } from '../placement/answer-check.js'
-import {
-  boughtAs,
-  isOpen,
-  mayBePlaced,
-  placementIn,
-  type Placement,
-} from '../placement/placement.js'
-import {
-  provesNothing,
-  tonsOf,
-  type LookOutcome,
-  type NoAnswer,
-  type Placing,
-  type Quote,
-} from '../placement/placing.js'
+import { boughtAs, isOpen, mayBePlaced, placementIn } from '../placement/placement.js'
+import { provesNothing, tonsOf, type Placing } from '../placement/placing.js'
 import { versionIn } from './edit-form.js'
-import type { Figures } from './figures.js'
 import { placeUrl, readPlace } from './list-place.js'
 import { orderAnswers, type OrderRequest, type OrderRoute } from './order-answers.js'
-import { inWords, recordView, warningsOf, type SourceNotice } from './placement-view.js'
-
-/** What an attempt, or looking for one, came to that was of no use. */
-const noAnswer = (what: string, answer: NoAnswer): SourceNotice =>
-  answer.outcome === 'refused'
-    ? {
-        title: `The order source refuses: ${what}`,
-        text: answer.message || `It gave no reason (${answer.status}).`,
-      }
-    : answer.outcome === 'unusable'
-      ? {
-          title: `The order source's answer cannot be used: ${what}`,
-          text: 'It answered with something else than was asked for. Ask those who run it.',
-        }
-      : {
-          title: `The order source does not answer: ${what}`,
-          text: 'It cannot be reached at the moment, or something is wrong there. Try again in a while.',
-        }
-
-/** Why nobody may agree to a price. */
-function noQuote(quote: Exclude<Quote, { outcome: 'quoted' }>, figures: Figures): SourceNotice {
-  switch (quote.outcome) {
-    case 'bought unasked':
-      return {
-        title: `The order source may have bought it, as ${quote.id}`,
-        text: 'Only the price was asked for, and it answered as if that were an order. Do not try again: ask those who run it.',
-      }
-    case 'not as asked': {
-      const { asked, answered } = quote
-      return {
-        title: `The order source gives the price of something else: ${NOTHING_ORDERED}`,
-        text: `Asked: ${figures.exact(asked.tons)} t, in ${asked.currency}. Its answer: ${figures.exact(answered.tons)} t for ${figures.money(answered.amountMinor, answered.currency)} (${answered.currency}). Ask those who run it.`,
-      }
-    }
-    case 'no such portfolio':
-      return {
-        title: `The order source has no such portfolio: ${NOTHING_ORDERED}`,
-        text: 'Choose one of those that it offers.',
-      }
-    default:
-      return noAnswer(NOTHING_ORDERED, quote)
-  }
-}
-
-const NOTHING_ORDERED = 'nothing was ordered'
-const NOTHING_KNOWN = 'nothing new is known'
-
-/** As many of the orders that a list lacks are named. */
-const MOST_NAMED = 3
-
-/** Why it proves nothing that an order is not in a list. */
-function notWhole({ lacks }: Extract<LookOutcome, { outcome: 'not listed' }>): SourceNotice {
-  const title = 'It is not in the list of the order source, which is not whole'
-  const look = 'Look there yourself: if you find it, enter its id, else release it.'
-  if (lacks.length === 0) return { title, text: `There are more pages than it gives here. ${look}` }
-  const named = lacks
-    .slice(0, MOST_NAMED)
-    .map(({ orderNumber, orderSourceId }) => `${orderSourceId} (${orderNumber})`)
-  const all = lacks.length > named.length ? [...named, 'more'] : named
-  return {
-    title,
-    text: `It lacks ${inWords(all)}. ${look} Should an id of those be wrong, mend it there, then look again here.`,
-  }
-}
-
-/** Why an order cannot be placed now, though somebody wanted to. */
-function whyNot(order: Order, placement: Placement | null) {
-  const text = 'Nothing was sent twice.'
-  if (order.orderSourceId !== null) {
-    return { title: 'This order is at the order source already', text }
-  }
-  const bought = boughtAs(order, placement)
-  if (bought !== null) return { title: `This order is bought already, as ${bought}`, text }
-  return isOpen(order, placement)
-    ? { title: 'Somebody is placing this order already', text }
-    : { title: 'This order cannot be placed as it is', text: 'Nothing was ordered.' }
-}
-
-const MOST_OF_NAME = 120
-const MOST_OF_DESCRIPTION = 300
-
-function portfolioView(
-  { id, name, description, pricePerTon, projects }: Portfolio,
-  price: Amount | null,
-  figures: Figures,
-) {
-  const money = ({ amountMinor, currency }: Amount) => figures.money(amountMinor, currency)
-  return {
-    id,
-    name: shortened(name, MOST_OF_NAME),
-    about: shortened(
-      description ?? projects.map((project) => project.name).join(', '),
-      MOST_OF_DESCRIPTION,
-    ),
-    price: price && money(price),
-    perTon: pricePerTon && money(pricePerTon),
-  }
-}
+import {
+  noAnswer,
+  noQuote,
+  NOTHING_KNOWN,
+  NOTHING_ORDERED,
+  notWhole,
+  whyNot,
+} from './placement-notices.js'
+import { portfolioView, recordView, warningsOf, type SourceNotice } from './placement-view.js'
 
 const idIn = (value: unknown): number | null =>
   typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : null

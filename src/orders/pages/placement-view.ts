@@ -272,3 +272,25 @@ export function recordView(
     verdict: differing.length === 0 ? 'Agrees with this order' : `Differs in ${inWords(differing)}`,
   }
 }
+
+const MOST_OF_NAME = 120
+const MOST_OF_DESCRIPTION = 300
+
+/** A portfolio to choose, with what an order would cost in it. */
+export function portfolioView(
+  { id, name, description, pricePerTon, projects }: Portfolio,
+  price: Amount | null,
+  figures: Figures,
+) {
+  const money = ({ amountMinor, currency }: Amount) => figures.money(amountMinor, currency)
+  return {
+    id,
+    name: shortened(name, MOST_OF_NAME),
+    about: shortened(
+      description ?? projects.map((project) => project.name).join(', '),
+      MOST_OF_DESCRIPTION,
+    ),
+    price: price && money(price),
+    perTon: pricePerTon && money(pricePerTon),
+  }
+}

@@ -1,0 +1,84 @@
+import type { Order } from '../order.js'
+import { boughtAs, isOpen, type Placement } from '../placement/placement.js'
+import type { LookOutcome, NoAnswer, Quote } from '../placement/placing.js'
+import type { Figures } from './figures.js'
+import { inWords, type SourceNotice } from './placement-view.js'
+
+export const NOTHING_ORDERED = 'nothing was ordered'
+export const NOTHING_KNOWN = 'nothing new is known'
+
+/** What an attempt, or looking for one, came to that was of no use. */
+export const noAnswer = (what: string, answer: NoAnswer): SourceNotice =>
+  answer.outcome === 'refused'
+    ? {
+        title: `The order source refuses: ${what}`,
+        text: answer.message || `It gave no reason (${answer.status}).`,
+      }
+    : answer.outcome === 'unusable'
+      ? {
+          title: `The order source's answer cannot be used: ${what}`,
+          text: 'It answered with something else than was asked for. Ask those who run it.',
+        }
+      : {
+          title: `The order source does not answer: ${what}`,
+          text: 'It cannot be reached at the moment, or something is wrong there. Try again in a while.',
+        }
+
+/** Why nobody may agree to a price. */
+export function noQuote(
+  quote: Exclude<Quote, { outcome: 'quoted' }>,
+  figures: Figures,
+): SourceNotice {
+  switch (quote.outcome) {
+    case 'bought unasked':
+      return {
+        title: `The order source may have bought it, as ${quote.id}`,
+        text: 'Only the price was asked for, and it answered as if that were an order. Do not try again: ask those who run it.',
+      }
+    case 'not as asked': {
+      const { asked, answered } = quote
+      return {
+        title: `The order source gives the price of something else: ${NOTHING_ORDERED}`,
+        text: `Asked: ${figures.exact(asked.tons)} t, in ${asked.currency}. Its answer: ${figures.exact(answered.tons)} t for ${figures.money(answered.amountMinor, answered.currency)} (${answered.currency}). Ask those who run it.`,
+      }
+    }
+    case 'no such portfolio':
+      return {
+        title: `The order source has no such portfolio: ${NOTHING_ORDERED}`,
+        text: 'Choose one of those that it offers.',
+      }
+    default:
+      return noAnswer(NOTHING_ORDERED, quote)
+  }
+}
+
+/** As many of the orders that a list lacks are named. */
+const MOST_NAMED = 3
+
+/** Why it proves nothing that an order is not in a list. */
+export function notWhole({ lacks }: Extract<LookOutcome, { outcome: 'not listed' }>): SourceNotice {
+  const title = 'It is not in the list of the order source, which is not whole'
+  const look = 'Look there yourself: if you find it, enter its id, else release it.'
+  if (lacks.length === 0) return { title, text: `There are more pages than it gives here. ${look}` }
+  const named = lacks
+    .slice(0, MOST_NAMED)
+    .map(({ orderNumber, orderSourceId }) => `${orderSourceId} (${orderNumber})`)
+  const all = lacks.length > named.length ? [...named, 'more'] : named
+  return {
+    title,
+    text: `It lacks ${inWords(all)}. ${look} Should an id of those be wrong, mend it there, then look again here.`,
+  }
+}
+
+/** Why an order cannot be placed now, though somebody wanted to. */
+export function whyNot(order: Order, placement: Placement | null): SourceNotice {
+  const text = 'Nothing was sent twice.'
+  if (order.orderSourceId !== null) {
+    return { title: 'This order is at the order source already', text }
+  }
+  const bought = boughtAs(order, placement)
+  if (bought !== null) return { title: `This order is bought already, as ${bought}`, text }
+  return isOpen(order, placement)
+    ? { title: 'Somebody is placing this order already', text }
+    : { title: 'This order cannot be placed as it is', text: 'Nothing was ordered.' }
+}
