@@ -9,6 +9,8 @@ function fail(message: string): never {
   process.exit(1)
 }
 
+// Whoever reads the first lines only wants the whole table all the same.
+process.stdout.on('error', () => undefined)
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
 /** What an operator can mend gets a plain message; anything else is a fault of ours, with its stack. */
