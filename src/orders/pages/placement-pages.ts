@@ -72,21 +72,31 @@ function noQuote(quote: Exclude<Quote, { outcome: 'quoted' }>, figures: Figures)
 const NOTHING_ORDERED = 'nothing was ordered'
 const NOTHING_KNOWN = 'nothing new is known'
 
+/** What an administrator can do where the list does not tell. */
+const LOOK_THERE = 'Look there yourself: if you find it, enter its id, else release it.'
+
+/** Why it is not known whether an order is there, where the order source was of no use. */
+function noList(what: string, answer: NoAnswer): SourceNotice {
+  const { title, text } = noAnswer(what, answer)
+  return { title, text: provesNothing(answer) ? `${text} ${LOOK_THERE}` : text }
+}
+
 /** As many of the orders that a list lacks are named. */
 const MOST_NAMED = 3
 
 /** Why it proves nothing that an order is not in a list. */
 function notWhole({ lacks }: Extract<LookOutcome, { outcome: 'not listed' }>): SourceNotice {
   const title = 'It is not in the list of the order source, which is not whole'
-  const look = 'Look there yourself: if you find it, enter its id, else release it.'
-  if (lacks.length === 0) return { title, text: `There are more pages than it gives here. ${look}` }
+  if (lacks.length === 0) {
+    return { title, text: `There are more pages than it gives here. ${LOOK_THERE}` }
+  }
   const named = lacks
     .slice(0, MOST_NAMED)
     .map(({ orderNumber, orderSourceId }) => `${orderSourceId} (${orderNumber})`)
   const all = lacks.length > named.length ? [...named, 'more'] : named
   return {
     title,
-    text: `It lacks ${inWords(all)}. ${look} Should an id of those be wrong, mend it there, then look again here.`,
+    text: `It lacks ${inWords(all)}. ${LOOK_THERE} Should an id of those be wrong, mend it there, then look again here.`,
   }
 }
 
@@ -326,7 +336,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
         return show(request, reply.code(502), order, {
           edited: 'source',
           wasNotListed: provesNothing(looked),
-          sourceNotice: noAnswer(NOTHING_KNOWN, looked),
+          sourceNotice: noList(NOTHING_KNOWN, looked),
         })
       }
     }
@@ -375,7 +385,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
         return show(request, reply.code(502), order, {
           edited: 'source',
           wasNotListed: provesNothing(released),
-          sourceNotice: noAnswer('it stays as it is', released),
+          sourceNotice: noList('it stays as it is', released),
         })
       }
     }
