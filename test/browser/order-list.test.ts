@@ -309,6 +309,13 @@ t.test('views are saved in this browser', async (t) => {
   const page = await context.newPage()
   await page.goto(`${LIST}?status=paid`)
   await page.getByText('Views', { exact: true }).click()
+  const above = await page.locator('#save-view').evaluate((form) => {
+    const panel = form.parentElement ?? form
+    const { paddingTop, borderTopWidth } = getComputedStyle(panel)
+    const top = panel.getBoundingClientRect().top + parseFloat(paddingTop)
+    return Math.round(form.getBoundingClientRect().top - top - parseFloat(borderTopWidth))
+  })
+  t.equal(above, 0, 'no room is kept for a list of none')
   await page.getByLabel('Save this view as').fill('<b>To fulfil</b>')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.goto(`${LIST}?status=pending`)
