@@ -198,17 +198,17 @@ document.addEventListener('submit', (event) => {
   const field = document.getElementById('view-name')
   const name = field.value.trim()
   if (!name) return
-  const before = savedViews()
-  const others = before.filter((view) => view.name !== name)
-  keepViews([...others, { name, query: location.search }])
+  const others = () => savedViews().filter((view) => view.name !== name)
+  const before = savedViews().find((view) => view.name === name)
+  keepViews([...others(), { name, query: location.search }])
   field.value = ''
-  if (others.length === before.length) return say(`The view “${name}” is saved.`)
+  if (before === undefined) return say(`The view “${name}” is saved.`)
   const undo = document.createElement('button')
   undo.type = 'button'
   undo.className = 'quiet small'
   undo.textContent = 'Undo'
   undo.addEventListener('click', () => {
-    keepViews(before)
+    keepViews([...others(), before])
     document.querySelector('#views > summary').focus()
     say(`The view “${name}” is what it was.`)
   })

@@ -309,6 +309,13 @@ t.test('views are saved in this browser', async (t) => {
   const page = await context.newPage()
   await page.goto(`${LIST}?status=paid`)
   await page.getByText('Views', { exact: true }).click()
+  const above = await page.locator('#save-view').evaluate((form) => {
+    const panel = form.parentElement ?? form
+    const { paddingTop, borderTopWidth } = getComputedStyle(panel)
+    const top = panel.getBoundingClientRect().top + parseFloat(paddingTop)
+    return Math.round(form.getBoundingClientRect().top - top - parseFloat(borderTopWidth))
+  })
+  t.equal(above, 0, 'no room is kept for a list of none')
   await page.getByLabel('Save this view as').fill('<b>To fulfil</b>')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.goto(`${LIST}?status=pending`)
@@ -316,6 +323,12 @@ t.test('views are saved in this browser', async (t) => {
   await page.getByLabel('Save this view as').fill('<b>To fulfil</b>')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('There was a view “<b>To fulfil</b>” already').waitFor()
+  const other = await context.newPage()
+  await other.goto(`${LIST}?currency=EUR`)
+  await other.getByText('Views', { exact: true }).click()
+  await other.getByLabel('Save this view as').fill('Euros')
+  await other.getByRole('button', { name: 'Save' }).click()
+  await other.close()
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.goto(LIST)
   await page.getByText('Views', { exact: true }).click()
@@ -324,7 +337,11 @@ t.test('views are saved in this browser', async (t) => {
   t.equal(await found(page), '22 orders')
   await page.getByText('Views', { exact: true }).click()
   await page.getByRole('button', { name: 'Remove view <b>To fulfil</b>' }).click()
-  t.equal(await page.locator('#saved-views li').count(), 0)
+  t.strictSame(
+    await page.locator('#saved-views a').allInnerTexts(),
+    ['Euros'],
+    'what another tab has saved stays',
+  )
   await becomes(t, () => page.evaluate(() => document.activeElement?.textContent), 'Views')
 })
 
@@ -380,12 +397,17 @@ t.test('the list fits screens of every width, however long its names are', async
   const context = await adminContext(t, browser, own)
   const page = await context.newPage()
   await page.goto(`${own.url}/admin/orders`)
-  for (const width of [320, 360, 600, 833, 860, 1024, 1026, 1060, 1130, 1153, 1280, 1920]) {
+  for (const width of [320, 360, 600, 768, 833, 860, 1024, 1026, 1060, 1130, 1153, 1280, 1920]) {
     await page.setViewportSize({ width, height: 800 })
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     )
     t.equal(overflow, 0, `${width} wide`)
+    const isCutBluntly = await page.locator('.orders thead tr').evaluate((row) => {
+      const { display, maskImage } = getComputedStyle(row)
+      return display === 'flex' && row.scrollWidth > row.clientWidth && maskImage === 'none'
+    })
+    t.notOk(isCutBluntly, `${width} wide: what is beyond the edge of the heads fades out`)
   }
 })
 

@@ -488,9 +488,45 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
   })
 }
 
+t.test('the calculators to choose from make one block at every width', async (t) => {
+  const { page } = await portal(t)
+  await page.goto(`${url}/admin/orders/new`)
+  for (const width of [320, 390, 412, 460, 600, 840, 900, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    const corners = await page.locator('.tabs label span').evaluateAll((spans) => {
+      const boxes = spans.map((span) => ({ span, ...span.getBoundingClientRect().toJSON() }))
+      const round = (value: number) => Math.round(value)
+      const edge = {
+        left: Math.min(...boxes.map(({ left }) => round(left))),
+        right: Math.max(...boxes.map(({ right }) => round(right))),
+        top: Math.min(...boxes.map(({ top }) => round(top))),
+        bottom: Math.max(...boxes.map(({ bottom }) => round(bottom))),
+      }
+      return boxes.flatMap(({ span, left, right, top, bottom }) => {
+        const style = getComputedStyle(span)
+        const isAt = {
+          left: round(left) === edge.left,
+          right: round(right) === edge.right,
+          top: round(top) === edge.top,
+          bottom: round(bottom) === edge.bottom,
+        }
+        return [
+          [style.borderTopLeftRadius, isAt.top && isAt.left],
+          [style.borderTopRightRadius, isAt.top && isAt.right],
+          [style.borderBottomLeftRadius, isAt.bottom && isAt.left],
+          [style.borderBottomRightRadius, isAt.bottom && isAt.right],
+        ].map(([radius, isCorner]) => (radius !== '0px') === isCorner)
+      })
+    })
+    t.equal(corners.length, 4 * 4)
+    t.notOk(corners.includes(false), `${width} wide: its corners are round, and no others`)
+  }
+})
+
 t.test('all of it works with scripts off', async (t) => {
   const { page } = await portal(t, { javaScriptEnabled: false, viewport: PHONE })
   await page.goto(`${url}/admin/orders/new`)
+  t.match(await page.locator('#emissions').innerText(), /With scripts off, leave CO₂e .* empty/)
   await page.locator('#customerName').fill('Ann')
   await page.locator('#customerEmail').fill('ann@example.com')
   await page.locator('label', { hasText: 'Fuel' }).first().click()

@@ -182,6 +182,20 @@ t.test('what becomes of an attempt shows by itself on the page of somebody else'
   t.equal(placed(orderNumber), 1)
 })
 
+t.test('what is told of a portfolio begins where its name does', async (t) => {
+  const { page } = await portal(t)
+  const { id } = await enter()
+  await page.goto(`${url}/admin/orders/${id}/placement`)
+  for (const size of ['100%', '150%']) {
+    await page.evaluate((fontSize) => (document.documentElement.style.fontSize = fontSize), size)
+    const edges = await page
+      .locator('.portfolio-choice:first-of-type :is(.name, .per, .about)')
+      .evaluateAll((parts) => parts.map((part) => Math.round(part.getBoundingClientRect().left)))
+    t.ok(edges.length >= 3)
+    t.equal(new Set(edges).size, 1, `text ${size}: ${edges.join()}`)
+  }
+})
+
 t.test('the steps work on pages of their own, too', async (t) => {
   const { page } = await portal(t)
   const { id, orderNumber } = await enter()

@@ -544,7 +544,7 @@ interface Asked {
   body: any
 }
 
-/** An order source that answers what it is told to; gives its address. */
+/** An order source that answers what it is told to, as JSON unless it is a response; gives its address. */
 async function scriptedSource(t: Test, answerTo: (asked: Asked) => unknown): Promise<string> {
   const server = createServer((incoming, answer) => {
     let text = ''
@@ -552,9 +552,11 @@ async function scriptedSource(t: Test, answerTo: (asked: Asked) => unknown): Pro
     incoming.on('end', () => {
       const { method = '', url = '' } = incoming
       const told = answerTo({ method, url, body: text === '' ? null : JSON.parse(text) })
-      void Promise.resolve(told).then((body) =>
-        answer.setHeader('content-type', 'application/json').end(JSON.stringify(body)),
-      )
+      void Promise.resolve(told).then(async (body) => {
+        const response = body instanceof Response ? body : Response.json(body)
+        answer.writeHead(response.status, Object.fromEntries(response.headers))
+        answer.end(await response.text())
+      })
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -569,14 +571,21 @@ async function scriptedSource(t: Test, answerTo: (asked: Asked) => unknown): Pro
 /** A service before an order source that prices as it should, but for what is said here. */
 async function startOdd(
   t: Test,
-  odd: { quote?: object; placed?: object; record?: object; list?: object; wait?: Promise<void> },
+  odd: {
+    quote?: object
+    placed?: object
+    record?: object
+    list?: object | (() => Response)
+    wait?: Promise<void>
+  },
   more: NodeJS.ProcessEnv = {},
 ) {
   const sent: any[] = []
   const url = await scriptedSource(t, async ({ method, url, body }) => {
     if (url.endsWith('/portfolios')) return { portfolios: [PORTFOLIO] }
     if (method === 'GET') {
-      return url.endsWith('/offset-orders') ? (odd.list ?? { offsetOrders: [] }) : odd.record
+      if (!url.endsWith('/offset-orders')) return odd.record
+      return typeof odd.list === 'function' ? odd.list() : (odd.list ?? { offsetOrders: [] })
     }
     if (body.dryRun === true) return { ...QUOTE, ...odd.quote }
     sent.push(body)
@@ -736,6 +745,111 @@ t.test(
     )
   },
 )
+
+/** Enters orders of which nobody knows whether they were placed; gives their ids and references. */
+async function enterUnknown(ann: Reader, count: number) {
+  const attempts: { id: string; lookedFor: string }[] = []
+  while (attempts.length < count) {
+    const { id } = await enter(ann)
+    await ann.post(placementOf(id), CONFIRMED)
+    const { changes } = (await ann.call('GET', `${ORDERS}/${id}/history`)).items[0]
+    attempts.push({ id, lookedFor: changes[0].to.reference })
+  }
+  return attempts
+}
+
+const INCONCLUSIVE: [name: string, list: () => Response, told: RegExp][] = [
+  ['no JSON', () => new Response('<h1>Welcome</h1>'), /answer cannot be used/],
+  ['another list', () => Response.json({ orders: [] }), /answer cannot be used/],
+  ['half an answer', () => new Response('{"offsetOrders":['), /answer cannot be used/],
+  ['a redirect', () => new Response('', { status: 302 }), /answer cannot be used/],
+  ['401', () => new Response('', { status: 401 }), /refuses: .* does not accept the token/],
+  ['403', () => Response.json({ message: 'Not you.' }, { status: 403 }), /refuses: .* Not you\./],
+  ['404', () => new Response('', { status: 404 }), /refuses: .* gave no reason \(404\)/],
+]
+
+t.test('a list that cannot be read or is refused releases only what was looked for', async (t) => {
+  const odd: { placed: object; list?: () => Response } = { placed: { id: null } }
+  const DATA_DIR = temporaryFolder(t)
+  const before = await startOdd(t, odd, { DATA_DIR })
+  const attempts = await enterUnknown(before.ann, INCONCLUSIVE.length)
+  const cases = attempts.flatMap((attempt, index) => {
+    const answer = INCONCLUSIVE[index]
+    return answer ? [{ ...attempt, name: answer[0], list: answer[1], told: answer[2] }] : []
+  })
+  const known = ['sent', 'unanswered']
+
+  for (const { name, list, told, id, lookedFor } of cases) {
+    odd.list = list
+    const early = [
+      await before.ann.post(`${placementOf(id)}/look`, {}),
+      await before.ann.post(`${placementOf(id)}/release`, { lookedFor }),
+    ]
+    for (const page of early) {
+      t.equal(page.status, 502, name)
+      t.match(seen(page), told, name)
+      t.match(seen(page), /It may still be on its way: look again after/, name)
+      t.notMatch(seen(page), /it was not there|Release it/, `${name} tells nothing`)
+    }
+    t.strictSame(await stepsOf(before.ann, id), known, name)
+  }
+  await before.app.close()
+
+  const clock = Date.now
+  t.teardown(() => (Date.now = clock))
+  Date.now = () => clock() + 60 * 60 * 1000
+  const { ann } = await startOdd(t, odd, { DATA_DIR })
+  for (const { name, list, told, id, lookedFor } of cases) {
+    odd.list = list
+    const release = `${placementOf(id)}/release`
+    const looked = await ann.post(`${placementOf(id)}/look`, {})
+    t.equal(looked.status, 502, name)
+    t.match(seen(looked), told, name)
+    t.match(seen(looked), /if you find it, enter its id, else release it\..*Release it…/, name)
+    t.notMatch(seen(looked), /it was not there/, name)
+    t.match(looked.text, /\/placement\/release\?[^"]*unlisted=1/, name)
+    const page = await ann.get(`${release}?unlisted=1`)
+    t.match(seen(page), new RegExp(`does not tell whether reference ${lookedFor} is there`))
+    const others = cases.filter((one) => one.id !== id).map((one) => one.lookedFor)
+    for (const other of ['', 'on', ...others.slice(0, 1)]) {
+      const kept = await ann.post(release, { lookedFor: other })
+      t.equal(kept.status, 502, `${name}: nobody has looked for this one`)
+      t.match(seen(kept), /: it stays as it is/, name)
+    }
+    t.strictSame(await stepsOf(ann, id), known, name)
+    t.equal((await ann.post(release, { lookedFor })).status, 303, name)
+    t.strictSame(await stepsOf(ann, id), [...known, 'released'], name)
+    t.match(seen(await ann.get(`/admin/orders/${id}`)), /Not ordered there yet .*Place it there…/)
+  }
+})
+
+t.test('while the order source is away or fails, nothing is released', async (t) => {
+  const odd: { placed: object; list?: () => Response } = { placed: { id: null } }
+  const DATA_DIR = temporaryFolder(t)
+  const before = await startOdd(t, odd, { DATA_DIR })
+  const [attempt] = await enterUnknown(before.ann, 1)
+  await before.app.close()
+  if (attempt === undefined) return
+  const { id, lookedFor } = attempt
+
+  const clock = Date.now
+  t.teardown(() => (Date.now = clock))
+  Date.now = () => clock() + 60 * 60 * 1000
+  const { ann } = await startOdd(t, odd, { DATA_DIR })
+  for (const status of [500, 503]) {
+    odd.list = () => new Response('<h1>Sorry</h1>', { status })
+    const looked = await ann.post(`${placementOf(id)}/look`, {})
+    t.equal(looked.status, 502)
+    t.match(seen(looked), /does not answer: nothing new is known .* Try again in a while\. /)
+    t.notMatch(seen(looked), /Release it|release it|it was not there/)
+    const kept = await ann.post(`${placementOf(id)}/release`, { lookedFor })
+    t.equal(kept.status, 502, 'though somebody says to have looked there')
+    t.match(seen(kept), /does not answer: it stays as it is/)
+    t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+  }
+  odd.list = () => Response.json({ offsetOrders: [] })
+  t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 303, 'once it answers')
+})
 
 t.test('a list without what is known to be there is not whole, after a restart too', async (t) => {
   const placed: { id: string | null } = { id: 'src-1' }

@@ -1,6 +1,6 @@
 import type { Order } from '../order.js'
 import { boughtAs, isOpen, type Placement } from '../placement/placement.js'
-import type { LookOutcome, NoAnswer, Quote } from '../placement/placing.js'
+import { provesNothing, type LookOutcome, type NoAnswer, type Quote } from '../placement/placing.js'
 import type { Figures } from './figures.js'
 import { inWords, type SourceNotice } from './placement-view.js'
 
@@ -52,21 +52,31 @@ export function noQuote(
   }
 }
 
+/** What an administrator can do where the list does not tell. */
+const LOOK_THERE = 'Look there yourself: if you find it, enter its id, else release it.'
+
+/** Why it is not known whether an order is there, where the order source was of no use. */
+export function noList(what: string, answer: NoAnswer): SourceNotice {
+  const { title, text } = noAnswer(what, answer)
+  return { title, text: provesNothing(answer) ? `${text} ${LOOK_THERE}` : text }
+}
+
 /** As many of the orders that a list lacks are named. */
 const MOST_NAMED = 3
 
 /** Why it proves nothing that an order is not in a list. */
 export function notWhole({ lacks }: Extract<LookOutcome, { outcome: 'not listed' }>): SourceNotice {
   const title = 'It is not in the list of the order source, which is not whole'
-  const look = 'Look there yourself: if you find it, enter its id, else release it.'
-  if (lacks.length === 0) return { title, text: `There are more pages than it gives here. ${look}` }
+  if (lacks.length === 0) {
+    return { title, text: `There are more pages than it gives here. ${LOOK_THERE}` }
+  }
   const named = lacks
     .slice(0, MOST_NAMED)
     .map(({ orderNumber, orderSourceId }) => `${orderSourceId} (${orderNumber})`)
   const all = lacks.length > named.length ? [...named, 'more'] : named
   return {
     title,
-    text: `It lacks ${inWords(all)}. ${look} Should an id of those be wrong, mend it there, then look again here.`,
+    text: `It lacks ${inWords(all)}. ${LOOK_THERE} Should an id of those be wrong, mend it there, then look again here.`,
   }
 }
 

@@ -12,6 +12,7 @@ import { placeUrl, readPlace } from './list-place.js'
 import { orderAnswers, type OrderRequest, type OrderRoute } from './order-answers.js'
 import {
   noAnswer,
+  noList,
   noQuote,
   NOTHING_KNOWN,
   NOTHING_ORDERED,
@@ -222,7 +223,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
         return show(request, reply.code(502), order, {
           edited: 'source',
           wasNotListed: provesNothing(looked),
-          sourceNotice: noAnswer(NOTHING_KNOWN, looked),
+          sourceNotice: noList(NOTHING_KNOWN, looked),
         })
       }
     }
@@ -271,7 +272,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
         return show(request, reply.code(502), order, {
           edited: 'source',
           wasNotListed: provesNothing(released),
-          sourceNotice: noAnswer('it stays as it is', released),
+          sourceNotice: noList('it stays as it is', released),
         })
       }
     }

@@ -334,8 +334,9 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
         const looked = await look(id, by)
         if (attempt == null || attempt.state === 'placed') return looked
         isVouchedFor = provesNothing(looked) && lookedFor === attempt.reference
-        if (looked.outcome !== 'not there' && !isVouchedFor) return looked
-        if (mayLastMs(attempt) > 0) return { outcome: 'too early' }
+        const mayArrive = mayLastMs(attempt) > 0
+        if (looked.outcome !== 'not there' && (mayArrive || !isVouchedFor)) return looked
+        if (mayArrive) return { outcome: 'too early' }
       }
       const released = await book.notePlacement(
         id,
