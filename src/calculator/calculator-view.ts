@@ -58,6 +58,9 @@ const grouped = (message: string): string => message.replace(/(?<=\d),(?=\d{3})/
 
 const nameOf = (field: string): string => FIELD_NAMES[field] ?? field
 
+/** A name as it stands in a sentence; what is written in capitals stays so. */
+const inText = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
+
 /** What a form's template needs: a message for each field, blank ones included where asked. */
 export function formView(form: CalculatorForm, nameMissing: boolean) {
   const errors: Record<string, string> = {}
@@ -72,6 +75,6 @@ export function formView(form: CalculatorForm, nameMissing: boolean) {
       name: nameOf(field),
       message,
     })),
-    missing: form.missing.map((name) => nameOf(name).toLowerCase()),
+    missing: form.missing.map((name) => inText(nameOf(name))),
   }
 }

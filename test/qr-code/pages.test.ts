@@ -298,11 +298,16 @@ t.test('a name with markup in it is shown as text, whoever’s markup it is', as
 })
 
 t.test('an empty calculator invites, without errors', async (t) => {
+  const needed = {
+    fuel: 'quantity burnt',
+    distance: 'distance, mean speed, consumption of the engines',
+    custom: 'amount of CO₂e',
+  }
   for (const type of TYPES) {
     const { status, html } = await open(`/calculator/${type}`)
     t.equal(status, 200)
     t.match(html, /id="trip"/)
-    t.match(html, /Still needed/)
+    t.match(html, `Still needed: ${needed[type]}.`)
     t.notMatch(html, /aria-invalid/)
     t.notMatch(html, /class="loading"/)
     t.equal(html.match(/<p class="error"[^>]*>[^<]+</g), null)
