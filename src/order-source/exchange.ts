@@ -36,7 +36,8 @@ const CALLER = Symbol('caller')
 export const onBehalfOf = <H extends object>(caller: EventEmitter, headers: H): H =>
   Object.assign(headers, { [CALLER]: caller })
 
-function callerIn(headers: unknown): EventEmitter | null {
+/** Who waits for the answer to a call, by its headers. */
+export function callerIn(headers: unknown): EventEmitter | null {
   if (typeof headers !== 'object' || headers === null || !(CALLER in headers)) return null
   const caller = headers[CALLER]
   return caller instanceof EventEmitter ? caller : null

@@ -1,8 +1,6 @@
 import { finished, pipeline, type Readable } from 'node:stream'
 import type { TokenCover } from './token-cover.js'
-
-/** Bytes up to which an answer is read whole before any of it goes out. */
-const SHORT = 64 * 1024
+import { readWhole, SHORT, WholeBody } from './whole-body.js'
 
 /** As much of a Fastify reply, of any server, as it takes. */
 interface Answer {
@@ -16,16 +14,17 @@ interface Answer {
  * breaks off becomes an error and not half an answer; any other as it comes.
  */
 export function handOn(reply: Answer, body: Readable, cover: TokenCover): void {
+  if (body instanceof WholeBody) {
+    reply.send(cover.overBytes(body.bytes))
+    return
+  }
   const length = Number(reply.getHeader('content-length') ?? Infinity)
   if (length > SHORT || reply.request.method === 'HEAD') {
     // Whoever reads what comes out is told of an error, too.
     reply.send(pipeline(body, cover.stream(), () => undefined))
     return
   }
-  const parts: Buffer[] = []
-  body.on('data', (part: Buffer) => parts.push(part))
-  // Told of a body that has broken off already, too.
-  finished(body, (error) => reply.send(error ?? cover.overBytes(Buffer.concat(parts))))
+  readWhole(body, (error, bytes) => reply.send(error ?? cover.overBytes(bytes)))
 }
 
 /** How long a body is read that is not wanted, ms. */

@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import httpProxy from '@fastify/http-proxy'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Dispatcher } from 'undici'
 import { Problem } from '../plugins/problem.js'
 import { API_POLICY } from '../plugins/security.js'
 import { documentedCalls, type DocumentedCall } from './documented-calls.js'
@@ -8,11 +10,12 @@ import { onBehalfOf } from './exchange.js'
 import { OrderSourceFailure } from './failure.js'
 import { addGate } from './gate.js'
 import { handOn, replace } from './hand-on.js'
-import { RELAYED_METHODS, type PublicRoutes } from './public-routes.js'
+import { isPublic, RELAYED_METHODS, type PublicRoutes } from './public-routes.js'
 import { headersDown, headersUp, isCoded, SET_BY_ANSWERS } from './relayed-headers.js'
+import { asQuestion, sharedCalls } from './shared-calls.js'
 import { tokenCover } from './token-cover.js'
 import type { Upstream } from './upstream.js'
-import { MOUNT } from './upstream-path.js'
+import { MOUNT, upstreamPath } from './upstream-path.js'
 
 export interface RelayOptions {
   upstream: Upstream
@@ -48,9 +51,20 @@ function errorForStrangers(status: number, retryAfter: unknown): Problem {
 
 function proxyOptions(
   scope: FastifyInstance,
-  { baseUrl, token, dispatcher }: Upstream,
+  { upstream: { baseUrl, token, dispatcher }, publicRoutes }: RelayOptions,
 ): httpProxy.FastifyHttpProxyOptions {
   const cover = tokenCover(token)
+  const request = sharedCalls(dispatcher)
+
+  /** What anybody may ask is the same for all; of what only some may see, each asks for himself. */
+  const isForAll = ({ method, originalUrl }: FastifyRequest): boolean =>
+    method === 'GET' && isPublic(publicRoutes, method, upstreamPath(originalUrl) ?? '')
+
+  function headersOf(request: FastifyRequest, reply: FastifyReply, given: IncomingHttpHeaders) {
+    const { id, body } = request
+    const headers = headersUp(given, { id, token, hasBody: body !== undefined })
+    return onBehalfOf(reply.raw, isForAll(request) ? asQuestion(headers) : headers)
+  }
 
   /** Everybody may make a public call, so of those nobody has found out who asks. */
   const isAdministrator = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> =>
@@ -76,14 +90,13 @@ function proxyOptions(
   return {
     upstream: baseUrl,
     prefix: MOUNT,
-    undici: dispatcher,
+    // It is called with a callback, and what that gets only handed on.
+    undici: { request: request as Dispatcher['request'] },
     disableRequestLogging: true,
     handler(request, reply, path, options) {
-      const { id, body } = request
       return reply.from(path, {
         ...options,
-        rewriteRequestHeaders: (_request, headers) =>
-          onBehalfOf(reply.raw, headersUp(headers, { id, token, hasBody: body !== undefined })),
+        rewriteRequestHeaders: (_request, headers) => headersOf(request, reply, headers),
         onResponse(_request, _reply, { stream }) {
           // It may break off before anybody reads it; whoever then does is told.
           stream.on('error', () => undefined)
@@ -101,7 +114,9 @@ function proxyOptions(
 }
 
 /** Relays with @fastify/http-proxy what its gate lets through. */
-const routes: FastifyPluginAsync<RelayOptions> = async (scope, { upstream, publicRoutes }) => {
+const routes: FastifyPluginAsync<RelayOptions> = async (scope, relay) => {
+  const { upstream, publicRoutes } = relay
+  const options = proxyOptions(scope, relay)
   const proxy = async (routes: string[], httpMethods: string[], call?: DocumentedCall) => {
     await scope.register(async (inner) => {
       if (call) {
@@ -109,7 +124,7 @@ const routes: FastifyPluginAsync<RelayOptions> = async (scope, { upstream, publi
           route.schema = call.schema
         })
       }
-      await inner.register(httpProxy, { ...proxyOptions(scope, upstream), routes, httpMethods })
+      await inner.register(httpProxy, { ...options, routes, httpMethods })
     })
   }
 

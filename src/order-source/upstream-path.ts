@@ -38,8 +38,9 @@ export function upstreamPath(address: string): string | null {
   const query = address.indexOf('?')
   const path = query < 0 ? address : address.slice(0, query)
   const [, usual] = USUAL.exec(path) ?? []
-  if (usual !== undefined && query < 0) return usual
-  if (!ADDRESS.test(path) || address.includes('#')) return null
+  if (address.includes('#')) return null
+  if (usual !== undefined) return usual
+  if (!ADDRESS.test(path)) return null
   const segments = path.split('/')
   const decoded: string[] = []
   for (const [index, segment] of segments.entries()) {

@@ -52,12 +52,14 @@ export interface Call {
   /** Sent as JSON by POST */
   body?: unknown
   headers?: Record<string, string>
+  /** Whether each client asks at the path with a query of its own */
+  isEachItsOwn?: boolean
 }
 
 /** Answers a second to a call, after making sure that they are answers. */
 export async function throughput(
   port: number,
-  { path, body, headers = {} }: Call,
+  { path, body, headers = {}, isEachItsOwn = false }: Call,
   connections = CONNECTIONS,
 ): Promise<number> {
   const url = `http://127.0.0.1:${port}${path}`
@@ -69,7 +71,16 @@ export async function throughput(
           body: JSON.stringify(body),
           headers: { ...headers, 'content-type': 'application/json' },
         }
-  const result = await autocannon({ url, connections, duration: SECONDS, ...request })
+  let clients = 0
+  const result = await autocannon({
+    url,
+    connections,
+    duration: SECONDS,
+    ...request,
+    setupClient(client) {
+      if (isEachItsOwn) client.setRequests([{ path: `${path}?client=${++clients}` }])
+    },
+  })
   // What is under way there when the clients go would slow down what is measured next.
   await fetch(url, request).then((answer) => answer.arrayBuffer())
   if (result.requests.total === 0 || result.non2xx + result.errors > 0)
