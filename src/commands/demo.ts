@@ -81,7 +81,8 @@ const pageOf = (what: string, order: Order | undefined) =>
 const comparisons = [
   ...pageOf('Differs there', differing),
   ...pageOf('Not found there', missing),
-  ...unknown.flatMap((order) => pageOf('Sent, and no answer came', order)),
+  ...unknown.arrived.flatMap((order) => pageOf('Sent, no answer, and there', order)),
+  ...unknown.lost.flatMap((order) => pageOf('Sent, no answer, not there', order)),
 ]
 const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
 const codes = TRIPS.map(({ calculation, vessel }) => {
@@ -99,4 +100,4 @@ Clearwake runs on this machine; Ctrl-C ends it.
 
 What a guest opens by scanning a code (valid for 30 days):
 ${codes.join('\n')}
-${standIn ? `\nOrders of which the order source has something else:\n${comparisons.join('\n')}\n` : ''}`)
+${standIn ? `\nOrders that the order source knows otherwise, or not at all:\n${comparisons.join('\n')}\n` : ''}`)

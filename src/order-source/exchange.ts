@@ -18,6 +18,8 @@ export interface ExchangeSettings {
   /** How long all of it may take, the request's body included */
   wholeTimeoutMs: number
   mostAnswerBytes: number
+  /** Told once that it is decided what comes of it: its answer begins, or there is none */
+  onOutcome: () => void
   /** Told once how it ended: a class of statuses such as 2xx, or why there was no whole answer */
   onEnd: (outcome: string, seconds: number) => void
 }
@@ -144,6 +146,7 @@ export class Exchange implements Handler, Controller {
     if (this.#hasEnded || status < 200) return
     this.#settings.breaker.succeeded()
     this.#status = status
+    this.#settings.onOutcome()
     const refusal = this.#refusalOf(status, headers)
     if (refusal !== null) {
       this.#fail(refusal)
@@ -208,7 +211,10 @@ export class Exchange implements Handler, Controller {
     if (this.#hasEnded) return
     this.#failure = failure
     const kind = failure instanceof OrderSourceFailure ? failure.kind : 'refused'
-    if (this.#status === 0) this.#tellBreaker(kind)
+    if (this.#status === 0) {
+      this.#tellBreaker(kind)
+      this.#settings.onOutcome()
+    }
     this.#end(this.#status === 0 || kind === 'cancelled' ? kind : 'cut')
     this.#controller?.abort(failure)
     this.#handler.onResponseError?.(this, failure)

@@ -1,6 +1,6 @@
 import { finished, pipeline, type Readable } from 'node:stream'
 import type { TokenCover } from './token-cover.js'
-import { readWhole, SHORT, WholeBody } from './whole-body.js'
+import { MOST_READING_MS, readWhole, SHORT, WholeBody } from './whole-body.js'
 
 /** As much of a Fastify reply, of any server, as it takes. */
 interface Answer {
@@ -15,7 +15,7 @@ interface Answer {
  */
 export function handOn(reply: Answer, body: Readable, cover: TokenCover): void {
   if (body instanceof WholeBody) {
-    reply.send(cover.overBytes(body.bytes))
+    reply.send(body.error ?? cover.overBytes(body.bytes))
     return
   }
   const length = Number(reply.getHeader('content-length') ?? Infinity)
@@ -26,9 +26,6 @@ export function handOn(reply: Answer, body: Readable, cover: TokenCover): void {
   }
   readWhole(body, (error, bytes) => reply.send(error ?? cover.overBytes(bytes)))
 }
-
-/** How long a body is read that is not wanted, ms. */
-const MOST_READING_MS = 1_000
 
 /** Sends something else in the place of a body, once that is read away, or too long or slow for it. */
 export function replace(reply: Answer, body: Readable, other: Error): void {

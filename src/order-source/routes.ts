@@ -12,7 +12,7 @@ import { addGate } from './gate.js'
 import { handOn, replace } from './hand-on.js'
 import { isPublic, RELAYED_METHODS, type PublicRoutes } from './public-routes.js'
 import { headersDown, headersUp, isCoded, SET_BY_ANSWERS } from './relayed-headers.js'
-import { asQuestion, sharedCalls } from './shared-calls.js'
+import { asQuestion } from './shared-calls.js'
 import { tokenCover } from './token-cover.js'
 import type { Upstream } from './upstream.js'
 import { MOUNT, upstreamPath } from './upstream-path.js'
@@ -51,19 +51,18 @@ function errorForStrangers(status: number, retryAfter: unknown): Problem {
 
 function proxyOptions(
   scope: FastifyInstance,
-  { upstream: { baseUrl, token, dispatcher }, publicRoutes }: RelayOptions,
+  { upstream: { baseUrl, token, request }, publicRoutes }: RelayOptions,
 ): httpProxy.FastifyHttpProxyOptions {
   const cover = tokenCover(token)
-  const request = sharedCalls(dispatcher)
 
   /** What anybody may ask is the same for all; of what only some may see, each asks for himself. */
-  const isForAll = ({ method, originalUrl }: FastifyRequest): boolean =>
+  const mayBeShared = ({ method, originalUrl }: FastifyRequest): boolean =>
     method === 'GET' && isPublic(publicRoutes, method, upstreamPath(originalUrl) ?? '')
 
   function headersOf(request: FastifyRequest, reply: FastifyReply, given: IncomingHttpHeaders) {
     const { id, body } = request
     const headers = headersUp(given, { id, token, hasBody: body !== undefined })
-    return onBehalfOf(reply.raw, isForAll(request) ? asQuestion(headers) : headers)
+    return onBehalfOf(reply.raw, mayBeShared(request) ? asQuestion(headers) : headers)
   }
 
   /** Everybody may make a public call, so of those nobody has found out who asks. */

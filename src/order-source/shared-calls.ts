@@ -2,10 +2,9 @@ import { EventEmitter } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { isUnsafe } from '../plugins/provenance.js'
 import { callerIn, onBehalfOf } from './exchange.js'
 import { OrderSourceFailure } from './failure.js'
-import { readWhole, SHORT, WholeBody } from './whole-body.js'
+import { MOST_READING_MS, readWhole, SHORT, WholeBody } from './whole-body.js'
 
 type Call = Dispatcher.RequestOptions
 
@@ -22,8 +21,8 @@ interface Waiting {
   done: Done
 }
 
-/** Paths remembered at most, of those whose answers are for one asker each */
-const MOST_PATHS = 100
+/** Questions remembered at most, of those whose answers are for one asker each */
+const MOST_UNSHARED = 100
 
 const QUESTION = Symbol('question')
 
@@ -38,15 +37,18 @@ const isQuestion = ({ headers }: Call): boolean =>
 const textOf = ({ path, headers }: Call): string =>
   JSON.stringify({ path, ...(headers as IncomingHttpHeaders), 'x-request-id': undefined })
 
-const pathOf = ({ path }: Call): string => path.split('?', 1)[0] ?? path
+/** The value that a directive of Cache-Control gives in seconds; `undefined` where it is not there. */
+function secondsIn(control: string, directive: string): number | undefined {
+  const [, seconds] =
+    new RegExp(`(?:^|,)\\s*${directive}\\s*=\\s*"?([^",\\s]*)`, 'i').exec(control) ?? []
+  return seconds === undefined ? undefined : Number(seconds)
+}
 
 /** Whether nothing says that an answer is for one asker, or must be asked for anew (RFC 9111, 5.2.2). */
-function isForAll(headers: IncomingHttpHeaders): boolean {
-  const control = headers['cache-control'] ?? ''
-  if (headers.vary === '*' || /no-store|no-cache|private/i.test(control)) return false
-  const [, seconds] = /s-maxage *= *"?(\d+)/i.exec(control) ??
-    /max-age *= *"?(\d+)/i.exec(control) ?? ['', '1']
-  return Number(seconds) > 0
+function isForAll({ vary = '', 'cache-control': control = '' }: IncomingHttpHeaders): boolean {
+  if (vary.includes('*') || /no-store|no-cache|private/i.test(control)) return false
+  const seconds = secondsIn(control, 's-maxage') ?? secondsIn(control, 'max-age') ?? Infinity
+  return seconds > 0
 }
 
 const isShort = ({ statusCode, headers }: Answer): boolean =>
@@ -57,30 +59,20 @@ const mayBeShared = (answer: Answer): boolean => isForAll(answer.headers) && isS
 /** Those who wait for one call; it emits `close` when the last of them has gone. */
 class Callers extends EventEmitter {
   readonly #waiting = new Set<Waiting>()
-  #isAnswered = false
-
-  get size(): number {
-    return this.#waiting.size
-  }
 
   join(one: Waiting): void {
     this.#waiting.add(one)
     callerIn(one.call.headers)?.once('close', () => {
-      if (!this.#waiting.delete(one)) return
-      if (!this.#isAnswered) one.done(new OrderSourceFailure('cancelled', { wasSent: true }))
-      if (this.#waiting.size === 0) this.emit('close')
+      if (this.#waiting.delete(one) && this.#waiting.size === 0) this.emit('close')
     })
   }
 
-  /** Answers each, once. */
-  answer(give: (done: Done) => void): void {
-    this.#isAnswered = true
-    for (const { done } of this.#waiting) give(done)
+  answer(error: Error | null, answer?: () => Answer): void {
+    for (const { done } of this.#waiting) done(error, answer?.())
   }
 
   /** Gives the answer to the first alone, for whom the call stays; the others are let go. */
   answerFirst(answer: Answer): Waiting[] {
-    this.#isAnswered = true
     const [first, ...others] = this.#waiting
     for (const other of others) this.#waiting.delete(other)
     first?.done(null, answer)
@@ -88,46 +80,49 @@ class Callers extends EventEmitter {
   }
 }
 
+export interface SharedCalls {
+  /** Makes a call, or joins the same one under way; `done` is told once, unless its caller leaves. */
+  request: (call: Call, done: Done) => void
+  /** Lets nobody join what is under way: something has changed since it was asked. */
+  forget: () => void
+}
+
 /**
  * Makes calls, and of questions that are the same at the same moment one: many guests who open the
  * calculators together are no more to the order source than one of them. Who joins a call that is
  * under way has its answer, or its failure; the call goes on until the last has left.
  *
- * Nobody joins once an answer has begun, or after a change that has been answered since. Answers
- * that are long, or say that they are for one, go to one; the others ask for themselves, and so does
- * from then on everybody who asks at that path.
+ * Nobody joins once an answer has begun. Answers that are long, or say that they are for one, go to
+ * one; the others ask for themselves, and so does from then on everybody with the same question.
  */
-export function sharedCalls(dispatcher: Dispatcher) {
+export function sharedCalls(dispatcher: Dispatcher): SharedCalls {
   const underWay = new Map<string, Callers>()
+  /** Questions, the newest last */
   const unshared = new Set<string>()
 
-  function learnFrom(call: Call, answer: Answer): void {
-    if (mayBeShared(answer)) {
-      unshared.delete(pathOf(call))
-      return
-    }
-    if (unshared.size >= MOST_PATHS) unshared.clear()
-    unshared.add(pathOf(call))
+  function learnFrom(text: string, answer: Answer): void {
+    unshared.delete(text)
+    if (mayBeShared(answer)) return
+    unshared.add(text)
+    const [oldest] = unshared
+    if (oldest !== undefined && unshared.size > MOST_UNSHARED) unshared.delete(oldest)
   }
 
-  function callAlone({ call, done }: Waiting): void {
+  function askAlone({ call, done }: Waiting, text: string): void {
     dispatcher.request(call, (error, answer) => {
-      if (isUnsafe(call.method)) underWay.clear()
-      else if (error === null && isQuestion(call)) learnFrom(call, answer)
+      if (error === null) learnFrom(text, answer)
       done(error, answer)
     })
   }
 
-  function hand(callers: Callers, answer: Answer): void {
-    if (callers.size === 1 || !mayBeShared(answer)) {
-      for (const other of callers.answerFirst(answer)) callAlone(other)
-      return
-    }
-    readWhole(answer.body, (error, bytes) => {
-      callers.answer((done) => {
-        if (error) done(error)
-        else done(null, { ...answer, body: new WholeBody(bytes) })
-      })
+  function handToAll(callers: Callers, answer: Answer): void {
+    const { statusCode, body } = answer
+    // Not everybody gets to see what an error says, so nobody is kept waiting for it.
+    const slow = () => body.destroy(new OrderSourceFailure('slow', { wasSent: true }))
+    const timer = statusCode < 400 ? undefined : setTimeout(slow, MOST_READING_MS)
+    readWhole(body, (error, bytes) => {
+      clearTimeout(timer)
+      callers.answer(null, () => ({ ...answer, body: new WholeBody(bytes, error) }))
     })
   }
 
@@ -136,30 +131,41 @@ export function sharedCalls(dispatcher: Dispatcher) {
       if (underWay.get(text) === callers) underWay.delete(text)
     }
     underWay.set(text, callers)
+    // At once: who joined a call that is being given up would never be answered.
     callers.once('close', close)
     const headers = onBehalfOf(callers, { ...(call.headers as IncomingHttpHeaders) })
     dispatcher.request({ ...call, headers }, (error, answer) => {
       close()
       if (error !== null) {
-        callers.answer((done) => {
-          done(error)
-        })
+        callers.answer(error)
         return
       }
-      learnFrom(call, answer)
-      hand(callers, answer)
+      learnFrom(text, answer)
+      if (mayBeShared(answer)) handToAll(callers, answer)
+      else for (const other of callers.answerFirst(answer)) askAlone(other, text)
     })
   }
 
-  return (call: Call, done: Done): void => {
-    if (!isQuestion(call) || unshared.has(pathOf(call))) {
-      callAlone({ call, done })
+  function request(call: Call, done: Done): void {
+    if (!isQuestion(call)) {
+      dispatcher.request(call, done)
       return
     }
     const text = textOf(call)
+    if (unshared.has(text)) {
+      askAlone({ call, done }, text)
+      return
+    }
     const others = underWay.get(text)
     const callers = others ?? new Callers()
     callers.join({ call, done })
     if (others === undefined) ask(call, text, callers)
+  }
+
+  return {
+    request,
+    forget() {
+      underWay.clear()
+    },
   }
 }

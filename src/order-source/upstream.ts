@@ -5,6 +5,7 @@ import { parseBaseUrl } from './base-url.js'
 import { circuitBreaker, type CircuitBreaker, type State } from './circuit-breaker.js'
 import { Exchange } from './exchange.js'
 import { OrderSourceFailure } from './failure.js'
+import { sharedCalls, type SharedCalls } from './shared-calls.js'
 
 /** The order source as all calls of it share it: its connections, and what is known of its state. */
 export interface Upstream {
@@ -17,6 +18,8 @@ export interface Upstream {
   readonly longestCallMs: number
   /** Sends calls; each ends with an answer or an OrderSourceFailure, within its time. */
   readonly dispatcher: Dispatcher
+  /** Sends calls likewise, and of questions that are the same at the same moment one. */
+  readonly request: SharedCalls['request']
   /** Why nothing is sent at the moment, for a few seconds; `null` where calls go out. */
   restingFailure(): OrderSourceFailure | null
   /** Whether it answers, as far as the calls so far tell */
@@ -83,8 +86,9 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
   const fresh = new Pool(origin, { ...options, pipelining: 0 })
 
   const longestCallMs = WHOLE_TIMEOUTS * ORDERSOURCE_TIMEOUT_MS
-  const dispatcher = kept.compose((dispatch) => (call, handler) => {
-    const send = isUnsafe(call.method) ? fresh.dispatch.bind(fresh) : dispatch
+  const dispatcher: Dispatcher = kept.compose((dispatch) => (call, handler) => {
+    const mayChange = isUnsafe(call.method)
+    const send = mayChange ? fresh.dispatch.bind(fresh) : dispatch
     const route = groupOf(call.path, basePath)
     new Exchange(
       {
@@ -92,6 +96,9 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
         timeoutMs: ORDERSOURCE_TIMEOUT_MS,
         wholeTimeoutMs: longestCallMs,
         mostAnswerBytes: MOST_ANSWER_BYTES,
+        onOutcome: () => {
+          if (mayChange) shared.forget()
+        },
         onEnd: (outcome, seconds) => durations.observe({ route, outcome }, seconds),
       },
       call,
@@ -100,6 +107,7 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
     )
     return true
   })
+  const shared = sharedCalls(dispatcher)
 
   return {
     baseUrl,
@@ -107,6 +115,7 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
     token,
     longestCallMs,
     dispatcher,
+    request: shared.request,
     restingFailure: () => (breaker.isOpen() ? resting(breaker) : null),
     state: () => breaker.state(),
     async close() {

@@ -1,7 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
+import { jsonCalls } from '../../src/order-source/json-calls.js'
+import { asQuestion } from '../../src/order-source/shared-calls.js'
+import { openUpstream } from '../../src/order-source/upstream.js'
 import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
 import { startApp } from '../support/app.js'
 import { comesTrue } from '../support/patience.js'
@@ -161,7 +165,9 @@ t.test('answers that say that they are for one are', async (t) => {
     { 'cache-control': 'no-cache' },
     { 'cache-control': 'public,max-age=0' },
     { 'cache-control': 'max-age=60, s-maxage=0' },
-    { vary: '*' },
+    { 'cache-control': 'max-age=-1' },
+    { 'cache-control': 'ext="s-maxage=9", max-age=soon' },
+    { vary: 'Accept, *' },
   ]) {
     const relay = await startRelay(t)
     const { calls, answers } = await burst(relay, headers)
@@ -328,27 +334,85 @@ t.test('nobody joins an answer that has begun', async (t) => {
   t.equal(upstream.requests.length, 2)
 })
 
-t.test('after a change nobody gets what was before it', async (t) => {
+const say = (held: Held | undefined, text: string) =>
+  held?.response
+    .writeHead(200, { 'content-type': 'application/json', 'content-length': text.length })
+    .end(text)
+
+t.test('after a change nobody gets what was before it, nor after one that failed', async (t) => {
   const { ask, held, bearer, waiting } = await startRelay(t)
-  const say = ({ response }: Held, text: string) =>
-    response
-      .writeHead(200, { 'content-type': 'application/json', 'content-length': text.length })
-      .end(text)
-  const before = ask()
-  await waiting(1)
-  const [old] = held.splice(0)
-  const change = ask('/portfolios/1', bearer, 'PUT')
-  await waiting(1)
-  const [put] = held.splice(0)
-  if (put) say(put, '"saved"')
-  t.equal(textOf(await change), '"saved"')
-  const after = ask()
-  await waiting(1)
-  const [fresh] = held.splice(0)
-  if (fresh) say(fresh, '"new"')
-  t.equal(textOf(await after), '"new"')
-  if (old) say(old, '"old"')
-  t.equal(textOf(await before), '"old"')
+  for (const [answer, status] of [
+    [(put: Held | undefined) => say(put, '"saved"'), 200],
+    [(put: Held | undefined) => put?.response.destroy(), 502],
+  ] as const) {
+    const before = ask()
+    await waiting(1)
+    const [old] = held.splice(0)
+    const change = ask('/portfolios/1', bearer, 'PUT')
+    await waiting(1)
+    answer(held.splice(0)[0])
+    t.equal((await change).status, status)
+    const after = ask()
+    await waiting(1)
+    say(held.splice(0)[0], '"new"')
+    t.equal(textOf(await after), '"new"')
+    say(old, '"old"')
+    t.equal(textOf(await before), '"old"')
+  }
+})
+
+t.test('what is placed from the portal is a change, too', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const held: Held[] = []
+  upstream.answer = (request, response) => held.push({ request, response })
+  const settings = {
+    ORDERSOURCE_BASE_URL: upstream.url,
+    ORDERSOURCE_API_TOKEN: UPSTREAM_TOKEN,
+    ORDERSOURCE_TIMEOUT_MS: 60_000,
+  }
+  const opened = openUpstream(settings, new Registry())
+  if (opened === null) throw new Error('there is an order source')
+  t.teardown(() => opened.close())
+  const { origin } = new URL(upstream.url)
+  const question = { origin, path: '/v1/portfolios', method: 'GET' } as const
+  const ask = () =>
+    new Promise<void>((resolve, reject) => {
+      opened.request({ ...question, headers: asQuestion({}) }, (error) => {
+        if (error === null) resolve()
+        else reject(error)
+      })
+    })
+  const asked = [ask(), ask()]
+  await comesTrue(() => held.length === 1)
+  const placing = jsonCalls(opened)({ method: 'POST', path: '/offset-orders', body: {} })
+  await comesTrue(() => held.length === 2)
+  say(held[1], '{}')
+  await placing
+  asked.push(ask())
+  t.ok(await comesTrue(() => held.length === 3))
+  t.same(
+    upstream.requests.map(({ method }) => method),
+    ['GET', 'POST', 'GET'],
+  )
+  for (const one of [held[0], held[2]]) say(one, '[]')
+  await Promise.all(asked)
+})
+
+t.test('of an error all get the status, also where its words do not come', async (t) => {
+  const { ask, held, settled, waiting } = await startRelay(t)
+  const ends = [() => undefined, ({ response }: Held) => response.destroy()]
+  for (const [index, end] of ends.entries()) {
+    const asked = [ask(), ask(), ask()]
+    await settled(3 * (index + 1))
+    await waiting(1)
+    const [one] = held.splice(0)
+    one?.response.writeHead(503, { 'retry-after': '9', 'content-length': '20' }).write('{')
+    await sleep(SETTLED_MS)
+    if (one) end(one)
+    for (const answer of await Promise.all(asked)) {
+      t.match(answer, { status: 503, headers: { 'retry-after': '9' } })
+    }
+  }
 })
 
 t.test('errors and tokens are hidden from each who must not see them', async (t) => {

@@ -87,6 +87,7 @@ t.test('an order is placed with plain forms: portfolio, price, confirmation', as
   const { id, orderNumber } = await enter(ann, { vesselName: 'Eendracht' })
   const before = await ann.get(`/admin/orders/${id}`)
   t.match(seen(before), /Not ordered there yet Place it there…/)
+  t.notMatch(seen(await ann.get(`/admin/orders/${id}/cancel`)), /bought/)
 
   const choice = await ann.get(placementOf(id))
   t.equal(choice.status, 200)
@@ -112,6 +113,9 @@ t.test('an order is placed with plain forms: portfolio, price, confirmation', as
   t.match(seen(after), new RegExp(`Order ${orderNumber} was placed at the order source`))
   t.match(seen(after), /Order source : placed as 1, for US\$61\.74/)
   t.match(seen(after), /to be placed with Blue Carbon: 1\.6036 t for US\$61\.74/)
+
+  const cancelling = await ann.get(`/admin/orders/${id}/cancel`)
+  t.match(seen(cancelling), /What was bought for it at the order source stays bought, as 1 ?\./)
 
   const [entry, ...others] = standIn.ledger.orders
   t.strictSame(others, [])
@@ -308,6 +312,8 @@ for (const fault of ['reset after the order', 'silence after the order'] as cons
     t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
     t.equal(standIn.ledger.orders.length, 1)
 
+    const cancelling = seen(await ann.get(`/admin/orders/${id}/cancel`))
+    t.match(cancelling, /It was sent to the order source: what may have been bought there stays/)
     for (const reader of [ann, ben]) {
       const page = await reader.get(`/admin/orders/${id}`)
       t.notMatch(seen(page), /Place it there/)

@@ -70,8 +70,8 @@ export interface DemoOffsetOrders {
   differing: Order | undefined
   /** Of which it has nothing, though there is an id */
   missing: Order | undefined
-  /** Of which nobody here knows whether it has them */
-  unknown: Order[]
+  /** Of which nobody here knows whether it has them: those that it has, and those that it has not */
+  unknown: { arrived: Order[]; lost: Order[] }
 }
 
 /** Makes an order source's side of the orders in a book: it has them all, save for some. */
@@ -81,13 +81,13 @@ export async function demoOffsetOrders(book: OrderBook): Promise<DemoOffsetOrder
     orderSourceId?.startsWith('off_'),
   )
   const entries: LedgerEntry[] = []
-  const unknown: Order[] = []
+  const unknown: DemoOffsetOrders['unknown'] = { arrived: [], lost: [] }
   for (const order of orders) {
     const placement = placementIn(book.history(order.id) ?? [])
     const placed = placement?.state === 'placed' ? placement : null
     if (isOpen(order, placement)) {
-      unknown.push(order)
       const arrived = placement.portfolioId === HARBOUR_MIX?.id
+      unknown[arrived ? 'arrived' : 'lost'].push(order)
       if (arrived) entries.push(entryOf(order, `off_${placement.reference}`, placement))
     } else if (order.orderSourceId !== null && order !== missing) {
       const entry = entryOf(order, order.orderSourceId, placed)

@@ -107,7 +107,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
         administrator: request.administrator,
         order: orderView({
           order,
-          history: [],
+          history: book.history(order.id) ?? [],
           place,
           figures: figuresOf(request),
           timeZone,

@@ -76,7 +76,7 @@ export function notWhole({ lacks }: Extract<LookOutcome, { outcome: 'not listed'
   const all = lacks.length > named.length ? [...named, 'more'] : named
   return {
     title,
-    text: `It lacks ${inWords(all)}. ${LOOK_THERE} Should an id of those be wrong, mend it there, then look again here.`,
+    text: `It lacks ${inWords(all)}. ${LOOK_THERE} Should the id of one of them be wrong, mend it in that order, then look again here.`,
   }
 }
 
