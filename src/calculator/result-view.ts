@@ -76,7 +76,7 @@ function spoken(kilograms: number): string {
 
 const YARDSTICKS = {
   person: { metres: 1.75, words: 'person' },
-  lighthouse: { metres: 30, words: 'lighthouse of 30 m' },
+  lighthouse: { metres: 30, words: 'lighthouse of 30\u00a0m' },
 } as const
 
 /** Heights that fit above the ground line, which lies at y = 108 and starts at x = 8. */
