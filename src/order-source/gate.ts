@@ -4,6 +4,13 @@ import { checkAnnouncedLength, limitedBody } from './limited-body.js'
 import { isPublic, type PublicRoutes } from './public-routes.js'
 import { upstreamPath } from './upstream-path.js'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether it is relayed for everybody; the gate of the relay finds that out. */
+    isForEverybody: boolean
+  }
+}
+
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
@@ -26,11 +33,13 @@ function checkShape(request: FastifyRequest): void {
  * refused counts as a request first.
  */
 export function addGate(scope: FastifyInstance, publicRoutes: PublicRoutes): void {
+  scope.decorateRequest('isForEverybody', false)
   scope.addHook('onRequest', scope.rateLimit())
   scope.addHook('onRequest', async function (request, reply) {
     const path = upstreamPath(request.originalUrl)
     if (path === null) throw new Problem(400, 'The address is malformed.')
-    if (!isPublic(publicRoutes, request.method, path)) {
+    request.isForEverybody = isPublic(publicRoutes, request.method, path)
+    if (!request.isForEverybody) {
       await scope.requireAdministrator.call(this, request, reply)
     }
     checkShape(request)

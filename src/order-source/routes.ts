@@ -10,12 +10,12 @@ import { onBehalfOf } from './exchange.js'
 import { OrderSourceFailure } from './failure.js'
 import { addGate } from './gate.js'
 import { handOn, replace } from './hand-on.js'
-import { isPublic, RELAYED_METHODS, type PublicRoutes } from './public-routes.js'
+import { RELAYED_METHODS, type PublicRoutes } from './public-routes.js'
 import { headersDown, headersUp, isCoded, SET_BY_ANSWERS } from './relayed-headers.js'
 import { asQuestion } from './shared-calls.js'
 import { tokenCover } from './token-cover.js'
 import type { Upstream } from './upstream.js'
-import { MOUNT, upstreamPath } from './upstream-path.js'
+import { MOUNT } from './upstream-path.js'
 
 export interface RelayOptions {
   upstream: Upstream
@@ -51,18 +51,15 @@ function errorForStrangers(status: number, retryAfter: unknown): Problem {
 
 function proxyOptions(
   scope: FastifyInstance,
-  { upstream: { baseUrl, token, request }, publicRoutes }: RelayOptions,
+  { baseUrl, token, request }: Upstream,
 ): httpProxy.FastifyHttpProxyOptions {
   const cover = tokenCover(token)
 
-  /** What anybody may ask is the same for all; of what only some may see, each asks for himself. */
-  const mayBeShared = ({ method, originalUrl }: FastifyRequest): boolean =>
-    method === 'GET' && isPublic(publicRoutes, method, upstreamPath(originalUrl) ?? '')
-
   function headersOf(request: FastifyRequest, reply: FastifyReply, given: IncomingHttpHeaders) {
-    const { id, body } = request
+    const { id, body, method, isForEverybody } = request
     const headers = headersUp(given, { id, token, hasBody: body !== undefined })
-    return onBehalfOf(reply.raw, mayBeShared(request) ? asQuestion(headers) : headers)
+    // Of what only some may see, each asks for himself.
+    return onBehalfOf(reply.raw, method === 'GET' && isForEverybody ? asQuestion(headers) : headers)
   }
 
   /** Everybody may make a public call, so of those nobody has found out who asks. */
@@ -113,9 +110,8 @@ function proxyOptions(
 }
 
 /** Relays with @fastify/http-proxy what its gate lets through. */
-const routes: FastifyPluginAsync<RelayOptions> = async (scope, relay) => {
-  const { upstream, publicRoutes } = relay
-  const options = proxyOptions(scope, relay)
+const routes: FastifyPluginAsync<RelayOptions> = async (scope, { upstream, publicRoutes }) => {
+  const options = proxyOptions(scope, upstream)
   const proxy = async (routes: string[], httpMethods: string[], call?: DocumentedCall) => {
     await scope.register(async (inner) => {
       if (call) {

@@ -37,18 +37,14 @@ const isQuestion = ({ headers }: Call): boolean =>
 const textOf = ({ path, headers }: Call): string =>
   JSON.stringify({ path, ...(headers as IncomingHttpHeaders), 'x-request-id': undefined })
 
-/** The value that a directive of Cache-Control gives in seconds; `undefined` where it is not there. */
-function secondsIn(control: string, directive: string): number | undefined {
-  const [, seconds] =
-    new RegExp(`(?:^|,)\\s*${directive}\\s*=\\s*"?([^",\\s]*)`, 'i').exec(control) ?? []
-  return seconds === undefined ? undefined : Number(seconds)
-}
+/** Directives of Cache-Control that give seconds; of both, the first is what holds for many. */
+const AGES = [/(?:^|,)\s*s-maxage\s*=\s*"?([^",\s]*)/i, /(?:^|,)\s*max-age\s*=\s*"?([^",\s]*)/i]
 
 /** Whether nothing says that an answer is for one asker, or must be asked for anew (RFC 9111, 5.2.2). */
 function isForAll({ vary = '', 'cache-control': control = '' }: IncomingHttpHeaders): boolean {
   if (vary.includes('*') || /no-store|no-cache|private/i.test(control)) return false
-  const seconds = secondsIn(control, 's-maxage') ?? secondsIn(control, 'max-age') ?? Infinity
-  return seconds > 0
+  const [seconds = Infinity] = AGES.flatMap((age) => age.exec(control)?.slice(1) ?? [])
+  return Number(seconds) > 0
 }
 
 const isShort = ({ statusCode, headers }: Answer): boolean =>
@@ -100,12 +96,14 @@ export function sharedCalls(dispatcher: Dispatcher): SharedCalls {
   /** Questions, the newest last */
   const unshared = new Set<string>()
 
-  function learnFrom(text: string, answer: Answer): void {
+  /** Whether an answer may be shared, which is remembered of its question. */
+  function learnFrom(text: string, answer: Answer): boolean {
     unshared.delete(text)
-    if (mayBeShared(answer)) return
+    if (mayBeShared(answer)) return true
     unshared.add(text)
     const [oldest] = unshared
     if (oldest !== undefined && unshared.size > MOST_UNSHARED) unshared.delete(oldest)
+    return false
   }
 
   function askAlone({ call, done }: Waiting, text: string): void {
@@ -140,8 +138,7 @@ export function sharedCalls(dispatcher: Dispatcher): SharedCalls {
         callers.answer(error)
         return
       }
-      learnFrom(text, answer)
-      if (mayBeShared(answer)) handToAll(callers, answer)
+      if (learnFrom(text, answer)) handToAll(callers, answer)
       else for (const other of callers.answerFirst(answer)) askAlone(other, text)
     })
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ADMIN_ACCOUNTS } from '../support/administrator.js'
 import { launchBrowser } from '../support/browser.js'
+import { weigh } from '../support/page-weight.js'
 import { hundredths, MACHINE, median, report, residentMB, SERVER, start, stop } from './measure.js'
 
 // From the start of the process to the first answer, and the memory of a service that waits, as
@@ -28,20 +29,15 @@ async function begin(script: string, dataDir: string) {
   return { milliseconds, megabytes }
 }
 
-/** Bytes over the wire and requests of a page in a browser that has nothing of it yet. */
-async function weigh(path: string) {
+async function weightOf(path: string) {
   const browser = await launchBrowser()
   try {
-    const page = await browser.newPage()
-    const network = await page.context().newCDPSession(page)
-    await network.send('Network.enable')
-    let [bytes, requests] = [0, 0]
-    network.on('Network.loadingFinished', ({ encodedDataLength }) => {
-      bytes += encodedDataLength
-      requests++
-    })
-    await page.goto(`http://127.0.0.1:${PORT}${path}`, { waitUntil: 'networkidle' })
-    return { page: path.split('?')[0], 'kB over the wire': hundredths(bytes / 1000), requests }
+    const { bytes, paths } = await weigh(await browser.newPage(), `http://127.0.0.1:${PORT}${path}`)
+    return {
+      page: path.split('?')[0],
+      'kB over the wire': hundredths(bytes / 1000),
+      requests: paths.length,
+    }
   } finally {
     await browser.close()
   }
@@ -78,7 +74,7 @@ try {
 
   const child = await start(SERVER, { ADMIN_ACCOUNTS, PORT, DATA_DIR: dataDir }, '/healthz')
   const pages = []
-  for (const path of GUEST_PAGES) pages.push(await weigh(path))
+  for (const path of GUEST_PAGES) pages.push(await weightOf(path))
   await stop([child])
   console.table(pages)
   report('start', { rounds: ROUNDS, rows, pages })

@@ -4,6 +4,7 @@ import t from 'tap'
 import { startStandIn } from '../../src/order-source/stand-in/stand-in.js'
 import { postJson, startApp } from '../support/app.js'
 import { DESKTOP, launchBrowser, listen, PHONE, readPng } from '../support/browser.js'
+import { weigh } from '../support/page-weight.js'
 import { TRIPS } from '../support/trips.js'
 import { becomes } from '../support/patience.js'
 
@@ -118,23 +119,10 @@ t.test('a guest page costs at most 60 kB and 8 requests, prices of offsets inclu
     [offering, result],
   ] as const) {
     const context = await browser.newContext({ viewport: PHONE })
-    const page = await context.newPage()
-    const network = await context.newCDPSession(page)
-    await network.send('Network.enable')
-    const asked = new Set<string>()
-    const embedded = new Set<string>()
-    let bytes = 0
-    network.on('Network.requestWillBeSent', ({ requestId, request }) => {
-      if (request.url.startsWith('data:')) embedded.add(requestId)
-      else asked.add(new URL(request.url).pathname)
-    })
-    network.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-      if (!embedded.has(requestId)) bytes += encodedDataLength
-    })
-    await page.goto(service + path, { waitUntil: 'networkidle' })
+    const { bytes, paths } = await weigh(await context.newPage(), service + path)
     t.ok(bytes > 5_000 && bytes <= 60_000, `${path.split('?')[0]}: ${bytes} bytes`)
-    t.ok(asked.size <= 8, [...asked].join(' '))
-    t.equal(asked.has('/api/ordersource/portfolios'), path === result, 'prices are asked for')
+    t.ok(paths.length <= 8, paths.join(' '))
+    t.equal(paths.includes('/api/ordersource/portfolios'), path === result, 'prices are asked for')
     await context.close()
   }
 })

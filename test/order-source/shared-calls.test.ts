@@ -95,6 +95,14 @@ async function burst(
   return { calls, answers: await answers }
 }
 
+/** A guest who asks for the portfolios, and may go. */
+async function leaver(url: string): Promise<Socket> {
+  const socket = await rawSocket(url)
+  socket.on('error', () => undefined)
+  socket.write(`GET ${MOUNT}/portfolios HTTP/1.1\r\nhost: x\r\n\r\n`)
+  return socket
+}
+
 const textOf = ({ body }: Wire): string => body.toString()
 
 t.test('guests who ask the same at once are one call, and each is answered', async (t) => {
@@ -226,9 +234,7 @@ t.test('an empty answer is shared, too', async (t) => {
 
 t.test('who asked first may leave, and the others are answered', async (t) => {
   const { url, ask, upstream, waiting, settled, answerAll, held } = await startRelay(t)
-  const first = await rawSocket(url)
-  first.on('error', () => undefined)
-  first.write(`GET ${MOUNT}/portfolios HTTP/1.1\r\nhost: x\r\n\r\n`)
+  const first = await leaver(url)
   await waiting(1)
   const asked = [ask(), ask()]
   await settled(3)
@@ -242,13 +248,7 @@ t.test('who asked first may leave, and the others are answered', async (t) => {
 
 t.test('when all have left the call ends, and who comes then asks anew', async (t) => {
   const { url, ask, upstream, waiting, settled, answerAll, held } = await startRelay(t)
-  const sockets: Socket[] = []
-  for (let i = 0; i < 3; i++) {
-    const socket = await rawSocket(url)
-    socket.on('error', () => undefined)
-    socket.write(`GET ${MOUNT}/portfolios HTTP/1.1\r\nhost: x\r\n\r\n`)
-    sockets.push(socket)
-  }
+  const sockets = [await leaver(url), await leaver(url), await leaver(url)]
   await settled(3)
   await waiting(1)
   const { response } = held[0] ?? {}
@@ -264,13 +264,7 @@ t.test('when all have left the call ends, and who comes then asks anew', async (
 
 t.test('who has the only answer takes the call along when leaving in it', async (t) => {
   const { url, waiting, settled, held } = await startRelay(t)
-  const sockets: Socket[] = []
-  for (let i = 0; i < 2; i++) {
-    const socket = await rawSocket(url)
-    socket.on('error', () => undefined)
-    socket.write(`GET ${MOUNT}/portfolios HTTP/1.1\r\nhost: x\r\n\r\n`)
-    sockets.push(socket)
-  }
+  const sockets = [await leaver(url), await leaver(url)]
   await settled(2)
   await waiting(1)
   const open: ServerResponse[] = []
