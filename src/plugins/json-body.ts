@@ -29,6 +29,7 @@ export default fp(
       'application/json',
       { parseAs: 'buffer' },
       (request, body, done) => {
+        const isDescribed = request.routeOptions.schema?.body !== undefined
         const coding = request.headers['content-encoding'] ?? 'identity'
         const charset = CHARSET.exec(request.headers['content-type'] ?? '')?.[1]
         if (coding !== 'identity') {
@@ -37,14 +38,16 @@ export default fp(
           done(new Problem(415, 'JSON must be encoded in UTF-8.'))
         } else if (!isUtf8(body)) {
           done(new Problem(400, 'The body is not valid UTF-8.'))
-        } else if (body.length === 0 && request.routeOptions.schema?.body === undefined) {
+        } else if (body.length === 0 && !isDescribed) {
           // Some clients announce JSON with every request, also where there is nothing to send.
           done(null)
         } else {
           const text = body.toString()
           void parse(request, text, (error: Error | null, value?: unknown) => {
             // The parser gives one error for both; what JSON.parse takes was refused for a key.
-            done(error !== null && isJson(text) ? new Problem(400, FORBIDDEN_KEY) : error, value)
+            const fault = error !== null && isJson(text) ? new Problem(400, FORBIDDEN_KEY) : error
+            // Forms of pages describe no body: they read what may be there, and null is nothing.
+            done(fault, value === null && !isDescribed ? undefined : value)
           })
         }
       },

@@ -252,6 +252,22 @@ t.test('what the order source’s addresses refuse has the headers of every answ
   t.match(headers['content-security-policy'], /default-src 'none'; frame-ancestors 'none'/)
 })
 
+t.test('JSON that is valid, and no object, is taken by no route for one', async (t) => {
+  const headers = { 'content-type': 'application/json' }
+  for (const [route, [valid]] of calls) {
+    if (valid === undefined || valid.body === null) continue
+    const { method, path } = valid
+    // There is no such order: of those that there are nothing changes.
+    const address = path.replace('{order}', '999999')
+    for (const body of ['null', '[]', '[null]', '"x"', '""', '7', 'true']) {
+      await t.resolves(
+        checkAnswer('cookie', { method, address, headers, body }),
+        `${route} ${body}`,
+      )
+    }
+  }
+})
+
 t.test('whatever is asked, the answer is one that is documented', async (t) => {
   for (const [route, valid] of calls) {
     const numRuns = COSTLY.test(route) ? FEW_RUNS : RUNS
