@@ -7,8 +7,8 @@ import {
   type FuelData,
 } from './calculator-data.js'
 import { distanceSums } from './distance-sums.js'
-import { DATASET } from './emission-factors.js'
-import { Factor, fuelEmissions } from './fuel-emissions.js'
+import { DATASET, type FuelType } from './emission-factors.js'
+import { Factor, FACTORS, fuelEmissions } from './fuel-emissions.js'
 import { isMassUnit, KILOGRAMS_PER, LITRES_PER } from './units.js'
 
 const nullableNumber = (description: string) =>
@@ -64,8 +64,18 @@ const CONVERSIONS: Partial<Record<string, Factor>> = {
   },
 }
 
-const conversions = (...units: string[]): Factor[] =>
-  units.flatMap((unit) => CONVERSIONS[unit] ?? [])
+const lists = new Map<string, Factor[]>()
+
+/** Every published number used; for the same fuel and units, the same list each time. */
+function factorsUsed(fuelType: FuelType, ...units: string[]): Factor[] {
+  const key = [fuelType, ...units].join(' ')
+  let list = lists.get(key)
+  if (list === undefined) {
+    list = [...units.flatMap((unit) => CONVERSIONS[unit] ?? []), ...FACTORS[fuelType]]
+    lists.set(key, list)
+  }
+  return list
+}
 
 /** From fuel burnt. */
 function estimateFuel(data: FuelData): Estimate {
@@ -76,7 +86,7 @@ function estimateFuel(data: FuelData): Estimate {
   return {
     calculatorType: 'fuel',
     ...emissions,
-    factors: [...conversions(data.unit), ...emissions.factors],
+    factors: factorsUsed(data.fuelType, data.unit),
     hours: null,
     method: `${WELL_TO_WAKE}, from the fuel burnt`,
   }
@@ -96,7 +106,7 @@ function estimateDistance(data: DistanceData): Estimate {
   return {
     calculatorType: 'distance',
     ...emissions,
-    factors: [...conversions(...miles), ...emissions.factors],
+    factors: factorsUsed(data.fuelType, ...miles),
     hours: sums.hours,
     method: `${WELL_TO_WAKE}, from distance, speed and consumption${scaled}`,
   }

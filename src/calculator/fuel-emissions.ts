@@ -77,7 +77,6 @@ export interface FuelEmissions {
   tankToWakeCo2eKg: number
   fuelLitres: number
   fuelKg: number
-  factors: Factor[]
   dataset: string
 }
 
@@ -99,7 +98,6 @@ export function fuelEmissions(
     tankToWakeCo2eKg: tankToWake,
     fuelLitres: litres,
     fuelKg: kilograms,
-    factors: FACTORS[fuelType],
     dataset: DATASET,
   }
 }

@@ -9,6 +9,7 @@ import {
 } from './calculator-data.js'
 import { DATASET, FUEL_TYPES, FUELS } from './emission-factors.js'
 import { Estimate, estimate } from './estimate.js'
+import { estimateJson } from './estimate-json.js'
 import { Factor, FACTORS } from './fuel-emissions.js'
 
 const CatalogueSchema = Type.Object(
@@ -69,6 +70,8 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       `/api/calculators/${calculatorType}/estimate`,
       {
         bodyLimit: BODY_LIMIT,
+        // Packing so little takes longer than sending it.
+        compress: false,
         schema: {
           tags: ['Calculators'],
           summary: `Estimate emissions: ${CALCULATOR_DATA[calculatorType].title ?? calculatorType}`,
@@ -76,7 +79,10 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
           response: { 200: Estimate, ...problemResponses },
         },
       },
-      async ({ body }) => estimate({ calculatorType, calculatorData: body } as Calculation),
+      async ({ body }, reply) => {
+        const result = estimate({ calculatorType, calculatorData: body } as Calculation)
+        return reply.type('application/json; charset=utf-8').serializer(estimateJson).send(result)
+      },
     )
   }
 }

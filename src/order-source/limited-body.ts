@@ -30,6 +30,8 @@ export function limitedBody(body: IncomingMessage): Transform {
   }
   // They stay: an error that nobody listens to any more would end the process.
   body.on('close', lose).on('error', lose)
+  // Nor does anybody listen to a body that still waits for a connection to the order source.
+  limited.on('error', () => undefined)
   // What is not wanted any more is read away, so that the answer can be read.
   limited.once('close', () => body.unpipe(limited).resume())
   return body.pipe(limited)

@@ -94,8 +94,6 @@ function proxyOptions(
         ...options,
         rewriteRequestHeaders: (_request, headers) => headersOf(request, reply, headers),
         onResponse(_request, _reply, { stream }) {
-          // It may break off before anybody reads it; whoever then does is told.
-          stream.on('error', () => undefined)
           handOnOrReplace(request, reply, stream).catch((error: unknown) => reply.send(error))
         },
       })

@@ -1,19 +1,12 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { AnswerReader, isShort, type Answer, type Asker, type Head } from './answer.js'
 import { callerIn, onBehalfOf } from './exchange.js'
 import { OrderSourceFailure } from './failure.js'
-import { MOST_READING_MS, readWhole, SHORT, WholeBody } from './whole-body.js'
+import { MOST_READING_MS, readWhole, WholeBody } from './whole-body.js'
 
 type Call = Dispatcher.RequestOptions
-
-interface Answer {
-  statusCode: number
-  headers: IncomingHttpHeaders
-  body: Readable
-}
-
 type Done = (error: Error | null, answer?: Answer) => void
 
 interface Waiting {
@@ -41,16 +34,14 @@ const textOf = ({ path, headers }: Call): string =>
 const AGES = [/(?:^|,)\s*s-maxage\s*=\s*"?([^",\s]*)/i, /(?:^|,)\s*max-age\s*=\s*"?([^",\s]*)/i]
 
 /** Whether nothing says that an answer is for one asker, or must be asked for anew (RFC 9111, 5.2.2). */
-function isForAll({ vary = '', 'cache-control': control = '' }: IncomingHttpHeaders): boolean {
-  if (vary.includes('*') || /no-store|no-cache|private/i.test(control)) return false
+function isForAll(headers: NodeJS.Dict<string | string[]>): boolean {
+  const control = String(headers['cache-control'])
+  if (String(headers.vary).includes('*') || /no-store|no-cache|private/i.test(control)) return false
   const [seconds = Infinity] = AGES.flatMap((age) => age.exec(control)?.slice(1) ?? [])
   return Number(seconds) > 0
 }
 
-const isShort = ({ statusCode, headers }: Answer): boolean =>
-  statusCode === 204 || statusCode === 304 || Number(headers['content-length'] ?? Infinity) <= SHORT
-
-const mayBeShared = (answer: Answer): boolean => isForAll(answer.headers) && isShort(answer)
+const mayBeShared = (head: Head): boolean => isForAll(head.headers) && isShort(head)
 
 /** Those who wait for one call; it emits `close` when the last of them has gone. */
 class Callers extends EventEmitter {
@@ -63,16 +54,36 @@ class Callers extends EventEmitter {
     })
   }
 
-  answer(error: Error | null, answer?: () => Answer): void {
-    for (const { done } of this.#waiting) done(error, answer?.())
+  /** Keeps the first alone, for whom the call goes on; the others are let go. */
+  letGo(): Waiting[] {
+    const [, ...others] = this.#waiting
+    for (const other of others) this.#waiting.delete(other)
+    return others
   }
 
-  /** Gives the answer to the first alone, for whom the call stays; the others are let go. */
-  answerFirst(answer: Answer): Waiting[] {
-    const [first, ...others] = this.#waiting
-    for (const other of others) this.#waiting.delete(other)
-    first?.done(null, answer)
-    return others
+  fail(error: Error): void {
+    for (const { done } of this.#waiting) done(error)
+  }
+
+  answer(answer: Answer): void {
+    const [first] = this.#waiting
+    if (this.#waiting.size === 1) first?.done(null, answer)
+    else if (answer.body instanceof WholeBody) this.#answerAll(answer, answer.body)
+    else this.#answerOnceRead(answer)
+  }
+
+  #answerAll(head: Head, { bytes, error }: WholeBody): void {
+    for (const { done } of this.#waiting) done(null, { ...head, body: new WholeBody(bytes, error) })
+  }
+
+  /** Not everybody gets to see what an error says, so nobody is kept waiting for it. */
+  #answerOnceRead({ body, ...head }: Answer): void {
+    const slow = () => body.destroy(new OrderSourceFailure('slow', { wasSent: true }))
+    const timer = setTimeout(slow, MOST_READING_MS)
+    readWhole(body, (error, bytes) => {
+      clearTimeout(timer)
+      this.#answerAll(head, new WholeBody(bytes, error))
+    })
   }
 }
 
@@ -97,30 +108,23 @@ export function sharedCalls(dispatcher: Dispatcher): SharedCalls {
   const unshared = new Set<string>()
 
   /** Whether an answer may be shared, which is remembered of its question. */
-  function learnFrom(text: string, answer: Answer): boolean {
+  function learnFrom(text: string, head: Head): boolean {
     unshared.delete(text)
-    if (mayBeShared(answer)) return true
+    if (mayBeShared(head)) return true
     unshared.add(text)
     const [oldest] = unshared
     if (oldest !== undefined && unshared.size > MOST_UNSHARED) unshared.delete(oldest)
     return false
   }
 
-  function askAlone({ call, done }: Waiting, text: string): void {
-    dispatcher.request(call, (error, answer) => {
-      if (error === null) learnFrom(text, answer)
-      done(error, answer)
-    })
-  }
+  const send = (call: Call, asker: Asker): unknown =>
+    dispatcher.dispatch(call, new AnswerReader(call, asker))
 
-  function handToAll(callers: Callers, answer: Answer): void {
-    const { statusCode, body } = answer
-    // Not everybody gets to see what an error says, so nobody is kept waiting for it.
-    const slow = () => body.destroy(new OrderSourceFailure('slow', { wasSent: true }))
-    const timer = statusCode < 400 ? undefined : setTimeout(slow, MOST_READING_MS)
-    readWhole(body, (error, bytes) => {
-      clearTimeout(timer)
-      callers.answer(null, () => ({ ...answer, body: new WholeBody(bytes, error) }))
+  function askAlone({ call, done }: Waiting, text: string): void {
+    send(call, {
+      begins: (head) => learnFrom(text, head),
+      answered: (answer) => done(null, answer),
+      failed: done,
     })
   }
 
@@ -132,20 +136,26 @@ export function sharedCalls(dispatcher: Dispatcher): SharedCalls {
     // At once: who joined a call that is being given up would never be answered.
     callers.once('close', close)
     const headers = onBehalfOf(callers, { ...(call.headers as IncomingHttpHeaders) })
-    dispatcher.request({ ...call, headers }, (error, answer) => {
-      close()
-      if (error !== null) {
-        callers.answer(error)
-        return
-      }
-      if (learnFrom(text, answer)) handToAll(callers, answer)
-      else for (const other of callers.answerFirst(answer)) askAlone(other, text)
-    })
+    send(
+      { ...call, headers },
+      {
+        begins(head) {
+          close()
+          if (learnFrom(text, head)) return
+          for (const other of callers.letGo()) askAlone(other, text)
+        },
+        answered: (answer) => callers.answer(answer),
+        failed(error) {
+          close()
+          callers.fail(error)
+        },
+      },
+    )
   }
 
   function request(call: Call, done: Done): void {
     if (!isQuestion(call)) {
-      dispatcher.request(call, done)
+      send(call, { answered: (answer) => done(null, answer), failed: done })
       return
     }
     const text = textOf(call)

@@ -16,7 +16,7 @@ export const isReadable = (url: string): boolean => decodedPath(url) !== null
 
 /** Whether an address is the API's: its answers are JSON, those of all others are pages. */
 export const isApi = (url: string): boolean =>
-  /^\/api(?:\/|$)/.test(url.includes('%') ? (decodedPath(url) ?? pathOf(url)) : pathOf(url))
+  /^\/api(?:[/?]|$)/.test(url.includes('%') ? (decodedPath(url) ?? url) : url)
 
 /**
  * What the router is asked for, for the application's `rewriteUrl`. A whole address (RFC 9112,
@@ -24,7 +24,7 @@ export const isApi = (url: string): boolean =>
  * router would answer it by itself otherwise, past every hook.
  */
 export function routedUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
-  const path = url.replace(/^https?:\/\/[^/?]*/i, '')
+  const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '')
   const local = path.startsWith('/') ? path : `/${path === '*' ? '%2A' : path}`
   if (!local.includes('%') || isReadable(local)) return local
   return isApi(local) ? '/api/%25' : '/%25'

@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks'
+
 interface Waiting {
   since: number
   serve: () => void
@@ -18,6 +20,25 @@ const LONG_TURN_MS = 10
 /** Serving and refusing go on for so long in one turn. */
 const AT_ONCE_MS = 1
 const LOOKS_EVERY_MS = 5
+/** An event loop that has waited for so long had nothing left to do. */
+const REST_MS = 0.02
+
+/** Tells of each request whether it and the one before came alone, each after the event loop had rested. */
+function loneArrivals(): () => boolean {
+  let idleMs = 0
+  let sinceRest = 0
+  return () => {
+    const rested = performance.nodeTiming.idleTime - idleMs
+    idleMs += rested
+    if (rested < REST_MS) {
+      sinceRest++
+      return false
+    }
+    const before = sinceRest
+    sinceRest = 1
+    return before === 1
+  }
+}
 
 /**
  * A line for requests: first come, first served, a few in each turn of the event loop, and who has
@@ -26,10 +47,12 @@ const LOOKS_EVERY_MS = 5
  * Without it all would be served in the turn they come in. As a turn takes in one new connection
  * only, others would wait outside for as many turns, unseen and however short their wish. Those who
  * come in the same turn are served together after it, which halves what a short answer costs: each
- * step runs for one request after the other, and stays in the processor's caches.
+ * step runs for one request after the other, and stays in the processor's caches. Who comes alone,
+ * as the one before did, has nothing to wait for.
  */
 export function waitingLine({ patienceMs, hasRoom }: Rules) {
   const line: Waiting[] = []
+  const comesAlone = loneArrivals()
   let atOnce = FEWEST_AT_ONCE
 
   function refuseWhoWaitedTooLong(): void {
@@ -68,8 +91,12 @@ export function waitingLine({ patienceMs, hasRoom }: Rules) {
   }
 
   return {
-    /** Has a request served or refused in its turn; `serve` is never called before this returns. */
+    /** Has a request served or refused in its turn, which may be at once. */
     join(serve: () => void, refuse: () => void): void {
+      if (comesAlone() && line.length === 0 && hasRoom()) {
+        serve()
+        return
+      }
       line.push({ since: performance.now(), serve, refuse })
       if (line.length === 1) setImmediate(advance)
     },

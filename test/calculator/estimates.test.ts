@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict'
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import t from 'tap'
-import type { Estimate } from '../../src/calculator/estimate.js'
+import { estimate, type Estimate } from '../../src/calculator/estimate.js'
 import { FUEL_TYPES } from '../../src/calculator/emission-factors.js'
 import { postJson, startApp } from '../support/app.js'
 import { calculation, USUAL } from '../support/calculations.js'
@@ -250,8 +251,10 @@ t.test('the factors of an answer are enough to redo its sum by hand', async (t) 
 
 t.test('any valid data give a finite result above zero, the sum of its two parts', async () => {
   await fc.assert(
-    fc.asyncProperty(calculation, async ({ calculatorType, calculatorData }) => {
+    fc.asyncProperty(calculation, async (any) => {
+      const { calculatorType, calculatorData } = any
       const found = await estimateOf(calculatorType, { ...calculatorData })
+      assert.deepEqual(found, estimate(any), 'the API tells what is computed')
       if (!(Number.isFinite(found.co2eKg) && found.co2eKg > 0)) return false
       if (calculatorType === 'custom') return true
       return found.co2eKg === (found.wellToTankCo2eKg ?? NaN) + (found.tankToWakeCo2eKg ?? NaN)

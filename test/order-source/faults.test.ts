@@ -452,6 +452,28 @@ t.test('an order source that reads nothing of a long body is not waited for', as
   t.ok(milliseconds < WHOLE_MS + SLACK_MS, `${milliseconds} ms`)
 })
 
+t.test('who leaves before there is a connection for his body harms nobody', async (t) => {
+  const upstream = await rawUpstream(t, () => undefined)
+  const { url, bearer, call } = await startRelay(t, upstream.url, {
+    ORDERSOURCE_TIMEOUT_MS: '20000',
+  })
+  // More than there are connections to the order source
+  const senders = await Promise.all(Array.from({ length: 100 }, () => rawSocket(url)))
+  for (const socket of senders) {
+    socket.on('error', () => undefined)
+    socket.write(
+      `POST ${MOUNT}/offset-orders HTTP/1.1\r\nhost: x\r\nauthorization: ${bearer.authorization}\r\n` +
+        'content-length: 9000\r\n\r\n{',
+    )
+  }
+  await comes(() => upstream.calls.length >= 64)
+  for (const socket of senders) socket.destroy()
+  await comes(() => upstream.open() === 0)
+  t.equal(upstream.calls.length, 64, 'those who waited are not sent')
+  upstream.behave = (socket) => void socket.end(OK)
+  t.equal((await call('POST')).status, 200)
+})
+
 t.test('a caller who sends slowly does not use up the order source’s time', async (t) => {
   const upstream = await recordingUpstream(t)
   const { url, bearer } = await startRelay(t, upstream.url)

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../src/app.js'
 import { ConfigError } from '../../src/plugins/config.js'
 import { ADMIN_ACCOUNTS, cookieHeader, logIn, postLogin } from '../support/administrator.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
+import { comesTrue } from '../support/patience.js'
 import { rawRequest } from '../support/raw-http.js'
 import { pointAt, recordingUpstream, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
 import { wire, type Wire } from '../support/wire.js'
@@ -715,7 +717,9 @@ t.test('strangers get no words of the order source’s errors, administrators do
   t.equal(head.status, 599)
   t.notMatch(JSON.stringify(head.headers), /db\.internal/)
 
+  let lastAnswer: ServerResponse | undefined
   upstream.answer = (_request, response) => {
+    lastAnswer = response
     response.writeHead(500, { 'content-type': 'text/plain' })
     const more = () => {
       while (!response.destroyed && response.write('db.internal '.repeat(10_000)));
@@ -726,13 +730,16 @@ t.test('strangers get no words of the order source’s errors, administrators do
   const endless = await wire(`${url}${MOUNT}/portfolios`)
   t.equal(endless.status, 500)
   t.notMatch(endless.body.toString(), /db\.internal/)
+  t.ok(await comesTrue(() => lastAnswer?.destroyed === true), 'and the call is given up')
 
   upstream.answer = (_request, response) => {
+    lastAnswer = response
     response.writeHead(500, { 'content-type': 'text/plain' }).write('db.internal')
   }
   const beganAt = performance.now()
   t.equal((await wire(`${url}${MOUNT}/portfolios`)).status, 500)
   t.ok(performance.now() - beganAt < 5_000, 'nobody waits for a body that is not handed on')
+  t.ok(await comesTrue(() => lastAnswer?.destroyed === true), 'nor does the call')
 })
 
 t.test('the token is not handed on, however an answer quotes it', async (t) => {

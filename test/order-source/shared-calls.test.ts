@@ -55,7 +55,7 @@ async function startRelay(t: Test, more: NodeJS.ProcessEnv = {}) {
     wire(`${url}${MOUNT}${path}`, { method, headers })
 
   /** Answers all that wait, each with its number. */
-  function answerAll(headers: Record<string, string> = {}, status = 200): number {
+  function answerAll(headers: Record<string, string | string[]> = {}, status = 200): number {
     const calls = held.splice(0)
     for (const [index, { response }] of calls.entries()) {
       const body = JSON.stringify({ call: index })
@@ -78,7 +78,7 @@ type Relay = Awaited<ReturnType<typeof startRelay>>
 /** How many calls guests make of the order source who ask at one moment, and what they get. */
 async function burst(
   { ask, held, arrivals, settled, waiting, answerAll }: Relay,
-  headers: Record<string, string> = {},
+  headers: Record<string, string | string[]> = {},
   path = '/portfolios',
 ): Promise<{ calls: number; answers: Wire[] }> {
   const before = arrivals()
@@ -176,6 +176,7 @@ t.test('answers that say that they are for one are', async (t) => {
     { 'cache-control': 'max-age=-1' },
     { 'cache-control': 'ext="s-maxage=9", max-age=soon' },
     { vary: 'Accept, *' },
+    { vary: ['Accept', 'Accept-Language, *'] },
   ]) {
     const relay = await startRelay(t)
     const { calls, answers } = await burst(relay, headers)
@@ -355,7 +356,8 @@ t.test('after a change nobody gets what was before it, nor after one that failed
   }
 })
 
-t.test('what is placed from the portal is a change, too', async (t) => {
+/** Calls of an order source that keeps its callers waiting, without the service around them. */
+async function startCalls(t: Test) {
   const upstream = await recordingUpstream(t)
   const held: Held[] = []
   upstream.answer = (request, response) => held.push({ request, response })
@@ -369,6 +371,19 @@ t.test('what is placed from the portal is a change, too', async (t) => {
   t.teardown(() => opened.close())
   const { origin } = new URL(upstream.url)
   const question = { origin, path: '/v1/portfolios', method: 'GET' } as const
+  return { upstream, held, opened, question }
+}
+
+t.test('who destroys a body gives up its call', async (t) => {
+  const { held, opened, question } = await startCalls(t)
+  opened.request({ ...question, headers: {} }, (_error, answer) => answer?.body.destroy())
+  await comesTrue(() => held.length === 1)
+  held[0]?.response.write('[')
+  t.ok(await comesTrue(() => held[0]?.response.destroyed === true))
+})
+
+t.test('what is placed from the portal is a change, too', async (t) => {
+  const { upstream, held, opened, question } = await startCalls(t)
   const ask = () =>
     new Promise<void>((resolve, reject) => {
       opened.request({ ...question, headers: asQuestion({}) }, (error) => {
