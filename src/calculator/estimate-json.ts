@@ -10,6 +10,7 @@ function factorsJson(factors: Estimate['factors']): string {
 }
 
 /** An estimate as JSON; its factors come last. */
-export function estimateJson({ factors, ...rest }: Estimate): string {
-  return `${JSON.stringify(rest).slice(0, -1)},"factors":${factorsJson(factors)}}`
+export function estimateJson(estimate: Estimate): string {
+  const rest = JSON.stringify({ ...estimate, factors: undefined })
+  return `${rest.slice(0, -1)},"factors":${factorsJson(estimate.factors)}}`
 }

@@ -81,11 +81,9 @@ export default fp(
         const route = request.routeOptions.url ?? 'none'
         durations.observe({ method, route, status: statusCode }, elapsedTime / 1000)
         const milliseconds = Math.round(elapsedTime * 100) / 100
-        const aborted = reply.raw.writableFinished ? {} : { aborted: true }
-        request.log.info(
-          { method, path: pathOf(request), status: statusCode, milliseconds, ...aborted },
-          'request',
-        )
+        const entry = { method, path: pathOf(request), status: statusCode, milliseconds }
+        const isWhole = reply.raw.writableFinished
+        request.log.info(isWhole ? entry : { ...entry, aborted: true }, 'request')
       })
       done()
     })
