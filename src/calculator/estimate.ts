@@ -72,6 +72,8 @@ function factorsUsed(fuelType: FuelType, ...units: string[]): Factor[] {
   let list = lists.get(key)
   if (list === undefined) {
     list = [...units.flatMap((unit) => CONVERSIONS[unit] ?? []), ...FACTORS[fuelType]]
+    // Others have it, too.
+    Object.freeze(list)
     lists.set(key, list)
   }
   return list

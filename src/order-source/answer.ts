@@ -11,7 +11,7 @@ export interface Head {
   headers: IncomingHttpHeaders
 }
 
-/** An answer of the order source; what is short, and no error, has a WholeBody. */
+/** An answer of the order source; its body is a WholeBody where it is short, and no error. */
 export interface Answer extends Head {
   body: Readable
 }
@@ -21,13 +21,17 @@ export interface Asker {
   begins?: (head: Head) => void
   /** Gets the answer; what breaks off after that, its body tells */
   answered: (answer: Answer) => void
-  /** Is told instead why there is none */
+  /** Is told, in the place of an answer, why there is none */
   failed: (error: Error) => void
 }
 
+/** Whether an answer never has a body, whatever its headers say of one (RFC 9110, 6.4.1). */
+export const isBodiless = ({ statusCode }: Pick<Head, 'statusCode'>): boolean =>
+  statusCode === 204 || statusCode === 304
+
 /** Whether the body of an answer is known to fit in the memory of many askers. */
-export const isShort = ({ statusCode, headers }: Head): boolean =>
-  statusCode === 204 || statusCode === 304 || Number(headers['content-length'] ?? Infinity) <= SHORT
+export const isShort = (head: Head): boolean =>
+  isBodiless(head) || Number(head.headers['content-length'] ?? Infinity) <= SHORT
 
 /** A body as it comes, at the pace of whoever reads it; who destroys it gives up the call. */
 class ComingBody extends Readable {
@@ -35,7 +39,7 @@ class ComingBody extends Readable {
   #isWhole = false
 
   constructor(controller: Controller) {
-    super()
+    super({ highWaterMark: SHORT })
     this.#controller = controller
     // It may break off before anybody reads it; whoever then does is told.
     this.on('error', () => undefined)
@@ -62,49 +66,58 @@ class ComingBody extends Readable {
 }
 
 /**
- * Reads the answer to a call for the one who asks. The HTTP client's own reader makes a stream of
- * every answer, which costs a short one more than all else.
+ * Reads the answer to a call, which an Exchange hands it, for the one who asks. The HTTP client's own
+ * reader turns every head back into what it was on the wire, and hands on every body as a stream.
  */
 export class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #asker: Asker
-  readonly #hasBody: boolean
-  #head: Head | null = null
-  #parts: Buffer[] = []
+  readonly #isHead: boolean
+  #isAnswered = false
+  #begun: { head: Head; parts: Buffer[] } | null = null
   #body: ComingBody | null = null
 
   constructor({ method }: Dispatcher.DispatchOptions, asker: Asker) {
     this.#asker = asker
-    this.#hasBody = method !== 'HEAD'
+    this.#isHead = method === 'HEAD'
   }
 
   onRequestStart(): void {
-    // Nothing to do before there is an answer.
+    // By this the HTTP client knows a handler that takes what follows.
   }
 
   onResponseStart(controller: Controller, statusCode: number, headers: IncomingHttpHeaders): void {
     const head = { statusCode, headers }
-    this.#head = head
     this.#asker.begins?.(head)
-    if (this.#hasBody && statusCode < 400 && isShort(head)) return
-    this.#body = new ComingBody(controller)
-    this.#asker.answered({ ...head, body: this.#body })
-  }
-
-  onResponseData(_controller: Controller, chunk: Buffer): void {
-    if (this.#body === null) this.#parts.push(chunk)
-    else this.#body.comes(chunk)
-  }
-
-  onResponseEnd(): void {
-    if (this.#body !== null) this.#body.ends()
-    else if (this.#head !== null) {
-      const body = new WholeBody(Buffer.concat(this.#parts), null)
-      this.#asker.answered({ ...this.#head, body })
+    if (isBodiless(head)) {
+      // The HTTP client waits in vain for what a length of the whole announces.
+      this.#answer(head, new WholeBody(Buffer.alloc(0), null))
+    } else if (isShort(head) && statusCode < 400 && !this.#isHead) {
+      this.#begun = { head, parts: [] }
+    } else {
+      this.#body = new ComingBody(controller)
+      this.#answer(head, this.#body)
     }
   }
 
+  onResponseData(_controller: Controller, chunk: Buffer): void {
+    this.#begun?.parts.push(chunk)
+    this.#body?.comes(chunk)
+  }
+
+  onResponseEnd(): void {
+    this.#body?.ends()
+    if (this.#begun === null) return
+    const { head, parts } = this.#begun
+    this.#answer(head, new WholeBody(Buffer.concat(parts), null))
+  }
+
   onResponseError(_controller: Controller | undefined, error: Error): void {
-    if (this.#body === null) this.#asker.failed(error)
-    else this.#body.destroy(error)
+    this.#body?.destroy(error)
+    if (!this.#isAnswered) this.#asker.failed(error)
+  }
+
+  #answer(head: Head, body: Readable): void {
+    this.#isAnswered = true
+    this.#asker.answered({ ...head, body })
   }
 }

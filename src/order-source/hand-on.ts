@@ -1,10 +1,12 @@
 import { finished, pipeline, type Readable } from 'node:stream'
+import { isBodiless } from './answer.js'
 import type { TokenCover } from './token-cover.js'
 import { MOST_READING_MS, readWhole, SHORT, WholeBody } from './whole-body.js'
 
 /** As much of a Fastify reply, of any server, as it takes. */
 interface Answer {
   request: { method: string }
+  statusCode: number
   getHeader(name: string): unknown
   send(payload: unknown): unknown
 }
@@ -14,6 +16,10 @@ interface Answer {
  * breaks off becomes an error and not half an answer; any other as it comes.
  */
 export function handOn(reply: Answer, body: Readable, cover: TokenCover): void {
+  if (isBodiless(reply)) {
+    reply.send(undefined)
+    return
+  }
   if (body instanceof WholeBody) {
     reply.send(body.error ?? cover.overBytes(body.bytes))
     return

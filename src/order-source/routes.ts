@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import type { Dispatcher } from 'undici'
 import { Problem } from '../plugins/problem.js'
 import { API_POLICY } from '../plugins/security.js'
+import { isBodiless } from './answer.js'
 import { documentedCalls, type DocumentedCall } from './documented-calls.js'
 import { onBehalfOf } from './exchange.js'
 import { OrderSourceFailure } from './failure.js'
@@ -72,6 +73,10 @@ function proxyOptions(
 
   /** Hands an answer on whose head is set, or what is answered in its place. */
   async function handOnOrReplace(request: FastifyRequest, reply: FastifyReply, body: Readable) {
+    if (isBodiless(reply)) {
+      // Without a type it could not be shown; what it confirms keeps the type it has.
+      reply.removeHeader('content-disposition').header('content-security-policy', API_POLICY)
+    }
     // Nobody can tell what is in it.
     if (isCoded(reply.getHeader('content-encoding'))) {
       replace(reply, body, new OrderSourceFailure('unusable', { wasSent: true }))

@@ -35,8 +35,9 @@ const AGES = [/(?:^|,)\s*s-maxage\s*=\s*"?([^",\s]*)/i, /(?:^|,)\s*max-age\s*=\s
 
 /** Whether nothing says that an answer is for one asker, or must be asked for anew (RFC 9111, 5.2.2). */
 function isForAll(headers: NodeJS.Dict<string | string[]>): boolean {
-  const control = String(headers['cache-control'])
-  if (String(headers.vary).includes('*') || /no-store|no-cache|private/i.test(control)) return false
+  const control = String(headers['cache-control'] ?? '')
+  if (String(headers.vary ?? '').includes('*') || /no-store|no-cache|private/i.test(control))
+    return false
   const [seconds = Infinity] = AGES.flatMap((age) => age.exec(control)?.slice(1) ?? [])
   return Number(seconds) > 0
 }
@@ -76,7 +77,7 @@ class Callers extends EventEmitter {
     for (const { done } of this.#waiting) done(null, { ...head, body: new WholeBody(bytes, error) })
   }
 
-  /** Not everybody gets to see what an error says, so nobody is kept waiting for it. */
+  /** Of a short error. Not everybody gets to see what it says, so nobody is kept waiting for that. */
   #answerOnceRead({ body, ...head }: Answer): void {
     const slow = () => body.destroy(new OrderSourceFailure('slow', { wasSent: true }))
     const timer = setTimeout(slow, MOST_READING_MS)

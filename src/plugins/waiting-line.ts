@@ -26,16 +26,16 @@ const REST_MS = 0.02
 /** Tells of each request whether it and the one before came alone, each after the event loop had rested. */
 function loneArrivals(): () => boolean {
   let idleMs = 0
-  let sinceRest = 0
+  let arrivalsSinceRest = 0
   return () => {
     const rested = performance.nodeTiming.idleTime - idleMs
     idleMs += rested
     if (rested < REST_MS) {
-      sinceRest++
+      arrivalsSinceRest++
       return false
     }
-    const before = sinceRest
-    sinceRest = 1
+    const before = arrivalsSinceRest
+    arrivalsSinceRest = 1
     return before === 1
   }
 }
@@ -93,7 +93,8 @@ export function waitingLine({ patienceMs, hasRoom }: Rules) {
   return {
     /** Has a request served or refused in its turn, which may be at once. */
     join(serve: () => void, refuse: () => void): void {
-      if (comesAlone() && line.length === 0 && hasRoom()) {
+      const isAlone = comesAlone()
+      if (isAlone && line.length === 0 && hasRoom()) {
         serve()
         return
       }

@@ -252,7 +252,7 @@ t.test('what the order source’s addresses refuse has the headers of every answ
   t.match(headers['content-security-policy'], /default-src 'none'; frame-ancestors 'none'/)
 })
 
-t.test('JSON that is valid, and no object, is taken by no route for one', async (t) => {
+t.test('no route fails at JSON that is valid, and no object', async (t) => {
   const headers = { 'content-type': 'application/json' }
   for (const [route, [valid]] of calls) {
     if (valid === undefined || valid.body === null) continue

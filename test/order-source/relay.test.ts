@@ -310,12 +310,22 @@ t.test('statuses and bodies come back as they are', async (t) => {
   t.match(nothing, { status: 204, headers: { etag: '"9"' } })
   t.equal(nothing.body.length, 0)
 
-  upstream.answer = (request, response) => {
-    t.equal(request.headers['if-none-match'], '"9"')
-    response.writeHead(304, { etag: '"9"' }).end()
+  // What is stored somewhere is told nothing that it was not stored with (RFC 9111, 4.3.4).
+  for (const head of [{ etag: '"9"' }, { etag: '"9"', 'content-length': '500' }]) {
+    upstream.answer = (request, response) => {
+      t.equal(request.headers['if-none-match'], '"9"')
+      response.writeHead(304, head).end()
+    }
+    for (const who of [{}, bearer]) {
+      const headers = { ...who, 'if-none-match': '"9"' }
+      const same = await wire(`${url}${MOUNT}/portfolios`, { headers })
+      t.match(same, { status: 304, headers: head })
+      const { 'content-type': type, 'content-disposition': disposition } = same.headers
+      t.same([type, disposition], [undefined, undefined])
+      t.equal(same.headers['content-length'], head['content-length'])
+      t.notMatch(same.headers['content-security-policy'], /sandbox/)
+    }
   }
-  const same = await wire(`${url}${MOUNT}/portfolios`, { headers: { 'if-none-match': '"9"' } })
-  t.match(same, { status: 304, headers: { etag: '"9"' } })
 
   upstream.answer = (request, response) => {
     t.equal(request.method, 'HEAD')
