@@ -89,7 +89,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     const head = { statusCode, headers }
     this.#asker.begins?.(head)
     if (isBodiless(head)) {
-      // The HTTP client waits in vain for what a length of the whole announces.
+      // Where it tells the length of the whole, the HTTP client takes it for cut.
       this.#answer(head, new WholeBody(Buffer.alloc(0), null))
     } else if (isShort(head) && statusCode < 400 && !this.#isHead) {
       this.#begun = { head, parts: [] }
