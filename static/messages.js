@@ -1,4 +1,11 @@
-// What was done and what went wrong, told in the place for messages on every page of the portal.
+// What every page of the portal needs: its place for messages, where it is told what was done and
+// what went wrong, and links that are pressed like the buttons that they look like.
+
+document.addEventListener('keydown', (event) => {
+  if (event.key !== ' ' || !event.target.matches('a[role=button]')) return
+  event.preventDefault()
+  event.target.click()
+})
 
 const place = document.getElementById('messages')
 

@@ -11,6 +11,10 @@ const LEAST = 1e-9
 const positive = (maximum: number, description: string) =>
   Type.Number({ exclusiveMinimum: 0, minimum: LEAST, maximum, description })
 
+/** A number that may be zero, which is none. */
+const notNegative = (maximum: number, description: string) =>
+  Type.Number({ minimum: 0, maximum, description })
+
 const closed = { additionalProperties: false } as const
 
 export const QUANTITY_UNITS = ['l', 'm3', 'kg', 't', 'gal-us', 'gal-imp'] as const
@@ -55,10 +59,10 @@ export const DistanceData = Type.Object(
       ),
     ),
     generatorLitresPerHour: Type.Optional(
-      positive(10_000, 'Fuel used by generators, litres an hour'),
+      notNegative(10_000, 'Fuel used by generators, litres an hour'),
     ),
     generatorHours: Type.Optional(
-      positive(
+      notNegative(
         8_784,
         'Hours the generators ran, only with generatorLitresPerHour; without it, the hours under way',
       ),

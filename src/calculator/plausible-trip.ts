@@ -48,7 +48,7 @@ export function implausibilities(trip: Trip): { path: keyof DistanceData; messag
       message: `should be between ${knots(trip.speedKn / WIDEST_SPEED_RATIO)} and ${knots(trip.speedKn * WIDEST_SPEED_RATIO)} knots for a trip at ${knots(trip.speedKn)} knots`,
     })
   }
-  if (trip.generatorHours !== undefined && trip.generatorLitresPerHour === undefined) {
+  if (trip.generatorHours && trip.generatorLitresPerHour === undefined) {
     found.push({
       path: 'generatorLitresPerHour',
       message: 'must be given too where generator hours are',

@@ -115,7 +115,7 @@ function distanceWorking(data: DistanceData): WorkingStep[] {
       `${show(sums.engineLitres)} l`,
     ),
   )
-  if (generatorLitresPerHour !== undefined) {
+  if (generatorLitresPerHour && sums.generatorHours > 0) {
     steps.push(
       step(
         'Generators',

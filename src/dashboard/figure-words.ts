@@ -10,12 +10,6 @@ export const massUnit = (kg: number): MassUnit => (kg < FIRST_IN_TONNES_KG ? 'kg
 /** A mass as a number of a unit. */
 export const inUnit = (kg: number, unit: MassUnit): number => (unit === 't' ? kg / KG_PER_T : kg)
 
-const TICKS: Record<Step, Intl.DateTimeFormatOptions> = {
-  day: { day: 'numeric', month: 'short' },
-  week: { day: 'numeric', month: 'short' },
-  month: { month: 'short', year: 'numeric' },
-}
-
 const moment = (isoDate: string): Date => new Date(`${isoDate}T00:00:00Z`)
 
 /** What the dashboard writes in a reader's locale, beyond what every page does. */
@@ -31,6 +25,8 @@ export function figureWords(locale: string) {
   const period = dates({ dateStyle: 'medium' })
   const day = dates({ weekday: 'short', day: 'numeric', month: 'short' })
   const month = dates({ month: 'long', year: 'numeric' })
+  const shortDay = dates({ day: 'numeric', month: 'short' })
+  const shortMonth = dates({ month: 'short', year: 'numeric' })
   return {
     locale,
     /** A ratio in whole per cent */
@@ -55,7 +51,8 @@ export function figureWords(locale: string) {
       return (step === 'day' ? day : month).format(moment(from))
     },
     /** The same as short as an axis likes it */
-    tick: (step: Step, from: string): string => dates(TICKS[step]).format(moment(from)),
+    tick: (step: Step, from: string): string =>
+      (step === 'month' ? shortMonth : shortDay).format(moment(from)),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { OrderBook } from '../orders/book/order-book.js'
 import adminPages from '../plugins/admin-pages.js'
+import { noteError } from '../plugins/note-error.js'
 import { Problem, unexpected } from '../plugins/problem.js'
 import { readerLocale } from '../plugins/reader-locale.js'
 import type { Range } from './dashboard-stats.js'
@@ -25,7 +26,7 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
       })
       return { statusCode: 200, part: dashboard === null ? '_empty' : '_figures', dashboard }
     } catch (error) {
-      request.log.error({ err: error }, 'the statistics cannot be read')
+      noteError(error, request)
       const { statusCode, message, members } = error instanceof Problem ? error : unexpected()
       return {
         statusCode,

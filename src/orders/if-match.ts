@@ -5,22 +5,21 @@ const TAGS = /^(?:[ \t]*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*)?(?:,|$))+$
 const TAG = /(?:W\/)?"[^"]*"/g
 const OURS = /^"([1-9]\d{0,14})"$/
 
-const MALFORMED =
-  'If-Match must be an ETag as the order was answered with, in its quotes, such as "4"; several, separated by commas; or *.'
-const WEAK =
-  'If-Match never matches a weak ETag: send the one that the order was answered with, without W/ in front, such as "4".'
-
 /**
  * The versions that an If-Match header names; `null` where it is left out or `*`: any will do.
- * Among others, a tag that is no version of ours or weak never matches (RFC 9110, 13.1.1); alone
- * it is a mistake. Throws a Problem (400) for that, and for what is no list of tags.
+ * A tag that is no version of ours, or weak, never matches (RFC 9110, 13.1.1), so a list of such
+ * names none. Throws a Problem (400) for what is no list of tags.
  */
 export function versionsOf(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null
-  const tags = TAGS.test(ifMatch) ? (ifMatch.match(TAG) ?? []) : []
-  const versions = tags.flatMap((tag) => OURS.exec(tag)?.[1] ?? []).map(Number)
-  if (versions.length > 0) return versions
-  throw new Problem(400, tags.some((tag) => tag.startsWith('W/')) ? WEAK : MALFORMED)
+  const tags = TAGS.test(ifMatch) ? ifMatch.match(TAG) : null
+  if (tags === null) {
+    throw new Problem(
+      400,
+      'If-Match must be an ETag as the order was answered with, in its quotes, such as "4"; several, separated by commas; or *.',
+    )
+  }
+  return tags.flatMap((tag) => OURS.exec(tag)?.[1] ?? []).map(Number)
 }
 
 /** The ETag of a version. */

@@ -63,7 +63,7 @@ const IfMatch = Type.Object({
   'if-match': Type.Optional(
     Type.String({
       description:
-        'ETag of the version seen, in its quotes, or several, separated by commas, or *; another version now is 412, what is no ETag of an order 400',
+        'ETag of the version seen, in its quotes, or several, separated by commas, or *; where the order has another by now, 412. A weak one, W/ in front, never matches',
     }),
   ),
 })
@@ -98,10 +98,12 @@ function orderAfter(outcome: ChangeOutcome): Order {
       return outcome.order
     case 'no such order':
       throw noSuchOrder()
-    case 'stale':
-      throw new Problem(412, 'Somebody else has changed this order in the meantime.', {
-        headers: { etag: etagOf(outcome.order.version) },
+    case 'stale': {
+      const etag = etagOf(outcome.order.version)
+      throw new Problem(412, `This is not the version in If-Match: its ETag is ${etag} now.`, {
+        headers: { etag },
       })
+    }
     case 'no such move': {
       const { order, moves } = outcome
       const open = moves.length > 0 ? `can become ${moves.join(', ')}` : 'stays as it is'

@@ -12,6 +12,7 @@ import fp from 'fastify-plugin'
 import { fieldErrors, parameterErrors } from '../validation/field-errors.js'
 import { isApi, isReadable } from './address.js'
 import { errorPage } from './error-page.js'
+import { noteError } from './note-error.js'
 import { invalidInput, Problem, unexpected } from './problem.js'
 
 const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -44,13 +45,6 @@ function toProblem(error: FastifyError | Problem, request: FastifyRequest): Prob
   return isRefusal
     ? new Problem(statusCode, REFUSALS[code] ?? 'The request is malformed.')
     : unexpected()
-}
-
-/** A problem told on purpose is no fault of ours and takes one line; what is unexpected has its stack. */
-function note(error: unknown, { log }: FastifyRequest): void {
-  if (error instanceof Problem) {
-    log.warn({ status: error.statusCode, detail: error.message }, 'request refused')
-  } else log.error({ err: error }, 'request failed')
 }
 
 async function answer(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
@@ -122,7 +116,7 @@ export default fp(
 
     app.setErrorHandler<FastifyError | Problem>(async (error, request, reply) => {
       const problem = toProblem(error, request)
-      if (problem.statusCode >= 500) note(error, request)
+      if (problem.statusCode >= 500) noteError(error, request)
       return answer(problem, request, reply)
     })
 

@@ -93,6 +93,10 @@ function branchesOf(schema: Schema): DocumentedFields[] {
 const jsonOf = (body: unknown): Schema =>
   asSchema(asSchema(asSchema(body).content)['application/json'])
 
+/** What an operation answers where it has done what was asked. */
+const successOf = ({ responses }: Schema): unknown =>
+  Object.entries(asSchema(responses)).find(([status]) => status.startsWith('2'))?.[1]
+
 function operationOf(path: string, method: string, operation: Schema): DocumentedOperation {
   const { schema, example } = jsonOf(operation.requestBody)
   const body = asSchema(schema)
@@ -117,7 +121,7 @@ function operationOf(path: string, method: string, operation: Schema): Documente
         ? [{ condition: null, fields: fieldsOf(body) }, ...branchesOf(body)]
         : [],
     example: example === undefined ? null : JSON.stringify(example),
-    answer: fieldsOf(asSchema(jsonOf(asSchema(operation.responses)['200']).schema)),
+    answer: fieldsOf(asSchema(jsonOf(successOf(operation)).schema)),
   }
 }
 

@@ -36,6 +36,14 @@ const FIELDS = {
   custom: ['amount', 'unit', 'description'],
 } as const satisfies { [T in CalculatorType]: readonly (keyof CalculatorDataByType[T])[] }
 
+type Fields = Partial<Record<string, string | number>>
+
+/** A trip without generators that ran for no time or used nothing, as zero stands for no field. */
+const withoutIdleGenerators = (trip: Fields): Fields =>
+  trip.generatorHours === 0 || trip.generatorLitresPerHour === 0
+    ? { ...trip, generatorHours: undefined, generatorLitresPerHour: undefined }
+    : trip
+
 /** The last second that a Date can hold, less a link's life (ECMA-262, 21.4.1.1). */
 const LAST_SECOND = 8.64e12 - 30 * 24 * 3600
 
@@ -46,11 +54,11 @@ const checkVessel = checker(Vessel)
  *
  * Inside is a JSON array without names, as a scannable code has room for few bytes:
  * `[layout, type, issuedAt, vessel name, IMO number or 0, ...the calculator's fields in the
- * order below]`, absent fields `0` (no field may be zero) and dropped at the end.
+ * order above]`, absent fields `0` and dropped at the end.
  */
 export function encodePrefillData(prefill: PrefillData): string {
   const { calculatorType, calculatorData, vessel, issuedAt } = prefill
-  const given: Record<string, string | number | undefined> = { ...calculatorData }
+  const given = withoutIdleGenerators({ ...calculatorData })
   const fields = FIELDS[calculatorType].map((name) => given[name] ?? 0)
   while (fields.at(-1) === 0) fields.pop()
   const tuple = [

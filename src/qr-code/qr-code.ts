@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import adminPages from '../plugins/admin-pages.js'
 import pages from './pages.js'
 import type { PrefillLinks } from './prefill-link.js'
 import { logQrCodes } from './qr-code-log.js'
@@ -12,7 +13,10 @@ const qrCode: FastifyPluginAsync<{ links: PrefillLinks }> = async (app, options)
   if (QR_REQUIRE_ADMIN) app.addHook('onRequest', app.requireAdministrator)
   logQrCodes(app)
   await app.register(routes, options)
-  await app.register(pages, options)
+  await app.register(async (scope) => {
+    if (QR_REQUIRE_ADMIN) await scope.register(adminPages)
+    await scope.register(pages, options)
+  })
 }
 
 export default qrCode

@@ -184,7 +184,7 @@ t.test('cancelling asks first, by keyboard too, and can be undone', async (t) =>
   t.equal(page.url(), `${url}/admin/orders/${id}`, 'Escape closes the question only')
   t.match(await orderOf(id), { status: 'processing' })
 
-  await page.keyboard.press('Enter')
+  await page.keyboard.press('Space')
   await dialog.waitFor()
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')

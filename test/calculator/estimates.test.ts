@@ -189,6 +189,14 @@ t.test('generators run as long as the trip unless told otherwise, and ignore spe
     near(await litres({ ...withGenerator, referenceSpeedKn: 12 }), engines + 8 * 12, 1e-12),
     'the generator does not scale with speed',
   )
+  for (const idle of [
+    { generatorLitresPerHour: 0 },
+    { generatorLitresPerHour: 0, generatorHours: 30 },
+    { generatorLitresPerHour: 8, generatorHours: 0 },
+    { generatorHours: 0 },
+  ]) {
+    t.equal(await litres({ ...trip, ...idle }), 720, `none: ${JSON.stringify(idle)}`)
+  }
   const alone = await refusal('distance', { ...trip, generatorHours: 30 })
   t.same(alone.paths, ['generatorLitresPerHour'], 'hours without a rate are a mistake')
 })
@@ -327,6 +335,8 @@ t.test('numbers must be numbers, above zero and within bounds', async (t) => {
     ['distance', { ...trip, consumption: 100_001 }, 'consumption'],
     ['distance', { ...trip, referenceSpeedKn: -12 }, 'referenceSpeedKn'],
     ['distance', { ...trip, generatorLitresPerHour: 10_001 }, 'generatorLitresPerHour'],
+    ['distance', { ...trip, generatorLitresPerHour: -1 }, 'generatorLitresPerHour'],
+    ['distance', { ...trip, generatorLitresPerHour: 1, generatorHours: -1 }, 'generatorHours'],
     ['distance', { ...trip, generatorLitresPerHour: 1, generatorHours: 8_785 }, 'generatorHours'],
   ]
   for (const [type, data, path] of wrong) {

@@ -18,38 +18,45 @@ ordersContract(t, {
   check: ({ DATA_DIR = '' }) => checkBook(bookPath(DATA_DIR)),
 })
 
-t.test('an If-Match that is no ETag of an order is malformed, not stale', async (t) => {
-  const { call } = await startOrderApi(t)
-  await call('POST', ORDERS, newOrder())
-  const refusal = async (ifMatch: string) => {
-    const headers = { 'if-match': ifMatch }
-    const { status, body } = await call('PATCH', `${ORDERS}/1`, { notes: 'x' }, headers)
-    t.equal(status, 400, ifMatch)
-    return body.detail as string
-  }
-  for (const wrong of [
-    '1',
-    'nonsense',
-    '',
-    ' ',
-    ',',
-    '"01"',
-    '"0"',
-    '"1',
-    '1"',
-    '"1" "2"',
-    '"1", nonsense',
-    '*, "1"',
-    'w/"1"',
-    '"nonsense"',
-  ]) {
-    t.match(await refusal(wrong), /in its quotes, such as "4"/, wrong)
-  }
-  t.match(await refusal('W/"1"'), /never matches a weak ETag/)
-  const deleted = await call('DELETE', `${ORDERS}/1`, undefined, { 'if-match': '1' })
-  t.equal(deleted.status, 400)
-  t.match((await call('GET', `${ORDERS}/1`)).body, { version: 1, notes: '' })
-})
+t.test(
+  'an If-Match that is no list of ETags is malformed, one of foreign ETags is stale',
+  async (t) => {
+    const { call } = await startOrderApi(t)
+    await call('POST', ORDERS, newOrder())
+    const refusal = async (ifMatch: string, expected: number) => {
+      const headers = { 'if-match': ifMatch }
+      const { status, body } = await call('PATCH', `${ORDERS}/1`, { notes: 'x' }, headers)
+      t.equal(status, expected, ifMatch)
+      return body.detail as string
+    }
+    for (const wrong of [
+      '1',
+      'nonsense',
+      '',
+      ' ',
+      ',',
+      '"1',
+      '1"',
+      '"1" "2"',
+      '"1", nonsense',
+      '*, "1"',
+      'w/"1"',
+    ]) {
+      t.match(await refusal(wrong, 400), /in its quotes, such as "4"/, wrong)
+    }
+    for (const foreign of ['"0"', '"01"', '"2"', '"nonsense"', '""', 'W/"1"', '"0", W/"1"']) {
+      t.match(await refusal(foreign, 412), /its ETag is "1" now/, foreign)
+    }
+    for (const method of ['PATCH', 'DELETE']) {
+      const headers = { 'if-match': '"1"' }
+      const none = await call(method, `${ORDERS}/2`, method === 'PATCH' ? {} : undefined, headers)
+      t.equal(none.status, 404, method)
+    }
+    const deleted = await call('DELETE', `${ORDERS}/1`, undefined, { 'if-match': '1' })
+    t.equal(deleted.status, 400)
+    t.match((await call('GET', `${ORDERS}/1`)).body, { version: 1, notes: '' })
+  },
+)
 
 t.test('a parameter given too often is named, and a wrong one of several is too', async (t) => {
   const { call } = await startOrderApi(t)

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
+import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../src/app.js'
 import { backOff } from '../../src/orders/nocodb/back-off.js'
@@ -20,9 +22,12 @@ import { orderLine } from '../../src/orders/nocodb/order-line.js'
 import { readRecord, writeRecord } from '../../src/orders/nocodb/order-record.js'
 import { requestBudget } from '../../src/orders/nocodb/request-budget.js'
 import { orderOfRow, type Row } from '../../src/orders/nocodb/row-order.js'
+import { replicaThread } from '../../src/orders/nocodb/replica-thread.js'
 import { misfits } from '../../src/orders/nocodb/table-fit.js'
 import { freshnessView } from '../../src/orders/pages/freshness-view.js'
+import { temporaryFolder } from '../support/app.js'
 import { order, randomOrders } from '../support/orders.js'
+import { until } from '../support/until.js'
 
 const TOKEN = 'the-token-of-the-tests'
 
@@ -484,4 +489,31 @@ t.test('how old orders are is told in words, while something keeps them from cat
     text: 'NocoDB answers slowly.',
   })
   t.end()
+})
+
+t.test('between two threads a change is refused, whatever comes then', async (t) => {
+  let failures = 0
+  const { log } = Fastify()
+  log.error = () => {
+    failures++
+  }
+  const settings = {
+    baseUrl: 'http://127.0.0.1:1',
+    baseId: 'b',
+    tableId: 't',
+    token: TOKEN,
+    titles: OUR_TITLES,
+    requestsPerSecond: 4,
+    syncIntervalMs: 5_000,
+  }
+  const path = join(temporaryFolder(t), 'no such folder', 'copy.db')
+  const known = { isLoaded: true, asOf: new Date().toISOString() }
+  const thread = replicaThread({ path, settings }, known, log, () => undefined)
+  await until(async () => failures === 1)
+  await sleep(300)
+  const asked = thread
+    .ask({ kind: 'cancel', id: '1', context: { by: 'ann@example.com', ifVersions: null } })
+    .catch((error: unknown) => error)
+  await thread.close()
+  t.match(await Promise.race([asked, sleep(5_000, 'no answer')]), { statusCode: 503 })
 })

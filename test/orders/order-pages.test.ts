@@ -462,6 +462,25 @@ t.test('a move is undone as long as nothing has come after it', async (t) => {
   t.notMatch(seen(reopened), /Undo/, 'what was cancelled is asked about first')
 })
 
+t.test('a cancellation is undone by who saw it, never another one', async (t) => {
+  const { ann, ben } = await startReaders(t)
+  const { id } = await enter(ann)
+  const page = `/admin/orders/${id}`
+  await ann.post(`${page}/cancel`, { version: '1' })
+  await ben.call('PATCH', `${ORDERS}/${id}`, { status: 'pending' })
+  await ben.call('DELETE', `${ORDERS}/${id}`)
+  const late = await ann.post(`${page}/restore`, { version: '2' }, HTMX)
+  t.equal(late.status, 412)
+  t.match(seen(late), /has changed since you opened it.*Status from Pending to → Cancelled/)
+  t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'cancelled', version: 4 })
+  await ben.call('PATCH', `${ORDERS}/${id}`, { notes: 'by mistake' })
+  t.match(
+    seen(await ann.post(`${page}/restore`, { version: '4' }, HTMX)),
+    /no longer cancelled/,
+    'what else has changed since does not matter',
+  )
+})
+
 t.test('a form has numbers as its reader writes them, and takes them back', async (t) => {
   const { ann } = await startReaders(t)
   const { id } = await enter(ann, { co2eKg: 1234.5, amountMinor: 1250 })

@@ -481,7 +481,11 @@ t.test('where only administrators may make codes, others are told so', async (t)
   t.equal(refused.status, 401)
   t.match(refused.headers.get('content-type'), /^application\/problem\+json/)
   t.match(refused.headers.get('www-authenticate'), /^Bearer/)
-  t.equal((await fetch(`${closed.url}/qr-test`)).status, 401)
+  const away = await fetch(`${closed.url}/qr-test?calculatorType=fuel`, { redirect: 'manual' })
+  t.equal(away.status, 303)
+  const way = away.headers.get('location') ?? ''
+  t.equal(way, `/admin/login?to=${encodeURIComponent('/qr-test?calculatorType=fuel')}`)
+  t.match(await (await fetch(closed.url + way)).text(), 'value="/qr-test?calculatorType=fuel"')
 
   const login = await postLogin(closed.url)
   const authorization = `Bearer ${login.body.token}`

@@ -343,6 +343,11 @@ t.test('errors stand beside their fields, with what was typed', async (t) => {
   t.match(invalid, /aria-invalid="true"/)
   t.match(invalid, /aria-describedby="distance-error/)
 
+  const units = await open('/qr-test?calculatorType=fuel&fuel.quantity=1&fuel.unit=x&vessel.name=')
+  for (const id of ['fuel-unit', 'vessel-name']) {
+    t.match(units.html, new RegExp(`id="${id}"[^>]*aria-invalid="true"`), id)
+  }
+
   const markup = await open(`/calculator/fuel?quantity=${encodeURIComponent('"><script>x')}`)
   t.equal(valueOf(markup.html, 'quantity'), '"><script>x')
   t.notMatch(markup.html, /<script>x/)

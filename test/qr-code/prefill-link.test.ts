@@ -169,6 +169,38 @@ t.test('a code printed by the first release still opens', async (t) => {
   t.equal(signature, 'adJwNLAzPVT2g_VjowbBqA')
 })
 
+t.test('generators that are idle are carried as none, never as running all the time', async (t) => {
+  const without = {
+    fuelType: 'mgo',
+    distance: 120,
+    distanceUnit: 'nmi',
+    speedKn: 10,
+    consumption: 60,
+    consumptionUnit: 'l/h',
+  } as const
+  const carried = (idle: object): unknown => {
+    const calculatorData = { ...without, ...idle }
+    const decoded = decodePrefillData(
+      encodePrefillData({
+        calculatorType: 'distance',
+        calculatorData,
+        vessel: EVER_GIVEN,
+        issuedAt: 0,
+      }),
+    )
+    return decoded.ok && decoded.prefill.calculatorData
+  }
+  for (const idle of [
+    { generatorLitresPerHour: 8, generatorHours: 0 },
+    { generatorLitresPerHour: 0, generatorHours: 6 },
+    { generatorLitresPerHour: 0, generatorHours: undefined },
+  ]) {
+    t.same(carried(idle), without, JSON.stringify(idle))
+  }
+  const running = { generatorLitresPerHour: 8, generatorHours: 6 }
+  t.same(carried(running), { ...without, ...running })
+})
+
 t.test('edited values with the old signature are told as edited', async (t) => {
   const { data, sig } = links.create(USUAL.fuel, EVER_GIVEN, NOW)
   const edited: Calculation = {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { digest } from '../digest.js'
 import type { NewOrder, Order, OrderChanges } from '../order.js'
 import {
   cancelledOrder,
@@ -62,9 +62,6 @@ const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
 const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY')
 const isOfDisk = (error: unknown): boolean =>
   /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(codeOf(error))
-
-const digest = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 
 interface Options {
   /** The file; made where there is none */

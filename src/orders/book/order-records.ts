@@ -160,7 +160,7 @@ export function orderReader(db: Database) {
         changes: JSON.parse(row.changes) as FieldChange[],
       }))
       // What was imported may have begun at a later version than the first.
-      const version = first.version - entries.length
+      const version = (entries.at(-1)?.version ?? first.version + 1) - 1
       return [...entries, { at: isoTime(first.at), by: first.by, version, changes: [] }]
     },
   }

@@ -19,16 +19,22 @@ interface Waiting {
   reject: (error: Error) => void
 }
 
+interface Thread {
+  worker: Worker
+  /** Its own, as one that has failed may still be ending when the next is asked */
+  waiting: Map<number, Waiting>
+}
+
 /**
  * Searches in a thread of its own, as a short or common text takes long to look for in a large
  * book. The thread starts with the first search and is replaced where it fails.
  */
 export function searchThread(path: string, timeZone: string) {
-  const waiting = new Map<number, Waiting>()
-  let worker: Worker | null = null
+  let thread: Thread | null = null
   let lastId = 0
 
-  function start(): Worker {
+  function start(): Thread {
+    const waiting = new Map<number, Waiting>()
     const started = startThread('search-worker', import.meta.url, { path, timeZone })
     started.unref()
     started.on('message', (answer: SearchAnswer) => {
@@ -39,26 +45,27 @@ export function searchThread(path: string, timeZone: string) {
     })
     const fail = (thrown: unknown): void => {
       const error = thrownInThread(thrown)
-      if (worker === started) worker = null
+      if (thread?.worker === started) thread = null
       for (const asked of waiting.values()) asked.reject(error)
       waiting.clear()
     }
     started.on('error', fail)
     started.on('exit', () => fail(new Error('the search thread has ended')))
-    return started
+    return { worker: started, waiting }
   }
 
   return {
     find(filters: OrderFilters, slice: Slice): Promise<Found> {
-      worker ??= start()
+      thread ??= start()
+      const { worker, waiting } = thread
       const question: SearchQuestion = { id: ++lastId, filters, slice }
       return new Promise((resolve, reject) => {
         waiting.set(question.id, { resolve, reject })
-        worker?.postMessage(question)
+        worker.postMessage(question)
       })
     },
     async close(): Promise<void> {
-      await worker?.terminate()
+      await thread?.worker.terminate()
     },
   }
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { ChangeContext, ChangeOutcome, CreateOutcome } from '../book/order-book.js'
+import { digest } from '../digest.js'
 import { cancelledOrder, changedOrder, restoredOrder } from '../order-changes.js'
 import type { NewOrder, OrderChanges } from '../order.js'
 import { steppedOrder, type Placement } from '../placement/placement.js'
@@ -22,10 +22,6 @@ interface Options {
   /** Is told where a new row was not given its number */
   onUnnumbered: () => void
 }
-
-/** The same request gives the same digest in any process. */
-const digest = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 
 /**
  * Writes orders to NocoDB, each write all or nothing, and then into the copy. Throws WriteRefused.

@@ -45,7 +45,8 @@ export function replicaThread(
   let isStopping = false
   let restart: NodeJS.Timeout | undefined
   let lastNumber = 0
-  let worker = start()
+  /** `null` from the end of one to the start of the next: what an ended one is sent goes nowhere. */
+  let worker: Worker | null = start()
 
   function hear(message: FromThread): void {
     if ('state' in message) {
@@ -77,6 +78,7 @@ export function replicaThread(
       if (isDamage(err)) onDamage()
     })
     started.on('exit', () => {
+      worker = null
       for (const asked of waiting.values()) asked.reject(problemOf(changeUnknown().refusal))
       waiting.clear()
       if (isStopping) return
@@ -93,20 +95,22 @@ export function replicaThread(
     behindMs: (): number => performance.now() - caughtUp,
     /** Writes, and gives the outcome; throws a Problem where that is refused or unknown. */
     async ask<T extends WriteOutcome>(asked: WriteTask): Promise<T> {
-      if (isStopping) throw problemOf(notReady(NOT_LOADED).refusal)
+      const writer = worker
+      if (isStopping || writer === null) throw problemOf(notReady(state).refusal)
       const question: WriteQuestion = { number: ++lastNumber, task: asked }
       return new Promise<WriteOutcome>((resolve, reject) => {
         waiting.set(question.number, { resolve, reject })
-        worker.postMessage(question)
+        writer.postMessage(question)
       }) as Promise<T>
     },
     async close(): Promise<void> {
       isStopping = true
       clearTimeout(restart)
-      const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-      if (worker.threadId === -1) return
-      worker.postMessage('stop')
-      const impatient = setTimeout(() => void worker.terminate(), STOPPING_MS)
+      const last = worker
+      if (last === null) return
+      const ended = new Promise<void>((resolve) => last.once('exit', () => resolve()))
+      last.postMessage('stop')
+      const impatient = setTimeout(() => void last.terminate(), STOPPING_MS)
       await ended
       clearTimeout(impatient)
     },

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import adminPages from '../../plugins/admin-pages.js'
 import type { ChangeContext, OrderBook } from '../book/order-book.js'
+import type { HistoryEntry } from '../book/order-records.js'
 import { editFormOf, isEditGroup, readEditForm, versionIn } from './edit-form.js'
 import { placeUrl, readPlace } from './list-place.js'
 import { orderAnswers, type OrderRoute } from './order-answers.js'
@@ -13,6 +14,12 @@ const contextOf = (request: FastifyRequest, version: number): ChangeContext => (
   by: request.administrator.email,
   ifVersions: [version],
 })
+
+/** Whether the status has moved since a version. */
+const hasMovedSince = (version: number, history: readonly HistoryEntry[]): boolean =>
+  history.some(
+    (entry) => entry.version > version && entry.changes.some(({ field }) => field === 'status'),
+  )
 
 /** What is told where a status was undone. */
 const undoing = (status: unknown) => (status === 'cancelled' ? 'restored' : 'undone')
@@ -135,10 +142,16 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
     const order = book.get(id)
     if (order === null) return missing(reply)
     const version = versionIn(request.body ?? {})
+    const history = book.history(id) ?? []
     const isCancelled = order.status === 'cancelled'
+    // What this would undo is another cancellation than the one that was seen.
+    if (isCancelled && version > 0 && hasMovedSince(version, history)) {
+      const notice = overtaken(request, order, version)
+      return show(request, reply.code(412), order, { notice })
+    }
     // Sent once more, because nobody saw that it was done: the version after tells.
     if (!isCancelled && version !== order.version) {
-      const { version: latest, changes = [] } = book.history(id)?.[0] ?? {}
+      const { version: latest, changes = [] } = history[0] ?? {}
       const move = latest === version + 1 ? changes.find(({ field }) => field === 'status') : null
       const isUndone = move && order.version === latest
       return done(request, reply, order, !isUndone ? 'unchanged' : undoing(move.from))

@@ -30,6 +30,10 @@ const MOVE_LABELS: Record<OrderStatus, string> = {
   cancelled: 'Cancel',
 }
 
+/** A link to write to an address (RFC 6068, section 2). */
+const mailto = (email: string): string =>
+  `mailto:${email.split('@').map(encodeURIComponent).join('@')}`
+
 /** Which step usually comes next. */
 const USUAL_STEP: Partial<Record<OrderStatus, OrderStatus>> = {
   pending: 'paid',
@@ -127,6 +131,7 @@ export function orderView(shown: Shown) {
     statusName: STATUS_NAMES[order.status],
     customerName: order.customerName,
     customerEmail: order.customerEmail,
+    mailto: mailto(order.customerEmail),
     vesselName: order.vesselName,
     imoNumber: order.imoNumber,
     co2e,

@@ -213,6 +213,8 @@ export function placing(book: OrderBook, source: OffsetOrderSource) {
   /** What a list lacks of what is known to be there; `null` where nothing tells that it is not whole. */
   function lackedBy({ orders, isWhole }: OffsetOrders) {
     const ids = orders.map(({ id }) => id)
+    // By hand, by another process or by a later look, it has been noted after all.
+    for (const id of notNoted.keys()) if (book.withOrderSourceId(id).length > 0) notNoted.delete(id)
     const lacks = [
       ...[...notNoted]
         .filter(([orderSourceId]) => !ids.includes(orderSourceId))
