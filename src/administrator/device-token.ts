@@ -1,4 +1,5 @@
-import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
+import { derivedKey } from '../derived-key.js'
 import { isSameText } from '../same-text.js'
 
 const DEVICE_DAYS = 365
@@ -16,7 +17,7 @@ export interface DeviceTokens {
  * Device Cookies”). A token tells nothing of the password and opens nothing.
  */
 export function deviceTokens(secret: string): DeviceTokens {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'clearwake known device v1', 32))
+  const key = derivedKey(secret, 'known device v1')
   const signature = (id: string, expires: string, email: string): string =>
     createHmac('sha256', key).update([id, expires, email].join('\n')).digest('base64url')
 

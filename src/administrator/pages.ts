@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import adminPages from '../plugins/admin-pages.js'
 import { ownPath } from '../plugins/own-path.js'
 import { Problem } from '../plugins/problem.js'
-import { checker } from '../calculator/vocabulary.js'
+import { checker } from '../validation/validator.js'
 import { Credentials } from './credentials.js'
 import type { Login } from './login.js'
 

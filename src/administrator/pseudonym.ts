@@ -1,4 +1,5 @@
-import { createHmac, hkdfSync } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+import { derivedKey } from '../derived-key.js'
 
 export type Pseudonym = (...names: string[]) => string
 
@@ -7,7 +8,7 @@ export type Pseudonym = (...names: string[]) => string
  * behind in a shared memory names nobody, nor what somebody typed in the wrong field.
  */
 export function pseudonyms(secret: string): Pseudonym {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'clearwake login names v1', 32))
+  const key = derivedKey(secret, 'login names v1')
   return (...names) =>
     createHmac('sha256', key).update(names.join('\n')).digest('base64url').slice(0, 22)
 }

@@ -3,6 +3,7 @@ import { oneOf } from '../validation/one-of.js'
 import { textLine } from '../validation/text-line.js'
 import { FUEL_TYPES, type FuelType } from './emission-factors.js'
 import { EXAMPLES } from './examples.js'
+import { LONGEST_TRIP_HOURS } from './plausible-trip.js'
 
 /** Below this a result could round to zero. */
 const LEAST = 1e-9
@@ -63,7 +64,7 @@ export const DistanceData = Type.Object(
     ),
     generatorHours: Type.Optional(
       notNegative(
-        8_784,
+        LONGEST_TRIP_HOURS,
         'Hours the generators ran, only with generatorLitresPerHour; without it, the hours under way',
       ),
     ),

@@ -9,7 +9,7 @@ import {
 import { distanceSums } from './distance-sums.js'
 import { DATASET, type FuelType } from './emission-factors.js'
 import { Factor, FACTORS, fuelEmissions } from './fuel-emissions.js'
-import { isMassUnit, KILOGRAMS_PER, LITRES_PER } from './units.js'
+import { isMassUnit, KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER } from './units.js'
 
 const nullableNumber = (description: string) =>
   Type.Unsafe<number | null>({ type: ['number', 'null'], description })
@@ -36,7 +36,7 @@ const WELL_TO_WAKE = 'Well-to-wake (ISO 14083): well-to-tank plus tank-to-wake, 
 
 const KILOMETRES_IN_NAUTICAL_MILE: Factor = {
   name: 'Kilometres in a nautical mile',
-  value: 1.852,
+  value: KILOMETRES_PER.nmi,
   unit: 'km/nmi',
   source: 'exact (SI Brochure, table 8)',
 }

@@ -1,3 +1,5 @@
+import { inUnit, massUnit, type MassUnit } from './units.js'
+
 const NARROW_NO_BREAK_SPACE = '\u202f'
 
 // Making a formatter costs a hundred times what using one does.
@@ -28,13 +30,10 @@ const NO_BREAK_SPACE = '\u00a0'
 /** A number and its unit, kept on one line. */
 export const withUnit = (value: string, unit: string): string => value + NO_BREAK_SPACE + unit
 
-/** The unit that reads best for a mass: kg up to ten tonnes, tonnes beyond. */
-export const massUnit = (kilograms: number): 'kg' | 't' => (kilograms < 10_000 ? 'kg' : 't')
-
 /** A mass in the unit that reads best. */
-export function formatMass(kilograms: number): { value: string; unit: 'kg' | 't' } {
+export function formatMass(kilograms: number): { value: string; unit: MassUnit } {
   const unit = massUnit(kilograms)
-  return { value: formatSignificant(unit === 'kg' ? kilograms : kilograms / 1000), unit }
+  return { value: formatSignificant(inUnit(kilograms, unit)), unit }
 }
 
 const byDecimals = [0, 1, 2, 3, 4, 5, 6].map((decimals) =>

@@ -15,7 +15,7 @@ type Trip = Partial<Pick<DistanceData, 'consumption' | 'consumptionUnit'>> &
   >
 
 /** A year and a day: nobody sails longer than this in one trip. */
-const LONGEST_TRIP_HOURS = 8_784
+export const LONGEST_TRIP_HOURS = 8_784
 
 /** Beyond this the cube of the speed ratio says nothing about a real ship. */
 const WIDEST_SPEED_RATIO = 4

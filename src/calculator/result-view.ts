@@ -7,9 +7,9 @@ import {
   formatHundredths,
   formatMass,
   formatSignificant,
-  massUnit,
   withUnit,
 } from './number-text.js'
+import { inUnit, massUnit } from './units.js'
 import type { Vessel } from './vessel.js'
 import { working, type WorkingStep } from './working.js'
 
@@ -64,13 +64,13 @@ const LEAST_IN_TWO_UNITS_KG = 100
 function inOtherUnit(kilograms: number): string | null {
   if (kilograms < LEAST_IN_TWO_UNITS_KG) return null
   return massUnit(kilograms) === 'kg'
-    ? withUnit(formatSignificant(Number((kilograms / 1000).toPrecision(3))), 't')
+    ? withUnit(formatSignificant(Number(inUnit(kilograms, 't').toPrecision(3))), 't')
     : withUnit(formatSignificant(kilograms), 'kg')
 }
 
 function spoken(kilograms: number): string {
   const unit = massUnit(kilograms)
-  const value = Number((unit === 'kg' ? kilograms : kilograms / 1000).toPrecision(4))
+  const value = Number(inUnit(kilograms, unit).toPrecision(4))
   return `${value} ${unit === 'kg' ? 'kilograms' : 'tonnes'} of CO2 equivalent`
 }
 
@@ -128,15 +128,14 @@ export function resultView(
   const { co2eKg, wellToTankCo2eKg, tankToWakeCo2eKg, fuelLitres, fuelKg, hours } = result
   const { carKm, cubeEdgeM } = comparison(co2eKg)
   const mass = formatMass(co2eKg)
-  const inUnit = (kilograms: number): number => (mass.unit === 'kg' ? kilograms : kilograms / 1000)
-  const column = columnFormatter(inUnit(co2eKg))
+  const column = columnFormatter(inUnit(co2eKg, mass.unit))
   const part = (label: string, kilograms: number | null) =>
     kilograms === null
       ? []
       : [
           {
             label,
-            mass: withUnit(column(inUnit(kilograms)), mass.unit),
+            mass: withUnit(column(inUnit(kilograms, mass.unit)), mass.unit),
             percent: Math.round((kilograms / co2eKg) * 100),
           },
         ]

@@ -1,4 +1,5 @@
-import type { SchemaValidateFunction } from 'ajv'
+import type { FieldError } from '../validation/field-errors.js'
+import { together } from '../validation/together.js'
 import { checkers, type Vocabulary } from '../validation/validator.js'
 import type { DistanceData } from './calculator-data.js'
 import { isImoNumber } from './imo-number.js'
@@ -16,37 +17,22 @@ const TYPES: Partial<Record<keyof DistanceData, 'number' | 'string'>> = {
   generatorHours: 'number',
 }
 
-const isOfTypes = (trip: Record<string, unknown>): boolean =>
+const isOfTypes = (trip: Record<string, unknown>): trip is Partial<DistanceData> =>
   Object.entries(TYPES).every(
     ([name, type]) => trip[name] === undefined || typeof trip[name] === type,
   )
 
-const plausibleTrip: SchemaValidateFunction = (
-  _on: unknown,
-  trip: Partial<DistanceData>,
-  _parent,
-  at,
-) => {
-  // Runs beside the field rules, so it may be handed a trip that they refuse already.
-  if (!isOfTypes(trip)) return true
+function tripFaults(trip: Record<string, unknown>): FieldError[] {
+  if (!isOfTypes(trip)) return []
   const { distance, distanceUnit, speedKn } = trip
-  if (!distance || !distanceUnit || !speedKn || !(speedKn > 0)) return true
-  const found = implausibilities({ ...trip, distance, distanceUnit, speedKn })
-  plausibleTrip.errors = found.map(({ path, message }) => ({
-    keyword: 'x-plausible-trip',
-    instancePath: `${at?.instancePath ?? ''}/${path}`,
-    message,
-    params: {},
-  }))
-  return found.length === 0
+  if (!distance || !distanceUnit || !speedKn || !(speedKn > 0)) return []
+  return implausibilities({ ...trip, distance, distanceUnit, speedKn })
 }
 
 /** What the schemas of trips and vessels say beyond JSON Schema. */
 export const vocabulary: Vocabulary = {
   formats: { 'imo-number': isImoNumber },
-  keywords: [
-    { keyword: 'x-plausible-trip', type: 'object', validate: plausibleTrip, errors: true },
-  ],
+  keywords: [together('x-plausible-trip', tripFaults)],
 }
 
 /** Makes a function that checks values against a schema of trips and vessels. */

@@ -3,7 +3,7 @@ import { distanceSums } from './distance-sums.js'
 import { FUELS, GWP100, type Fuel, type FuelType } from './emission-factors.js'
 import { emissionsPerKilogram, fuelEmissions, type FuelEmissions } from './fuel-emissions.js'
 import { formatExact as exact, formatSignificant as show } from './number-text.js'
-import { isMassUnit, KILOGRAMS_PER, LITRES_PER, UNIT_SYMBOLS } from './units.js'
+import { isMassUnit, KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER, UNIT_SYMBOLS } from './units.js'
 
 /** One line of the sum as it would be done by hand. */
 export interface WorkingStep {
@@ -93,9 +93,16 @@ function distanceWorking(data: DistanceData): WorkingStep[] {
   const [miles, hours] = [`${show(sums.nauticalMiles)} nmi`, `${show(sums.hours)} h`]
   const perHour = consumptionUnit === 'l/h'
   const steps: WorkingStep[] = []
-  if (distanceUnit === 'km') steps.push(step('Distance', `${exact(distance)} km ÷ 1.852`, miles))
+  if (distanceUnit === 'km')
+    steps.push(step('Distance', `${exact(distance)} km ÷ ${KILOMETRES_PER.nmi}`, miles))
   if (distanceUnit === 'mi') {
-    steps.push(step('Distance', `${exact(distance)} mi × 1.609344 ÷ 1.852`, miles))
+    steps.push(
+      step(
+        'Distance',
+        `${exact(distance)} mi × ${KILOMETRES_PER.mi} ÷ ${KILOMETRES_PER.nmi}`,
+        miles,
+      ),
+    )
   }
   steps.push(step('Time under way', `${miles} ÷ ${exact(speedKn)} kn`, hours))
   if (referenceSpeedKn !== undefined) {

@@ -3,7 +3,7 @@ import type { OrderBook } from '../orders/book/order-book.js'
 import { isoDate, nextStep, stepStart, type Day, type Step } from '../orders/book/day-calendar.js'
 import { statusOf } from '../orders/book/order-row.js'
 import { kilograms, type RollUpReader, type Sums } from '../orders/book/roll-ups.js'
-import { counts, ORDER_STATUSES } from '../orders/order-status.js'
+import { isCounted, ORDER_STATUSES } from '../orders/order-status.js'
 import { oneOf } from '../validation/one-of.js'
 import { Currency, StatusSchema } from '../orders/order.js'
 
@@ -97,7 +97,7 @@ const countOf = (sums: { orders: number }[]): number =>
   sums.reduce((total, { orders }) => total + orders, 0)
 
 function figuresOf(sums: Sums[]): Figures {
-  const counted = sums.filter(({ orders, status }) => orders > 0 && counts(statusOf(status)))
+  const counted = sums.filter(({ orders, status }) => orders > 0 && isCounted(statusOf(status)))
   const fulfilled = countOf(sums.filter(({ status }) => statusOf(status) === 'fulfilled'))
   const total = countOf(sums)
   return {

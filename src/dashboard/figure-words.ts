@@ -1,14 +1,5 @@
+import { inUnit, massUnit, type MassUnit } from '../calculator/units.js'
 import type { Step } from '../orders/book/day-calendar.js'
-
-/** The unit that a mass is told in: tonnes from 10 t on. */
-export type MassUnit = 'kg' | 't'
-const KG_PER_T = 1000
-const FIRST_IN_TONNES_KG = 10 * KG_PER_T
-
-/** The unit that suits a mass, or several of which this is the largest. */
-export const massUnit = (kg: number): MassUnit => (kg < FIRST_IN_TONNES_KG ? 'kg' : 't')
-/** A mass as a number of a unit. */
-export const inUnit = (kg: number, unit: MassUnit): number => (unit === 't' ? kg / KG_PER_T : kg)
 
 const moment = (isoDate: string): Date => new Date(`${isoDate}T00:00:00Z`)
 

@@ -1,10 +1,10 @@
 import { DEFAULT_PAGE_SIZE, listUrl, type ListQuery } from '../orders/list-query.js'
 import { DEFAULT_SORT } from '../orders/order-filters.js'
-import { counts, ORDER_STATUSES } from '../orders/order-status.js'
+import { isCounted, ORDER_STATUSES } from '../orders/order-status.js'
 import type { DashboardStats } from './dashboard-stats.js'
 
 /** The statuses of the orders whose CO2e and money count. */
-export const COUNTED_STATUSES = ORDER_STATUSES.filter(counts)
+export const COUNTED_STATUSES = ORDER_STATUSES.filter(isCounted)
 
 /** The address of the list of the orders that a figure is made of. */
 export const ordersUrl = (filters: Partial<ListQuery>): string =>

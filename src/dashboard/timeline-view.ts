@@ -1,8 +1,9 @@
+import { inUnit, massUnit } from '../calculator/units.js'
 import { isoDate, nextStep, parseDay } from '../orders/book/day-calendar.js'
 import type { Figures } from '../orders/pages/figures.js'
 import { minorUnitDigits } from '../orders/minor-unit.js'
 import type { DashboardStats, TimelineData } from './dashboard-stats.js'
-import { inUnit, massUnit, type FigureWords } from './figure-words.js'
+import type { FigureWords } from './figure-words.js'
 import { ordersUrl } from './matching-orders.js'
 
 const STEP_NAMES = { day: 'day', week: 'week', month: 'month' }

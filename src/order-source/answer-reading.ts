@@ -1,11 +1,16 @@
 import type { Static } from '@sinclair/typebox'
-import type { Amount, Charge, OffsetOrder, PlacedOffsetOrder, Portfolio } from './offset-order.js'
+import {
+  DEFAULT_CURRENCY,
+  type Amount,
+  type Charge,
+  type OffsetOrder,
+  type PlacedOffsetOrder,
+  type Portfolio,
+} from './offset-order.js'
 import type * as Schemas from './order-source-schemas.js'
 import { shortened } from './shortened.js'
 
 const LONGEST_MESSAGE = 300
-/** Of portfolios that come without one. */
-const DEFAULT_CURRENCY = 'USD'
 const BLANKS = /[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu
 
 /** Text of somebody else, as one line. */

@@ -4,6 +4,9 @@ export interface Amount {
   currency: string
 }
 
+/** The currency of prices and charges for which nothing says another. */
+export const DEFAULT_CURRENCY = 'USD'
+
 /** What an order is charged with. */
 export interface Charge {
   amountMinor: number

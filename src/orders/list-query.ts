@@ -1,6 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { convertingCompiler } from '../validation/validator.js'
-import { vocabulary } from '../calculator/vocabulary.js'
 import {
   DEFAULT_SORT,
   filterFaults,
@@ -9,6 +8,7 @@ import {
   OrderSortSchema,
   type OrderSort,
 } from './order-filters.js'
+import { vocabulary } from './vocabulary.js'
 
 export const MOST_PER_PAGE = 100
 export const DEFAULT_PAGE_SIZE = 25

@@ -188,7 +188,7 @@ export function statusBefore(
  *
  * @param history what became of it, newest first
  */
-export function restoredOrder(
+export function undoneOrder(
   order: Order,
   history: readonly { changes: readonly FieldChange[] }[],
   now: string,

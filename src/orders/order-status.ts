@@ -9,10 +9,19 @@ export const ORDER_STATUSES = [
 ] as const
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
+/** The statuses that an order may be given; cancelling is an act of its own. */
+export type LiveStatus = Exclude<OrderStatus, 'cancelled'>
+export const LIVE_STATUSES: readonly LiveStatus[] = ORDER_STATUSES.filter(
+  (status) => status !== 'cancelled',
+)
+
+/** The status of this name that an order may be given. */
+export const liveStatus = (name: unknown): LiveStatus | undefined =>
+  LIVE_STATUSES.find((status) => status === name)
+
 /**
  * Which status an order may take by an edit. Steps forward may skip some; money goes back only
- * where it has come in; a cancelled order begins anew. Cancelling is an act of its own, open
- * from every status.
+ * where it has come in; a cancelled order begins anew. Cancelling is open from every status.
  */
 const MOVES: Record<OrderStatus, readonly OrderStatus[]> = {
   pending: ['paid', 'processing', 'fulfilled'],
@@ -27,5 +36,5 @@ const MOVES: Record<OrderStatus, readonly OrderStatus[]> = {
 export const movesFrom = (status: OrderStatus): readonly OrderStatus[] => MOVES[status]
 
 /** Whether CO2e and money of an order count: it is neither given back nor called off. */
-export const counts = (status: OrderStatus): boolean =>
+export const isCounted = (status: OrderStatus): boolean =>
   status !== 'refunded' && status !== 'cancelled'

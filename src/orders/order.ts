@@ -9,7 +9,7 @@ import { ImoNumber, VesselName } from '../calculator/vessel.js'
 import { oneOf } from '../validation/one-of.js'
 import { textLine } from '../validation/text-line.js'
 import { HIGHEST_IMPORTED_ID } from './order-id.js'
-import { ORDER_STATUSES, type OrderStatus } from './order-status.js'
+import { LIVE_STATUSES, ORDER_STATUSES, type LiveStatus, type OrderStatus } from './order-status.js'
 
 /** A field that may be without a value. */
 const nullable = <S extends TSchema>(schema: S) =>
@@ -25,12 +25,9 @@ const MOST_AMOUNT_MINOR = 1_000_000_000_000
 
 export const StatusSchema = oneOf<OrderStatus>(ORDER_STATUSES, { description: 'Where it stands' })
 
-/** The statuses that an order may be given; cancelling is an act of its own. */
-export type LiveStatus = Exclude<OrderStatus, 'cancelled'>
-const LiveStatus = oneOf<LiveStatus>(
-  ORDER_STATUSES.filter((status) => status !== 'cancelled'),
-  { description: 'Where it stands; an order is cancelled by DELETE' },
-)
+const LiveStatusSchema = oneOf<LiveStatus>(LIVE_STATUSES, {
+  description: 'Where it stands; an order is cancelled by DELETE',
+})
 
 const customerName = textLine({ maxLength: 120, description: 'Who ordered' })
 const customerEmail = Type.String({
@@ -112,8 +109,21 @@ export const Order = Type.Object(
 )
 export type Order = Static<typeof Order>
 
+export type TextField =
+  | 'orderNumber'
+  | 'customerName'
+  | 'customerEmail'
+  | 'vesselName'
+  | 'imoNumber'
+  | 'orderSourceId'
+  | 'notes'
+
+/** How many characters (code points) a field of text has at most. */
+export const mostCharacters = (field: TextField): number =>
+  (Order.properties[field] as { maxLength?: number }).maxLength ?? Infinity
+
 const newOrderFields = {
-  status: Type.Optional(LiveStatus),
+  status: Type.Optional(LiveStatusSchema),
   customerName,
   customerEmail,
   vesselName: Type.Optional(nullable(VesselName)),
@@ -146,6 +156,7 @@ const matchingData = {
 export const NewOrder = Type.Object(newOrderFields, {
   title: 'New order',
   additionalProperties: false,
+  'x-new-order': true,
   ...matchingData,
   examples: [
     {
@@ -187,7 +198,7 @@ export type ImportedOrder = Static<typeof ImportedOrder>
 /** What an administrator may change of an order. */
 export const OrderChanges = Type.Partial(
   Type.Object({
-    status: LiveStatus,
+    status: LiveStatusSchema,
     customerName,
     customerEmail,
     vesselName: nullable(VesselName),

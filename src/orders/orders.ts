@@ -6,7 +6,7 @@ import { tellFreshness } from './freshness.js'
 import type { OrderStore } from './order-store.js'
 import newOrderPages from './pages/new-order-pages.js'
 import orderPages from './pages/order-pages.js'
-import pages from './pages/list-pages.js'
+import listPages from './pages/list-pages.js'
 import placementPages from './pages/placement-pages.js'
 import { placing } from './placement/placing.js'
 import routes from './routes.js'
@@ -30,7 +30,7 @@ const orders: FastifyPluginAsync<Options> = async (app, { book, source }) => {
     })
   })
   await app.register(routes, options)
-  await app.register(pages, options)
+  await app.register(listPages, options)
   await app.register(newOrderPages, options)
   await app.register(orderPages, options)
   if (options.placing) await app.register(placementPages, { book, placing: options.placing })

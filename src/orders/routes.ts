@@ -4,8 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidInput, Problem, problemResponses } from '../plugins/problem.js'
 import type { ChangeContext, ChangeOutcome, OrderBook } from './book/order-book.js'
 import { etagOf, versionsOf } from './if-match.js'
-import { newOrderFaults } from './order-changes.js'
-import { filterFaults, OrderFilters, OrderSortSchema } from './order-filters.js'
+import { ListQuery } from './list-query.js'
+import { filterFaults } from './order-filters.js'
 import { NewOrder, Order, OrderChanges } from './order.js'
 import { pageLinks } from './page-links.js'
 
@@ -16,8 +16,6 @@ interface Options {
 /** Room for the longest notes, escaped in JSON. */
 const BODY_LIMIT = 128 * 1024
 
-const MOST_PER_PAGE = 100
-
 const OrderPage = Type.Object(
   {
     items: Type.Array(Order),
@@ -27,16 +25,6 @@ const OrderPage = Type.Object(
     totalPages: Type.Integer(),
   },
   { title: 'Page of orders' },
-)
-
-const ListQuery = Type.Object(
-  {
-    ...OrderFilters.properties,
-    sort: OrderSortSchema,
-    page: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 1 }),
-    pageSize: Type.Integer({ minimum: 1, maximum: MOST_PER_PAGE, default: 25 }),
-  },
-  { additionalProperties: false },
 )
 
 const History = Type.Object(
@@ -150,8 +138,6 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
       },
     },
     async (request, reply) => {
-      const faults = newOrderFaults(request.body, Date.now())
-      if (faults.length > 0) throw invalidInput(faults)
       const key = request.headers['idempotency-key']
       const created = await book.create(request.body, request.administrator.email, key)
       if (created.outcome === 'key reused') {

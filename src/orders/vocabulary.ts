@@ -1,12 +1,17 @@
 import { vocabulary as trips } from '../calculator/vocabulary.js'
+import { together } from '../validation/together.js'
 import { checkers, type Vocabulary } from '../validation/validator.js'
+import { newOrderFaults } from './order-changes.js'
 import { isImportedId } from './order-id.js'
 import { isOrderNumber } from './order-number.js'
 
 /** What the schemas of orders say beyond JSON Schema, trips and vessels included. */
 export const vocabulary: Vocabulary = {
-  ...trips,
   formats: { ...trips.formats, 'imported-order-id': isImportedId, 'order-number': isOrderNumber },
+  keywords: [
+    ...trips.keywords,
+    together('x-new-order', (given) => newOrderFaults(given, Date.now())),
+  ],
 }
 
 /** Makes a function that checks values against a schema of orders. */

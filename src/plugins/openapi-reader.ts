@@ -1,3 +1,5 @@
+import { isObject } from '../validation/is-object.js'
+
 /** One field of a request or answer, as the documentation page lists it. */
 export interface DocumentedField {
   path: string
@@ -31,10 +33,7 @@ export interface DocumentedApi {
 
 type Schema = Record<string, unknown>
 
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const asSchema = (value: unknown): Schema => (isSchema(value) ? value : {})
+const asSchema = (value: unknown): Schema => (isObject(value) ? value : {})
 const asArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
 

@@ -1,5 +1,6 @@
-import { createHmac, hkdfSync, randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import { derivedKey } from '../derived-key.js'
 import { isSameText } from '../same-text.js'
 import type { AdminAccount } from './admin-accounts.js'
 
@@ -41,7 +42,7 @@ export function sessionTokens(
   { jwt, accountOf }: Pick<FastifyInstance, 'jwt' | 'accountOf'>,
   secret: string,
 ): SessionTokens {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'clearwake password mark v1', 32))
+  const key = derivedKey(secret, 'password mark v1')
   // Another password is another mark, so that changing it ends the sessions before.
   const markOf = ({ passwordHash }: AdminAccount): string =>
     createHmac('sha256', key).update(passwordHash).digest('base64url').slice(0, 22)

@@ -1,8 +1,8 @@
-import { hkdfSync } from 'node:crypto'
 import cookie, { type CookieSerializeOptions } from '@fastify/cookie'
 import jwt from '@fastify/jwt'
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
+import { derivedKey } from '../derived-key.js'
 import { NotKeptError } from '../shared-memory/shared-memory.js'
 import { isApi } from './address.js'
 import type { AdminAccount } from './admin-accounts.js'
@@ -86,7 +86,7 @@ export default fp(
     }
     await app.register(cookie)
     await app.register(jwt, {
-      secret: Buffer.from(hkdfSync('sha256', secret, '', 'clearwake session v1', 32)),
+      secret: derivedKey(secret, 'session v1'),
       sign: { algorithm: 'HS256', expiresIn: SESSION_SECONDS, iss: ISSUER },
       verify: {
         algorithms: ['HS256'],

@@ -1,5 +1,6 @@
-import { createHmac, hkdfSync, type BinaryLike } from 'node:crypto'
+import { createHmac, type BinaryLike } from 'node:crypto'
 import type { CalculatorType } from '../calculator/calculator-data.js'
+import { derivedKey } from '../derived-key.js'
 import { isSameText } from '../same-text.js'
 
 /** Bytes of HMAC-SHA256 that go into a link: 128 bits, the least RFC 2104 (section 5) advises. */
@@ -21,8 +22,7 @@ export interface LinkSigner {
  * @param secrets the current secret first, then those still accepted
  */
 export function linkSigner(secrets: readonly [string, ...string[]]): LinkSigner {
-  const keyOf = (secret: string): Buffer =>
-    Buffer.from(hkdfSync('sha256', secret, '', 'clearwake prefill link v1', 32))
+  const keyOf = (secret: string): Buffer => derivedKey(secret, 'prefill link v1')
   const [current, ...previous] = secrets
   const currentKey = keyOf(current)
   const keys = [currentKey, ...previous.map(keyOf)]

@@ -79,3 +79,6 @@ export function checkers(vocabulary: Vocabulary) {
         : { ok: false, errors: fieldErrors(validate.errors ?? []) }
   }
 }
+
+/** The same for schemas that need no words of a feature. */
+export const checker = checkers({ formats: {}, keywords: [] })

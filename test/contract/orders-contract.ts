@@ -201,6 +201,22 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
       t.equal(entered.body.placedAt, '1900-01-01T00:00:00.000Z')
       const late = await call('POST', ORDERS, newOrder({ placedAt: '2199-12-31T23:59:59Z' }))
       t.match(byField(late.body), { placedAt: 'must not be in the future' })
+      const given = { placedAt: '2199-12-31T23:59:59Z', calculatorData: {}, customerName: '' }
+      const wrong = await call('POST', ORDERS, given)
+      t.equal(wrong.status, 422)
+      t.same(
+        Object.keys(byField(wrong.body)).sort(),
+        [
+          'amountMinor',
+          'calculatorType',
+          'co2eKg',
+          'currency',
+          'customerEmail',
+          'customerName',
+          'placedAt',
+        ],
+        'what does not go together is named with all else that is wrong',
+      )
     },
   )
 

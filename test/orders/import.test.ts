@@ -810,7 +810,7 @@ t.test('a service writes while the file is being read, and what it enters counts
 })
 
 /** Enters an order; an import on a slow machine may outlast the patience of one attempt. */
-async function enteredAtLast(book: ReturnType<typeof openOrderBook>) {
+async function enteredAtLast(book: OrderBook) {
   for (;;) {
     try {
       return await book.create(newOrder(), 'ann@example.com')

@@ -58,7 +58,7 @@ export async function startExportApp(
   await app.register(validation, { vocabulary })
   await app.register(apiDocs)
   const sendOrders = ordersSender(app, {
-    book: { path, check: () => undefined, telling: () => (error: unknown) => error },
+    book: { path, check: () => undefined, explainer: () => (error: unknown) => error },
     timeZone: app.config.TIME_ZONE,
   })
   await app.register(exportRoutes, { sendOrders })

@@ -10,6 +10,9 @@ export function codeOf(error: unknown): string {
   return 'cause' in error ? codeOf(error.cause) : ''
 }
 
+/** Whether another process holds the file. */
+export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY')
+
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/
 const WORDS_OF_DAMAGE = /database disk image is malformed|file is not a database/
 

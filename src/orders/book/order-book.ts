@@ -1,19 +1,19 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { digest } from '../digest.js'
+import { digest, KEYS_LAST_MS } from '../idempotency-keys.js'
 import type { NewOrder, Order, OrderChanges } from '../order.js'
 import {
   cancelledOrder,
   changedOrder,
   firstVersion,
-  restoredOrder,
+  undoneOrder,
   type Changed,
 } from '../order-changes.js'
 import type { OrderFilters } from '../order-filters.js'
 import { parseOrderId } from '../order-id.js'
 import { isLetGo, steppedOrder, type Placement } from '../placement/placement.js'
 import { bookCondition } from './book-condition.js'
-import { asBookError, codeOf, reasonOf } from './book-error.js'
+import { asBookError, codeOf, isBusy, reasonOf } from './book-error.js'
 import { CHECKED_AT_ONCE, integrityCheck, isCheckedAtOnce } from './integrity.js'
 import { offsetOrderIds, type KnownOffsetOrder } from './offset-order-ids.js'
 import { openDatabase, openForReading } from './open-database.js'
@@ -57,9 +57,7 @@ const TRIAL = `
   DELETE FROM settings WHERE name = 'trial';`
 
 const WRITING_WAITS_MS = 5_000
-const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
 
-const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY')
 const isOfDisk = (error: unknown): boolean =>
   /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(codeOf(error))
 
@@ -289,10 +287,10 @@ export function openOrderBook(options: Options) {
       change(id, context, (order, now) => changedOrder(order, changes, now)),
     /** Calls an order off; the record stays. */
     cancel: (id: string, context: ChangeContext) => change(id, context, cancelledOrder),
-    /** Undoes the cancelling of an order. */
-    restore: (id: string, context: ChangeContext) =>
+    /** Takes an order one step back: see `undoneOrder`. */
+    undo: (id: string, context: ChangeContext) =>
       change(id, context, (order, now) =>
-        restoredOrder(order, written.history(Number(order.id)) ?? [], now),
+        undoneOrder(order, written.history(Number(order.id)) ?? [], now),
       ),
     /** Notes the next step of placing an order at the order source, where it follows. */
     notePlacement: (id: string, step: Placement, context: ChangeContext) =>
@@ -301,8 +299,8 @@ export function openOrderBook(options: Options) {
       ),
     /** Throws where the book cannot be read, or goes by other days. */
     check: () => minding(() => check('reading')),
-    /** Tells what a thread of its own has thrown over the book, as it is now, to callers. */
-    telling:
+    /** Turns what another thread throws that reads the book as it is now into what callers are told. */
+    explainer:
       () =>
       (error: unknown): unknown =>
         condition.told(error),
@@ -338,4 +336,5 @@ export function openOrderBook(options: Options) {
   }
 }
 
-export type OrderBook = ReturnType<typeof openOrderBook>
+/** Orders as the features use them, wherever they are kept. */
+export type OrderBook = Omit<ReturnType<typeof openOrderBook>, 'diskTrouble'>

@@ -259,5 +259,3 @@ export function orderFinder(db: Database, calendar: DayCalendar, fewMatches = FE
 
 /** Whether a text is to be searched for, which takes long in a large book. */
 export const isSearch = ({ q }: OrderFilters): boolean => searchedFor(q) !== null
-
-export type OrderFinder = ReturnType<typeof orderFinder>

@@ -124,8 +124,6 @@ export function orderRecords(db: Database, calendar: DayCalendar) {
   }
 }
 
-export type OrderRecords = ReturnType<typeof orderRecords>
-
 interface ChangeRow {
   version: number
   at: number

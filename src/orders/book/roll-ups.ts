@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { nextStep, stepStart, type Day, type DayCalendar, type Step } from './day-calendar.js'
-import { counts, ORDER_STATUSES } from '../order-status.js'
+import { isCounted, ORDER_STATUSES } from '../order-status.js'
 import { statusCode, type OrderRow } from './order-row.js'
 
 /** What of an order goes into the sums and counts. */
@@ -180,7 +180,7 @@ export function rollUpReader(db: Database) {
      FROM counts WHERE step = ? AND start BETWEEN ? AND ?
      GROUP BY status, calculator_type, currency`,
   )
-  const uncounted = ORDER_STATUSES.filter((status) => !counts(status)).map(statusCode)
+  const uncounted = ORDER_STATUSES.filter((status) => !isCounted(status)).map(statusCode)
   const ifCounted = (column: string): string =>
     `sum(CASE WHEN status IN (${uncounted.join(', ')}) THEN 0 ELSE ${column} END)`
   const timeline = db.prepare<[number, Day, Day], TimelineSums>(

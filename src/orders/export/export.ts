@@ -6,7 +6,7 @@ import routes from './routes.js'
 import { ordersSender } from './send-orders.js'
 
 interface Options {
-  book: Pick<OrderStore, 'path' | 'check' | 'telling' | 'freshness'>
+  book: Pick<OrderStore, 'path' | 'check' | 'explainer' | 'freshness'>
   timeZone: string
 }
 

@@ -53,5 +53,3 @@ export function orderExports({ path, timeZone }: Options) {
     },
   }
 }
-
-export type OrderExports = ReturnType<typeof orderExports>

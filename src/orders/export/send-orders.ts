@@ -8,7 +8,7 @@ import { CONTENT_TYPES, type ExportQuery } from './export-request.js'
 import { orderExports } from './order-exports.js'
 
 export interface SenderOptions {
-  book: Pick<OrderStore, 'path' | 'check' | 'telling'>
+  book: Pick<OrderStore, 'path' | 'check' | 'explainer'>
   timeZone: string
 }
 
@@ -33,7 +33,7 @@ export function ordersSender(app: FastifyInstance, { book, timeZone }: SenderOpt
     const faults = filterFaults(filters)
     if (faults.length > 0) throw invalidInput(faults)
     book.check()
-    const told = book.telling()
+    const told = book.explainer()
 
     const leaving = new AbortController()
     reply.raw.once('close', () => leaving.abort())

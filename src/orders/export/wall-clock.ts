@@ -28,5 +28,3 @@ export function wallClock(timeZone: string) {
     return new Date(moment + (offsetOf(Math.floor(moment / DAY_MS)) ?? offsetAt(moment)))
   }
 }
-
-export type WallClock = ReturnType<typeof wallClock>

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { CALCULATOR_DATA, isCalculatorType } from '../../calculator/calculator-data.js'
+import { isCalculatorType } from '../../calculator/calculator-data.js'
+import { checkCalculation } from '../../calculator/check-calculation.js'
 import { parseImoNumber } from '../../calculator/imo-number.js'
+import { isCurrency, isDateTime } from '../../validation/formats.js'
 import { isTextLine } from '../../validation/text-line.js'
 import { ORDER_STATUSES } from '../order-status.js'
-import { NewOrder, type Order } from '../order.js'
-import { checker } from '../vocabulary.js'
+import { mostCharacters, NewOrder, type Order, type TextField } from '../order.js'
 import { ORDER_COLUMNS, type ColumnKind, type OrderField } from './columns.js'
 
 /** What a cell says, or why it cannot be what its column is for. */
@@ -31,20 +32,21 @@ const textOf = (cell: unknown): string | null => {
   return typeof cell === 'number' || typeof cell === 'boolean' ? String(cell) : null
 }
 
+/** A text that a field has room for; characters are counted as the schemas do, by code points. */
+function fitting(text: string, field: TextField): Reading<string> {
+  const most = mostCharacters(field)
+  const isLong = text.length > most && Array.from(text).length > most
+  return isLong ? not(`has more than ${most} characters`) : is(text)
+}
+
 /** A line of text, its control characters as spaces. */
 const line =
-  (maxLength: number) =>
+  (field: TextField) =>
   (cell: unknown): Reading<string | null> => {
     if (isEmpty(cell)) return is(null)
     const text = textOf(cell)?.replace(CONTROLS, ' ') ?? null
-    if (text === null || !isTextLine(text)) return not('is not a line of text')
-    return text.length > maxLength ? not(`has more than ${maxLength} characters`) : is(text)
+    return text === null || !isTextLine(text) ? not('is not a line of text') : fitting(text, field)
   }
-
-const lengthOf = (field: 'customerName' | 'customerEmail' | 'notes'): number =>
-  (NewOrder.properties[field] as { maxLength?: number }).maxLength ?? 0
-
-const SHORT = 120
 
 function readChoice<T extends string>(cell: unknown, values: readonly T[]): Reading<T | null> {
   if (isEmpty(cell)) return is(null)
@@ -87,17 +89,15 @@ export function momentOf(cell: unknown): string | null {
 function readMoment(cell: unknown): Reading<string | null> {
   if (isEmpty(cell)) return is(null)
   const moment = momentOf(cell)
-  return moment !== null && /^(19|20|21)/.test(moment)
+  return moment !== null && isDateTime(moment)
     ? is(moment)
     : not('is not a moment of the years 1900 to 2199')
 }
 
-const checkCurrency = checker(NewOrder.properties.currency)
-
 function readCurrency(cell: unknown): Reading<string | null> {
   if (isEmpty(cell)) return is(null)
   const code = textOf(cell)?.trim().toUpperCase() ?? ''
-  return checkCurrency(code).ok ? is(code) : not('is not an ISO 4217 code')
+  return isCurrency(code) ? is(code) : not('is not an ISO 4217 code')
 }
 
 function readData(cell: unknown): Reading<Record<string, unknown> | null> {
@@ -115,12 +115,12 @@ function readData(cell: unknown): Reading<Record<string, unknown> | null> {
 
 /** How the cell of each field is read. Empty is `null`. */
 export const READERS: Readers = {
-  orderNumber: line(40),
+  orderNumber: line('orderNumber'),
   status: (cell) => readChoice(cell, ORDER_STATUSES),
-  customerName: line(lengthOf('customerName')),
+  customerName: line('customerName'),
   // One that is none is shown as it stands: the order is real, and can be mended.
-  customerEmail: line(lengthOf('customerEmail')),
-  vesselName: line(80),
+  customerEmail: line('customerEmail'),
+  vesselName: line('vesselName'),
   imoNumber(cell) {
     if (isEmpty(cell)) return is(null)
     const digits = parseImoNumber(textOf(cell) ?? '')
@@ -135,27 +135,19 @@ export const READERS: Readers = {
   co2eKg: (cell) => readNumber(cell, NewOrder.properties.co2eKg, false),
   amountMinor: (cell) => readNumber(cell, NewOrder.properties.amountMinor, true),
   currency: readCurrency,
-  orderSourceId: line(SHORT),
+  orderSourceId: line('orderSourceId'),
   notes(cell) {
     const text = isEmpty(cell) ? '' : textOf(cell)?.replace(CONTROLS_OF_TEXT, ' ')
-    if (text === undefined) return not('is not text')
-    const most = lengthOf('notes')
-    return text.length > most ? not(`has more than ${most} characters`) : is(text)
+    return text === undefined ? not('is not text') : fitting(text, 'notes')
   },
   placedAt: readMoment,
   fulfilledAt: readMoment,
   cancelledAt: readMoment,
 }
 
-const DATA_CHECKS = {
-  fuel: checker(CALCULATOR_DATA.fuel),
-  distance: checker(CALCULATOR_DATA.distance),
-  custom: checker(CALCULATOR_DATA.custom),
-}
-
 /** Whether data are those of a calculator. */
 export const isDataOf = (type: Order['calculatorType'], data: unknown): boolean =>
-  type !== null && DATA_CHECKS[type](structuredClone(data)).ok
+  type !== null && checkCalculation(type, structuredClone(data)).ok
 
 /** As finely as the column of decimals is filled: grams. */
 const DECIMALS = 3

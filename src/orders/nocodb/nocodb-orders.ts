@@ -143,9 +143,9 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
     path,
     calendar,
     check: () => reading((book) => book.check()),
-    telling() {
+    explainer() {
       const { book } = copy
-      const tell = book.telling()
+      const tell = book.explainer()
       return (error) => explained(tell(error))
     },
     freshness() {
@@ -164,7 +164,6 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
       if (renewing === null) copy.book.check()
       return { ready: state.isLoaded, detail: describe(state) }
     },
-    diskTrouble: () => null,
     get: (id) => reading((book) => book.get(id)),
     history: (id) => reading((book) => book.history(id)),
     currencies() {
@@ -189,7 +188,7 @@ export function openNocoDbOrders({ settings, dataDir, timeZone, log }: Options):
     change: (id, changes, context) =>
       copy.thread.ask<ChangeOutcome>({ kind: 'change', id, changes, context }),
     cancel: (id, context) => copy.thread.ask<ChangeOutcome>({ kind: 'cancel', id, context }),
-    restore: (id, context) => copy.thread.ask<ChangeOutcome>({ kind: 'restore', id, context }),
+    undo: (id, context) => copy.thread.ask<ChangeOutcome>({ kind: 'undo', id, context }),
     notePlacement: (id, step, context) =>
       copy.thread.ask<ChangeOutcome>({ kind: 'notePlacement', id, step, context }),
     async close() {

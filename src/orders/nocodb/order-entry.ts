@@ -11,6 +11,7 @@ import type { Replica } from './replica.js'
 import { orderOfRow } from './row-order.js'
 import { beforeWriting, looks, mayBeDone } from './unanswered-write.js'
 import { entryUnknown, nothingChanged } from './write-refusal.js'
+import { KEYS_LAST_MS } from '../idempotency-keys.js'
 
 interface Options {
   table: OrdersTable
@@ -30,8 +31,6 @@ interface Entry {
   /** Digest of what is asked for */
   request: string
 }
-
-const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
 
 /** Enters orders, and those with an idempotency key once, whatever becomes of answers. Throws WriteRefused. */
 export function orderEntry({ table, replica, titles, inLine, onUnnumbered }: Options) {

@@ -1,6 +1,7 @@
 import type { HistoryEntry } from '../book/order-records.js'
 import type { Order } from '../order.js'
 import { placementIn } from '../placement/placement.js'
+import { isObject } from '../../validation/is-object.js'
 
 /** An order as it was last written from here, exactly; its columns may hold less. */
 export type RecordedOrder = Omit<Order, 'id' | 'orderNumber' | 'version'>
@@ -43,9 +44,6 @@ function bounded(history: RecordedEntry[]): HistoryEntry[] {
 /** A record as its cell holds it. */
 export const writeRecord = (record: OrderRecord): string =>
   JSON.stringify({ ...record, history: bounded(record.history) })
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isEntry = (value: unknown): value is RecordedEntry =>
   isObject(value) &&

@@ -1,6 +1,6 @@
 import type { ChangeContext, ChangeOutcome, CreateOutcome } from '../book/order-book.js'
-import { digest } from '../digest.js'
-import { cancelledOrder, changedOrder, restoredOrder } from '../order-changes.js'
+import { digest } from '../idempotency-keys.js'
+import { cancelledOrder, changedOrder, undoneOrder } from '../order-changes.js'
 import type { NewOrder, OrderChanges } from '../order.js'
 import { steppedOrder, type Placement } from '../placement/placement.js'
 import type { ColumnTitles } from './columns.js'
@@ -64,9 +64,9 @@ export function orderWrites({ requireWritable, onMisfit, onUnnumbered, ...store 
       write(() =>
         versions.change(id, context, (order, _history, now) => cancelledOrder(order, now)),
       ),
-    /** Undoes the cancelling of an order. */
-    restore: (id: string, context: ChangeContext): Promise<ChangeOutcome> =>
-      write(() => versions.change(id, context, restoredOrder)),
+    /** Takes an order one step back: see `undoneOrder`. */
+    undo: (id: string, context: ChangeContext): Promise<ChangeOutcome> =>
+      write(() => versions.change(id, context, undoneOrder)),
     /** Notes the next step of placing an order at the order source, where it follows. */
     notePlacement: (id: string, step: Placement, context: ChangeContext): Promise<ChangeOutcome> =>
       write(() =>
@@ -77,5 +77,3 @@ export function orderWrites({ requireWritable, onMisfit, onUnnumbered, ...store 
     adopt: versions.adopt,
   }
 }
-
-export type OrderWrites = ReturnType<typeof orderWrites>

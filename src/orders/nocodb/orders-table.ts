@@ -5,6 +5,7 @@ import type { Urgency } from './request-budget.js'
 import { momentOf } from './cells.js'
 import type { Row } from './row-order.js'
 import { lacksColumns } from './table-fit.js'
+import { isObject } from '../../validation/is-object.js'
 
 /** Cells by the titles of their columns. */
 export type Cells = Record<string, unknown>
@@ -27,9 +28,6 @@ interface PageRequest {
   /** All that an order needs unless given */
   fields?: ColumnField[]
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const garbage = (): NocoDbError => new NocoDbError('garbage', { mayBeDone: true })
 

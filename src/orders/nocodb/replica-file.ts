@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { BookError, openDatabase } from '../book/open-database.js'
 import { replicaSettings } from './replica-settings.js'
+import { isBusy } from '../book/book-error.js'
 
 /** What is known of a copy. */
 export interface CopyState {
@@ -24,9 +25,6 @@ export interface ReplicaFile {
 
 /** Processes on one data folder; each has a copy of its own. */
 const MOST_PROCESSES = 64
-
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 
 /** A lock that ends with the process, however that ends; `null` where another process has it. */
 function lock(path: string): Database.Database | null {

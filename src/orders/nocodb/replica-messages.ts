@@ -15,7 +15,7 @@ export interface ReplicaTask {
 export type WriteTask =
   | { kind: 'create'; given: NewOrder; by: string; idempotencyKey: string | undefined }
   | { kind: 'change'; id: string; changes: OrderChanges; context: ChangeContext }
-  | { kind: 'cancel' | 'restore'; id: string; context: ChangeContext }
+  | { kind: 'cancel' | 'undo'; id: string; context: ChangeContext }
   | { kind: 'notePlacement'; id: string; step: Placement; context: ChangeContext }
 
 export interface WriteQuestion {

@@ -69,8 +69,8 @@ function done(task: WriteTask): Promise<WriteOutcome> {
       return writes.change(task.id, task.changes, task.context)
     case 'cancel':
       return writes.cancel(task.id, task.context)
-    case 'restore':
-      return writes.restore(task.id, task.context)
+    case 'undo':
+      return writes.undo(task.id, task.context)
     case 'notePlacement':
       return writes.notePlacement(task.id, task.step, task.context)
   }

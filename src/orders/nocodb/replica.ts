@@ -206,7 +206,7 @@ export function replica(db: Database, titles: ColumnTitles) {
     count: (after = 0, upTo: number = Number.MAX_SAFE_INTEGER): number =>
       countRows.get(after, upTo) ?? 0,
     stamps: (after: number, upTo: number) => stamps.all(after, upTo),
-    /** The id that so many known ids lie between, from one on. */
+    /** The id that stands so many known ids further on than the first one above `after`. */
     idAfter: (after: number, skipped: number): number | null => nthId.get(after, skipped) ?? null,
     lastId: (): number => lastId.get() ?? 0,
     /** Rows that are no orders: how many, and the first few. */

@@ -86,5 +86,3 @@ export function requestBudget(perSecond: number) {
     pausedFor: (): number => Math.max(0, pausedUntil - performance.now()),
   }
 }
-
-export type RequestBudget = ReturnType<typeof requestBudget>

@@ -188,5 +188,3 @@ export function syncPasses({
     return removed
   }
 }
-
-export type SyncPasses = ReturnType<typeof syncPasses>

@@ -1,6 +1,7 @@
 import { COLUMN_FIELDS, COLUMNS, type ColumnField, type ColumnTitles } from './columns.js'
 import type { NocoDbClient } from './nocodb-client.js'
 import { NocoDbError } from './nocodb-error.js'
+import { isObject } from '../../validation/is-object.js'
 
 /** A column as NocoDB describes it. */
 export interface TableColumn {
@@ -21,9 +22,6 @@ export interface Misfit {
   fault: string
   isMissing: boolean
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null
 
 function columnOf(value: unknown): TableColumn | null {
   if (!isObject(value) || typeof value.title !== 'string' || typeof value.type !== 'string') {

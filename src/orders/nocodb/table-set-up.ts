@@ -2,6 +2,7 @@ import { COLUMN_FIELDS, COLUMNS, type ColumnField, type ColumnTitles } from './c
 import type { NocoDbClient, Question } from './nocodb-client.js'
 import { NocoDbError } from './nocodb-error.js'
 import { misfits, readColumns, type Misfit, type TableColumn } from './table-fit.js'
+import { isObject } from '../../validation/is-object.js'
 
 /** What the table is called where it is made here. */
 const TABLE_TITLE = 'Clearwake orders'
@@ -21,9 +22,6 @@ export interface SetUp {
   /** Columns that do not do and cannot be mended from here */
   misfits: Misfit[]
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null
 
 function fieldOf(field: ColumnField, titles: ColumnTitles): Record<string, unknown> {
   const { type, choices, options, isUnique } = COLUMNS[field]

@@ -5,8 +5,9 @@ import {
   type ChangeOutcome,
   type OrderBook,
 } from '../book/order-book.js'
-import { isLiveStatus, STATUS_NAMES } from './order-words.js'
-import type { LiveStatus, Order } from '../order.js'
+import { liveStatus, type LiveStatus } from '../order-status.js'
+import { STATUS_NAMES } from './order-words.js'
+import type { Order } from '../order.js'
 
 /** An order as the list showed it when it was chosen. */
 export interface Chosen {
@@ -35,7 +36,8 @@ export function readChosen(given: unknown): Chosen[] {
 /** What is to be done with them: `cancel`, or a status; `null` for anything else. */
 export function readAction(given: unknown): BulkAction | null {
   if (given === 'cancel') return { kind: 'cancel' }
-  return isLiveStatus(given) ? { kind: 'status', status: given } : null
+  const status = liveStatus(given)
+  return status === undefined ? null : { kind: 'status', status }
 }
 
 const either = (words: string[]): string =>

@@ -1,4 +1,3 @@
-import { checker } from '../../calculator/vocabulary.js'
 import type { Figures } from './figures.js'
 import {
   readFields,
@@ -8,6 +7,7 @@ import {
   type OrderField,
 } from './order-fields.js'
 import { OrderChanges, type Order } from '../order.js'
+import { checker } from '../vocabulary.js'
 
 /** What is edited together, and its fields. */
 export const EDIT_GROUPS = {

@@ -1,4 +1,5 @@
 import { formatExact } from '../../calculator/number-text.js'
+import { mostCharacters } from '../order.js'
 import { mayBeBlank, type Faults, type FieldTexts, type OrderField } from './order-fields.js'
 
 /** What people read for the fields of an order's forms. */
@@ -18,15 +19,27 @@ export const FIELD_LABELS: Record<OrderField, string> = {
 type Kind = 'line' | 'email' | 'kilograms' | 'money' | 'currency' | 'text'
 
 const KINDS: Record<OrderField, { kind: Kind; maxLength: number; hint?: string }> = {
-  customerName: { kind: 'line', maxLength: 120 },
-  customerEmail: { kind: 'email', maxLength: 254 },
-  vesselName: { kind: 'line', maxLength: 80 },
-  imoNumber: { kind: 'line', maxLength: 16, hint: 'Seven digits, with or without “IMO”.' },
+  customerName: { kind: 'line', maxLength: mostCharacters('customerName') },
+  customerEmail: { kind: 'email', maxLength: mostCharacters('customerEmail') },
+  vesselName: { kind: 'line', maxLength: mostCharacters('vesselName') },
+  imoNumber: {
+    kind: 'line',
+    maxLength: mostCharacters('imoNumber'),
+    hint: 'Seven digits, with or without “IMO”.',
+  },
   co2eKg: { kind: 'kilograms', maxLength: 32 },
   amount: { kind: 'money', maxLength: 32 },
   currency: { kind: 'currency', maxLength: 3 },
-  orderSourceId: { kind: 'line', maxLength: 120, hint: 'The offset order at the order source.' },
-  notes: { kind: 'text', maxLength: 10_000, hint: 'Only administrators see them.' },
+  orderSourceId: {
+    kind: 'line',
+    maxLength: mostCharacters('orderSourceId'),
+    hint: 'The offset order at the order source.',
+  },
+  notes: {
+    kind: 'text',
+    maxLength: mostCharacters('notes'),
+    hint: 'Only administrators see them.',
+  },
 }
 
 export interface FieldView {

@@ -8,7 +8,8 @@ import {
   type ListQuery,
 } from '../list-query.js'
 import { LONGEST_SEARCH, type SortField } from '../order-filters.js'
-import { ORDER_STATUSES } from '../order-status.js'
+import { LIVE_STATUSES, ORDER_STATUSES } from '../order-status.js'
+import { placeUrl } from './list-place.js'
 import { STATUS_NAMES, TYPE_NAMES } from './order-words.js'
 import type { Order } from '../order.js'
 
@@ -155,7 +156,7 @@ export function listView(listed: Listed) {
       })),
       currencies,
     },
-    moves: ORDER_STATUSES.filter((status) => status !== 'cancelled').map((status) => ({
+    moves: LIVE_STATUSES.map((status) => ({
       value: status,
       label: STATUS_NAMES[status],
     })),
@@ -177,9 +178,7 @@ export function listView(listed: Listed) {
       id: order.id,
       chosen: chosen.has(order.id),
       version: order.version,
-      href: listUrl(query, `/admin/orders/${order.id}`)
-        .replace(/\?|$/, `?at=${position + index}&`)
-        .replace(/&$/, ''),
+      href: placeUrl({ query, at: position + index }, `/admin/orders/${order.id}`),
       orderNumber: order.orderNumber,
       date: figures.date(order.placedAt),
       time: figures.time(order.placedAt),

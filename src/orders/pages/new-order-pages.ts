@@ -40,13 +40,13 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
   }
 
   app.get('/admin/orders/new', async (_request, reply) =>
-    show(reply, readNewOrder({ currency: app.config.CURRENCY }, timeZone, Date.now()), {
+    show(reply, readNewOrder({ currency: app.config.CURRENCY }, timeZone), {
       key: randomUUID(),
     }),
   )
 
   app.post<FormRoute>('/admin/orders/new/emissions', async ({ headers, body = {} }, reply) => {
-    const form = readNewOrder(body, timeZone, Date.now())
+    const form = readNewOrder(body, timeZone)
     const figures = figuresFor(readerLocale(headers['accept-language']), timeZone)
     return reply.hypermedia(
       { page: 'orders/_emissions-parts' },
@@ -61,7 +61,7 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
   app.post<FormRoute>('/admin/orders', async (request, reply) => {
     const { body = {} } = request
     const key = textOf(body.key) || randomUUID()
-    const form = readNewOrder(body, timeZone, Date.now())
+    const form = readNewOrder(body, timeZone)
     if (form.order === null) return show(reply.code(422), form, { key, faults: form.faults })
     const created = await book.create(form.order, request.administrator.email, `form ${key}`)
     if (created.outcome === 'key reused') {

@@ -9,7 +9,7 @@ import { fieldViews } from './field-view.js'
 import type { Figures } from './figures.js'
 import type { NewOrderForm } from './new-order-form.js'
 import { ORDER_FIELDS, type Faults } from './order-fields.js'
-import { ORDER_STATUSES } from '../order-status.js'
+import { LIVE_STATUSES } from '../order-status.js'
 import { STATUS_NAMES } from './order-words.js'
 import { tripSum } from './trip-sum.js'
 
@@ -59,7 +59,7 @@ export function newOrderView({ form, key, faults, figures }: Shown) {
     faults,
     wrong: Object.keys(faults).length,
     placedAt: { value: form.placedAt, error: faults.placedAt },
-    statuses: ORDER_STATUSES.filter((status) => status !== 'cancelled').map((value) => ({
+    statuses: LIVE_STATUSES.map((value) => ({
       value,
       label: STATUS_NAMES[value],
       selected: value === form.status,

@@ -5,7 +5,7 @@ import type { HistoryEntry } from '../book/order-records.js'
 import { editFormOf, isEditGroup, readEditForm, versionIn } from './edit-form.js'
 import { placeUrl, readPlace } from './list-place.js'
 import { orderAnswers, type OrderRoute } from './order-answers.js'
-import { ORDER_STATUSES } from '../order-status.js'
+import { liveStatus } from '../order-status.js'
 import { orderView, refusedMove } from './order-view.js'
 import type { Placing } from '../placement/placing.js'
 import { saveEdit } from './save-edit.js'
@@ -73,10 +73,10 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
   app.post<OrderRoute>('/admin/orders/:id/status', async (request, reply) => {
     const { id } = request.params
     const body = request.body ?? {}
-    const to = ORDER_STATUSES.find((status) => status === body.status)
+    const to = liveStatus(body.status)
     const order = book.get(id)
     if (order === null) return missing(reply)
-    if (to === undefined || to === 'cancelled') {
+    if (to === undefined) {
       const notice = { title: 'There is no such status', text: 'Nothing was changed.', entries: [] }
       return show(request, reply.code(422), order, { notice })
     }
@@ -156,7 +156,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
       const isUndone = move && order.version === latest
       return done(request, reply, order, !isUndone ? 'unchanged' : undoing(move.from))
     }
-    const restored = await book.restore(id, contextOf(request, order.version))
+    const restored = await book.undo(id, contextOf(request, order.version))
     if (restored.outcome === 'changed') {
       return done(request, reply, restored.order, undoing(order.status))
     }

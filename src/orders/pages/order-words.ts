@@ -1,6 +1,5 @@
 import type { CalculatorType } from '../../calculator/calculator-data.js'
-import { ORDER_STATUSES, type OrderStatus } from '../order-status.js'
-import type { LiveStatus } from '../order.js'
+import type { OrderStatus } from '../order-status.js'
 
 /** What people read for a status. */
 export const STATUS_NAMES: Record<OrderStatus, string> = {
@@ -18,7 +17,3 @@ export const TYPE_NAMES: Record<CalculatorType, string> = {
   distance: 'Distance',
   custom: 'Custom',
 }
-
-/** Whether a text is a status that an order may be given. */
-export const isLiveStatus = (text: unknown): text is LiveStatus =>
-  text !== 'cancelled' && ORDER_STATUSES.some((status) => status === text)

@@ -21,12 +21,12 @@ import {
 } from './placement-notices.js'
 import { portfolioView, recordView, warningsOf, type SourceNotice } from './placement-view.js'
 
-const idIn = (value: unknown): number | null =>
+const wholeNumberIn = (value: unknown): number | null =>
   typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : null
 
 /** The price that a form says was shown; one that no order source asks where it says none. */
 const priceIn = ({ amountMinor, currency }: Record<string, unknown>): Amount => ({
-  amountMinor: idIn(amountMinor) ?? -1,
+  amountMinor: wholeNumberIn(amountMinor) ?? -1,
   currency: typeof currency === 'string' ? currency : '',
 })
 
@@ -128,7 +128,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
         ? show(request, reply, order, { edited: 'source' })
         : reply.redirect(placeUrl(readPlace(request.query), `/admin/orders/${order.id}`), 303)
     }
-    const portfolioId = idIn(request.query.portfolio)
+    const portfolioId = wholeNumberIn(request.query.portfolio)
     const { views, data } = await (portfolioId === null
       ? choice(request, order)
       : confirmation(request, order, portfolioId))
@@ -139,7 +139,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderBook; placing: Placing }> 
     const { id } = request.params
     const body = request.body ?? {}
     const version = versionIn(body)
-    const portfolioId = idIn(body.portfolio)
+    const portfolioId = wholeNumberIn(body.portfolio)
     const order = book.get(id)
     if (order === null) return missing(reply)
     if (portfolioId === null) {

@@ -1,4 +1,9 @@
-import type { Amount, OffsetOrder, Portfolio } from '../../order-source/offset-order.js'
+import {
+  DEFAULT_CURRENCY,
+  type Amount,
+  type OffsetOrder,
+  type Portfolio,
+} from '../../order-source/offset-order.js'
 import { shortened } from '../../order-source/shortened.js'
 import type { KnownOffsetOrder } from '../book/offset-order-ids.js'
 import type { HistoryEntry } from '../book/order-records.js'
@@ -175,7 +180,8 @@ export function recordView(
   const latest = placementIn(history)
   const portfolioNames = new Map(portfolios.map(({ id, name }) => [id, name] as const))
   const usualCurrency =
-    portfolios.find(({ id }) => id === theirs.portfolioId)?.pricePerTon?.currency ?? 'USD'
+    portfolios.find(({ id }) => id === theirs.portfolioId)?.pricePerTon?.currency ??
+    DEFAULT_CURRENCY
   // What was agreed there says more than what the customer pays us.
   const agreed =
     latest?.orderSourceId === order.orderSourceId ? confirmedIn(history, latest.reference) : null

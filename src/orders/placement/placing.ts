@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type {
-  Amount,
-  OffsetOrder,
-  OffsetOrders,
-  Portfolio,
+import {
+  DEFAULT_CURRENCY,
+  type Amount,
+  type OffsetOrder,
+  type OffsetOrders,
+  type Portfolio,
 } from '../../order-source/offset-order.js'
 import type { OffsetOrderSource, OrderSourceAnswer } from '../../order-source/order-source.js'
 import type { KnownOffsetOrder } from '../book/offset-order-ids.js'
@@ -80,9 +81,6 @@ const NOTE_AFTER_MS = [0, 200, 1_000, 3_000]
 
 /** Of what a list lacks, so many are looked for. */
 const MOST_LACKING = 4
-
-/** Of prices for which nobody says one. */
-const DEFAULT_CURRENCY = 'USD'
 
 const ANY_VERSION = null
 

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+import { isObject } from '../validation/is-object.js'
 
 /** Fields of the same names and values are the same, in whatever order they come. */
 const sorted = (_name: string, value: unknown): unknown =>
-  isRecord(value)
+  isObject(value)
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value
+
+/** How long it is known which order was entered with a key, ms. */
+export const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
 
 /** What tells requests apart by what they ask for; the same in any process. */
 export const digest = (value: unknown): string =>
