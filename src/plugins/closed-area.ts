@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
+import { decodedPath } from './address.js'
 import {
   isAdministrators,
   isInAdministratorsArea,
@@ -30,14 +31,19 @@ export default fp(
       await limitOfAll.call(app, request, reply)
       await app.requireAdministrator.call(app, request, reply)
     }
+    /** Addresses that strangers know; with another method, too, they may be told what they are. */
+    const open = new Set<string | null>()
+    const isClosed = ({ is404, url }: FastifyRequest): boolean =>
+      is404 && isInAdministratorsArea(url) && !open.has(decodedPath(url))
     // Every request passes here and in the errors plugin, so neither waits where it has no concern.
     app.addHook('onRequest', (request, reply, done) => {
-      if (!request.is404 || !isInAdministratorsArea(request.url)) done()
+      if (!isClosed(request)) done()
       else guardNothing(request, reply).then(() => done(), done)
     })
 
     app.addHook('onRoute', (route) => {
       const isOurs = isAdministrators(route.url)
+      if (route.config?.openToAll) open.add(route.url)
       if (route.config?.openToAll || !(isOurs || reachesAdministrators(route.url))) return
 
       const { rateLimit } = route.config ?? {}

@@ -40,6 +40,15 @@ t.test('a stranger cannot tell what is there from what is not', async (t) => {
   ] as const) {
     t.equal(await statusOf(url, method, path), 401, `${method} ${path}`)
   }
+  for (const [path, allow] of [
+    ['/api/admin/login', 'POST'],
+    ['/api/%61dmin/login?x=1', 'POST'],
+    ['/admin/login', 'GET, HEAD, POST'],
+  ] as const) {
+    const wrong = await fetch(url + path, { method: 'DELETE' })
+    t.equal(wrong.status, 405, `${path}, which everybody knows`)
+    t.equal(wrong.headers.get('allow'), allow)
+  }
   const headers = { authorization: `Bearer ${await logIn(url)}` }
   t.equal((await fetch(`${url}/api/admin/nothing`, { headers })).status, 404)
   t.equal((await fetch(`${url}/api/admin/orders`, { method: 'PUT', headers })).status, 405)

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { minorUnitDigits } from '../../src/orders/minor-unit.js'
 import { figures } from '../../src/orders/pages/figures.js'
 import { amountText, readAmount } from '../../src/orders/pages/money-text.js'
+import { projectRoot } from '../../src/project-root.js'
 import { CURRENCIES } from '../../src/validation/formats.js'
 import { newOrder } from '../support/order-book.js'
 import { startReaders } from '../support/page-reader.js'
@@ -18,6 +21,17 @@ t.test('every currency has the minor unit that ISO 4217 gives it', (t) => {
   t.strictSame(found.toSorted(), Object.keys(ISO_4217).toSorted())
   for (const code of found) t.equal(minorUnitDigits(code), ISO_4217[code], code)
   t.strictSame(['CLF', 'UYW', 'UYI'].map(minorUnitDigits), [4, 4, 0])
+  t.end()
+})
+
+t.test('browsers count minor units as the service does', (t) => {
+  const script = readFileSync(join(projectRoot, 'static/portfolios.js'), 'utf8')
+  const written = [...script.matchAll(/^ {2}(\d): '([A-Z ]+)',$/gm)].flatMap(
+    ([, digits, codes = '']) => codes.split(' ').map((code) => [code, Number(digits)] as const),
+  )
+  const theirs = new Map(written)
+  for (const code of CURRENCIES) t.equal(theirs.get(code) ?? 2, minorUnitDigits(code), code)
+  t.equal(theirs.get('JPY'), 0, 'they were found')
   t.end()
 })
 
