@@ -18,6 +18,8 @@ export interface DocumentedOperation {
   id: string
   method: string
   path: string
+  /** The path for a shell: its parameters are variables */
+  shellPath: string
   summary: string
   description: string
   administrator: boolean
@@ -103,6 +105,7 @@ function operationOf(path: string, method: string, operation: Schema): Documente
     id: `${method}${path}`.replace(/[^a-z0-9]+/gi, '-'),
     method: method.toUpperCase(),
     path,
+    shellPath: path.replace(/\{(\w+)\}/g, '$$$1'),
     summary: asText(operation.summary),
     description: asText(operation.description),
     administrator: asArray(operation.security).length > 0,

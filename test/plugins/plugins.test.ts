@@ -1005,7 +1005,10 @@ t.test('the documentation page shows each operation and its fields', async (t) =
     t.match(html, new RegExp(`<code>[^<]*${field.replace('.', '\\.')}</code>`), field)
   }
   t.match(html, /curl http:\/\/127\.0\.0\.1:\d+\/api\/qr-code\/generate/)
-  t.match(html, /curl -X PATCH http:\/\/127\.0\.0\.1:\d+\/api\/admin\/orders\/\{id\}/)
+  t.match(
+    html,
+    /curl -X PATCH http:\/\/127\.0\.0\.1:\d+\/api\/admin\/orders\/\$id \\\n {2}-H "authorization: Bearer \$token" \\\n {2}-H 'content-type/,
+  )
   const [, entering = ''] = html.split('<strong>POST</strong> /api/admin/orders<')
   t.match(entering.split('<section')[0], /Answer[^]*fulfilledAt/, 'created is an answer, too')
   t.notMatch(html, /\[object Object\]|undefined/)
