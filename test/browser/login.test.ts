@@ -82,7 +82,7 @@ t.test('nobody is led to another site', async (t) => {
     '/\\evil.example/admin',
     'javascript:alert(1)',
     '/admin/../../evil',
-    '/qr-test',
+    '/calculator/fuel',
     '/admin/logout',
   ]) {
     const { context, page } = await stranger(t)
