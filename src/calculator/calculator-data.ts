@@ -3,7 +3,7 @@ import { oneOf } from '../validation/one-of.js'
 import { textLine } from '../validation/text-line.js'
 import { FUEL_TYPES, type FuelType } from './emission-factors.js'
 import { EXAMPLES } from './examples.js'
-import { LONGEST_TRIP_HOURS } from './plausible-trip.js'
+import { FASTEST_KN, LONGEST_TRIP_HOURS } from './plausible-trip.js'
 
 /** Below this a result could round to zero. */
 const LEAST = 1e-9
@@ -47,7 +47,7 @@ export const DistanceData = Type.Object(
     fuelType,
     distance: positive(100_000, 'Distance sailed, in distanceUnit'),
     distanceUnit: oneOf(DISTANCE_UNITS, { description: 'Unit of distance' }),
-    speedKn: positive(100, 'Mean speed, knots; the trip may last a year at most'),
+    speedKn: positive(FASTEST_KN, 'Mean speed, knots; the trip may last a year at most'),
     consumption: positive(
       100_000,
       'Fuel used by the engines under way, in consumptionUnit; at most 100,000 m3 in all',
@@ -55,7 +55,7 @@ export const DistanceData = Type.Object(
     consumptionUnit: oneOf(CONSUMPTION_UNITS, { description: 'Unit of consumption' }),
     referenceSpeedKn: Type.Optional(
       positive(
-        100,
+        FASTEST_KN,
         'Speed at which consumption was measured, knots, within 4 times speedKn; the engines then follow the propeller law',
       ),
     ),

@@ -2,17 +2,11 @@ import type { DistanceData } from './calculator-data.js'
 import { distanceSums } from './distance-sums.js'
 import { NAUTICAL_MILES_PER } from './units.js'
 
-/** The fields that must go together. */
-type Trip = Partial<Pick<DistanceData, 'consumption' | 'consumptionUnit'>> &
-  Pick<
-    DistanceData,
-    | 'distance'
-    | 'distanceUnit'
-    | 'speedKn'
-    | 'referenceSpeedKn'
-    | 'generatorLitresPerHour'
-    | 'generatorHours'
-  >
+/** The fields that must go together, as far as they are known. */
+type Trip = Partial<Omit<DistanceData, 'fuelType'>>
+
+/** Faster than any vessel, knots */
+export const FASTEST_KN = 100
 
 /** A year and a day: nobody sails longer than this in one trip. */
 export const LONGEST_TRIP_HOURS = 8_784
@@ -31,21 +25,25 @@ const knots = (speed: number): string => String(Number(speed.toPrecision(3)))
  */
 export function implausibilities(trip: Trip): { path: keyof DistanceData; message: string }[] {
   const found: { path: keyof DistanceData; message: string }[] = []
-  const hours = (trip.distance * NAUTICAL_MILES_PER[trip.distanceUnit]) / trip.speedKn
-  if (hours > LONGEST_TRIP_HOURS) {
+  const { distance, distanceUnit, speedKn, referenceSpeedKn, consumption, consumptionUnit } = trip
+  const isVoyage = distance !== undefined && distanceUnit !== undefined && speedKn !== undefined
+  if (isVoyage && (distance * NAUTICAL_MILES_PER[distanceUnit]) / speedKn > LONGEST_TRIP_HOURS) {
     found.push({
       path: 'speedKn',
       message: 'makes this trip longer than a year: check speed and distance',
     })
   }
-  const reference = trip.referenceSpeedKn
   if (
-    reference !== undefined &&
-    (trip.speedKn > reference * WIDEST_SPEED_RATIO || reference > trip.speedKn * WIDEST_SPEED_RATIO)
+    speedKn !== undefined &&
+    referenceSpeedKn !== undefined &&
+    (speedKn > referenceSpeedKn * WIDEST_SPEED_RATIO ||
+      referenceSpeedKn > speedKn * WIDEST_SPEED_RATIO)
   ) {
+    const from = knots(speedKn / WIDEST_SPEED_RATIO)
+    const to = knots(Math.min(speedKn * WIDEST_SPEED_RATIO, FASTEST_KN))
     found.push({
       path: 'referenceSpeedKn',
-      message: `should be between ${knots(trip.speedKn / WIDEST_SPEED_RATIO)} and ${knots(trip.speedKn * WIDEST_SPEED_RATIO)} knots for a trip at ${knots(trip.speedKn)} knots`,
+      message: `should be between ${from} and ${to} knots for a trip at ${knots(speedKn)} knots`,
     })
   }
   if (trip.generatorHours && trip.generatorLitresPerHour === undefined) {
@@ -54,10 +52,9 @@ export function implausibilities(trip: Trip): { path: keyof DistanceData; messag
       message: 'must be given too where generator hours are',
     })
   }
-  const { consumption, consumptionUnit } = trip
-  if (consumption !== undefined && consumptionUnit !== undefined) {
-    const { engineLitres } = distanceSums({ ...trip, consumption, consumptionUnit })
-    if (engineLitres > LARGEST_BUNKERS_LITRES) {
+  if (isVoyage && consumption !== undefined && consumptionUnit !== undefined) {
+    const whole = { ...trip, distance, distanceUnit, speedKn, consumption, consumptionUnit }
+    if (distanceSums(whole).engineLitres > LARGEST_BUNKERS_LITRES) {
       found.push({
         path: 'consumption',
         message: 'makes this trip burn more than any vessel carries: check it and the distance',

@@ -1,32 +1,33 @@
+import type { SchemaOptions } from '@sinclair/typebox'
 import type { FieldError } from '../validation/field-errors.js'
 import { together } from '../validation/together.js'
 import { checkers, type Vocabulary } from '../validation/validator.js'
-import type { DistanceData } from './calculator-data.js'
+import { DistanceData } from './calculator-data.js'
 import { isImoNumber } from './imo-number.js'
 import { implausibilities } from './plausible-trip.js'
 
-/** The fields that must go together, and what they are. */
-const TYPES: Partial<Record<keyof DistanceData, 'number' | 'string'>> = {
-  distance: 'number',
-  distanceUnit: 'string',
-  speedKn: 'number',
-  consumption: 'number',
-  consumptionUnit: 'string',
-  referenceSpeedKn: 'number',
-  generatorLitresPerHour: 'number',
-  generatorHours: 'number',
+/** What a field of a trip may be: a number between two, or one of some texts. */
+interface Limits {
+  minimum?: number
+  maximum?: number
+  enum?: unknown[]
 }
 
-const isOfTypes = (trip: Record<string, unknown>): trip is Partial<DistanceData> =>
-  Object.entries(TYPES).every(
-    ([name, type]) => trip[name] === undefined || typeof trip[name] === type,
-  )
+const FIELDS: [string, SchemaOptions & Limits][] = Object.entries(DistanceData.properties)
 
+const isWithin = ({ minimum = 0, maximum = 0, enum: choices }: Limits, value: unknown): boolean =>
+  choices?.includes(value) ?? (typeof value === 'number' && value >= minimum && value <= maximum)
+
+/** What is wrong with those fields of a trip together that are fine alone. */
 function tripFaults(trip: Record<string, unknown>): FieldError[] {
-  if (!isOfTypes(trip)) return []
-  const { distance, distanceUnit, speedKn } = trip
-  if (!distance || !distanceUnit || !speedKn || !(speedKn > 0)) return []
-  return implausibilities({ ...trip, distance, distanceUnit, speedKn })
+  const refused = FIELDS.filter(([name, limits]) => {
+    const value = trip[name]
+    return value !== undefined && !isWithin(limits, value)
+  }).map(([name]) => name)
+  if (refused.length === 0) return implausibilities(trip)
+  const rest = { ...trip }
+  for (const name of refused) Reflect.deleteProperty(rest, name)
+  return implausibilities(rest).filter(({ path }) => !refused.includes(path))
 }
 
 /** What the schemas of trips and vessels say beyond JSON Schema. */

@@ -16,9 +16,12 @@ const AS_OF = {
 /** Names the header in the documentation of a route's answers. */
 function documentHeader({ schema }: RouteOptions): void {
   if (schema?.tags === undefined || schema.response === undefined) return
-  const answers = Object.entries(schema.response as Record<string, object>)
+  const answers = Object.entries(schema.response as Record<string, { headers?: object }>)
   schema.response = Object.fromEntries(
-    answers.map(([status, answer]) => [status, { ...answer, headers: AS_OF }]),
+    answers.map(([status, answer]) => {
+      const headers = { ...answer.headers, ...AS_OF }
+      return [status, { ...answer, headers }]
+    }),
   )
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { Type, type TSchema } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidInput, Problem, problemResponses } from '../plugins/problem.js'
 import type { ChangeContext, ChangeOutcome, OrderBook } from './book/order-book.js'
@@ -26,6 +26,17 @@ const OrderPage = Type.Object(
   },
   { title: 'Page of orders' },
 )
+
+const ETag = Type.String({ description: 'The version of the order, for If-Match' })
+const Location = Type.String({ description: 'Where the order is' })
+const Link = Type.String({ description: 'The first, previous, next and last page (RFC 8288)' })
+
+/** An answer's schema with the headers that go along, for the documentation. */
+const withHeaders = <S extends TSchema>(schema: S, headers: Record<string, TSchema>): S => ({
+  ...schema,
+  headers,
+})
+const OrderAnswer = withHeaders(Order, { ETag })
 
 const History = Type.Object(
   {
@@ -110,7 +121,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
         tags,
         summary: 'List orders',
         querystring: ListQuery,
-        response: { 200: OrderPage, ...problemResponses },
+        response: { 200: withHeaders(OrderPage, { Link }), ...problemResponses },
       },
     },
     async ({ query, url }, reply) => {
@@ -134,7 +145,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
         summary: 'Enter an order',
         headers: IdempotencyKey,
         body: NewOrder,
-        response: { 201: Order, ...problemResponses },
+        response: { 201: withHeaders(Order, { ETag, Location }), ...problemResponses },
       },
     },
     async (request, reply) => {
@@ -157,7 +168,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
         tags,
         summary: 'Read an order',
         params: OrderId,
-        response: { 200: Order, ...problemResponses },
+        response: { 200: OrderAnswer, ...problemResponses },
       },
     },
     async ({ params }, reply) => {
@@ -179,7 +190,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
         params: OrderId,
         headers: IfMatch,
         body: OrderChanges,
-        response: { 200: Order, ...problemResponses },
+        response: { 200: OrderAnswer, ...problemResponses },
       },
     },
     async (request, reply) => {
@@ -197,7 +208,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
         description: 'The record stays, as cancelled. Again changes nothing.',
         params: OrderId,
         headers: IfMatch,
-        response: { 200: Order, ...problemResponses },
+        response: { 200: OrderAnswer, ...problemResponses },
       },
     },
     async (request, reply) =>

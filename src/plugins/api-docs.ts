@@ -1,7 +1,20 @@
 import swagger from '@fastify/swagger'
+import { TypeGuard } from '@sinclair/typebox'
+import type { FastifySchema } from 'fastify'
 import fp from 'fastify-plugin'
 import { readOpenApi } from './openapi-reader.js'
 import { sessionCookie } from './session.js'
+
+/**
+ * A route's schema as a caller sees it: what has a default may be left out of the query, although
+ * the code that reads it always finds it. Not every route has a schema.
+ */
+function asCalled(schema: FastifySchema | undefined): FastifySchema {
+  const query = schema?.querystring
+  if (!TypeGuard.IsObject(query)) return schema ?? {}
+  const isNeeded = (name: string) => query.properties[name]?.default === undefined
+  return { ...schema, querystring: { ...query, required: query.required?.filter(isNeeded) ?? [] } }
+}
 
 /** The OpenAPI document, made from the schemas that validate, and a page that shows it. */
 export default fp(
@@ -10,6 +23,7 @@ export default fp(
       // Tags are for the API alone; pages have none.
       hideUntagged: true,
       convertConstToEnum: false,
+      transform: ({ schema, url }) => ({ schema: asCalled(schema), url }),
       openapi: {
         openapi: '3.1.0',
         info: {

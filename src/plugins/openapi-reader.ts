@@ -27,6 +27,7 @@ export interface DocumentedOperation {
   body: DocumentedFields[]
   example: string | null
   answer: DocumentedField[]
+  answerHeaders: DocumentedField[]
 }
 
 export interface DocumentedApi {
@@ -51,28 +52,40 @@ function limitsOf(schema: Schema): string[] {
 }
 
 function typeOf(schema: Schema): string {
+  const alternatives = asArray(schema.anyOf).map((one) => typeOf(asSchema(one)))
+  if (alternatives.length > 0) {
+    return alternatives.join(alternatives.some((one) => one.includes(',')) ? '; or ' : ' or ')
+  }
   const choices = asArray(schema.enum)
   if (choices.length > 0) return choices.map((choice) => JSON.stringify(choice)).join(' | ')
-  const type = asArray(schema.type).map(String).join(' or ') || asText(schema.type) || 'object'
+  if (schema.type === 'array') return `array of ${typeOf(asSchema(schema.items))}`
+  const type = asArray(schema.type).map(String).join(' or ') || asText(schema.type) || 'any'
   const format = asText(schema.format)
   return [format ? `${type} (${format})` : type, ...limitsOf(schema)].join(', ')
+}
+
+/** How a field, parameter or header is listed. */
+function fieldOf(path: string, schema: Schema, required: boolean): DocumentedField {
+  const { default: fallback, description, anyOf } = schema
+  return {
+    path,
+    type: typeOf(schema) + (fallback === undefined ? '' : `, else ${JSON.stringify(fallback)}`),
+    required,
+    description: asText(description) || asText(asSchema(asArray(anyOf)[0]).description),
+  }
 }
 
 function fieldsOf(schema: Schema, prefix = ''): DocumentedField[] {
   const required = asArray(schema.required)
   return Object.entries(asSchema(schema.properties)).flatMap(([name, value]) => {
-    const field = asSchema(value)
     const path = prefix + name
-    const items = asSchema(field.items)
-    const nested =
-      field.type === 'array' ? fieldsOf(items, `${path}[].`) : fieldsOf(field, `${path}.`)
-    const row = {
-      path,
-      type: field.type === 'array' ? `array of ${typeOf(items)}` : typeOf(field),
-      required: required.includes(name),
-      description: asText(field.description),
-    }
-    return [row, ...nested]
+    const field = asSchema(value)
+    const nested = [field, ...asArray(field.anyOf).map(asSchema)].flatMap((one) =>
+      one.type === 'array'
+        ? fieldsOf(asSchema(one.items), `${path}[].`)
+        : fieldsOf(one, `${path}.`),
+    )
+    return [fieldOf(path, field, required.includes(name)), ...nested]
   })
 }
 
@@ -101,6 +114,7 @@ const successOf = ({ responses }: Schema): unknown =>
 function operationOf(path: string, method: string, operation: Schema): DocumentedOperation {
   const { schema, example } = jsonOf(operation.requestBody)
   const body = asSchema(schema)
+  const success = asSchema(successOf(operation))
   return {
     id: `${method}${path}`.replace(/[^a-z0-9]+/gi, '-'),
     method: method.toUpperCase(),
@@ -111,19 +125,18 @@ function operationOf(path: string, method: string, operation: Schema): Documente
     administrator: asArray(operation.security).length > 0,
     parameters: asArray(operation.parameters).map((parameter) => {
       const { name, required, description, schema } = asSchema(parameter)
-      return {
-        path: asText(name),
-        type: typeOf(asSchema(schema)),
-        required: required === true,
-        description: asText(description),
-      }
+      return fieldOf(asText(name), { ...asSchema(schema), description }, required === true)
     }),
     body:
       Object.keys(body).length > 0
         ? [{ condition: null, fields: fieldsOf(body) }, ...branchesOf(body)]
         : [],
     example: example === undefined ? null : JSON.stringify(example),
-    answer: fieldsOf(asSchema(jsonOf(successOf(operation)).schema)),
+    answer: fieldsOf(asSchema(jsonOf(success).schema)),
+    answerHeaders: Object.entries(asSchema(success.headers)).map(([name, value]) => {
+      const { description, schema } = asSchema(value)
+      return fieldOf(name, { ...asSchema(schema), description }, false)
+    }),
   }
 }
 

@@ -384,6 +384,23 @@ t.test('a trip whose numbers do not go together is refused', async (t) => {
   }
 })
 
+t.test('a field beyond its limits does not make others wrong', async (t) => {
+  const fast = { ...trip, speedKn: 120, referenceSpeedKn: 12 }
+  t.same((await refusal('distance', fast)).paths, ['speedKn'])
+  const far = { ...trip, distance: 5e9, consumption: 90_000 }
+  t.same((await refusal('distance', far)).paths, ['distance'])
+  const thirsty = { ...trip, generatorLitresPerHour: 20_000, generatorHours: 3 }
+  t.same((await refusal('distance', thirsty)).paths, ['generatorLitresPerHour'])
+  const alsoIdle = { ...trip, speedKn: 120, generatorHours: 3, distanceUnit: 'ly' }
+  const { paths } = await refusal('distance', alsoIdle)
+  t.same(paths, ['distanceUnit', 'generatorLitresPerHour', 'speedKn'], 'what is wrong all the same')
+})
+
+t.test('a speed that is advised is one that is taken', async (t) => {
+  const refused = await refusal('distance', { ...trip, speedKn: 60, referenceSpeedKn: 1 })
+  t.match(messageAt(refused, 'referenceSpeedKn'), /between 15 and 100 knots/)
+})
+
 t.test('an unknown field is refused, not dropped', async (t) => {
   const problem = await refusal('fuel', { ...fuel, densty: 0.9, 'a/b~c': 1 })
   t.same(problem.paths, ['a/b~c', 'densty'])

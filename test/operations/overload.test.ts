@@ -56,13 +56,17 @@ const QR_CODE = JSON.stringify({
   vessel: { name: 'Ever Given' },
 })
 
+/** More than any machine serves at once, for long enough to see what that does. */
+const CONNECTIONS = 800
+const SECONDS = 8
+
 for (const [what, path, ...how] of [
   ['pages, compressed', '/calculator/fuel?quantity=500', 'br'],
   ['QR codes', '/api/qr-code/generate', 'identity', 'POST', QR_CODE],
 ] as const) {
   t.test(`${what}: more than can be served is refused, and the rest served in time`, async (t) => {
     const { url, output } = await startService(t, UNLIMITED)
-    const loaded = load(url + path, 800, 8, ...how)
+    const loaded = load(url + path, CONNECTIONS, SECONDS, ...how)
     const alive = await looks(t, `${url}/healthz`, loaded)
     const { answers, lost } = await loaded
     const [served, refused] = [answers['200'], answers['503']]
@@ -70,7 +74,10 @@ for (const [what, path, ...how] of [
     t.ok(served && served.count > 100, 'served as many as can be')
     t.ok(refused && refused.count > 100, 'the others are refused')
     t.equal(lost, 0, 'nobody goes without an answer')
-    t.ok(served && served.median < 1_500, `half of them within ${served?.median} ms`)
+    // Were nobody refused, each would wait for all the others: on a slow machine, for long.
+    const all = (CONNECTIONS * SECONDS * 1000) / (served?.count ?? 1)
+    const inTime = Math.max(1_500, all / 2)
+    t.ok(served && served.median < inTime, `half within ${served?.median} of ${inTime} ms`)
     // Where all are served at once, who comes new waits outside until it is over.
     t.ok(alive.length >= 3, `seen to be alive ${alive.length} times`)
     t.match(output(), /requests refused: more is asked than can be served/)

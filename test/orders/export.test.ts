@@ -518,18 +518,68 @@ t.test('a client that goes is not an error, and makes room for the next', async 
   t.equal((await download(url)).length > 0, true)
 })
 
-t.test('two exports at once, and the third is asked to come back', async (t) => {
+/** Two exports that nobody reads: as many as there may be. */
+async function keepBusy(url: string, signal: AbortSignal): Promise<void> {
+  const headers = { 'accept-encoding': 'identity' }
+  await Promise.all([1, 2].map(() => fetch(url, { signal, headers })))
+}
+
+t.test('a third export waits until there is room', async (t) => {
+  const { app, url } = await startExportApp(t, many)
+  const leaving = new AbortController()
+  await keepBusy(url, leaving.signal)
+  const impatient = new AbortController()
+  const asked = once(app.server, 'request')
+  const gone = t.rejects(fetch(url, { signal: impatient.signal }))
+  await asked
+  const waiting = [1, 2, 3].map(async () => {
+    const response = await fetch(`${url}?format=csv&status=paid`)
+    return { status: response.status, text: await response.text() }
+  })
+  await sleep(500)
+  impatient.abort()
+  await gone
+  leaving.abort()
+  for (const { status, text } of await Promise.all(waiting)) {
+    t.equal(status, 200)
+    t.ok(text.endsWith('\r\n'))
+  }
+})
+
+t.test('however many are asked for at once, two are under way', async (t) => {
+  const exports = orderExports({ path: some, timeZone: 'UTC' })
+  const most: number[] = []
+  const texts = [1, 2, 3, 4, 5].map(async () => {
+    const file = await exports.start(all('csv'), staying())
+    most.push(exports.underWay())
+    let length = 0
+    for await (const part of file) length += (part as Buffer).length
+    most.push(exports.underWay())
+    return length
+  })
+  const [first = 0, ...others] = await Promise.all(texts)
+  t.ok(first > 1_000)
+  for (const length of others) t.equal(length, first)
+  t.equal(Math.max(...most), 2)
+})
+
+t.test('who waits for room is told when the service stops', async (t) => {
+  const { app, url } = await startExportApp(t, many, { SHUTDOWN_TIMEOUT_MS: '2000' })
+  const leaving = new AbortController()
+  await keepBusy(url, leaving.signal)
+  const asked = once(app.server, 'request')
+  const third = fetch(url)
+  await asked
+  const [response] = await Promise.all([third, app.close()])
+  t.equal(response.status, 503)
+  t.match(await response.json(), { detail: /^The service is stopping/ })
+  leaving.abort()
+})
+
+t.test('two exports at once, and who has waited long is asked to come back', async (t) => {
   const { url, log } = await startExportApp(t, many)
   const leaving = new AbortController()
-  const two = await Promise.all(
-    [1, 2].map(() =>
-      fetch(url, { signal: leaving.signal, headers: { 'accept-encoding': 'identity' } }),
-    ),
-  )
-  t.same(
-    two.map(({ status }) => status),
-    [200, 200],
-  )
+  await keepBusy(url, leaving.signal)
   const third = await fetch(url)
   t.equal(third.status, 503)
   t.match(third.headers.get('retry-after'), /^\d+$/)

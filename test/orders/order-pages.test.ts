@@ -451,7 +451,10 @@ t.test('a move is undone as long as nothing has come after it', async (t) => {
   })
   await ann.post(`${page}/status`, { version: '3', status: 'refunded' })
   await ben.call('PATCH', `${ORDERS}/${id}`, { notes: 'sent back' })
-  for (const version of ['4', '5', '', '99']) {
+  const overtaken = await ann.post(`${page}/restore`, { version: '4' }, HTMX)
+  t.equal(overtaken.status, 412)
+  t.match(seen(overtaken), /has changed since you opened it.*Notes/)
+  for (const version of ['5', '', '99']) {
     const late = await ann.post(`${page}/restore`, { version }, HTMX)
     t.match(seen(late), /is as it was: nothing was changed/, version)
   }
@@ -473,12 +476,36 @@ t.test('a cancellation is undone by who saw it, never another one', async (t) =>
   t.equal(late.status, 412)
   t.match(seen(late), /has changed since you opened it.*Status from Pending to → Cancelled/)
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'cancelled', version: 4 })
-  await ben.call('PATCH', `${ORDERS}/${id}`, { notes: 'by mistake' })
   t.match(
     seen(await ann.post(`${page}/restore`, { version: '4' }, HTMX)),
     /no longer cancelled/,
-    'what else has changed since does not matter',
+    'the one that was seen is',
   )
+})
+
+t.test('an Undo that comes too late never reads as done', async (t) => {
+  const { ann, ben } = await startReaders(t)
+  const overtakenBy = async (first: string, second: string) => {
+    const { id } = await enter(ann)
+    const page = `/admin/orders/${id}`
+    if (first === 'cancelled') await ann.post(`${page}/cancel`, { version: '1' })
+    else await ann.post(`${page}/status`, { version: '1', status: first })
+    await ben.call('PATCH', `${ORDERS}/${id}`, { status: second })
+    const late = await ann.post(`${page}/restore`, { version: '2' }, HTMX)
+    t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: second, version: 3 })
+    return late
+  }
+  for (const [first, second] of [
+    ['fulfilled', 'refunded'],
+    ['paid', 'processing'],
+  ] as const) {
+    const late = await overtakenBy(first, second)
+    t.equal(late.status, 412, `${first}, then ${second}`)
+    t.match(seen(late), /has changed since you opened it/)
+    t.notMatch(seen(late), /is \w+ again/)
+  }
+  const same = await overtakenBy('cancelled', 'pending')
+  t.match(seen(same), /is pending again/, 'somebody else has done what it would')
 })
 
 t.test('a form has numbers as its reader writes them, and takes them back', async (t) => {

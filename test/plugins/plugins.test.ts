@@ -858,14 +858,21 @@ interface Operation {
   summary?: string
   tags?: string[]
   security?: Record<string, unknown>[]
-  parameters?: { name: string; in: string; required?: boolean }[]
+  parameters?: { name: string; in: string; required?: boolean; schema?: Schema }[]
   requestBody?: {
     content: Record<
       string,
       { schema?: Schema; example?: unknown; examples?: Record<string, { value: unknown }> }
     >
   }
-  responses: Record<string, { description?: string; content?: Record<string, { schema?: Schema }> }>
+  responses: Record<
+    string,
+    {
+      description?: string
+      headers?: Record<string, unknown>
+      content?: Record<string, { schema?: Schema }>
+    }
+  >
 }
 type Schema = Record<string, unknown> & { examples?: unknown[] }
 
@@ -972,6 +979,38 @@ t.test('the document’s schemas take its examples and the service’s answers',
   t.ok(examples >= 4)
 })
 
+t.test('parameters that may be left out are not said to be required', async (t) => {
+  const { paths } = await openApiOf(url)
+  const required = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { parameters = [] }]) =>
+      parameters
+        .filter((parameter) => parameter.required === true)
+        .map(({ name }) => `${method} ${path} ${name}`),
+    ),
+  )
+  t.same(required.sort(), [
+    'delete /api/admin/orders/{id} id',
+    'get /api/admin/orders/{id} id',
+    'get /api/admin/orders/{id}/history id',
+    'get /api/ordersource/offset-orders/{id} id',
+    'patch /api/admin/orders/{id} id',
+  ])
+  const list = paths['/api/admin/orders']?.get?.parameters ?? []
+  t.equal(list.find(({ name }) => name === 'pageSize')?.schema?.default, 25)
+})
+
+t.test('the headers that go with an order or a list are documented', async (t) => {
+  const { paths } = await openApiOf(url)
+  const headersOf = (path: string, method: string, status: string) =>
+    Object.keys(paths[path]?.[method]?.responses[status]?.headers ?? {})
+  const one = '/api/admin/orders/{id}'
+  const AS_OF = 'orders-as-of'
+  t.same(headersOf('/api/admin/orders', 'get', '200'), ['Link', AS_OF])
+  t.same(headersOf('/api/admin/orders', 'post', '201'), ['ETag', 'Location', AS_OF])
+  for (const method of ['get', 'patch', 'delete'])
+    t.same(headersOf(one, method, '200'), ['ETag', AS_OF])
+})
+
 t.test('what only administrators may do is marked so', async (t) => {
   const closed = await startApp(t, { QR_REQUIRE_ADMIN: 'true' })
   const securityOf = async (base: string) =>
@@ -1011,6 +1050,15 @@ t.test('the documentation page shows each operation and its fields', async (t) =
   )
   const [, entering = ''] = html.split('<strong>POST</strong> /api/admin/orders<')
   t.match(entering.split('<section')[0], /Answer[^]*fulfilledAt/, 'created is an answer, too')
+  t.match(entering.split('<section')[0], /Headers[^]*ETag[^]*Location/)
+  for (const type of [
+    'string, characters: up to 120; or integer; or null',
+    'integer or null',
+    'integer, from 1, up to 100, else 25',
+    'array of "pending" | "paid"',
+  ]) {
+    t.ok(html.includes(`<dd class="type">${type.replaceAll('"', '&quot;')}`), type)
+  }
   t.notMatch(html, /\[object Object\]|undefined/)
 })
 

@@ -170,14 +170,7 @@ t.test('a code printed by the first release still opens', async (t) => {
 })
 
 t.test('generators that are idle are carried as none, never as running all the time', async (t) => {
-  const without = {
-    fuelType: 'mgo',
-    distance: 120,
-    distanceUnit: 'nmi',
-    speedKn: 10,
-    consumption: 60,
-    consumptionUnit: 'l/h',
-  } as const
+  const without = USUAL.distance.calculatorData
   const carried = (idle: object): unknown => {
     const calculatorData = { ...without, ...idle }
     const decoded = decodePrefillData(

@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Problem } from '../../plugins/problem.js'
 import type { ExportRequest } from './export-request.js'
@@ -6,7 +6,14 @@ import { exportThread } from './export-thread.js'
 
 /** Each export keeps a processor busy and the book's log from being tidied up. */
 const MOST_AT_ONCE = 2
+/** Most exports are done long before; who waits for longer is told, and can do something else. */
+const PATIENCE_MS = 5000
 const RETRY_AFTER_SECONDS = 15
+
+const refusal = (detail: string): Problem =>
+  new Problem(503, detail, { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } })
+const tooMany = (): Problem => refusal('Other exports are under way: try again when they are done.')
+const stopping = (): Problem => refusal('The service is stopping: try again in a moment.')
 
 interface Options {
   /** The order book's file */
@@ -17,21 +24,36 @@ interface Options {
 /** Exports of an order book, a few at once. */
 export function orderExports({ path, timeZone }: Options) {
   const running = new Set<Readable>()
+  let isEnding = false
+  /** Emits `room` when one is done. */
+  const ends = new EventEmitter().setMaxListeners(0)
+
+  /** Waits until an export has ended, or the service stops; throws where that takes too long. */
+  async function room(asker: AbortSignal, patience: AbortSignal): Promise<void> {
+    try {
+      await once(ends, 'room', { signal: AbortSignal.any([asker, patience]) })
+    } catch (error) {
+      throw asker.aborted ? error : tooMany()
+    }
+  }
 
   return {
     /**
      * A file of orders whose first bytes are there already: what goes wrong before them is
-     * thrown, what goes wrong later destroys the stream. Throws a Problem where too many run.
+     * thrown, what goes wrong later destroys the stream. Throws a Problem where too many run for
+     * too long.
      */
     async start(request: ExportRequest, signal: AbortSignal): Promise<Readable> {
-      if (running.size >= MOST_AT_ONCE) {
-        throw new Problem(503, 'Other exports are under way: try again when they are done.', {
-          headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-        })
-      }
+      const patience = AbortSignal.timeout(PATIENCE_MS)
+      // Nothing may come between seeing that there is room and taking it.
+      while (running.size >= MOST_AT_ONCE && !isEnding) await room(signal, patience)
+      if (isEnding) throw stopping()
       const file = exportThread({ path, timeZone, ...request })
       running.add(file)
-      file.once('close', () => running.delete(file))
+      file.once('close', () => {
+        running.delete(file)
+        ends.emit('room')
+      })
       // Between here and its reader, nobody else listens.
       file.on('error', () => {})
       addAbortSignal(signal, file)
@@ -40,15 +62,14 @@ export function orderExports({ path, timeZone }: Options) {
     },
     /** How many are under way. */
     underWay: (): number => running.size,
-    /** Ends all that are under way, unfinished. */
+    /** Ends all that are under way, unfinished, and those that wait. */
     async end(): Promise<void> {
+      isEnding = true
+      ends.emit('room')
       const ended = [...running].map(
         (file) => new Promise<void>((resolve) => file.once('close', resolve)),
       )
-      const stopping = new Problem(503, 'The service is stopping: try again in a moment.', {
-        headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-      })
-      for (const file of running) file.destroy(stopping)
+      for (const file of running) file.destroy(stopping())
       await Promise.all(ended)
     },
   }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import adminPages from '../../plugins/admin-pages.js'
 import type { ChangeContext, OrderBook } from '../book/order-book.js'
 import type { HistoryEntry } from '../book/order-records.js'
+import type { FieldChange } from '../order.js'
 import { editFormOf, isEditGroup, readEditForm, versionIn } from './edit-form.js'
 import { placeUrl, readPlace } from './list-place.js'
 import { orderAnswers, type OrderRoute } from './order-answers.js'
@@ -15,11 +16,19 @@ const contextOf = (request: FastifyRequest, version: number): ChangeContext => (
   ifVersions: [version],
 })
 
-/** Whether the status has moved since a version. */
-const hasMovedSince = (version: number, history: readonly HistoryEntry[]): boolean =>
-  history.some(
-    (entry) => entry.version > version && entry.changes.some(({ field }) => field === 'status'),
-  )
+/** How a version moved the status; `undefined` where it did not. */
+const moveOf = (history: readonly HistoryEntry[], version: number): FieldChange | undefined =>
+  history
+    .find((entry) => entry.version === version)
+    ?.changes.find(({ field }) => field === 'status')
+
+/** Whether the version after one took its move of the status back, and nothing more. */
+function isTakenBack(history: readonly HistoryEntry[], version: number): boolean {
+  const move = moveOf(history, version)
+  const next = moveOf(history, version + 1)
+  if (move === undefined || next === undefined) return false
+  return next.from === move.to && next.to === move.from
+}
 
 /** What is told where a status was undone. */
 const undoing = (status: unknown) => (status === 'cancelled' ? 'restored' : 'undone')
@@ -142,19 +151,17 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
     const order = book.get(id)
     if (order === null) return missing(reply)
     const version = versionIn(request.body ?? {})
-    const history = book.history(id) ?? []
-    const isCancelled = order.status === 'cancelled'
-    // What this would undo is another cancellation than the one that was seen.
-    if (isCancelled && version > 0 && hasMovedSince(version, history)) {
+    if (version > 0 && version < order.version) {
+      const history = book.history(id) ?? []
+      // Sent once more, because nobody saw that it was done.
+      if (version + 1 === order.version && isTakenBack(history, version)) {
+        return done(request, reply, order, undoing(moveOf(history, version)?.to))
+      }
       const notice = overtaken(request, order, version)
       return show(request, reply.code(412), order, { notice })
     }
-    // Sent once more, because nobody saw that it was done: the version after tells.
-    if (!isCancelled && version !== order.version) {
-      const { version: latest, changes = [] } = history[0] ?? {}
-      const move = latest === version + 1 ? changes.find(({ field }) => field === 'status') : null
-      const isUndone = move && order.version === latest
-      return done(request, reply, order, !isUndone ? 'unchanged' : undoing(move.from))
+    if (version !== order.version && order.status !== 'cancelled') {
+      return done(request, reply, order, 'unchanged')
     }
     const restored = await book.undo(id, contextOf(request, order.version))
     if (restored.outcome === 'changed') {
