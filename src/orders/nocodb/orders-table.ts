@@ -1,3 +1,4 @@
+import { isObject } from '../../validation/is-object.js'
 import { COLUMN_FIELDS, type ColumnField, type ColumnTitles } from './columns.js'
 import type { NocoDbClient, Question } from './nocodb-client.js'
 import { NocoDbError } from './nocodb-error.js'
@@ -5,7 +6,6 @@ import type { Urgency } from './request-budget.js'
 import { momentOf } from './cells.js'
 import type { Row } from './row-order.js'
 import { lacksColumns } from './table-fit.js'
-import { isObject } from '../../validation/is-object.js'
 
 /** Cells by the titles of their columns. */
 export type Cells = Record<string, unknown>

@@ -1,7 +1,7 @@
+import { isObject } from '../../validation/is-object.js'
 import { COLUMN_FIELDS, COLUMNS, type ColumnField, type ColumnTitles } from './columns.js'
 import type { NocoDbClient } from './nocodb-client.js'
 import { NocoDbError } from './nocodb-error.js'
-import { isObject } from '../../validation/is-object.js'
 
 /** A column as NocoDB describes it. */
 export interface TableColumn {

@@ -1,8 +1,8 @@
+import { isObject } from '../../validation/is-object.js'
 import { COLUMN_FIELDS, COLUMNS, type ColumnField, type ColumnTitles } from './columns.js'
 import type { NocoDbClient, Question } from './nocodb-client.js'
 import { NocoDbError } from './nocodb-error.js'
 import { misfits, readColumns, type Misfit, type TableColumn } from './table-fit.js'
-import { isObject } from '../../validation/is-object.js'
 
 /** What the table is called where it is made here. */
 const TABLE_TITLE = 'Clearwake orders'
