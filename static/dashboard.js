@@ -6,7 +6,8 @@ const nonce = document.getElementById('dashboard')?.dataset.styleNonce
 
 const darkness = matchMedia('(prefers-color-scheme: dark)')
 const stillness = matchMedia('(prefers-reduced-motion: reduce)')
-const WIDEST_TICK_PX = 72
+const BETWEEN_TICKS_PX = 16
+const TICK_SIZE = '0.8125rem'
 
 let charts = []
 let measure = 'orders'
@@ -15,6 +16,15 @@ let drawnWidth = 0
 const tableOf = (chart) => chart.closest('section').querySelector('table')
 
 const color = (element, name) => getComputedStyle(element).getPropertyValue(name).trim()
+
+/** How wide the widest of some texts is in a chart's letters, px. */
+function widestOf(texts, chart) {
+  const pen = document.createElement('canvas').getContext('2d')
+  const { fontFamily } = getComputedStyle(chart)
+  const root = parseFloat(getComputedStyle(document.documentElement).fontSize)
+  pen.font = `${parseFloat(TICK_SIZE) * root}px ${fontFamily}`
+  return Math.max(...texts.map((text) => pen.measureText(text).width))
+}
 
 const common = (element, type) => ({
   type,
@@ -60,7 +70,9 @@ function timelineOptions(chart) {
     maximumFractionDigits: 1,
   })
   // The last one has its tick, as that is where the eye goes first.
-  const every = Math.ceil((rows.length * WIDEST_TICK_PX) / Math.max(chart.clientWidth - 60, 1))
+  const ticks = rows.map((row) => row.dataset.tick ?? '')
+  const room = widestOf(ticks, chart) + BETWEEN_TICKS_PX
+  const every = Math.ceil((rows.length * room) / Math.max(chart.clientWidth - 60, 1))
   const hasTick = (index) => (rows.length - 1 - index) % every === 0
   const accent = color(chart, '--accent')
   return {
@@ -88,8 +100,8 @@ function timelineOptions(chart) {
         rotate: 0,
         hideOverlappingLabels: false,
         trim: false,
-        style: { fontSize: '0.8125rem' },
-        formatter: (index) => (hasTick(Number(index)) ? (rows[index]?.dataset.tick ?? '') : ''),
+        style: { fontSize: TICK_SIZE },
+        formatter: (index) => (hasTick(Number(index)) ? ticks[index] : ''),
       },
       axisBorder: { color: color(chart, '--line') },
       axisTicks: { show: false },
@@ -99,7 +111,7 @@ function timelineOptions(chart) {
     yaxis: {
       min: 0,
       ...axis,
-      labels: { style: { fontSize: '0.8125rem' }, formatter: (value) => short.format(value) },
+      labels: { style: { fontSize: TICK_SIZE }, formatter: (value) => short.format(value) },
     },
     tooltip: {
       theme: darkness.matches ? 'dark' : 'light',

@@ -139,6 +139,13 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
 })
 
 // What had the focus may be gone with the part that was swapped.
-document.addEventListener('htmx:finally:request', () => {
-  if (document.activeElement === document.body) byId('order-title')?.focus({ preventScroll: true })
+const focusedBefore = new WeakSet()
+const isFocused = () => document.activeElement !== document.body
+document.addEventListener(
+  'htmx:before:request',
+  ({ detail: { ctx } }) => isFocused() && focusedBefore.add(ctx),
+  { capture: true },
+)
+document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
+  if (focusedBefore.has(ctx) && !isFocused()) byId('order-title')?.focus({ preventScroll: true })
 })

@@ -51,7 +51,7 @@ const showChosen = () => {
   const count = document.getElementById('chosen-count')
   if (count) count.textContent = chosen
   const bar = document.querySelector('.several-bar')
-  document.body.style.setProperty('--chosen-bar', `${bar?.offsetHeight ?? 0}px`)
+  document.documentElement.style.setProperty('--chosen-bar', `${bar?.offsetHeight ?? 0}px`)
   const all = document.getElementById('choose-all')
   if (all) {
     all.checked = chosen > 0 && chosen === boxes().length

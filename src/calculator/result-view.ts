@@ -58,6 +58,10 @@ function carTrip(km: number): string | null {
     : `${twoDigits(km / EARTH_KM)} times round the Earth`
 }
 
+/** Chemical formulas as they are printed: the API has them in ASCII. */
+const withSubscripts = (text: string): string =>
+  text.replace(/\b(?:CO2|CH4|N2O)/g, (formula) => formula.replace('2', '₂').replace('4', '₄'))
+
 /** Below this the other unit only adds zeros. */
 const LEAST_IN_TWO_UNITS_KG = 100
 
@@ -162,7 +166,12 @@ export function resultView(
     car: carTrip(carKm),
     cube: cubePicture(cubeEdgeM),
     working: working(calculation),
-    factors: result.factors.map((factor) => ({ ...factor, value: formatExact(factor.value) })),
+    factors: result.factors.map(({ name, value, unit, source }) => ({
+      name: withSubscripts(name),
+      value: formatExact(value),
+      unit: withSubscripts(unit),
+      source,
+    })),
     method: result.method,
     dataset: result.dataset,
     checkoutUrl: checkoutUrl ? checkout(checkoutUrl, calculation, co2eKg, vessel) : null,

@@ -14,7 +14,7 @@ export interface WorkingStep {
 
 const step = (label: string, sum: string, result: string): WorkingStep => ({ label, sum, result })
 
-const co2e = (kilograms: number): string => `${show(kilograms)} kg CO2e`
+const co2e = (kilograms: number): string => `${show(kilograms)} kg CO₂e`
 
 const total = (sum: string, kilograms: number): WorkingStep =>
   step('Well-to-wake', sum, co2e(kilograms))
@@ -43,7 +43,7 @@ function emitted(fuelType: FuelType, emissions: FuelEmissions): WorkingStep[] {
   const { fuelLitres, fuelKg, wellToTankCo2eKg, tankToWakeCo2eKg, co2eKg } = emissions
   const sum = total(`${show(wellToTankCo2eKg)} + ${show(tankToWakeCo2eKg)}`, co2eKg)
   if (fuel.basis === 'volume') {
-    const burnt = (factor: number): string => `${show(fuelLitres)} l × ${factor} kg CO2e/l`
+    const burnt = (factor: number): string => `${show(fuelLitres)} l × ${factor} kg CO₂e/l`
     return [
       step('Well-to-tank', burnt(fuel.wellToTank.value), co2e(wellToTankCo2eKg)),
       step('Tank-to-wake', burnt(fuel.tankToWake.value), co2e(tankToWakeCo2eKg)),
@@ -57,7 +57,7 @@ function emitted(fuelType: FuelType, emissions: FuelEmissions): WorkingStep[] {
   return [
     step(
       'Well-to-tank',
-      `${kilograms} × ${lowerCalorificValue.value} MJ/kg × ${wellToTank.value} g CO2e/MJ ÷ 1000`,
+      `${kilograms} × ${lowerCalorificValue.value} MJ/kg × ${wellToTank.value} g CO₂e/MJ ÷ 1000`,
       co2e(wellToTankCo2eKg),
     ),
     step(
@@ -65,7 +65,7 @@ function emitted(fuelType: FuelType, emissions: FuelEmissions): WorkingStep[] {
       methaneSlip
         ? `${1 - methaneSlip.value} × (${burning}) + ${methaneSlip.value} × ${GWP100.ch4}`
         : burning,
-      `${perKilogram} kg CO2e`,
+      `${perKilogram} kg CO₂e`,
     ),
     step('Tank-to-wake', `${kilograms} × ${perKilogram}`, co2e(tankToWakeCo2eKg)),
     sum,

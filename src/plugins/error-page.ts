@@ -26,7 +26,11 @@ export function errorPage(problem: Problem, request: FastifyRequest) {
   if (!isInAdministratorsArea(url)) {
     return {
       views: { page: 'errors/error', fragment: 'errors/_failure' },
-      data: { title: statusCode === 404 ? 'Nothing here' : title, message, requestId },
+      data: {
+        title: statusCode === 404 ? 'Nothing here' : title,
+        message,
+        requestId: statusCode >= 500 ? requestId : null,
+      },
     }
   }
   const mayPass = isPassing(statusCode)

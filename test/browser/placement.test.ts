@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import axe from 'axe-core'
 import type { BrowserContext, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
@@ -233,6 +234,9 @@ t.test('a long note leaves the columns their widths', async (t) => {
   const { id } = await enter({ orderSourceId: 'noted' })
   await page.goto(`${url}/admin/orders/${id}`)
   await page.locator('.comparison').waitFor()
+  await sleep(300)
+  const focused = await page.evaluate(() => document.activeElement?.tagName)
+  t.equal(focused, 'BODY', 'what comes by itself takes no focus')
   const widths = await page
     .locator('.comparison tbody tr:first-child > *')
     .evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().width))

@@ -286,7 +286,7 @@ t.test('the working ends in the result that is shown, for any trip', async () =>
     fc.property(calculation, (one) => {
       const result = estimate(one)
       const last = working(one).at(-1)
-      const stated = Number(last?.result.replace(' kg CO2e', '').replaceAll('\u202f', ''))
+      const stated = Number(last?.result.replace(' kg CO₂e', '').replaceAll('\u202f', ''))
       return (
         last?.label === 'Well-to-wake' &&
         Math.abs(stated - result.co2eKg) <= Math.max(result.co2eKg * 6e-4, Number.MIN_VALUE)
@@ -297,7 +297,7 @@ t.test('the working ends in the result that is shown, for any trip', async () =>
 
 // Units off, powers before products before sums, brackets first: how a person reads a line.
 const UNITS =
-  /(?:kg CO2e|g CO2e|US gal|imp gal|m³|nmi|MJ|kg|km|kn|mi|\bl\b|\bh\b|\bt\b)(?:\/(?:kg|MJ|nmi|l|h))?/g
+  /(?:kg CO₂e|g CO₂e|US gal|imp gal|m³|nmi|MJ|kg|km|kn|mi|\bl\b|\bh\b|\bt\b)(?:\/(?:kg|MJ|nmi|l|h))?/g
 
 function worth(sum: string): number {
   const tokens =

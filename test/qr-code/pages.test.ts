@@ -597,6 +597,7 @@ t.test('an address that is nothing says so as a page', async (t) => {
     t.equal(status, 404, path)
     t.match(headers.get('content-type'), /^text\/html/)
     t.match(html, /Nothing here/)
+    t.notMatch(html, /keeps happening/, 'it will')
     t.match(html, /<!doctype html>/)
   }
   const unknown = await open(
