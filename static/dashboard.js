@@ -101,7 +101,7 @@ function timelineOptions(chart) {
         hideOverlappingLabels: false,
         trim: false,
         style: { fontSize: TICK_SIZE },
-        formatter: (index) => (hasTick(Number(index)) ? ticks[index] : ''),
+        formatter: (index) => (hasTick(Number(index)) ? (ticks[index] ?? '') : ''),
       },
       axisBorder: { color: color(chart, '--line') },
       axisTicks: { show: false },

@@ -19,6 +19,12 @@ const LARGEST_BUNKERS_LITRES = 100_000_000
 
 const knots = (speed: number): string => String(Number(speed.toPrecision(3)))
 
+/** A speed to three digits, rounded so that it stays within what it is the bound of. */
+function knotsRounded(round: (value: number) => number, speed: number): string {
+  const step = 10 ** (Math.floor(Math.log10(speed)) - 2)
+  return knots(round(speed / step) * step)
+}
+
 /**
  * What is wrong with a distance trip whose fields are each fine but do not go together.
  * Without this, a tiny speed or reference speed makes a result of any size.
@@ -33,14 +39,14 @@ export function implausibilities(trip: Trip): { path: keyof DistanceData; messag
       message: 'makes this trip longer than a year: check speed and distance',
     })
   }
-  if (
+  const isFarFromReference =
     speedKn !== undefined &&
     referenceSpeedKn !== undefined &&
     (speedKn > referenceSpeedKn * WIDEST_SPEED_RATIO ||
       referenceSpeedKn > speedKn * WIDEST_SPEED_RATIO)
-  ) {
-    const from = knots(speedKn / WIDEST_SPEED_RATIO)
-    const to = knots(Math.min(speedKn * WIDEST_SPEED_RATIO, FASTEST_KN))
+  if (isFarFromReference) {
+    const from = knotsRounded(Math.ceil, speedKn / WIDEST_SPEED_RATIO)
+    const to = knotsRounded(Math.floor, Math.min(speedKn * WIDEST_SPEED_RATIO, FASTEST_KN))
     found.push({
       path: 'referenceSpeedKn',
       message: `should be between ${from} and ${to} knots for a trip at ${knots(speedKn)} knots`,
@@ -52,7 +58,8 @@ export function implausibilities(trip: Trip): { path: keyof DistanceData; messag
       message: 'must be given too where generator hours are',
     })
   }
-  if (isVoyage && consumption !== undefined && consumptionUnit !== undefined) {
+  const isConsumptionKnown = consumption !== undefined && consumptionUnit !== undefined
+  if (isVoyage && isConsumptionKnown && !isFarFromReference) {
     const whole = { ...trip, distance, distanceUnit, speedKn, consumption, consumptionUnit }
     if (distanceSums(whole).engineLitres > LARGEST_BUNKERS_LITRES) {
       found.push({

@@ -170,9 +170,9 @@ export function resultView(
       name: withSubscripts(name),
       value: formatExact(value),
       unit: withSubscripts(unit),
-      source,
+      source: withSubscripts(source),
     })),
-    method: result.method,
+    method: withSubscripts(result.method),
     dataset: result.dataset,
     checkoutUrl: checkoutUrl ? checkout(checkoutUrl, calculation, co2eKg, vessel) : null,
   }

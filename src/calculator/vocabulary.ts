@@ -15,8 +15,11 @@ interface Limits {
 
 const FIELDS: [string, SchemaOptions & Limits][] = Object.entries(DistanceData.properties)
 
-const isWithin = ({ minimum = 0, maximum = 0, enum: choices }: Limits, value: unknown): boolean =>
-  choices?.includes(value) ?? (typeof value === 'number' && value >= minimum && value <= maximum)
+const isWithin = (limits: Limits, value: unknown): boolean => {
+  const { minimum = -Infinity, maximum = Infinity, enum: choices } = limits
+  if (choices !== undefined) return choices.includes(value)
+  return typeof value === 'number' && value >= minimum && value <= maximum
+}
 
 /** What is wrong with those fields of a trip together that are fine alone. */
 function tripFaults(trip: Record<string, unknown>): FieldError[] {
@@ -27,6 +30,10 @@ function tripFaults(trip: Record<string, unknown>): FieldError[] {
   if (refused.length === 0) return implausibilities(trip)
   const rest = { ...trip }
   for (const name of refused) Reflect.deleteProperty(rest, name)
+  // What the consumption comes to hangs on it.
+  if (refused.includes('referenceSpeedKn')) delete rest.consumption
+  // Of these it matters only that there are some.
+  if (refused.includes('generatorHours')) rest.generatorHours = 1
   return implausibilities(rest).filter(({ path }) => !refused.includes(path))
 }
 

@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger'
-import { TypeGuard } from '@sinclair/typebox'
+import { KindGuard } from '@sinclair/typebox'
 import type { FastifySchema } from 'fastify'
 import fp from 'fastify-plugin'
 import { readOpenApi } from './openapi-reader.js'
@@ -11,7 +11,7 @@ import { sessionCookie } from './session.js'
  */
 function asCalled(schema: FastifySchema | undefined): FastifySchema {
   const query = schema?.querystring
-  if (!TypeGuard.IsObject(query)) return schema ?? {}
+  if (!KindGuard.IsObject(query)) return schema ?? {}
   const isNeeded = (name: string) => query.properties[name]?.default === undefined
   return { ...schema, querystring: { ...query, required: query.required?.filter(isNeeded) ?? [] } }
 }

@@ -391,14 +391,34 @@ t.test('a field beyond its limits does not make others wrong', async (t) => {
   t.same((await refusal('distance', far)).paths, ['distance'])
   const thirsty = { ...trip, generatorLitresPerHour: 20_000, generatorHours: 3 }
   t.same((await refusal('distance', thirsty)).paths, ['generatorLitresPerHour'])
+  const slowest = { ...trip, distance: 80_000, consumption: 60_000 }
+  for (const referenceSpeedKn of [400, '40', 1]) {
+    const { paths } = await refusal('distance', { ...slowest, referenceSpeedKn })
+    t.same(paths, ['referenceSpeedKn'], `${referenceSpeedKn}`)
+  }
+  const hours = (await refusal('distance', { ...trip, generatorHours: 9_000 })).paths
+  t.same(hours, ['generatorHours', 'generatorLitresPerHour'])
   const alsoIdle = { ...trip, speedKn: 120, generatorHours: 3, distanceUnit: 'ly' }
   const { paths } = await refusal('distance', alsoIdle)
   t.same(paths, ['distanceUnit', 'generatorLitresPerHour', 'speedKn'], 'what is wrong all the same')
 })
 
 t.test('a speed that is advised is one that is taken', async (t) => {
-  const refused = await refusal('distance', { ...trip, speedKn: 60, referenceSpeedKn: 1 })
-  t.match(messageAt(refused, 'referenceSpeedKn'), /between 15 and 100 knots/)
+  for (const speedKn of [60, 7.3, 12.7, 6.3, 8.7, 10.01, 9.99, 0.0333]) {
+    const refused = await refusal('distance', {
+      ...trip,
+      distance: 1,
+      speedKn,
+      referenceSpeedKn: speedKn / 5,
+    })
+    const advice = messageAt(refused, 'referenceSpeedKn')
+    const [, ...ends] = /between ([\d.]+) and ([\d.]+) knots/.exec(advice) ?? []
+    t.equal(ends.length, 2, advice)
+    for (const end of ends) {
+      const data = { ...trip, distance: 1, speedKn, referenceSpeedKn: Number(end) }
+      t.ok((await estimateOf('distance', data)).co2eKg > 0, `${end} for ${speedKn}`)
+    }
+  }
 })
 
 t.test('an unknown field is refused, not dropped', async (t) => {

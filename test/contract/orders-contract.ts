@@ -363,9 +363,10 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
   t.test('the undoing of a cancellation makes an order what it was, in one step', async (t) => {
     const { url, call } = await start(t)
     const cookie = cookieHeader(await postLogin(url))
-    const restore = async (id: string) => {
+    const restore = async (id: string, version: unknown) => {
       const headers = { cookie, origin: url }
-      const options = { method: 'POST', headers, redirect: 'manual' } as const
+      const body = new URLSearchParams({ version: String(version) })
+      const options = { method: 'POST', headers, body, redirect: 'manual' } as const
       return (await fetch(`${url}/admin/orders/${id}/restore`, options)).status
     }
     for (const status of ORDER_STATUSES.filter((one) => one !== 'cancelled')) {
@@ -373,15 +374,15 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
       const { body: entered } = await call('POST', ORDERS, newOrder({ status: first }))
       const path = `${ORDERS}/${entered.id}`
       const { body: before } = await call('PATCH', path, { status })
-      await call('DELETE', path)
-      t.equal(await restore(entered.id), 303)
+      const { body: cancelled } = await call('DELETE', path)
+      t.equal(await restore(entered.id, cancelled.version), 303)
       const { body: after } = await call('GET', path)
       const { updatedAt } = after
       t.strictSame(after, { ...before, version: Number(before.version) + 2, updatedAt })
-      t.equal(await restore(entered.id), 303, 'again is nothing')
+      t.equal(await restore(entered.id, cancelled.version), 303, 'again is nothing')
       t.strictSame((await call('GET', path)).body, after)
     }
-    t.equal(await restore('99'), 404)
+    t.equal(await restore('99', 1), 404)
   })
 
   t.test('a stale version is refused, whatever way the header names it', async (t) => {

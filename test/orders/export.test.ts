@@ -518,27 +518,28 @@ t.test('a client that goes is not an error, and makes room for the next', async 
   t.equal((await download(url)).length > 0, true)
 })
 
-/** Two exports that nobody reads: as many as there may be. */
-async function keepBusy(url: string, signal: AbortSignal): Promise<void> {
+/** Two exports that nobody reads, as many as there may be; who drops them lets them go. */
+async function keepBusy(url: string, signal: AbortSignal): Promise<Response[]> {
   const headers = { 'accept-encoding': 'identity' }
-  await Promise.all([1, 2].map(() => fetch(url, { signal, headers })))
+  return Promise.all([1, 2].map(() => fetch(url, { signal, headers })))
 }
 
 t.test('a third export waits until there is room', async (t) => {
-  const { app, url } = await startExportApp(t, many)
+  const { url } = await startExportApp(t, many)
   const leaving = new AbortController()
-  await keepBusy(url, leaving.signal)
-  const impatient = new AbortController()
-  const asked = once(app.server, 'request')
-  const gone = t.rejects(fetch(url, { signal: impatient.signal }))
-  await asked
+  const busy = await keepBusy(url, leaving.signal)
+  let answered = 0
   const waiting = [1, 2, 3].map(async () => {
     const response = await fetch(`${url}?format=csv&status=paid`)
+    answered++
     return { status: response.status, text: await response.text() }
   })
   await sleep(500)
-  impatient.abort()
-  await gone
+  t.equal(answered, 0)
+  t.same(
+    busy.map(({ bodyUsed }) => bodyUsed),
+    [false, false],
+  )
   leaving.abort()
   for (const { status, text } of await Promise.all(waiting)) {
     t.equal(status, 200)
@@ -546,10 +547,39 @@ t.test('a third export waits until there is room', async (t) => {
   }
 })
 
-t.test('however many are asked for at once, two are under way', async (t) => {
+t.test('who leaves while he waits takes no room', async (t) => {
   const exports = orderExports({ path: some, timeZone: 'UTC' })
+  const first = [
+    await exports.start(all('csv'), staying()),
+    await exports.start(all('csv'), staying()),
+  ]
+  const leaving = new AbortController()
+  let turns = 0
+  const left = exports.start(all('csv'), leaving.signal, () => turns++)
+  const stays = exports.start(all('csv'), staying(), () => turns++)
+  leaving.abort()
+  await t.rejects(left, { name: 'AbortError' })
+  t.equal(exports.underWay(), 2)
+  t.equal(turns, 0)
+  for (const file of first) file.destroy()
+  const file = await stays
+  t.equal(turns, 1)
+  file.destroy()
+})
+
+t.test('what is wrong when its turn comes is thrown, and takes no room', async (t) => {
+  const exports = orderExports({ path: some, timeZone: 'UTC' })
+  const onTurn = () => {
+    throw new Error('the book has gone')
+  }
+  await t.rejects(exports.start(all('csv'), staying(), onTurn), /the book has gone/)
+  t.equal(exports.underWay(), 0)
+})
+
+t.test('however many are asked for at once, two are under way', async (t) => {
+  const exports = orderExports({ path: random.path, timeZone: 'UTC' })
   const most: number[] = []
-  const texts = [1, 2, 3, 4, 5].map(async () => {
+  const texts = [1, 2, 3, 4].map(async () => {
     const file = await exports.start(all('csv'), staying())
     most.push(exports.underWay())
     let length = 0
@@ -566,20 +596,21 @@ t.test('however many are asked for at once, two are under way', async (t) => {
 t.test('who waits for room is told when the service stops', async (t) => {
   const { app, url } = await startExportApp(t, many, { SHUTDOWN_TIMEOUT_MS: '2000' })
   const leaving = new AbortController()
-  await keepBusy(url, leaving.signal)
+  const busy = await keepBusy(url, leaving.signal)
   const asked = once(app.server, 'request')
   const third = fetch(url)
   await asked
   const [response] = await Promise.all([third, app.close()])
   t.equal(response.status, 503)
   t.match(await response.json(), { detail: /^The service is stopping/ })
+  t.equal(busy.length, 2)
   leaving.abort()
 })
 
 t.test('two exports at once, and who has waited long is asked to come back', async (t) => {
   const { url, log } = await startExportApp(t, many)
   const leaving = new AbortController()
-  await keepBusy(url, leaving.signal)
+  const busy = await keepBusy(url, leaving.signal)
   const third = await fetch(url)
   t.equal(third.status, 503)
   t.match(third.headers.get('retry-after'), /^\d+$/)
@@ -591,6 +622,7 @@ t.test('two exports at once, and who has waited long is asked to come back', asy
     [{ level: 40, msg: 'request refused', status: 503, detail: /^Other exports/, err: undefined }],
     'a line in the log is enough',
   )
+  t.equal(busy.length, 2)
   leaving.abort()
   const isServed = async () => {
     const again = await fetch(url)

@@ -224,7 +224,9 @@ const sketches = ({
   'POST /admin/orders/:id/cancel': [
     { path: '/admin/orders/{order}/cancel', query: { at: '2' }, form: { version: '1' } },
   ],
-  'POST /admin/orders/:id/restore': [{ path: '/admin/orders/{order}/restore', form: {} }],
+  'POST /admin/orders/:id/restore': [
+    { path: '/admin/orders/{order}/restore', form: { version: '1' } },
+  ],
   'GET /admin/orders/:id/placement': [
     { path: '/admin/orders/{order}/placement', query: { at: '2', portfolio: '2' } },
   ],

@@ -25,11 +25,11 @@ interface Options {
 export function orderExports({ path, timeZone }: Options) {
   const running = new Set<Readable>()
   let isEnding = false
-  /** Emits `room` when one is done. */
+  /** Emits `room` when one has ended, and when none begins any more. */
   const ends = new EventEmitter().setMaxListeners(0)
 
-  /** Waits until an export has ended, or the service stops; throws where that takes too long. */
-  async function room(asker: AbortSignal, patience: AbortSignal): Promise<void> {
+  /** Waits for `room`; throws where that takes too long, or the one who asks leaves. */
+  async function waitForRoom(asker: AbortSignal, patience: AbortSignal): Promise<void> {
     try {
       await once(ends, 'room', { signal: AbortSignal.any([asker, patience]) })
     } catch (error) {
@@ -42,12 +42,19 @@ export function orderExports({ path, timeZone }: Options) {
      * A file of orders whose first bytes are there already: what goes wrong before them is
      * thrown, what goes wrong later destroys the stream. Throws a Problem where too many run for
      * too long.
+     *
+     * @param onTurn called when its turn has come; what it throws is thrown
      */
-    async start(request: ExportRequest, signal: AbortSignal): Promise<Readable> {
+    async start(
+      request: ExportRequest,
+      signal: AbortSignal,
+      onTurn: () => void = () => undefined,
+    ): Promise<Readable> {
       const patience = AbortSignal.timeout(PATIENCE_MS)
       // Nothing may come between seeing that there is room and taking it.
-      while (running.size >= MOST_AT_ONCE && !isEnding) await room(signal, patience)
+      while (running.size >= MOST_AT_ONCE && !isEnding) await waitForRoom(signal, patience)
       if (isEnding) throw stopping()
+      onTurn()
       const file = exportThread({ path, timeZone, ...request })
       running.add(file)
       file.once('close', () => {

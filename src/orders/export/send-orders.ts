@@ -32,22 +32,26 @@ export function ordersSender(app: FastifyInstance, { book, timeZone }: SenderOpt
   return async (request, reply, { format, sort, ...filters }) => {
     const faults = filterFaults(filters)
     if (faults.length > 0) throw invalidInput(faults)
-    book.check()
-    const told = book.explainer()
+    // As long as it waits for its turn, the book may become another.
+    let told = (error: unknown) => error
+    const onTurn = () => {
+      book.check()
+      told = book.explainer()
+    }
 
     const leaving = new AbortController()
     reply.raw.once('close', () => leaving.abort())
     let file = Readable.from([])
     if (request.method !== 'HEAD') {
       try {
-        file = await exports.start({ format, sort, filters }, leaving.signal)
+        file = await exports.start({ format, sort, filters }, leaving.signal, onTurn)
       } catch (error) {
         if (leaving.signal.aborted) return reply.hijack() // nobody is left to answer
         throw told(error)
       }
     }
     // Its reader is told by the break; here it is noted, in case the book is damaged.
-    file.on('error', told)
+    file.on('error', (error) => told(error))
     const today = isoDate(calendar.dayOf(Date.now()))
     return reply
       .type(CONTENT_TYPES[format])

@@ -1,11 +1,11 @@
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import adminPages from '../../plugins/admin-pages.js'
 import type { ChangeContext, OrderBook } from '../book/order-book.js'
 import type { HistoryEntry } from '../book/order-records.js'
 import type { FieldChange } from '../order.js'
 import { editFormOf, isEditGroup, readEditForm, versionIn } from './edit-form.js'
 import { placeUrl, readPlace } from './list-place.js'
-import { orderAnswers, type OrderRoute } from './order-answers.js'
+import { orderAnswers, type OrderRequest, type OrderRoute } from './order-answers.js'
 import { liveStatus } from '../order-status.js'
 import { orderView, refusedMove } from './order-view.js'
 import type { Placing } from '../placement/placing.js'
@@ -22,16 +22,19 @@ const moveOf = (history: readonly HistoryEntry[], version: number): FieldChange 
     .find((entry) => entry.version === version)
     ?.changes.find(({ field }) => field === 'status')
 
-/** Whether the version after one took its move of the status back, and nothing more. */
-function isTakenBack(history: readonly HistoryEntry[], version: number): boolean {
-  const move = moveOf(history, version)
+/** The move right after a version, if it took the one before it back. */
+function moveBack(history: readonly HistoryEntry[], version: number): FieldChange | undefined {
   const next = moveOf(history, version + 1)
-  if (move === undefined || next === undefined) return false
-  return next.from === move.to && next.to === move.from
+  const last = history
+    .filter((entry) => entry.version <= version)
+    .flatMap(({ changes }) => changes)
+    .find(({ field }) => field === 'status')
+  return next?.to === (last?.from ?? 'pending') ? next : undefined
 }
 
-/** What is told where a status was undone. */
-const undoing = (status: unknown) => (status === 'cancelled' ? 'restored' : 'undone')
+/** What is told of a move that took one back. */
+const undoing = (move: FieldChange | undefined) =>
+  move?.from === 'cancelled' ? 'restored' : 'undone'
 
 interface Options {
   book: OrderBook
@@ -146,32 +149,32 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
     return done(request, reply, order, 'cancelled')
   })
 
-  app.post<OrderRoute>('/admin/orders/:id/restore', async (request, reply) => {
+  async function undo(request: OrderRequest, reply: FastifyReply, version: number) {
     const { id } = request.params
-    const order = book.get(id)
-    if (order === null) return missing(reply)
-    const version = versionIn(request.body ?? {})
-    if (version > 0 && version < order.version) {
-      const history = book.history(id) ?? []
-      // Sent once more, because nobody saw that it was done.
-      if (version + 1 === order.version && isTakenBack(history, version)) {
-        return done(request, reply, order, undoing(moveOf(history, version)?.to))
-      }
-      const notice = overtaken(request, order, version)
-      return show(request, reply.code(412), order, { notice })
+    const undone = await book.undo(id, contextOf(request, version))
+    if (undone.outcome === 'no such order') return missing(reply)
+    const { outcome, order } = undone
+    const history = book.history(id) ?? []
+    if (outcome === 'unchanged') return done(request, reply, order, 'unchanged')
+    if (outcome === 'changed') {
+      return done(request, reply, order, undoing(moveOf(history, order.version)))
     }
-    if (version !== order.version && order.status !== 'cancelled') {
-      return done(request, reply, order, 'unchanged')
+    // Sent once more, because nobody saw that it was done.
+    const known = order.version === version + 1 ? moveBack(history, version) : undefined
+    if (known) return done(request, reply, order, undoing(known))
+    // A cancellation is the same one still, whatever has been edited since.
+    const later = history.filter((entry) => entry.version > version)
+    const isSame = !later.some((entry) => moveOf(history, entry.version))
+    if (isSame && order.status === 'cancelled' && version > 0 && version < order.version) {
+      return undo(request, reply, order.version)
     }
-    const restored = await book.undo(id, contextOf(request, order.version))
-    if (restored.outcome === 'changed') {
-      return done(request, reply, restored.order, undoing(order.status))
-    }
-    if (restored.outcome === 'unchanged') return done(request, reply, order, 'unchanged')
-    const now = book.get(id) ?? order
-    const notice = overtaken(request, now, order.version)
-    return show(request, reply.code(412), now, { notice })
-  })
+    const notice = overtaken(request, order, version)
+    return show(request, reply.code(412), order, { notice })
+  }
+
+  app.post<OrderRoute>('/admin/orders/:id/restore', async (request, reply) =>
+    undo(request, reply, versionIn(request.body ?? {})),
+  )
 }
 
 export default pages
