@@ -13,7 +13,7 @@ export interface Head {
 
 /** An answer of the order source; its body is a WholeBody where it is short, and no error. */
 export interface Answer extends Head {
-  body: Readable
+  body: Readable | WholeBody
 }
 
 export interface Asker {
@@ -116,8 +116,8 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     if (!this.#isAnswered) this.#asker.failed(error)
   }
 
-  #answer(head: Head, body: Readable): void {
+  #answer({ statusCode, headers }: Head, body: Answer['body']): void {
     this.#isAnswered = true
-    this.#asker.answered({ ...head, body })
+    this.#asker.answered({ statusCode, headers, body })
   }
 }

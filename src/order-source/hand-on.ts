@@ -15,7 +15,7 @@ interface Answer {
  * Hands on the body of an answer whose head is set: a short one once it is there, so that one which
  * breaks off becomes an error and not half an answer; any other as it comes.
  */
-export function handOn(reply: Answer, body: Readable, cover: TokenCover): void {
+export function handOn(reply: Answer, body: Readable | WholeBody, cover: TokenCover): void {
   if (isBodiless(reply)) {
     reply.send(undefined)
     return
@@ -34,7 +34,11 @@ export function handOn(reply: Answer, body: Readable, cover: TokenCover): void {
 }
 
 /** Sends something else in the place of a body, once that is read away, or too long or slow for it. */
-export function replace(reply: Answer, body: Readable, other: Error): void {
+export function replace(reply: Answer, body: Readable | WholeBody, other: Error): void {
+  if (body instanceof WholeBody) {
+    reply.send(other)
+    return
+  }
   const timer = setTimeout(() => body.destroy(), MOST_READING_MS)
   let bytes = 0
   body.on('data', (part: Buffer) => {

@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Readable } from 'node:stream'
 import httpProxy from '@fastify/http-proxy'
-import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from 'fastify'
 import type { Dispatcher } from 'undici'
 import { Problem } from '../plugins/problem.js'
 import { API_POLICY } from '../plugins/security.js'
-import { isBodiless } from './answer.js'
+import { isBodiless, type Answer } from './answer.js'
 import { documentedCalls, type DocumentedCall } from './documented-calls.js'
 import { onBehalfOf } from './exchange.js'
 import { OrderSourceFailure } from './failure.js'
@@ -17,6 +16,13 @@ import { asQuestion } from './shared-calls.js'
 import { tokenCover } from './token-cover.js'
 import type { Upstream } from './upstream.js'
 import { MOUNT } from './upstream-path.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where the answer goes of a call that is relayed */
+    relayedTo: FastifyReply | null
+  }
+}
 
 export interface RelayOptions {
   upstream: Upstream
@@ -56,23 +62,23 @@ function proxyOptions(
 ): httpProxy.FastifyHttpProxyOptions {
   const cover = tokenCover(token)
 
-  function headersOf(request: FastifyRequest, reply: FastifyReply, given: IncomingHttpHeaders) {
+  function headersOf({ request, raw }: FastifyReply, given: IncomingHttpHeaders) {
     const { id, body, method, isForEverybody } = request
     const headers = headersUp(given, { id, token, hasBody: body !== undefined })
     // Of what only some may see, each asks for himself.
-    return onBehalfOf(reply.raw, method === 'GET' && isForEverybody ? asQuestion(headers) : headers)
+    return onBehalfOf(raw, method === 'GET' && isForEverybody ? asQuestion(headers) : headers)
   }
 
   /** Everybody may make a public call, so of those nobody has found out who asks. */
-  const isAdministrator = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> =>
-    request.knownAdministrator !== null ||
-    scope.requireAdministrator.call(scope, request, reply).then(
+  const isAdministrator = async (reply: FastifyReply): Promise<boolean> =>
+    reply.request.knownAdministrator !== null ||
+    scope.requireAdministrator.call(scope, reply.request, reply).then(
       () => true,
       () => false,
     )
 
   /** Hands an answer on whose head is set, or what is answered in its place. */
-  async function handOnOrReplace(request: FastifyRequest, reply: FastifyReply, body: Readable) {
+  async function handOnOrReplace(reply: FastifyReply, body: Answer['body']) {
     if (isBodiless(reply)) {
       // Without a type it could not be shown; what it confirms keeps the type it has.
       reply.removeHeader('content-disposition').header('content-security-policy', API_POLICY)
@@ -80,7 +86,7 @@ function proxyOptions(
     // Nobody can tell what is in it.
     if (isCoded(reply.getHeader('content-encoding'))) {
       replace(reply, body, new OrderSourceFailure('unusable', { wasSent: true }))
-    } else if (reply.statusCode < 400 || (await isAdministrator(request, reply))) {
+    } else if (reply.statusCode < 400 || (await isAdministrator(reply))) {
       handOn(reply, body, cover)
     } else {
       const other = errorForStrangers(reply.statusCode, reply.getHeader('retry-after'))
@@ -95,15 +101,17 @@ function proxyOptions(
     undici: { request: request as Dispatcher['request'] },
     disableRequestLogging: true,
     handler(request, reply, path, options) {
-      return reply.from(path, {
-        ...options,
-        rewriteRequestHeaders: (_request, headers) => headersOf(request, reply, headers),
-        onResponse(_request, _reply, { stream }) {
-          handOnOrReplace(request, reply, stream).catch((error: unknown) => reply.send(error))
-        },
-      })
+      request.relayedTo = reply
+      return reply.from(path, options)
     },
+    // The same for every request: made anew for each, they would cost as much as the log does.
     replyOptions: {
+      rewriteRequestHeaders: ({ relayedTo }, headers) =>
+        relayedTo === null ? {} : headersOf(relayedTo, headers),
+      onResponse({ relayedTo }, reply, { stream }) {
+        if (relayedTo === null) return
+        handOnOrReplace(relayedTo, stream).catch((error: unknown) => reply.send(error))
+      },
       // Sending again is decided where it is known whether anything was sent.
       retryDelay: () => null,
       rewriteHeaders: (headers, request) => headersDown(headers, request ?? { headers: {} }, cover),
@@ -126,6 +134,7 @@ const routes: FastifyPluginAsync<RelayOptions> = async (scope, { upstream, publi
     })
   }
 
+  scope.decorateRequest('relayedTo', null)
   scope.removeAllContentTypeParsers()
   // The schemas document: what they describe is the order source's to validate.
   scope.setValidatorCompiler(() => () => true)

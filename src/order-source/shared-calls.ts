@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { AnswerReader, isShort, type Answer, type Asker, type Head } from './answer.js'
 import { callerIn, onBehalfOf } from './exchange.js'
@@ -27,16 +28,23 @@ const isQuestion = ({ headers }: Call): boolean =>
   typeof headers === 'object' && headers !== null && QUESTION in headers
 
 /** All that goes up but the id of the request, so what has the same text has the same answer. */
-const textOf = ({ path, headers }: Call): string =>
-  JSON.stringify({ path, ...(headers as IncomingHttpHeaders), 'x-request-id': undefined })
+function textOf({ path, headers }: Call): string {
+  let text = path
+  for (const [name, value] of Object.entries(headers as IncomingHttpHeaders)) {
+    if (name !== 'x-request-id') text += `\n${name}: ${value}`
+  }
+  return text
+}
 
 /** Directives of Cache-Control that give seconds; of both, the first is what holds for many. */
 const AGES = [/(?:^|,)\s*s-maxage\s*=\s*"?([^",\s]*)/i, /(?:^|,)\s*max-age\s*=\s*"?([^",\s]*)/i]
 
 /** Whether nothing says that an answer is for one asker, or must be asked for anew (RFC 9111, 5.2.2). */
 function isForAll(headers: NodeJS.Dict<string | string[]>): boolean {
-  const control = String(headers['cache-control'] ?? '')
-  if (String(headers.vary ?? '').includes('*') || /no-store|no-cache|private/i.test(control))
+  const { 'cache-control': cacheControl, vary } = headers
+  if (cacheControl === undefined && vary === undefined) return true
+  const control = String(cacheControl ?? '')
+  if (String(vary ?? '').includes('*') || /no-store|no-cache|private/i.test(control))
     return false
   const [seconds = Infinity] = AGES.flatMap((age) => age.exec(control)?.slice(1) ?? [])
   return Number(seconds) > 0
@@ -70,15 +78,15 @@ class Callers extends EventEmitter {
     const [first] = this.#waiting
     if (this.#waiting.size === 1) first?.done(null, answer)
     else if (answer.body instanceof WholeBody) this.#answerAll(answer, answer.body)
-    else this.#answerOnceRead(answer)
+    else this.#answerOnceRead(answer, answer.body)
   }
 
-  #answerAll(head: Head, { bytes, error }: WholeBody): void {
-    for (const { done } of this.#waiting) done(null, { ...head, body: new WholeBody(bytes, error) })
+  #answerAll({ statusCode, headers }: Head, body: WholeBody): void {
+    for (const { done } of this.#waiting) done(null, { statusCode, headers, body })
   }
 
   /** Of a short error. Not everybody gets to see what it says, so nobody is kept waiting for that. */
-  #answerOnceRead({ body, ...head }: Answer): void {
+  #answerOnceRead(head: Head, body: Readable): void {
     const slow = () => body.destroy(new OrderSourceFailure('slow', { wasSent: true }))
     const timer = setTimeout(slow, MOST_READING_MS)
     readWhole(body, (error, bytes) => {

@@ -1,4 +1,4 @@
-import { finished, Readable } from 'node:stream'
+import { finished, type Readable } from 'node:stream'
 
 /** Bytes up to which a body is read whole before any of it goes on. */
 export const SHORT = 64 * 1024
@@ -6,27 +6,19 @@ export const SHORT = 64 * 1024
 /** How long a body is read that may not be wanted, ms. */
 export const MOST_READING_MS = 1_000
 
-/**
- * A body that has been read already. Whoever knows it takes its bytes, whoever does not can read it;
- * one that broke off breaks off again.
- */
-export class WholeBody extends Readable {
+/** A body that has been read already, or has broken off; being no stream, it costs next to nothing. */
+export class WholeBody {
   readonly bytes: Buffer
   readonly error: Error | null
 
   constructor(bytes: Buffer, error: Error | null) {
-    super()
     this.bytes = bytes
     this.error = error
   }
 
-  override _read(): void {
-    if (this.error !== null) {
-      this.destroy(this.error)
-      return
-    }
-    this.push(this.bytes)
-    this.push(null)
+  /** The relay destroys the bodies that nobody waits for any more. */
+  destroy(): void {
+    // Nothing is left to be given up.
   }
 }
 
