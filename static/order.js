@@ -148,4 +148,6 @@ document.addEventListener(
 )
 document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
   if (focusedBefore.has(ctx) && !isFocused()) byId('order-title')?.focus({ preventScroll: true })
+  // Why nothing was done stands on top, and what was pressed may be far below.
+  if (ctx.response?.status >= 400) byId('notice')?.scrollIntoView({ block: 'nearest' })
 })

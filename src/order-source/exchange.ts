@@ -4,9 +4,10 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { isUnsafe } from '../plugins/provenance.js'
-import type { Problem } from '../plugins/problem.js'
+import { Problem } from '../plugins/problem.js'
 import type { CircuitBreaker } from './circuit-breaker.js'
 import { failureOf, isLostConnection, OrderSourceFailure } from './failure.js'
+import { SHORT } from './whole-body.js'
 
 type Controller = Dispatcher.DispatchController
 type Handler = Dispatcher.DispatchHandler
@@ -45,6 +46,14 @@ export function callerIn(headers: unknown): EventEmitter | null {
   return caller instanceof EventEmitter ? caller : null
 }
 
+/** Ends that say nothing of whether the order source is well */
+const SAYING_NOTHING = ['cancelled', 'refused', 'closed early']
+
+function announcedLength(headers: unknown): number {
+  const isNamed = typeof headers === 'object' && headers !== null && 'content-length' in headers
+  return isNamed ? Number(headers['content-length']) : Infinity
+}
+
 const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304
 
 /**
@@ -58,6 +67,10 @@ export class Exchange implements Handler, Controller {
   readonly #send: (handler: Handler) => void
   readonly #handler: Handler
   readonly #mayRetry: boolean
+  /** What is sent as it comes */
+  readonly #body: Readable | null
+  /** Whether an answer may begin, and the connection end, before all of the body is there */
+  readonly #isLong: boolean
   readonly #startedAt = performance.now()
   #controller: Controller | null = null
   #timer: NodeJS.Timeout | undefined
@@ -78,6 +91,8 @@ export class Exchange implements Handler, Controller {
     this.#send = send
     this.#handler = handler
     this.#mayRetry = !isUnsafe(method) && method !== 'OPTIONS'
+    this.#body = body instanceof Readable ? body : null
+    this.#isLong = this.#body !== null && !(announcedLength(headers) <= SHORT)
     const { breaker, timeoutMs, wholeTimeoutMs } = settings
     if (!breaker.admits()) {
       const headers = { 'retry-after': String(breaker.retryAfter()) }
@@ -85,12 +100,10 @@ export class Exchange implements Handler, Controller {
       return
     }
     // However long the caller takes to send a body, the order source has its time after that.
-    this.#timeOutAfter(body instanceof Readable ? wholeTimeoutMs : timeoutMs)
-    if (body instanceof Readable) {
-      body.once('end', () => {
-        if (this.#status === 0) this.#timeOutAfter(timeoutMs)
-      })
-    }
+    this.#timeOutAfter(this.#body === null ? timeoutMs : wholeTimeoutMs)
+    this.#body?.once('end', () => {
+      if (this.#status === 0) this.#timeOutAfter(timeoutMs)
+    })
     callerIn(headers)?.once('close', () => {
       if (this.#hasEnded) return
       this.#fail(new OrderSourceFailure('cancelled', { wasSent: this.#wasSent }))
@@ -168,12 +181,19 @@ export class Exchange implements Handler, Controller {
   onResponseError(_controller: Controller | undefined, error: Error): void {
     if (this.#hasEnded) return
     const known = failureOf(error, this.#wasSent)
-    const isCut = this.#status !== 0 && isLostConnection(known)
-    const failure = isCut ? new OrderSourceFailure('unusable', { wasSent: true }) : known
+    const failure = isLostConnection(known) ? this.#lost(known) : known
     const { breaker } = this.#settings
     const again = this.#mayRetry && this.#status === 0 && this.#retries < RETRIES
     if (again && isLostConnection(failure) && !breaker.isOpen()) void this.#sendAgain()
     else this.#fail(failure)
+  }
+
+  /** What it means that the connection is lost. */
+  #lost(known: Problem): Problem {
+    const wasSent = this.#wasSent
+    if (this.#status !== 0) return new OrderSourceFailure('unusable', { wasSent })
+    // Who refuses a long body by its head need not read it, and then a reset overtakes the refusal.
+    return wasSent && this.#isLong ? new OrderSourceFailure('closed early', { wasSent }) : known
   }
 
   async #sendAgain(): Promise<void> {
@@ -204,7 +224,14 @@ export class Exchange implements Handler, Controller {
     // The answer has begun in time; then the whole of it has its time too.
     const leftMs = this.#settings.wholeTimeoutMs - (performance.now() - this.#startedAt)
     if (this.#status !== 0 && leftMs > 0) this.#timeOutAfter(leftMs)
+    else if (this.#waitsForCaller()) this.#fail(new Problem(408, 'The body comes too slowly.'))
     else this.#fail(new OrderSourceFailure('slow', { wasSent: this.#wasSent }))
+  }
+
+  /** Whether the order source has taken all there is of the body, and it is not all. */
+  #waitsForCaller(): boolean {
+    const body = this.#body
+    return this.#wasSent && body !== null && !body.readableEnded && body.readableLength === 0
   }
 
   #fail(failure: Problem): void {
@@ -223,7 +250,7 @@ export class Exchange implements Handler, Controller {
   #tellBreaker(kind: string): void {
     const { breaker } = this.#settings
     if (kind === 'resting') return
-    if (kind === 'cancelled' || kind === 'refused') breaker.ended()
+    if (SAYING_NOTHING.includes(kind)) breaker.ended()
     else breaker.failed()
   }
 

@@ -5,6 +5,10 @@ const FAILURES = {
   unreachable: [502, 'The order source cannot be reached.'],
   resting: [502, 'The order source has not answered lately: try again in a few seconds.'],
   slow: [504, 'The order source takes too long to answer.'],
+  'closed early': [
+    502,
+    'The order source ended the connection without an answer: it may take no body of this length.',
+  ],
   unusable: [502, 'The order source gave an answer that cannot be handed on.'],
   'too large': [502, 'The order source gave an answer that is too large to be handed on.'],
   'token refused': [502, 'The order source does not accept the token of this service.'],

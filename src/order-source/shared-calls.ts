@@ -31,7 +31,7 @@ const isQuestion = ({ headers }: Call): boolean =>
 function textOf({ path, headers }: Call): string {
   let text = path
   for (const [name, value] of Object.entries(headers as IncomingHttpHeaders)) {
-    if (name !== 'x-request-id') text += `\n${name}: ${value}`
+    if (name !== 'x-request-id') text += `\n${name}: ${String(value)}`
   }
   return text
 }
@@ -44,8 +44,7 @@ function isForAll(headers: NodeJS.Dict<string | string[]>): boolean {
   const { 'cache-control': cacheControl, vary } = headers
   if (cacheControl === undefined && vary === undefined) return true
   const control = String(cacheControl ?? '')
-  if (String(vary ?? '').includes('*') || /no-store|no-cache|private/i.test(control))
-    return false
+  if (String(vary ?? '').includes('*') || /no-store|no-cache|private/i.test(control)) return false
   const [seconds = Infinity] = AGES.flatMap((age) => age.exec(control)?.slice(1) ?? [])
   return Number(seconds) > 0
 }

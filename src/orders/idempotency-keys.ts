@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isObject } from '../validation/is-object.js'
+import { firstVersion } from './order-changes.js'
+import type { NewOrder } from './order.js'
 
 /** Fields of the same names and values are the same, in whatever order they come. */
 const sorted = (_name: string, value: unknown): unknown =>
@@ -10,6 +12,16 @@ const sorted = (_name: string, value: unknown): unknown =>
 /** How long it is known which order was entered with a key, ms. */
 export const KEYS_LAST_MS = 30 * 24 * 60 * 60 * 1000
 
-/** What tells requests apart by what they ask for; the same in any process. */
-export const digest = (value: unknown): string =>
+const digest = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value, sorted)).digest('base64url')
+
+/** A key as it is kept: everybody has keys of their own. */
+export const keyDigest = (key: string, by: string): string => digest([by, key])
+
+const SOME_TIME = '2000-01-01T00:00:00Z'
+
+/**
+ * What tells orders to be entered apart, the same in any process. What is left to the defaults is
+ * the same as where they are spelt out.
+ */
+export const orderDigest = (given: NewOrder): string => digest(firstVersion(given, SOME_TIME))

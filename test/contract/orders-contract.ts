@@ -235,6 +235,12 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
       { status: 201, body: { id: '1' } },
       'in whatever order its fields come',
     )
+    const spelt = newOrder({ status: 'pending', notes: '', vesselName: null, imoNumber: null })
+    t.match(
+      await call('POST', ORDERS, spelt, { 'idempotency-key': 'k1' }),
+      { status: 201, body: { id: '1' } },
+      'with the defaults spelt out',
+    )
     const other = await call('POST', ORDERS, newOrder({ co2eKg: 1 }), { 'idempotency-key': 'k1' })
     t.equal(other.status, 422)
     t.match(other.body.errors, [{ path: 'Idempotency-Key' }])

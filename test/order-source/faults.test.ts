@@ -497,6 +497,52 @@ t.test('a caller who sends slowly does not use up the order source’s time', as
   t.equal(upstream.requests.at(-1)?.body, '12121212')
 })
 
+t.test('callers who send too slowly are told so, and do not make it stay away', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const { url, bearer, call } = await startRelay(t, upstream.url)
+  const sendSlowly = () =>
+    new Promise<Wire>((resolve, reject) => {
+      const path = `${url}${MOUNT}/offset-orders`
+      const request = httpRequest(path, { method: 'POST', headers: bearer }, (response) => {
+        const parts: Buffer[] = []
+        response.on('data', (part: Buffer) => parts.push(part))
+        response.on('end', () => {
+          clearInterval(timer)
+          request.destroy()
+          const { statusCode = 0, headers } = response
+          resolve({ status: statusCode, headers, body: Buffer.concat(parts) })
+        })
+      })
+      request.on('error', reject)
+      const timer = setInterval(() => request.write('12'), TIMEOUT_MS / 4)
+    })
+  for (const answer of await Promise.all(Array.from({ length: 6 }, sendSlowly))) {
+    t.equal(answer.status, 408)
+    t.equal(detailOf(answer), 'The body comes too slowly.')
+  }
+  t.equal((await call()).status, 200)
+})
+
+t.test('one that resets the connection on a long body is told from one that is away', async (t) => {
+  const upstream = await rawUpstream(t, (socket, _call, text) => {
+    if (text.startsWith('GET')) socket.end(OK)
+    else socket.resetAndDestroy()
+  })
+  const { url, bearer, call } = await startRelay(t, upstream.url)
+  const kilobytes = [100, 1_000, 8_000]
+  for (const [index, size] of [...kilobytes, ...kilobytes].entries()) {
+    const answer = await wire(`${url}${MOUNT}/offset-orders`, {
+      method: 'POST',
+      headers: { ...bearer, ...(index < 3 ? {} : { 'transfer-encoding': 'chunked' }) },
+      body: Buffer.alloc(size * 1000),
+    })
+    t.equal(answer.status, 502)
+    t.match(detailOf(answer), /ended the connection without an answer: .* body of this length/)
+  }
+  t.equal((await call()).status, 200, 'others are served')
+  t.equal(detailOf(await call('POST')), 'The order source cannot be reached.', 'as told of others')
+})
+
 // An order source that stays away
 
 t.test('one that stays away costs nothing, until it is back', async (t) => {

@@ -271,7 +271,7 @@ t.test('several orders change together, and each refusal is told', async (t) => 
       'CW-000005 is refunded, and can only be cancelled ' +
       'CW-000006 is cancelled, and can only become pending ' +
       'Order 999 is no longer there ' +
-      'CW-000003 was changed by somebody else in the meantime',
+      'CW-000003 has changed in the meantime',
   )
   t.same(rows(answer).slice(0, 2), ['CW-000001', 'CW-000002'], 'the list is the one it was')
   t.equal(rows(answer).length, 50)
@@ -303,6 +303,50 @@ t.test('several orders change together, and each refusal is told', async (t) => 
   )
   t.match(summary(paid), /processing, and can only become fulfilled or refunded, or be cancelled/)
   t.match(summary(paid), /fulfilled, and can only become refunded, or be cancelled/)
+})
+
+/** What the form beside what was done sends. */
+const undoForm = ({ text }: PageAnswer): URLSearchParams => {
+  const [form = ''] =
+    /<form(?=[^>]*>(?:<input[^>]*>)+<button class="quiet small">Undo)[^]*?<\/form>/.exec(text) ?? []
+  return new URLSearchParams(
+    [...form.matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+      name,
+      value.replaceAll('&amp;', '&'),
+    ]),
+  )
+}
+
+t.test('what was done to several is undone, save what others have changed since', async (t) => {
+  const { ann } = await start(t)
+  for (const [action, words] of [
+    ['fulfilled', /^3 orders are fulfilled now\./],
+    ['cancel', /^3 orders are cancelled now\./],
+  ] as const) {
+    const before = await Promise.all([1, 2, 3].map((id) => orderOf(ann, id)))
+    const form = new URLSearchParams([
+      ...before.map(({ id, version }): [string, string] => ['order', `${id}:${version}`]),
+      ['action', action],
+      ['list', 'sort=orderNumber&pageSize=50'],
+    ])
+    const done = await ann.post(`${LIST}/several`, form)
+    t.match(summary(done), words)
+    const undo = undoForm(done)
+    const other = await ann.call('PATCH', '/api/admin/orders/3', { notes: `since ${action}` })
+    const undone = await ann.post(`${LIST}/several`, undo)
+    t.match(
+      summary(undone),
+      /^2 orders are as before again\. 1 order was left as it is: CW-000003 has changed in the meantime$/,
+    )
+    t.same([...undoForm(undone)], [], 'an Undo is not undone')
+    t.equal(rows(undone).length, 50, 'the list is the one it was')
+    for (const { id, status, version } of before.slice(0, 2)) {
+      t.match(await orderOf(ann, Number(id)), { status, version: Number(version) + 2 }, `order ${id}`)
+    }
+    t.match(await orderOf(ann, 3), { status: other.status, version: other.version })
+    t.match(summary(await ann.post(`${LIST}/several`, undo)), /^3 orders were left as they are:/)
+    await ann.call('POST', '/api/admin/orders/3/restore')
+  }
 })
 
 t.test('one chosen twice is changed once', async (t) => {
@@ -363,7 +407,7 @@ t.test('cancelling several asks first, and does it then', async (t) => {
   t.equal(
     summary(done),
     '1 order is cancelled now. 2 orders were left as they are: ' +
-      'CW-000002 was changed by somebody else in the meantime Order 999 is no longer there',
+      'CW-000002 has changed in the meantime Order 999 is no longer there',
   )
   t.same(chips(done), ['Search customer'])
   t.match(await orderOf(ann, 1), { status: 'cancelled', version: 2 })

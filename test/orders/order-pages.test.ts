@@ -436,6 +436,22 @@ t.test('what is sent once more, as its answer was lost, is told as done', async 
   })
 })
 
+t.test('what a colleague has done meanwhile is told as theirs, and not undone', async (t) => {
+  const { ann, ben } = await startReaders(t)
+  for (const [path, fields, words] of [
+    ['status', { status: 'fulfilled' }, /Status from Pending to → Fulfilled colleague@example/],
+    ['cancel', {}, /Status from Pending to → Cancelled colleague@example/],
+  ] as const) {
+    const { id } = await enter(ann)
+    const page = `/admin/orders/${id}`
+    await ben.post(`${page}/${path}`, { version: '1', ...fields })
+    const late = await ann.post(`${page}/${path}`, { version: '1', ...fields }, HTMX)
+    t.equal(late.status, 412, path)
+    t.match(seen(late), words)
+    t.notMatch(seen(late), /Undo/)
+  }
+})
+
 t.test('a move is undone as long as nothing has come after it', async (t) => {
   const { ann, ben } = await startReaders(t)
   const { id } = await enter(ann, { status: 'fulfilled' })

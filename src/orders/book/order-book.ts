@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { digest, KEYS_LAST_MS } from '../idempotency-keys.js'
+import { keyDigest, KEYS_LAST_MS, orderDigest } from '../idempotency-keys.js'
 import type { NewOrder, Order, OrderChanges } from '../order.js'
 import {
   cancelledOrder,
@@ -260,8 +260,8 @@ export function openOrderBook(options: Options) {
      * that is there already.
      */
     create(given: NewOrder, by: string, idempotencyKey?: string): Promise<CreateOutcome> {
-      const key = idempotencyKey === undefined ? null : digest([by, idempotencyKey])
-      const request = digest(given)
+      const key = idempotencyKey === undefined ? null : keyDigest(idempotencyKey, by)
+      const request = orderDigest(given)
       return writing((): CreateOutcome => {
         const now = Date.now()
         if (key !== null) {

@@ -1,5 +1,5 @@
 import type { ChangeContext, ChangeOutcome, CreateOutcome } from '../book/order-book.js'
-import { digest } from '../idempotency-keys.js'
+import { keyDigest, orderDigest } from '../idempotency-keys.js'
 import { cancelledOrder, changedOrder, undoneOrder } from '../order-changes.js'
 import type { NewOrder, OrderChanges } from '../order.js'
 import { steppedOrder, type Placement } from '../placement/placement.js'
@@ -44,9 +44,9 @@ export function orderWrites({ requireWritable, onMisfit, onUnnumbered, ...store 
   }
 
   function enterOnce(given: NewOrder, by: string, idempotencyKey?: string): Promise<CreateOutcome> {
-    const request = digest(given)
+    const request = orderDigest(given)
     if (idempotencyKey === undefined) return enter({ given, by, key: null, request })
-    const key = digest([by, idempotencyKey])
+    const key = keyDigest(idempotencyKey, by)
     return keysInLine(key, () => enter({ given, by, key, request }))
   }
 

@@ -15,7 +15,8 @@ export interface Chosen {
   version: number
 }
 
-export type BulkAction = { kind: 'cancel' } | { kind: 'status'; status: LiveStatus }
+export type BulkAction =
+  { kind: 'cancel' } | { kind: 'undo' } | { kind: 'status'; status: LiveStatus }
 
 /** What became of several orders. */
 export interface BulkOutcome {
@@ -33,9 +34,9 @@ export function readChosen(given: unknown): Chosen[] {
   })
 }
 
-/** What is to be done with them: `cancel`, or a status; `null` for anything else. */
+/** What is to be done with them: `cancel`, `undo`, or a status; `null` for anything else. */
 export function readAction(given: unknown): BulkAction | null {
-  if (given === 'cancel') return { kind: 'cancel' }
+  if (given === 'cancel' || given === 'undo') return { kind: given }
   const status = liveStatus(given)
   return status === undefined ? null : { kind: 'status', status }
 }
@@ -45,14 +46,14 @@ const either = (words: string[]): string =>
 
 /** Whether an order that has changed since is what it was to become, such as by the same form. */
 const isSoAlready = ({ status }: Order, action: BulkAction): boolean =>
-  status === (action.kind === 'cancel' ? 'cancelled' : action.status)
+  status === (action.kind === 'status' ? action.status : 'cancelled') && action.kind !== 'undo'
 
 function refusal(outcome: ChangeOutcome): string | null {
   switch (outcome.outcome) {
     case 'no such order':
       return 'is no longer there'
     case 'stale':
-      return 'was changed by somebody else in the meantime'
+      return 'has changed in the meantime'
     case 'no such move': {
       const { order, moves } = outcome
       const now = STATUS_NAMES[order.status].toLowerCase()
@@ -95,9 +96,9 @@ export async function changeSeveral(
     outcomes.refused.push({ id, order: book.get(id), reason })
   }
   const change = (id: string, context: ChangeContext): Promise<ChangeOutcome> =>
-    action.kind === 'cancel'
-      ? book.cancel(id, context)
-      : book.change(id, { status: action.status }, context)
+    action.kind === 'status'
+      ? book.change(id, { status: action.status }, context)
+      : book[action.kind](id, context)
 
   const givesUp = performance.now() + longestMs
   let isOver = false

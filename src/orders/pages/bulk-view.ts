@@ -1,12 +1,27 @@
-import type { BulkOutcome } from './bulk-changes.js'
+import type { BulkAction, BulkOutcome } from './bulk-changes.js'
+import { STATUS_NAMES } from './order-words.js'
 
 const several = (count: number): string => (count === 1 ? '1 order' : `${count} orders`)
 const are = (count: number): string => (count === 1 ? 'is' : 'are')
 
-/** What became of several orders, in words; the refused ones each with its reason. */
-export function bulkSummary({ done, unchanged, refused }: BulkOutcome, becomes: string) {
+/** What orders are once that was done. */
+function doneWith(action: BulkAction): string {
+  if (action.kind === 'undo') return 'as before again'
+  return action.kind === 'cancel'
+    ? 'cancelled now'
+    : `${STATUS_NAMES[action.status].toLowerCase()} now`
+}
+
+/**
+ * What became of several orders, in words; the refused ones each with its reason, and the way back
+ * for those that were changed.
+ *
+ * @param list the list they were chosen from, as the query of its address
+ */
+export function bulkSummary(outcome: BulkOutcome, action: BulkAction, list: string) {
+  const { done, unchanged, refused } = outcome
   const parts = [
-    done.length > 0 ? `${several(done.length)} ${are(done.length)} ${becomes} now.` : '',
+    done.length > 0 ? `${several(done.length)} ${are(done.length)} ${doneWith(action)}.` : '',
     unchanged.length > 0
       ? `${several(unchanged.length)} ${unchanged.length === 1 ? 'was' : 'were'} so already.`
       : '',
@@ -20,5 +35,19 @@ export function bulkSummary({ done, unchanged, refused }: BulkOutcome, becomes: 
       orderNumber: order?.orderNumber ?? `Order ${id}`,
       reason,
     })),
+    undo:
+      done.length === 0 || action.kind === 'undo'
+        ? null
+        : {
+            action: '/admin/orders/several',
+            target: '#orders',
+            swap: 'innerMorph',
+            sync: '#orders:drop',
+            fields: [
+              ...done.map(({ id, version }) => ({ name: 'order', value: `${id}:${version}` })),
+              { name: 'list', value: list },
+              { name: 'action', value: 'undo' },
+            ],
+          },
   }
 }

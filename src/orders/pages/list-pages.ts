@@ -71,11 +71,15 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
       { page: 'orders/orders', fragment: 'orders/_orders-parts' },
       { administrator: reply.request.administrator, list, success },
     )
-  const nothingChosen = { text: 'Choose orders first, and what to do with them.', refused: [] }
+  const nothingChosen = {
+    text: 'Choose orders first, and what to do with them.',
+    refused: [],
+    undo: null,
+  }
 
   app.post<{ Body: Fields | undefined }>('/admin/orders/several', async (request, reply) => {
     const { administrator, body = {} } = request
-    const { chosen, fields } = readSeveral(body)
+    const { chosen, address, fields } = readSeveral(body)
     const action = readAction(body.action)
     if (action === null || chosen.length === 0) {
       // Who keeps orders, or has not said what to do with them, still has them chosen.
@@ -85,10 +89,7 @@ const pages: FastifyPluginAsync<{ book: OrderBook }> = async (app, { book }) => 
       return showSeveral(reply, list, summary)
     }
     const outcome = await changeSeveral(book, chosen, action, administrator.email)
-    const summary = bulkSummary(
-      outcome,
-      action.kind === 'cancel' ? 'cancelled' : STATUS_NAMES[action.status].toLowerCase(),
-    )
+    const summary = bulkSummary(outcome, action, address)
     const refused = outcome.refused.map(({ id }) => id)
     const list = await listFor(request, fields, refused)
     return showSeveral(reply, list, summary)

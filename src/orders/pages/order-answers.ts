@@ -42,7 +42,10 @@ export function orderAnswers(book: OrderBook, placing: Placing | null) {
     undo: canUndo(code, order)
       ? {
           action: placeUrl(readPlace(request.query), `/admin/orders/${order.id}/restore`),
-          version: order.version,
+          target: '#messages',
+          swap: 'innerHTML',
+          sync: '#order:drop',
+          fields: [{ name: 'version', value: order.version }],
         }
       : null,
   })

@@ -2,11 +2,11 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import adminPages from '../../plugins/admin-pages.js'
 import type { ChangeContext, OrderBook } from '../book/order-book.js'
 import type { HistoryEntry } from '../book/order-records.js'
-import type { FieldChange } from '../order.js'
+import type { FieldChange, Order } from '../order.js'
 import { editFormOf, isEditGroup, readEditForm, versionIn } from './edit-form.js'
 import { placeUrl, readPlace } from './list-place.js'
 import { orderAnswers, type OrderRequest, type OrderRoute } from './order-answers.js'
-import { liveStatus } from '../order-status.js'
+import { liveStatus, type OrderStatus } from '../order-status.js'
 import { orderView, refusedMove } from './order-view.js'
 import type { Placing } from '../placement/placing.js'
 import { saveEdit } from './save-edit.js'
@@ -21,6 +21,19 @@ const moveOf = (history: readonly HistoryEntry[], version: number): FieldChange 
   history
     .find((entry) => entry.version === version)
     ?.changes.find(({ field }) => field === 'status')
+
+/**
+ * Whether a move of that version is the one that the same person asks for once more, such as where
+ * the answer to a form was lost. What somebody else did is told as theirs.
+ */
+function isRepeat(
+  order: Order,
+  history: readonly HistoryEntry[],
+  { by, version, to }: { by: string; version: number; to: OrderStatus },
+): boolean {
+  const next = history.find((entry) => entry.version === version + 1)
+  return order.status === to && next?.by === by && moveOf(history, version + 1)?.to === to
+}
 
 /** The move right after a version, if it took the one before it back. */
 function moveBack(history: readonly HistoryEntry[], version: number): FieldChange | undefined {
@@ -101,8 +114,10 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
       case 'no such move':
         return show(request, reply.code(409), moved.order, { notice: refusedMove(moved.order, to) })
       case 'stale': {
-        // The answer to the same form may have been lost.
-        if (moved.order.status === to) return done(request, reply, moved.order, 'moved')
+        const asked = { by: request.administrator.email, version, to }
+        if (isRepeat(moved.order, book.history(id) ?? [], asked)) {
+          return done(request, reply, moved.order, 'moved')
+        }
         const notice = overtaken(request, moved.order, version)
         return show(request, reply.code(412), moved.order, { notice })
       }
@@ -138,11 +153,13 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
   })
 
   app.post<OrderRoute>('/admin/orders/:id/cancel', async (request, reply) => {
+    const { id } = request.params
     const version = versionIn(request.body ?? {})
-    const cancelled = await book.cancel(request.params.id, contextOf(request, version))
+    const cancelled = await book.cancel(id, contextOf(request, version))
     if (cancelled.outcome === 'no such order') return missing(reply)
     const { order } = cancelled
-    if (cancelled.outcome === 'stale' && order.status !== 'cancelled') {
+    const asked = { by: request.administrator.email, version, to: 'cancelled' } as const
+    if (cancelled.outcome === 'stale' && !isRepeat(order, book.history(id) ?? [], asked)) {
       const notice = overtaken(request, order, version)
       return show(request, reply.code(412), order, { notice })
     }
