@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { problemResponses } from '../plugins/problem.js'
+import { problemResponses, withHeaders } from '../plugins/problem.js'
 import { provenanceOf } from '../plugins/provenance.js'
 import { Credentials } from './credentials.js'
 import type { Login } from './login.js'
@@ -16,6 +16,8 @@ const LoginAnswer = Type.Object(
   },
   { title: 'Login', description: 'Logged in; a cookie is set as well' },
 )
+
+const SetCookie = Type.String({ description: 'The session, for browsers' })
 
 const SessionAnswer = Type.Object(
   { admin: Admin, expiresAt: ExpiresAt },
@@ -39,7 +41,10 @@ const routes: FastifyPluginAsyncTypebox<{ login: Login }> = async (app, { login 
         description:
           'Answers a token for integrations and sets the same as a cookie for browsers. Guesses are limited.',
         body: Credentials,
-        response: { 200: LoginAnswer, ...problemResponses },
+        response: {
+          200: withHeaders(LoginAnswer, { 'Set-Cookie': SetCookie }),
+          ...problemResponses,
+        },
       },
     },
     async (request, reply) => {
@@ -59,7 +64,10 @@ const routes: FastifyPluginAsyncTypebox<{ login: Login }> = async (app, { login 
       schema: {
         tags: ['Administrators'],
         summary: 'Log out: the token is worthless from then on',
-        response: { 204: Type.Null({ description: 'Logged out' }), ...problemResponses },
+        response: {
+          204: withHeaders(Type.Null({ description: 'Logged out' }), { 'Set-Cookie': SetCookie }),
+          ...problemResponses,
+        },
       },
     },
     async (_request, reply) => {

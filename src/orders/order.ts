@@ -26,6 +26,7 @@ const MOST_AMOUNT_MINOR = 1_000_000_000_000
 export const StatusSchema = oneOf<OrderStatus>(ORDER_STATUSES, { description: 'Where it stands' })
 
 const LiveStatusSchema = oneOf<LiveStatus>(LIVE_STATUSES, {
+  'x-message': `must be one of ${LIVE_STATUSES.join(', ')}; an order is cancelled by DELETE`,
   description: 'Where it stands; an order is cancelled by DELETE',
 })
 
@@ -195,26 +196,26 @@ export const ImportedOrder = Type.Object(
 )
 export type ImportedOrder = Static<typeof ImportedOrder>
 
+const changeableFields = {
+  status: LiveStatusSchema,
+  customerName,
+  customerEmail,
+  vesselName: nullable(VesselName),
+  imoNumber: nullable(ImoNumber),
+  co2eKg,
+  amountMinor,
+  currency: Currency,
+  orderSourceId: nullable(orderSourceId),
+  notes,
+}
+
 /** What an administrator may change of an order. */
-export const OrderChanges = Type.Partial(
-  Type.Object({
-    status: LiveStatusSchema,
-    customerName,
-    customerEmail,
-    vesselName: nullable(VesselName),
-    imoNumber: nullable(ImoNumber),
-    co2eKg,
-    amountMinor,
-    currency: Currency,
-    orderSourceId: nullable(orderSourceId),
-    notes,
-  }),
-  {
-    title: 'Changes of an order',
-    additionalProperties: false,
-    examples: [{ status: 'paid', notes: 'Paid by bank transfer' }],
-  },
-)
+export const OrderChanges = Type.Partial(Type.Object(changeableFields), {
+  title: 'Changes of an order',
+  additionalProperties: false,
+  'x-fixed': Object.keys(Order.properties).filter((name) => !(name in changeableFields)),
+  examples: [{ status: 'paid', notes: 'Paid by bank transfer' }],
+})
 export type OrderChanges = Static<typeof OrderChanges>
 
 /** One field of an order, before and after. */

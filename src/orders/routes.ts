@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type, type TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { invalidInput, Problem, problemResponses } from '../plugins/problem.js'
+import { invalidInput, Problem, problemResponses, withHeaders } from '../plugins/problem.js'
 import type { ChangeContext, ChangeOutcome, OrderBook } from './book/order-book.js'
 import { etagOf, versionsOf } from './if-match.js'
 import { ListQuery } from './list-query.js'
@@ -31,11 +31,6 @@ const ETag = Type.String({ description: 'The version of the order, for If-Match'
 const Location = Type.String({ description: 'Where the order is' })
 const Link = Type.String({ description: 'The first, previous, next and last page (RFC 8288)' })
 
-/** An answer's schema with the headers that go along, for the documentation. */
-const withHeaders = <S extends TSchema>(schema: S, headers: Record<string, TSchema>): S => ({
-  ...schema,
-  headers,
-})
 const OrderAnswer = withHeaders(Order, { ETag })
 
 const History = Type.Object(

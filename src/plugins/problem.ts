@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { Type, type Static } from '@sinclair/typebox'
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { FieldError } from '../validation/field-errors.js'
 
 /** RFC 9457 problem details, as every error under /api is answered. */
@@ -15,21 +15,41 @@ export const ProblemDetails = Type.Object(
         description: 'Each wrong field, all of them at once',
       }),
     ),
+    possibleStatuses: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Of a move that there is not (409): those that there are',
+      }),
+    ),
   },
   { title: 'Problem', additionalProperties: true },
 )
 export type ProblemDetails = Static<typeof ProblemDetails>
 
-const asProblem = (description: string) => ({
+const asProblem = (description: string, headers: Record<string, TSchema>) => ({
   description,
+  headers: {
+    'X-Request-Id': Type.String({ description: 'The same as requestId' }),
+    'Retry-After': Type.String({ description: 'Seconds after which to try again, where it helps' }),
+    ...headers,
+  },
   content: { 'application/problem+json': { schema: ProblemDetails } },
 })
 
 /** What any route under /api may answer besides its result, for its `response` schema. */
 export const problemResponses = {
-  '4xx': asProblem('The request cannot be served; `errors` names each wrong field'),
-  '5xx': asProblem('Something behind the service failed'),
+  '4xx': asProblem('The request cannot be served; `errors` names each wrong field', {
+    'WWW-Authenticate': Type.String({ description: 'Of 401: Bearer' }),
+    Allow: Type.String({ description: 'Of 405: the methods that there are' }),
+    ETag: Type.String({ description: 'Of 412: the version that is there now' }),
+  }),
+  '5xx': asProblem('Something behind the service failed', {}),
 }
+
+/** An answer's schema with the headers that go along, for the documentation. */
+export const withHeaders = <S extends object>(schema: S, headers: Record<string, TSchema>): S => ({
+  ...schema,
+  headers,
+})
 
 /** How much is done of what has to be done first; nothing of nothing where that is not known yet. */
 export interface Progress {

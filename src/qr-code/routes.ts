@@ -1,5 +1,6 @@
 import accepts from '@fastify/accepts'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
 import { ADMINISTRATORS_ONLY } from '../plugins/closed-area.js'
 import { invalidInput, problemResponses } from '../plugins/problem.js'
@@ -45,6 +46,11 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
         response: {
           200: {
             description: 'The code',
+            headers: {
+              'Content-Disposition': Type.String({
+                description: 'Of a picture: a name to keep it under',
+              }),
+            },
             content: {
               'application/json': { schema: QrCodeAnswer },
               [SVG]: { schema: { type: 'string' } },

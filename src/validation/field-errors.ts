@@ -57,24 +57,47 @@ function stepsTo(error: ErrorObject): string[] {
   return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
+/** What a schema itself says of values that it does not take; `undefined` where it says nothing. */
+function said({ parentSchema }: ErrorObject): string | undefined {
+  const message = (parentSchema as Record<string, unknown> | undefined)?.['x-message']
+  return typeof message === 'string' ? message : undefined
+}
+
 /** What a format says of a value that is not of it; `undefined` where it says nothing. */
-function formatFault({ params, parentSchema, data }: ErrorObject): string | undefined {
+function formatFault(error: ErrorObject): string | undefined {
+  const { params, data } = error
   const fault = typeof data === 'string' ? FORMAT_FAULTS[String(params.format)]?.(data) : undefined
-  const said = (parentSchema as Record<string, unknown> | undefined)?.['x-message']
-  return fault ?? (typeof said === 'string' ? said : undefined)
+  return fault ?? said(error)
+}
+
+/** That a field is known, though not to be given here; `undefined` where it is not known. */
+function fixedFault({ params, parentSchema }: ErrorObject): string | undefined {
+  const fixed = (parentSchema as Record<string, unknown> | undefined)?.['x-fixed']
+  const { additionalProperty } = params as { additionalProperty?: string }
+  return Array.isArray(fixed) && fixed.includes(additionalProperty)
+    ? 'cannot be changed'
+    : undefined
 }
 
 /** A number such as 1e999 is beyond what numbers can be, so beyond any limit. */
-function boundlessFault({ keyword, data, parentSchema }: ErrorObject): string | undefined {
-  if (keyword !== 'type' || (data !== Infinity && data !== -Infinity)) return undefined
+function boundlessFault({ data, parentSchema }: ErrorObject): string | undefined {
+  if (data !== Infinity && data !== -Infinity) return undefined
   const limits = parentSchema as Record<string, unknown> | undefined
   const name = data > 0 ? 'maximum' : 'minimum'
   return limits?.[name] === undefined ? undefined : WORDS[name]?.({ limit: limits[name] })
 }
 
+/** Where there is more to say than the keyword's words */
+const FAULTS: Record<string, (error: ErrorObject) => string | undefined> = {
+  format: formatFault,
+  enum: said,
+  type: boundlessFault,
+  additionalProperties: fixedFault,
+}
+
 function messageOf(error: ErrorObject): string {
-  const fault = error.keyword === 'format' ? formatFault(error) : boundlessFault(error)
   const words = WORDS[error.keyword]
+  const fault = FAULTS[error.keyword]?.(error)
   return fault ?? words?.(error.params as Record<string, unknown>) ?? error.message ?? 'is invalid'
 }
 

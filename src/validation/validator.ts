@@ -11,8 +11,8 @@ export interface Vocabulary {
 
 /**
  * An Ajv that knows a vocabulary, reports every error, and refuses what a schema does not know
- * instead of dropping it. A schema's `x-message` is what a person is told where its format
- * does not hold.
+ * instead of dropping it. A schema's `x-message` is what a person is told where its format or
+ * enum does not hold, and `x-fixed` names fields that are known, but not to be given.
  */
 export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
   const ajv = new Ajv({
@@ -26,7 +26,7 @@ export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
     strictRequired: false,
     ...options,
   })
-  ajv.addVocabulary(['x-message'])
+  ajv.addVocabulary(['x-message', 'x-fixed'])
   for (const [name, test] of Object.entries({ ...FORMATS, ...vocabulary.formats })) {
     ajv.addFormat(name, test)
   }

@@ -1009,6 +1009,27 @@ t.test('the headers that go with an order or a list are documented', async (t) =
   t.same(headersOf('/api/admin/orders', 'post', '201'), ['ETag', 'Location', AS_OF])
   for (const method of ['get', 'patch', 'delete'])
     t.same(headersOf(one, method, '200'), ['ETag', AS_OF])
+  t.same(headersOf('/api/admin/orders/export', 'get', '200'), ['Content-Disposition', AS_OF])
+  t.same(headersOf('/api/qr-code/generate', 'post', '200'), ['Content-Disposition'])
+  t.same(headersOf('/api/admin/login', 'post', '200'), ['Set-Cookie'])
+  t.same(headersOf('/api/admin/logout', 'post', '204'), ['Set-Cookie'])
+
+  // What refusals have beyond what every answer has stands in the document.
+  const { headers } = await fetch(`${url}/api/calculators`)
+  const usual = new Set(['content-length', ...headers.keys()])
+  const limited = await startApp(t, { RATE_LIMIT_PER_MINUTE: '1' })
+  await fetch(limited.url)
+  for (const [status, answer] of [
+    [401, await fetch(`${url}/api/admin/orders`)],
+    [405, await fetch(`${url}/api/admin/login`)],
+    [429, await fetch(`${limited.url}/api/calculators`)],
+  ] as const) {
+    t.equal(answer.status, status)
+    const known = headersOf('/api/admin/login', 'post', '4XX').map((name) => name.toLowerCase())
+    const own = [...answer.headers.keys()].filter((name) => !usual.has(name))
+    t.ok(own.length > 0, `${status} has headers of its own`)
+    for (const name of own) t.ok(known.includes(name), `${status}: ${name}`)
+  }
 })
 
 t.test('what only administrators may do is marked so', async (t) => {

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
 import { problemResponses } from '../../plugins/problem.js'
 import { CONTENT_TYPES, ExportQuery } from './export-request.js'
 import type { SendOrders } from './send-orders.js'
@@ -19,6 +20,9 @@ const routes: FastifyPluginAsyncTypebox<{ sendOrders: SendOrders }> = async (
         response: {
           200: {
             description: 'The file',
+            headers: {
+              'Content-Disposition': Type.String({ description: 'The name to keep it under' }),
+            },
             content: {
               'text/csv': { schema: { type: 'string' } },
               [CONTENT_TYPES.xlsx]: { schema: { type: 'string', format: 'binary' } },
