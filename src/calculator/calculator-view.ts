@@ -19,20 +19,20 @@ export const CALCULATOR_NAMES: Record<CalculatorType, { title: string; summary: 
   custom: { title: 'Custom amount', summary: 'You know the kilograms or tonnes of CO₂e already.' },
 }
 
-/** What the fields are called, in their labels and away from them. */
+/** What the fields are called, in their labels and away from them; in the order of the forms. */
 export const FIELD_NAMES: Record<string, string> = {
-  fuelType: 'Fuel',
-  quantity: 'Quantity burnt',
-  unit: 'Unit',
   distance: 'Distance',
   distanceUnit: 'Unit of the distance',
   speedKn: 'Mean speed',
+  fuelType: 'Fuel',
+  quantity: 'Quantity burnt',
+  amount: 'Amount of CO₂e',
+  unit: 'Unit',
   consumption: 'Consumption of the engines',
   consumptionUnit: 'Unit of the consumption',
   referenceSpeedKn: 'Speed of that consumption',
   generatorLitresPerHour: 'Generators use',
   generatorHours: 'Generators ran for',
-  amount: 'Amount of CO₂e',
   description: 'What it stands for',
 }
 
@@ -58,6 +58,10 @@ const grouped = (message: string): string => message.replace(/(?<=\d),(?=\d{3})/
 
 const nameOf = (field: string): string => FIELD_NAMES[field] ?? field
 
+const PLACES = Object.keys(FIELD_NAMES)
+const inFormOrder = (fields: string[]): string[] =>
+  fields.toSorted((a, b) => PLACES.indexOf(a) - PLACES.indexOf(b))
+
 /** A name as it stands in a sentence; what is written in capitals stays so. */
 const inText = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
 
@@ -70,11 +74,11 @@ export function formView(form: CalculatorForm, nameMissing: boolean) {
     names: FIELD_NAMES,
     values: form.values,
     errors,
-    wrong: Object.entries(errors).map(([field, message]) => ({
+    wrong: inFormOrder(Object.keys(errors)).map((field) => ({
       field,
       name: nameOf(field),
-      message,
+      message: errors[field],
     })),
-    missing: form.missing.map((name) => inText(nameOf(name))),
+    missing: inFormOrder(form.missing).map((name) => inText(nameOf(name))),
   }
 }

@@ -58,7 +58,7 @@ function explainFaults(faults: FaultList): string {
 const CACHE_KIB = 16 * 1024
 
 /** The book that the service uses, waiting for other writers as no request would. */
-async function openBook() {
+async function openBook(): Promise<{ db: Database; where: string }> {
   const { DATA_DIR, TIME_ZONE, nocoDb } = await readConfiguration()
   if (nocoDb !== null) {
     throw new ConfigError([
@@ -71,7 +71,7 @@ async function openBook() {
   if (isNew) keepTimeZone(db, TIME_ZONE)
   db.pragma('busy_timeout = 60000')
   db.pragma(`cache_size = -${CACHE_KIB}`)
-  return db
+  return { db, where: `${path}${isNew ? ', a new order book' : ''}` }
 }
 
 /**
@@ -116,7 +116,7 @@ process.once('SIGINT', stop)
 /** The outcome, and the book to be closed. Ends the process where there is none. */
 async function imported() {
   try {
-    const db = await openBook()
+    const { db, where } = await openBook()
     const source =
       path === null ? process.stdin : createReadStream(path, { highWaterMark: 256 * 1024 })
     const outcome = await importOrders(db, source, {
@@ -126,7 +126,7 @@ async function imported() {
         progress.onPhase(phase)
       },
     })
-    return { db, outcome }
+    return { db, where, outcome }
   } catch (error) {
     progress.clear()
     return fail(`Nothing was imported. ${explain(error)}`)
@@ -134,12 +134,13 @@ async function imported() {
 }
 
 const begun = performance.now()
-const { db, outcome } = await imported()
+const { db, where, outcome } = await imported()
 if (!outcome.ok) {
   progress.clear()
   fail(explainFaults(outcome.faults))
 }
 progress.clear()
 const seconds = ((performance.now() - begun) / 1000).toFixed(1)
-process.stdout.write(`${orderCount(outcome.orders)} imported in ${seconds} s.\n`)
+// A DATA_DIR that was mistyped, or not given, would look like success otherwise.
+process.stdout.write(`${orderCount(outcome.orders)} imported in ${seconds} s into ${where}.\n`)
 await tidyUp(db)

@@ -132,7 +132,7 @@ t.test('a file of orders comes into the book, with what it leaves out', async (t
     `${HEADER},status,vesselName,imoNumber,notes\n${LINE},cancelled,Ever Given,imo 9811000,"a, ""b""\nc"\n${LINE},,,,\n`,
   )
   t.equal(code, 0, errors)
-  t.match(output, /^2 orders imported in \d+\.\d s\.\n$/)
+  t.match(output, /^2 orders imported in \d+\.\d s into .*orders\.db, a new order book\.\n$/)
   t.match(errors, /^Read 100 %, 2 orders$/m)
   const book = openBook(t, folder)
   const [one, two] = [book.get('1'), book.get('2')]

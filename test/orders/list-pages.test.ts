@@ -341,7 +341,11 @@ t.test('what was done to several is undone, save what others have changed since'
     t.same([...undoForm(undone)], [], 'an Undo is not undone')
     t.equal(rows(undone).length, 50, 'the list is the one it was')
     for (const { id, status, version } of before.slice(0, 2)) {
-      t.match(await orderOf(ann, Number(id)), { status, version: Number(version) + 2 }, `order ${id}`)
+      t.match(
+        await orderOf(ann, Number(id)),
+        { status, version: Number(version) + 2 },
+        `order ${id}`,
+      )
     }
     t.match(await orderOf(ann, 3), { status: other.status, version: other.version })
     t.match(summary(await ann.post(`${LIST}/several`, undo)), /^3 orders were left as they are:/)
