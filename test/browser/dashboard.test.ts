@@ -330,6 +330,19 @@ t.test('with scripts off all numbers are there', async (t) => {
   t.equal(await page.locator('#card-orders .value').innerText(), '40')
 })
 
+t.test('nothing scrolls sideways on a phone whose letters are twice as large', async (t) => {
+  const viewport = { width: PHONE.width / 2, height: PHONE.height / 2 }
+  const { page } = await open(t, { viewport, deviceScaleFactor: 2 })
+  for (const path of ['/admin', '/admin/orders', '/admin/orders/1', '/admin/orders/new']) {
+    await page.goto(url + path)
+    if (path === '/admin') await drawn(page)
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    )
+    t.equal(overflow, 0, path)
+  }
+})
+
 for (const [width, height] of [
   [360, 740],
   [PHONE.width, PHONE.height],

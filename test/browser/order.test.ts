@@ -218,6 +218,27 @@ t.test('an Undo that is pressed twice is done once, and told once', async (t) =>
   t.match(await page.locator('.message').innerText(), /no longer cancelled: it is paid again/)
 })
 
+t.test('an Undo that comes too late says so where one looks', async (t) => {
+  const { page } = await portal(t, { viewport: PHONE })
+  const { id } = await enter({ status: 'paid' })
+  await page.goto(`${url}/admin/orders/${id}`)
+  await page.getByRole('button', { name: 'Mark as fulfilled' }).click()
+  const undo = page.getByRole('button', { name: 'Undo' })
+  await undo.waitFor()
+  await ann.call('PATCH', `${ORDERS}/${id}`, { notes: 'by somebody else' })
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+  await undo.click()
+  const notice = page.locator('#notice', { hasText: 'has changed since you opened it' })
+  await notice.waitFor()
+  await becomes(
+    t,
+    () => notice.evaluate((it) => it.getBoundingClientRect().top >= 0),
+    true,
+    'it is in sight',
+  )
+  t.match(await orderOf(id), { status: 'fulfilled' })
+})
+
 t.test('what was saved without an answer is known again when it is sent once more', async (t) => {
   const { context, page } = await portal(t)
   const loseAnswers = (path: string) =>
