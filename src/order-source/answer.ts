@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { OrderSourceFailure } from './failure.js'
+import type { Turn } from './turn.js'
 import { SHORT, WholeBody } from './whole-body.js'
 
 type Controller = Dispatcher.DispatchController
@@ -72,13 +73,17 @@ class ComingBody extends Readable {
 export class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #asker: Asker
   readonly #isHead: boolean
+  readonly #turn: Turn
   #isAnswered = false
   #begun: { head: Head; parts: Buffer[] } | null = null
   #body: ComingBody | null = null
 
-  constructor({ method }: Dispatcher.DispatchOptions, asker: Asker) {
+  /** @param turn hands over answers of which nothing is missing any more */
+  constructor({ method }: Dispatcher.DispatchOptions, asker: Asker, turn: Turn) {
     this.#asker = asker
     this.#isHead = method === 'HEAD'
+    this.#turn = turn
+    turn.begin()
   }
 
   onRequestStart(): void {
@@ -113,11 +118,27 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
     this.#body?.destroy(error)
-    if (!this.#isAnswered) this.#asker.failed(error)
+    if (this.#isAnswered) return
+    this.#turn.end()
+    this.#asker.failed(error)
   }
 
   #answer({ statusCode, headers }: Head, body: Answer['body']): void {
     this.#isAnswered = true
-    this.#asker.answered({ statusCode, headers, body })
+    const answer = { statusCode, headers, body }
+    if (body instanceof WholeBody) {
+      this.#turn.ready(() => this.#handOver(answer))
+    } else {
+      this.#turn.end()
+      this.#handOver(answer)
+    }
+  }
+
+  #handOver(answer: Answer): void {
+    try {
+      this.#asker.answered(answer)
+    } catch (error) {
+      this.#asker.failed(error instanceof Error ? error : new Error(String(error)))
+    }
   }
 }

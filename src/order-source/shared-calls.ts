@@ -5,6 +5,7 @@ import type { Dispatcher } from 'undici'
 import { AnswerReader, isShort, type Answer, type Asker, type Head } from './answer.js'
 import { callerIn, onBehalfOf } from './exchange.js'
 import { OrderSourceFailure } from './failure.js'
+import { Turn } from './turn.js'
 import { MOST_READING_MS, readWhole, WholeBody } from './whole-body.js'
 
 type Call = Dispatcher.RequestOptions
@@ -125,8 +126,10 @@ export function sharedCalls(dispatcher: Dispatcher): SharedCalls {
     return false
   }
 
+  const turn = new Turn()
+
   const send = (call: Call, asker: Asker): unknown =>
-    dispatcher.dispatch(call, new AnswerReader(call, asker))
+    dispatcher.dispatch(call, new AnswerReader(call, asker, turn))
 
   function askAlone({ call, done }: Waiting, text: string): void {
     send(call, {

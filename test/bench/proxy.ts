@@ -20,6 +20,7 @@ import {
 // who ask the same at the same moment are one call of the order source; the others are one each.
 
 const AIM = 0.9
+const CLIENTS = [1, CONNECTIONS, 100]
 const PATH = '/api/ordersource/portfolios'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
@@ -43,18 +44,18 @@ try {
     ),
     await start(peers, { PORT: String(bare), UPSTREAM: upstream }, PATH),
   )
-  const works = [
-    { work: 'relay, all ask the same', isEachItsOwn: false },
-    { work: 'relay, each asks something else', isEachItsOwn: true },
-  ]
+  const works = CLIENTS.flatMap((clients) => [
+    { work: 'relay, all ask the same', clients, isEachItsOwn: false },
+    { work: 'relay, each asks something else', clients, isEachItsOwn: true },
+  ]).slice(1) // One alone has nobody to share with.
   const rows = []
-  for (const { work, isEachItsOwn } of works) {
+  for (const { work, clients, isEachItsOwn } of works) {
     const call = { path: PATH, isEachItsOwn }
     const rounds: { clearwake: number; bare: number; direct: number }[] = []
     for (let round = 0; round <= ROUNDS; round++) {
-      const clearwake = await throughput(ours, call)
-      const plugin = await throughput(bare, call)
-      const direct = await throughput(source, call)
+      const clearwake = await throughput(ours, call, clients)
+      const plugin = await throughput(bare, call, clients)
+      const direct = await throughput(source, call, clients)
       // The first round warms all of them up.
       if (round > 0) rounds.push({ clearwake, bare: plugin, direct })
     }
@@ -62,6 +63,7 @@ try {
       Math.round(median(rounds.map((round) => round[name])))
     rows.push({
       work,
+      clients,
       clearwake: of('clearwake'),
       'bare @fastify/http-proxy': of('bare'),
       direct: of('direct'),
@@ -69,9 +71,7 @@ try {
       aim: AIM,
     })
   }
-  console.log(
-    `${MACHINE}; answers a second, medians of ${ROUNDS} rounds of ${SECONDS} s, ${CONNECTIONS} connections`,
-  )
+  console.log(`${MACHINE}; answers a second, medians of ${ROUNDS} rounds of ${SECONDS} s`)
   console.table(rows)
   report('proxy', { rounds: ROUNDS, seconds: SECONDS, rows })
 } finally {

@@ -1,0 +1,58 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import { AnswerReader, type Answer } from '../../src/order-source/answer.js'
+import { Turn } from '../../src/order-source/turn.js'
+
+t.test('what becomes ready in one turn is handed over after it, in its order', async (t) => {
+  const turn = new Turn()
+  const handed: string[] = []
+  for (let i = 0; i < 4; i++) turn.begin()
+  turn.ready(() => {
+    handed.push('first')
+    turn.ready(() => handed.push('meanwhile'))
+  })
+  turn.ready(() => handed.push('second'))
+  t.same(handed, [])
+  await nextTurn()
+  t.same(handed.slice(0, 2), ['first', 'second'])
+  await nextTurn()
+  t.same(handed, ['first', 'second', 'meanwhile'])
+  turn.ready(() => handed.push('the only one left'))
+  t.equal(handed.at(-1), 'the only one left', 'at once')
+})
+
+t.test('one that fails while others are under way leaves nobody waiting', async (t) => {
+  const turn = new Turn()
+  turn.begin()
+  turn.begin()
+  turn.end()
+  let isHandedOver = false
+  turn.ready(() => (isHandedOver = true))
+  t.ok(isHandedOver)
+})
+
+t.test('an error in handing over one answer is told to its asker, and to nobody else', async (t) => {
+  const turn = new Turn()
+  const told: string[] = []
+  const controller = {} as Parameters<AnswerReader['onResponseStart']>[0]
+  const ask = (name: string, answered: (answer: Answer) => void) =>
+    new AnswerReader(
+      { method: 'GET', path: '/' },
+      { answered, failed: ({ message }) => told.push(`${name} failed: ${message}`) },
+      turn,
+    )
+  const readers = [
+    ask('first', () => {
+      throw new Error('cannot be handed on')
+    }),
+    ask('second', ({ statusCode }) => told.push(`second got ${statusCode}`)),
+  ]
+  for (const reader of readers) {
+    reader.onResponseStart(controller, 200, { 'content-length': '2' })
+    reader.onResponseData(controller, Buffer.from('{}'))
+    reader.onResponseEnd()
+  }
+  t.same(told, [])
+  await nextTurn()
+  t.same(told, ['first failed: cannot be handed on', 'second got 200'])
+})
