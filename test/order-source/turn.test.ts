@@ -31,28 +31,31 @@ t.test('one that fails while others are under way leaves nobody waiting', async 
   t.ok(isHandedOver)
 })
 
-t.test('an error in handing over one answer is told to its asker, and to nobody else', async (t) => {
-  const turn = new Turn()
-  const told: string[] = []
-  const controller = {} as Parameters<AnswerReader['onResponseStart']>[0]
-  const ask = (name: string, answered: (answer: Answer) => void) =>
-    new AnswerReader(
-      { method: 'GET', path: '/' },
-      { answered, failed: ({ message }) => told.push(`${name} failed: ${message}`) },
-      turn,
-    )
-  const readers = [
-    ask('first', () => {
-      throw new Error('cannot be handed on')
-    }),
-    ask('second', ({ statusCode }) => told.push(`second got ${statusCode}`)),
-  ]
-  for (const reader of readers) {
-    reader.onResponseStart(controller, 200, { 'content-length': '2' })
-    reader.onResponseData(controller, Buffer.from('{}'))
-    reader.onResponseEnd()
-  }
-  t.same(told, [])
-  await nextTurn()
-  t.same(told, ['first failed: cannot be handed on', 'second got 200'])
-})
+t.test(
+  'an error in handing over one answer is told to its asker, and to nobody else',
+  async (t) => {
+    const turn = new Turn()
+    const told: string[] = []
+    const controller = {} as Parameters<AnswerReader['onResponseStart']>[0]
+    const ask = (name: string, answered: (answer: Answer) => void) =>
+      new AnswerReader(
+        { method: 'GET', path: '/' },
+        { answered, failed: ({ message }) => told.push(`${name} failed: ${message}`) },
+        turn,
+      )
+    const readers = [
+      ask('first', () => {
+        throw new Error('cannot be handed on')
+      }),
+      ask('second', ({ statusCode }) => told.push(`second got ${statusCode}`)),
+    ]
+    for (const reader of readers) {
+      reader.onResponseStart(controller, 200, { 'content-length': '2' })
+      reader.onResponseData(controller, Buffer.from('{}'))
+      reader.onResponseEnd()
+    }
+    t.same(told, [])
+    await nextTurn()
+    t.same(told, ['first failed: cannot be handed on', 'second got 200'])
+  },
+)
