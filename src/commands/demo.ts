@@ -19,7 +19,7 @@ const TRIPS: { calculation: Calculation; vessel: Vessel }[] = [
   { calculation: EXAMPLES.custom, vessel: { name: 'Αργοναύτης' } },
 ]
 
-/** The port wanted if it is free, else 0: any other. */
+/** The port wanted if it is free, else 0, for some other. */
 async function freePort(wanted: number): Promise<number> {
   const probe = createServer()
   return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { OrderSourceFailure } from './failure.js'
 import type { Turn } from './turn.js'
-import { SHORT, WholeBody } from './whole-body.js'
+import { SHORT, WholeBody, type Body } from './whole-body.js'
 
 type Controller = Dispatcher.DispatchController
 
@@ -14,7 +14,7 @@ export interface Head {
 
 /** An answer of the order source; its body is a WholeBody where it is short, and no error. */
 export interface Answer extends Head {
-  body: Readable | WholeBody
+  body: Body
 }
 
 export interface Asker {
@@ -123,7 +123,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     this.#asker.failed(error)
   }
 
-  #answer({ statusCode, headers }: Head, body: Answer['body']): void {
+  #answer({ statusCode, headers }: Head, body: Body): void {
     this.#isAnswered = true
     const answer = { statusCode, headers, body }
     if (body instanceof WholeBody) {

@@ -49,6 +49,7 @@ export function callerIn(headers: unknown): EventEmitter | null {
 /** Ends that say nothing of whether the order source is well */
 const SAYING_NOTHING = ['cancelled', 'refused', 'closed early']
 
+/** Bytes that a body is said to have; without bound where nothing is said. */
 function announcedLength(headers: unknown): number {
   const isNamed = typeof headers === 'object' && headers !== null && 'content-length' in headers
   return isNamed ? Number(headers['content-length']) : Infinity
@@ -92,7 +93,7 @@ export class Exchange implements Handler, Controller {
     this.#handler = handler
     this.#mayRetry = !isUnsafe(method) && method !== 'OPTIONS'
     this.#body = body instanceof Readable ? body : null
-    this.#isLong = this.#body !== null && !(announcedLength(headers) <= SHORT)
+    this.#isLong = this.#body !== null && announcedLength(headers) > SHORT
     const { breaker, timeoutMs, wholeTimeoutMs } = settings
     if (!breaker.admits()) {
       const headers = { 'retry-after': String(breaker.retryAfter()) }

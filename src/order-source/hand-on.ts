@@ -1,7 +1,7 @@
-import { finished, pipeline, type Readable } from 'node:stream'
+import { finished, pipeline } from 'node:stream'
 import { isBodiless } from './answer.js'
 import type { TokenCover } from './token-cover.js'
-import { MOST_READING_MS, readWhole, SHORT, WholeBody } from './whole-body.js'
+import { MOST_READING_MS, readWhole, SHORT, WholeBody, type Body } from './whole-body.js'
 
 /** As much of a Fastify reply, of any server, as it takes. */
 interface Answer {
@@ -15,7 +15,7 @@ interface Answer {
  * Hands on the body of an answer whose head is set: a short one once it is there, so that one which
  * breaks off becomes an error and not half an answer; any other as it comes.
  */
-export function handOn(reply: Answer, body: Readable | WholeBody, cover: TokenCover): void {
+export function handOn(reply: Answer, body: Body, cover: TokenCover): void {
   if (isBodiless(reply)) {
     reply.send(undefined)
     return
@@ -34,7 +34,7 @@ export function handOn(reply: Answer, body: Readable | WholeBody, cover: TokenCo
 }
 
 /** Sends something else in the place of a body, once that is read away, or too long or slow for it. */
-export function replace(reply: Answer, body: Readable | WholeBody, other: Error): void {
+export function replace(reply: Answer, body: Body, other: Error): void {
   if (body instanceof WholeBody) {
     reply.send(other)
     return

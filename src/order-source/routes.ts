@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from 'fastify'
 import type { Dispatcher } from 'undici'
 import { Problem } from '../plugins/problem.js'
 import { API_POLICY } from '../plugins/security.js'
-import { isBodiless, type Answer } from './answer.js'
+import { isBodiless } from './answer.js'
 import { documentedCalls, type DocumentedCall } from './documented-calls.js'
 import { onBehalfOf } from './exchange.js'
 import { OrderSourceFailure } from './failure.js'
@@ -16,6 +16,7 @@ import { asQuestion } from './shared-calls.js'
 import { tokenCover } from './token-cover.js'
 import type { Upstream } from './upstream.js'
 import { MOUNT } from './upstream-path.js'
+import type { Body } from './whole-body.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -78,7 +79,7 @@ function proxyOptions(
     )
 
   /** Hands an answer on whose head is set, or what is answered in its place. */
-  async function handOnOrReplace(reply: FastifyReply, body: Answer['body']) {
+  async function handOnOrReplace(reply: FastifyReply, body: Body) {
     if (isBodiless(reply)) {
       // Without a type it could not be shown; what it confirms keeps the type it has.
       reply.removeHeader('content-disposition').header('content-security-policy', API_POLICY)

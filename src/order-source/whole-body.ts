@@ -22,6 +22,8 @@ export class WholeBody {
   }
 }
 
+export type Body = Readable | WholeBody
+
 /** Reads a body whole, also one that has broken off already; its bytes come without an error. */
 export function readWhole(
   body: Readable,

@@ -6,7 +6,7 @@ const TAG = /(?:W\/)?"[^"]*"/g
 const OURS = /^"([1-9]\d{0,14})"$/
 
 /**
- * The versions that an If-Match header names; `null` where it is left out or `*`: any will do.
+ * The versions that an If-Match header names; `null` where it is left out or `*`, as then each will do.
  * A tag that is no version of ours, or weak, never matches (RFC 9110, 13.1.1), so a list of such
  * names none. Throws a Problem (400) for what is no list of tags.
  */

@@ -1,7 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { invalidInput, Problem, problemResponses, withHeaders } from '../plugins/problem.js'
+import {
+  invalidInput,
+  Problem,
+  problemResponse,
+  problemResponses,
+  withHeaders,
+} from '../plugins/problem.js'
 import type { ChangeContext, ChangeOutcome, OrderBook } from './book/order-book.js'
 import { etagOf, versionsOf } from './if-match.js'
 import { ListQuery } from './list-query.js'
@@ -32,6 +38,13 @@ const Location = Type.String({ description: 'Where the order is' })
 const Link = Type.String({ description: 'The first, previous, next and last page (RFC 8288)' })
 
 const OrderAnswer = withHeaders(Order, { ETag })
+const changeResponses = {
+  200: OrderAnswer,
+  412: problemResponse('The order has another version than If-Match names', {
+    headers: { ETag: Type.String({ description: 'The version that is there now' }) },
+  }),
+  ...problemResponses,
+}
 
 const History = Type.Object(
   {
@@ -185,7 +198,16 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
         params: OrderId,
         headers: IfMatch,
         body: OrderChanges,
-        response: { 200: OrderAnswer, ...problemResponses },
+        response: {
+          409: problemResponse('There is no such move', {
+            members: {
+              possibleStatuses: Type.Array(Type.String(), {
+                description: 'What the order can become',
+              }),
+            },
+          }),
+          ...changeResponses,
+        },
       },
     },
     async (request, reply) => {
@@ -203,7 +225,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
         description: 'The record stays, as cancelled. Again changes nothing.',
         params: OrderId,
         headers: IfMatch,
-        response: { 200: OrderAnswer, ...problemResponses },
+        response: changeResponses,
       },
     },
     async (request, reply) =>

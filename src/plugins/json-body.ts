@@ -18,7 +18,7 @@ const FORBIDDEN_KEY =
   'The body has a key that is not allowed: __proto__, or constructor with a prototype.'
 
 /**
- * Reads JSON bodies, and only those. JSON is UTF-8 (RFC 8259, 8.1): any other encoding would
+ * Reads JSON bodies, and only those. JSON is UTF-8 (RFC 8259, 8.1); another encoding would
  * silently turn a vessel's name into another, so it is refused.
  */
 export default fp(

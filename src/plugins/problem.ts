@@ -15,34 +15,41 @@ export const ProblemDetails = Type.Object(
         description: 'Each wrong field, all of them at once',
       }),
     ),
-    possibleStatuses: Type.Optional(
-      Type.Array(Type.String(), {
-        description: 'Of a move that there is not (409): those that there are',
-      }),
-    ),
   },
   { title: 'Problem', additionalProperties: true },
 )
 export type ProblemDetails = Static<typeof ProblemDetails>
 
-const asProblem = (description: string, headers: Record<string, TSchema>) => ({
+/** A refusal, or a kind of them, in a `response` schema, with what it has beyond every other. */
+export const problemResponse = (
+  description: string,
+  {
+    headers = {},
+    members = {},
+  }: { headers?: Record<string, TSchema>; members?: Record<string, TSchema> } = {},
+) => ({
   description,
   headers: {
     'X-Request-Id': Type.String({ description: 'The same as requestId' }),
     'Retry-After': Type.String({ description: 'Seconds after which to try again, where it helps' }),
     ...headers,
   },
-  content: { 'application/problem+json': { schema: ProblemDetails } },
+  content: {
+    'application/problem+json': {
+      schema: { ...ProblemDetails, properties: { ...ProblemDetails.properties, ...members } },
+    },
+  },
 })
 
 /** What any route under /api may answer besides its result, for its `response` schema. */
 export const problemResponses = {
-  '4xx': asProblem('The request cannot be served; `errors` names each wrong field', {
-    'WWW-Authenticate': Type.String({ description: 'Of 401: Bearer' }),
-    Allow: Type.String({ description: 'Of 405: the methods that there are' }),
-    ETag: Type.String({ description: 'Of 412: the version that is there now' }),
+  '4xx': problemResponse('The request cannot be served; `errors` names each wrong field', {
+    headers: {
+      'WWW-Authenticate': Type.String({ description: 'Of 401: Bearer' }),
+      Allow: Type.String({ description: 'Of 405: the methods that there are' }),
+    },
   }),
-  '5xx': asProblem('Something behind the service failed', {}),
+  '5xx': problemResponse('Something behind the service failed'),
 }
 
 /** An answer's schema with the headers that go along, for the documentation. */

@@ -1014,6 +1014,11 @@ t.test('the headers that go with an order or a list are documented', async (t) =
   t.same(headersOf('/api/admin/login', 'post', '200'), ['Set-Cookie'])
   t.same(headersOf('/api/admin/logout', 'post', '204'), ['Set-Cookie'])
 
+  for (const method of ['patch', 'delete'])
+    t.ok(headersOf(one, method, '412').includes('ETag'), `${method}: what is there now`)
+  const conflict = paths[one]?.patch?.responses['409']?.content?.['application/problem+json']
+  t.ok(Object.hasOwn(conflict?.schema?.properties ?? {}, 'possibleStatuses'))
+
   // What refusals have beyond what every answer has stands in the document.
   const { headers } = await fetch(`${url}/api/calculators`)
   const usual = new Set(['content-length', ...headers.keys()])

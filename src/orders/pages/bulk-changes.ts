@@ -5,7 +5,7 @@ import {
   type ChangeOutcome,
   type OrderBook,
 } from '../book/order-book.js'
-import { liveStatus, type LiveStatus } from '../order-status.js'
+import { liveStatus, type LiveStatus, type OrderStatus } from '../order-status.js'
 import { STATUS_NAMES } from './order-words.js'
 import type { Order } from '../order.js'
 
@@ -44,9 +44,11 @@ export function readAction(given: unknown): BulkAction | null {
 const either = (words: string[]): string =>
   new Intl.ListFormat('en', { type: 'disjunction' }).format(words)
 
-/** Whether an order that has changed since is what it was to become, such as by the same form. */
-const isSoAlready = ({ status }: Order, action: BulkAction): boolean =>
-  status === (action.kind === 'status' ? action.status : 'cancelled') && action.kind !== 'undo'
+/** The status that orders have once that was done; `null` where each has its own. */
+export function statusAfter(action: BulkAction): OrderStatus | null {
+  if (action.kind === 'undo') return null
+  return action.kind === 'cancel' ? 'cancelled' : action.status
+}
 
 function refusal(outcome: ChangeOutcome): string | null {
   switch (outcome.outcome) {
@@ -111,7 +113,8 @@ export async function changeSeveral(
       const outcome = await change(id, { by, ifVersions: [version] })
       if (outcome.outcome === 'changed') outcomes.done.push(outcome.order)
       else if (outcome.outcome === 'unchanged') outcomes.unchanged.push(outcome.order)
-      else if (outcome.outcome === 'stale' && isSoAlready(outcome.order, action)) {
+      else if (outcome.outcome === 'stale' && outcome.order.status === statusAfter(action)) {
+        // It has become so since, such as by the same form.
         outcomes.unchanged.push(outcome.order)
       } else refuse(id, refusal(outcome) ?? '')
     } catch (error) {

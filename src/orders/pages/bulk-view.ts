@@ -1,4 +1,4 @@
-import type { BulkAction, BulkOutcome } from './bulk-changes.js'
+import { statusAfter, type BulkAction, type BulkOutcome } from './bulk-changes.js'
 import { STATUS_NAMES } from './order-words.js'
 
 const several = (count: number): string => (count === 1 ? '1 order' : `${count} orders`)
@@ -6,10 +6,8 @@ const are = (count: number): string => (count === 1 ? 'is' : 'are')
 
 /** What orders are once that was done. */
 function doneWith(action: BulkAction): string {
-  if (action.kind === 'undo') return 'as before again'
-  return action.kind === 'cancel'
-    ? 'cancelled now'
-    : `${STATUS_NAMES[action.status].toLowerCase()} now`
+  const status = statusAfter(action)
+  return status === null ? 'as before again' : `${STATUS_NAMES[status].toLowerCase()} now`
 }
 
 /**
