@@ -6,8 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { projectRoot } from '../../src/project-root.js'
 
-export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5)
-export const SECONDS = Number(process.env.BENCH_SECONDS ?? 2)
+// Many short rounds, as a machine that others share changes its speed from one second to the next.
+export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20)
+export const SECONDS = Number(process.env.BENCH_SECONDS ?? 1)
 export const CONNECTIONS = 10
 
 /** Where measurements were made, for the reader. */
@@ -85,7 +86,7 @@ export async function throughput(
   await fetch(url, request).then((answer) => answer.arrayBuffer())
   if (result.requests.total === 0 || result.non2xx + result.errors > 0)
     throw new Error(`${path}: ${result.non2xx} refused, ${result.errors} failed`)
-  return result.requests.average
+  return result.requests.total / result.duration
 }
 
 /** The value that a share of the values does not exceed. */
@@ -93,6 +94,44 @@ export const quantile = (values: number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? NaN
 export const median = (values: number[]): number => quantile(values, 0.5)
 export const hundredths = (value: number): number => Math.round(value * 100) / 100
+
+const shuffled = <T>(items: T[]): T[] =>
+  items
+    .map((item) => ({ item, at: Math.random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item)
+
+/**
+ * Measures several, each once in every round and in any order, so that neither a slow moment of the
+ * machine nor what ran just before meets one of them alone. The first round warms all of them up,
+ * and does not count.
+ */
+export async function inTurns<Name extends string>(
+  measures: Record<Name, () => Promise<number>>,
+): Promise<Record<Name, number>[]> {
+  const names = Object.keys(measures) as Name[]
+  const rounds: Record<Name, number>[] = []
+  for (let round = 0; round <= ROUNDS; round++) {
+    const measured = Object.fromEntries(names.map((name) => [name, NaN])) as Record<Name, number>
+    for (const name of shuffled(names)) measured[name] = await measures[name]()
+    if (round > 0) rounds.push(measured)
+  }
+  return rounds
+}
+
+/** The median of each measure, and of the ratio of Clearwake to the bare one with its quartiles. */
+export function summary<Name extends string>(
+  rounds: Record<Name | 'clearwake' | 'bare', number>[],
+) {
+  const ratios = rounds.map(({ clearwake, bare }) => clearwake / bare)
+  const names = Object.keys(rounds[0] ?? {}) as Name[]
+  const medians = names.map((name) => [name, Math.round(median(rounds.map((one) => one[name])))])
+  return {
+    ...(Object.fromEntries(medians) as Record<Name | 'clearwake' | 'bare', number>),
+    ratio: hundredths(median(ratios)),
+    quartiles: [0.25, 0.75].map((share) => hundredths(quantile(ratios, share))).join(' to '),
+  }
+}
 
 /** Memory of a process that a machine holds for it, MB. */
 export function residentMB(child: ChildProcess): number {

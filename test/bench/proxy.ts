@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   CONNECTIONS,
-  hundredths,
+  inTurns,
   MACHINE,
-  median,
   report,
   ROUNDS,
   SECONDS,
   SERVER,
   start,
   stop,
+  summary,
   throughput,
 } from './measure.js'
 
@@ -52,23 +52,15 @@ try {
   const rows = []
   for (const { work, clients, isEachItsOwn } of works) {
     const call = { path: PATH, isEachItsOwn }
-    const rounds: { clearwake: number; bare: number; direct: number }[] = []
-    for (let round = 0; round <= ROUNDS; round++) {
-      const clearwake = await throughput(ours, call, clients)
-      const plugin = await throughput(bare, call, clients)
-      const direct = await throughput(source, call, clients)
-      // The first round warms all of them up.
-      if (round > 0) rounds.push({ clearwake, bare: plugin, direct })
-    }
-    const of = (name: 'clearwake' | 'bare' | 'direct') =>
-      Math.round(median(rounds.map((round) => round[name])))
+    const rounds = await inTurns({
+      clearwake: () => throughput(ours, call, clients),
+      bare: () => throughput(bare, call, clients),
+      direct: () => throughput(source, call, clients),
+    })
     rows.push({
       work,
       clients,
-      clearwake: of('clearwake'),
-      'bare @fastify/http-proxy': of('bare'),
-      direct: of('direct'),
-      ratio: hundredths(median(rounds.map(({ clearwake, bare }) => clearwake / bare))),
+      ...summary(rounds),
       aim: AIM,
     })
   }

@@ -5,15 +5,15 @@ import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
 import { fill } from './book.js'
 import {
   CONNECTIONS,
-  hundredths,
+  inTurns,
   MACHINE,
-  median,
   report,
   ROUNDS,
   SECONDS,
   SERVER,
   start,
   stop,
+  summary,
   throughput,
   type Call,
 } from './measure.js'
@@ -57,19 +57,14 @@ const works = (token: string): Work[] => [
 ]
 
 async function compare(work: Work, clients: number) {
-  const rounds: { clearwake: number; baseline: number }[] = []
-  for (let round = 0; round <= ROUNDS; round++) {
-    const clearwake = await throughput(ours, work, clients)
-    const baseline = await throughput(bare, work, clients)
-    // The first round warms both up.
-    if (round > 0) rounds.push({ clearwake, baseline })
-  }
+  const rounds = await inTurns({
+    clearwake: () => throughput(ours, work, clients),
+    bare: () => throughput(bare, work, clients),
+  })
   return {
     work: work.name,
     clients,
-    clearwake: Math.round(median(rounds.map(({ clearwake }) => clearwake))),
-    bare: Math.round(median(rounds.map(({ baseline }) => baseline))),
-    ratio: hundredths(median(rounds.map(({ clearwake, baseline }) => clearwake / baseline))),
+    ...summary(rounds),
     aim: work.aim,
   }
 }
