@@ -112,6 +112,7 @@ export async function inTurns<Name extends string>(
   const names = Object.keys(measures) as Name[]
   const rounds: Record<Name, number>[] = []
   for (let round = 0; round <= ROUNDS; round++) {
+    // In the order given, as what is made of it becomes a table.
     const measured = Object.fromEntries(names.map((name) => [name, NaN])) as Record<Name, number>
     for (const name of shuffled(names)) measured[name] = await measures[name]()
     if (round > 0) rounds.push(measured)
