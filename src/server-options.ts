@@ -2,7 +2,8 @@ import { LogController, type FastifyHttpOptions, type FastifyServerOptions } fro
 import type { Server } from 'node:http'
 import { routedUrl } from './plugins/address.js'
 import { answerUnreadable } from './plugins/errors.js'
-import { genReqId, loggerOptions } from './plugins/telemetry.js'
+import { genReqId } from './plugins/request-id.js'
+import { loggerOptions } from './plugins/telemetry.js'
 import { trustProxy } from './plugins/trust-proxy.js'
 
 /** Where log entries go; standard output by default. */

@@ -43,8 +43,12 @@ const GROUPS = ['portfolios', 'offset-orders']
 
 /** The part of the order source that a path is of, one of few. */
 function groupOf(path: string, basePath: string): string {
-  const [, segment = ''] = /^\/([\w-]*)/.exec(path.slice(basePath.length)) ?? []
-  return GROUPS.includes(segment) ? segment : 'other'
+  const start = basePath.length + 1
+  for (const group of GROUPS) {
+    const follows = path.charAt(start + group.length)
+    if (path.startsWith(group, start) && !/[\w-]/.test(follows)) return group
+  }
+  return 'other'
 }
 
 function poolOptions(timeoutMs: number): Pool.Options {

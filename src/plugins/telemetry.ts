@@ -1,4 +1,4 @@
-import type { FastifyRequest, FastifyServerOptions } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { isSameText } from '../same-text.js'
@@ -24,14 +24,6 @@ export interface Readiness {
  * it throws, a Problem says why.
  */
 export type ReadinessCheck = () => Promise<Readiness>
-
-const REQUEST_ID = /^[\w.-]{1,64}$/
-
-/** Ids of requests: the one that came along, so that a call can be followed, else our own. */
-export const genReqId: NonNullable<FastifyServerOptions['genReqId']> = ({ headers }) => {
-  const given = headers['x-request-id']
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : crypto.randomUUID()
-}
 
 /**
  * Log settings that hold before the configuration is read. No entry of ours has a secret; the

@@ -648,7 +648,14 @@ t.test('readiness tells of the order source, and does not depend on it', async (
 
 t.test('the metrics count calls by part and outcome, of which there are few', async (t) => {
   const { url, upstream, bearer } = await startRelay(t)
-  for (const path of ['/portfolios', '/offset-orders/1', '/offset-orders/2', '/x/1', '/y/2', '/']) {
+  for (const path of [
+    '/portfolios',
+    '/offset-orders/1',
+    '/offset-orders/2',
+    '/x/1',
+    '/portfolios-2',
+    '/',
+  ]) {
     await wire(`${url}${MOUNT}${path}`, { headers: bearer })
   }
   upstream.answer = (_request, response) => response.writeHead(402).end()
