@@ -15,7 +15,7 @@ import { errorPage } from './error-page.js'
 import { noteError } from './note-error.js'
 import { invalidInput, Problem, unexpected } from './problem.js'
 
-const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** What Fastify's own refusals mean to whoever sent the request. */
 const REFUSALS: Record<string, string> = {

@@ -59,6 +59,7 @@ t.test('a stranger may read the portfolios, and nothing else', async (t) => {
       `${method} ${MOUNT}${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
     )
     t.equal(Number(raw.split(' ')[1]), status, `${method} ${path}`)
+    if (status === 405) t.match(raw, /^allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r$/im)
     t.equal(upstream.requests.length - before, status === 200 ? 1 : 0, `${method} ${path}`)
   }
 })
