@@ -1,4 +1,4 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { fork, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -34,6 +34,15 @@ export async function start(
     await sleep(2)
   }
   throw new Error(`${script} does not answer`)
+}
+
+/**
+ * Keeps a process to one core, where the system can: three that are busy on two cores are moved
+ * about, and each move costs more than what is to be told apart.
+ */
+export function keepTo(core: number, pid: number | undefined): void {
+  const { status } = spawnSync('taskset', ['-acp', String(core), String(pid)])
+  if (status !== 0) console.warn(`Process ${pid} runs on any core: taskset cannot keep it to one.`)
 }
 
 /** Ends servers, and waits until they have. */
