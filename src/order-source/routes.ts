@@ -101,9 +101,9 @@ function proxyOptions(
     // It is called with a callback, and what that gets only handed on.
     undici: { request: request as Dispatcher['request'] },
     disableRequestLogging: true,
-    // Its own handler would check the address a third time, by making three URLs of it, and cost a
-    // call some 10 %. The gate has let through no address with two readings; fromParameters refuses
-    // what leaves the base by dots, and reply.from what does not begin with it.
+    // Its own handler would check the address a third time, by three URLs made for each call, which
+    // is up to a tenth of it. The gate has let through no address with two readings; fromParameters
+    // refuses what leaves the base by dots, and reply.from what does not begin with it.
     preHandler(request, reply) {
       request.relayedTo = reply
       const [path = ''] = request.url.split('?', 1)

@@ -14,6 +14,7 @@ import { isApi, isReadable } from './address.js'
 import { errorPage } from './error-page.js'
 import { noteError } from './note-error.js'
 import { invalidInput, Problem, unexpected } from './problem.js'
+import { randomId } from './request-id.js'
 
 const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -79,7 +80,7 @@ export function answerUnreadable(
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const status = UNREADABLE[error.code] ?? 400
   const problem = new Problem(status, 'The request cannot be read.')
-  const id = crypto.randomUUID()
+  const id = randomId()
   this.log.info({ reqId: id, status, code: error.code }, 'unreadable request')
   const body = JSON.stringify(problem.details(id))
   if (socket.writable) {

@@ -47,8 +47,10 @@ try {
     await start(peers, { PORT: String(bare), UPSTREAM: upstream }, PATH),
   )
   const [, relay, plugin] = children
-  for (const pid of [relay?.pid, plugin?.pid]) keepTo(0, pid)
-  for (const pid of [process.pid, children[0]?.pid]) keepTo(1, pid)
+  if (process.env.BENCH_ANY_CORE === undefined) {
+    for (const pid of [relay?.pid, plugin?.pid]) keepTo(0, pid)
+    for (const pid of [process.pid, children[0]?.pid]) keepTo(1, pid)
+  }
   // One client alone asks too seldom for all of the code to be compiled in its rounds.
   for (const port of [ours, bare].flatMap((one) => Array<number>(5).fill(one))) {
     await throughput(port, { path: PATH, isEachItsOwn: true })

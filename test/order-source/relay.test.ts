@@ -163,7 +163,12 @@ t.test('the order source may lie at any path of its host', async (t) => {
     t.equal((await wire(`${url}${MOUNT}/portfolios`)).status, 200)
     t.equal(upstream.requests.at(-1)?.url, expected)
     t.equal((await wire(`${url}${MOUNT}`, { headers: bearer })).status, 200)
-    t.equal(upstream.requests.at(-1)?.url, basePath.replace(/\/$/, '') || '/')
+    const base = basePath.replace(/\/$/, '') || '/'
+    t.equal(upstream.requests.at(-1)?.url, base)
+    t.equal((await wire(`${url}${MOUNT}?x=1`, { headers: bearer })).status, 200)
+    t.equal(upstream.requests.at(-1)?.url, `${base}?x=1`)
+    t.equal((await wire(`${url}/%61pi/ordersource/a`, { headers: bearer })).status, 200)
+    t.equal(upstream.requests.at(-1)?.url, `${basePath.replace(/\/$/, '')}/a`)
   }
 })
 
