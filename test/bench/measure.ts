@@ -36,13 +36,11 @@ export async function start(
   throw new Error(`${script} does not answer`)
 }
 
-/**
- * Keeps a process to one core, where the system can: three that are busy on two cores are moved
- * about, and each move costs more than what is to be told apart.
- */
-export function keepTo(core: number, pid: number | undefined): void {
+/** Keeps a process to one core, where the system can. Answers whether it could. */
+export function keepTo(core: number, pid: number | undefined): boolean {
   const { status } = spawnSync('taskset', ['-acp', String(core), String(pid)])
   if (status !== 0) console.warn(`Process ${pid} runs on any core: taskset cannot keep it to one.`)
+  return status === 0
 }
 
 /** Ends servers, and waits until they have. */
