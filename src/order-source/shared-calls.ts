@@ -16,8 +16,12 @@ interface Waiting {
   done: Done
 }
 
-/** Questions remembered at most, of those whose answers are for one asker each */
-const MOST_UNSHARED = 100
+/**
+ * Questions known at most: of those under way, and of those whose answers are for one asker each.
+ * Lists, looked through: a map or set that has been outgrown keeps the one that took its place
+ * alive (V8), so that calls that come and go in one are no longer collected while they are young.
+ */
+const MOST_KNOWN = 100
 
 const QUESTION = Symbol('question')
 
@@ -54,7 +58,13 @@ const mayBeShared = (head: Head): boolean => isForAll(head.headers) && isShort(h
 
 /** Those who wait for one call; it emits `close` when the last of them has gone. */
 class Callers extends EventEmitter {
+  readonly question: string
   readonly #waiting = new Set<Waiting>()
+
+  constructor(question: string) {
+    super()
+    this.question = question
+  }
 
   join(one: Waiting): void {
     this.#waiting.add(one)
@@ -112,18 +122,22 @@ export interface SharedCalls {
  * one; the others ask for themselves, and so does from then on everybody with the same question.
  */
 export function sharedCalls(dispatcher: Dispatcher): SharedCalls {
-  const underWay = new Map<string, Callers>()
+  let underWay: Callers[] = []
   /** Questions, the newest last */
-  const unshared = new Set<string>()
+  const unshared: string[] = []
+
+  function close(callers: Callers): void {
+    const index = underWay.indexOf(callers)
+    if (index !== -1) underWay.splice(index, 1)
+  }
 
   /** Whether an answer may be shared, which is remembered of its question. */
-  function learnFrom(text: string, head: Head): boolean {
-    unshared.delete(text)
-    if (mayBeShared(head)) return true
-    unshared.add(text)
-    const [oldest] = unshared
-    if (oldest !== undefined && unshared.size > MOST_UNSHARED) unshared.delete(oldest)
-    return false
+  function learnFrom(question: string, head: Head): boolean {
+    const index = unshared.indexOf(question)
+    const isShared = mayBeShared(head)
+    if (isShared && index !== -1) unshared.splice(index, 1)
+    if (!isShared && index === -1 && unshared.push(question) > MOST_KNOWN) unshared.shift()
+    return isShared
   }
 
   const turn = new Turn()
@@ -131,33 +145,30 @@ export function sharedCalls(dispatcher: Dispatcher): SharedCalls {
   const send = (call: Call, asker: Asker): unknown =>
     dispatcher.dispatch(call, new AnswerReader(call, asker, turn))
 
-  function askAlone({ call, done }: Waiting, text: string): void {
+  function askAlone({ call, done }: Waiting, question: string): void {
     send(call, {
-      begins: (head) => learnFrom(text, head),
+      begins: (head) => learnFrom(question, head),
       answered: (answer) => done(null, answer),
       failed: done,
     })
   }
 
-  function ask(call: Call, text: string, callers: Callers): void {
-    const close = () => {
-      if (underWay.get(text) === callers) underWay.delete(text)
-    }
-    underWay.set(text, callers)
+  function ask(call: Call, callers: Callers): void {
+    if (underWay.length < MOST_KNOWN) underWay.push(callers)
     // At once: who joined a call that is being given up would never be answered.
-    callers.once('close', close)
+    callers.once('close', () => close(callers))
     const headers = onBehalfOf(callers, { ...(call.headers as IncomingHttpHeaders) })
     send(
       { ...call, headers },
       {
         begins(head) {
-          close()
-          if (learnFrom(text, head)) return
-          for (const other of callers.letGo()) askAlone(other, text)
+          close(callers)
+          if (learnFrom(callers.question, head)) return
+          for (const other of callers.letGo()) askAlone(other, callers.question)
         },
         answered: (answer) => callers.answer(answer),
         failed(error) {
-          close()
+          close(callers)
           callers.fail(error)
         },
       },
@@ -169,21 +180,21 @@ export function sharedCalls(dispatcher: Dispatcher): SharedCalls {
       send(call, { answered: (answer) => done(null, answer), failed: done })
       return
     }
-    const text = textOf(call)
-    if (unshared.has(text)) {
-      askAlone({ call, done }, text)
+    const question = textOf(call)
+    if (unshared.includes(question)) {
+      askAlone({ call, done }, question)
       return
     }
-    const others = underWay.get(text)
-    const callers = others ?? new Callers()
+    const others = underWay.find((callers) => callers.question === question)
+    const callers = others ?? new Callers(question)
     callers.join({ call, done })
-    if (others === undefined) ask(call, text, callers)
+    if (others === undefined) ask(call, callers)
   }
 
   return {
     request,
     forget() {
-      underWay.clear()
+      underWay = []
     },
   }
 }

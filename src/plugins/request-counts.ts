@@ -1,6 +1,6 @@
 import type { FastifyRateLimitStore } from '@fastify/rate-limit'
 
-/** Of clients beyond this, those that have not been heard of longest are forgotten. */
+/** Of clients beyond this, the one whose window began first is forgotten. */
 const MOST_CLIENTS = 5_000
 
 interface Count {
@@ -23,16 +23,22 @@ export class RequestCounts implements FastifyRateLimitStore {
   ): void {
     const now = performance.now()
     let count = this.#counts.get(key)
-    // Set anew, it is the last to be displaced.
-    this.#counts.delete(key)
-    if (count === undefined || count.begun + windowMs <= now) count = { current: 0, begun: now }
+    if (count === undefined || count.begun + windowMs <= now) {
+      count = { current: 0, begun: now }
+      this.#begin(key, count)
+    }
     count.current++
+    callback(null, { current: count.current, ttl: count.begun + windowMs - now })
+  }
+
+  /** Only once a window: a map in which something goes and comes with each request is costly. */
+  #begin(key: string, count: Count): void {
+    this.#counts.delete(key)
     this.#counts.set(key, count)
     if (this.#counts.size > MOST_CLIENTS) {
       const [oldest] = this.#counts.keys()
       if (oldest !== undefined) this.#counts.delete(oldest)
     }
-    callback(null, { current: count.current, ttl: count.begun + windowMs - now })
   }
 
   child(): RequestCounts {

@@ -15,6 +15,8 @@ import { wire, type Wire } from '../support/wire.js'
 
 const MOUNT = '/api/ordersource'
 const GUESTS = 12
+/** Questions that are known at most */
+const MOST_KNOWN = 100
 /** So long a request that has come in may take until it is relayed, or waits with others. */
 const SETTLED_MS = 100
 
@@ -196,6 +198,36 @@ t.test('answers that say that they are for one are', async (t) => {
   for (const headers of [{ 'cache-control': 'max-age=0, s-maxage=9' }, { vary: 'Accept' }]) {
     t.equal((await burst(await startRelay(t), headers)).calls, 1, JSON.stringify(headers))
   }
+})
+
+t.test('questions beyond those that are known are answered, each for itself', async (t) => {
+  const relay = await startRelay(t)
+  const { ask, upstream, held, answerAll, arrivals, settled } = relay
+  const page = (number: number) => ask(`/portfolios?page=${number}`)
+
+  /** Answers all that are asked now. */
+  async function answered(asked: Promise<Wire>[], headers = {}): Promise<void> {
+    let left = asked.length
+    const all = Promise.all(asked.map((one) => one.finally(() => left--)))
+    while (left > 0) {
+      await comesTrue(() => held.length > 0 || left === 0)
+      answerAll(headers)
+    }
+    for (const { status } of await all) t.equal(status, 200)
+  }
+
+  const known = Array.from({ length: MOST_KNOWN }, (_, number) => page(number))
+  await settled(arrivals() + MOST_KNOWN)
+  const more = [MOST_KNOWN, MOST_KNOWN, 0].map(page)
+  await settled(arrivals() + more.length)
+  await answered([...known, ...more])
+  t.equal(upstream.requests.length, MOST_KNOWN + 2, 'what is known can be joined')
+
+  // Whose answers are for one
+  const forOne = { 'cache-control': 'no-store' }
+  for (let number = 0; number <= MOST_KNOWN; number++) await answered([page(number)], forOne)
+  t.equal((await burst(relay, {}, '/portfolios?page=0')).calls, 1, 'the oldest is forgotten')
+  t.equal((await burst(relay, {}, '/portfolios?page=1')).calls, GUESTS, 'the next is not')
 })
 
 t.test('long answers, and those of unknown length, pass each to its own', async (t) => {
