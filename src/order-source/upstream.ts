@@ -36,6 +36,8 @@ interface Settings {
 const MOST_CONNECTIONS = 64
 const MOST_ANSWER_BYTES = 100 * 1024 * 1024
 const MOST_HEADER_BYTES = 16 * 1024
+/** The HTTP client's timers are early or late by as much. */
+const CLIENT_TICK_MS = 500
 /** A body may come slowly, but not for ever: all of a call may take this many time-outs. */
 const WHOLE_TIMEOUTS = 6
 
@@ -52,13 +54,16 @@ function groupOf(path: string, basePath: string): string {
 }
 
 function poolOptions(timeoutMs: number): Pool.Options {
+  // Each exchange watches over the beginning of its answer itself, sending included, and is first:
+  // the client's clock goes by halves of a second.
+  const latestMs = timeoutMs + CLIENT_TICK_MS
   return {
     connections: MOST_CONNECTIONS,
     // The environment cannot switch it off; further authorities come by NODE_EXTRA_CA_CERTS.
     connect: { rejectUnauthorized: true, timeout: timeoutMs },
-    // Each exchange watches over the beginning of its answer itself, sending included.
-    headersTimeout: 0,
-    bodyTimeout: timeoutMs,
+    // Where both are the same, they are one timer, which is only put off.
+    headersTimeout: latestMs,
+    bodyTimeout: latestMs,
     maxHeaderSize: MOST_HEADER_BYTES,
     maxResponseSize: MOST_ANSWER_BYTES,
   }
@@ -87,7 +92,8 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
   const kept = new Pool(origin, options)
   // What must not be sent twice gets a connection of its own: one kept open may have been closed
   // on the other side just now, and then nobody can tell whether the request arrived.
-  const fresh = new Pool(origin, { ...options, pipelining: 0 })
+  // A long body may take longer to send than an answer to begin.
+  const fresh = new Pool(origin, { ...options, pipelining: 0, headersTimeout: 0 })
 
   const longestCallMs = WHOLE_TIMEOUTS * ORDERSOURCE_TIMEOUT_MS
   const dispatcher: Dispatcher = kept.compose((dispatch) => (call, handler) => {
