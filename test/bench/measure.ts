@@ -1,4 +1,4 @@
-import { fork, spawnSync, type ChildProcess } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -23,24 +23,18 @@ export async function start(
   environment: NodeJS.ProcessEnv,
   path: string,
 ): Promise<ChildProcess> {
+  const answer = () => fetch(`http://127.0.0.1:${environment.PORT}${path}`).catch(() => null)
+  if ((await answer()) !== null) throw new Error(`Something else is at port ${environment.PORT}`)
   const child = fork(script, {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const deadline = performance.now() + 30_000
-  while (performance.now() < deadline) {
-    const answer = await fetch(`http://127.0.0.1:${environment.PORT}${path}`).catch(() => null)
-    if (answer?.ok) return child
+  while (performance.now() < deadline && child.exitCode === null) {
+    if ((await answer())?.ok) return child
     await sleep(2)
   }
   throw new Error(`${script} does not answer`)
-}
-
-/** Keeps a process to one core, where the system can. Answers whether it could. */
-export function keepTo(core: number, pid: number | undefined): boolean {
-  const { status } = spawnSync('taskset', ['-acp', String(core), String(pid)])
-  if (status !== 0) console.warn(`Process ${pid} runs on any core: taskset cannot keep it to one.`)
-  return status === 0
 }
 
 /** Ends servers, and waits until they have. */

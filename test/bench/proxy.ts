@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import {
   CONNECTIONS,
   inTurns,
-  keepTo,
   MACHINE,
   report,
   ROUNDS,
@@ -19,8 +18,6 @@ import {
 // Throughput of the relay to the order source, as a ratio to the bare @fastify/http-proxy before
 // the same order source, and that one asked directly; each in a process of its own, in turns. Guests
 // who ask the same at the same moment are one call of the order source; the others are one each.
-// What is measured has a core for itself, and clients and order source the other: three that are busy
-// on two cores would have it depend on which of them the system puts together.
 
 const AIM = 0.9
 const WARM_UP_SECONDS = 5
@@ -48,13 +45,6 @@ try {
     ),
     await start(peers, { PORT: String(bare), UPSTREAM: upstream }, PATH),
   )
-  const [, relay, plugin] = children
-  const areKept =
-    process.env.BENCH_ANY_CORE === undefined &&
-    [
-      ...[relay?.pid, plugin?.pid].map((pid) => keepTo(0, pid)),
-      ...[process.pid, children[0]?.pid].map((pid) => keepTo(1, pid)),
-    ].every(Boolean)
   // One client alone asks too seldom for all of the code to be compiled in its rounds.
   for (let second = 0; second < WARM_UP_SECONDS; second += SECONDS) {
     for (const port of [ours, bare]) await throughput(port, { path: PATH, isEachItsOwn: true })
@@ -81,7 +71,7 @@ try {
   }
   console.log(`${MACHINE}; answers a second, medians of ${ROUNDS} rounds of ${SECONDS} s`)
   console.table(rows)
-  report('proxy', { rounds: ROUNDS, seconds: SECONDS, cores: areKept ? 'kept' : 'any', rows })
+  report('proxy', { rounds: ROUNDS, seconds: SECONDS, rows })
 } finally {
   await stop(children)
   rmSync(dataDir, { recursive: true, force: true })
