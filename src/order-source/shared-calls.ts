@@ -134,10 +134,10 @@ export function sharedCalls(dispatcher: Dispatcher): SharedCalls {
   /** Whether an answer may be shared, which is remembered of its question. */
   function learnFrom(question: string, head: Head): boolean {
     const index = unshared.indexOf(question)
-    const isShared = mayBeShared(head)
-    if (isShared && index !== -1) unshared.splice(index, 1)
-    if (!isShared && index === -1 && unshared.push(question) > MOST_KNOWN) unshared.shift()
-    return isShared
+    if (index !== -1) unshared.splice(index, 1)
+    if (mayBeShared(head)) return true
+    if (unshared.push(question) > MOST_KNOWN) unshared.shift()
+    return false
   }
 
   const turn = new Turn()
