@@ -18,8 +18,9 @@ interface Waiting {
 
 /**
  * Questions known at most: of those under way, and of those whose answers are for one asker each.
- * Lists, looked through: a map or set that has been outgrown keeps the one that took its place
- * alive (V8), so that calls that come and go in one are no longer collected while they are young.
+ * They are kept in lists, and looked through. A map or set replaces its table also where as much
+ * goes as comes, and each table refers to the next (V8): once one is in the old generation, all
+ * that follow it get there, and the calls in them, long after they have ended.
  */
 const MOST_KNOWN = 100
 
@@ -154,7 +155,8 @@ export function sharedCalls(dispatcher: Dispatcher): SharedCalls {
   }
 
   function ask(call: Call, callers: Callers): void {
-    if (underWay.length < MOST_KNOWN) underWay.push(callers)
+    // Who is no longer known is answered, and joined by nobody.
+    if (underWay.push(callers) > MOST_KNOWN) underWay.shift()
     // At once: who joined a call that is being given up would never be answered.
     callers.once('close', () => close(callers))
     const headers = onBehalfOf(callers, { ...(call.headers as IncomingHttpHeaders) })

@@ -36,7 +36,7 @@ interface Settings {
 const MOST_CONNECTIONS = 64
 const MOST_ANSWER_BYTES = 100 * 1024 * 1024
 const MOST_HEADER_BYTES = 16 * 1024
-/** The HTTP client's timers are early or late by as much. */
+/** The HTTP client's timers are early by as much, or late. */
 const CLIENT_TICK_MS = 500
 /** A body may come slowly, but not for ever: all of a call may take this many time-outs. */
 const WHOLE_TIMEOUTS = 6
@@ -54,14 +54,14 @@ function groupOf(path: string, basePath: string): string {
 }
 
 function poolOptions(timeoutMs: number): Pool.Options {
-  // Each exchange watches over the beginning of its answer itself, sending included, and is first:
-  // the client's clock goes by halves of a second.
+  // Each exchange watches over the beginning of its answer itself, and is first.
   const latestMs = timeoutMs + CLIENT_TICK_MS
   return {
     connections: MOST_CONNECTIONS,
     // The environment cannot switch it off; further authorities come by NODE_EXTRA_CA_CERTS.
     connect: { rejectUnauthorized: true, timeout: timeoutMs },
-    // Where both are the same, they are one timer, which is only put off.
+    // Where both are the same, the timer is made while the order source works, and is only put off
+    // when its answer begins: nobody waits for it.
     headersTimeout: latestMs,
     bodyTimeout: latestMs,
     maxHeaderSize: MOST_HEADER_BYTES,
@@ -92,8 +92,7 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
   const kept = new Pool(origin, options)
   // What must not be sent twice gets a connection of its own: one kept open may have been closed
   // on the other side just now, and then nobody can tell whether the request arrived.
-  // A long body may take longer to send than an answer to begin.
-  const fresh = new Pool(origin, { ...options, pipelining: 0, headersTimeout: 0 })
+  const fresh = new Pool(origin, { ...options, pipelining: 0 })
 
   const longestCallMs = WHOLE_TIMEOUTS * ORDERSOURCE_TIMEOUT_MS
   const dispatcher: Dispatcher = kept.compose((dispatch) => (call, handler) => {
@@ -112,7 +111,8 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
         onEnd: (outcome, seconds) => durations.observe({ route, outcome }, seconds),
       },
       call,
-      (exchange) => send(call, exchange),
+      // A body may take longer to be sent than an answer to begin.
+      (exchange) => send(call.body ? { ...call, headersTimeout: 0 } : call, exchange),
       handler,
     )
     return true

@@ -34,6 +34,7 @@ export async function start(
     if ((await answer())?.ok) return child
     await sleep(2)
   }
+  child.kill('SIGKILL')
   throw new Error(`${script} does not answer`)
 }
 

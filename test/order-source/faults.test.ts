@@ -321,6 +321,24 @@ t.test('an answer that trickles is cut in the end', async (t) => {
   await comes(() => upstream.open() === 0)
 })
 
+t.test('an answer may pause for as long as it may take to begin', async (t) => {
+  const timeoutMs = 900
+  const upstream = await rawUpstream(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{')
+    setTimeout(() => socket.write('}'), timeoutMs * 0.9)
+  })
+  const { call } = await startRelay(t, upstream.url, { ORDERSOURCE_TIMEOUT_MS: String(timeoutMs) })
+  // The HTTP client’s clock goes by halves of a second.
+  const answers = Array.from({ length: 5 }, async (_, index) => {
+    await sleep(index * 100)
+    return call('GET', `/portfolios?page=${index}`)
+  })
+  for (const { status, body } of await Promise.all(answers)) {
+    t.equal(status, 200)
+    t.equal(body.toString(), '{}')
+  }
+})
+
 t.test('an answer in a coding that nobody asked for is not handed on', async (t) => {
   const upstream = await recordingUpstream(t)
   const body = gzipSync('{"token":"in here"}')
@@ -438,19 +456,27 @@ t.test('an order source may answer before it has read everything', async (t) => 
   t.equal((await call('POST')).status, 402)
 })
 
-t.test('an order source that reads nothing of a long body is not waited for', async (t) => {
-  const upstream = await rawUpstream(t, (socket) => void socket.pause())
-  const { url, bearer } = await startRelay(t, upstream.url)
-  const [milliseconds, answer] = await timed(
-    wire(`${url}${MOUNT}/offset-orders`, {
-      method: 'POST',
-      headers: bearer,
-      body: Buffer.alloc(10 * 1024 * 1024),
-    }),
-  )
-  t.equal(answer.status, 504)
-  t.ok(milliseconds < WHOLE_MS + SLACK_MS, `${milliseconds} ms`)
-})
+t.test(
+  'an order source that reads nothing of a long body has the time of a whole call',
+  async (t) => {
+    const upstream = await rawUpstream(t, (socket) => void socket.pause())
+    const { url, bearer } = await startRelay(t, upstream.url)
+    const body = Buffer.alloc(10 * 1024 * 1024)
+    const headers = {
+      ...bearer,
+      'content-type': 'application/octet-stream',
+      'content-length': String(body.length),
+    }
+    for (const method of ['POST', 'OPTIONS']) {
+      const [milliseconds, answer] = await timed(
+        wire(`${url}${MOUNT}/offset-orders`, { method, headers, body }),
+      )
+      t.equal(answer.status, 504, method)
+      t.ok(milliseconds > WHOLE_MS * 0.9, `${milliseconds} ms`)
+      t.ok(milliseconds < WHOLE_MS + SLACK_MS, `${milliseconds} ms`)
+    }
+  },
+)
 
 t.test('who leaves before there is a connection for his body harms nobody', async (t) => {
   const upstream = await rawUpstream(t, () => undefined)

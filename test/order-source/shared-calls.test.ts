@@ -200,35 +200,60 @@ t.test('answers that say that they are for one are', async (t) => {
   }
 })
 
-t.test('questions beyond those that are known are answered, each for itself', async (t) => {
-  const relay = await startRelay(t)
-  const { ask, upstream, held, answerAll, arrivals, settled } = relay
-  const page = (number: number) => ask(`/portfolios?page=${number}`)
+t.test(
+  'of many different questions those asked last are known, and all are answered',
+  async (t) => {
+    const relay = await startRelay(t)
+    const { ask, upstream, held, arrivals, settled, waiting } = relay
+    const pathOf = (page: number) => `/portfolios?page=${page}`
+    const callsOf = (page: number) =>
+      upstream.requests.filter(({ url }) => url === `/v1${pathOf(page)}`).length
 
-  /** Answers all that are asked now. */
-  async function answered(asked: Promise<Wire>[], headers = {}): Promise<void> {
-    let left = asked.length
-    const all = Promise.all(asked.map((one) => one.finally(() => left--)))
-    while (left > 0) {
-      await comesTrue(() => held.length > 0 || left === 0)
-      answerAll(headers)
+    /** Asks for pages, which each get what they asked for once `more` has been done. */
+    async function askFor(
+      pages: number[],
+      headers = {},
+      more?: () => Promise<void>,
+    ): Promise<void> {
+      let left = pages.length
+      const asked = pages.map((page) => ask(pathOf(page)).finally(() => left--))
+      await more?.()
+      while (left > 0) {
+        await comesTrue(() => held.length > 0 || left === 0)
+        for (const { request, response } of held.splice(0)) {
+          const body = JSON.stringify(request.url)
+          const length = String(body.length)
+          const head = { 'content-type': 'application/json', 'content-length': length, ...headers }
+          response.writeHead(200, head).end(body)
+        }
+      }
+      for (const [index, answer] of (await Promise.all(asked)).entries()) {
+        t.equal(textOf(answer), `"/v1${pathOf(pages[index] ?? -1)}"`)
+      }
     }
-    for (const { status } of await all) t.equal(status, 200)
-  }
 
-  const known = Array.from({ length: MOST_KNOWN }, (_, number) => page(number))
-  await settled(arrivals() + MOST_KNOWN)
-  const more = [MOST_KNOWN, MOST_KNOWN, 0].map(page)
-  await settled(arrivals() + more.length)
-  await answered([...known, ...more])
-  t.equal(upstream.requests.length, MOST_KNOWN + 2, 'what is known can be joined')
+    const others = Array.from({ length: MOST_KNOWN - 1 }, (_, index) => index + 1)
+    await askFor([0], {}, async () => {
+      await waiting(1)
+      await askFor(others, {}, async () => {
+        await settled(arrivals() + others.length)
+        await askFor([MOST_KNOWN, MOST_KNOWN], {}, async () => {
+          await settled(arrivals() + 2)
+          await askFor([0])
+        })
+      })
+    })
+    t.equal(callsOf(MOST_KNOWN), 1, 'the newest is joined')
+    t.equal(callsOf(0), 2, 'the oldest is not')
 
-  // Whose answers are for one
-  const forOne = { 'cache-control': 'no-store' }
-  for (let number = 0; number <= MOST_KNOWN; number++) await answered([page(number)], forOne)
-  t.equal((await burst(relay, {}, '/portfolios?page=0')).calls, 1, 'the oldest is forgotten')
-  t.equal((await burst(relay, {}, '/portfolios?page=1')).calls, GUESTS, 'the next is not')
-})
+    // Whose answers are for one
+    const forOne = { 'cache-control': 'no-store' }
+    for (const page of [0, ...others, 0, MOST_KNOWN]) await askFor([page], forOne)
+    t.equal((await burst(relay, {}, pathOf(1))).calls, 1, 'the oldest is forgotten')
+    t.equal((await burst(relay, {}, pathOf(2))).calls, GUESTS, 'the next is not')
+    t.equal((await burst(relay, {}, pathOf(0))).calls, GUESTS, 'nor is what was asked again')
+  },
+)
 
 t.test('long answers, and those of unknown length, pass each to its own', async (t) => {
   const relay = await startRelay(t)
