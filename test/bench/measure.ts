@@ -110,10 +110,11 @@ const shuffled = <T>(items: T[]): T[] =>
  */
 export async function inTurns<Name extends string>(
   measures: Record<Name, () => Promise<number>>,
+  counted = ROUNDS,
 ): Promise<Record<Name, number>[]> {
   const names = Object.keys(measures) as Name[]
   const rounds: Record<Name, number>[] = []
-  for (let round = 0; round <= ROUNDS; round++) {
+  for (let round = 0; round <= counted; round++) {
     // In the order given, as what is made of it becomes a table.
     const measured = Object.fromEntries(names.map((name) => [name, NaN])) as Record<Name, number>
     for (const name of shuffled(names)) measured[name] = await measures[name]()

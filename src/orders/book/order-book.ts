@@ -20,7 +20,6 @@ import { openDatabase, openForReading } from './open-database.js'
 import { isSearch, orderFinder, type Found, type Slice } from './order-finder.js'
 import { orderNumbers } from './order-numbers.js'
 import { orderReader, orderRecords } from './order-records.js'
-import { orderOf, READ_COLUMNS, type ReadRow } from './order-row.js'
 import { rollUpReader, type RollUpReader } from './roll-ups.js'
 import { searchThread } from './search-thread.js'
 import { keepTimeZone, timeZoneCheck } from './settings.js'
@@ -247,13 +246,13 @@ export function openOrderBook(options: Options) {
       ),
     /** The orders of a slice of a filtered, sorted list, and how many are in all of it. */
     async list(filters: OrderFilters, slice: Slice): Promise<{ items: Order[]; total: number }> {
-      const rowsAnd = ({ ids, total }: Found) => ({ items: rowsOf(ids), total })
-      if (!isSearch(filters)) return atOneMoment(() => rowsAnd(finder.find(filters, slice)))
+      const ordersAnd = ({ ids, total }: Found) => ({ items: reader.some(ids), total })
+      if (!isSearch(filters)) return atOneMoment(() => ordersAnd(finder.find(filters, slice)))
       condition.check()
       const found = await search.find(filters, slice).catch((error: unknown) => {
         throw condition.told(error)
       })
-      return atOneMoment(() => rowsAnd(found))
+      return atOneMoment(() => ordersAnd(found))
     },
     /**
      * Enters an order. The same key and order again, from the same person, gives the order
@@ -323,16 +322,6 @@ export function openOrderBook(options: Options) {
       reading.close()
       db.close()
     },
-  }
-
-  function rowsOf(ids: number[]): Order[] {
-    const rows = reading
-      .prepare<[string], ReadRow>(
-        `SELECT ${READ_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN orders ON orders.id = wanted.value`,
-      )
-      .raw()
-      .all(JSON.stringify(ids))
-    return rows.map(orderOf)
   }
 }
 

@@ -109,7 +109,8 @@ const orderBy = (field: SortField, descending: boolean): string => {
   return `ORDER BY ${SORT_COLUMNS[field]} ${direction}, orders.id ${direction}`
 }
 
-const countIn = (kinds: KindCount[]): number => kinds.reduce((sum, { orders }) => sum + orders, 0)
+const countIn = (kinds: readonly KindCount[]): number =>
+  kinds.reduce((sum, { orders }) => sum + orders, 0)
 
 /** Fetching a row by its id costs about this many steps along an index. */
 const ROW_COST = 4
@@ -167,7 +168,7 @@ export function orderFinder(db: Database, calendar: DayCalendar, fewMatches = FE
   }
 
   /** The kinds of orders that the filters but the search let through, in the days they name. */
-  function kindsOf(filters: OrderFilters): { inRange: KindCount[]; kinds: KindCount[] } {
+  function kindsOf(filters: OrderFilters): Record<'inRange' | 'kinds', readonly KindCount[]> {
     const inRange = rollUps.counts({
       from: filters.from === undefined ? null : parseDay(filters.from),
       to: filters.to === undefined ? null : parseDay(filters.to),
@@ -175,7 +176,7 @@ export function orderFinder(db: Database, calendar: DayCalendar, fewMatches = FE
     return { inRange, kinds: inRange.filter(kindFilter(filters)) }
   }
 
-  function gathered(kinds: KindCount[], span: Span, { sort, offset, limit }: Slice) {
+  function gathered(kinds: readonly KindCount[], span: Span, { sort, offset, limit }: Slice) {
     const { field, descending } = parseSort(sort)
     const list = JSON.stringify(
       kinds.map(({ status, calculator_type, currency }) => [status, calculator_type, currency]),

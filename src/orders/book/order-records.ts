@@ -134,6 +134,11 @@ interface ChangeRow {
 /** Reads orders and their history by id. */
 export function orderReader(db: Database) {
   const one = readById(db)
+  const some = db
+    .prepare<[string], ReadRow>(
+      `SELECT ${READ_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN orders ON orders.id = wanted.value`,
+    )
+    .raw()
   const changes = db.prepare<[number], ChangeRow>(
     'SELECT version, at, by, changes FROM changes WHERE order_id = ? ORDER BY version DESC',
   )
@@ -147,6 +152,8 @@ export function orderReader(db: Database) {
       const row = one.get(id)
       return row === undefined ? null : orderOf(row)
     },
+    /** The orders there are of some ids, in the order of the ids. */
+    some: (ids: number[]): Order[] => some.all(JSON.stringify(ids)).map(orderOf),
     /** Newest first; the last entry is the order's first. `null` where there is no such order. */
     history(id: number): HistoryEntry[] | null {
       const first = entered.get(id)

@@ -168,7 +168,11 @@ function stretches({ from, to }: DayRange): Stretch[] {
   return parts.filter((part) => part.first <= part.last)
 }
 
-/** Reads sums and counts. */
+/**
+ * Reads sums and counts.
+ *
+ * @param db a connection that reads only: what others write must show in its data_version
+ */
 export function rollUpReader(db: Database) {
   const sums = db.prepare<[number, Day, Day], Sums>(
     `SELECT status, currency, sum(orders) AS orders, sum(co2e_kg) AS co2e_kg,
@@ -204,19 +208,33 @@ export function rollUpReader(db: Database) {
   ): T[] =>
     stretches(range).flatMap(({ step, first, last }) => statement.all(stepCode(step), first, last))
 
+  function countsIn(range: DayRange): KindCount[] {
+    const kinds = new Map<string, KindCount>()
+    for (const count of read(range, kindCounts)) {
+      const key = `${count.status} ${count.calculator_type} ${count.currency}`
+      const known = kinds.get(key)
+      if (known === undefined) kinds.set(key, count)
+      else known.orders += count.orders
+    }
+    return [...kinds.values()].filter(({ orders }) => orders > 0)
+  }
+
+  const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
+  // Every list asks for these, and seldom has anybody written since the one before.
+  let ofAll: { version: number | undefined; counts: KindCount[] } = {
+    version: undefined,
+    counts: [],
+  }
+
   return {
     /** Sums of the orders placed in a range of days, several for one status and currency. */
     sums: (range: DayRange): Sums[] => read(range, sums),
     /** Counts of the orders placed in a range of days, one for each kind there is. */
-    counts(range: DayRange): KindCount[] {
-      const kinds = new Map<string, KindCount>()
-      for (const count of read(range, kindCounts)) {
-        const key = `${count.status} ${count.calculator_type} ${count.currency}`
-        const known = kinds.get(key)
-        if (known === undefined) kinds.set(key, count)
-        else known.orders += count.orders
-      }
-      return [...kinds.values()].filter(({ orders }) => orders > 0)
+    counts(range: DayRange): readonly KindCount[] {
+      if (range.from !== null || range.to !== null) return countsIn(range)
+      const version = dataVersion.get()
+      if (version !== ofAll.version) ofAll = { version, counts: countsIn(range) }
+      return ofAll.counts
     },
     /** Sums by step and currency, from the one that begins on `first` to the one that begins on `last`. */
     timeline: (step: Step, first: Day, last: Day) => timeline.all(stepCode(step), first, last),
