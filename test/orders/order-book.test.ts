@@ -315,6 +315,39 @@ t.test('an empty book has statistics, all zero', async (t) => {
   await book.close()
 })
 
+t.test('a list counts what has been written since the one before, by whomever', async (t) => {
+  const path = join(temporaryFolder(t), 'orders.db')
+  // As two processes have it, each with connections of its own.
+  const books = [openOrderBook({ path, timeZone: 'UTC' }), openOrderBook({ path, timeZone: 'UTC' })]
+  t.teardown(() => Promise.all(books.map((book) => book.close())))
+  const [one, other] = books
+  assert(one && other)
+  const context = { by: 'a@example.com', ifVersions: null }
+  const counts = async (filters: OrderFilters) => {
+    const slice = { sort: '-placedAt', offset: 0, limit: 25 } as const
+    return Promise.all(books.map(async (book) => (await book.list(filters, slice)).total))
+  }
+  t.same(await counts({}), [0, 0])
+  t.same([one.currencies(), other.currencies()], [[], []])
+  const entered = await one.create(newOrder({ status: 'paid', currency: 'EUR' }), context.by)
+  t.same(await counts({}), [1, 1])
+  await other.create(newOrder({ status: 'paid', currency: 'JPY' }), context.by)
+  t.same(await counts({ status: ['paid'] }), [2, 2])
+  t.same(
+    [one.currencies(), other.currencies()],
+    [
+      ['EUR', 'JPY'],
+      ['EUR', 'JPY'],
+    ],
+  )
+  assert(entered.outcome === 'created')
+  await other.cancel(entered.order.id, context)
+  t.same(await counts({ status: ['paid'] }), [1, 1])
+  t.same(await counts({ status: ['cancelled'], currency: 'EUR' }), [1, 1])
+  await one.undo(entered.order.id, context)
+  t.same(await counts({ status: ['paid'] }), [2, 2])
+})
+
 t.test('a name is found by any part of it, without its capitals and accents', async (t) => {
   const book = openOrderBook({ path: join(temporaryFolder(t), 'orders.db'), timeZone: 'UTC' })
   await book.create(newOrder({ customerName: 'ΟΔΥΣΣΕΎΣ Straße', vesselName: '第三海丸' }), 'a')
