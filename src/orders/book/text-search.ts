@@ -15,9 +15,20 @@ const RARE = /.?\d{3,}.?/su
  * The index looks up the letters of a text in threes, each of which may be in most orders, as
  * those of `@example.com` are: then a part that few have is looked up, and they are looked at.
  */
-const WORTH_A_PART = 4
+const WORTH_A_PART = 2
 
 const inQuotes = (text: string): string => `"${text.replaceAll('"', '""')}"`
+
+/** Asks the index for a text's threes side by side, wherever they are: fewer than all there are. */
+function inThrees(text: string): string {
+  const characters = Array.from(text)
+  const last = characters.length - SHORTEST_INDEXED
+  const threes: string[] = []
+  for (let at = 0; at < last; at += SHORTEST_INDEXED) {
+    threes.push(characters.slice(at, at + SHORTEST_INDEXED).join(''))
+  }
+  return [...threes, characters.slice(last).join('')].map(inQuotes).join(' AND ')
+}
 
 /** How to find the orders that have a text, folded already. */
 export function textSource(text: string): TextSource {
@@ -34,7 +45,7 @@ export function textSource(text: string): TextSource {
       from: `(SELECT search_texts.id FROM search_index
         CROSS JOIN search_texts ON search_texts.id = search_index.rowid
         WHERE search_index MATCH ? AND instr(search_texts.text, ?) > 0) AS matched`,
-      values: [inQuotes(part), text],
+      values: [inThrees(part), text],
     }
   }
   return {
