@@ -4,7 +4,7 @@ import { parseDay, type DayCalendar } from './day-calendar.js'
 import { calculatorCode, statusCode } from './order-row.js'
 import { rollUpReader, type KindCount } from './roll-ups.js'
 import { searchedFor } from './search-text.js'
-import { HAS_TEXT, textSource } from './text-search.js'
+import { candidateSource, HAS_TEXT, textSource, type TextSource } from './text-search.js'
 
 /** Which part of a sorted list. */
 export interface Slice {
@@ -117,6 +117,9 @@ const ROW_COST = 4
 
 const FEW_MATCHES = 5_000
 
+/** Up to so many orders are looked at for a text; where more may have it, the index knows. */
+const FEW_CANDIDATES = 1_000
+
 /** Totals of searches kept until the book changes, so that turning pages does not count anew. */
 const MOST_TOTALS = 100
 
@@ -140,7 +143,7 @@ export function orderFinder(db: Database, calendar: DayCalendar, fewMatches = FE
   }
   const numbers = (sql: string, values: unknown[]): number[] =>
     prepared(sql)
-      .pluck()
+      .pluck(true)
       .all(...values) as number[]
   const numberOf = (sql: string, values: unknown[]): number => numbers(sql, values)[0] ?? 0
 
@@ -207,20 +210,36 @@ export function orderFinder(db: Database, calendar: DayCalendar, fewMatches = FE
     return { ids, total }
   }
 
+  /** Ids as one text of JSON, which costs little more than to count them; `null` where there are more. */
+  function idsUpTo(most: number, { from, values }: TextSource, condition = 'TRUE'): string | null {
+    const found = prepared(
+      `SELECT count(*) AS seen, json_group_array(id) FILTER (WHERE ${condition}) AS ids
+       FROM (SELECT * FROM ${from} LIMIT ?)`,
+    )
+      .pluck(false)
+      .get(...values, most + 1) as { seen: number; ids: string }
+    return found.seen > most ? null : found.ids
+  }
+
+  /** The ids of all orders that have a text, as JSON, if they are few. */
+  function fewWith(text: string, source: TextSource): string | null {
+    const candidates = candidateSource(text)
+    const most = Math.min(FEW_CANDIDATES, fewMatches)
+    const known = candidates === null ? null : idsUpTo(most, candidates, 'has_text')
+    return known ?? idsUpTo(fewMatches, source)
+  }
+
   function searched(text: string, filters: OrderFilters, slice: Slice): Found {
     const source = textSource(text)
     const { from } = source
     const conditions = conditionsOf(filters, calendar)
-    // As one text of JSON, which costs little more than to count them.
-    const some = prepared(
-      `SELECT count(*) AS orders, json_group_array(id) AS ids FROM (SELECT id FROM ${from} LIMIT ?)`,
-    ).get(...source.values, fewMatches + 1) as { orders: number; ids: string }
-    if (some.orders <= fewMatches) {
+    const few = fewWith(text, source)
+    if (few !== null) {
       const { field, descending } = parseSort(slice.sort)
       const ids = numbers(
         `SELECT orders.id FROM json_each(?) AS matched CROSS JOIN orders ON orders.id = matched.value
          ${where(conditions)} ${orderBy(field, descending)}`,
-        [some.ids, ...valuesOf(conditions)],
+        [few, ...valuesOf(conditions)],
       )
       return { ids: ids.slice(slice.offset, slice.offset + slice.limit), total: ids.length }
     }

@@ -171,7 +171,7 @@ function stretches({ from, to }: DayRange): Stretch[] {
 /**
  * Reads sums and counts.
  *
- * @param db a connection that reads only: what others write must show in its data_version
+ * @param db a connection that reads only, as a connection’s own writes do not show in its data_version
  */
 export function rollUpReader(db: Database) {
   const sums = db.prepare<[number, Day, Day], Sums>(
@@ -221,10 +221,7 @@ export function rollUpReader(db: Database) {
 
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
   // Every list asks for these, and seldom has anybody written since the one before.
-  let ofAll: { version: number | undefined; counts: KindCount[] } = {
-    version: undefined,
-    counts: [],
-  }
+  let countsOfAll: { version?: number | undefined; counts: KindCount[] } = { counts: [] }
 
   return {
     /** Sums of the orders placed in a range of days, several for one status and currency. */
@@ -233,8 +230,8 @@ export function rollUpReader(db: Database) {
     counts(range: DayRange): readonly KindCount[] {
       if (range.from !== null || range.to !== null) return countsIn(range)
       const version = dataVersion.get()
-      if (version !== ofAll.version) ofAll = { version, counts: countsIn(range) }
-      return ofAll.counts
+      if (version !== countsOfAll.version) countsOfAll = { version, counts: countsIn(range) }
+      return countsOfAll.counts
     },
     /** Sums by step and currency, from the one that begins on `first` to the one that begins on `last`. */
     timeline: (step: Step, first: Day, last: Day) => timeline.all(stepCode(step), first, last),
