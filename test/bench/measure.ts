@@ -7,8 +7,9 @@ import autocannon from 'autocannon'
 import { projectRoot } from '../../src/project-root.js'
 
 // Many short rounds, as a machine that others share changes its speed from one second to the next.
-export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20)
-export const SECONDS = Number(process.env.BENCH_SECONDS ?? 1)
+const STARTS = Number(process.env.BENCH_STARTS ?? 5)
+const ROUNDS_OF_START = Number(process.env.BENCH_ROUNDS ?? 4)
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 1)
 export const CONNECTIONS = 10
 
 /** Where measurements were made, for the reader. */
@@ -103,30 +104,71 @@ const shuffled = <T>(items: T[]): T[] =>
     .toSorted((a, b) => a.at - b.at)
     .map(({ item }) => item)
 
-/**
- * Measures several, each once in every round and in any order, so that neither a slow moment of the
- * machine nor what ran just before meets one of them alone. The first round warms all of them up,
- * and does not count.
- */
-export async function inTurns<Name extends string>(
+/** What each says, asked in any order. */
+async function round<Name extends string>(
   measures: Record<Name, () => Promise<number>>,
-  counted = ROUNDS,
-): Promise<Record<Name, number>[]> {
+): Promise<Record<Name, number>> {
   const names = Object.keys(measures) as Name[]
-  const rounds: Record<Name, number>[] = []
-  for (let round = 0; round <= counted; round++) {
-    // In the order given, as what is made of it becomes a table.
-    const measured = Object.fromEntries(names.map((name) => [name, NaN])) as Record<Name, number>
-    for (const name of shuffled(names)) measured[name] = await measures[name]()
-    if (round > 0) rounds.push(measured)
+  // In the order given, as what is made of it becomes a table.
+  const measured = Object.fromEntries(names.map((name) => [name, NaN])) as Record<Name, number>
+  for (const name of shuffled(names)) measured[name] = await measures[name]()
+  return measured
+}
+
+/**
+ * Measures the throughput of several works, and prints and keeps the table of their summaries.
+ *
+ * The contestants are started anew several times: what a process has compiled, and where its memory
+ * lies, makes it a tenth faster or slower than the next of the same code, for as long as it lives.
+ * In each round of a work they are measured in any order, so that neither a slow moment of the
+ * machine nor what ran just before meets one of them alone. The first round of each work after a
+ * start warms up, and does not count.
+ *
+ * @param name of the file that keeps the table
+ * @param servers start the contestants, one after the other
+ * @param begin is done after each start, and tells how the contestants are measured at a work
+ */
+export async function compare<
+  Work extends { work: string; clients: number; aim: number },
+  Name extends string,
+>(
+  name: string,
+  works: Work[],
+  servers: (() => Promise<ChildProcess>)[],
+  begin: () => Promise<(work: Work) => Record<Name | 'clearwake' | 'bare', () => Promise<number>>>,
+): Promise<void> {
+  const measured = works.map((work) => ({
+    work,
+    rounds: [] as Record<Name | 'clearwake' | 'bare', number>[],
+  }))
+  for (let started = 0; started < STARTS; started++) {
+    const children: ChildProcess[] = []
+    try {
+      for (const server of servers) children.push(await server())
+      const measures = await begin()
+      for (const { work } of measured) await round(measures(work))
+      for (const { work, rounds } of measured) {
+        for (let turn = 0; turn < ROUNDS_OF_START; turn++) rounds.push(await round(measures(work)))
+      }
+    } finally {
+      await stop(children)
+    }
   }
-  return rounds
+  const rows = measured.map(({ work: { work, clients, aim }, rounds }) => ({
+    work,
+    clients,
+    ...summary(rounds),
+    aim,
+  }))
+  console.log(
+    `${MACHINE}; answers a second, medians of ${ROUNDS_OF_START} rounds of ${SECONDS} s after each of ${STARTS} starts`,
+  )
+  console.table(rows)
+  report(name, { starts: STARTS, rounds: STARTS * ROUNDS_OF_START, seconds: SECONDS, rows })
 }
 
 /** The median of each measure, and of the ratio of Clearwake to the bare one with its quartiles. */
-export function summary<Name extends string>(
-  rounds: Record<Name | 'clearwake' | 'bare', number>[],
-) {
+function summary<Name extends string>(rounds: Record<Name | 'clearwake' | 'bare', number>[]) {
   const ratios = rounds.map(({ clearwake, bare }) => clearwake / bare)
   const names = Object.keys(rounds[0] ?? {}) as Name[]
   const medians = names.map((name) => [name, Math.round(median(rounds.map((one) => one[name])))])
