@@ -60,7 +60,13 @@ const pictures = [
 
 const browser = await launchBrowser()
 for (const { name, path, viewport, scheme } of pictures) {
-  const context = await browser.newContext({ viewport, colorScheme: scheme, locale: 'en-GB' })
+  const context = await browser.newContext({
+    viewport,
+    colorScheme: scheme,
+    locale: 'en-GB',
+    // No chart half drawn.
+    reducedMotion: 'reduce',
+  })
   if (path.startsWith('/admin')) {
     await context.request.post(`${base}/api/admin/login`, { data: ADMIN })
   }

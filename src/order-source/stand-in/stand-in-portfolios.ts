@@ -80,7 +80,7 @@ export const PORTFOLIOS: readonly StandInPortfolio[] = [
   {
     id: 3,
     name: 'Carbon to Stone',
-    description: 'Takes CO2 out of the air and leaves it in rock, for good.',
+    description: 'Takes CO₂ out of the air and leaves it in rock, for good.',
     pricePerTonMinor: 40171,
     currency: 'USD',
     projects: [
