@@ -8,7 +8,7 @@ import { projectRoot } from '../../src/project-root.js'
 
 // Many short rounds, as a machine that others share changes its speed from one second to the next.
 const STARTS = Number(process.env.BENCH_STARTS ?? 5)
-const ROUNDS_OF_START = Number(process.env.BENCH_ROUNDS ?? 4)
+const ROUNDS_OF_START = Number(process.env.BENCH_ROUNDS_OF_START ?? 4)
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 1)
 export const CONNECTIONS = 10
 
@@ -17,6 +17,10 @@ export const MACHINE = `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknow
 
 /** Clearwake as it is built. */
 export const SERVER = join(projectRoot, 'dist/server.js')
+
+/** Whether a process has ended, of itself or by a signal. */
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null
 
 /** A server in a process of its own, once it answers at a path; its port is in its environment. */
 export async function start(
@@ -31,11 +35,11 @@ export async function start(
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const deadline = performance.now() + 30_000
-  while (performance.now() < deadline && child.exitCode === null) {
+  while (performance.now() < deadline && !hasEnded(child)) {
     if ((await answer())?.ok) return child
     await sleep(2)
   }
-  child.kill('SIGKILL')
+  await stop([child])
   throw new Error(`${script} does not answer`)
 }
 
@@ -43,7 +47,7 @@ export async function start(
 export async function stop(children: ChildProcess[]): Promise<void> {
   await Promise.all(
     children.map(async (child) => {
-      if (child.exitCode !== null) return
+      if (hasEnded(child)) return
       const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGKILL')
       await ended
@@ -104,22 +108,25 @@ const shuffled = <T>(items: T[]): T[] =>
     .toSorted((a, b) => a.at - b.at)
     .map(({ item }) => item)
 
-/** What each says, asked in any order. */
-async function round<Name extends string>(
-  measures: Record<Name, () => Promise<number>>,
-): Promise<Record<Name, number>> {
-  const names = Object.keys(measures) as Name[]
+/** Answers a second of each contestant. */
+type Round = Record<'clearwake' | 'bare', number> & Record<string, number>
+/** How each contestant is measured. */
+type Measures = Record<keyof Round, () => Promise<number>>
+
+/** Measures all, in any order. */
+async function round(measures: Measures): Promise<Round> {
   // In the order given, as what is made of it becomes a table.
-  const measured = Object.fromEntries(names.map((name) => [name, NaN])) as Record<Name, number>
-  for (const name of shuffled(names)) measured[name] = await measures[name]()
-  return measured
+  const measured: Record<string, number> = {}
+  for (const name of Object.keys(measures)) measured[name] = NaN
+  for (const [name, measure] of shuffled(Object.entries(measures))) measured[name] = await measure()
+  return measured as Round
 }
 
 /**
  * Measures the throughput of several works, and prints and keeps the table of their summaries.
  *
  * The contestants are started anew several times: what a process has compiled, and where its memory
- * lies, makes it a tenth faster or slower than the next of the same code, for as long as it lives.
+ * lies, makes it up to a tenth faster or slower than the next of the same code, while it lives.
  * In each round of a work they are measured in any order, so that neither a slow moment of the
  * machine nor what ran just before meets one of them alone. The first round of each work after a
  * start warms up, and does not count.
@@ -128,19 +135,13 @@ async function round<Name extends string>(
  * @param servers start the contestants, one after the other
  * @param begin is done after each start, and tells how the contestants are measured at a work
  */
-export async function compare<
-  Work extends { work: string; clients: number; aim: number },
-  Name extends string,
->(
+export async function compare<Work extends { work: string; clients: number; aim: number }>(
   name: string,
   works: Work[],
   servers: (() => Promise<ChildProcess>)[],
-  begin: () => Promise<(work: Work) => Record<Name | 'clearwake' | 'bare', () => Promise<number>>>,
+  begin: () => Promise<(work: Work) => Measures>,
 ): Promise<void> {
-  const measured = works.map((work) => ({
-    work,
-    rounds: [] as Record<Name | 'clearwake' | 'bare', number>[],
-  }))
+  const measured = works.map((work) => ({ work, rounds: [] as Round[] }))
   for (let started = 0; started < STARTS; started++) {
     const children: ChildProcess[] = []
     try {
@@ -160,20 +161,24 @@ export async function compare<
     ...summary(rounds),
     aim,
   }))
+  const rounds = STARTS * ROUNDS_OF_START
   console.log(
-    `${MACHINE}; answers a second, medians of ${ROUNDS_OF_START} rounds of ${SECONDS} s after each of ${STARTS} starts`,
+    `${MACHINE}; answers a second, medians of ${rounds} rounds of ${SECONDS} s, ${ROUNDS_OF_START} after each of ${STARTS} starts`,
   )
   console.table(rows)
-  report(name, { starts: STARTS, rounds: STARTS * ROUNDS_OF_START, seconds: SECONDS, rows })
+  report(name, { starts: STARTS, rounds, seconds: SECONDS, rows })
 }
 
 /** The median of each measure, and of the ratio of Clearwake to the bare one with its quartiles. */
-function summary<Name extends string>(rounds: Record<Name | 'clearwake' | 'bare', number>[]) {
+function summary(rounds: Round[]) {
   const ratios = rounds.map(({ clearwake, bare }) => clearwake / bare)
-  const names = Object.keys(rounds[0] ?? {}) as Name[]
-  const medians = names.map((name) => [name, Math.round(median(rounds.map((one) => one[name])))])
+  const names = Object.keys(rounds[0] ?? {})
+  const medians = names.map((name) => {
+    const values = rounds.map((one) => one[name] ?? NaN)
+    return [name, Math.round(median(values))] as const
+  })
   return {
-    ...(Object.fromEntries(medians) as Record<Name | 'clearwake' | 'bare', number>),
+    ...Object.fromEntries(medians),
     ratio: hundredths(median(ratios)),
     quartiles: [0.25, 0.75].map((share) => hundredths(quantile(ratios, share))).join(' to '),
   }

@@ -8,7 +8,7 @@ import { compare, CONNECTIONS, SERVER, start, throughput, type Call } from './me
 // Throughput of Clearwake as a ratio to a bare service that does the same work, both in
 // processes of their own, taken in turns so that a slow moment of the machine meets both.
 
-interface Work extends Call {
+interface Work extends Omit<Call, 'headers'> {
   work: string
   aim: number
   /** Whether it is an administrator's */

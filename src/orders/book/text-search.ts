@@ -1,16 +1,16 @@
 /** The full-text index knows every three letters in a row; fewer it cannot look up. */
 const SHORTEST_INDEXED = 3
 
-/** Where the orders that have a text can be read from: a part of SQL and its values. */
+/** Where orders can be read from: a part of SQL and its values. */
 export interface TextSource {
-  /** Comes up with each order's id, as `matched.id` */
+  /** Comes up with each order's id */
   from: string
   values: string[]
 }
 
 const inQuotes = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-/** How to find the orders that have a text, folded already. */
+/** How to find the orders that have a text, folded already, as `matched`. */
 export function textSource(text: string): TextSource {
   if (Array.from(text).length < SHORTEST_INDEXED) {
     return {
