@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { projectRoot } from '../../src/project-root.js'
+import { ADMIN_ACCOUNTS } from '../support/administrator.js'
 
 // Many short rounds, as a machine that others share changes its speed from one second to the next.
 const STARTS = Number(process.env.BENCH_STARTS ?? 5)
@@ -14,9 +15,6 @@ export const CONNECTIONS = 10
 
 /** Where measurements were made, for the reader. */
 export const MACHINE = `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}`
-
-/** Clearwake as it is built. */
-export const SERVER = join(projectRoot, 'dist/server.js')
 
 /** Whether a process has ended, of itself or by a signal. */
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
@@ -43,6 +41,26 @@ export async function start(
   throw new Error(`${script} does not answer`)
 }
 
+/** Clearwake as it is built, with an administrator, and without limits that the measuring would meet. */
+export const startClearwake = (
+  port: number,
+  dataDir: string,
+  path: string,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<ChildProcess> =>
+  start(
+    join(projectRoot, 'dist/server.js'),
+    {
+      ADMIN_ACCOUNTS,
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      RATE_LIMIT_PER_MINUTE: '1000000',
+      QR_RATE_LIMIT_PER_MINUTE: '1000000',
+      ...environment,
+    },
+    path,
+  )
+
 /** Ends servers, and waits until they have. */
 export async function stop(children: ChildProcess[]): Promise<void> {
   await Promise.all(
@@ -62,12 +80,14 @@ export interface Call {
   headers?: Record<string, string>
   /** Whether each client asks at the path with a query of its own */
   isEachItsOwn?: boolean
+  /** How long it is asked, where a round's time is too short for a first answer */
+  seconds?: number
 }
 
 /** Answers a second to a call, after making sure that they are answers. */
 export async function throughput(
   port: number,
-  { path, body, headers = {}, isEachItsOwn = false }: Call,
+  { path, body, headers = {}, isEachItsOwn = false, seconds = SECONDS }: Call,
   connections = CONNECTIONS,
 ): Promise<number> {
   const url = `http://127.0.0.1:${port}${path}`
@@ -83,7 +103,7 @@ export async function throughput(
   const result = await autocannon({
     url,
     connections,
-    duration: SECONDS,
+    duration: seconds,
     ...request,
     setupClient(client) {
       if (isEachItsOwn) client.setRequests([{ path: `${path}?client=${++clients}` }])

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ADMIN_ACCOUNTS } from '../support/administrator.js'
-import { compare, CONNECTIONS, SERVER, start, throughput } from './measure.js'
+import { compare, CONNECTIONS, start, startClearwake, throughput } from './measure.js'
 
 // Throughput of the relay to the order source, as a ratio to the bare @fastify/http-proxy before
 // the same order source, and that one asked directly; each in a process of its own, in turns. Guests
@@ -24,10 +23,6 @@ const works = CLIENTS.flatMap((clients) => [
 
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
 const environment = {
-  ADMIN_ACCOUNTS,
-  PORT: String(ours),
-  DATA_DIR: dataDir,
-  RATE_LIMIT_PER_MINUTE: '1000000',
   ORDERSOURCE_BASE_URL: upstream,
   ORDERSOURCE_API_TOKEN: 'token-of-the-bench',
 }
@@ -38,7 +33,7 @@ try {
     works,
     [
       () => start(peers, { PORT: String(source) }, '/'),
-      () => start(SERVER, environment, PATH),
+      () => startClearwake(ours, dataDir, PATH, environment),
       () => start(peers, { PORT: String(bare), UPSTREAM: upstream }, PATH),
     ],
     async () =>

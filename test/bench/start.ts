@@ -1,27 +1,36 @@
+import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ADMIN_ACCOUNTS } from '../support/administrator.js'
 import { launchBrowser } from '../support/browser.js'
 import { weigh } from '../support/page-weight.js'
-import { hundredths, MACHINE, median, report, residentMB, SERVER, start, stop } from './measure.js'
+import {
+  hundredths,
+  MACHINE,
+  median,
+  report,
+  residentMB,
+  start,
+  startClearwake,
+  stop,
+} from './measure.js'
 
 // From the start of the process to the first answer, and the memory of a service that waits, as
 // ratios to the same plugins and libraries put together bare; and what a guest loads.
 
 const ROUNDS = 7
 const AIM = 1.5
-const PORT = '18806'
+const PORT = 18_806
 const GUEST_PAGES = [
   '/',
   '/calculator/fuel?fuelType=mgo&quantity=500&unit=l',
   '/calculator/distance',
 ]
 
-async function begin(script: string, dataDir: string) {
+async function begin(started: () => Promise<ChildProcess>) {
   const begun = performance.now()
-  const child = await start(script, { ADMIN_ACCOUNTS, PORT, DATA_DIR: dataDir }, '/healthz')
+  const child = await started()
   const milliseconds = performance.now() - begun
   await sleep(3_000)
   const megabytes = residentMB(child)
@@ -44,12 +53,20 @@ async function weightOf(path: string) {
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
+const startOurs = () => startClearwake(PORT, dataDir, '/healthz')
+const startBare = () =>
+  start(
+    join(import.meta.dirname, 'bare-plugins.js'),
+    { PORT: String(PORT), DATA_DIR: dataDir },
+    '/healthz',
+  )
+
 try {
   const ours: Awaited<ReturnType<typeof begin>>[] = []
   const bare: typeof ours = []
   for (let round = 0; round <= ROUNDS; round++) {
-    const clearwake = await begin(SERVER, dataDir)
-    const baseline = await begin(join(import.meta.dirname, 'bare-plugins.js'), dataDir)
+    const clearwake = await begin(startOurs)
+    const baseline = await begin(startBare)
     // The first round makes the book, and brings the files into memory.
     if (round === 0) continue
     ours.push(clearwake)
@@ -72,7 +89,7 @@ try {
   console.log(`${MACHINE}; medians of ${ROUNDS} starts`)
   console.table(rows)
 
-  const child = await start(SERVER, { ADMIN_ACCOUNTS, PORT, DATA_DIR: dataDir }, '/healthz')
+  const child = await startOurs()
   const pages = []
   for (const path of GUEST_PAGES) pages.push(await weightOf(path))
   await stop([child])

@@ -215,9 +215,7 @@ export function orderFinder(db: Database, calendar: DayCalendar, fewMatches = FE
     const found = prepared(
       `SELECT count(*) AS seen, json_group_array(id) FILTER (WHERE ${condition}) AS ids
        FROM (SELECT * FROM ${from} LIMIT ?)`,
-    )
-      .pluck(false)
-      .get(...values, most + 1) as { seen: number; ids: string }
+    ).get(...values, most + 1) as { seen: number; ids: string }
     return found.seen > most ? null : found.ids
   }
 
