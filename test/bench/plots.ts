@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/project-root.js'
-import { linePlot } from './line-plot.js'
+import { linePlot, type Line, type Plot } from './line-plot.js'
 
 // Draws what the benchmarks have measured, for the README.
 
@@ -11,44 +11,77 @@ interface Throughput {
 interface Orders {
   sizes: number[]
   rows: { work: string; p50: number[] }[]
+  sql: Of<'ratio'>[]
+  exports: Of<
+    'ratio' | 'memory growth, MB' | 'bare, growth, MB' | 'others, p99 ms' | 'idle, p99 ms'
+  >[]
 }
-
-const read = (name: string): unknown =>
-  JSON.parse(readFileSync(join(projectRoot, `.test/bench/${name}.json`), 'utf8'))
+/** What was measured in a book of so many orders. */
+type Of<Figure extends string> = { orders: number; work: string } & Record<Figure, number>
 
 const folder = join(projectRoot, '.github/bench')
 mkdirSync(folder, { recursive: true })
 
-const rows = ['requests', 'proxy'].flatMap((name) => (read(name) as Throughput).rows)
-const works = [...new Set(rows.map(({ work }) => work))].filter(
-  // Far above the others, and told in the table.
-  (work) => !work.startsWith('QR') && work !== 'relay, all ask the same',
-)
-const clients = [...new Set(rows.map((row) => row.clients))]
-writeFileSync(
-  join(folder, 'clients.svg'),
-  linePlot({
-    title: 'Throughput as a ratio to a bare service',
-    xTitle: 'clients at once',
-    xs: clients,
-    lines: works.map((work) => ({
-      name: work.replace('each asks something else', 'not shared'),
-      ys: rows.filter((row) => row.work === work).map(({ ratio }) => ratio),
-    })),
-  }),
-)
+const read = (name: string): unknown =>
+  JSON.parse(readFileSync(join(projectRoot, `.test/bench/${name}.json`), 'utf8'))
+
+const draw = (name: string, plot: Plot): void =>
+  writeFileSync(join(folder, `${name}.svg`), linePlot(plot))
+
+/** A line for each work, of a figure of its rows, which follow each other as the xs do. */
+function linesOf<Row extends { work: string }>(rows: Row[], figure: (row: Row) => number): Line[] {
+  return [...new Set(rows.map(({ work }) => work))].map((work) => ({
+    name: work,
+    ys: rows.filter((row) => row.work === work).map(figure),
+  }))
+}
+
+const throughput = ['requests', 'proxy'].flatMap((name) => (read(name) as Throughput).rows)
+draw('clients', {
+  title: 'Throughput as a ratio to a bare service',
+  xTitle: 'clients at once',
+  xs: [...new Set(throughput.map(({ clients }) => clients))],
+  mark: 1,
+  lines: linesOf(throughput, ({ ratio }) => ratio),
+})
 
 const orders = read('orders') as Orders
-const SHOWN = ['list, first page', 'list, one month', 'search, e-mail', 'statistics, 30 days']
-writeFileSync(
-  join(folder, 'orders.svg'),
-  linePlot({
-    title: 'Milliseconds to the answer, median',
-    xTitle: 'orders in the book',
-    xs: orders.sizes,
-    lines: orders.rows
-      .filter(({ work }) => SHOWN.includes(work))
-      .map(({ work, p50 }) => ({ name: work, ys: p50 })),
-  }),
-)
+const byOrders = { xTitle: 'orders in the book', xs: orders.sizes }
+const answers = orders.rows.map(({ work, p50 }) => ({ name: work, ys: p50 }))
+const isStatistics = ({ name }: Line) => name.startsWith('statistics')
+draw('orders', {
+  ...byOrders,
+  title: 'Milliseconds to a list or to what was searched for, median',
+  lines: answers.filter((line) => !isStatistics(line)),
+})
+draw('statistics', {
+  ...byOrders,
+  title: 'Milliseconds to statistics, median',
+  lines: answers.filter(isStatistics),
+})
+draw('bare', {
+  ...byOrders,
+  title: 'Time as a ratio to bare SQL and to bare exports',
+  mark: 1,
+  lines: [
+    ...linesOf(orders.sql, ({ ratio }) => ratio),
+    ...linesOf(orders.exports, ({ ratio }) => ratio),
+  ],
+})
+draw('exports', {
+  ...byOrders,
+  title: 'Other requests meanwhile, as a ratio to their p99 when idle',
+  lines: linesOf(orders.exports, (row) => row['others, p99 ms'] / row['idle, p99 ms']),
+})
+draw('memory', {
+  ...byOrders,
+  title: 'Growth of memory by an export, MB',
+  lines: [
+    ...linesOf(orders.exports, (row) => Math.max(row['memory growth, MB'], 1)),
+    ...linesOf(
+      orders.exports.map((row) => ({ ...row, work: `${row.work}, bare` })),
+      (row) => Math.max(row['bare, growth, MB'], 1),
+    ),
+  ],
+})
 console.log(`Drawn to ${folder}`)
