@@ -80,14 +80,14 @@ export interface Call {
   headers?: Record<string, string>
   /** Whether each client asks at the path with a query of its own */
   isEachItsOwn?: boolean
-  /** How long it is asked, where a round's time is too short for a first answer */
-  seconds?: number
+  /** So many are asked for in place of a round's time, where that is too short for all to have one */
+  answers?: number
 }
 
 /** Answers a second to a call, after making sure that they are answers. */
 export async function throughput(
   port: number,
-  { path, body, headers = {}, isEachItsOwn = false, seconds = SECONDS }: Call,
+  { path, body, headers = {}, isEachItsOwn = false, answers }: Call,
   connections = CONNECTIONS,
 ): Promise<number> {
   const url = `http://127.0.0.1:${port}${path}`
@@ -103,7 +103,7 @@ export async function throughput(
   const result = await autocannon({
     url,
     connections,
-    duration: seconds,
+    ...(answers === undefined ? { duration: SECONDS } : { amount: answers }),
     ...request,
     setupClient(client) {
       if (isEachItsOwn) client.setRequests([{ path: `${path}?client=${++clients}` }])
