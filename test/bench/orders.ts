@@ -195,7 +195,7 @@ async function download(
   return { seconds: read.seconds, MB: read.bytes / 1e6, growth: most - before }
 }
 
-/** Files of a whole book, each time Clearwake's and then the bare one. */
+/** Files of a whole book: each time Clearwake's, the bare one, and Clearwake's while others ask too. */
 async function exports(service: Service) {
   const { orders, dataDir } = service
   const times = Math.min(10, Math.ceil(LARGE_EXPORT / orders))
@@ -207,18 +207,20 @@ async function exports(service: Service) {
       { PORT: BARE_EXPORTS, DATA_DIR: dataDir },
       '/',
     )
+    const exported = () =>
+      download(service.child, `${service.url}${LIST}/export?format=${format}`, service.headers)
     const ours: Download[] = []
     const bare: Download[] = []
     const meanwhile: number[] = []
     try {
       for (let time = 0; time < times; time++) {
+        ours.push(await exported())
+        bare.push(await download(child, `http://127.0.0.1:${BARE_EXPORTS}/${format}`))
         const enough = new AbortController()
         const others = keepAsking(service, enough.signal)
-        const url = `${service.url}${LIST}/export?format=${format}`
-        ours.push(await download(service.child, url, service.headers))
+        await exported()
         enough.abort()
         meanwhile.push(...(await others))
-        bare.push(await download(child, `http://127.0.0.1:${BARE_EXPORTS}/${format}`))
       }
     } finally {
       await stop([child])
