@@ -23,20 +23,19 @@ const MOST_GRID_LINES = 8
 
 const grouped = (value: number): string => value.toLocaleString('en-GB')
 
-/** The values of the grid: 1, 2, 5 and their tens, or tens alone, from below the least to above the most. */
+/** The values of the grid, from below the least to above the most: as many as are easily read. */
 function gridFor(values: number[]): number[] {
   const [least, most] = [Math.min(...values), Math.max(...values)]
   const [first, last] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(most))]
   const powers = Array.from({ length: last - first + 1 }, (_, i) => first + i)
-  const stepped = (factors: number[]) => {
+  const steps = [[1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1]].map((factors) => {
     // Written and read, as 3 × 0.1 is not 0.3.
     const all = powers.flatMap((power) => factors.map((factor) => Number(`${factor}e${power}`)))
     const from = all.findLastIndex((value) => value <= least)
     const to = all.findIndex((value) => value >= most)
     return all.slice(Math.max(from, 0), to + 1)
-  }
-  const fine = stepped([1, 2, 5])
-  return fine.length <= MOST_GRID_LINES ? fine : stepped([1])
+  })
+  return steps.find((values) => values.length <= MOST_GRID_LINES) ?? steps.at(-1) ?? []
 }
 
 /** Where names at wanted heights go so that none lies on another, nor below the lowest height. */

@@ -36,13 +36,20 @@ function linesOf<Row extends { work: string }>(rows: Row[], figure: (row: Row) =
   }))
 }
 
+const SHORT: Record<string, string> = {
+  'QR code, JSON with SVG and PNG': 'QR code',
+  'relay, each asks something else': 'relay, each its own',
+}
 const throughput = ['requests', 'proxy'].flatMap((name) => (read(name) as Throughput).rows)
 draw('clients', {
   title: 'Throughput as a ratio to a bare service',
   xTitle: 'clients at once',
   xs: [...new Set(throughput.map(({ clients }) => clients))],
   mark: 1,
-  lines: linesOf(throughput, ({ ratio }) => ratio),
+  lines: linesOf(throughput, ({ ratio }) => ratio).map(({ name, ys }) => ({
+    name: SHORT[name] ?? name,
+    ys,
+  })),
 })
 
 const orders = read('orders') as Orders
