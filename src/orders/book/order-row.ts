@@ -1,6 +1,7 @@
 import { CALCULATOR_TYPES } from '../../calculator/calculator-data.js'
 import type { Order } from '../order.js'
 import { ORDER_STATUSES } from '../order-status.js'
+import { isoTime } from './iso-time.js'
 import { NO_NAME_KEY, orderNumberKey, sortKey } from './search-text.js'
 
 /** An order as its table holds it. */
@@ -32,7 +33,7 @@ export interface OrderRow {
 }
 
 /** What an order is made from: all but the keys that only sort, and who entered it. */
-const READ_NAMES = [
+export const READ_NAMES = [
   'id',
   'order_number',
   'status',
@@ -87,16 +88,12 @@ function decoded<T>(values: readonly T[], code: number): T {
 
 /** The status of a row's code; throws for one that none of ours stands for. */
 export const statusOf = (code: number): Order['status'] => decoded(ORDER_STATUSES, code)
+/** The calculator of a row's code; throws for one that none of ours stands for. */
+export const calculatorOf = (code: number): Order['calculatorType'] =>
+  code === -1 ? null : decoded(CALCULATOR_TYPES, code)
 
-let written = { milliseconds: NaN, text: '' }
-/** The times of an order are often the same, and writing one is dear where there are many. */
-function isoTime(milliseconds: number): string {
-  if (milliseconds !== written.milliseconds) {
-    written = { milliseconds, text: new Date(milliseconds).toISOString() }
-  }
-  return written.text
-}
-const isoTimeOrNull = (milliseconds: number | null): string | null =>
+/** A moment that there may be none of, as text. */
+export const isoTimeOrNull = (milliseconds: number | null): string | null =>
   milliseconds === null ? null : isoTime(milliseconds)
 const timeOrNull = (text: string | null): number | null => (text === null ? null : Date.parse(text))
 
@@ -130,7 +127,7 @@ export const orderOf = ([
   customerEmail,
   vesselName,
   imoNumber,
-  calculatorType: calculatorType === -1 ? null : decoded(CALCULATOR_TYPES, calculatorType),
+  calculatorType: calculatorOf(calculatorType),
   calculatorData:
     calculatorData === null ? null : (JSON.parse(calculatorData) as Record<string, unknown>),
   co2eKg,

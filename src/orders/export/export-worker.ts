@@ -12,18 +12,21 @@ import type { ExportTask } from './export-thread.js'
 const { path, timeZone, format, filters, sort } = workerData as ExportTask
 
 /** All of them by one statement, so they are as they were at one moment. */
-function* matchingOrders(): Generator<Order> {
+function* matchingRows(): Generator<ReadRow> {
   const db = openForReading(path)
   try {
     const { sql, values } = orderFinder(db, dayCalendar(timeZone)).all(READ_COLUMNS, filters, sort)
-    const rows = db
+    yield* db
       .prepare<(string | number)[], ReadRow>(sql)
       .raw()
       .iterate(...values)
-    for (const row of rows) yield orderOf(row)
   } finally {
     db.close()
   }
+}
+
+function* matchingOrders(): Generator<Order> {
+  for (const row of matchingRows()) yield orderOf(row)
 }
 
 if (parentPort === null) throw new Error('an export runs in a thread of its own')
@@ -31,7 +34,7 @@ const file = chunkSender(parentPort)
 // Only what the format needs is loaded, as exceljs takes its time.
 if (format === 'csv') {
   const { writeCsv } = await import('./csv-file.js')
-  await writeCsv(matchingOrders(), file)
+  await writeCsv(matchingRows(), file)
 } else {
   const { writeWorkbook } = await import('./excel-workbook.js')
   await writeWorkbook(matchingOrders(), file, { timeZone })
