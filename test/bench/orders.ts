@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -176,33 +176,46 @@ async function keepAsking(service: Service, enough: AbortSignal): Promise<number
 interface Download {
   seconds: number
   MB: number
-  /** Most that the memory of the process grew by meanwhile, MB */
-  growth: number
+  /** The most memory that the process had meanwhile, MB */
+  most: number
 }
 
-/** Takes an export in whole, and watches what it costs the process that makes it. */
+/**
+ * Takes an export in whole, and watches what it costs the process that makes it.
+ *
+ * @param begin is done just before it is asked for, once there is somebody to read it
+ */
 async function download(
   child: ChildProcess,
   url: string,
   headers: Record<string, string> = {},
+  begin: () => void = () => undefined,
 ): Promise<Download> {
-  const before = residentMB(child)
-  let most = before
-  const watch = setInterval(() => (most = Math.max(most, residentMB(child))), 50)
   const reader = fork(join(import.meta.dirname, 'reader.js'), [url, JSON.stringify(headers)])
-  const [read] = (await Promise.race([
-    once(reader, 'message'),
-    once(reader, 'exit').then(() => [null]),
-  ])) as [{ bytes: number; seconds: number } | null]
+  const told = () =>
+    Promise.race([once(reader, 'message'), once(reader, 'exit').then(() => [null])])
+  await told()
+  begin()
+  let most = residentMB(child)
+  const watch = setInterval(() => (most = Math.max(most, residentMB(child))), 50)
+  reader.send('begin')
+  const [read] = (await told()) as [{ bytes: number; seconds: number } | null]
   clearInterval(watch)
   if (read === null) throw new Error(`${url} was not read to its end`)
-  return { seconds: read.seconds, MB: read.bytes / 1e6, growth: most - before }
+  return { seconds: read.seconds, MB: read.bytes / 1e6, most }
+}
+
+/** Reads a book's file, so that nobody finds parts of it on the disk only. */
+async function intoMemory(dataDir: string): Promise<void> {
+  await once(createReadStream(bookPath(dataDir)).resume(), 'close')
 }
 
 /** Files of a whole book: each time Clearwake's, the bare one, and Clearwake's while others ask too. */
 async function exports(service: Service) {
   const { orders, dataDir } = service
   const idle = await keepAsking(service, AbortSignal.timeout(5_000))
+  const restingMB = residentMB(service.child)
+  await intoMemory(dataDir)
   const rows = []
   for (const [work, format] of FORMATS) {
     const times = Math.min(10, Math.ceil(EXPORTED[work] / orders))
@@ -211,20 +224,28 @@ async function exports(service: Service) {
       { PORT: BARE_EXPORTS, DATA_DIR: dataDir },
       '/',
     )
-    const exported = () =>
-      download(service.child, `${service.url}${LIST}/export?format=${format}`, service.headers)
+    const bareRestingMB = residentMB(child)
+    const exported = (begin?: () => void) =>
+      download(
+        service.child,
+        `${service.url}${LIST}/export?format=${format}`,
+        service.headers,
+        begin,
+      )
     const ours: Download[] = []
     const bare: Download[] = []
+    const crowded: Download[] = []
     const meanwhile: number[] = []
     try {
-      // The first one finds parts of the book on the disk only.
-      await download(child, `http://127.0.0.1:${BARE_EXPORTS}/csv`)
       for (let time = 0; time < times; time++) {
         ours.push(await exported())
         bare.push(await download(child, `http://127.0.0.1:${BARE_EXPORTS}/${format}`))
         const enough = new AbortController()
-        const others = keepAsking(service, enough.signal)
-        await exported()
+        let others = Promise.resolve<number[]>([])
+        const crowd = () => {
+          others = keepAsking(service, enough.signal)
+        }
+        crowded.push(await exported(crowd))
         enough.abort()
         meanwhile.push(...(await others))
       }
@@ -232,7 +253,7 @@ async function exports(service: Service) {
       await stop([child])
     }
     const seconds = (all: Download[]) => median(all.map((one) => one.seconds))
-    const growth = (all: Download[]) => Math.round(Math.max(...all.map((one) => one.growth)))
+    const most = (all: Download[]) => Math.max(...all.map((one) => one.most))
     rows.push({
       work,
       orders,
@@ -241,8 +262,8 @@ async function exports(service: Service) {
       'bare, s': hundredths(seconds(bare)),
       ratio: hundredths(seconds(ours) / seconds(bare)),
       MB: hundredths(ours[0]?.MB ?? NaN),
-      'memory growth, MB': growth(ours),
-      'bare, growth, MB': growth(bare),
+      'memory growth, MB': Math.round(most([...ours, ...crowded]) - restingMB),
+      'bare, growth, MB': Math.round(most(bare) - bareRestingMB),
       'others, p99 ms': hundredths(quantile(meanwhile, 0.99)),
       'idle, p99 ms': hundredths(quantile(idle, 0.99)),
     })

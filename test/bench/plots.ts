@@ -83,6 +83,7 @@ draw('exports', {
 draw('memory', {
   ...byOrders,
   title: 'Growth of memory by an export, MB',
+  // 1 where there was none, as there is no logarithm of 0.
   lines: [
     ...linesOf(orders.exports, (row) => Math.max(row['memory growth, MB'], 1)),
     ...linesOf(

@@ -1,10 +1,16 @@
-// Reads an answer to its end in a process of its own, and tells its length and how long it took:
-// what reads much cannot tell how long others wait meanwhile.
+import { once } from 'node:events'
+
+// Reads an answer to its end in a process of its own, once it is told to, and tells its length and
+// how long it took: what reads much cannot tell how long others wait meanwhile.
 
 const [url = '', headers = '{}'] = process.argv.slice(2)
+const told = once(process, 'message')
+process.send?.('ready')
+await told
 const started = performance.now()
 const answer = await fetch(url, { headers: JSON.parse(headers) as Record<string, string> })
 let bytes = 0
 for await (const chunk of answer.body ?? []) bytes += (chunk as Uint8Array).length
 if (!answer.ok) throw new Error(`${url} was answered with ${answer.status}`)
 process.send?.({ bytes, seconds: (performance.now() - started) / 1000 })
+process.disconnect()

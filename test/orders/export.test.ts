@@ -641,9 +641,14 @@ t.test('a failure before the first byte is a problem', async (t) => {
   db.close()
   const noBook = join(temporaryFolder(t), 'text.db')
   writeFileSync(noBook, 'this is not an order book, and not SQLite either'.repeat(100))
-  for (const path of [damaged, noBook, join(folder, 'no such folder', 'orders.db')]) {
+  for (const [path, format] of [
+    [damaged, 'xlsx'],
+    [damaged, 'csv'],
+    [noBook, 'csv'],
+    [join(folder, 'no such folder', 'orders.db'), 'csv'],
+  ] as const) {
     const { url, log } = await startExportApp(t, path)
-    const response = await fetch(`${url}?format=${path === damaged ? 'xlsx' : 'csv'}`)
+    const response = await fetch(`${url}?format=${format}`)
     const text = await response.text()
     t.equal(response.status, 500)
     t.match(response.headers.get('content-type'), /problem\+json/)

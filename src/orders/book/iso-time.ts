@@ -2,7 +2,7 @@ const DAY_MS = 86_400_000
 const MOST_DAYS = 10_000
 
 const days = new Map<number, string>()
-/** What all moments of a day since 1 January 1970 begin with: `2026-11-20T`. */
+/** What all moments of a day, counted from 1 January 1970, begin with: `2026-11-20T`. */
 function beginningOf(day: number): string {
   const known = days.get(day)
   if (known !== undefined) return known

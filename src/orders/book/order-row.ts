@@ -64,7 +64,7 @@ export const ROW_COLUMNS = [
   'created_by',
 ] as const satisfies readonly (keyof OrderRow)[]
 
-/** What of an order's row `orderOf` reads, as SQL. */
+/** What is read of an order's row, as SQL. */
 export const READ_COLUMNS = READ_NAMES.map((name) => `orders.${name}`).join(', ')
 
 type Values<Names extends readonly (keyof OrderRow)[]> = {

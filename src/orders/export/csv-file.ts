@@ -72,7 +72,7 @@ function* lines(rows: Iterable<ReadRow>): Generator<string[]> {
  * is empty; times in UTC. Ends the stream.
  */
 export async function writeCsv(rows: Iterable<ReadRow>, file: Writable): Promise<void> {
-  // Titles as a line like the others: told of headers, fast-csv puts each line in their order again.
+  // Titles are a line like the others: given `headers`, fast-csv would put each line in their order.
   const csv = format({ rowDelimiter: '\r\n', includeEndRowDelimiter: true, writeBOM: true })
   await pipeline(Readable.from(lines(rows)), csv, file)
 }
