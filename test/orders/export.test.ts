@@ -529,7 +529,8 @@ t.test('a third export waits until there is room', async (t) => {
   const leaving = new AbortController()
   const busy = await keepBusy(url, leaving.signal)
   let answered = 0
-  const waiting = [1, 2, 3].map(async () => {
+  // As many as there will be room for: how long these take is not what they wait for.
+  const waiting = [1, 2].map(async () => {
     const response = await fetch(`${url}?format=csv&status=paid`)
     answered++
     return { status: response.status, text: await response.text() }
