@@ -3,12 +3,16 @@ import { setImmediate } from 'node:timers/promises'
 import type { stream, Worksheet } from 'exceljs'
 import type { Order } from '../order.js'
 import type { ExcelColumn } from './excel-columns.js'
-import { HEADER } from './excel-styles.js'
+import { HEADER, PLAIN } from './excel-styles.js'
 
 declare module 'exceljs' {
   interface Worksheet {
     /** Where a sheet of a streamed workbook is poured, on its way into the archive. */
     readonly stream: { pipes: readonly Poured[] }
+  }
+  interface Row {
+    /** What cells of the row look like that say nothing else. */
+    style: Partial<Style>
   }
 }
 
@@ -60,6 +64,7 @@ export function excelSheet(
     /** Adds an order; what comes back, now and then, settles when there is room for the next one. */
     add(order: Order): Promise<void> | undefined {
       const row = sheet.getRow(++rows)
+      row.style = PLAIN
       columns.forEach((column, index) => {
         const content = column.cell(order)
         if (content === null) return

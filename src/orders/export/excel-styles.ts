@@ -9,6 +9,9 @@ const filled = (argb: string): Fill => ({
   fgColor: { argb },
 })
 
+/** Of rows: left to itself, exceljs makes one for each and writes it as XML to look it up. */
+export const PLAIN: Partial<Style> = {}
+
 export const HEADER: Partial<Style> = {
   font: { bold: true, size: 11, color: { argb: 'FFFFFFFF' }, name: 'Calibri', family: 2 },
   fill: filled('FF1F3A4D'),
