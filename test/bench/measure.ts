@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+import { cpus, release, type } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
@@ -13,8 +13,28 @@ const ROUNDS_OF_START = Number(process.env.BENCH_ROUNDS_OF_START ?? 4)
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 1)
 export const CONNECTIONS = 10
 
-/** Where measurements were made, for the reader. */
-export const MACHINE = `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}`
+const MEASURED = [
+  '@fastify/http-proxy',
+  'autocannon',
+  'better-sqlite3',
+  'eta',
+  'exceljs',
+  'fast-csv',
+  'fastify',
+  'qrcode',
+]
+const versionOf = (library: string): string => {
+  const manifest = readFileSync(join(projectRoot, 'node_modules', library, 'package.json'), 'utf8')
+  return `${library} ${(JSON.parse(manifest) as { version: string }).version}`
+}
+
+/** Where measurements were made, and with what, for the reader. */
+export const MACHINE = [
+  `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
+  `${type()} ${release()}`,
+  `Node ${process.version}`,
+  ...MEASURED.map(versionOf),
+].join(', ')
 
 /** Whether a process has ended, of itself or by a signal. */
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>

@@ -245,8 +245,7 @@ async function exports(service: Service) {
         const crowd = () => {
           others = keepAsking(service, enough.signal)
         }
-        crowded.push(await exported(crowd))
-        enough.abort()
+        crowded.push(await exported(crowd).finally(() => enough.abort()))
         meanwhile.push(...(await others))
       }
     } finally {
