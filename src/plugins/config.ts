@@ -165,6 +165,8 @@ const withoutBlanks = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   )
 
 const ajv = new Ajv({
+  // The schema is TypeBox's, so it is one.
+  validateSchema: false,
   allErrors: true,
   coerceTypes: true,
   useDefaults: true,

@@ -6,7 +6,7 @@ import type { PrefillLinks } from './prefill-link.js'
 import { describeGenerated } from './qr-code-log.js'
 import {
   ERROR_PATHS,
-  EXAMPLE_FORM,
+  exampleForm,
   fieldOf,
   readQrTestForm,
   type QrTestForm,
@@ -54,7 +54,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
     const views = { page: 'qr-code/qr-test', fragment: 'qr-code/_answer' }
     // A look without opening makes no code.
     if (request.query.calculatorType === undefined || request.method === 'HEAD') {
-      return reply.hypermedia(views, viewOf(EXAMPLE_FORM, {}, null))
+      return reply.hypermedia(views, viewOf(exampleForm(), {}, null))
     }
     const form = readQrTestForm(request.query)
     if (form.request === null) return reply.hypermedia(views, viewOf(form, form.errors, null))

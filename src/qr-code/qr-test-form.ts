@@ -112,4 +112,4 @@ export function readQrTestForm(query: Query): QrTestForm {
 }
 
 /** The form as the page shows it first. */
-export const EXAMPLE_FORM = readQrTestForm(EXAMPLE)
+export const exampleForm = (): QrTestForm => readQrTestForm(EXAMPLE)
