@@ -9,12 +9,13 @@ function typescriptLoader(): string[] {
 }
 
 /**
- * Starts a thread with the module of a name that stands beside the caller's (`import.meta.url`),
- * compiled or, while the sources are being worked on, as they are.
+ * Starts a thread with a module, such as `orders/export/export-worker`, compiled or, while the
+ * sources are being worked on, as it is. Modules are told from here, in the folder that all of
+ * them lie below: the server is built into a file in that folder, too.
  */
-export function startThread(name: string, beside: string, workerData: unknown): Worker {
-  const extension = extname(beside)
-  return new Worker(new URL(`./${name}${extension}`, beside), {
+export function startThread(module: string, workerData: unknown): Worker {
+  const extension = extname(import.meta.url)
+  return new Worker(new URL(`./${module}${extension}`, import.meta.url), {
     workerData,
     // What the process was told to load first would be loaded again, and start each thread late.
     execArgv: extension === '.ts' ? typescriptLoader() : [],

@@ -15,7 +15,7 @@ import { freePort } from './support/free-port.js'
 import { rawRequest, rawSocket, readToEnd } from './support/raw-http.js'
 import { comesTrue } from './support/patience.js'
 
-const SERVER = join(projectRoot, '.test', 'src', 'server.js')
+const SERVER = join(projectRoot, 'dist', 'server.js')
 
 interface Run {
   process: ChildProcess

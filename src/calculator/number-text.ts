@@ -1,11 +1,12 @@
+import { lazily } from '../lazily.js'
 import { inUnit, massUnit, type MassUnit } from './units.js'
 
 const NARROW_NO_BREAK_SPACE = '\u202f'
 
 // Making a formatter costs a hundred times what using one does.
 const formatter = (options: Intl.NumberFormatOptions) => {
-  const english = new Intl.NumberFormat('en', options)
-  return (value: number): string => english.format(value).replaceAll(',', NARROW_NO_BREAK_SPACE)
+  const english = lazily(() => new Intl.NumberFormat('en', options))
+  return (value: number): string => english().format(value).replaceAll(',', NARROW_NO_BREAK_SPACE)
 }
 
 const whole = formatter({ maximumFractionDigits: 0 })

@@ -1,5 +1,6 @@
-import { Type } from '@sinclair/typebox'
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { lazily } from '../lazily.js'
 import { isWholeList, messageOf, orderOf, placedOf, portfolioOf } from './answer-reading.js'
 import { OrderSourceFailure, type FailureKind } from './failure.js'
 import { jsonCalls, type JsonAnswer, type JsonCall } from './json-calls.js'
@@ -52,42 +53,42 @@ export interface OffsetOrderSource {
 type Reader<T> = (body: unknown, link: string) => T | null
 
 const MOST_ITEMS = 1_000
-const anyList = TypeCompiler.Compile(Type.Array(Type.Unknown(), { maxItems: MOST_ITEMS }))
-const portfolioList = TypeCompiler.Compile(Type.Object({ portfolios: Type.Array(Type.Unknown()) }))
-const portfolio = TypeCompiler.Compile(Type.Omit(WirePortfolio, ['projects']))
-const project = TypeCompiler.Compile(Project)
+
+function guard<S extends TSchema>(schema: S) {
+  const compiled = lazily(() => TypeCompiler.Compile(schema))
+  return (value: unknown): value is Static<S> => compiled().Check(value)
+}
+
+const isAnyList = guard(Type.Array(Type.Unknown(), { maxItems: MOST_ITEMS }))
+const isPortfolioList = guard(Type.Object({ portfolios: Type.Array(Type.Unknown()) }))
+const isPortfolio = guard(Type.Omit(WirePortfolio, ['projects']))
+const isProject = guard(Project)
 
 /** A list of portfolios without what in it makes no sense; `null` where nothing of it does. */
 const readPortfolios: Reader<Portfolio[]> = (body) => {
-  if (!portfolioList.Check(body) || !anyList.Check(body.portfolios)) return null
-  const usable = body.portfolios
-    .filter((given) => portfolio.Check(given))
-    .map((given) => {
-      const projects: unknown = 'projects' in given ? given.projects : []
-      const known = anyList.Check(projects) ? projects : []
-      return portfolioOf(
-        given,
-        known.filter((one) => project.Check(one)),
-      )
-    })
+  if (!isPortfolioList(body) || !isAnyList(body.portfolios)) return null
+  const usable = body.portfolios.filter(isPortfolio).map((given) => {
+    const projects: unknown = 'projects' in given ? given.projects : []
+    const known = isAnyList(projects) ? projects : []
+    return portfolioOf(given, known.filter(isProject))
+  })
   return usable.length === 0 && body.portfolios.length > 0 ? null : usable
 }
 
-const offsetOrderList = TypeCompiler.Compile(OffsetOrderList)
+const isOffsetOrderList = guard(OffsetOrderList)
 const readOrders: Reader<OffsetOrders> = (body, link) =>
-  offsetOrderList.Check(body)
+  isOffsetOrderList(body)
     ? { orders: body.offsetOrders.map(orderOf), isWhole: isWholeList(body, link) }
     : null
 
-const knownOffsetOrder = TypeCompiler.Compile(KnownOffsetOrder)
-const readOrder: Reader<OffsetOrder> = (body) =>
-  knownOffsetOrder.Check(body) ? orderOf(body) : null
+const isKnownOffsetOrder = guard(KnownOffsetOrder)
+const readOrder: Reader<OffsetOrder> = (body) => (isKnownOffsetOrder(body) ? orderOf(body) : null)
 
-const placedAnswer = TypeCompiler.Compile(PlacedAnswer)
+const isPlacedAnswer = guard(PlacedAnswer)
 const readPlaced =
   (dryRun: boolean): Reader<PlacedOffsetOrder> =>
   (body) =>
-    placedAnswer.Check(body) && (dryRun || body.id !== null) ? placedOf(body) : null
+    isPlacedAnswer(body) && (dryRun || body.id !== null) ? placedOf(body) : null
 
 /** What an id looks like that can stand in an address as it is. */
 const PLAIN_ID = /^(?!\.+$)[\w.~-]{1,120}$/

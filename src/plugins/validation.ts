@@ -1,9 +1,10 @@
 import fastJsonStringify from 'fast-json-stringify'
 import fp from 'fastify-plugin'
+import { lazily } from '../lazily.js'
 import {
   convertingCompiler,
   createAjv,
-  whenAsked,
+  lazyValidator,
   type Vocabulary,
 } from '../validation/validator.js'
 
@@ -14,18 +15,15 @@ import {
  */
 export default fp<{ vocabulary: Vocabulary }>(
   async (app, { vocabulary }) => {
-    const strict = createAjv(vocabulary)
+    const strict = lazily(() => createAjv(vocabulary))
     const converting = convertingCompiler(vocabulary)
     app.setValidatorCompiler(({ schema, httpPart }) =>
-      httpPart === 'body'
-        ? whenAsked(() => strict.compile(schema as object))
-        : converting(schema as object),
+      httpPart === 'body' ? lazyValidator(strict, schema as object) : converting(schema as object),
     )
     // Compiled when the first answer of a kind is: all of them together take a start's time, too.
     app.setSerializerCompiler(({ schema }) => {
-      let serialize: ((answer: unknown) => string) | undefined
-      return (answer) =>
-        (serialize ??= fastJsonStringify(schema as object) as (answer: unknown) => string)(answer)
+      const serialize = lazily(() => fastJsonStringify(schema as object))
+      return (answer: unknown) => serialize()(answer)
     })
   },
   { name: 'validation' },

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Ajv, type FuncKeywordDefinition, type Options, type ValidateFunction } from 'ajv'
+import { lazily } from '../lazily.js'
 import { fieldErrors, type FieldError } from './field-errors.js'
 import { FORMATS } from './formats.js'
 
@@ -35,12 +36,11 @@ export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
 }
 
 /** Compiles a schema when it is first asked for: all of them together take a fifth of a start. */
-export function whenAsked<T>(compile: () => ValidateFunction<T>): ValidateFunction<T> {
-  let compiled: ValidateFunction<T> | undefined
+export function lazyValidator<T>(ajv: () => Ajv, schema: object): ValidateFunction<T> {
+  const compiled = lazily(() => ajv().compile<T>(schema))
   const validate = ((value: unknown) => {
-    compiled ??= compile()
-    const isValid = compiled(value)
-    validate.errors = compiled.errors ?? null
+    const isValid = compiled()(value)
+    validate.errors = compiled().errors ?? null
     return isValid
   }) as ValidateFunction<T>
   return validate
@@ -51,11 +51,11 @@ export function whenAsked<T>(compile: () => ValidateFunction<T>): ValidateFuncti
  * is a list of one there.
  */
 export function convertingCompiler(vocabulary: Vocabulary) {
-  const converting = createAjv(vocabulary, { coerceTypes: 'array' })
-  const strict = createAjv(vocabulary)
+  const converting = lazily(() => createAjv(vocabulary, { coerceTypes: 'array' }))
+  const strict = lazily(() => createAjv(vocabulary))
   return <T>(schema: object): ValidateFunction<T> => {
-    const convert = whenAsked(() => converting.compile<T>(schema))
-    const check = whenAsked(() => strict.compile<T>(schema))
+    const convert = lazyValidator<T>(converting, schema)
+    const check = lazyValidator<T>(strict, schema)
     // Ajv does not look at what it has converted: 1e400 would pass as infinity, whatever the limits.
     const validate = ((value: unknown) => {
       const isValid = convert(value) && check(value)
@@ -70,9 +70,9 @@ export type Checked<T> = { ok: true; value: T } | { ok: false; errors: FieldErro
 
 /** Makes functions that tell whether a value is of a schema and, if not, everything wrong with it. */
 export function checkers(vocabulary: Vocabulary) {
-  const ajv = createAjv(vocabulary)
+  const ajv = lazily(() => createAjv(vocabulary))
   return <S extends TSchema>(schema: S): ((value: unknown) => Checked<Static<S>>) => {
-    const validate = whenAsked(() => ajv.compile<Static<S>>(schema))
+    const validate = lazyValidator<Static<S>>(ajv, schema)
     return (value) =>
       validate(value)
         ? { ok: true, value }

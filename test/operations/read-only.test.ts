@@ -34,7 +34,7 @@ function locksOpenFiles(folder: string): boolean {
 /** What is left of a service that is to end by itself: its code and its message. */
 async function failedStart(folder: string) {
   const { PATH } = process.env
-  const service = spawn(process.execPath, [join(projectRoot, '.test', 'src', 'server.js')], {
+  const service = spawn(process.execPath, [join(projectRoot, 'dist', 'server.js')], {
     env: { PATH, PORT: '0', DATA_DIR: folder, SESSION_SECRET: SECRET, ADMIN_ACCOUNTS },
   })
   let message = ''

@@ -29,14 +29,10 @@ export async function startService(
   const port = environment.PORT ?? String(await freePort())
   const { PATH } = process.env
   const settings = { PATH, PORT: port, DATA_DIR: dataDir, SESSION_SECRET: SECRET, ADMIN_ACCOUNTS }
-  const child = spawn(
-    process.execPath,
-    [...before, join(projectRoot, '.test', 'src', 'server.js')],
-    {
-      cwd: dataDir,
-      env: { ...settings, ...environment },
-    },
-  )
+  const child = spawn(process.execPath, [...before, join(projectRoot, 'dist', 'server.js')], {
+    cwd: dataDir,
+    env: { ...settings, ...environment },
+  })
   t.teardown(() => child.kill('SIGKILL'))
   let output = ''
   let errors = ''

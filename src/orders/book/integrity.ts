@@ -18,7 +18,7 @@ export const isCheckedAtOnce = (path: string, most: number): boolean => statSync
  */
 export function integrityCheck(path: string, condition: BookCondition) {
   let isDone = false
-  const worker = startThread('integrity-worker', import.meta.url, path)
+  const worker = startThread('orders/book/integrity-worker', path)
   const ended = new Promise<void>((resolve) => {
     const end = (isWhole: boolean): void => {
       isDone = true

@@ -35,7 +35,7 @@ export function searchThread(path: string, timeZone: string) {
 
   function start(): Thread {
     const waiting = new Map<number, Waiting>()
-    const started = startThread('search-worker', import.meta.url, { path, timeZone })
+    const started = startThread('orders/book/search-worker', { path, timeZone })
     started.unref()
     started.on('message', (answer: SearchAnswer) => {
       const asked = waiting.get(answer.id)

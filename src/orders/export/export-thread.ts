@@ -19,7 +19,7 @@ const STALLS_AFTER_MS = 120_000
  * connection to the book end with the stream, however that ends.
  */
 export function exportThread(task: ExportTask, stallsAfterMs = STALLS_AFTER_MS): Readable {
-  const worker = startThread('export-worker', import.meta.url, task)
+  const worker = startThread('orders/export/export-worker', task)
   let stall: NodeJS.Timeout | undefined
   let isComplete = false
 

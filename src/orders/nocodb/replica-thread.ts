@@ -70,7 +70,7 @@ export function replicaThread(
   }
 
   function start(): Worker {
-    const started = startThread('replica-worker', import.meta.url, task)
+    const started = startThread('orders/nocodb/replica-worker', task)
     started.on('message', hear)
     started.on('error', (thrown) => {
       const err = thrownInThread(thrown)

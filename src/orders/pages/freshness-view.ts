@@ -1,3 +1,4 @@
+import { lazily } from '../../lazily.js'
 import type { Freshness } from '../order-store.js'
 import { figuresFor } from './figures.js'
 
@@ -14,14 +15,14 @@ const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['minute', 60],
 ]
 // The sentence that it stands in is English, whatever the figures are.
-const relative = new Intl.RelativeTimeFormat('en', { style: 'short' })
+const relative = lazily(() => new Intl.RelativeTimeFormat('en', { style: 'short' }))
 
 /** How long ago a moment was, such as `5 min ago`. */
 function ago(moment: string, now: number): string {
   const seconds = (now - Date.parse(moment)) / 1000
   const [unit, length] = STEPS.find(([, length]) => seconds >= length) ?? []
   if (unit === undefined || length === undefined) return 'less than a minute ago'
-  return relative.format(-Math.floor(seconds / length), unit).replace('.', '')
+  return relative().format(-Math.floor(seconds / length), unit).replace('.', '')
 }
 
 /**

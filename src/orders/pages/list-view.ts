@@ -1,4 +1,5 @@
 import { CALCULATOR_TYPES } from '../../calculator/calculator-data.js'
+import { lazily } from '../../lazily.js'
 import type { Figures } from './figures.js'
 import {
   DEFAULT_PAGE_SIZE,
@@ -36,7 +37,7 @@ const PARTS: Record<string, string> = {
   pageSize: 'Rows a page',
 }
 
-const words = new Intl.ListFormat('en-GB', { type: 'conjunction' })
+const words = lazily(() => new Intl.ListFormat('en-GB', { type: 'conjunction' }))
 
 /** What was left out of an address and why, in sentences; empty where all was taken. */
 function leftOutText({ unreadable, tooLong, endsBeforeStart }: LeftOut): string {
@@ -44,7 +45,7 @@ function leftOutText({ unreadable, tooLong, endsBeforeStart }: LeftOut): string 
   const [were, values] = names.length === 1 ? ['was', 'value'] : ['were', 'values']
   return [
     ...(names.length > 0
-      ? [`${words.format(names)} ${were} left out: the list has no such ${values}.`]
+      ? [`${words().format(names)} ${were} left out: the list has no such ${values}.`]
       : []),
     ...(tooLong ? [`“Search” was left out: it has more than ${LONGEST_SEARCH} characters.`] : []),
     ...(endsBeforeStart ? ['“Placed until” was left out: it is before “Placed from”.'] : []),
