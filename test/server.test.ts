@@ -9,10 +9,12 @@ import t, { type Test } from 'tap'
 import { openDatabase } from '../src/orders/book/open-database.js'
 import { bookPath } from '../src/orders/book/order-book.js'
 import { projectRoot } from '../src/project-root.js'
-import { ADMIN_ACCOUNTS } from './support/administrator.js'
-import { SECRET, temporaryFolder } from './support/app.js'
+import { ADMIN_ACCOUNTS, logIn } from './support/administrator.js'
+import { postJson, SECRET, temporaryFolder } from './support/app.js'
 import { freePort } from './support/free-port.js'
+import { newOrder } from './support/order-book.js'
 import { rawRequest, rawSocket, readToEnd } from './support/raw-http.js'
+import { startService } from './support/service.js'
 import { comesTrue } from './support/patience.js'
 
 const SERVER = join(projectRoot, 'dist', 'server.js')
@@ -302,4 +304,22 @@ t.test('a file .env is read where it starts, and the environment wins over it', 
   t.ok(existsSync(join(cwd, 'from-file', 'session-secret')))
   service.process.kill('SIGTERM')
   t.equal(await service.ended, 0)
+})
+
+t.test('it finds its threads from where it is built: a search and exports', async (t) => {
+  const { url } = await startService(t)
+  const authorization = `Bearer ${await logIn(url)}`
+  await postJson(`${url}/api/admin/orders`, newOrder(), { authorization })
+  const ask = async (query: string) => {
+    const response = await fetch(`${url}/api/admin/orders${query}`, { headers: { authorization } })
+    return { status: response.status, body: Buffer.from(await response.arrayBuffer()) }
+  }
+  const [search, csv, excel] = await Promise.all([
+    ask('?q=example'),
+    ask('/export?format=csv'),
+    ask('/export?format=xlsx'),
+  ])
+  t.same([search.status, csv.status, excel.status], [200, 200, 200])
+  for (const { body } of [search, csv]) t.match(body.toString(), /Ann Example/)
+  t.equal(excel.body.subarray(0, 2).toString(), 'PK')
 })
