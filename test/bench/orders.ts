@@ -36,6 +36,9 @@ const FORMATS = [
   ['CSV', 'csv'],
   ['Excel', 'xlsx'],
 ] as const
+type Format = (typeof FORMATS)[number][1]
+/** How long others are timed before each export, with nothing beside */
+const IDLE_MS = 3_000
 
 /** The last day that there are orders of. */
 const TODAY = new Date().toISOString().slice(0, 10)
@@ -213,61 +216,88 @@ async function intoMemory(dataDir: string): Promise<void> {
 /** Files of a whole book: each time Clearwake's, the bare one, and Clearwake's while others ask too. */
 async function exports(service: Service) {
   const { orders, dataDir } = service
-  const idle = await keepAsking(service, AbortSignal.timeout(5_000))
+  const times = Math.min(10, Math.ceil(EXPORTED / orders))
   const restingMB = residentMB(service.child)
   await intoMemory(dataDir)
-  const rows = []
+
+  const exported = (format: Format, begin?: () => void) =>
+    download(service.child, `${service.url}${LIST}/export?format=${format}`, service.headers, begin)
+
+  /** Files made side by side, and how long others wait until the first of them is whole. */
+  async function crowded(...formats: Format[]) {
+    const enough = new AbortController()
+    let others = Promise.resolve<number[]>([])
+    let awaited = formats.length
+    const begin = () => {
+      awaited--
+      if (awaited === 0) others = keepAsking(service, enough.signal)
+    }
+    const made = await Promise.all(
+      formats.map((format) => exported(format, begin).finally(() => enough.abort())),
+    )
+    return { made, waits: await others }
+  }
+
+  const files = []
+  const others: ReturnType<typeof waited>[] = []
+  function waited(besides: string, waits: number[], idle: number[]) {
+    const [meanwhile, before] = [quantile(waits, 0.99), quantile(idle, 0.99)]
+    return {
+      work: besides,
+      orders,
+      'p99 ms': hundredths(meanwhile),
+      'idle, p99 ms': hundredths(before),
+      ratio: hundredths(meanwhile / before),
+    }
+  }
   for (const [work, format] of FORMATS) {
-    const times = Math.min(10, Math.ceil(EXPORTED / orders))
     const child = await start(
       join(import.meta.dirname, 'bare-exports.js'),
       { PORT: BARE_EXPORTS, DATA_DIR: dataDir },
       '/',
     )
     const bareRestingMB = residentMB(child)
-    const exported = (begin?: () => void) =>
-      download(
-        service.child,
-        `${service.url}${LIST}/export?format=${format}`,
-        service.headers,
-        begin,
-      )
-    const ours: Download[] = []
+    const alone: Download[] = []
     const bare: Download[] = []
-    const crowded: Download[] = []
-    const meanwhile: number[] = []
+    const besides: Download[] = []
+    const idle: number[] = []
+    const waits: number[] = []
     try {
       for (let time = 0; time < times; time++) {
-        ours.push(await exported())
+        idle.push(...(await keepAsking(service, AbortSignal.timeout(IDLE_MS))))
+        alone.push(await exported(format))
         bare.push(await download(child, `http://127.0.0.1:${BARE_EXPORTS}/${format}`))
-        const enough = new AbortController()
-        let others = Promise.resolve<number[]>([])
-        const crowd = () => {
-          others = keepAsking(service, enough.signal)
-        }
-        crowded.push(await exported(crowd).finally(() => enough.abort()))
-        meanwhile.push(...(await others))
+        const crowd = await crowded(format)
+        besides.push(...crowd.made)
+        waits.push(...crowd.waits)
       }
     } finally {
       await stop([child])
     }
     const seconds = (all: Download[]) => median(all.map((one) => one.seconds))
     const most = (all: Download[]) => Math.max(...all.map((one) => one.most))
-    rows.push({
+    others.push(waited(work, waits, idle))
+    files.push({
       work,
       orders,
       times,
-      seconds: hundredths(seconds(ours)),
+      seconds: hundredths(seconds(alone)),
       'bare, s': hundredths(seconds(bare)),
-      ratio: hundredths(seconds(ours) / seconds(bare)),
-      MB: hundredths(ours[0]?.MB ?? NaN),
-      'memory growth, MB': Math.round(most([...ours, ...crowded]) - restingMB),
+      ratio: hundredths(seconds(alone) / seconds(bare)),
+      MB: hundredths(alone[0]?.MB ?? NaN),
+      'memory growth, MB': Math.round(most([...alone, ...besides]) - restingMB),
       'bare, growth, MB': Math.round(most(bare) - bareRestingMB),
-      'others, p99 ms': hundredths(quantile(meanwhile, 0.99)),
-      'idle, p99 ms': hundredths(quantile(idle, 0.99)),
     })
   }
-  return rows
+
+  const idle: number[] = []
+  const waits: number[] = []
+  for (let time = 0; time < times; time++) {
+    idle.push(...(await keepAsking(service, AbortSignal.timeout(IDLE_MS))))
+    waits.push(...(await crowded('csv', 'xlsx')).waits)
+  }
+  others.push(waited('CSV and Excel at once', waits, idle))
+  return { files, others }
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
@@ -284,10 +314,14 @@ try {
   const sql = []
   for (const book of books) sql.push(...(await againstSql(book)))
   console.table(sql)
-  const exported = []
-  for (const service of services) exported.push(...(await exports(service)))
-  console.table(exported)
-  report('orders', { sizes: SIZES, rounds: ROUNDS, entering, rows: sizes, sql, exports: exported })
+  const all = []
+  for (const service of services) all.push(await exports(service))
+  const files = all.flatMap((one) => one.files)
+  const others = all.flatMap((one) => one.others)
+  console.table(files)
+  console.log('Other requests meanwhile:')
+  console.table(others)
+  report('orders', { sizes: SIZES, rounds: ROUNDS, entering, rows: sizes, sql, files, others })
 } finally {
   await stop(services.map(({ child }) => child))
   rmSync(folder, { recursive: true, force: true })
