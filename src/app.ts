@@ -9,7 +9,7 @@ import { openUpstream } from './order-source/upstream.js'
 import orderExport from './orders/export/export.js'
 import { openOrderStore } from './orders/open-order-store.js'
 import orders from './orders/orders.js'
-import { vocabulary } from './orders/vocabulary.js'
+import { validators } from './orders/vocabulary.js'
 import accounts, { type FirstAdministrator } from './plugins/accounts.js'
 import apiDocs from './plugins/api-docs.js'
 import assets from './plugins/assets.js'
@@ -64,7 +64,7 @@ export async function buildApp({
   await app.register(telemetry)
   await app.register(compression)
   await app.register(jsonBody)
-  await app.register(validation, { vocabulary })
+  await app.register(validation, { validators })
   await app.register(accounts, { showFirstAdministrator })
   await app.register(sharedMemory)
   await app.register(session)

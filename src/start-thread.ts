@@ -10,8 +10,8 @@ function typescriptLoader(): string[] {
 
 /**
  * Starts a thread with a module, such as `orders/export/export-worker`, compiled or, while the
- * sources are being worked on, as it is. Modules are told from here, in the folder that all of
- * them lie below: the server is built into a file in that folder, too.
+ * sources are being worked on, as it is. Paths begin at this module's folder, not at a caller's:
+ * the server is built into one file, which lies there as well.
  */
 export function startThread(module: string, workerData: unknown): Worker {
   const extension = extname(import.meta.url)

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../src/orders/book/open-database.js'
 import { bookPath } from '../src/orders/book/order-book.js'
-import { projectRoot } from '../src/project-root.js'
+import { built } from './support/built.js'
 import { ADMIN_ACCOUNTS, logIn } from './support/administrator.js'
 import { postJson, SECRET, temporaryFolder } from './support/app.js'
 import { freePort } from './support/free-port.js'
@@ -17,7 +17,7 @@ import { rawRequest, rawSocket, readToEnd } from './support/raw-http.js'
 import { startService } from './support/service.js'
 import { comesTrue } from './support/patience.js'
 
-const SERVER = join(projectRoot, 'dist', 'server.js')
+const SERVER = built('server.js')
 
 interface Run {
   process: ChildProcess

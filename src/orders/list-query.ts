@@ -1,5 +1,4 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { convertingCompiler } from '../validation/validator.js'
 import {
   DEFAULT_SORT,
   filterFaults,
@@ -8,7 +7,7 @@ import {
   OrderSortSchema,
   type OrderSort,
 } from './order-filters.js'
-import { vocabulary } from './vocabulary.js'
+import { validators } from './vocabulary.js'
 
 export const MOST_PER_PAGE = 100
 export const DEFAULT_PAGE_SIZE = 25
@@ -25,7 +24,7 @@ export const ListQuery = Type.Object(
 )
 export type ListQuery = Static<typeof ListQuery>
 
-const validate = convertingCompiler(vocabulary)<ListQuery>(ListQuery)
+const validate = validators.converter<ListQuery>(ListQuery)
 
 const isBlank = (value: unknown): boolean =>
   Array.isArray(value) ? value.length === 0 : typeof value === 'string' && value.trim() === ''

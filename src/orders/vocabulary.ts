@@ -1,6 +1,6 @@
 import { vocabulary as trips } from '../calculator/vocabulary.js'
 import { together } from '../validation/together.js'
-import { checkers, type Vocabulary } from '../validation/validator.js'
+import { validators as validatorsOf, type Vocabulary } from '../validation/validator.js'
 import { newOrderFaults } from './order-changes.js'
 import { isImportedId } from './order-id.js'
 import { isOrderNumber } from './order-number.js'
@@ -14,5 +14,6 @@ export const vocabulary: Vocabulary = {
   ],
 }
 
-/** Makes a function that checks values against a schema of orders. */
-export const checker = checkers(vocabulary)
+/** What checks values against schemas of orders. */
+export const validators = validatorsOf(vocabulary)
+export const { checker } = validators

@@ -165,7 +165,7 @@ const withoutBlanks = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   )
 
 const ajv = new Ajv({
-  // The schema is TypeBox's, so it is one.
+  // The schema is TypeBox's, so it is valid.
   validateSchema: false,
   allErrors: true,
   coerceTypes: true,

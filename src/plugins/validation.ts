@@ -1,28 +1,26 @@
 import fastJsonStringify from 'fast-json-stringify'
 import fp from 'fastify-plugin'
 import { lazily } from '../lazily.js'
-import {
-  convertingCompiler,
-  createAjv,
-  lazyValidator,
-  type Vocabulary,
-} from '../validation/validator.js'
+import type { Validators } from '../validation/validator.js'
 
 /**
- * Validates requests with our formats and words. A JSON body must have the right types; what
- * comes as text (query, path, headers) is converted first; one value is a list of one there.
- * Answers are written by their schemas.
+ * Validates requests by our validators, with their formats and words: a JSON body must have the
+ * right types; what comes as text (query, path, headers) is converted first. Answers are written by
+ * their schemas.
  */
-export default fp<{ vocabulary: Vocabulary }>(
-  async (app, { vocabulary }) => {
-    const strict = lazily(() => createAjv(vocabulary))
-    const converting = convertingCompiler(vocabulary)
+export default fp<{ validators: Validators }>(
+  async (app, { validators }) => {
     app.setValidatorCompiler(({ schema, httpPart }) =>
-      httpPart === 'body' ? lazyValidator(strict, schema as object) : converting(schema as object),
+      httpPart === 'body'
+        ? validators.strict(schema as object)
+        : validators.converter(schema as object),
     )
-    // Compiled when the first answer of a kind is: all of them together take a start's time, too.
+    // Compiled for the first answer that needs it: by itself, Fastify does so at its start with
+    // the schemas of all answers, many of which are seldom given.
     app.setSerializerCompiler(({ schema }) => {
-      const serialize = lazily(() => fastJsonStringify(schema as object))
+      const serialize = lazily(
+        () => fastJsonStringify(schema as object) as (answer: unknown) => string,
+      )
       return (answer: unknown) => serialize()(answer)
     })
   },

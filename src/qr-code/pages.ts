@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
 import { CALCULATOR_NAMES, CHOICES, FIELD_NAMES } from '../calculator/calculator-view.js'
+import { lazily } from '../lazily.js'
 import { fileName, generateQrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
 import { describeGenerated } from './qr-code-log.js'
@@ -33,10 +34,10 @@ const withoutPrefix = (prefix: string, errors: Record<string, string>): Record<s
 
 const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
   const endpoint = () => `${app.publicBaseUrl()}/api/qr-code/generate`
-  const day = new Intl.DateTimeFormat('en-GB', {
-    dateStyle: 'long',
-    timeZone: app.config.TIME_ZONE,
-  })
+  const { TIME_ZONE } = app.config
+  const day = lazily(
+    () => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE }),
+  )
 
   const viewOf = (form: QrTestForm, errors: Record<string, string>, code: object | null) => ({
     form,
@@ -76,7 +77,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
           bytes,
           version: code.version,
           errorCorrection: code.errorCorrection,
-          expiresAt: day.format(code.link.expiresAt),
+          expiresAt: day().format(code.link.expiresAt),
           svg: svgDataUrl(code.svg()),
           png: pngDataUrl(code.png()),
           vessel: code.vessel,

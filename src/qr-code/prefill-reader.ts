@@ -1,5 +1,6 @@
 import type { CalculatorType } from '../calculator/calculator-data.js'
 import type { PrefillFault, ReadPrefill } from '../calculator/prefill-reading.js'
+import { lazily } from '../lazily.js'
 import type { LinkFault, PrefillLinks } from './prefill-link.js'
 
 type Words = Pick<PrefillFault, 'title' | 'explanation'>
@@ -65,8 +66,8 @@ function wordsOf(fault: LinkFault, opened: CalculatorType, day: (date: Date) => 
  * @param timeZone IANA name of the zone in which dates are written
  */
 export function prefillReader(links: PrefillLinks, timeZone: string): ReadPrefill {
-  const long = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone })
-  const day = (date: Date): string => long.format(date)
+  const long = lazily(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone }))
+  const day = (date: Date): string => long().format(date)
 
   return (type, query) => {
     const read = links.read(type, query)

@@ -10,6 +10,7 @@ import { EXAMPLES } from '../calculator/examples.js'
 import { parseNumber } from '../calculator/number-text.js'
 import { Vessel } from '../calculator/vessel.js'
 import { checker } from '../calculator/vocabulary.js'
+import { lazily } from '../lazily.js'
 import type { FieldError } from '../validation/field-errors.js'
 import { DEFAULT_IMAGE, ImageOptions, type QrCodeRequest } from './qr-code-request.js'
 
@@ -112,4 +113,4 @@ export function readQrTestForm(query: Query): QrTestForm {
 }
 
 /** The form as the page shows it first. */
-export const exampleForm = (): QrTestForm => readQrTestForm(EXAMPLE)
+export const exampleForm = lazily(() => readQrTestForm(EXAMPLE))

@@ -35,27 +35,36 @@ export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
   return ajv
 }
 
-/** Compiles a schema when it is first asked for: all of them together take a fifth of a start. */
-export function lazyValidator<T>(ajv: () => Ajv, schema: object): ValidateFunction<T> {
-  const compiled = lazily(() => ajv().compile<T>(schema))
-  const validate = ((value: unknown) => {
-    const isValid = compiled()(value)
-    validate.errors = compiled().errors ?? null
-    return isValid
-  }) as ValidateFunction<T>
-  return validate
-}
+export type Checked<T> = { ok: true; value: T } | { ok: false; errors: FieldError[] }
 
 /**
- * Makes functions that check what came as text by name, such as a query, and convert it; one value
- * is a list of one there.
+ * What checks values against schemas in a vocabulary. A schema is compiled when it is first asked
+ * for: all of them together take a fifth of a start.
  */
-export function convertingCompiler(vocabulary: Vocabulary) {
+export function validators(vocabulary: Vocabulary) {
+  const strictly = lazily(() => createAjv(vocabulary))
   const converting = lazily(() => createAjv(vocabulary, { coerceTypes: 'array' }))
-  const strict = lazily(() => createAjv(vocabulary))
-  return <T>(schema: object): ValidateFunction<T> => {
-    const convert = lazyValidator<T>(converting, schema)
-    const check = lazyValidator<T>(strict, schema)
+
+  function compiledBy<T>(ajv: () => Ajv, schema: object): ValidateFunction<T> {
+    const compiled = lazily(() => ajv().compile<T>(schema))
+    const validate = ((value: unknown) => {
+      const isValid = compiled()(value)
+      validate.errors = compiled().errors ?? null
+      return isValid
+    }) as ValidateFunction<T>
+    return validate
+  }
+
+  /** Checks values as they are. */
+  const strict = <T>(schema: object): ValidateFunction<T> => compiledBy(strictly, schema)
+
+  /**
+   * Checks what came as text by name, such as a query, and converts it; one value is a list of one
+   * there.
+   */
+  function converter<T>(schema: object): ValidateFunction<T> {
+    const convert = compiledBy<T>(converting, schema)
+    const check = strict<T>(schema)
     // Ajv does not look at what it has converted: 1e400 would pass as infinity, whatever the limits.
     const validate = ((value: unknown) => {
       const isValid = convert(value) && check(value)
@@ -64,21 +73,20 @@ export function convertingCompiler(vocabulary: Vocabulary) {
     }) as ValidateFunction<T>
     return validate
   }
-}
 
-export type Checked<T> = { ok: true; value: T } | { ok: false; errors: FieldError[] }
-
-/** Makes functions that tell whether a value is of a schema and, if not, everything wrong with it. */
-export function checkers(vocabulary: Vocabulary) {
-  const ajv = lazily(() => createAjv(vocabulary))
-  return <S extends TSchema>(schema: S): ((value: unknown) => Checked<Static<S>>) => {
-    const validate = lazyValidator<Static<S>>(ajv, schema)
+  /** Makes a function that tells whether a value is of a schema and, if not, everything wrong with it. */
+  function checker<S extends TSchema>(schema: S): (value: unknown) => Checked<Static<S>> {
+    const validate = strict<Static<S>>(schema)
     return (value) =>
       validate(value)
         ? { ok: true, value }
         : { ok: false, errors: fieldErrors(validate.errors ?? []) }
   }
+
+  return { strict, converter, checker }
 }
 
-/** The same for schemas that need no words of a feature. */
-export const checker = checkers({ formats: {}, keywords: [] })
+export type Validators = ReturnType<typeof validators>
+
+/** Checks against schemas that need no words of a feature. */
+export const { checker } = validators({ formats: {}, keywords: [] })

@@ -6,13 +6,12 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { parseAdminAccounts } from '../../src/plugins/admin-accounts.js'
 import { ConfigError } from '../../src/plugins/config.js'
-import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { ADMIN_ACCOUNTS, postLogin } from '../support/administrator.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 
 const run = promisify(execFile)
-const built = join(projectRoot, '.test', 'src')
 
 interface Credentials {
   email: string
@@ -30,7 +29,7 @@ function told(errors: string): Credentials | null {
 async function operate(t: Test, DATA_DIR: string, environment: Record<string, string> = {}) {
   const { PATH = '' } = process.env
   const port = await freePort()
-  const child = spawn(process.execPath, [join(built, 'server.js')], {
+  const child = spawn(process.execPath, [built('server.js')], {
     cwd: temporaryFolder(t),
     env: { PATH, PORT: String(port), DATA_DIR, ...environment },
   })
@@ -81,7 +80,7 @@ t.test('a start that fails loses nobody the first administrator', async (t) => {
   const book = join(DATA_DIR, 'orders.db')
   writeFileSync(book, 'this is no order book, and never was one; '.repeat(50))
   const environment = { PATH: process.env.PATH, DATA_DIR, PORT: String(await freePort()) }
-  const failed = run(process.execPath, [join(built, 'server.js')], { env: environment })
+  const failed = run(process.execPath, [built('server.js')], { env: environment })
   let errors = ''
   failed.child.stderr?.on('data', (part: Buffer) => (errors += part.toString()))
   await t.rejects(failed, { code: 1, stderr: /orders\.db is damaged/ })
@@ -146,7 +145,7 @@ async function hashed(
   email: string,
   password: string,
 ): Promise<{ stdout: string; stderr: string }> {
-  const command = run(process.execPath, [join(built, 'commands', 'admin-hash.js'), email])
+  const command = run(process.execPath, [built('commands', 'admin-hash.js'), email])
   command.child.stdin?.end(password)
   return command
 }

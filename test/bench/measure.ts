@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { ADMIN_ACCOUNTS } from '../support/administrator.js'
 
 // Many short rounds, as a machine that others share changes its speed from one second to the next.
@@ -69,7 +70,7 @@ export const startClearwake = (
   environment: NodeJS.ProcessEnv = {},
 ): Promise<ChildProcess> =>
   start(
-    join(projectRoot, 'dist/server.js'),
+    built('server.js'),
     {
       ADMIN_ACCOUNTS,
       PORT: String(port),
@@ -123,7 +124,7 @@ export async function throughput(
   const result = await autocannon({
     url,
     connections,
-    // Whether all have been had is looked up so often, by itself once a second only.
+    // autocannon sees only at its samples that all have been had: by itself, once a second.
     ...(answers === undefined ? { duration: SECONDS } : { amount: answers, sampleInt: 50 }),
     ...request,
     setupClient(client) {

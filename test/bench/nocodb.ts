@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { OUR_TITLES } from '../../src/orders/nocodb/columns.js'
 import { newCells, recordedOrder } from '../../src/orders/nocodb/order-cells.js'
 import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
 import { temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
@@ -53,7 +54,7 @@ async function fill({ api }: TestNocoDb, { tableId }: TestBase): Promise<void> {
 }
 
 function startClearwake(environment: Record<string, string>, port: number): ChildProcess {
-  const child = fork(join(projectRoot, 'dist/server.js'), {
+  const child = fork(built('server.js'), {
     env: {
       PATH: process.env.PATH,
       ...environment,

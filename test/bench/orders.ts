@@ -37,6 +37,8 @@ const FORMATS = [
   ['Excel', 'xlsx'],
 ] as const
 type Format = (typeof FORMATS)[number][1]
+/** Others ask so often, ms */
+const ASKED_EVERY_MS = 10
 /** How long others are timed before each export, with nothing beside */
 const IDLE_MS = 3_000
 
@@ -166,14 +168,21 @@ async function againstSql({ orders, dataDir }: Book) {
   return rows
 }
 
-/** How long lists take to answer until a signal says enough. */
+/**
+ * How long lists take to answer until a signal says enough. They are asked for whether or not the
+ * answers before are there, so that a long wait is met by as many as would meet it.
+ */
 async function keepAsking(service: Service, enough: AbortSignal): Promise<number[]> {
-  const times: number[] = []
+  const answers: Promise<number>[] = []
+  let next = performance.now()
   while (!enough.aborted) {
-    times.push(await timed(service, LIST))
-    await sleep(10)
+    const answer = timed(service, LIST)
+    answer.catch(() => undefined) // thrown below, with the others
+    answers.push(answer)
+    next = Math.max(next + ASKED_EVERY_MS, performance.now())
+    await sleep(next - performance.now())
   }
-  return times
+  return Promise.all(answers)
 }
 
 interface Download {
@@ -197,15 +206,19 @@ async function download(
   const reader = fork(join(import.meta.dirname, 'reader.js'), [url, JSON.stringify(headers)])
   const told = () =>
     Promise.race([once(reader, 'message'), once(reader, 'exit').then(() => [null])])
-  await told()
+  const [ready] = (await told()) as [unknown]
+  if (ready === null) throw new Error('the reader has not started')
   begin()
   let most = residentMB(child)
   const watch = setInterval(() => (most = Math.max(most, residentMB(child))), 50)
-  reader.send('begin')
-  const [read] = (await told()) as [{ bytes: number; seconds: number } | null]
-  clearInterval(watch)
-  if (read === null) throw new Error(`${url} was not read to its end`)
-  return { seconds: read.seconds, MB: read.bytes / 1e6, most }
+  try {
+    reader.send('begin')
+    const [read] = (await told()) as [{ bytes: number; seconds: number } | null]
+    if (read === null) throw new Error(`${url} was not read to its end`)
+    return { seconds: read.seconds, MB: read.bytes / 1e6, most }
+  } finally {
+    clearInterval(watch)
+  }
 }
 
 /** Reads a book's file, so that nobody finds parts of it on the disk only. */
@@ -213,43 +226,19 @@ async function intoMemory(dataDir: string): Promise<void> {
   await once(createReadStream(bookPath(dataDir)).resume(), 'close')
 }
 
-/** Files of a whole book: each time Clearwake's, the bare one, and Clearwake's while others ask too. */
-async function exports(service: Service) {
+/** An export is made so often of a book. */
+const timesOf = ({ orders }: Book): number => Math.min(10, Math.ceil(EXPORTED / orders))
+
+const exported = ({ child, url, headers }: Service, format: Format, begin?: () => void) =>
+  download(child, `${url}${LIST}/export?format=${format}`, headers, begin)
+
+const growth = (downloads: Download[], restingMB: number): number =>
+  Math.round(Math.max(...downloads.map(({ most }) => most)) - restingMB)
+
+/** Files of a whole book, Clearwake's and the bare one in turns. */
+async function exports(service: Service, restingMB: number) {
   const { orders, dataDir } = service
-  const times = Math.min(10, Math.ceil(EXPORTED / orders))
-  const restingMB = residentMB(service.child)
-  await intoMemory(dataDir)
-
-  const exported = (format: Format, begin?: () => void) =>
-    download(service.child, `${service.url}${LIST}/export?format=${format}`, service.headers, begin)
-
-  /** Files made side by side, and how long others wait until the first of them is whole. */
-  async function crowded(...formats: Format[]) {
-    const enough = new AbortController()
-    let others = Promise.resolve<number[]>([])
-    let awaited = formats.length
-    const begin = () => {
-      awaited--
-      if (awaited === 0) others = keepAsking(service, enough.signal)
-    }
-    const made = await Promise.all(
-      formats.map((format) => exported(format, begin).finally(() => enough.abort())),
-    )
-    return { made, waits: await others }
-  }
-
-  const files = []
-  const others: ReturnType<typeof waited>[] = []
-  function waited(besides: string, waits: number[], idle: number[]) {
-    const [meanwhile, before] = [quantile(waits, 0.99), quantile(idle, 0.99)]
-    return {
-      work: besides,
-      orders,
-      'p99 ms': hundredths(meanwhile),
-      'idle, p99 ms': hundredths(before),
-      ratio: hundredths(meanwhile / before),
-    }
-  }
+  const rows = []
   for (const [work, format] of FORMATS) {
     const child = await start(
       join(import.meta.dirname, 'bare-exports.js'),
@@ -257,47 +246,72 @@ async function exports(service: Service) {
       '/',
     )
     const bareRestingMB = residentMB(child)
-    const alone: Download[] = []
+    const ours: Download[] = []
     const bare: Download[] = []
-    const besides: Download[] = []
-    const idle: number[] = []
-    const waits: number[] = []
     try {
-      for (let time = 0; time < times; time++) {
-        idle.push(...(await keepAsking(service, AbortSignal.timeout(IDLE_MS))))
-        alone.push(await exported(format))
+      for (let time = 0; time < timesOf(service); time++) {
+        ours.push(await exported(service, format))
         bare.push(await download(child, `http://127.0.0.1:${BARE_EXPORTS}/${format}`))
-        const crowd = await crowded(format)
-        besides.push(...crowd.made)
-        waits.push(...crowd.waits)
       }
     } finally {
       await stop([child])
     }
-    const seconds = (all: Download[]) => median(all.map((one) => one.seconds))
-    const most = (all: Download[]) => Math.max(...all.map((one) => one.most))
-    others.push(waited(work, waits, idle))
-    files.push({
+    const [clearwake, baseline] = [ours, bare].map((all) => median(all.map((one) => one.seconds)))
+    rows.push({
       work,
       orders,
-      times,
-      seconds: hundredths(seconds(alone)),
-      'bare, s': hundredths(seconds(bare)),
-      ratio: hundredths(seconds(alone) / seconds(bare)),
-      MB: hundredths(alone[0]?.MB ?? NaN),
-      'memory growth, MB': Math.round(most([...alone, ...besides]) - restingMB),
-      'bare, growth, MB': Math.round(most(bare) - bareRestingMB),
+      times: ours.length,
+      seconds: hundredths(clearwake ?? NaN),
+      'bare, s': hundredths(baseline ?? NaN),
+      ratio: hundredths((clearwake ?? NaN) / (baseline ?? NaN)),
+      MB: hundredths(ours[0]?.MB ?? NaN),
+      'memory growth, MB': growth(ours, restingMB),
+      'bare, growth, MB': growth(bare, bareRestingMB),
     })
   }
+  return rows
+}
 
-  const idle: number[] = []
-  const waits: number[] = []
-  for (let time = 0; time < times; time++) {
-    idle.push(...(await keepAsking(service, AbortSignal.timeout(IDLE_MS))))
-    waits.push(...(await crowded('csv', 'xlsx')).waits)
+/** How long others wait while files are made, one or two side by side, and just before. */
+async function meanwhile(service: Service, restingMB: number) {
+  const rows = []
+  for (const [work, ...formats] of [
+    ...FORMATS,
+    ['CSV and Excel at once', 'csv', 'xlsx'] as const,
+  ]) {
+    const downloads: Download[] = []
+    const idle: number[] = []
+    const waits: number[] = []
+    for (let time = 0; time < timesOf(service); time++) {
+      idle.push(...(await keepAsking(service, AbortSignal.timeout(IDLE_MS))))
+      // Until the first of the files is whole.
+      const enough = new AbortController()
+      let others = Promise.resolve<number[]>([])
+      let readers = 0
+      const begin = () => {
+        readers++
+        if (readers === formats.length) others = keepAsking(service, enough.signal)
+      }
+      const files = formats.map((format) =>
+        exported(service, format, begin).finally(() => enough.abort()),
+      )
+      downloads.push(...(await Promise.all(files)))
+      waits.push(...(await others))
+    }
+    const [before, during] = [quantile(idle, 0.99), quantile(waits, 0.99)]
+    rows.push({
+      work,
+      orders: service.orders,
+      requests: waits.length,
+      'p99, ms': hundredths(during),
+      'most, ms': hundredths(Math.max(...waits)),
+      'idle, p99, ms': hundredths(before),
+      'idle, most, ms': hundredths(Math.max(...idle)),
+      ratio: hundredths(during / before),
+      'memory growth, MB': growth(downloads, restingMB),
+    })
   }
-  others.push(waited('CSV and Excel at once', waits, idle))
-  return { files, others }
+  return rows
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
@@ -314,10 +328,14 @@ try {
   const sql = []
   for (const book of books) sql.push(...(await againstSql(book)))
   console.table(sql)
-  const all = []
-  for (const service of services) all.push(await exports(service))
-  const files = all.flatMap((one) => one.files)
-  const others = all.flatMap((one) => one.others)
+  const files = []
+  const others = []
+  for (const service of services) {
+    await intoMemory(service.dataDir)
+    const restingMB = residentMB(service.child)
+    files.push(...(await exports(service, restingMB)))
+    others.push(...(await meanwhile(service, restingMB)))
+  }
   console.table(files)
   console.log('Other requests meanwhile:')
   console.table(others)

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { freePort } from '../support/free-port.js'
 import { comesTrue } from '../support/patience.js'
 
@@ -32,7 +32,7 @@ const WORKS = [
 const port = await freePort()
 const url = `http://127.0.0.1:${port}`
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-soak-'))
-const service = spawn(process.execPath, [join(projectRoot, 'dist', 'server.js')], {
+const service = spawn(process.execPath, [built('server.js')], {
   cwd: dataDir,
   stdio: 'ignore',
   env: {

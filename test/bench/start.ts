@@ -17,7 +17,8 @@ import {
 } from './measure.js'
 
 // From the start of the process to the first answer, and the memory of a service that waits, as
-// ratios to the same plugins and libraries put together bare; and what a guest loads.
+// ratios to the same plugins and libraries put together bare; how long the first answers of a few
+// kinds take after it, as what they need is made for them; and what a guest loads.
 
 const ROUNDS = 7
 const AIM = 1.5
@@ -26,16 +27,44 @@ const GUEST_PAGES = [
   '/',
   '/calculator/fuel?fuelType=mgo&quantity=500&unit=l',
   '/calculator/distance',
+] as const
+
+const ESTIMATE = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ fuelType: 'mgo', quantity: 500, unit: 'l' }),
+}
+const FIRST_ANSWERS: [work: string, path: string, request: RequestInit][] = [
+  ['estimate', '/api/calculators/fuel/estimate', ESTIMATE],
+  ['calculator page with a result', GUEST_PAGES[1], {}],
+  ['test page of QR codes', '/qr-test', {}],
 ]
 
-async function begin(started: () => Promise<ChildProcess>) {
+/** Milliseconds to the first and to the second answer of a few kinds, one after the other. */
+async function firstAnswers(): Promise<[first: number, second: number][]> {
+  const times: [number, number][] = []
+  for (const [, path, request] of FIRST_ANSWERS) {
+    const timed = async () => {
+      const asked = performance.now()
+      const answer = await fetch(`http://127.0.0.1:${PORT}${path}`, request)
+      await answer.arrayBuffer()
+      if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`)
+      return performance.now() - asked
+    }
+    times.push([await timed(), await timed()])
+  }
+  return times
+}
+
+async function begin(started: () => Promise<ChildProcess>, isOurs: boolean) {
   const begun = performance.now()
   const child = await started()
   const milliseconds = performance.now() - begun
   await sleep(3_000)
   const megabytes = residentMB(child)
+  const firsts = isOurs ? await firstAnswers() : []
   await stop([child])
-  return { milliseconds, megabytes }
+  return { milliseconds, megabytes, firsts }
 }
 
 async function weightOf(path: string) {
@@ -65,12 +94,13 @@ try {
   const ours: Awaited<ReturnType<typeof begin>>[] = []
   const bare: typeof ours = []
   for (let round = 0; round <= ROUNDS; round++) {
-    const clearwake = await begin(startOurs)
-    const baseline = await begin(startBare)
+    const isOursFirst = round % 2 === 0
+    const first = await begin(isOursFirst ? startOurs : startBare, isOursFirst)
+    const second = await begin(isOursFirst ? startBare : startOurs, !isOursFirst)
     // The first round makes the book, and brings the files into memory.
     if (round === 0) continue
-    ours.push(clearwake)
-    bare.push(baseline)
+    ours.push(isOursFirst ? first : second)
+    bare.push(isOursFirst ? second : first)
   }
   const row = (work: string, of: 'milliseconds' | 'megabytes') => {
     const [clearwake, baseline] = [ours, bare].map((all) => median(all.map((one) => one[of])))
@@ -88,13 +118,18 @@ try {
   ]
   console.log(`${MACHINE}; medians of ${ROUNDS} starts`)
   console.table(rows)
+  const firsts = FIRST_ANSWERS.map(([work], i) => {
+    const at = (turn: 0 | 1) => hundredths(median(ours.map((one) => one.firsts[i]?.[turn] ?? NaN)))
+    return { work, 'first answer, ms': at(0), 'second, ms': at(1) }
+  })
+  console.table(firsts)
 
   const child = await startOurs()
   const pages = []
   for (const path of GUEST_PAGES) pages.push(await weightOf(path))
   await stop([child])
   console.table(pages)
-  report('start', { rounds: ROUNDS, rows, pages })
+  report('start', { rounds: ROUNDS, rows, firsts, pages })
 } finally {
   rmSync(dataDir, { recursive: true, force: true })
 }

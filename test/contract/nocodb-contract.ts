@@ -10,7 +10,7 @@ import { nocoDbClient } from '../../src/orders/nocodb/nocodb-client.js'
 import { ordersTable } from '../../src/orders/nocodb/orders-table.js'
 import { replica } from '../../src/orders/nocodb/replica.js'
 import { syncPasses } from '../../src/orders/nocodb/sync-pass.js'
-import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { logIn } from '../support/administrator.js'
 import { apiContract } from '../support/api-contract.js'
 import { temporaryFolder } from '../support/app.js'
@@ -21,7 +21,7 @@ import type { TestBase, TestNocoDb } from '../support/nocodb.js'
 import { until, untilReady } from '../support/until.js'
 
 const ORDERS = '/api/admin/orders'
-const COMMAND = join(projectRoot, '.test', 'src', 'commands', 'nocodb-setup.js')
+const COMMAND = built('commands', 'nocodb-setup.js')
 
 /** Longer than the interval of these tests, 0.3 s, and than a busy machine takes. */
 const SOON_MS = 60_000

@@ -2,13 +2,12 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { ConfigSchema } from '../../src/plugins/config-schema.js'
 import { hashPasswordSync } from '../../src/plugins/password.js'
-import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 import { hostileRequest, type HostileRequest } from '../support/hostile-requests.js'
@@ -16,8 +15,6 @@ import { recordingUpstream } from '../support/recording-upstream.js'
 import { REDIS_PASSWORD, testRedis } from '../support/redis.js'
 import { validCalls } from '../support/valid-calls.js'
 import { wire } from '../support/wire.js'
-
-const BUILT = join(projectRoot, '.test', 'src')
 
 /** A text that is found wherever it goes. */
 const canary = (name: string): string => `canary-${name}-${randomBytes(12).toString('hex')}`
@@ -64,7 +61,7 @@ interface Run {
 /** Starts something of ours as an operator does, with nothing but the given environment. */
 function run(t: Test, file: string, environment: Record<string, string>): Run {
   const { PATH = '' } = process.env
-  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, join(BUILT, file)], {
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, built(file)], {
     cwd: temporaryFolder(t),
     env: { PATH, LOG_LEVEL: 'trace', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -12,6 +12,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { bookPath, openOrderBook } from '../../src/orders/book/order-book.js'
 import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { logIn } from '../support/administrator.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkBook } from '../support/book-check.js'
@@ -21,11 +22,10 @@ import { comesTrue } from '../support/patience.js'
 import { startService } from '../support/service.js'
 
 const run = promisify(execFile)
-const built = (...path: string[]) => join(projectRoot, '.test', ...path)
 
 /** What `npm run -s orders:backup -- FILE` runs. */
 const backUp = (dataDir: string, file: string, environment: NodeJS.ProcessEnv = {}) =>
-  run(process.execPath, [built('src', 'commands', 'orders-backup.js'), file], {
+  run(process.execPath, [built('commands', 'orders-backup.js'), file], {
     cwd: dataDir,
     env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...environment },
   })
@@ -34,7 +34,10 @@ t.test('a copy made while the book is written to is whole, and has what was ther
   const dataDir = temporaryFolder(t)
   const path = bookPath(dataDir)
   fillBook(path, 'UTC', [])
-  const writer = spawn(process.execPath, [built('test', 'support', 'book-writer.js'), path])
+  const writer = spawn(process.execPath, [
+    join(projectRoot, '.test', 'test', 'support', 'book-writer.js'),
+    path,
+  ])
   t.teardown(() => writer.kill('SIGKILL'))
   let written = ''
   writer.stdout.on('data', (part: Buffer) => (written += part.toString()))

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { bookPath } from '../../src/orders/book/order-book.js'
-import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { logIn } from '../support/administrator.js'
 import { temporaryFolder } from '../support/app.js'
 import { fillBook, newOrder } from '../support/order-book.js'
@@ -101,7 +101,7 @@ for (const [what, damage, detail] of DAMAGES) {
 t.test('after a restore it works as before', async (t) => {
   const { service, call, path } = await prepare(t)
   const copy = join(temporaryFolder(t), 'copy.db')
-  const command = join(projectRoot, '.test', 'src', 'commands', 'orders-backup.js')
+  const command = built('commands', 'orders-backup.js')
   const env = { PATH: process.env.PATH, DATA_DIR: service.dataDir }
   execFileSync(process.execPath, [command, copy], { cwd: service.dataDir, env })
   scribble(path, 2)

@@ -4,7 +4,7 @@ import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { bookPath } from '../../src/orders/book/order-book.js'
-import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { ADMIN_ACCOUNTS, logIn, postLogin, verify } from '../support/administrator.js'
 import { SECRET, temporaryFolder } from '../support/app.js'
 import { fillBook, newOrder } from '../support/order-book.js'
@@ -34,7 +34,7 @@ function locksOpenFiles(folder: string): boolean {
 /** What is left of a service that is to end by itself: its code and its message. */
 async function failedStart(folder: string) {
   const { PATH } = process.env
-  const service = spawn(process.execPath, [join(projectRoot, 'dist', 'server.js')], {
+  const service = spawn(process.execPath, [built('server.js')], {
     env: { PATH, PORT: '0', DATA_DIR: folder, SESSION_SECRET: SECRET, ADMIN_ACCOUNTS },
   })
   let message = ''

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
 import { SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
@@ -675,7 +675,7 @@ async function startProcess(
   environment: NodeJS.ProcessEnv,
 ): Promise<{ url: string; pid: number }> {
   const port = await freePort()
-  const child = spawn(process.execPath, [join(projectRoot, '.test/src/server.js')], {
+  const child = spawn(process.execPath, [built('server.js')], {
     cwd: temporaryFolder(t),
     env: {
       PATH: process.env.PATH,

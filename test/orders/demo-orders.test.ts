@@ -15,7 +15,7 @@ import { minorUnitDigits } from '../../src/orders/minor-unit.js'
 import { ImportedOrder, type Order } from '../../src/orders/order.js'
 import { movesFrom, ORDER_STATUSES, type OrderStatus } from '../../src/orders/order-status.js'
 import { checker } from '../../src/orders/vocabulary.js'
-import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkBook } from '../support/book-check.js'
 import { fillBook } from '../support/order-book.js'
@@ -184,7 +184,7 @@ t.test('a book with an order of somebody else is left alone', async (t) => {
 t.test('the demo has them, in a folder of its own', async (t) => {
   const folder = temporaryFolder(t)
   const { PATH = '' } = process.env
-  const demo = spawn(process.execPath, [join(projectRoot, '.test', 'src', 'commands', 'demo.js')], {
+  const demo = spawn(process.execPath, [built('commands', 'demo.js')], {
     cwd: folder,
     env: { PATH, PORT: '0' },
   })

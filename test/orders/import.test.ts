@@ -29,14 +29,14 @@ import {
 import { HIGHEST_IMPORTED_ID } from '../../src/orders/order-id.js'
 import { isOrderNumber } from '../../src/orders/order-number.js'
 import { movesFrom, ORDER_STATUSES } from '../../src/orders/order-status.js'
-import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkBook } from '../support/book-check.js'
 import { newOrder } from '../support/order-book.js'
 import { order, orderText, randomOrders } from '../support/orders.js'
 import { ordersCsv } from '../support/orders-csv.js'
 
-const COMMAND = join(projectRoot, '.test', 'src', 'commands', 'orders-import.js')
+const COMMAND = built('commands', 'orders-import.js')
 
 interface Run {
   process: ChildProcess

@@ -2,12 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { startStandIn, type StandIn } from '../../src/order-source/stand-in/stand-in.js'
 import { bookPath } from '../../src/orders/book/order-book.js'
-import { projectRoot } from '../../src/project-root.js'
+import { built } from '../support/built.js'
 import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
 import { SECRET, temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
@@ -446,7 +445,7 @@ t.test('a process that is killed after sending leaves what it did to be seen', a
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const { PATH = '' } = process.env
-  const server = join(projectRoot, '.test', 'src', 'server.js')
+  const server = built('server.js')
   const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, server], {
     cwd: DATA_DIR,
     stdio: 'ignore',

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import { vocabulary } from '../../src/calculator/vocabulary.js'
+import { validators } from '../../src/orders/vocabulary.js'
 import exportRoutes from '../../src/orders/export/routes.js'
 import { ordersSender } from '../../src/orders/export/send-orders.js'
 import apiDocs from '../../src/plugins/api-docs.js'
@@ -55,7 +55,7 @@ export async function startExportApp(
   await app.register(security)
   await app.register(telemetry)
   await app.register(compression)
-  await app.register(validation, { vocabulary })
+  await app.register(validation, { validators })
   await app.register(apiDocs)
   const sendOrders = ordersSender(app, {
     book: { path, check: () => undefined, explainer: () => (error: unknown) => error },

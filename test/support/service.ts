@@ -1,8 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import type { Test } from 'tap'
-import { projectRoot } from '../../src/project-root.js'
+import { built } from './built.js'
 import { ADMIN_ACCOUNTS } from './administrator.js'
 import { SECRET, temporaryFolder } from './app.js'
 import { freePort } from './free-port.js'
@@ -29,7 +28,7 @@ export async function startService(
   const port = environment.PORT ?? String(await freePort())
   const { PATH } = process.env
   const settings = { PATH, PORT: port, DATA_DIR: dataDir, SESSION_SECRET: SECRET, ADMIN_ACCOUNTS }
-  const child = spawn(process.execPath, [...before, join(projectRoot, 'dist', 'server.js')], {
+  const child = spawn(process.execPath, [...before, built('server.js')], {
     cwd: dataDir,
     env: { ...settings, ...environment },
   })

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
-import { projectRoot } from '../../src/project-root.js'
+import { built } from './built.js'
 import { logIn } from './administrator.js'
 import { postJson } from './app.js'
 import { newOrder } from './order-book.js'
@@ -13,7 +12,7 @@ import { comesTrue } from './patience.js'
  */
 const [, , folder = ''] = process.argv
 const url = 'http://127.0.0.1:3000'
-const service = spawn(process.execPath, [join(projectRoot, 'dist', 'server.js')], {
+const service = spawn(process.execPath, [built('server.js')], {
   cwd: folder,
   env: { PATH: process.env.PATH },
 })

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { checkers } from '../../validation/validator.js'
+import { checker } from '../../validation/validator.js'
 import { isSameText } from '../../same-text.js'
 import { OffsetOrderRequest } from '../order-source-schemas.js'
 import { offsetLedger, priceOf, type OffsetLedger } from './offset-ledger.js'
@@ -43,7 +43,7 @@ const PLENTY = 1_000_000_000
 /** Wren takes no charge below a dollar. */
 const LEAST_CHARGE = 100
 
-const check = checkers({ formats: {}, keywords: [] })(OffsetOrderRequest)
+const check = checker(OffsetOrderRequest)
 
 /** An error as Wren words it. */
 class Refusal extends Error {
