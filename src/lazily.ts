@@ -1,6 +1,6 @@
 /**
- * What is made when it is first asked for, and kept from then on: compiled schemas, formatters and
- * their like take a good part of a start together, and most of them no start needs.
+ * Makes something when it is first asked for, and keeps it. Compiled schemas, formatters and the
+ * like take a good part of a start, which needs few of them.
  */
 export function lazily<T>(make: () => T): () => T {
   let made: { value: T } | undefined

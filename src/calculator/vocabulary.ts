@@ -1,7 +1,7 @@
 import type { SchemaOptions } from '@sinclair/typebox'
 import type { FieldError } from '../validation/field-errors.js'
 import { together } from '../validation/together.js'
-import { validators, type Vocabulary } from '../validation/validator.js'
+import { validatorsOf, type Vocabulary } from '../validation/validator.js'
 import { DistanceData } from './calculator-data.js'
 import { isImoNumber } from './imo-number.js'
 import { implausibilities } from './plausible-trip.js'
@@ -44,4 +44,4 @@ export const vocabulary: Vocabulary = {
 }
 
 /** Makes a function that checks values against a schema of trips and vessels. */
-export const { checker } = validators(vocabulary)
+export const { checker } = validatorsOf(vocabulary)

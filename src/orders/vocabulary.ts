@@ -1,12 +1,12 @@
 import { vocabulary as trips } from '../calculator/vocabulary.js'
 import { together } from '../validation/together.js'
-import { validators as validatorsOf, type Vocabulary } from '../validation/validator.js'
+import { validatorsOf, type Vocabulary } from '../validation/validator.js'
 import { newOrderFaults } from './order-changes.js'
 import { isImportedId } from './order-id.js'
 import { isOrderNumber } from './order-number.js'
 
 /** What the schemas of orders say beyond JSON Schema, trips and vessels included. */
-export const vocabulary: Vocabulary = {
+const vocabulary: Vocabulary = {
   formats: { ...trips.formats, 'imported-order-id': isImportedId, 'order-number': isOrderNumber },
   keywords: [
     ...trips.keywords,

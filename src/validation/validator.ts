@@ -21,7 +21,7 @@ export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
     // Lets an error tell the schema it comes from, and so its message.
     verbose: true,
     useDefaults: true,
-    // Schemas are TypeBox's, so they are schemas: checking that takes a tenth of a start.
+    // Schemas are TypeBox's, so they are valid: checking that takes a tenth of a start.
     validateSchema: false,
     strictTypes: false,
     strictRequired: false,
@@ -41,15 +41,16 @@ export type Checked<T> = { ok: true; value: T } | { ok: false; errors: FieldErro
  * What checks values against schemas in a vocabulary. A schema is compiled when it is first asked
  * for: all of them together take a fifth of a start.
  */
-export function validators(vocabulary: Vocabulary) {
+export function validatorsOf(vocabulary: Vocabulary) {
   const strictly = lazily(() => createAjv(vocabulary))
   const converting = lazily(() => createAjv(vocabulary, { coerceTypes: 'array' }))
 
   function compiledBy<T>(ajv: () => Ajv, schema: object): ValidateFunction<T> {
     const compiled = lazily(() => ajv().compile<T>(schema))
     const validate = ((value: unknown) => {
-      const isValid = compiled()(value)
-      validate.errors = compiled().errors ?? null
+      const check = compiled()
+      const isValid = check(value)
+      validate.errors = check.errors ?? null
       return isValid
     }) as ValidateFunction<T>
     return validate
@@ -86,7 +87,7 @@ export function validators(vocabulary: Vocabulary) {
   return { strict, converter, checker }
 }
 
-export type Validators = ReturnType<typeof validators>
+export type Validators = ReturnType<typeof validatorsOf>
 
 /** Checks against schemas that need no words of a feature. */
-export const { checker } = validators({ formats: {}, keywords: [] })
+export const { checker } = validatorsOf({ formats: {}, keywords: [] })

@@ -77,6 +77,7 @@ export const startClearwake = (
       DATA_DIR: dataDir,
       RATE_LIMIT_PER_MINUTE: '1000000',
       QR_RATE_LIMIT_PER_MINUTE: '1000000',
+      SHED_AFTER_MS: '60000',
       ...environment,
     },
     path,
@@ -124,7 +125,7 @@ export async function throughput(
   const result = await autocannon({
     url,
     connections,
-    // autocannon sees only at its samples that all have been had: by itself, once a second.
+    // autocannon notices only when it samples, by default once a second, that all answers are there.
     ...(answers === undefined ? { duration: SECONDS } : { amount: answers, sampleInt: 50 }),
     ...request,
     setupClient(client) {

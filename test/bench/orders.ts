@@ -170,7 +170,8 @@ async function againstSql({ orders, dataDir }: Book) {
 
 /**
  * How long lists take to answer until a signal says enough. They are asked for whether or not the
- * answers before are there, so that a long wait is met by as many as would meet it.
+ * answers before are there, so that a long wait is met by as many as would meet it; what the one
+ * who asks is late for is nobody's wait.
  */
 async function keepAsking(service: Service, enough: AbortSignal): Promise<number[]> {
   const answers: Promise<number>[] = []
@@ -193,31 +194,27 @@ interface Download {
 }
 
 /**
- * Takes an export in whole, and watches what it costs the process that makes it.
- *
- * @param begin is done just before it is asked for, once there is somebody to read it
+ * Makes a process ready to take a file in whole; what is given back lets it begin, and watches what
+ * that costs the process that makes the file.
  */
-async function download(
-  child: ChildProcess,
-  url: string,
-  headers: Record<string, string> = {},
-  begin: () => void = () => undefined,
-): Promise<Download> {
+async function readerOf(child: ChildProcess, url: string, headers: Record<string, string> = {}) {
   const reader = fork(join(import.meta.dirname, 'reader.js'), [url, JSON.stringify(headers)])
   const told = () =>
     Promise.race([once(reader, 'message'), once(reader, 'exit').then(() => [null])])
   const [ready] = (await told()) as [unknown]
   if (ready === null) throw new Error('the reader has not started')
-  begin()
-  let most = residentMB(child)
-  const watch = setInterval(() => (most = Math.max(most, residentMB(child))), 50)
-  try {
-    reader.send('begin')
-    const [read] = (await told()) as [{ bytes: number; seconds: number } | null]
-    if (read === null) throw new Error(`${url} was not read to its end`)
-    return { seconds: read.seconds, MB: read.bytes / 1e6, most }
-  } finally {
-    clearInterval(watch)
+
+  return async (): Promise<Download> => {
+    let most = residentMB(child)
+    const watch = setInterval(() => (most = Math.max(most, residentMB(child))), 50)
+    try {
+      reader.send('begin')
+      const [read] = (await told()) as [{ bytes: number; seconds: number } | null]
+      if (read === null) throw new Error(`${url} was not read to its end`)
+      return { seconds: read.seconds, MB: read.bytes / 1e6, most }
+    } finally {
+      clearInterval(watch)
+    }
   }
 }
 
@@ -229,8 +226,8 @@ async function intoMemory(dataDir: string): Promise<void> {
 /** An export is made so often of a book. */
 const timesOf = ({ orders }: Book): number => Math.min(10, Math.ceil(EXPORTED / orders))
 
-const exported = ({ child, url, headers }: Service, format: Format, begin?: () => void) =>
-  download(child, `${url}${LIST}/export?format=${format}`, headers, begin)
+const exportReader = ({ child, url, headers }: Service, format: Format) =>
+  readerOf(child, `${url}${LIST}/export?format=${format}`, headers)
 
 const growth = (downloads: Download[], restingMB: number): number =>
   Math.round(Math.max(...downloads.map(({ most }) => most)) - restingMB)
@@ -250,20 +247,24 @@ async function exports(service: Service, restingMB: number) {
     const bare: Download[] = []
     try {
       for (let time = 0; time < timesOf(service); time++) {
-        ours.push(await exported(service, format))
-        bare.push(await download(child, `http://127.0.0.1:${BARE_EXPORTS}/${format}`))
+        const [read, readBare] = [
+          await exportReader(service, format),
+          await readerOf(child, `http://127.0.0.1:${BARE_EXPORTS}/${format}`),
+        ]
+        ours.push(await read())
+        bare.push(await readBare())
       }
     } finally {
       await stop([child])
     }
-    const [clearwake, baseline] = [ours, bare].map((all) => median(all.map((one) => one.seconds)))
+    const seconds = (all: Download[]) => median(all.map((one) => one.seconds))
     rows.push({
       work,
       orders,
       times: ours.length,
-      seconds: hundredths(clearwake ?? NaN),
-      'bare, s': hundredths(baseline ?? NaN),
-      ratio: hundredths((clearwake ?? NaN) / (baseline ?? NaN)),
+      seconds: hundredths(seconds(ours)),
+      'bare, s': hundredths(seconds(bare)),
+      ratio: hundredths(seconds(ours) / seconds(bare)),
       MB: hundredths(ours[0]?.MB ?? NaN),
       'memory growth, MB': growth(ours, restingMB),
       'bare, growth, MB': growth(bare, bareRestingMB),
@@ -284,19 +285,15 @@ async function meanwhile(service: Service, restingMB: number) {
     const waits: number[] = []
     for (let time = 0; time < timesOf(service); time++) {
       idle.push(...(await keepAsking(service, AbortSignal.timeout(IDLE_MS))))
+      const readers = await Promise.all(formats.map((format) => exportReader(service, format)))
       // Until the first of the files is whole.
       const enough = new AbortController()
-      let others = Promise.resolve<number[]>([])
-      let readers = 0
-      const begin = () => {
-        readers++
-        if (readers === formats.length) others = keepAsking(service, enough.signal)
-      }
-      const files = formats.map((format) =>
-        exported(service, format, begin).finally(() => enough.abort()),
-      )
-      downloads.push(...(await Promise.all(files)))
-      waits.push(...(await others))
+      const [others, ...files] = await Promise.all([
+        keepAsking(service, enough.signal),
+        ...readers.map((read) => read().finally(() => enough.abort())),
+      ])
+      downloads.push(...files)
+      waits.push(...others)
     }
     const [before, during] = [quantile(idle, 0.99), quantile(waits, 0.99)]
     rows.push({

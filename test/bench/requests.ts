@@ -43,9 +43,6 @@ const WORKS: Work[] = [
 
 const works = WORKS.flatMap((work) => CLIENTS.map((clients) => ({ ...work, clients })))
 
-// A hundred wait for their codes for about as long as requests may, and some would be refused.
-const environment = { SHED_AFTER_MS: '10000' }
-
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
 
 try {
@@ -54,7 +51,7 @@ try {
     'requests',
     works,
     [
-      () => startClearwake(ours, dataDir, '/calculator/fuel', environment),
+      () => startClearwake(ours, dataDir, '/calculator/fuel'),
       () =>
         start(
           join(import.meta.dirname, 'bare-service.js'),
