@@ -22,7 +22,9 @@ function ago(moment: string, now: number): string {
   const seconds = (now - Date.parse(moment)) / 1000
   const [unit, length] = STEPS.find(([, length]) => seconds >= length) ?? []
   if (unit === undefined || length === undefined) return 'less than a minute ago'
-  return relative().format(-Math.floor(seconds / length), unit).replace('.', '')
+  return relative()
+    .format(-Math.floor(seconds / length), unit)
+    .replace('.', '')
 }
 
 /**
