@@ -1,38 +1,38 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import administrator from './administrator/administrator.js'
+import administrator from './accounts/accounts.js'
 import calculator from './calculator/calculator.js'
-import dashboard from './dashboard/dashboard.js'
-import { offsetOrderSource } from './order-source/order-source.js'
-import { arePortfoliosPublic } from './order-source/public-routes.js'
-import relay from './order-source/relay.js'
-import { openUpstream } from './order-source/upstream.js'
+import dashboard from './portal/dashboard/dashboard.js'
+import { createOffsetOrderSource } from './provider/offset-order-source.js'
+import { arePortfoliosPublic } from './provider/public-routes.js'
+import relay from './provider/proxy.js'
+import { openUpstream } from './provider/upstream.js'
 import orderExport from './orders/export/export.js'
-import { openOrderStore } from './orders/open-order-store.js'
+import { openOrderStore } from './order-store/open-order-store.js'
 import orders from './orders/orders.js'
-import { validators } from './orders/vocabulary.js'
+import { validators } from './orders/validators.js'
 import accounts, { type FirstAdministrator } from './plugins/accounts.js'
 import apiDocs from './plugins/api-docs.js'
 import assets from './plugins/assets.js'
-import closedArea from './plugins/closed-area.js'
+import closedArea from './plugins/auth-guard.js'
 import compression from './plugins/compression.js'
-import config from './plugins/config.js'
-import errors from './plugins/errors.js'
-import gracefulClose from './plugins/graceful-close.js'
-import hypermedia from './plugins/hypermedia.js'
-import jsonBody from './plugins/json-body.js'
+import config from './config/config.js'
+import errors from './plugins/error-handler.js'
+import gracefulClose from './plugins/graceful-shutdown.js'
+import hypermedia from './plugins/htmx.js'
+import jsonBody from './plugins/json-parser.js'
 import loadShedding from './plugins/load-shedding.js'
-import messages from './plugins/messages.js'
+import messages from './plugins/flash.js'
 import rateLimits from './plugins/rate-limits.js'
-import security from './plugins/security.js'
+import security from './plugins/security-headers.js'
 import session from './plugins/session.js'
-import sharedMemory from './plugins/shared-memory.js'
+import sharedMemory from './plugins/state-store.js'
 import telemetry from './plugins/telemetry.js'
 import validation from './plugins/validation.js'
-import { linkSigner } from './qr-code/link-signature.js'
-import { prefillLinks } from './qr-code/prefill-link.js'
-import { prefillReader } from './qr-code/prefill-reader.js'
+import { createLinkSigner } from './qr-code/link-signature.js'
+import { createPrefillLinks } from './qr-code/prefill-link.js'
+import { createPrefillReader } from './qr-code/read-prefill.js'
 import qrCode from './qr-code/qr-code.js'
-import { serverOptions, type LogStream } from './server-options.js'
+import { serverOptions, type LogStream } from './http/server-options.js'
 
 interface Options {
   /** All configuration, by the names of `.env.example` */
@@ -78,9 +78,9 @@ export async function buildApp({
   app.addHook('onClose', () => upstream?.close())
   await app.register(relay, { upstream })
 
-  const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
+  const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
   await app.register(calculator, {
-    readPrefill: prefillReader(links, app.config.TIME_ZONE),
+    readPrefill: createPrefillReader(links, app.config.TIME_ZONE),
     hasPortfolios: upstream !== null && arePortfoliosPublic(app.config),
   })
   await app.register(qrCode, { links })
@@ -88,7 +88,7 @@ export async function buildApp({
   const book = openOrderStore(app.config, app.log)
   app.addHook('onClose', () => book.close())
   await app.register(orderExport, { book, timeZone: app.config.TIME_ZONE })
-  await app.register(orders, { book, source: upstream && offsetOrderSource(upstream) })
+  await app.register(orders, { book, source: upstream && createOffsetOrderSource(upstream) })
   await app.register(dashboard, { book })
 
   return app

@@ -6,16 +6,16 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openDatabase } from '../src/orders/book/open-database.js'
-import { bookPath } from '../src/orders/book/order-book.js'
+import { openDatabase } from '../src/database/open-database.js'
+import { getOrderStorePath } from '../src/order-store/sqlite/sqlite-order-store.js'
 import { built } from './support/built.js'
-import { ADMIN_ACCOUNTS, logIn } from './support/administrator.js'
+import { ADMIN_ACCOUNTS, logIn } from './support/sign-in.js'
 import { postJson, SECRET, temporaryFolder } from './support/app.js'
 import { freePort } from './support/free-port.js'
 import { newOrder } from './support/order-book.js'
 import { rawRequest, rawSocket, readToEnd } from './support/raw-http.js'
 import { startService } from './support/service.js'
-import { comesTrue } from './support/patience.js'
+import { comesTrue } from './support/wait-for.js'
 
 const SERVER = built('server.js')
 
@@ -194,7 +194,7 @@ t.test('so does a folder where a file belongs', async (t) => {
 
 t.test('so does a book with a part missing', async (t) => {
   const folder = temporaryFolder(t)
-  const db = openDatabase(bookPath(folder))
+  const db = openDatabase(getOrderStorePath(folder))
   db.exec('DROP TABLE sums')
   db.close()
   const service = run(t, folder, { DATA_DIR: folder, PORT: '0' })

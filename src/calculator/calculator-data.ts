@@ -1,9 +1,9 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { oneOf } from '../validation/one-of.js'
+import { stringEnum } from '../validation/string-enum.js'
 import { textLine } from '../validation/text-line.js'
 import { FUEL_TYPES, type FuelType } from './emission-factors.js'
 import { EXAMPLES } from './examples.js'
-import { FASTEST_KN, LONGEST_TRIP_HOURS } from './plausible-trip.js'
+import { MAX_SPEED_KN, MAX_TRIP_HOURS } from './trip-plausibility.js'
 
 /** Below this a result could round to zero. */
 const LEAST = 1e-9
@@ -23,13 +23,13 @@ export const DISTANCE_UNITS = ['nmi', 'km', 'mi'] as const
 export const CONSUMPTION_UNITS = ['l/h', 'l/nmi'] as const
 export const AMOUNT_UNITS = ['kg', 't'] as const
 
-const fuelType = oneOf<FuelType>(FUEL_TYPES, { description: 'Fuel, by id' })
+const fuelType = stringEnum<FuelType>(FUEL_TYPES, { description: 'Fuel, by id' })
 
 export const FuelData = Type.Object(
   {
     fuelType,
     quantity: positive(10_000_000, 'Fuel burnt, in unit; at most 100,000 where that is m3 or t'),
-    unit: oneOf(QUANTITY_UNITS, { description: 'Unit of quantity' }),
+    unit: stringEnum(QUANTITY_UNITS, { description: 'Unit of quantity' }),
   },
   {
     ...closed,
@@ -46,16 +46,16 @@ export const DistanceData = Type.Object(
   {
     fuelType,
     distance: positive(100_000, 'Distance sailed, in distanceUnit'),
-    distanceUnit: oneOf(DISTANCE_UNITS, { description: 'Unit of distance' }),
-    speedKn: positive(FASTEST_KN, 'Mean speed, knots; the trip may last a year at most'),
+    distanceUnit: stringEnum(DISTANCE_UNITS, { description: 'Unit of distance' }),
+    speedKn: positive(MAX_SPEED_KN, 'Mean speed, knots; the trip may last a year at most'),
     consumption: positive(
       100_000,
       'Fuel used by the engines under way, in consumptionUnit; at most 100,000 m3 in all',
     ),
-    consumptionUnit: oneOf(CONSUMPTION_UNITS, { description: 'Unit of consumption' }),
+    consumptionUnit: stringEnum(CONSUMPTION_UNITS, { description: 'Unit of consumption' }),
     referenceSpeedKn: Type.Optional(
       positive(
-        FASTEST_KN,
+        MAX_SPEED_KN,
         'Speed at which consumption was measured, knots, within 4 times speedKn; the engines then follow the propeller law',
       ),
     ),
@@ -64,7 +64,7 @@ export const DistanceData = Type.Object(
     ),
     generatorHours: Type.Optional(
       notNegative(
-        LONGEST_TRIP_HOURS,
+        MAX_TRIP_HOURS,
         'Hours the generators ran, only with generatorLitresPerHour; without it, the hours under way',
       ),
     ),
@@ -81,7 +81,7 @@ export type DistanceData = Static<typeof DistanceData>
 export const CustomData = Type.Object(
   {
     amount: positive(1_000_000_000, 'CO2e, in unit; at most 1,000,000 where that is t'),
-    unit: oneOf(AMOUNT_UNITS, { description: 'Unit of amount' }),
+    unit: stringEnum(AMOUNT_UNITS, { description: 'Unit of amount' }),
     description: Type.Optional(
       textLine({ maxLength: 120, description: 'What the amount stands for' }),
     ),
@@ -105,7 +105,7 @@ export const CALCULATOR_DATA = {
 
 export type CalculatorType = keyof typeof CALCULATOR_DATA
 export const CALCULATOR_TYPES = Object.keys(CALCULATOR_DATA) as CalculatorType[]
-export const CalculatorTypeSchema = oneOf<CalculatorType>(CALCULATOR_TYPES, {
+export const CalculatorTypeSchema = stringEnum<CalculatorType>(CALCULATOR_TYPES, {
   description: 'Which calculator',
 })
 

@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { FieldError } from '../validation/field-errors.js'
 import { CALCULATOR_DATA, type Calculation, type CalculatorType } from './calculator-data.js'
-import { checkCalculation } from './check-calculation.js'
-import { parseNumber, unambiguous } from './number-text.js'
+import { validateCalculation } from './validate-calculation.js'
+import { parseNumber, formatUnambiguous } from './number-format.js'
 
 /** A calculator's form as a person filled it in. */
 export interface CalculatorForm {
@@ -26,14 +26,14 @@ const fieldsOf = (type: CalculatorType): [string, TSchema][] =>
   Object.entries<TSchema>(CALCULATOR_DATA[type].properties)
 
 /** A form that shows a calculation already made. */
-export function formOf({ calculatorType, calculatorData }: Calculation): CalculatorForm {
+export function toCalculatorForm({ calculatorType, calculatorData }: Calculation): CalculatorForm {
   const values = Object.fromEntries(
     Object.entries(calculatorData).map(([name, value]) => [
       name,
-      typeof value === 'number' ? unambiguous(String(value)) : value,
+      typeof value === 'number' ? formatUnambiguous(String(value)) : value,
     ]),
   )
-  return readForm(calculatorType, values)
+  return parseCalculatorForm(calculatorType, values)
 }
 
 /**
@@ -42,7 +42,7 @@ export function formOf({ calculatorType, calculatorData }: Calculation): Calcula
  *
  * @param prefix stands in front of each field's name, for pages with several forms
  */
-export function readForm(
+export function parseCalculatorForm(
   type: CalculatorType,
   submitted: Record<string, unknown>,
   prefix = '',
@@ -63,7 +63,7 @@ export function readForm(
     if (parsed.ok) data[name] = parsed.value
     else unreadable.push({ path: name, message: parsed.message })
   }
-  const checked = checkCalculation(type, data)
+  const checked = validateCalculation(type, data)
   const required: readonly string[] = CALCULATOR_DATA[type].required
   const missing = required.filter((name) => values[name] === undefined || values[name] === '')
   const found = [...(checked.ok ? [] : checked.errors), ...unreadable]

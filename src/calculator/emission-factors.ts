@@ -8,7 +8,7 @@ const DESNZ = 'UK Government (DESNZ) conversion factors 2025'
 export const GWP100 = { ch4: 29.8, n2o: 273, source: 'IPCC AR6, WG I, table 7.15' } as const
 
 /** A number and where it is published. */
-export interface Sourced {
+export interface SourcedValue {
   value: number
   source: string
 }
@@ -16,31 +16,31 @@ export interface Sourced {
 interface FuelBasics {
   name: string
   /** kg per litre */
-  density: Sourced
+  density: SourcedValue
 }
 
 /** A fuel whose factors are given by mass and energy, as FuelEU Maritime and the IMO do. */
 export interface MassBasedFuel extends FuelBasics {
   basis: 'mass'
   /** Lower calorific value, MJ per kg */
-  lowerCalorificValue: Sourced
+  lowerCalorificValue: SourcedValue
   /** Well-to-tank, g CO2e per MJ */
-  wellToTank: Sourced
+  wellToTank: SourcedValue
   /** Tank-to-wake, kg of gas per kg of fuel burnt */
-  co2: Sourced
-  ch4: Sourced
-  n2o: Sourced
+  co2: SourcedValue
+  ch4: SourcedValue
+  n2o: SourcedValue
   /** Share of the fuel's mass that leaves the engine unburnt, as methane */
-  methaneSlip?: Sourced
+  methaneSlip?: SourcedValue
 }
 
 /** A fuel whose factors are given by volume, as DESNZ does. */
 export interface VolumeBasedFuel extends FuelBasics {
   basis: 'volume'
   /** kg CO2e per litre */
-  wellToTank: Sourced
+  wellToTank: SourcedValue
   /** kg CO2e per litre */
-  tankToWake: Sourced
+  tankToWake: SourcedValue
 }
 
 export type Fuel = MassBasedFuel | VolumeBasedFuel

@@ -6,9 +6,9 @@ import {
   type DistanceData,
   type FuelData,
 } from './calculator-data.js'
-import { distanceSums } from './distance-sums.js'
+import { calculateDistanceFuel } from './distance-fuel.js'
 import { DATASET, type FuelType } from './emission-factors.js'
-import { Factor, FACTORS, fuelEmissions } from './fuel-emissions.js'
+import { Factor, FACTORS, calculateFuelEmissions } from './fuel-emissions.js'
 import { isMassUnit, KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER } from './units.js'
 
 const nullableNumber = (description: string) =>
@@ -84,7 +84,7 @@ function estimateFuel(data: FuelData): Estimate {
   const amount = isMassUnit(data.unit)
     ? { kilograms: data.quantity * KILOGRAMS_PER[data.unit] }
     : { litres: data.quantity * LITRES_PER[data.unit] }
-  const emissions = fuelEmissions(data.fuelType, amount)
+  const emissions = calculateFuelEmissions(data.fuelType, amount)
   return {
     calculatorType: 'fuel',
     ...emissions,
@@ -96,12 +96,12 @@ function estimateFuel(data: FuelData): Estimate {
 
 /** From distance, speed and consumption. */
 function estimateDistance(data: DistanceData): Estimate {
-  const sums = distanceSums(data)
+  const sums = calculateDistanceFuel(data)
   const scaled =
     data.referenceSpeedKn === undefined
       ? ''
       : ', scaled from the reference speed by the propeller law'
-  const emissions = fuelEmissions(data.fuelType, {
+  const emissions = calculateFuelEmissions(data.fuelType, {
     litres: sums.engineLitres + sums.generatorLitres,
   })
   const miles = data.distanceUnit === 'mi' ? ['mi', 'km'] : [data.distanceUnit]
@@ -131,7 +131,7 @@ function estimateCustom(data: CustomData): Estimate {
 }
 
 /** The result of any calculator. Pure: the same data give the same result. */
-export function estimate(calculation: Calculation): Estimate {
+export function calculateEstimate(calculation: Calculation): Estimate {
   switch (calculation.calculatorType) {
     case 'fuel':
       return estimateFuel(calculation.calculatorData)

@@ -28,7 +28,7 @@ interface EmissionsPerUnit {
 }
 
 /** FuelEU Maritime, Annex I: the slipped share leaves as methane, only the rest burns. */
-export function emissionsPerKilogram(fuel: MassBasedFuel): EmissionsPerUnit {
+export function toEmissionsPerKilogram(fuel: MassBasedFuel): EmissionsPerUnit {
   const slip = fuel.methaneSlip?.value ?? 0
   const burnt = fuel.co2.value + fuel.ch4.value * GWP100.ch4 + fuel.n2o.value * GWP100.n2o
   return {
@@ -81,14 +81,14 @@ export interface FuelEmissions {
 }
 
 /** Emissions of an amount of fuel, given by volume (litres) or by mass (kg). */
-export function fuelEmissions(
+export function calculateFuelEmissions(
   fuelType: FuelType,
   amount: { litres: number } | { kilograms: number },
 ): FuelEmissions {
   const fuel: Fuel = FUELS[fuelType]
   const litres = 'litres' in amount ? amount.litres : amount.kilograms / fuel.density.value
   const kilograms = 'kilograms' in amount ? amount.kilograms : amount.litres * fuel.density.value
-  const per = fuel.basis === 'mass' ? emissionsPerKilogram(fuel) : emissionsPerLitre(fuel)
+  const per = fuel.basis === 'mass' ? toEmissionsPerKilogram(fuel) : emissionsPerLitre(fuel)
   const units = fuel.basis === 'mass' ? kilograms : litres
   const wellToTank = units * per.wellToTank
   const tankToWake = units * per.tankToWake

@@ -1,16 +1,16 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
-import { Problem } from '../plugins/problem.js'
+import { Problem } from '../http/problem.js'
 import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,
   isCalculatorType,
   type CalculatorType,
 } from './calculator-data.js'
-import { formOf, readForm, type CalculatorForm } from './calculator-form.js'
-import { CALCULATOR_NAMES, CHOICES, formView } from './calculator-view.js'
-import type { PrefillOrigin, ReadPrefill } from './prefill-reading.js'
-import { resultView } from './result-view.js'
+import { toCalculatorForm, parseCalculatorForm, type CalculatorForm } from './calculator-form.js'
+import { CALCULATOR_NAMES, CHOICES, buildFormView } from './form-view.js'
+import type { PrefillSource, ReadPrefill } from './prefill-result.js'
+import { buildResultView } from './result-view.js'
 
 export interface PageOptions {
   readPrefill: ReadPrefill
@@ -28,7 +28,7 @@ const wasSubmitted = (type: CalculatorType, query: Query): boolean =>
 const SAMPLE = {
   words: '1\u202f000 litres of marine diesel',
   href: '/calculator/fuel?fuelType=mgo&quantity=1000&unit=l',
-  result: resultView(
+  result: buildResultView(
     { calculatorType: 'fuel', calculatorData: { fuelType: 'mgo', quantity: 1000, unit: 'l' } },
     null,
     undefined,
@@ -47,16 +47,17 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
   const viewOf = (
     type: CalculatorType,
     form: CalculatorForm,
-    origin: (PrefillOrigin & { changed: boolean }) | null,
+    origin: (PrefillSource & { changed: boolean }) | null,
     nameMissing = false,
   ) => ({
     type,
     calculator: CALCULATOR_NAMES[type],
-    form: formView(form, nameMissing),
+    form: buildFormView(form, nameMissing),
     choices: CHOICES,
     origin,
     hasPortfolios,
-    result: form.calculation && resultView(form.calculation, origin?.vessel ?? null, CHECKOUT_URL),
+    result:
+      form.calculation && buildResultView(form.calculation, origin?.vessel ?? null, CHECKOUT_URL),
   })
 
   /** A scanned link: the loading state goes out before the link is looked at. */
@@ -71,9 +72,12 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
         const outcome = read.ok ? 'filled' : read.fault.reason
         prefills.inc({ calculator: type, outcome })
         request.log.info({ calculator: type, outcome }, 'prefill')
-        if (!read.ok) return app.view('calculator/_fault', { fault: read.fault })
+        if (!read.ok) return app.view('calculator/_prefill-error', { fault: read.fault })
         const origin = { ...read.origin, changed: false }
-        return app.view('calculator/_calculator', viewOf(type, formOf(read.calculation), origin))
+        return app.view(
+          'calculator/_calculator',
+          viewOf(type, toCalculatorForm(read.calculation), origin),
+        )
       },
     )
   }
@@ -108,8 +112,8 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
       const asked = query.asked !== undefined
       const nameMissing = asked || (!request.wantsFragment && wasSubmitted(type, query))
       return reply.hypermedia(
-        { page: 'calculator/calculator', fragment: 'calculator/_answer' },
-        viewOf(type, readForm(type, query), originOf(type, query), nameMissing),
+        { page: 'calculator/calculator', fragment: 'calculator/_response' },
+        viewOf(type, parseCalculatorForm(type, query), originOf(type, query), nameMissing),
       )
     },
   )

@@ -1,17 +1,17 @@
 import type { Calculation } from './calculator-data.js'
-import { comparison } from './comparison.js'
-import { estimate } from './estimate.js'
+import { compareWithCar } from './car-comparison.js'
+import { calculateEstimate } from './estimate.js'
 import {
-  columnFormatter,
+  createColumnFormatter,
   formatExact,
   formatHundredths,
   formatMass,
   formatSignificant,
   withUnit,
-} from './number-text.js'
-import { inUnit, massUnit } from './units.js'
+} from './number-format.js'
+import { formatWithUnit, toMassUnit } from './units.js'
 import type { Vessel } from './vessel.js'
-import { working, type WorkingStep } from './working.js'
+import { buildCalculationSteps, type CalculationStep } from './calculation-steps.js'
 
 /** A result in the words and digits that the page shows. */
 export interface ResultView {
@@ -28,7 +28,7 @@ export interface ResultView {
   /** A trip in a petrol car that emits as much; `null` for less than one is worth telling */
   car: string | null
   cube: CubePicture
-  working: WorkingStep[]
+  working: CalculationStep[]
   factors: { name: string; value: string; unit: string; source: string }[]
   method: string
   dataset: string
@@ -67,14 +67,14 @@ const LEAST_IN_TWO_UNITS_KG = 100
 
 function inOtherUnit(kilograms: number): string | null {
   if (kilograms < LEAST_IN_TWO_UNITS_KG) return null
-  return massUnit(kilograms) === 'kg'
-    ? withUnit(formatSignificant(Number(inUnit(kilograms, 't').toPrecision(3))), 't')
+  return toMassUnit(kilograms) === 'kg'
+    ? withUnit(formatSignificant(Number(formatWithUnit(kilograms, 't').toPrecision(3))), 't')
     : withUnit(formatSignificant(kilograms), 'kg')
 }
 
 function spoken(kilograms: number): string {
-  const unit = massUnit(kilograms)
-  const value = Number(inUnit(kilograms, unit).toPrecision(4))
+  const unit = toMassUnit(kilograms)
+  const value = Number(formatWithUnit(kilograms, unit).toPrecision(4))
   return `${value} ${unit === 'kg' ? 'kilograms' : 'tonnes'} of CO2 equivalent`
 }
 
@@ -123,23 +123,23 @@ function checkout(
 }
 
 /** @param checkoutUrl where offsetting is offered, if anywhere */
-export function resultView(
+export function buildResultView(
   calculation: Calculation,
   vessel: Vessel | null,
   checkoutUrl: string | undefined,
 ): ResultView {
-  const result = estimate(calculation)
+  const result = calculateEstimate(calculation)
   const { co2eKg, wellToTankCo2eKg, tankToWakeCo2eKg, fuelLitres, fuelKg, hours } = result
-  const { carKm, cubeEdgeM } = comparison(co2eKg)
+  const { carKm, cubeEdgeM } = compareWithCar(co2eKg)
   const mass = formatMass(co2eKg)
-  const column = columnFormatter(inUnit(co2eKg, mass.unit))
+  const column = createColumnFormatter(formatWithUnit(co2eKg, mass.unit))
   const part = (label: string, kilograms: number | null) =>
     kilograms === null
       ? []
       : [
           {
             label,
-            mass: withUnit(column(inUnit(kilograms, mass.unit)), mass.unit),
+            mass: withUnit(column(formatWithUnit(kilograms, mass.unit)), mass.unit),
             percent: Math.round((kilograms / co2eKg) * 100),
           },
         ]
@@ -165,7 +165,7 @@ export function resultView(
     ],
     car: carTrip(carKm),
     cube: cubePicture(cubeEdgeM),
-    working: working(calculation),
+    working: buildCalculationSteps(calculation),
     factors: result.factors.map(({ name, value, unit, source }) => ({
       name: withSubscripts(name),
       value: formatExact(value),

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { problemResponses } from '../plugins/problem.js'
+import { problemResponses } from '../http/problem.js'
 import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,
@@ -8,8 +8,8 @@ import {
   type Calculation,
 } from './calculator-data.js'
 import { DATASET, FUEL_TYPES, FUELS } from './emission-factors.js'
-import { Estimate, estimate } from './estimate.js'
-import { estimateJson } from './estimate-json.js'
+import { Estimate, calculateEstimate } from './estimate.js'
+import { serializeEstimate } from './serialize-estimate.js'
 import { Factor, FACTORS } from './fuel-emissions.js'
 
 const CatalogueSchema = Type.Object(
@@ -80,8 +80,11 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         },
       },
       async ({ body }, reply) => {
-        const result = estimate({ calculatorType, calculatorData: body } as Calculation)
-        return reply.type('application/json; charset=utf-8').serializer(estimateJson).send(result)
+        const result = calculateEstimate({ calculatorType, calculatorData: body } as Calculation)
+        return reply
+          .type('application/json; charset=utf-8')
+          .serializer(serializeEstimate)
+          .send(result)
       },
     )
   }

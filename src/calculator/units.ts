@@ -20,11 +20,12 @@ export type MassUnit = keyof typeof KILOGRAMS_PER
 const FIRST_IN_TONNES_KG = 10_000
 
 /** The unit that reads best for a mass, or for several of which this is the largest. */
-export const massUnit = (kilograms: number): MassUnit =>
+export const toMassUnit = (kilograms: number): MassUnit =>
   kilograms < FIRST_IN_TONNES_KG ? 'kg' : 't'
 
 /** A mass as a number of a unit. */
-export const inUnit = (kilograms: number, unit: MassUnit): number => kilograms / KILOGRAMS_PER[unit]
+export const formatWithUnit = (kilograms: number, unit: MassUnit): number =>
+  kilograms / KILOGRAMS_PER[unit]
 
 export const isMassUnit = (unit: VolumeUnit | MassUnit): unit is MassUnit => unit in KILOGRAMS_PER
 

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { hashPassword, LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../plugins/password.js'
+import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../accounts/password.js'
 import { isEmail } from '../validation/email-address.js'
 
 function fail(message: string): never {
@@ -33,7 +33,7 @@ if (!isEmail(email) || rest.length > 0) {
 const password = process.stdin.isTTY
   ? await typedPassword()
   : (await text(process.stdin)).replace(/\r?\n$/, '')
-if (password.length < SHORTEST_PASSWORD || password.length > LONGEST_PASSWORD) {
-  fail(`The password must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters.`)
+if (password.length < MIN_PASSWORD_LENGTH || password.length > MAX_PASSWORD_LENGTH) {
+  fail(`The password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`)
 }
 process.stdout.write(`${email.toLowerCase()}:${await hashPassword(password)}\n`)

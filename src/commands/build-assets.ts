@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, extname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { assetManifest, assetsFolder } from '../plugins/assets.js'
-import { projectRoot } from '../project-root.js'
+import { projectRoot } from '../config/project-root.js'
 
 /** Browser packages, by the name under which templates ask for them. */
 const PACKAGES = {

@@ -3,15 +3,15 @@ import { createServer } from 'node:net'
 import type { Calculation } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import type { Vessel } from '../calculator/vessel.js'
-import { startStandIn, type StandIn } from '../order-source/stand-in/stand-in.js'
-import { bookPath, openOrderBook } from '../orders/book/order-book.js'
-import { demoOffsetOrders, leaveAttempts } from '../orders/demo/demo-offset-orders.js'
-import { seedDemoBook } from '../orders/demo/seed-demo-book.js'
+import { startFakeProvider, type FakeProvider } from '../provider/fake-provider/fake-provider.js'
+import { getOrderStorePath, openOrderDatabase } from '../order-store/sqlite/sqlite-order-store.js'
+import { createProviderOrders, addFulfilmentAttempts } from '../demo/provider-orders.js'
+import { seedOrderStore } from '../demo/seed-order-store.js'
 import type { Order } from '../orders/order.js'
-import { hashPassword } from '../plugins/password.js'
-import { linkSigner } from '../qr-code/link-signature.js'
-import { prefillLinks } from '../qr-code/prefill-link.js'
-import { serve } from '../serve.js'
+import { hashPassword } from '../accounts/password.js'
+import { createLinkSigner } from '../qr-code/link-signature.js'
+import { createPrefillLinks } from '../qr-code/prefill-link.js'
+import { startServer } from '../start-server.js'
 
 const TRIPS: { calculation: Calculation; vessel: Vessel }[] = [
   { calculation: EXAMPLES.fuel, vessel: { name: 'Eendracht', imoNumber: '8814275' } },
@@ -32,19 +32,19 @@ async function freePort(wanted: number): Promise<number> {
 const ADMINISTRATOR = { email: 'admin@example.com', password: 'clearwake demo only' }
 
 /** An order source for as long as the demonstration runs, unless one is configured. */
-async function orderSource(): Promise<StandIn | null> {
+async function orderSource(): Promise<FakeProvider | null> {
   const { ORDERSOURCE_BASE_URL = '', ORDERSOURCE_API_TOKEN = '' } = process.env
   if (ORDERSOURCE_BASE_URL.trim() !== '' || ORDERSOURCE_API_TOKEN.trim() !== '') return null
-  return startStandIn({ token: randomUUID() })
+  return startFakeProvider({ token: randomUUID() })
 }
 
 /** Fills the book if it is empty, and the stand-in with what it is to know of that book. */
-async function fill(dataDir: string, timeZone: string, standIn: StandIn | null) {
-  const path = bookPath(dataDir)
-  const isNew = seedDemoBook(path)
-  const book = openOrderBook({ path, timeZone })
-  if (isNew) await leaveAttempts(book)
-  const offsetOrders = await demoOffsetOrders(book)
+async function fill(dataDir: string, timeZone: string, standIn: FakeProvider | null) {
+  const path = getOrderStorePath(dataDir)
+  const isNew = seedOrderStore(path)
+  const book = openOrderDatabase({ path, timeZone })
+  if (isNew) await addFulfilmentAttempts(book)
+  const offsetOrders = await createProviderOrders(book)
   standIn?.ledger.enter(offsetOrders.entries)
   await book.close()
   return offsetOrders
@@ -56,7 +56,7 @@ const hasAccounts = ADMIN_ACCOUNTS.trim() !== ''
 const accounts = hasAccounts
   ? ADMIN_ACCOUNTS
   : `${ADMINISTRATOR.email}:${await hashPassword(ADMINISTRATOR.password)}`
-const app = await serve({
+const app = await startServer({
   LOG_LEVEL: 'warn',
   CURRENCY: 'EUR',
   ...process.env,
@@ -84,7 +84,7 @@ const comparisons = [
   ...unknown.arrived.flatMap((order) => pageOf('Sent, no answer, and there', order)),
   ...unknown.lost.flatMap((order) => pageOf('Sent, no answer, not there', order)),
 ]
-const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
+const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
 const codes = TRIPS.map(({ calculation, vessel }) => {
   const { url } = links.create(calculation, vessel)
   return `  ${vessel.name}, ${calculation.calculatorType} calculator\n    ${url}`

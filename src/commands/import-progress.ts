@@ -4,7 +4,7 @@ const BAR_WIDTH = 30
 const REDRAW_MS = 100
 
 /** So many orders, in words. */
-export const orderCount = (orders: number): string =>
+export const formatOrderCount = (orders: number): string =>
   `${orders.toLocaleString('en')} ${orders === 1 ? 'order' : 'orders'}`
 
 function bar(share: number): string {
@@ -27,7 +27,7 @@ function drawn(screen: Screen, size: number | null) {
       if (now - drawnAt < REDRAW_MS) return
       drawnAt = now
       const share = size === null ? '' : `${bar(Math.min(bytes / size, 1))}, `
-      draw(`Reading: ${share}${orderCount(orders)}`)
+      draw(`Reading: ${share}${formatOrderCount(orders)}`)
     },
     onPhase: (phase: string): void => draw(`Entering: ${phase} …`),
     /** Leaves the line to whoever writes next. */
@@ -43,7 +43,7 @@ function written(screen: Screen, size: number | null) {
       const reached = size === null ? 0 : Math.min(Math.floor((bytes / size) * 10), 10)
       if (reached <= tenths) return
       tenths = reached
-      screen.write(`Read ${tenths * 10} %, ${orderCount(orders)}\n`)
+      screen.write(`Read ${tenths * 10} %, ${formatOrderCount(orders)}\n`)
     },
     onPhase: (phase: string): void => void screen.write(`Entering: ${phase}\n`),
     clear(): void {},
@@ -55,7 +55,7 @@ function written(screen: Screen, size: number | null) {
  *
  * @param size of the file, bytes; `null` where it is not known
  */
-export const importProgress = (
+export const createProgressBar = (
   screen: Screen,
   size: number | null,
 ): ImportProgress & { clear: () => void } =>

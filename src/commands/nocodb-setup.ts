@@ -1,8 +1,8 @@
-import { nocoDbClient } from '../orders/nocodb/nocodb-client.js'
-import { NocoDbError } from '../orders/nocodb/nocodb-error.js'
-import { setUpTable } from '../orders/nocodb/table-set-up.js'
-import { ConfigError } from '../plugins/config.js'
-import { readConfiguration } from './configuration.js'
+import { createNocoDbClient } from '../order-store/nocodb/nocodb-client.js'
+import { NocoDbError } from '../order-store/nocodb/nocodb-error.js'
+import { setUpTable } from '../order-store/nocodb/table-setup.js'
+import { ConfigError } from '../config/config.js'
+import { loadConfig } from './load-config.js'
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`)
@@ -32,9 +32,9 @@ function explain(error: unknown): string {
  * the id of the table.
  */
 try {
-  const { nocoDb } = await readConfiguration({ isSetUp: true })
+  const { nocoDb } = await loadConfig({ isSetUp: true })
   if (nocoDb === null) fail('NocoDB is not configured.')
-  const client = nocoDbClient(nocoDb)
+  const client = createNocoDbClient(nocoDb)
   const { tableId, misfits } = await setUpTable({ client, ...nocoDb, tell: say })
   await client.close()
   if (misfits.length > 0) {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { backUpDatabase } from '../orders/book/back-up.js'
-import { BookError } from '../orders/book/open-database.js'
-import { bookPath } from '../orders/book/order-book.js'
-import { ConfigError } from '../plugins/config.js'
-import { callersFolder } from './callers-folder.js'
-import { readConfiguration } from './configuration.js'
-import { orderCount } from './import-progress.js'
+import { backupDatabase } from '../database/backup-database.js'
+import { BookError } from '../database/open-database.js'
+import { getOrderStorePath } from '../order-store/sqlite/sqlite-order-store.js'
+import { ConfigError } from '../config/config.js'
+import { callerDirectory } from './caller-directory.js'
+import { loadConfig } from './load-config.js'
+import { formatOrderCount } from './import-progress.js'
 
 const USAGE = `Usage: npm run -s orders:backup -- FILE
 
@@ -19,13 +19,13 @@ function fail(message: string): never {
 }
 
 async function pathOfBook(): Promise<string> {
-  const { DATA_DIR, nocoDb } = await readConfiguration()
+  const { DATA_DIR, nocoDb } = await loadConfig()
   if (nocoDb !== null) {
     throw new ConfigError([
       'DATABASE_BASE_URL is set: the orders are in NocoDB, whose database is what to back up',
     ])
   }
-  const path = bookPath(DATA_DIR)
+  const path = getOrderStorePath(DATA_DIR)
   if (!existsSync(path)) throw new BookError(`There is no order book ${path} (DATA_DIR).`)
   return path
 }
@@ -41,9 +41,9 @@ if (file === '--help' || file === '-h') {
 if (file === undefined || file === '' || others.length > 0) fail(USAGE)
 
 try {
-  const target = resolve(callersFolder('orders:backup'), file)
-  const orders = await backUpDatabase(await pathOfBook(), target)
-  process.stdout.write(`${orderCount(orders)} copied to ${target}\n`)
+  const target = resolve(callerDirectory('orders:backup'), file)
+  const orders = await backupDatabase(await pathOfBook(), target)
+  process.stdout.write(`${formatOrderCount(orders)} copied to ${target}\n`)
 } catch (error) {
   if (error instanceof ConfigError) fail(error.message)
   fail(`Nothing was copied: ${error instanceof BookError ? error.message : String(error)}`)

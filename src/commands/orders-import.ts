@@ -2,15 +2,15 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
-import { BookError, openDatabase } from '../orders/book/open-database.js'
-import { bookPath } from '../orders/book/order-book.js'
-import { keepTimeZone } from '../orders/book/settings.js'
-import { faultText, type FaultList } from '../orders/import/faults.js'
+import { BookError, openDatabase } from '../database/open-database.js'
+import { getOrderStorePath } from '../order-store/sqlite/sqlite-order-store.js'
+import { setTimeZone } from '../order-store/sqlite/settings.js'
+import { formatImportError, type ImportErrors } from '../orders/import/import-errors.js'
 import { importOrders } from '../orders/import/import-orders.js'
-import { ConfigError } from '../plugins/config.js'
-import { callersFolder } from './callers-folder.js'
-import { readConfiguration } from './configuration.js'
-import { importProgress, orderCount } from './import-progress.js'
+import { ConfigError } from '../config/config.js'
+import { callerDirectory } from './caller-directory.js'
+import { loadConfig } from './load-config.js'
+import { createProgressBar, formatOrderCount } from './import-progress.js'
 
 const INTERRUPTED = 130
 
@@ -44,12 +44,12 @@ function sizeOf(path: string, asGiven: string): number {
   return stats.size
 }
 
-function explainFaults(faults: FaultList): string {
+function explainFaults(faults: ImportErrors): string {
   const told = faults.first()
   const more = faults.total - told.length
   return [
     `Nothing was imported: ${faults.total.toLocaleString('en')} ${faults.total === 1 ? 'fault' : 'faults'}.`,
-    ...told.map((fault) => `  ${faultText(fault)}`),
+    ...told.map((fault) => `  ${formatImportError(fault)}`),
     ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),
   ].join('\n')
 }
@@ -59,16 +59,16 @@ const CACHE_KIB = 16 * 1024
 
 /** The book that the service uses, waiting for other writers as no request would. */
 async function openBook(): Promise<{ db: Database; where: string }> {
-  const { DATA_DIR, TIME_ZONE, nocoDb } = await readConfiguration()
+  const { DATA_DIR, TIME_ZONE, nocoDb } = await loadConfig()
   if (nocoDb !== null) {
     throw new ConfigError([
       'DATABASE_BASE_URL is set: the orders are in NocoDB, which imports files itself, into the table of the orders',
     ])
   }
-  const path = bookPath(DATA_DIR)
+  const path = getOrderStorePath(DATA_DIR)
   const isNew = !existsSync(path)
   const db = openDatabase(path)
-  if (isNew) keepTimeZone(db, TIME_ZONE)
+  if (isNew) setTimeZone(db, TIME_ZONE)
   db.pragma('busy_timeout = 60000')
   db.pragma(`cache_size = -${CACHE_KIB}`)
   return { db, where: `${path}${isNew ? ', a new order book' : ''}` }
@@ -102,9 +102,9 @@ if (file === '--help' || file === '-h') {
   process.exit(0)
 }
 if (file === undefined || file === '' || others.length > 0) fail(USAGE)
-const path = file === '-' ? null : resolve(callersFolder('orders:import'), file)
+const path = file === '-' ? null : resolve(callerDirectory('orders:import'), file)
 const size = path === null ? null : sizeOf(path, file)
-const progress = importProgress(process.stderr, size)
+const progress = createProgressBar(process.stderr, size)
 
 /** Until the book is locked nothing has touched it; from then on the end of the process undoes all. */
 const stop = (): never => {
@@ -142,5 +142,7 @@ if (!outcome.ok) {
 progress.clear()
 const seconds = ((performance.now() - begun) / 1000).toFixed(1)
 // A DATA_DIR that was mistyped, or not given, would look like success otherwise.
-process.stdout.write(`${orderCount(outcome.orders)} imported in ${seconds} s into ${where}.\n`)
+process.stdout.write(
+  `${formatOrderCount(outcome.orders)} imported in ${seconds} s into ${where}.\n`,
+)
 await tidyUp(db)

@@ -1,15 +1,15 @@
 import { Type, type Static } from '@sinclair/typebox'
 import {
   DEFAULT_SORT,
-  filterFaults,
-  LONGEST_SEARCH,
+  findFilterErrors,
+  MAX_SEARCH_LENGTH,
   OrderFilters,
   OrderSortSchema,
   type OrderSort,
 } from './order-filters.js'
-import { validators } from './vocabulary.js'
+import { validators } from './validators.js'
 
-export const MOST_PER_PAGE = 100
+export const MAX_PAGE_SIZE = 100
 export const DEFAULT_PAGE_SIZE = 25
 
 /** What the address of a list says. */
@@ -18,7 +18,7 @@ export const ListQuery = Type.Object(
     ...OrderFilters.properties,
     sort: OrderSortSchema,
     page: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 1 }),
-    pageSize: Type.Integer({ minimum: 1, maximum: MOST_PER_PAGE, default: DEFAULT_PAGE_SIZE }),
+    pageSize: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE }),
   },
   { additionalProperties: false },
 )
@@ -30,7 +30,7 @@ const isBlank = (value: unknown): boolean =>
   Array.isArray(value) ? value.length === 0 : typeof value === 'string' && value.trim() === ''
 
 /** What was left out of an address. */
-export interface LeftOut {
+export interface IgnoredParameter {
   /** Names of the parts that cannot be read */
   unreadable: string[]
   /** Whether the search was left out for being longer than searches are */
@@ -40,9 +40,9 @@ export interface LeftOut {
 }
 
 /** A page's address read with indulgence: what is blank or wrong is left out, and named. */
-export function readListQuery(given: Record<string, unknown>): {
+export function parseListQuery(given: Record<string, unknown>): {
   query: ListQuery
-  leftOut: LeftOut
+  leftOut: IgnoredParameter
 } {
   const wanted = Object.fromEntries(
     Object.entries(given)
@@ -51,7 +51,7 @@ export function readListQuery(given: Record<string, unknown>): {
       .filter(([, value]) => !isBlank(value)),
   )
   const unreadable = new Set<string>()
-  const tooLong = typeof wanted.q === 'string' && Array.from(wanted.q).length > LONGEST_SEARCH
+  const tooLong = typeof wanted.q === 'string' && Array.from(wanted.q).length > MAX_SEARCH_LENGTH
   if (tooLong) delete wanted.q
   while (!validate(wanted)) {
     const name = validate.errors?.[0]?.instancePath.split('/')[1] ?? ''
@@ -59,13 +59,13 @@ export function readListQuery(given: Record<string, unknown>): {
     if (!Reflect.deleteProperty(wanted, name) || name === '') break
   }
   const query = wanted as ListQuery
-  const endsBeforeStart = filterFaults(query).length > 0
+  const endsBeforeStart = findFilterErrors(query).length > 0
   if (endsBeforeStart) delete query.to
   return { query, leftOut: { unreadable: [...unreadable], tooLong, endsBeforeStart } }
 }
 
 /** The address of a list, without what is so by default. */
-export function listUrl(query: ListQuery, path = '/admin/orders'): string {
+export function buildListUrl(query: ListQuery, path = '/admin/orders'): string {
   const parameters = new URLSearchParams()
   const given: [string, string | number | string[] | undefined][] = Object.entries(query)
   for (const [name, value] of given) {
@@ -80,7 +80,7 @@ export function listUrl(query: ListQuery, path = '/admin/orders'): string {
 }
 
 /** The sort that a click on a column's head leads to. */
-export const nextSort = (
+export const getNextSort = (
   sort: OrderSort,
   column: OrderSort,
   startsDescending: boolean,

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
 import type { FieldError } from '../validation/field-errors.js'
-import { oneOf } from '../validation/one-of.js'
+import { stringEnum } from '../validation/string-enum.js'
 import { Currency, StatusSchema } from './order.js'
 import { ORDER_STATUSES } from './order-status.js'
 
@@ -12,13 +12,13 @@ const date = (description: string) =>
     description,
   })
 
-export const LONGEST_SEARCH = 200
+export const MAX_SEARCH_LENGTH = 200
 
 /** Which orders are meant; every part narrows. */
 export const OrderFilters = Type.Object({
   q: Type.Optional(
     Type.String({
-      maxLength: LONGEST_SEARCH,
+      maxLength: MAX_SEARCH_LENGTH,
       format: 'text',
       description: 'Part of order number, customer name, e-mail, vessel name or IMO number',
     }),
@@ -31,7 +31,7 @@ export const OrderFilters = Type.Object({
     }),
   ),
   calculatorType: Type.Optional(
-    Type.Array(oneOf<CalculatorType>(CALCULATOR_TYPES), {
+    Type.Array(stringEnum<CalculatorType>(CALCULATOR_TYPES), {
       maxItems: CALCULATOR_TYPES.length,
       description: 'Any of these; repeatable',
     }),
@@ -43,7 +43,7 @@ export const OrderFilters = Type.Object({
 export type OrderFilters = Static<typeof OrderFilters>
 
 /** What is wrong with filters that are each fine but do not go together. */
-export const filterFaults = ({ from, to }: OrderFilters): FieldError[] =>
+export const findFilterErrors = ({ from, to }: OrderFilters): FieldError[] =>
   from !== undefined && to !== undefined && to < from
     ? [{ path: 'to', message: 'must not be before from' }]
     : []
@@ -66,7 +66,7 @@ export const ORDER_SORTS: readonly OrderSort[] = SORT_FIELDS.flatMap(
 )
 export const DEFAULT_SORT: OrderSort = '-placedAt'
 
-export const OrderSortSchema = oneOf<OrderSort>(ORDER_SORTS, {
+export const OrderSortSchema = stringEnum<OrderSort>(ORDER_SORTS, {
   default: DEFAULT_SORT,
   description: 'A leading - is descending; status sorts by its life; ties are broken by id',
 })

@@ -16,7 +16,7 @@ export const LIVE_STATUSES: readonly LiveStatus[] = ORDER_STATUSES.filter(
 )
 
 /** The status of this name that an order may be given. */
-export const liveStatus = (name: unknown): LiveStatus | undefined =>
+export const toLiveStatus = (name: unknown): LiveStatus | undefined =>
   LIVE_STATUSES.find((status) => status === name)
 
 /**
@@ -33,7 +33,7 @@ const MOVES: Record<OrderStatus, readonly OrderStatus[]> = {
 }
 
 /** The statuses that an order may move to from this one. */
-export const movesFrom = (status: OrderStatus): readonly OrderStatus[] => MOVES[status]
+export const getTransitions = (status: OrderStatus): readonly OrderStatus[] => MOVES[status]
 
 /** Whether CO2e and money of an order count: it is neither given back nor called off. */
 export const isCounted = (status: OrderStatus): boolean =>

@@ -6,7 +6,7 @@ import {
 } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import { ImoNumber, VesselName } from '../calculator/vessel.js'
-import { oneOf } from '../validation/one-of.js'
+import { stringEnum } from '../validation/string-enum.js'
 import { textLine } from '../validation/text-line.js'
 import { HIGHEST_IMPORTED_ID } from './order-id.js'
 import { LIVE_STATUSES, ORDER_STATUSES, type LiveStatus, type OrderStatus } from './order-status.js'
@@ -23,9 +23,11 @@ const nullable = <S extends TSchema>(schema: S) =>
 const MOST_CO2E_KG = 1_000_000_000
 const MOST_AMOUNT_MINOR = 1_000_000_000_000
 
-export const StatusSchema = oneOf<OrderStatus>(ORDER_STATUSES, { description: 'Where it stands' })
+export const StatusSchema = stringEnum<OrderStatus>(ORDER_STATUSES, {
+  description: 'Where it stands',
+})
 
-const LiveStatusSchema = oneOf<LiveStatus>(LIVE_STATUSES, {
+const LiveStatusSchema = stringEnum<LiveStatus>(LIVE_STATUSES, {
   'x-message': `must be one of ${LIVE_STATUSES.join(', ')}; an order is cancelled by DELETE`,
   description: 'Where it stands; an order is cancelled by DELETE',
 })
@@ -120,7 +122,7 @@ export type TextField =
   | 'notes'
 
 /** How many characters (code points) a field of text has at most. */
-export const mostCharacters = (field: TextField): number =>
+export const getMaxLength = (field: TextField): number =>
   (Order.properties[field] as { maxLength?: number }).maxLength ?? Infinity
 
 const newOrderFields = {

@@ -1,14 +1,14 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { Problem } from '../plugins/problem.js'
-import type { OffsetOrderSource } from '../order-source/order-source.js'
-import { BookUnwritableError } from './book/order-book.js'
-import { tellFreshness } from './freshness.js'
-import type { OrderStore } from './order-store.js'
-import newOrderPages from './pages/new-order-pages.js'
-import orderPages from './pages/order-pages.js'
-import listPages from './pages/list-pages.js'
-import placementPages from './pages/placement-pages.js'
-import { placing } from './placement/placing.js'
+import { Problem } from '../http/problem.js'
+import type { OffsetOrderSource } from '../provider/offset-order-source.js'
+import { StoreUnwritableError } from '../order-store/sqlite/sqlite-order-store.js'
+import { addFreshnessHeaders } from './freshness-headers.js'
+import type { OrderStore } from '../order-store/order-store.js'
+import newOrderPages from '../portal/orders/new-order-pages.js'
+import orderPages from '../portal/orders/order-pages.js'
+import listPages from '../portal/orders/list-pages.js'
+import placementPages from '../portal/orders/fulfilment-pages.js'
+import { createFulfilment } from '../fulfilment/fulfilment.js'
 import routes from './routes.js'
 
 interface Options {
@@ -19,11 +19,11 @@ interface Options {
 
 /** The orders: their API and their pages. */
 const orders: FastifyPluginAsync<Options> = async (app, { book, source }) => {
-  const options = { book, placing: source && placing(book, source) }
+  const options = { book, placing: source && createFulfilment(book, source) }
   app.readiness.set('orders', async () => book.readiness())
-  tellFreshness(app, book, book.calendar.timeZone)
+  addFreshnessHeaders(app, book, book.calendar.timeZone)
   app.setErrorHandler(async (error, request) => {
-    if (!(error instanceof BookUnwritableError)) throw error
+    if (!(error instanceof StoreUnwritableError)) throw error
     if (!error.isBusy) request.log.error({ err: error.cause }, 'the order book takes no changes')
     throw new Problem(503, 'The orders take no changes at the moment: nothing was changed.', {
       headers: { 'retry-after': '5' },

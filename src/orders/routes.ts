@@ -2,21 +2,25 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
-  invalidInput,
+  createValidationProblem,
   Problem,
   problemResponse,
   problemResponses,
   withHeaders,
-} from '../plugins/problem.js'
-import type { ChangeContext, ChangeOutcome, OrderBook } from './book/order-book.js'
-import { etagOf, versionsOf } from './if-match.js'
+} from '../http/problem.js'
+import type {
+  ChangeContext,
+  ChangeResult,
+  OrderDatabase,
+} from '../order-store/sqlite/sqlite-order-store.js'
+import { formatEtag, parseIfMatch } from '../http/etag.js'
 import { ListQuery } from './list-query.js'
-import { filterFaults } from './order-filters.js'
+import { findFilterErrors } from './order-filters.js'
 import { NewOrder, Order, OrderChanges } from './order.js'
-import { pageLinks } from './page-links.js'
+import { buildPaginationLinks } from '../http/pagination-links.js'
 
 interface Options {
-  book: OrderBook
+  book: OrderDatabase
 }
 
 /** Room for the longest notes, escaped in JSON. */
@@ -90,15 +94,15 @@ const noSuchOrder = (): Problem => new Problem(404, 'There is no such order.')
 
 const contextOf = (request: FastifyRequest): ChangeContext => ({
   by: request.administrator.email,
-  ifVersions: versionsOf(request.headers['if-match']),
+  ifVersions: parseIfMatch(request.headers['if-match']),
 })
 
 /** Answers with an order, which its ETag goes with. */
 const sendOrder = (reply: FastifyReply, order: Order) =>
-  reply.header('etag', etagOf(order.version)).send(order)
+  reply.header('etag', formatEtag(order.version)).send(order)
 
 /** The order as a change has left it; a Problem where the change was refused. */
-function orderAfter(outcome: ChangeOutcome): Order {
+function orderAfter(outcome: ChangeResult): Order {
   switch (outcome.outcome) {
     case 'changed':
     case 'unchanged':
@@ -106,7 +110,7 @@ function orderAfter(outcome: ChangeOutcome): Order {
     case 'no such order':
       throw noSuchOrder()
     case 'stale': {
-      const etag = etagOf(outcome.order.version)
+      const etag = formatEtag(outcome.order.version)
       throw new Problem(412, `This is not the version in If-Match: its ETag is ${etag} now.`, {
         headers: { etag },
       })
@@ -134,12 +138,12 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
     },
     async ({ query, url }, reply) => {
       const { sort, page, pageSize, ...filters } = query
-      const faults = filterFaults(filters)
-      if (faults.length > 0) throw invalidInput(faults)
+      const faults = findFilterErrors(filters)
+      if (faults.length > 0) throw createValidationProblem(faults)
       const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
       const { items, total } = await book.list(filters, slice)
       const totalPages = Math.ceil(total / pageSize)
-      void reply.header('link', pageLinks(url, page, totalPages))
+      void reply.header('link', buildPaginationLinks(url, page, totalPages))
       return { items, page, pageSize, totalItems: total, totalPages }
     },
   )
@@ -160,7 +164,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
       const key = request.headers['idempotency-key']
       const created = await book.create(request.body, request.administrator.email, key)
       if (created.outcome === 'key reused') {
-        throw invalidInput([
+        throw createValidationProblem([
           { path: 'Idempotency-Key', message: 'was used before, for another order' },
         ])
       }

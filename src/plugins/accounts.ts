@@ -1,9 +1,9 @@
 import fp from 'fastify-plugin'
-import { parseAdminAccounts, type AdminAccount } from './admin-accounts.js'
-import { ConfigError } from './config.js'
-import { fileFault } from './file-fault.js'
-import { keptText } from './kept-text.js'
-import { hashPasswordSync, randomPassword } from './password.js'
+import { parseAdminAccounts, type AdminAccount } from '../config/admin-accounts.js'
+import { ConfigError } from '../config/config.js'
+import { describeFileError } from '../config/describe-file-error.js'
+import { readOrCreateFile } from '../config/read-or-create-file.js'
+import { hashPasswordSync, randomPassword } from '../accounts/password.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -32,7 +32,7 @@ const FILE = 'first-administrator'
 function firstAdministrator(dataDir: string, show: Options['showFirstAdministrator']): string {
   const password = randomPassword()
   try {
-    const { text, isNew } = keptText(
+    const { text, isNew } = readOrCreateFile(
       dataDir,
       FILE,
       () => `${FIRST_EMAIL}:${hashPasswordSync(password)}`,
@@ -40,7 +40,9 @@ function firstAdministrator(dataDir: string, show: Options['showFirstAdministrat
     if (isNew) show?.({ email: FIRST_EMAIL, password })
     return text
   } catch (error) {
-    throw new ConfigError([`DATA_DIR cannot hold the first administrator (${fileFault(error)})`])
+    throw new ConfigError([
+      `DATA_DIR cannot hold the first administrator (${describeFileError(error)})`,
+    ])
   }
 }
 

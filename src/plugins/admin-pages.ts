@@ -1,8 +1,8 @@
 import formbody from '@fastify/formbody'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { ownPath } from './own-path.js'
-import { Problem } from './problem.js'
+import { toSafeRedirectPath } from '../http/safe-redirect-path.js'
+import { Problem } from '../http/problem.js'
 import { sessionCookie } from './session.js'
 
 /** The most that a form of ours can hold, escaped for its way here. */
@@ -34,7 +34,7 @@ function pageOf(request: FastifyRequest): string {
 
 /** The login, from where one comes back to where one wanted to go. */
 const loginFor = (request: FastifyRequest, told: Record<string, string> = {}): string =>
-  `/admin/login?${new URLSearchParams({ to: ownPath(pageOf(request)), ...told }).toString()}`
+  `/admin/login?${new URLSearchParams({ to: toSafeRedirectPath(pageOf(request)), ...told }).toString()}`
 
 /**
  * What the pages of administrators have in common, in the scope that registers this: they read
@@ -61,10 +61,10 @@ export default fp(
       return reply
         .code(401)
         .hypermedia(
-          { page: 'admin/session-ended', fragment: 'admin/_session-ended-part' },
+          { page: 'portal/session-ended', fragment: 'portal/_session-ended-part' },
           { login },
         )
     })
   },
-  { name: 'admin-pages', dependencies: ['session', 'hypermedia', 'security'] },
+  { name: 'admin-pages', dependencies: ['session', 'htmx', 'security'] },
 )

@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger'
 import { KindGuard } from '@sinclair/typebox'
 import type { FastifySchema } from 'fastify'
 import fp from 'fastify-plugin'
-import { readOpenApi } from './openapi-reader.js'
+import { readOpenApi } from '../http/openapi-document.js'
 import { sessionCookie } from './session.js'
 
 /**
@@ -50,5 +50,5 @@ export default fp(
       ),
     )
   },
-  { name: 'api-docs', dependencies: ['config', 'hypermedia'] },
+  { name: 'api-docs', dependencies: ['config', 'htmx'] },
 )

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import serveStatic from '@fastify/static'
 import fp from 'fastify-plugin'
-import { projectRoot } from '../project-root.js'
-import { Problem } from './problem.js'
+import { projectRoot } from '../config/project-root.js'
+import { Problem } from '../http/problem.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { Counter } from 'prom-client'
-import { isApi } from './address.js'
-import { errorPage } from './error-page.js'
-import { HTML } from './hypermedia.js'
-import { Problem } from './problem.js'
-import { threadPoolDelay } from './thread-pool-delay.js'
-import { waitingLine } from './waiting-line.js'
+import { isApiPath } from '../http/request-path.js'
+import { buildErrorPage } from '../http/error-page.js'
+import { HTML } from './htmx.js'
+import { Problem } from '../http/problem.js'
+import { createThreadPoolMonitor } from '../http/thread-pool-delay.js'
+import { createAdmissionQueue } from '../http/admission-queue.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -34,8 +34,8 @@ const tooMuch = (): Problem =>
 export default fp(
   async (app) => {
     const { SHED_AFTER_MS } = app.config
-    const poolDelay = threadPoolDelay()
-    const line = waitingLine({
+    const poolDelay = createThreadPoolMonitor()
+    const line = createAdmissionQueue({
       patienceMs: SHED_AFTER_MS,
       hasRoom: () => poolDelay() < SHED_AFTER_MS / 3,
     })
@@ -62,7 +62,7 @@ export default fp(
     const pages = new Map<string, Promise<string>>()
     /** The refusal as a page or a fragment: of each kind one is made, and used for all. */
     async function pageOf(problem: Problem, request: FastifyRequest): Promise<string> {
-      const { views, data } = errorPage(problem, request)
+      const { views, data } = buildErrorPage(problem, request)
       const view = request.wantsFragment ? views.fragment : views.page
       const kind = `${view} ${'wasSent' in data && data.wasSent}`
       const requestId = data.requestId === null ? null : ID_MARK
@@ -74,7 +74,7 @@ export default fp(
     async function refuse(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
       const problem = tooMuch()
       reply.code(problem.statusCode).headers(problem.headers).header('x-request-id', request.id)
-      if (isApi(request.url)) {
+      if (isApiPath(request.url)) {
         return reply
           .type('application/problem+json')
           .serializer(JSON.stringify)

@@ -2,13 +2,17 @@ import cookie, { type CookieSerializeOptions } from '@fastify/cookie'
 import jwt from '@fastify/jwt'
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
-import { derivedKey } from '../derived-key.js'
-import { NotKeptError } from '../shared-memory/shared-memory.js'
-import { isApi } from './address.js'
-import type { AdminAccount } from './admin-accounts.js'
-import { Problem } from './problem.js'
-import { isUnsafe, provenanceOf } from './provenance.js'
-import { SESSION_SECONDS, sessionTokens, type AdminSession } from './session-token.js'
+import { deriveKey } from '../config/derive-key.js'
+import { NotPersistedError } from '../state-store/key-value-store.js'
+import { isApiPath } from '../http/request-path.js'
+import type { AdminAccount } from '../config/admin-accounts.js'
+import { Problem } from '../http/problem.js'
+import { isUnsafeMethod, getRequestOrigin } from '../http/fetch-metadata.js'
+import {
+  SESSION_SECONDS,
+  createSessionTokens,
+  type AdminSession,
+} from '../accounts/session-token.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -86,7 +90,7 @@ export default fp(
     }
     await app.register(cookie)
     await app.register(jwt, {
-      secret: derivedKey(secret, 'session v1'),
+      secret: deriveKey(secret, 'session v1'),
       sign: { algorithm: 'HS256', expiresIn: SESSION_SECONDS, iss: ISSUER },
       verify: {
         algorithms: ['HS256'],
@@ -94,7 +98,7 @@ export default fp(
         requiredClaims: ['iss', 'sub', 'jti', 'iat', 'exp', 'mark'],
       },
     })
-    const tokens = sessionTokens(app, secret)
+    const tokens = createSessionTokens(app, secret)
     const sessions = new WeakMap<FastifyRequest, AdminSession>()
 
     /** A header that is no bearer token is a failure; the cookie does not make up for it. */
@@ -110,9 +114,9 @@ export default fp(
         throw notLoggedIn()
       }
       const byCookie = request.headers.authorization === undefined
-      const provenance = provenanceOf(request, app.publicBaseUrl())
-      if (byCookie && isUnsafe(request.method) && provenance !== 'own') {
-        throw new Problem(403, isApi(request.url) ? FOREIGN_CALL : FOREIGN_FORM)
+      const provenance = getRequestOrigin(request, app.publicBaseUrl())
+      if (byCookie && isUnsafeMethod(request.method) && provenance !== 'own') {
+        throw new Problem(403, isApiPath(request.url) ? FOREIGN_CALL : FOREIGN_FORM)
       }
       sessions.set(request, session)
     })
@@ -150,7 +154,7 @@ export default fp(
       const lastsMs = Math.max(0, session.expiresAt.getTime() - Date.now())
       const kept = app.sharedMemory.remember(endedKey(session), lastsMs + CLOCKS_DIFFER_MS)
       const failure = await kept.catch((error: unknown) => {
-        if (error instanceof NotKeptError) return notKept()
+        if (error instanceof NotPersistedError) return notKept()
         throw error
       })
       this.clearSessionCookie()
@@ -158,5 +162,5 @@ export default fp(
       if (failure) throw failure
     })
   },
-  { name: 'session', dependencies: ['config', 'errors', 'accounts', 'shared-memory'] },
+  { name: 'session', dependencies: ['config', 'errors', 'accounts', 'state-store'] },
 )

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
-import { isSameText } from '../same-text.js'
-import { isLoopback } from './loopback.js'
-import { Problem } from './problem.js'
+import { timingSafeEqualText } from '../http/timing-safe-equal.js'
+import { isLoopback } from '../http/loopback.js'
+import { Problem } from '../http/problem.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -100,7 +100,7 @@ export default fp(
         if (!isFromThisMachine(request)) {
           throw new Problem(403, 'Without METRICS_TOKEN, only this machine may read the metrics.')
         }
-      } else if (!isSameText(bearerToken(request) ?? '', METRICS_TOKEN)) {
+      } else if (!timingSafeEqualText(bearerToken(request) ?? '', METRICS_TOKEN)) {
         throw new Problem(401, 'The metrics are read with their token.', {
           headers: { 'www-authenticate': 'Bearer' },
         })

@@ -1,6 +1,6 @@
 import fastJsonStringify from 'fast-json-stringify'
 import fp from 'fastify-plugin'
-import { lazily } from '../lazily.js'
+import { lazy } from '../lazy.js'
 import type { Validators } from '../validation/validator.js'
 
 /**
@@ -18,7 +18,7 @@ export default fp<{ validators: Validators }>(
     // Compiled for the first answer that needs it: by itself, Fastify does so at its start with
     // the schemas of all answers, many of which are seldom given.
     app.setSerializerCompiler(({ schema }) => {
-      const serialize = lazily(
+      const serialize = lazy(
         () => fastJsonStringify(schema as object) as (answer: unknown) => string,
       )
       return (answer: unknown) => serialize()(answer)

@@ -6,9 +6,9 @@ import type { PrefillLink, PrefillLinks } from './prefill-link.js'
 import { DEFAULT_IMAGE, type QrCodeRequest } from './qr-code-request.js'
 import {
   ERROR_CORRECTION_LEVELS,
-  qrMatrix,
-  qrPng,
-  qrSvg,
+  createQrMatrix,
+  renderPng,
+  renderSvg,
   SCANNABLE_BYTES,
   type ErrorCorrection,
 } from './qr-image.js'
@@ -29,7 +29,7 @@ export type GeneratedQrCode =
   { ok: true; code: QrCode; bytes: number } | { ok: false; errors: FieldError[]; bytes: number }
 
 /** What a picture of the code is called when it is saved, without its extension. */
-export const fileName = ({ calculation, link }: QrCode): string =>
+export const getFileName = ({ calculation, link }: QrCode): string =>
   `clearwake-${calculation.calculatorType}-${link.generatedAt.toISOString().slice(0, 10)}`
 
 /** Makes a code, or says what to change for it to be one that phones read. */
@@ -42,7 +42,7 @@ export function generateQrCode(links: PrefillLinks, request: QrCodeRequest): Gen
   const errors = tooLong(bytes, image.errorCorrection, calculation)
   if (errors.length > 0) return { ok: false, errors, bytes }
 
-  const matrix = qrMatrix(link.url, image.errorCorrection)
+  const matrix = createQrMatrix(link.url, image.errorCorrection)
   const smallest = matrix.modules + 2 * image.margin
   if (image.size < smallest) {
     const message = `must be at least ${smallest} for this code: one pixel for each module and its margin`
@@ -57,8 +57,8 @@ export function generateQrCode(links: PrefillLinks, request: QrCodeRequest): Gen
       link,
       version: matrix.version,
       errorCorrection: image.errorCorrection,
-      svg: () => qrSvg(matrix, image.size, image.margin),
-      png: () => qrPng(matrix, image.size, image.margin),
+      svg: () => renderSvg(matrix, image.size, image.margin),
+      png: () => renderPng(matrix, image.size, image.margin),
     },
   }
 }

@@ -1,7 +1,7 @@
 import { createHmac, type BinaryLike } from 'node:crypto'
 import type { CalculatorType } from '../calculator/calculator-data.js'
-import { derivedKey } from '../derived-key.js'
-import { isSameText } from '../same-text.js'
+import { deriveKey } from '../config/derive-key.js'
+import { timingSafeEqualText } from '../http/timing-safe-equal.js'
 
 /** Bytes of HMAC-SHA256 that go into a link: 128 bits, the least RFC 2104 (section 5) advises. */
 const SIGNATURE_BYTES = 16
@@ -21,8 +21,8 @@ export interface LinkSigner {
  *
  * @param secrets the current secret first, then those still accepted
  */
-export function linkSigner(secrets: readonly [string, ...string[]]): LinkSigner {
-  const keyOf = (secret: string): Buffer => derivedKey(secret, 'prefill link v1')
+export function createLinkSigner(secrets: readonly [string, ...string[]]): LinkSigner {
+  const keyOf = (secret: string): Buffer => deriveKey(secret, 'prefill link v1')
   const [current, ...previous] = secrets
   const currentKey = keyOf(current)
   const keys = [currentKey, ...previous.map(keyOf)]
@@ -37,6 +37,6 @@ export function linkSigner(secrets: readonly [string, ...string[]]): LinkSigner 
   return {
     sign: (type, data) => signature(currentKey, type, data),
     verify: (type, data, given) =>
-      keys.some((key) => isSameText(given, signature(key, type, data))),
+      keys.some((key) => timingSafeEqualText(given, signature(key, type, data))),
   }
 }

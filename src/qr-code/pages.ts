@@ -1,18 +1,18 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
-import { CALCULATOR_NAMES, CHOICES, FIELD_NAMES } from '../calculator/calculator-view.js'
-import { lazily } from '../lazily.js'
-import { fileName, generateQrCode } from './generate-qr-code.js'
+import { CALCULATOR_NAMES, CHOICES, FIELD_NAMES } from '../calculator/form-view.js'
+import { lazy } from '../lazy.js'
+import { getFileName, generateQrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
-import { describeGenerated } from './qr-code-log.js'
+import { describeGeneratedCode } from './qr-code-log.js'
 import {
   ERROR_PATHS,
-  exampleForm,
-  fieldOf,
-  readQrTestForm,
+  getExampleForm,
+  getFieldName,
+  parseQrTestForm,
   type QrTestForm,
 } from './qr-test-form.js'
-import { pngDataUrl, svgDataUrl } from './qr-image.js'
+import { toPngDataUrl, toSvgDataUrl } from './qr-image.js'
 
 interface Options {
   links: PrefillLinks
@@ -35,7 +35,7 @@ const withoutPrefix = (prefix: string, errors: Record<string, string>): Record<s
 const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
   const endpoint = () => `${app.publicBaseUrl()}/api/qr-code/generate`
   const { TIME_ZONE } = app.config
-  const day = lazily(
+  const day = lazy(
     () => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE }),
   )
 
@@ -52,18 +52,18 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
   })
 
   app.get<{ Querystring: Record<string, unknown> }>('/qr-test', async (request, reply) => {
-    const views = { page: 'qr-code/qr-test', fragment: 'qr-code/_answer' }
+    const views = { page: 'qr-code/qr-test', fragment: 'qr-code/_response' }
     // A look without opening makes no code.
     if (request.query.calculatorType === undefined || request.method === 'HEAD') {
-      return reply.hypermedia(views, viewOf(exampleForm(), {}, null))
+      return reply.hypermedia(views, viewOf(getExampleForm(), {}, null))
     }
-    const form = readQrTestForm(request.query)
+    const form = parseQrTestForm(request.query)
     if (form.request === null) return reply.hypermedia(views, viewOf(form, form.errors, null))
 
     const generated = generateQrCode(links, form.request)
-    request.qrCodeLog = describeGenerated(form.request, generated)
+    request.qrCodeLog = describeGeneratedCode(form.request, generated)
     if (!generated.ok) {
-      const errors = generated.errors.map((error) => fieldOf(form.calculatorType, error))
+      const errors = generated.errors.map((error) => getFieldName(form.calculatorType, error))
       return reply.hypermedia(views, viewOf(form, Object.fromEntries(errors), null))
     }
     const { code, bytes } = generated
@@ -78,10 +78,10 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
           version: code.version,
           errorCorrection: code.errorCorrection,
           expiresAt: day().format(code.link.expiresAt),
-          svg: svgDataUrl(code.svg()),
-          png: pngDataUrl(code.png()),
+          svg: toSvgDataUrl(code.svg()),
+          png: toPngDataUrl(code.png()),
           vessel: code.vessel,
-          fileName: fileName(code),
+          fileName: getFileName(code),
           endpoint: endpoint(),
           json: JSON.stringify(form.request, null, 2),
         },

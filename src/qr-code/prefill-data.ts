@@ -3,10 +3,10 @@ import type {
   CalculatorDataByType,
   CalculatorType,
 } from '../calculator/calculator-data.js'
-import { checkCalculation } from '../calculator/check-calculation.js'
+import { validateCalculation } from '../calculator/validate-calculation.js'
 import { parseImoNumber } from '../calculator/imo-number.js'
 import { Vessel } from '../calculator/vessel.js'
-import { checker } from '../calculator/vocabulary.js'
+import { checker } from '../calculator/trip-schemas.js'
 
 /** What a code carries: a calculation, whose vessel it is about, and when the code was made. */
 export type PrefillData = Calculation & {
@@ -102,7 +102,7 @@ export function decodePrefillData(data: string): DecodedPrefillData {
   const names = FIELDS[calculatorType]
   if (fields.length > names.length) return notOurs
   const given = fields.flatMap((value, i) => (value === 0 ? [] : [[names[i], value]]))
-  const calculation = checkCalculation(calculatorType, Object.fromEntries(given))
+  const calculation = validateCalculation(calculatorType, Object.fromEntries(given))
   const vessel = checkVessel(
     imo === 0 ? { name } : { name, imoNumber: String(imo).padStart(7, '0') },
   )

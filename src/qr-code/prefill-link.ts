@@ -23,14 +23,14 @@ export interface PrefillLink {
 }
 
 /** Why a link fills in nothing. */
-export type LinkFault =
+export type LinkError =
   | { reason: 'empty' | 'incomplete' | 'too-long' | 'not-base64' | 'not-our-data' | 'edited' }
   | { reason: 'wrong-type'; calculatorType: CalculatorType; url: string | null }
   | { reason: 'not-yet-valid'; validFrom: Date }
   | { reason: 'expired'; expiredAt: Date }
 
-export type LinkReading =
-  { ok: true; prefill: PrefillData; link: PrefillLink } | { ok: false; fault: LinkFault }
+export type LinkResult =
+  { ok: true; prefill: PrefillData; link: PrefillLink } | { ok: false; fault: LinkError }
 
 export interface PrefillLinks {
   /** Makes the link for a trip, valid for 30 days from `now` */
@@ -40,15 +40,15 @@ export interface PrefillLinks {
    *
    * @param type the calculator that the link opens
    */
-  read: (type: CalculatorType, query: { data?: unknown; sig?: unknown }, now?: Date) => LinkReading
+  read: (type: CalculatorType, query: { data?: unknown; sig?: unknown }, now?: Date) => LinkResult
 }
 
 const pathOf = (type: CalculatorType, data: string, sig: string): string =>
   `/calculator/${type}?data=${data}&sig=${sig}`
 
 /** @param baseUrl where links begin; asked at each link, as a port may be known only late */
-export function prefillLinks(signer: LinkSigner, baseUrl: () => string): PrefillLinks {
-  const refuse = (fault: LinkFault): LinkReading => ({ ok: false, fault })
+export function createPrefillLinks(signer: LinkSigner, baseUrl: () => string): PrefillLinks {
+  const refuse = (fault: LinkError): LinkResult => ({ ok: false, fault })
 
   function linkOf(
     { calculatorType, issuedAt }: PrefillData,

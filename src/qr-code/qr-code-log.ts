@@ -42,7 +42,7 @@ const excerpt = (value: unknown): string | undefined =>
   typeof value === 'string' ? value.slice(0, 160).replace(NOT_TO_SHOW, '\ufffd') : undefined
 
 /** What can be told of a call once a code was made or refused. */
-export function describeGenerated(asked: QrCodeRequest, generated: GeneratedQrCode): QrCodeLog {
+export function describeGeneratedCode(asked: QrCodeRequest, generated: GeneratedQrCode): QrCodeLog {
   const log = { ...describeAsked(asked), bytes: generated.bytes }
   if (!generated.ok) return log
   const { version, link } = generated.code
@@ -53,7 +53,7 @@ const outcomeOf = (status: number): string =>
   status < 400 ? 'made' : status < 500 ? 'refused' : 'failed'
 
 /** Writes an entry for every call, refused ones too, once its answer is out. */
-export function logQrCodes(app: FastifyInstance): void {
+export function createQrCodeLog(app: FastifyInstance): void {
   const codes = new Counter({
     name: 'clearwake_qr_codes_total',
     help: 'QR codes asked for, by outcome',

@@ -7,7 +7,7 @@ import {
 } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import { Vessel } from '../calculator/vessel.js'
-import { oneOf } from '../validation/one-of.js'
+import { stringEnum } from '../validation/string-enum.js'
 import { ERROR_CORRECTION_LEVELS } from './qr-image.js'
 
 export const ImageOptions = Type.Object(
@@ -24,7 +24,7 @@ export const ImageOptions = Type.Object(
       default: 4,
       description: 'Light margin, modules; readers want 4',
     }),
-    errorCorrection: oneOf(ERROR_CORRECTION_LEVELS, {
+    errorCorrection: stringEnum(ERROR_CORRECTION_LEVELS, {
       default: 'M',
       description: 'Share of the code that may be lost: L 7 %, M 15 %, Q 25 %, H 30 %',
     }),
@@ -68,7 +68,7 @@ export const QrCodeRequestSchema = Type.Unsafe<QrCodeRequest>({
 })
 
 /** A code and the link in it, as the API answers. */
-export const QrCodeAnswer = Type.Object(
+export const QrCodeResponse = Type.Object(
   {
     calculatorType: CalculatorTypeSchema,
     url: Type.String({ description: 'The link in the code' }),
@@ -77,7 +77,7 @@ export const QrCodeAnswer = Type.Object(
     generatedAt: Type.String({ format: 'date-time' }),
     expiresAt: Type.String({ format: 'date-time', description: '30 days later' }),
     version: Type.Integer({ description: 'QR version, 1 to 20' }),
-    errorCorrection: oneOf(ERROR_CORRECTION_LEVELS, { description: 'Error correction level' }),
+    errorCorrection: stringEnum(ERROR_CORRECTION_LEVELS, { description: 'Error correction level' }),
     svg: Type.String({ description: 'SVG markup' }),
     png: Type.String({ description: 'PNG as a data URL' }),
   },

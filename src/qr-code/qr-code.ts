@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import adminPages from '../plugins/admin-pages.js'
 import pages from './pages.js'
 import type { PrefillLinks } from './prefill-link.js'
-import { logQrCodes } from './qr-code-log.js'
+import { createQrCodeLog } from './qr-code-log.js'
 import routes from './routes.js'
 
 /** QR codes: the API, the test page, their common limit, and a log entry for each code asked for. */
@@ -11,7 +11,7 @@ const qrCode: FastifyPluginAsync<{ links: PrefillLinks }> = async (app, options)
   // The limit first, so that who is refused is counted too.
   app.addHook('onRequest', app.rateLimit({ max, timeWindow: '1 minute' }))
   if (QR_REQUIRE_ADMIN) app.addHook('onRequest', app.requireAdministrator)
-  logQrCodes(app)
+  createQrCodeLog(app)
   await app.register(routes, options)
   await app.register(async (scope) => {
     if (QR_REQUIRE_ADMIN) await scope.register(adminPages)

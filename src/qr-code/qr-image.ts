@@ -1,5 +1,5 @@
 import QRCode from 'qrcode'
-import { oneBitPng } from './one-bit-png.js'
+import { encodeOneBitPng } from './png-writer.js'
 
 export const ERROR_CORRECTION_LEVELS = ['L', 'M', 'Q', 'H'] as const
 export type ErrorCorrection = (typeof ERROR_CORRECTION_LEVELS)[number]
@@ -19,7 +19,7 @@ export interface QrMatrix {
 }
 
 /** @param text at most as many bytes as version 40 holds at this level, else it throws */
-export function qrMatrix(text: string, errorCorrection: ErrorCorrection): QrMatrix {
+export function createQrMatrix(text: string, errorCorrection: ErrorCorrection): QrMatrix {
   // One byte segment: looking for cheaper mixed segments costs ten times the rest and finds
   // none, since Base64 has lower-case letters throughout.
   const code = QRCode.create([{ data: Buffer.from(text), mode: 'byte' }], {
@@ -30,7 +30,7 @@ export function qrMatrix(text: string, errorCorrection: ErrorCorrection): QrMatr
 }
 
 /** The code as SVG, `size` user units wide, with `margin` light modules on each side. */
-export function qrSvg(matrix: QrMatrix, size: number, margin: number): string {
+export function renderSvg(matrix: QrMatrix, size: number, margin: number): string {
   const edge = matrix.modules + 2 * margin
   let path = ''
   for (let y = 0; y < matrix.modules; y++) {
@@ -51,7 +51,7 @@ export function qrSvg(matrix: QrMatrix, size: number, margin: number): string {
  * The code as PNG of exactly `size` pixels: every module the same whole number of pixels wide,
  * what remains goes to the margin. `size` must be at least the modules and margins.
  */
-export function qrPng(matrix: QrMatrix, size: number, margin: number): Buffer {
+export function renderPng(matrix: QrMatrix, size: number, margin: number): Buffer {
   const scale = Math.floor(size / (matrix.modules + 2 * margin))
   const offset = Math.floor((size - matrix.modules * scale) / 2)
   const light = new Uint8Array(Math.ceil(size / 8)).fill(0xff)
@@ -64,12 +64,12 @@ export function qrPng(matrix: QrMatrix, size: number, margin: number): Buffer {
     }
     return row
   })
-  return oneBitPng(size, (y) => rows[Math.floor((y - offset) / scale)] ?? light)
+  return encodeOneBitPng(size, (y) => rows[Math.floor((y - offset) / scale)] ?? light)
 }
 
 const dataUrl = (type: string, content: Buffer): string =>
   `data:${type};base64,${content.toString('base64')}`
 
 /** A picture as an address that holds it (RFC 2397). */
-export const pngDataUrl = (png: Buffer): string => dataUrl('image/png', png)
-export const svgDataUrl = (svg: string): string => dataUrl('image/svg+xml', Buffer.from(svg))
+export const toPngDataUrl = (png: Buffer): string => dataUrl('image/png', png)
+export const toSvgDataUrl = (svg: string): string => dataUrl('image/svg+xml', Buffer.from(svg))

@@ -5,12 +5,12 @@ import {
   isCalculatorType,
   type CalculatorType,
 } from '../calculator/calculator-data.js'
-import { readForm, type CalculatorForm } from '../calculator/calculator-form.js'
+import { parseCalculatorForm, type CalculatorForm } from '../calculator/calculator-form.js'
 import { EXAMPLES } from '../calculator/examples.js'
-import { parseNumber } from '../calculator/number-text.js'
+import { parseNumber } from '../calculator/number-format.js'
 import { Vessel } from '../calculator/vessel.js'
-import { checker } from '../calculator/vocabulary.js'
-import { lazily } from '../lazily.js'
+import { checker } from '../calculator/trip-schemas.js'
+import { lazy } from '../lazy.js'
 import type { FieldError } from '../validation/field-errors.js'
 import { DEFAULT_IMAGE, ImageOptions, type QrCodeRequest } from './qr-code-request.js'
 
@@ -69,10 +69,10 @@ export const ERROR_PATHS: readonly string[] = [
 ]
 
 /** Points an error of the request at the page's field: `calculatorData.unit` is `fuel.unit` there. */
-export const fieldOf = (type: CalculatorType, { path, message }: FieldError): [string, string] => [
-  path.replace(/^calculatorData\./, `${type}.`),
-  message,
-]
+export const getFieldName = (
+  type: CalculatorType,
+  { path, message }: FieldError,
+): [string, string] => [path.replace(/^calculatorData\./, `${type}.`), message]
 
 /** The number that a text is, or the text, for the check to refuse. */
 function numberOr(text: string): unknown {
@@ -81,7 +81,7 @@ function numberOr(text: string): unknown {
 }
 
 /** Reads the submitted form. What is wrong stands in `errors`, and nothing typed is lost. */
-export function readQrTestForm(query: Query): QrTestForm {
+export function parseQrTestForm(query: Query): QrTestForm {
   const asked = textOf(query.calculatorType)
   const calculatorType = isCalculatorType(asked) ? asked : 'fuel'
   const values = Object.fromEntries(
@@ -89,7 +89,7 @@ export function readQrTestForm(query: Query): QrTestForm {
   ) as QrTestForm['values']
   values['image.errorCorrection'] ||= DEFAULT_IMAGE.errorCorrection
   const calculators = Object.fromEntries(
-    CALCULATOR_TYPES.map((type) => [type, readForm(type, query, `${type}.`)]),
+    CALCULATOR_TYPES.map((type) => [type, parseCalculatorForm(type, query, `${type}.`)]),
   ) as Record<CalculatorType, CalculatorForm>
 
   const image = {
@@ -113,4 +113,4 @@ export function readQrTestForm(query: Query): QrTestForm {
 }
 
 /** The form as the page shows it first. */
-export const exampleForm = lazily(() => readQrTestForm(EXAMPLE))
+export const getExampleForm = lazy(() => parseQrTestForm(EXAMPLE))

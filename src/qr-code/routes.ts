@@ -2,13 +2,13 @@ import accepts from '@fastify/accepts'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
-import { ADMINISTRATORS_ONLY } from '../plugins/closed-area.js'
-import { invalidInput, problemResponses } from '../plugins/problem.js'
-import { fileName, generateQrCode, type QrCode } from './generate-qr-code.js'
+import { ADMIN_SECURITY } from '../plugins/auth-guard.js'
+import { createValidationProblem, problemResponses } from '../http/problem.js'
+import { getFileName, generateQrCode, type QrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
-import { describeGenerated } from './qr-code-log.js'
-import { QrCodeAnswer, QrCodeRequestSchema } from './qr-code-request.js'
-import { pngDataUrl } from './qr-image.js'
+import { describeGeneratedCode } from './qr-code-log.js'
+import { QrCodeResponse, QrCodeRequestSchema } from './qr-code-request.js'
+import { toPngDataUrl } from './qr-image.js'
 
 interface Options {
   links: PrefillLinks
@@ -24,7 +24,7 @@ function sendPicture(reply: FastifyReply, code: QrCode, type: typeof PNG | typeo
   const [extension, picture] = type === SVG ? ['svg', code.svg()] : ['png', code.png()]
   return reply
     .type(type === SVG ? `${SVG}; charset=utf-8` : PNG)
-    .header('content-disposition', `attachment; filename="${fileName(code)}.${extension}"`)
+    .header('content-disposition', `attachment; filename="${getFileName(code)}.${extension}"`)
     .send(picture)
 }
 
@@ -41,7 +41,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
         summary: 'Generate a QR code that opens a calculator filled in',
         description:
           'Answers JSON with SVG and PNG in it, or the picture itself where Accept asks for image/svg+xml or image/png.',
-        ...(app.config.QR_REQUIRE_ADMIN ? { security: ADMINISTRATORS_ONLY } : {}),
+        ...(app.config.QR_REQUIRE_ADMIN ? { security: ADMIN_SECURITY } : {}),
         body: QrCodeRequestSchema,
         response: {
           200: {
@@ -52,7 +52,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
               }),
             },
             content: {
-              'application/json': { schema: QrCodeAnswer },
+              'application/json': { schema: QrCodeResponse },
               [SVG]: { schema: { type: 'string' } },
               [PNG]: { schema: { type: 'string', format: 'binary' } },
             },
@@ -63,8 +63,8 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
     },
     async (request, reply) => {
       const generated = generateQrCode(links, request.body)
-      request.qrCodeLog = describeGenerated(request.body, generated)
-      if (!generated.ok) throw invalidInput(generated.errors)
+      request.qrCodeLog = describeGeneratedCode(request.body, generated)
+      if (!generated.ok) throw createValidationProblem(generated.errors)
 
       const { code } = generated
       void reply.header('vary', 'Accept')
@@ -82,7 +82,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
         version: code.version,
         errorCorrection: code.errorCorrection,
         svg: code.svg(),
-        png: pngDataUrl(code.png()),
+        png: toPngDataUrl(code.png()),
       }
     },
   )

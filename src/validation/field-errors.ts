@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { FORMAT_FAULTS } from './formats.js'
+import { FORMAT_ERRORS } from './formats.js'
 
 /** One wrong field: where it is (`vessel.name`) and what is wrong, in words a person understands. */
 export interface FieldError {
@@ -66,7 +66,7 @@ function said({ parentSchema }: ErrorObject): string | undefined {
 /** What a format says of a value that is not of it; `undefined` where it says nothing. */
 function formatFault(error: ErrorObject): string | undefined {
   const { params, data } = error
-  const fault = typeof data === 'string' ? FORMAT_FAULTS[String(params.format)]?.(data) : undefined
+  const fault = typeof data === 'string' ? FORMAT_ERRORS[String(params.format)]?.(data) : undefined
   return fault ?? said(error)
 }
 
@@ -120,7 +120,7 @@ function collected(
 }
 
 /** Ajv's errors as one entry for each wrong field, in the order found. */
-export const fieldErrors = (errors: readonly ErrorObject[]): FieldError[] =>
+export const toFieldErrors = (errors: readonly ErrorObject[]): FieldError[] =>
   collected(errors, (error) => stepsTo(error).join('.'), messageOf)
 
 const times = (count: number): string => (count === 2 ? 'twice' : `${count} times`)
@@ -136,7 +136,7 @@ function tooOften({ keyword, params }: ErrorObject, given: number): string {
  * Ajv's errors of what came as text by name, such as a query, as one entry for each wrong name. A
  * name that was given more than once is a list by then.
  */
-export const parameterErrors = (errors: readonly ErrorObject[]): FieldError[] =>
+export const toParameterErrors = (errors: readonly ErrorObject[]): FieldError[] =>
   collected(
     errors,
     (error) => stepsTo(error)[0] ?? '',

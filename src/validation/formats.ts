@@ -1,6 +1,6 @@
 import { isEmail } from './email-address.js'
 import { isTextLine } from './text-line.js'
-import { textFault, textLineFault } from './text-rules.js'
+import { findTextError, findTextLineError } from './text-rules.js'
 
 /** The codes of ISO 4217 that an amount may be in. */
 export const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
@@ -29,15 +29,15 @@ export function isDateTime(text: string): boolean {
 }
 
 /** Formats that tell what is wrong with a text, in words for a person; `null` for nothing. */
-export const FORMAT_FAULTS: Record<string, (text: string) => string | null> = {
-  'text-line': textLineFault,
-  text: textFault,
+export const FORMAT_ERRORS: Record<string, (text: string) => string | null> = {
+  'text-line': findTextLineError,
+  text: findTextError,
 }
 
 /** What schemas of any feature may name as `format`. */
 export const FORMATS: Record<string, (text: string) => boolean> = {
   'text-line': isTextLine,
-  text: (text) => textFault(text) === null,
+  text: (text) => findTextError(text) === null,
   'email-address': isEmail,
   currency: isCurrency,
   date: isDate,

@@ -1,8 +1,8 @@
 import { Type, type StringOptions } from '@sinclair/typebox'
-import { textLineFault } from './text-rules.js'
+import { findTextLineError } from './text-rules.js'
 
 /** Whether a text is one line in any script, with something to read in it. */
-export const isTextLine = (text: string): boolean => textLineFault(text) === null
+export const isTextLine = (text: string): boolean => findTextLineError(text) === null
 
 /** A schema for such a line. */
 export const textLine = (options: StringOptions) =>

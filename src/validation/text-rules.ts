@@ -16,11 +16,11 @@ const BREAK = /[\t\n\r\u2028\u2029]/u
 const VISIBLE = /[^\s\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u
 
 /** What is wrong with a text of any number of lines, in words for a person; `null` for nothing. */
-export const textFault = (text: string): string | null =>
+export const findTextError = (text: string): string | null =>
   FORBIDDEN.find(([pattern]) => pattern.test(text))?.[1] ?? null
 
 /** What is wrong with one line of text in any script, in words for a person; `null` for nothing. */
-export function textLineFault(text: string): string | null {
+export function findTextLineError(text: string): string | null {
   if (BREAK.test(text)) return 'must be one line, without tabs'
-  return textFault(text) ?? (VISIBLE.test(text) ? null : 'must have something to read in it')
+  return findTextError(text) ?? (VISIBLE.test(text) ? null : 'must have something to read in it')
 }

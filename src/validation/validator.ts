@@ -1,11 +1,11 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Ajv, type FuncKeywordDefinition, type Options, type ValidateFunction } from 'ajv'
-import { lazily } from '../lazily.js'
-import { fieldErrors, type FieldError } from './field-errors.js'
+import { lazy } from '../lazy.js'
+import { toFieldErrors, type FieldError } from './field-errors.js'
 import { FORMATS } from './formats.js'
 
 /** What a feature's schemas say beyond JSON Schema. */
-export interface Vocabulary {
+export interface SchemaExtensions {
   formats: Record<string, (text: string) => boolean>
   keywords: FuncKeywordDefinition[]
 }
@@ -15,7 +15,7 @@ export interface Vocabulary {
  * instead of dropping it. A schema's `x-message` is what a person is told where its format or
  * enum does not hold, and `x-fixed` names fields that are known, but not to be given.
  */
-export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
+export function createAjv(vocabulary: SchemaExtensions, options: Options = {}): Ajv {
   const ajv = new Ajv({
     allErrors: true,
     // Lets an error tell the schema it comes from, and so its message.
@@ -35,18 +35,18 @@ export function createAjv(vocabulary: Vocabulary, options: Options = {}): Ajv {
   return ajv
 }
 
-export type Checked<T> = { ok: true; value: T } | { ok: false; errors: FieldError[] }
+export type ValidationResult<T> = { ok: true; value: T } | { ok: false; errors: FieldError[] }
 
 /**
  * What checks values against schemas in a vocabulary. A schema is compiled when it is first asked
  * for: all of them together take a fifth of a start.
  */
-export function validatorsOf(vocabulary: Vocabulary) {
-  const strictly = lazily(() => createAjv(vocabulary))
-  const converting = lazily(() => createAjv(vocabulary, { coerceTypes: 'array' }))
+export function createValidators(vocabulary: SchemaExtensions) {
+  const strictly = lazy(() => createAjv(vocabulary))
+  const converting = lazy(() => createAjv(vocabulary, { coerceTypes: 'array' }))
 
   function compiledBy<T>(ajv: () => Ajv, schema: object): ValidateFunction<T> {
-    const compiled = lazily(() => ajv().compile<T>(schema))
+    const compiled = lazy(() => ajv().compile<T>(schema))
     const validate = ((value: unknown) => {
       const check = compiled()
       const isValid = check(value)
@@ -76,18 +76,18 @@ export function validatorsOf(vocabulary: Vocabulary) {
   }
 
   /** Makes a function that tells whether a value is of a schema and, if not, everything wrong with it. */
-  function checker<S extends TSchema>(schema: S): (value: unknown) => Checked<Static<S>> {
+  function checker<S extends TSchema>(schema: S): (value: unknown) => ValidationResult<Static<S>> {
     const validate = strict<Static<S>>(schema)
     return (value) =>
       validate(value)
         ? { ok: true, value }
-        : { ok: false, errors: fieldErrors(validate.errors ?? []) }
+        : { ok: false, errors: toFieldErrors(validate.errors ?? []) }
   }
 
   return { strict, converter, checker }
 }
 
-export type Validators = ReturnType<typeof validatorsOf>
+export type Validators = ReturnType<typeof createValidators>
 
 /** Checks against schemas that need no words of a feature. */
-export const { checker } = validatorsOf({ formats: {}, keywords: [] })
+export const { checker } = createValidators({ formats: {}, keywords: [] })

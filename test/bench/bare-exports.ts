@@ -2,16 +2,16 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import ExcelJS from 'exceljs'
-import { openForReading } from '../../src/orders/book/open-database.js'
-import { bookPath } from '../../src/orders/book/order-book.js'
-import { orderOf, READ_COLUMNS, type ReadRow } from '../../src/orders/book/order-row.js'
+import { openReadOnly } from '../../src/database/open-database.js'
+import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { toOrder, READ_COLUMNS, type ReadRow } from '../../src/order-store/sqlite/order-row.js'
 import { excelColumns } from '../../src/orders/export/excel-columns.js'
 
 // Exports with nothing but the libraries: SQLite's rows joined to lines, and the streaming writer
 // of exceljs. What Clearwake's are measured against.
 
 const { PORT, DATA_DIR = '' } = process.env
-const db = openForReading(bookPath(DATA_DIR))
+const db = openReadOnly(getOrderStorePath(DATA_DIR))
 const orders = db
   .prepare<[], ReadRow>(`SELECT ${READ_COLUMNS} FROM orders ORDER BY placed_at DESC, id DESC`)
   .raw()
@@ -37,7 +37,7 @@ async function excel(response: ServerResponse): Promise<void> {
   sheet.addRow(cells.map(({ title }) => title)).commit()
   let written = 1
   for (const read of orders.iterate()) {
-    const order = orderOf(read)
+    const order = toOrder(read)
     const row = sheet.getRow(++written)
     cells.forEach(({ cell }, index) => {
       const content = cell(order)

@@ -21,7 +21,7 @@ import '@sinclair/typebox/compiler'
 import { collectDefaultMetrics } from 'prom-client'
 import 'qrcode'
 import 'temporal-polyfill'
-import { projectRoot } from '../../src/project-root.js'
+import { projectRoot } from '../../src/config/project-root.js'
 
 // The plugins and libraries that Clearwake loads when it starts, and no others, put together and
 // answering: what its start, and its memory, are measured against.

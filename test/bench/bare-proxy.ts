@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import httpProxy from '@fastify/http-proxy'
 import Fastify from 'fastify'
-import { PORTFOLIOS } from '../../src/order-source/stand-in/stand-in-portfolios.js'
+import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
 
 // What the relay is measured against: an order source that costs next to nothing, and the bare
 // plugin before it. UPSTREAM says which.

@@ -6,38 +6,41 @@ import Fastify from 'fastify'
 import QRCode from 'qrcode'
 import type { FuelData } from '../../src/calculator/calculator-data.js'
 import { FuelData as FuelSchema } from '../../src/calculator/calculator-data.js'
-import { readForm } from '../../src/calculator/calculator-form.js'
-import { CALCULATOR_NAMES, CHOICES, formView } from '../../src/calculator/calculator-view.js'
-import { Estimate, estimate } from '../../src/calculator/estimate.js'
-import { resultView } from '../../src/calculator/result-view.js'
-import { vocabulary } from '../../src/calculator/vocabulary.js'
-import { bookPath, openOrderBook } from '../../src/orders/book/order-book.js'
-import { readListQuery } from '../../src/orders/list-query.js'
-import { figuresFor } from '../../src/orders/pages/figures.js'
-import { listView } from '../../src/orders/pages/list-view.js'
-import { projectRoot } from '../../src/project-root.js'
+import { parseCalculatorForm } from '../../src/calculator/calculator-form.js'
+import { CALCULATOR_NAMES, CHOICES, buildFormView } from '../../src/calculator/form-view.js'
+import { Estimate, calculateEstimate } from '../../src/calculator/estimate.js'
+import { buildResultView } from '../../src/calculator/result-view.js'
+import { tripSchemaExtensions } from '../../src/calculator/trip-schemas.js'
+import {
+  getOrderStorePath,
+  openOrderDatabase,
+} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { parseListQuery } from '../../src/orders/list-query.js'
+import { getFormatters } from '../../src/portal/formatters.js'
+import { buildListView } from '../../src/portal/orders/list-view.js'
+import { projectRoot } from '../../src/config/project-root.js'
 import type { QrCodeRequest } from '../../src/qr-code/qr-code-request.js'
-import { linkSigner } from '../../src/qr-code/link-signature.js'
-import { prefillLinks } from '../../src/qr-code/prefill-link.js'
+import { createLinkSigner } from '../../src/qr-code/link-signature.js'
+import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 import { createAjv } from '../../src/validation/validator.js'
 
 // The same work with the same libraries and nothing else: what Clearwake is measured against.
 
 const app = Fastify()
-const ajv = createAjv(vocabulary)
+const ajv = createAjv(tripSchemaExtensions)
 app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object))
 
 app.post<{ Body: FuelData }>(
   '/api/calculators/fuel/estimate',
   { schema: { body: FuelSchema, response: { 200: Estimate } } },
-  async ({ body }) => estimate({ calculatorType: 'fuel', calculatorData: body }),
+  async ({ body }) => calculateEstimate({ calculatorType: 'fuel', calculatorData: body }),
 )
 
 /** A PNG in the least time: lines as they are, in the quickest compression. */
 const QUICKEST_PNG = { deflateLevel: 1, filterType: 0 }
 
-const links = prefillLinks(
-  linkSigner(['a secret for the bench, of 32 bytes or more']),
+const links = createPrefillLinks(
+  createLinkSigner(['a secret for the bench, of 32 bytes or more']),
   () => 'https://example.com',
 )
 app.post<{ Body: QrCodeRequest }>('/api/qr-code/generate', async ({ body }) => {
@@ -74,35 +77,38 @@ await app.register(view, {
   defaultContext: { asset: (name: string) => `/assets/${assets[name] ?? ''}` },
 })
 app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ query }, reply) => {
-  const form = readForm('fuel', query)
+  const form = parseCalculatorForm('fuel', query)
   return reply.viewAsync('calculator/calculator', {
     type: 'fuel',
     calculator: CALCULATOR_NAMES.fuel,
-    form: formView(form, true),
+    form: buildFormView(form, true),
     choices: CHOICES,
     origin: null,
-    result: form.calculation && resultView(form.calculation, null, undefined),
+    result: form.calculation && buildResultView(form.calculation, null, undefined),
   })
 })
 
 const timeZone = 'UTC'
-const book = openOrderBook({ path: bookPath(process.env.DATA_DIR ?? ''), timeZone })
+const book = openOrderDatabase({ path: getOrderStorePath(process.env.DATA_DIR ?? ''), timeZone })
 app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (request, reply) => {
-  const { query, leftOut } = readListQuery(request.query)
+  const { query, leftOut } = parseListQuery(request.query)
   const { sort, page, pageSize, ...filters } = query
   const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
   const { items, total } = await book.list(filters, slice)
-  const list = listView({
+  const list = buildListView({
     query,
     leftOut,
     chosen: new Set(),
     items,
     total,
     currencies: book.currencies(),
-    figures: figuresFor('en-GB', timeZone),
+    figures: getFormatters('en-GB', timeZone),
     timeZone,
   })
-  return reply.viewAsync('orders/orders', { administrator: { email: 'admin@example.com' }, list })
+  return reply.viewAsync('portal/orders/orders', {
+    administrator: { email: 'admin@example.com' },
+    list,
+  })
 })
 
 await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })

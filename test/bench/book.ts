@@ -1,7 +1,7 @@
-import { enterStagedOrders } from '../../src/orders/book/enter-staged-orders.js'
-import { openDatabase } from '../../src/orders/book/open-database.js'
-import { bookPath } from '../../src/orders/book/order-book.js'
-import { stagedOrders } from '../../src/orders/book/staged-orders.js'
+import { importStagedOrders } from '../../src/order-store/sqlite/import-staged-orders.js'
+import { openDatabase } from '../../src/database/open-database.js'
+import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { openStagedOrders } from '../../src/order-store/sqlite/staged-orders.js'
 import type { Order } from '../../src/orders/order.js'
 import { usualOrders } from '../support/orders.js'
 
@@ -60,10 +60,10 @@ function* plausibleOrders(count: number): Generator<Order> {
 
 /** Makes the order book of a data folder, with so many orders. */
 export function fill(dataDir: string, count: number): void {
-  const db = openDatabase(bookPath(dataDir))
-  const staged = stagedOrders(db)
+  const db = openDatabase(getOrderStorePath(dataDir))
+  const staged = openStagedOrders(db)
   let line = 0
   for (const order of plausibleOrders(count)) staged.add(++line, order, 'bench')
-  enterStagedOrders(db, staged, { mostClashes: 1 })
+  importStagedOrders(db, staged, { mostClashes: 1 })
   db.close()
 }

@@ -4,9 +4,9 @@ import { cpus, release, type } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
-import { projectRoot } from '../../src/project-root.js'
+import { projectRoot } from '../../src/config/project-root.js'
 import { built } from '../support/built.js'
-import { ADMIN_ACCOUNTS } from '../support/administrator.js'
+import { ADMIN_ACCOUNTS } from '../support/sign-in.js'
 
 // Many short rounds, as a machine that others share changes its speed from one second to the next.
 const STARTS = Number(process.env.BENCH_STARTS ?? 5)

@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { OUR_TITLES } from '../../src/orders/nocodb/columns.js'
-import { newCells, recordedOrder } from '../../src/orders/nocodb/order-cells.js'
-import { projectRoot } from '../../src/project-root.js'
+import { DEFAULT_TITLES } from '../../src/order-store/nocodb/columns.js'
+import { encodeNewOrder, toRecordedOrder } from '../../src/order-store/nocodb/order-cells.js'
+import { projectRoot } from '../../src/config/project-root.js'
 import { built } from '../support/built.js'
-import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
+import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 import { startNocoDb, type TestBase, type TestNocoDb } from '../support/nocodb.js'
@@ -43,9 +43,9 @@ async function fill({ api }: TestNocoDb, { tableId }: TestBase): Promise<void> {
       version: i + 2,
       changes: [],
     }))
-    const record = { order: recordedOrder(order), by: 'bench', request: null, history }
+    const record = { order: toRecordedOrder(order), by: 'bench', request: null, history }
     rows.push({
-      ...newCells({ order, record, token: crypto.randomUUID() }, null, OUR_TITLES),
+      ...encodeNewOrder({ order, record, token: crypto.randomUUID() }, null, DEFAULT_TITLES),
       OrderNumber: order.orderNumber,
     })
     if (rows.length === AT_ONCE) await flush()

@@ -4,10 +4,13 @@ import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openForReading } from '../../src/orders/book/open-database.js'
-import { bookPath, openOrderBook } from '../../src/orders/book/order-book.js'
-import { dashboardStats } from '../../src/dashboard/dashboard-stats.js'
-import { logIn } from '../support/administrator.js'
+import { openReadOnly } from '../../src/database/open-database.js'
+import {
+  getOrderStorePath,
+  openOrderDatabase,
+} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { calculateDashboardStats } from '../../src/orders/dashboard-stats.js'
+import { logIn } from '../support/sign-in.js'
 import { fill } from './book.js'
 import {
   hundredths,
@@ -121,9 +124,9 @@ async function bySize(services: Service[]) {
 
 /** A book in this process, as a ratio to the SQL that somebody would write. */
 async function againstSql({ orders, dataDir }: Book) {
-  const path = bookPath(dataDir)
-  const book = openOrderBook({ path, timeZone: 'UTC' })
-  const db = openForReading(path)
+  const path = getOrderStorePath(dataDir)
+  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  const db = openReadOnly(path)
   const since = Date.now() - 30 * 86_400_000
   const page = db.prepare('SELECT * FROM orders ORDER BY placed_at DESC, id DESC LIMIT 25')
   const count = db.prepare('SELECT count(*) FROM orders')
@@ -135,7 +138,10 @@ async function againstSql({ orders, dataDir }: Book) {
       () => book.list({}, { sort: '-placedAt', offset: 0, limit: 25 }),
       () => [page.all(), count.get()],
     ],
-    'statistics of 30 days': [() => dashboardStats(book, '30d', Date.now()), () => sums.all(since)],
+    'statistics of 30 days': [
+      () => calculateDashboardStats(book, '30d', Date.now()),
+      () => sums.all(since),
+    ],
   }
   const rows = []
   try {
@@ -220,7 +226,7 @@ async function readerOf(child: ChildProcess, url: string, headers: Record<string
 
 /** Reads a book's file, so that nobody finds parts of it on the disk only. */
 async function intoMemory(dataDir: string): Promise<void> {
-  await once(createReadStream(bookPath(dataDir)).resume(), 'close')
+  await once(createReadStream(getOrderStorePath(dataDir)).resume(), 'close')
 }
 
 /** An export is made so often of a book. */

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from '../../src/project-root.js'
+import { projectRoot } from '../../src/config/project-root.js'
 import { linePlot, type Line, type Plot } from './line-plot.js'
 
 // Draws what the benchmarks have measured, for the README.

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { logIn } from '../support/administrator.js'
+import { logIn } from '../support/sign-in.js'
 import { fill } from './book.js'
 import { compare, CONNECTIONS, start, startClearwake, throughput, type Call } from './measure.js'
 

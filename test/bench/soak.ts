@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { built } from '../support/built.js'
 import { freePort } from '../support/free-port.js'
-import { comesTrue } from '../support/patience.js'
+import { comesTrue } from '../support/wait-for.js'
 
 // Whether memory stays flat under load: npm run soak, for SOAK_MINUTES. Ends with 1 where it grows.
 

@@ -3,13 +3,13 @@ import axe from 'axe-core'
 import Database from 'better-sqlite3'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { ADMIN } from '../support/administrator.js'
+import { ADMIN } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
 import { awayFromMidnight } from '../support/midnight.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-book.js'
-import { becomes } from '../support/patience.js'
+import { becomes } from '../support/wait-for.js'
 
 await awayFromMidnight()
 

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
-import { checkLooks } from '../support/looks.js'
+import { checkLooks } from '../support/accessibility.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
 import { testRedis } from '../support/redis.js'
-import { comesTrue } from '../support/patience.js'
+import { comesTrue } from '../support/wait-for.js'
 
 const redis = await testRedis(t)
 await redis.start()

@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net'
 import type { BrowserContext, Page } from 'playwright-core'
 import t from 'tap'
 import { FUELS } from '../../src/calculator/emission-factors.js'
-import { linkSigner } from '../../src/qr-code/link-signature.js'
-import { prefillLinks } from '../../src/qr-code/prefill-link.js'
+import { createLinkSigner } from '../../src/qr-code/link-signature.js'
+import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
 import { launchBrowser, listen, PHONE, readPng } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
-import { becomes, comesTrue } from '../support/patience.js'
+import { becomes, comesTrue } from '../support/wait-for.js'
 
 const { url } = await startApp(t)
 const browser = await launchBrowser()
@@ -143,7 +143,7 @@ t.test('a link that cannot be used says why, and fills in nothing', async (t) =>
   t.teardown(() => context.close())
   const complaints = listen(context, url)
   const { url: good, data, sig } = await generate(TRIPS[0])
-  const links = prefillLinks(linkSigner([SECRET]), () => url)
+  const links = createPrefillLinks(createLinkSigner([SECRET]), () => url)
   const madeAt = (time: string) => links.create(TRIPS[0], TRIPS[0].vessel, new Date(time)).url
   const at = (query: string) => `${url}/calculator/fuel?${query}`
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
-import { becomes } from '../support/patience.js'
+import { becomes } from '../support/wait-for.js'
 
 const service = await startPortal(t, manyOrders(130))
 const empty = await startPortal(t, [])

@@ -1,11 +1,11 @@
 import axe from 'axe-core'
 import type { BrowserContext, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { ADMIN } from '../support/administrator.js'
+import { ADMIN } from '../support/sign-in.js'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
 import { newOrder } from '../support/order-book.js'
 import { COLLEAGUE, startReaders } from '../support/page-reader.js'
-import { becomes } from '../support/patience.js'
+import { becomes } from '../support/wait-for.js'
 
 const { url, ann } = await startReaders(t, { TIME_ZONE: 'Europe/Lisbon' })
 const browser = await launchBrowser()

@@ -1,12 +1,12 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { startStandIn } from '../../src/order-source/stand-in/stand-in.js'
+import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { postJson, startApp } from '../support/app.js'
 import { DESKTOP, launchBrowser, listen, PHONE, readPng } from '../support/browser.js'
 import { weigh } from '../support/page-weight.js'
 import { TRIPS } from '../support/trips.js'
-import { becomes } from '../support/patience.js'
+import { becomes } from '../support/wait-for.js'
 
 const { url } = await startApp(t)
 const browser = await launchBrowser()
@@ -103,7 +103,7 @@ t.test('everything can be reached by keyboard, in the order of the page', async 
 })
 
 t.test('a guest page costs at most 60 kB and 8 requests, prices of offsets included', async (t) => {
-  const source = await startStandIn({ token: 'a-token-for-tests' })
+  const source = await startFakeProvider({ token: 'a-token-for-tests' })
   t.teardown(() => source.close())
   const { url: offering } = await startApp(t, {
     ORDERSOURCE_BASE_URL: source.url,

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import type { BrowserContext, Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import t, { type Test } from 'tap'
-import { PORTFOLIOS } from '../../src/order-source/stand-in/stand-in-portfolios.js'
-import { minorUnitDigits } from '../../src/orders/minor-unit.js'
+import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
+import { getMinorUnitDigits } from '../../src/orders/minor-units.js'
 import { postJson, startApp } from '../support/app.js'
 import { launchBrowser, listen, PHONE } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
@@ -133,7 +133,7 @@ t.test(
       const decimals = / [^ ]*?10?[0-9,]*(?:\.(\d+))? /.exec(
         ` ${/[\d.,]+/.exec(text.slice(4))?.[0]} `,
       )
-      t.equal(decimals?.[1]?.length ?? 0, minorUnitDigits(known[index] ?? ''), text)
+      t.equal(decimals?.[1]?.length ?? 0, getMinorUnitDigits(known[index] ?? ''), text)
     }
   },
 )

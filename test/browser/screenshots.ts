@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../../src/app.js'
-import { bookPath } from '../../src/orders/book/order-book.js'
-import { seedDemoBook } from '../../src/orders/demo/seed-demo-book.js'
-import { projectRoot } from '../../src/project-root.js'
-import { linkSigner } from '../../src/qr-code/link-signature.js'
-import { prefillLinks } from '../../src/qr-code/prefill-link.js'
-import { ADMIN, ADMIN_ACCOUNTS } from '../support/administrator.js'
+import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { seedOrderStore } from '../../src/demo/seed-order-store.js'
+import { projectRoot } from '../../src/config/project-root.js'
+import { createLinkSigner } from '../../src/qr-code/link-signature.js'
+import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
+import { ADMIN, ADMIN_ACCOUNTS } from '../support/sign-in.js'
 import { DESKTOP, launchBrowser, PHONE } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
 
@@ -28,10 +28,10 @@ const app = await buildApp({
     SESSION_SECRET: 'a secret for pictures, of 32 bytes or more',
   },
 })
-seedDemoBook(bookPath(DATA_DIR))
+seedOrderStore(getOrderStorePath(DATA_DIR))
 await app.listen({ host: '127.0.0.1', port: 0 })
 const base = app.publicBaseUrl()
-const links = prefillLinks(linkSigner(app.config.sessionSecrets), app.publicBaseUrl)
+const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
 const [, trip] = TRIPS
 const { url } = links.create(trip, trip.vessel)
 

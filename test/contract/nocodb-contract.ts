@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openDatabase } from '../../src/orders/book/open-database.js'
-import { OUR_TITLES } from '../../src/orders/nocodb/columns.js'
-import { nocoDbClient } from '../../src/orders/nocodb/nocodb-client.js'
-import { ordersTable } from '../../src/orders/nocodb/orders-table.js'
-import { replica } from '../../src/orders/nocodb/replica.js'
-import { syncPasses } from '../../src/orders/nocodb/sync-pass.js'
+import { openDatabase } from '../../src/database/open-database.js'
+import { DEFAULT_TITLES } from '../../src/order-store/nocodb/columns.js'
+import { createNocoDbClient } from '../../src/order-store/nocodb/nocodb-client.js'
+import { createOrdersTable } from '../../src/order-store/nocodb/orders-table.js'
+import { openReplica } from '../../src/order-store/nocodb/replica.js'
+import { createSyncPasses } from '../../src/order-store/nocodb/sync-pass.js'
 import { built } from '../support/built.js'
-import { logIn } from '../support/administrator.js'
+import { logIn } from '../support/sign-in.js'
 import { apiContract } from '../support/api-contract.js'
 import { temporaryFolder } from '../support/app.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
@@ -188,7 +188,7 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
   /** A copy that is kept by hand, through a proxy. */
   async function copyByHand(t: Test, base: TestBase) {
     const proxy = await faultyProxy(t, nocoDb.url)
-    const client = nocoDbClient({
+    const client = createNocoDbClient({
       baseUrl: proxy.url,
       token: nocoDb.token,
       requestsPerSecond: 1_000,
@@ -198,9 +198,9 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
       db.close()
       await client.close()
     })
-    const copy = replica(db, OUR_TITLES)
-    const passes = syncPasses({
-      table: ordersTable(client, { ...base, titles: OUR_TITLES }),
+    const copy = openReplica(db, DEFAULT_TITLES)
+    const passes = createSyncPasses({
+      table: createOrdersTable(client, { ...base, titles: DEFAULT_TITLES }),
       replica: copy,
       onFaults: () => undefined,
       onProgress: () => undefined,

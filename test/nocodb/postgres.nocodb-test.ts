@@ -1,6 +1,6 @@
 import t from 'tap'
 import { nocoDbContract } from '../contract/nocodb-contract.js'
-import { ordersContract } from '../contract/orders-contract.js'
+import { ordersContract } from '../contract/order-store-contract.js'
 import { outageContract } from '../contract/outage-contract.js'
 import { startNocoDb } from '../support/nocodb.js'
 import { startPostgres } from '../support/postgres.js'

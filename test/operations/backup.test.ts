@@ -10,15 +10,18 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { bookPath, openOrderBook } from '../../src/orders/book/order-book.js'
-import { projectRoot } from '../../src/project-root.js'
+import {
+  getOrderStorePath,
+  openOrderDatabase,
+} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { projectRoot } from '../../src/config/project-root.js'
 import { built } from '../support/built.js'
-import { logIn } from '../support/administrator.js'
+import { logIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkBook } from '../support/book-check.js'
 import { fillBook, newOrder } from '../support/order-book.js'
 import { usualOrders } from '../support/orders.js'
-import { comesTrue } from '../support/patience.js'
+import { comesTrue } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
 
 const run = promisify(execFile)
@@ -32,7 +35,7 @@ const backUp = (dataDir: string, file: string, environment: NodeJS.ProcessEnv = 
 
 t.test('a copy made while the book is written to is whole, and has what was there', async (t) => {
   const dataDir = temporaryFolder(t)
-  const path = bookPath(dataDir)
+  const path = getOrderStorePath(dataDir)
   fillBook(path, 'UTC', [])
   const writer = spawn(process.execPath, [
     join(projectRoot, '.test', 'test', 'support', 'book-writer.js'),
@@ -53,7 +56,7 @@ t.test('a copy made while the book is written to is whole, and has what was ther
     t.equal(statSync(file).mode & 0o777, 0o600)
     t.same(readdirSync(join(file, '..')), ['copy.db'], 'and nothing beside it')
     t.doesNotThrow(() => checkBook(file))
-    const book = openOrderBook({ path: file, timeZone: 'UTC' })
+    const book = openOrderDatabase({ path: file, timeZone: 'UTC' })
     for (const [id = '', version] of acknowledged) {
       if ((book.get(id)?.version ?? 0) < Number(version)) t.fail(`version ${version} of ${id}`)
     }
@@ -66,14 +69,14 @@ t.test('nothing is overwritten, and what cannot be copied is told', async (t) =>
   const refuses = (file: string, stderr: RegExp, environment = {}) =>
     t.rejects(backUp(dataDir, file, environment), { code: 1, stdout: '', stderr })
   await refuses('copy.db', /^Nothing was copied: There is no order book .*orders\.db \(DATA_DIR\)/)
-  t.notOk(existsSync(bookPath(dataDir)), 'and none is made')
-  fillBook(bookPath(dataDir), 'UTC', usualOrders(10))
+  t.notOk(existsSync(getOrderStorePath(dataDir)), 'and none is made')
+  fillBook(getOrderStorePath(dataDir), 'UTC', usualOrders(10))
   writeFileSync(join(dataDir, 'kept'), 'kept')
   await refuses('kept', /^Nothing was copied: .*kept is there already: name a new file\.$/m)
   await refuses('orders.db', /orders\.db is there already/)
   await refuses('none/copy.db', /copy\.db cannot be opened \(ENOENT\)/)
   await refuses('', /^Usage/)
-  truncateSync(bookPath(dataDir), 20_000)
+  truncateSync(getOrderStorePath(dataDir), 20_000)
   await refuses('copy.db', /orders\.db is damaged/)
   t.same(
     readdirSync(dataDir).filter((name) => /copy|draft/.test(name)),
@@ -102,7 +105,7 @@ t.test('what was lost is back after a restore', async (t) => {
   t.equal(await first.ended, 0)
 
   const dataDir = temporaryFolder(t)
-  copyFileSync(file, bookPath(dataDir))
+  copyFileSync(file, getOrderStorePath(dataDir))
   const again = await startService(t, { DATA_DIR: dataDir })
   t.match(await call(again.url, 'GET', '/1'), {
     orderNumber: kept.orderNumber,

@@ -11,9 +11,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { bookPath } from '../../src/orders/book/order-book.js'
+import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { built } from '../support/built.js'
-import { logIn } from '../support/administrator.js'
+import { logIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { fillBook, newOrder } from '../support/order-book.js'
 import { usualOrders } from '../support/orders.js'
@@ -48,11 +48,11 @@ async function caller({ url }: Service) {
 /** A service with orders, of which some are in the journal only. */
 async function prepare(t: Test) {
   const dataDir = temporaryFolder(t)
-  fillBook(bookPath(dataDir), 'UTC', usualOrders(STORED))
+  fillBook(getOrderStorePath(dataDir), 'UTC', usualOrders(STORED))
   const service = await startService(t, { DATA_DIR: dataDir })
   const call = await caller(service)
   for (let i = 0; i < 3; i++) await call('POST', '/api/admin/orders', newOrder())
-  return { service, call, path: bookPath(dataDir) }
+  return { service, call, path: getOrderStorePath(dataDir) }
 }
 
 const DAMAGED =

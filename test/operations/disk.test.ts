@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { bookPath } from '../../src/orders/book/order-book.js'
-import { logIn } from '../support/administrator.js'
+import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { logIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkBook } from '../support/book-check.js'
 import { newOrder } from '../support/order-book.js'
-import { comesTrue } from '../support/patience.js'
+import { comesTrue } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
 
 const MEGABYTES = 6
@@ -69,5 +69,5 @@ t.test('a full disk loses nothing, is told, and is over when there is room', asy
   t.equal(await count(), entered + 1)
   service.kill('SIGTERM')
   t.equal(await ended, 0)
-  t.doesNotThrow(() => checkBook(bookPath(dataDir)))
+  t.doesNotThrow(() => checkBook(getOrderStorePath(dataDir)))
 })

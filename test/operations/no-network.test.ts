@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/project-root.js'
+import { projectRoot } from '../../src/config/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 
 /** A network of its own with nothing in it but loopback, for which root needs no more rights. */

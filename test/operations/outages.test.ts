@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import t, { type Test } from 'tap'
-import { startStandIn } from '../../src/order-source/stand-in/stand-in.js'
-import { COLUMN_FIELDS, COLUMNS } from '../../src/orders/nocodb/columns.js'
-import { logIn, postLogin, verify } from '../support/administrator.js'
+import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { COLUMN_FIELDS, COLUMNS } from '../../src/order-store/nocodb/columns.js'
+import { logIn, postLogin, verify } from '../support/sign-in.js'
 import { freePort } from '../support/free-port.js'
-import { comesTrue } from '../support/patience.js'
+import { comesTrue } from '../support/wait-for.js'
 import { pointAt, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
 import { testRedis } from '../support/redis.js'
 import { startService } from '../support/service.js'
@@ -27,7 +27,7 @@ function emptyTable(url: string): unknown {
 async function dependencies(t: Test) {
   const redis = await testRedis(t)
   const [sourcePort, nocoDbPort] = [await freePort(), await freePort()]
-  const source = () => startStandIn({ token: UPSTREAM_TOKEN, port: sourcePort })
+  const source = () => startFakeProvider({ token: UPSTREAM_TOKEN, port: sourcePort })
   let running: { source: Awaited<ReturnType<typeof source>>; nocoDb: Server } | null = null
 
   async function start(): Promise<void> {

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { bookPath } from '../../src/orders/book/order-book.js'
+import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { built } from '../support/built.js'
-import { ADMIN_ACCOUNTS, logIn, postLogin, verify } from '../support/administrator.js'
+import { ADMIN_ACCOUNTS, logIn, postLogin, verify } from '../support/sign-in.js'
 import { SECRET, temporaryFolder } from '../support/app.js'
 import { fillBook, newOrder } from '../support/order-book.js'
 import { usualOrders } from '../support/orders.js'
-import { comesTrue } from '../support/patience.js'
+import { comesTrue } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
 
 const run = (command: string, ...given: string[]): boolean => spawnSync(command, given).status === 0
@@ -45,7 +45,7 @@ async function failedStart(folder: string) {
 
 t.test('a book in a folder that may only be read ends the start with a sentence', async (t) => {
   const folder = temporaryFolder(t)
-  fillBook(bookPath(folder), 'UTC', usualOrders(10))
+  fillBook(getOrderStorePath(folder), 'UTC', usualOrders(10))
   const isMounted =
     run('mount', '--bind', folder, folder) && run('mount', '-o', 'remount,ro,bind', folder)
   t.teardown(() => spawnSync('umount', ['-l', folder]))

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { hashPasswordSync } from '../../src/plugins/password.js'
-import { ADMIN, ADMIN_ACCOUNTS, logIn, verify } from '../support/administrator.js'
+import { hashPasswordSync } from '../../src/accounts/password.js'
+import { ADMIN, ADMIN_ACCOUNTS, logIn, verify } from '../support/sign-in.js'
 import { postJson, startApp, temporaryFolder } from '../support/app.js'
 import { TRIPS } from '../support/trips.js'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { projectRoot } from '../../src/project-root.js'
+import { projectRoot } from '../../src/config/project-root.js'
 import type { Load } from '../support/load.js'
 import { startService } from '../support/service.js'
 

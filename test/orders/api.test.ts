@@ -1,7 +1,7 @@
 import t from 'tap'
-import { bookPath } from '../../src/orders/book/order-book.js'
+import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
-import { ordersContract } from '../contract/orders-contract.js'
+import { ordersContract } from '../contract/order-store-contract.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkBook } from '../support/book-check.js'
 import { startOrderApi } from '../support/order-api.js'
@@ -15,7 +15,7 @@ const byField = ({ errors }: { errors: { path: string; message: string }[] }) =>
 
 ordersContract(t, {
   empty: async (t) => ({ DATA_DIR: temporaryFolder(t) }),
-  check: ({ DATA_DIR = '' }) => checkBook(bookPath(DATA_DIR)),
+  check: ({ DATA_DIR = '' }) => checkBook(getOrderStorePath(DATA_DIR)),
 })
 
 t.test(
@@ -161,7 +161,7 @@ t.test('while the book cannot be written to, a change is 503 and reading goes on
   const { call, log } = await startOrderApi(t, { DATA_DIR })
   await call('POST', ORDERS, newOrder())
   const { default: Database } = await import('better-sqlite3')
-  const other = new Database(bookPath(DATA_DIR))
+  const other = new Database(getOrderStorePath(DATA_DIR))
   other.exec('BEGIN IMMEDIATE')
   const refused = await call('PATCH', `${ORDERS}/1`, { notes: 'x' })
   t.equal(refused.status, 503)
@@ -220,7 +220,7 @@ t.test(
     t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 200)
     t.equal((await call('GET', '/readyz')).status, 200)
     t.equal((await other.call('GET', day)).status, 503, 'and the other one waits in its turn')
-    checkBook(bookPath(DATA_DIR))
+    checkBook(getOrderStorePath(DATA_DIR))
   },
 )
 

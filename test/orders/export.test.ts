@@ -9,25 +9,25 @@ import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { dayCalendar } from '../../src/orders/book/day-calendar.js'
-import { openForReading } from '../../src/orders/book/open-database.js'
-import { orderFinder } from '../../src/orders/book/order-finder.js'
-import { CHUNK_BYTES } from '../../src/orders/export/chunk-sender.js'
+import { createDayCalendar } from '../../src/orders/day-calendar.js'
+import { openReadOnly } from '../../src/database/open-database.js'
+import { createOrderFinder } from '../../src/order-store/sqlite/find-orders.js'
+import { CHUNK_BYTES } from '../../src/orders/export/chunked-writer.js'
 import type { ExportRequest } from '../../src/orders/export/export-request.js'
-import { exportThread } from '../../src/orders/export/export-thread.js'
+import { startExportWorker } from '../../src/orders/export/export-client.js'
 import { writeWorkbook } from '../../src/orders/export/excel-workbook.js'
-import { orderExports } from '../../src/orders/export/order-exports.js'
-import { protectedText, unprotectedText } from '../../src/orders/formula-text.js'
+import { createOrderExports } from '../../src/orders/export/order-exports.js'
+import { escapeFormula, unescapeFormula } from '../../src/orders/formula-escaping.js'
 import type { OrderFilters, OrderSort } from '../../src/orders/order-filters.js'
 import { Order } from '../../src/orders/order.js'
-import { projectRoot } from '../../src/project-root.js'
+import { projectRoot } from '../../src/config/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 import { startExportApp } from '../support/export-app.js'
 import { awayFromMidnight } from '../support/midnight.js'
 import { fillBook } from '../support/order-book.js'
 import { order, orderText, randomOrders, usualOrders } from '../support/orders.js'
 import { readCsv, readWorkbook } from '../support/spreadsheet.js'
-import { comesTrue } from '../support/patience.js'
+import { comesTrue } from '../support/wait-for.js'
 
 const run = promisify(execFile)
 
@@ -50,8 +50,8 @@ const byId = new Map(random.orders.map((one) => [one.id, one]))
 
 /** The orders that the list shows, in its order. */
 function listed(filters: OrderFilters = {}, sort: OrderSort = '-placedAt'): Order[] {
-  const db = openForReading(random.path)
-  const { ids } = orderFinder(db, dayCalendar(TIME_ZONE)).find(filters, {
+  const db = openReadOnly(random.path)
+  const { ids } = createOrderFinder(db, createDayCalendar(TIME_ZONE)).find(filters, {
     sort,
     offset: 0,
     limit: random.orders.length,
@@ -103,16 +103,16 @@ t.test('a text that was protected from running as a formula comes back as it was
   )
   fc.assert(
     fc.property(anyText, (text) => {
-      const safe = protectedText(text)
-      return unprotectedText(safe) === text && !/^\s*[=+\-@＝＋－＠]|^[\t\r\n]/.test(safe)
+      const safe = escapeFormula(text)
+      return unescapeFormula(safe) === text && !/^\s*[=+\-@＝＋－＠]|^[\t\r\n]/.test(safe)
     }),
     { numRuns: 5_000 },
   )
-  t.equal(protectedText('=1'), "'=1")
-  t.equal(protectedText("'=1"), "''=1")
-  t.equal(protectedText("O'Hara"), "O'Hara")
-  t.equal(protectedText("'tis"), "'tis")
-  t.equal(protectedText('a=b'), 'a=b')
+  t.equal(escapeFormula('=1'), "'=1")
+  t.equal(escapeFormula("'=1"), "''=1")
+  t.equal(escapeFormula("O'Hara"), "O'Hara")
+  t.equal(escapeFormula("'tis"), "'tis")
+  t.equal(escapeFormula('a=b'), 'a=b')
 })
 
 // CSV
@@ -125,7 +125,7 @@ t.test('the CSV holds exactly the listed orders, as another program reads it', a
   const [header, ...rows] = await readCsv(t, bytes)
   t.same(header, FIELDS)
   t.equal(rows.length, random.orders.length)
-  const read = rows.map((row) => row.map(unprotectedText))
+  const read = rows.map((row) => row.map(unescapeFormula))
   const expected = listed().map((one) =>
     FIELDS.map((field) => {
       const value = one[field]
@@ -370,7 +370,7 @@ t.test('an export is of one moment, whatever is written meanwhile', async (t) =>
   const path = join(temporaryFolder(t), 'orders.db')
   const count = 5_000
   fillBook(path, 'UTC', usualOrders(count))
-  const file = exportThread({ path, timeZone: 'UTC', ...all('csv'), sort: 'orderNumber' })
+  const file = startExportWorker({ path, timeZone: 'UTC', ...all('csv'), sort: 'orderNumber' })
   await once(file, 'readable')
   const db = new Database(path)
   db.exec("UPDATE orders SET customer_name = 'changed meanwhile'")
@@ -448,7 +448,7 @@ t.test('the export is documented', async (t) => {
 
 for (const format of ['csv', 'xlsx'] as const) {
   t.test(`${format}: a slow reader holds the thread back`, async (t) => {
-    const file = exportThread({ path: many, timeZone: 'UTC', ...all(format) })
+    const file = startExportWorker({ path: many, timeZone: 'UTC', ...all(format) })
     await once(file, 'readable')
     await sleep(400)
     t.ok(file.readableLength <= 2 * CHUNK_BYTES, 'nothing piles up here')
@@ -459,7 +459,7 @@ for (const format of ['csv', 'xlsx'] as const) {
   })
 
   t.test(`${format}: a reader that goes takes thread and connection along`, async (t) => {
-    const exports = orderExports({ path: some, timeZone: 'UTC' })
+    const exports = createOrderExports({ path: some, timeZone: 'UTC' })
     for (const moment of ['at once', 'in the middle', 'at the end']) {
       const leaving = new AbortController()
       const started = exports.start(all(format), leaving.signal)
@@ -487,7 +487,7 @@ async function nextChunk(file: Readable): Promise<Buffer> {
 }
 
 t.test('a reader that takes nothing for long is left', async (t) => {
-  const file = exportThread({ path: many, timeZone: 'UTC', ...all('csv') }, 200)
+  const file = startExportWorker({ path: many, timeZone: 'UTC', ...all('csv') }, 200)
   await once(file, 'readable')
   const [error] = (await once(file, 'error')) as [Error]
   t.match(error.message, /nobody reads/)
@@ -549,7 +549,7 @@ t.test('a third export waits until there is room', async (t) => {
 })
 
 t.test('who leaves while he waits takes no room', async (t) => {
-  const exports = orderExports({ path: some, timeZone: 'UTC' })
+  const exports = createOrderExports({ path: some, timeZone: 'UTC' })
   const first = [
     await exports.start(all('csv'), staying()),
     await exports.start(all('csv'), staying()),
@@ -569,7 +569,7 @@ t.test('who leaves while he waits takes no room', async (t) => {
 })
 
 t.test('what is wrong when its turn comes is thrown, and takes no room', async (t) => {
-  const exports = orderExports({ path: some, timeZone: 'UTC' })
+  const exports = createOrderExports({ path: some, timeZone: 'UTC' })
   const onTurn = () => {
     throw new Error('the book has gone')
   }
@@ -578,7 +578,7 @@ t.test('what is wrong when its turn comes is thrown, and takes no room', async (
 })
 
 t.test('however many are asked for at once, two are under way', async (t) => {
-  const exports = orderExports({ path: random.path, timeZone: 'UTC' })
+  const exports = createOrderExports({ path: random.path, timeZone: 'UTC' })
   const most: number[] = []
   const texts = [1, 2, 3, 4].map(async () => {
     const file = await exports.start(all('csv'), staying())
@@ -674,7 +674,7 @@ t.test('a failure after the first byte cuts the connection', async (t) => {
     t.equal(response.status, 200)
     await t.rejects(response.arrayBuffer(), `${format}: nobody takes it for whole`)
   }
-  const exports = orderExports({ path, timeZone: 'UTC' })
+  const exports = createOrderExports({ path, timeZone: 'UTC' })
   await t.rejects(
     exports.start({ ...all('csv'), sort: '-orderNumber' }, staying()),
     /unknown code: 99/,
@@ -697,7 +697,7 @@ t.test('a stop lets short exports finish, and ends those that nobody reads', asy
 })
 
 t.test('an export that has not begun when the service stops is asked to come back', async (t) => {
-  const exports = orderExports({ path: some, timeZone: 'UTC' })
+  const exports = createOrderExports({ path: some, timeZone: 'UTC' })
   const started = exports.start(all('csv'), staying())
   await Promise.all([exports.end(), t.rejects(started, { name: 'Problem', statusCode: 503 })])
 })

@@ -10,25 +10,28 @@ import { gzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { importProgress } from '../../src/commands/import-progress.js'
-import { openDatabase } from '../../src/orders/book/open-database.js'
-import { openOrderBook, type OrderBook } from '../../src/orders/book/order-book.js'
-import { READ_NAMES, rowOf, type ReadRow } from '../../src/orders/book/order-row.js'
+import { createProgressBar } from '../../src/commands/import-progress.js'
+import { openDatabase } from '../../src/database/open-database.js'
+import {
+  openOrderDatabase,
+  type OrderDatabase,
+} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { READ_NAMES, toOrderRow, type ReadRow } from '../../src/order-store/sqlite/order-row.js'
 import { writeCsv } from '../../src/orders/export/csv-file.js'
 import { writeWorkbook } from '../../src/orders/export/excel-workbook.js'
-import { faultText } from '../../src/orders/import/faults.js'
+import { formatImportError } from '../../src/orders/import/import-errors.js'
 import { importOrders } from '../../src/orders/import/import-orders.js'
-import { importedOrder } from '../../src/orders/import/imported-order.js'
+import { toImportedOrder } from '../../src/orders/import/imported-order.js'
 import type { Order } from '../../src/orders/order.js'
 import {
-  cancelledOrder,
-  changedOrder,
-  firstVersion,
-  momentFaults,
-} from '../../src/orders/order-changes.js'
+  cancelOrder,
+  applyChanges,
+  createFirstVersion,
+  findTimestampErrors,
+} from '../../src/orders/apply-changes.js'
 import { HIGHEST_IMPORTED_ID } from '../../src/orders/order-id.js'
 import { isOrderNumber } from '../../src/orders/order-number.js'
-import { movesFrom, ORDER_STATUSES } from '../../src/orders/order-status.js'
+import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { built } from '../support/built.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkBook } from '../support/book-check.js'
@@ -85,8 +88,8 @@ function checkedBook(t: Test, path: string): number {
 
 const bookIn = (folder: string): string => join(folder, 'data', 'orders.db')
 
-function openBook(t: Test, folder: string, timeZone = 'UTC'): OrderBook {
-  const book = openOrderBook({ path: bookIn(folder), timeZone })
+function openBook(t: Test, folder: string, timeZone = 'UTC'): OrderDatabase {
+  const book = openOrderDatabase({ path: bookIn(folder), timeZone })
   t.teardown(() => book.close())
   return book
 }
@@ -379,7 +382,7 @@ t.test('an order that the book has already is a fault although all else is well'
   const csv = `id,${HEADER}\n5,${LINE}\n6,${LINE}\n`
   t.ok((await importHere(folder, csv)).ok)
   const again = await importHere(folder, csv)
-  t.strictSame(again.ok ? [] : again.faults.first().map(faultText), [
+  t.strictSame(again.ok ? [] : again.faults.first().map(formatImportError), [
     'line 2, id: belongs to order 5 (CW-000001) in the book already',
     'line 3, id: belongs to order 6 (CW-000002) in the book already',
   ])
@@ -395,7 +398,7 @@ async function faultsIn(t: Test, csv: string | Buffer): Promise<string[]> {
   const folder = temporaryFolder(t)
   const outcome = await importHere(folder, csv)
   t.equal(checkedBook(t, bookIn(folder)), 0)
-  return outcome.ok ? [] : outcome.faults.first().map(faultText)
+  return outcome.ok ? [] : outcome.faults.first().map(formatImportError)
 }
 
 t.test('what is wrong with a header is told, and with the lines below it', async (t) => {
@@ -560,22 +563,22 @@ t.test('moments to which no moves of an order lead are refused', async (t) => {
   function reach(one: Order): void {
     if (reached.has(stateOf(one))) return
     reached.add(stateOf(one))
-    reach(cancelledOrder(one, at).order)
-    for (const status of movesFrom(one.status)) {
-      if (status !== 'cancelled') reach(changedOrder(one, { status }, at).order)
+    reach(cancelOrder(one, at).order)
+    for (const status of getTransitions(one.status)) {
+      if (status !== 'cancelled') reach(applyChanges(one, { status }, at).order)
     }
   }
   for (const status of ORDER_STATUSES) {
     if (status === 'cancelled') continue
-    reach({ id: '1', orderNumber: 'W-1', ...firstVersion({ ...newOrder(), status }, at) })
+    reach({ id: '1', orderNumber: 'W-1', ...createFirstVersion({ ...newOrder(), status }, at) })
   }
   const now = Date.parse(at)
   for (const status of ORDER_STATUSES) {
     for (const fulfilledAt of [null, at]) {
       for (const cancelledAt of [null, at]) {
         const given = { ...newOrder(), status, fulfilledAt, cancelledAt }
-        const state = stateOf(importedOrder(given, at))
-        t.equal(momentFaults(given, now).length === 0, reached.has(state), state)
+        const state = stateOf(toImportedOrder(given, at))
+        t.equal(findTimestampErrors(given, now).length === 0, reached.has(state), state)
       }
     }
   }
@@ -708,8 +711,8 @@ async function thereAndBack(t: Test, bytes: Buffer, piece: number, ids: string[]
   const db = openDatabase(bookIn(folder))
   const outcome = await importOrders(db, Readable.from(parts), SILENT)
   db.close()
-  assert.deepEqual(outcome.ok ? [] : outcome.faults.first().map(faultText), [])
-  const book = openOrderBook({ path: bookIn(folder), timeZone: 'UTC' })
+  assert.deepEqual(outcome.ok ? [] : outcome.faults.first().map(formatImportError), [])
+  const book = openOrderDatabase({ path: bookIn(folder), timeZone: 'UTC' })
   const found = ids.map((id) => book.get(id))
   await book.close()
   return found
@@ -741,7 +744,7 @@ t.test('what the export itself writes comes back the same', async (t) => {
   const wanted = randomOrders(300).map(inCurrency)
   const file = new PassThrough()
   const rows = wanted.map((order) => {
-    const row = rowOf(order, 'someone')
+    const row = toOrderRow(order, 'someone')
     return READ_NAMES.map((name) => row[name]) as unknown as ReadRow
   })
   const [bytes] = await Promise.all([buffer(file), writeCsv(rows, file)])
@@ -808,14 +811,14 @@ t.test('a service writes while the file is being read, and what it enters counts
   const db = openDatabase(bookIn(folder))
   const outcome = await importOrders(db, file(), SILENT)
   db.close()
-  t.strictSame(outcome.ok ? [] : outcome.faults.first().map(faultText), [
+  t.strictSame(outcome.ok ? [] : outcome.faults.first().map(formatImportError), [
     'line 2002, id: belongs to order 2 (CW-000002) in the book already',
   ])
   t.equal(checkedBook(t, bookIn(folder)), 2)
 })
 
 /** Enters an order; an import on a slow machine may outlast the patience of one attempt. */
-async function enteredAtLast(book: OrderBook) {
+async function enteredAtLast(book: OrderDatabase) {
   for (;;) {
     try {
       return await book.create(newOrder(), 'ann@example.com')
@@ -860,17 +863,17 @@ t.test('a service on the same book reads on meanwhile, and writes after it', asy
 t.test('a terminal shows a bar, a log has lines', (t) => {
   let shown = ''
   const screen = (isTTY: boolean) => ({ isTTY, write: (text: string) => (shown += text) })
-  const bar = importProgress(screen(true), 1_000)
+  const bar = createProgressBar(screen(true), 1_000)
   bar.onRead(500, 1_234)
   t.equal(shown, `\rReading: ${'█'.repeat(15)}${'░'.repeat(15)} 50 %, 1,234 orders\x1b[K`)
   bar.onPhase('adding up')
   bar.clear()
   t.ok(shown.endsWith('\rEntering: adding up …\x1b[K\r\x1b[K'))
   shown = ''
-  importProgress(screen(true), null).onRead(500, 1)
+  createProgressBar(screen(true), null).onRead(500, 1)
   t.equal(shown, '\rReading: 1 order\x1b[K')
   shown = ''
-  const lines = importProgress(screen(false), 1_000)
+  const lines = createProgressBar(screen(false), 1_000)
   for (const bytes of [50, 150, 180, 490, 1_000]) lines.onRead(bytes, bytes)
   t.equal(shown, 'Read 10 %, 150 orders\nRead 40 %, 490 orders\nRead 100 %, 1,000 orders\n')
   t.end()

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { minorUnitDigits } from '../../src/orders/minor-unit.js'
-import { figures } from '../../src/orders/pages/figures.js'
-import { amountText, readAmount } from '../../src/orders/pages/money-text.js'
-import { projectRoot } from '../../src/project-root.js'
+import { getMinorUnitDigits } from '../../src/orders/minor-units.js'
+import { createFormatters } from '../../src/portal/formatters.js'
+import { formatAmountInput, parseAmount } from '../../src/portal/orders/money-input.js'
+import { projectRoot } from '../../src/config/project-root.js'
 import { CURRENCIES } from '../../src/validation/formats.js'
 import { newOrder } from '../support/order-book.js'
 import { startReaders } from '../support/page-reader.js'
@@ -17,10 +17,10 @@ const ISO_4217: Record<string, number> = {
 }
 
 t.test('every currency has the minor unit that ISO 4217 gives it', (t) => {
-  const found = [...CURRENCIES].filter((code) => minorUnitDigits(code) !== 2)
+  const found = [...CURRENCIES].filter((code) => getMinorUnitDigits(code) !== 2)
   t.strictSame(found.toSorted(), Object.keys(ISO_4217).toSorted())
-  for (const code of found) t.equal(minorUnitDigits(code), ISO_4217[code], code)
-  t.strictSame(['CLF', 'UYW', 'UYI'].map(minorUnitDigits), [4, 4, 0])
+  for (const code of found) t.equal(getMinorUnitDigits(code), ISO_4217[code], code)
+  t.strictSame(['CLF', 'UYW', 'UYI'].map(getMinorUnitDigits), [4, 4, 0])
   t.end()
 })
 
@@ -30,13 +30,13 @@ t.test('browsers count minor units as the service does', (t) => {
     ([, digits, codes = '']) => codes.split(' ').map((code) => [code, Number(digits)] as const),
   )
   const theirs = new Map(written)
-  for (const code of CURRENCIES) t.equal(theirs.get(code) ?? 2, minorUnitDigits(code), code)
+  for (const code of CURRENCIES) t.equal(theirs.get(code) ?? 2, getMinorUnitDigits(code), code)
   t.equal(theirs.get('JPY'), 0, 'they were found')
   t.end()
 })
 
 t.test('money is written and read with the decimals of its currency', (t) => {
-  const words = figures('en-GB', 'UTC')
+  const words = createFormatters('en-GB', 'UTC')
   const cases: [currency: string, minor: number, seen: RegExp, typed: string][] = [
     ['EUR', 123_450, /^€1,234\.50$/, '1234.50'],
     ['HUF', 123_450, /1,234\.50$/, '1234.50'],
@@ -47,17 +47,17 @@ t.test('money is written and read with the decimals of its currency', (t) => {
   ]
   for (const [currency, minor, seen, typed] of cases) {
     t.match(words.money(minor, currency), seen, currency)
-    t.equal(amountText(minor, currency), typed)
-    t.same(readAmount(typed, currency), { ok: true, value: minor })
+    t.equal(formatAmountInput(minor, currency), typed)
+    t.same(parseAmount(typed, currency), { ok: true, value: minor })
   }
-  t.match(readAmount('1.234567', 'HUF'), { message: 'must have at most 2 decimals in HUF' })
+  t.match(parseAmount('1.234567', 'HUF'), { message: 'must have at most 2 decimals in HUF' })
   const proposals = { EUR: '1234 or 1.23', JPY: '1234 or 1', KWD: '1234 or 1.2340' }
   for (const [currency, proposed] of Object.entries(proposals)) {
     const message = `could be read in two ways: write ${proposed}`
-    t.same(readAmount('1.234', currency), { ok: false, message }, currency)
-    for (const text of proposed.split(' or ')) t.ok(readAmount(text, currency).ok, text)
+    t.same(parseAmount('1.234', currency), { ok: false, message }, currency)
+    for (const text of proposed.split(' or ')) t.ok(parseAmount(text, currency).ok, text)
   }
-  t.match(readAmount('1.5', 'UGX'), { message: 'must be a whole number: UGX has no decimals' })
+  t.match(parseAmount('1.5', 'UGX'), { message: 'must be a whole number: UGX has no decimals' })
   t.end()
 })
 

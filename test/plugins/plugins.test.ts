@@ -9,15 +9,15 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Ajv, type AnySchema } from 'ajv'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../src/app.js'
-import { startStandIn } from '../../src/order-source/stand-in/stand-in.js'
-import { ConfigError } from '../../src/plugins/config.js'
+import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { ConfigError } from '../../src/config/config.js'
 import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { USUAL } from '../support/calculations.js'
-import { ADMIN_ACCOUNTS, logIn } from '../support/administrator.js'
+import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
 import { rawGet, rawRequest } from '../support/raw-http.js'
 import { pointAt } from '../support/recording-upstream.js'
 import { routeTable } from '../support/route-table.js'
-import { comesTrue } from '../support/patience.js'
+import { comesTrue } from '../support/wait-for.js'
 
 const run = promisify(execFile)
 
@@ -928,7 +928,7 @@ t.test('the OpenAPI document is one, and lists every address of the API', async 
 })
 
 t.test('the document’s schemas take its examples and the service’s answers', async (t) => {
-  const standIn = await startStandIn({ token: 'token-of-the-tests' })
+  const standIn = await startFakeProvider({ token: 'token-of-the-tests' })
   t.teardown(() => standIn.close())
   const { url } = await startApp(t, {
     ADMIN_ACCOUNTS,

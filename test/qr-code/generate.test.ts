@@ -1,13 +1,13 @@
 import { PNG } from 'pngjs'
 import t from 'tap'
-import { ADMIN_ACCOUNTS, cookieHeader, postLogin } from '../support/administrator.js'
+import { ADMIN_ACCOUNTS, cookieHeader, postLogin } from '../support/sign-in.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
 import { REAL_VESSELS, USUAL } from '../support/calculations.js'
 import { awayFromMidnight } from '../support/midnight.js'
-import { comesTrue } from '../support/patience.js'
+import { comesTrue } from '../support/wait-for.js'
 import { drawSvg, readQrCode, toGray, type GrayPicture } from '../support/zbar.js'
-import { linkSigner } from '../../src/qr-code/link-signature.js'
-import { prefillLinks } from '../../src/qr-code/prefill-link.js'
+import { createLinkSigner } from '../../src/qr-code/link-signature.js'
+import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 
 interface QrCodeAnswer {
   calculatorType: 'fuel' | 'distance' | 'custom'
@@ -70,7 +70,7 @@ function marginsOf({ width, pixels }: GrayPicture): number[] {
   ]
 }
 
-const links = prefillLinks(linkSigner([SECRET]), () => url)
+const links = createPrefillLinks(createLinkSigner([SECRET]), () => url)
 const vesselIn = ({ calculatorType, data, sig }: QrCodeAnswer) => {
   const read = links.read(calculatorType, { data, sig })
   return read.ok ? read.prefill.vessel : null

@@ -4,16 +4,16 @@ import { connect } from 'node:net'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import t from 'tap'
 import { buildApp } from '../../src/app.js'
-import { linkSigner } from '../../src/qr-code/link-signature.js'
-import { prefillLinks } from '../../src/qr-code/prefill-link.js'
+import { createLinkSigner } from '../../src/qr-code/link-signature.js'
+import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { USUAL } from '../support/calculations.js'
 import { rawGet } from '../support/raw-http.js'
-import { comesTrue } from '../support/patience.js'
+import { comesTrue } from '../support/wait-for.js'
 
 const { url, log } = await startApp(t)
-const signer = linkSigner([SECRET])
-const links = prefillLinks(signer, () => url)
+const signer = createLinkSigner([SECRET])
+const links = createPrefillLinks(signer, () => url)
 
 const EVER_GIVEN = { name: 'Ever Given', imoNumber: '9811000' }
 const DAY = 24 * 60 * 60 * 1000

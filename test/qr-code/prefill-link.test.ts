@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Calculation, CalculatorType } from '../../src/calculator/calculator-data.js'
-import { linkSigner } from '../../src/qr-code/link-signature.js'
+import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { decodePrefillData, encodePrefillData } from '../../src/qr-code/prefill-data.js'
-import { prefillLinks, type LinkReading } from '../../src/qr-code/prefill-link.js'
-import { qrMatrix } from '../../src/qr-code/qr-image.js'
+import { createPrefillLinks, type LinkResult } from '../../src/qr-code/prefill-link.js'
+import { createQrMatrix } from '../../src/qr-code/qr-image.js'
 import { SECRET } from '../support/app.js'
 import { calculation, REAL_VESSELS, USUAL, vessel } from '../support/calculations.js'
 
 const HOST = 'https://carbon.example.com'
-const signer = linkSigner([SECRET])
-const links = prefillLinks(signer, () => HOST)
+const signer = createLinkSigner([SECRET])
+const links = createPrefillLinks(signer, () => HOST)
 const EVER_GIVEN = { name: 'Ever Given', imoNumber: '9811000' }
 
 const DAY = 24 * 60 * 60 * 1000
@@ -20,7 +20,7 @@ const at = (milliseconds: number) => new Date(NOW.getTime() + milliseconds)
 const TYPES = ['fuel', 'distance', 'custom'] as const
 
 /** What reading came to, in a word. */
-const outcome = (read: LinkReading): string => (read.ok ? 'ok' : read.fault.reason)
+const outcome = (read: LinkResult): string => (read.ok ? 'ok' : read.fault.reason)
 
 const same = (a: object, b: object): boolean => {
   const entries = (value: object) =>
@@ -162,7 +162,7 @@ t.test('a code printed by the first release still opens', async (t) => {
     })
     if (decoded.ok) t.equal(encodePrefillData(decoded.prefill), data)
   }
-  const signature = linkSigner(['the secret of the first release, 32 bytes']).sign(
+  const signature = createLinkSigner(['the secret of the first release, 32 bytes']).sign(
     'fuel',
     printed.fuel,
   )
@@ -216,8 +216,8 @@ t.test('edited values with the old signature are told as edited', async (t) => {
 })
 
 t.test('a signature of another secret is none of ours', async (t) => {
-  const stranger = prefillLinks(
-    linkSigner(['another secret, also of more than 32 bytes']),
+  const stranger = createPrefillLinks(
+    createLinkSigner(['another secret, also of more than 32 bytes']),
     () => HOST,
   )
   t.equal(outcome(links.read('fuel', stranger.create(USUAL.fuel, EVER_GIVEN, NOW), NOW)), 'edited')
@@ -250,9 +250,9 @@ t.test(
 
 t.test('old codes live on while the secret is changed', async (t) => {
   const fresh = 'a fresh secret, of more than 32 bytes too'
-  const before = prefillLinks(linkSigner([SECRET]), () => HOST)
-  const during = prefillLinks(linkSigner([fresh, SECRET]), () => HOST)
-  const after = prefillLinks(linkSigner([fresh]), () => HOST)
+  const before = createPrefillLinks(createLinkSigner([SECRET]), () => HOST)
+  const during = createPrefillLinks(createLinkSigner([fresh, SECRET]), () => HOST)
+  const after = createPrefillLinks(createLinkSigner([fresh]), () => HOST)
   const old = before.create(USUAL.fuel, EVER_GIVEN, NOW)
   const recent = during.create(USUAL.fuel, EVER_GIVEN, NOW)
   t.equal(outcome(during.read('fuel', old, NOW)), 'ok')
@@ -364,7 +364,7 @@ t.test('a usual trip fits a code that phones read with ease', async (t) => {
     for (const ship of REAL_VESSELS) {
       const { url } = links.create(USUAL[type], ship, NOW)
       t.ok(url.length <= 213, `${type} for ${ship.name}: ${url.length} bytes`)
-      t.ok(qrMatrix(url, 'M').version <= 10, `${type} for ${ship.name}`)
+      t.ok(createQrMatrix(url, 'M').version <= 10, `${type} for ${ship.name}`)
     }
   }
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import Database from 'better-sqlite3'
-import { dayCalendar } from '../../src/orders/book/day-calendar.js'
-import { rebuildRollUps } from '../../src/orders/book/roll-ups.js'
+import { createDayCalendar } from '../../src/orders/day-calendar.js'
+import { rebuildAggregates } from '../../src/order-store/sqlite/aggregates.js'
 
 /** Whether an entry of the history has a change of a field, as a condition on that change says. */
 const hasChange = (condition: string): string =>
@@ -39,7 +39,7 @@ export function checkBook(path: string): void {
   const timeZone = pluck("SELECT value FROM settings WHERE name = 'time_zone'") as string
   const kept = { sums: db.prepare(ROLL_UPS.sums).all(), counts: db.prepare(ROLL_UPS.counts).all() }
   db.exec('BEGIN')
-  rebuildRollUps(db, dayCalendar(timeZone))
+  rebuildAggregates(db, createDayCalendar(timeZone))
   assert.deepEqual(kept.sums, db.prepare(ROLL_UPS.sums).all())
   assert.deepEqual(kept.counts, db.prepare(ROLL_UPS.counts).all())
   db.exec('ROLLBACK')

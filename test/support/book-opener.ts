@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openOrderBook } from '../../src/orders/book/order-book.js'
+import { openOrderDatabase } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { newOrder } from './order-book.js'
 
 /* A process that opens the order books whose paths it is sent, writes an order to each, and says how that went. */
@@ -7,7 +7,7 @@ let last = Promise.resolve()
 
 async function open(path: string): Promise<void> {
   await sleep(Math.random() * 10)
-  const book = openOrderBook({ path, timeZone: 'UTC' })
+  const book = openOrderDatabase({ path, timeZone: 'UTC' })
   await book.create(newOrder(), 'an opener')
   await book.close()
 }

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
-import { openOrderBook } from '../../src/orders/book/order-book.js'
-import { movesFrom } from '../../src/orders/order-status.js'
+import { openOrderDatabase } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getTransitions } from '../../src/orders/order-status.js'
 import { newOrder } from './order-book.js'
 
 /*
@@ -8,7 +8,7 @@ import { newOrder } from './order-book.js'
  * has been acknowledged to it: `id version`, a line for each write.
  */
 const [path = '', timeZone = 'UTC'] = process.argv.slice(2)
-const book = openOrderBook({ path, timeZone })
+const book = openOrderDatabase({ path, timeZone })
 const context = { by: 'a writer', ifVersions: null }
 const ids: string[] = []
 const random = (below: number) => Math.floor(Math.random() * below)
@@ -28,7 +28,8 @@ for (;;) {
     writeSync(1, `${created.order.id} ${created.order.version}\n`)
   } else {
     const order = book.get(id)
-    const moves = order === null ? [] : movesFrom(order.status).filter((to) => to !== 'cancelled')
+    const moves =
+      order === null ? [] : getTransitions(order.status).filter((to) => to !== 'cancelled')
     const status = moves[random(moves.length)]
     const changed =
       random(4) === 0

@@ -12,7 +12,7 @@ import {
 import { FUEL_TYPES } from '../../src/calculator/emission-factors.js'
 import { parseImoNumber } from '../../src/calculator/imo-number.js'
 import type { Vessel } from '../../src/calculator/vessel.js'
-import { implausibilities } from '../../src/calculator/plausible-trip.js'
+import { findImplausibleValues } from '../../src/calculator/trip-plausibility.js'
 
 /** A value above zero up to a bound, of any magnitude that people have a use for. */
 const positive = (maximum: number) =>
@@ -65,7 +65,7 @@ export const distanceData: fc.Arbitrary<DistanceData> = fc
       ? trip
       : { ...trip, generatorHours },
   )
-  .filter((trip) => implausibilities(trip).length === 0)
+  .filter((trip) => findImplausibleValues(trip).length === 0)
 
 const SCRIPTS = [
   'Ever Given',

@@ -2,21 +2,21 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import { validators } from '../../src/orders/vocabulary.js'
+import { validators } from '../../src/orders/validators.js'
 import exportRoutes from '../../src/orders/export/routes.js'
-import { ordersSender } from '../../src/orders/export/send-orders.js'
+import { createOrderStream } from '../../src/orders/export/stream-orders.js'
 import apiDocs from '../../src/plugins/api-docs.js'
 import assets from '../../src/plugins/assets.js'
 import compression from '../../src/plugins/compression.js'
-import config from '../../src/plugins/config.js'
-import errors from '../../src/plugins/errors.js'
-import gracefulClose from '../../src/plugins/graceful-close.js'
-import hypermedia from '../../src/plugins/hypermedia.js'
+import config from '../../src/config/config.js'
+import errors from '../../src/plugins/error-handler.js'
+import gracefulClose from '../../src/plugins/graceful-shutdown.js'
+import hypermedia from '../../src/plugins/htmx.js'
 import rateLimits from '../../src/plugins/rate-limits.js'
-import security from '../../src/plugins/security.js'
+import security from '../../src/plugins/security-headers.js'
 import telemetry from '../../src/plugins/telemetry.js'
 import validation from '../../src/plugins/validation.js'
-import { serverOptions } from '../../src/server-options.js'
+import { serverOptions } from '../../src/http/server-options.js'
 import { SECRET, temporaryFolder } from './app.js'
 
 export interface ExportApp {
@@ -57,7 +57,7 @@ export async function startExportApp(
   await app.register(compression)
   await app.register(validation, { validators })
   await app.register(apiDocs)
-  const sendOrders = ordersSender(app, {
+  const sendOrders = createOrderStream(app, {
     book: { path, check: () => undefined, explainer: () => (error: unknown) => error },
     timeZone: app.config.TIME_ZONE,
   })

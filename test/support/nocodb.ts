@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { OUR_TITLES } from '../../src/orders/nocodb/columns.js'
-import { nocoDbClient } from '../../src/orders/nocodb/nocodb-client.js'
-import { setUpTable } from '../../src/orders/nocodb/table-set-up.js'
+import { DEFAULT_TITLES } from '../../src/order-store/nocodb/columns.js'
+import { createNocoDbClient } from '../../src/order-store/nocodb/nocodb-client.js'
+import { setUpTable } from '../../src/order-store/nocodb/table-setup.js'
 import { temporaryFolder } from './app.js'
 import { freePort } from './free-port.js'
 import type { Scope } from './scope.js'
@@ -145,12 +145,12 @@ export async function startNocoDb(t: Scope, database?: string): Promise<TestNoco
     emptyBase,
     async ordersBase() {
       const baseId = await emptyBase()
-      const client = nocoDbClient({ baseUrl: url, token, requestsPerSecond: 1_000 })
+      const client = createNocoDbClient({ baseUrl: url, token, requestsPerSecond: 1_000 })
       const { tableId } = await setUpTable({
         client,
         baseId,
         tableId: '',
-        titles: OUR_TITLES,
+        titles: DEFAULT_TITLES,
         tell: () => undefined,
       })
       await client.close()

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { ADMIN_ACCOUNTS, logIn } from './administrator.js'
+import { ADMIN_ACCOUNTS, logIn } from './sign-in.js'
 import { startApp, type TestApp } from './app.js'
 
 export interface ApiAnswer {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { CALCULATOR_TYPES } from '../../src/calculator/calculator-data.js'
-import { openDatabase } from '../../src/orders/book/open-database.js'
-import { orderRecords } from '../../src/orders/book/order-records.js'
-import { keepTimeZone } from '../../src/orders/book/settings.js'
+import { openDatabase } from '../../src/database/open-database.js'
+import { createOrderWriter } from '../../src/order-store/sqlite/order-records.js'
+import { setTimeZone } from '../../src/order-store/sqlite/settings.js'
 import type { NewOrder, Order } from '../../src/orders/order.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 
@@ -19,7 +19,7 @@ export const newOrder = (given: Partial<NewOrder> = {}): NewOrder => ({
 /** Enters orders as they are, in a book of a time zone. */
 export function fillBook(path: string, timeZone: string, orders: Iterable<Order>): void {
   const db = openDatabase(path)
-  const records = orderRecords(db, keepTimeZone(db, timeZone))
+  const records = createOrderWriter(db, setTimeZone(db, timeZone))
   db.transaction(() => {
     for (const order of orders) records.add(order, 'a test')
   }).immediate()

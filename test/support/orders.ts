@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Order } from '../../src/orders/order.js'
-import { cancelledOrder, changedOrder, firstVersion } from '../../src/orders/order-changes.js'
-import { movesFrom, ORDER_STATUSES } from '../../src/orders/order-status.js'
+import { cancelOrder, applyChanges, createFirstVersion } from '../../src/orders/apply-changes.js'
+import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { isTextLine } from '../../src/validation/text-line.js'
 import { FORMATS } from '../../src/validation/formats.js'
 import { calculation, imoNumber, textLine } from './calculations.js'
@@ -133,12 +133,12 @@ const life = fc.record({
 
 /** An order after one of the moves that it can make, cancelling among them. */
 function moved(order: Order, { choice, at }: { choice: number; at: string }): Order {
-  const open = movesFrom(order.status)
+  const open = getTransitions(order.status)
   const status = open[choice % (open.length + 1)]
   const changed =
     status === undefined || status === 'cancelled'
-      ? cancelledOrder(order, at)
-      : changedOrder(order, { status }, at)
+      ? cancelOrder(order, at)
+      : applyChanges(order, { status }, at)
   return changed.order
 }
 
@@ -169,7 +169,7 @@ export const order = (id: number): fc.Arbitrary<Order> =>
       const first: Order = {
         id: String(id),
         orderNumber: `CW-${String(id).padStart(6, '0')}`,
-        ...firstVersion(given, entered.at),
+        ...createFirstVersion(given, entered.at),
         version: entered.version,
       }
       return moves.reduce(moved, first)

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
-import { ADMIN, ADMIN_ACCOUNTS } from './administrator.js'
+import { ADMIN, ADMIN_ACCOUNTS } from './sign-in.js'
 import { startApp, type TestApp } from './app.js'
-import { hashPasswordSync } from '../../src/plugins/password.js'
+import { hashPasswordSync } from '../../src/accounts/password.js'
 
 /** A second administrator, for what two do to one another. */
 export const COLLEAGUE = { email: 'colleague@example.com', password: 'another demo only' }

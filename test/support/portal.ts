@@ -1,10 +1,10 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
 import type { Test } from 'tap'
-import { bookPath } from '../../src/orders/book/order-book.js'
-import { firstVersion } from '../../src/orders/order-changes.js'
+import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { createFirstVersion } from '../../src/orders/apply-changes.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import type { Order } from '../../src/orders/order.js'
-import { ADMIN, ADMIN_ACCOUNTS } from './administrator.js'
+import { ADMIN, ADMIN_ACCOUNTS } from './sign-in.js'
 import { startApp, temporaryFolder, type TestApp } from './app.js'
 import { fillBook, newOrder } from './order-book.js'
 
@@ -25,7 +25,7 @@ export const manyOrders = (count: number): Order[] =>
       placedAt,
     })
     return {
-      ...firstVersion(order, placedAt),
+      ...createFirstVersion(order, placedAt),
       status,
       cancelledAt: status === 'cancelled' ? placedAt : null,
       id: String(index + 1),
@@ -36,7 +36,7 @@ export const manyOrders = (count: number): Order[] =>
 /** The service with orders in its book. */
 export function startPortal(t: Test, orders: Order[], environment: NodeJS.ProcessEnv = {}) {
   const DATA_DIR = temporaryFolder(t)
-  fillBook(bookPath(DATA_DIR), 'Europe/Lisbon', orders)
+  fillBook(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', orders)
   return startApp(t, { ADMIN_ACCOUNTS, DATA_DIR, TIME_ZONE: 'Europe/Lisbon', ...environment })
 }
 

@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import { temporaryFolder } from './app.js'
 import { freePort } from './free-port.js'
 import { rawSocket, readToEnd } from './raw-http.js'
-import { comesTrue } from './patience.js'
+import { comesTrue } from './wait-for.js'
 
 /** Stands in the address of the Redis, and must be seen nowhere else. */
 export const REDIS_PASSWORD = 'redis-password-of-the-tests'

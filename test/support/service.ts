@@ -2,10 +2,10 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Test } from 'tap'
 import { built } from './built.js'
-import { ADMIN_ACCOUNTS } from './administrator.js'
+import { ADMIN_ACCOUNTS } from './sign-in.js'
 import { SECRET, temporaryFolder } from './app.js'
 import { freePort } from './free-port.js'
-import { comesTrue } from './patience.js'
+import { comesTrue } from './wait-for.js'
 
 export interface Service {
   url: string

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { built } from './built.js'
-import { logIn } from './administrator.js'
+import { logIn } from './sign-in.js'
 import { postJson } from './app.js'
 import { newOrder } from './order-book.js'
-import { comesTrue } from './patience.js'
+import { comesTrue } from './wait-for.js'
 
 /*
  * Run where there is no network but the machine's own loopback: starts the built service with

@@ -1,6 +1,6 @@
 import fastJsonStringify from 'fast-json-stringify'
 import t from 'tap'
-import { validators } from '../../src/orders/vocabulary.js'
+import { validators } from '../../src/orders/validators.js'
 import { startApp } from '../support/app.js'
 
 /** An operation of an OpenAPI document, as far as its answers go. */

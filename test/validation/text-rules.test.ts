@@ -1,5 +1,5 @@
 import t from 'tap'
-import { textFault, textLineFault } from '../../src/validation/text-rules.js'
+import { findTextError, findTextLineError } from '../../src/validation/text-rules.js'
 import { postJson, startApp } from '../support/app.js'
 import { USUAL } from '../support/calculations.js'
 
@@ -28,7 +28,7 @@ t.test('a line has something to read in it', async (t) => {
     '\u0301',
     '\ufe0f',
   ]) {
-    t.equal(textLineFault(text), NOTHING, codes(text))
+    t.equal(findTextLineError(text), NOTHING, codes(text))
   }
 })
 
@@ -41,8 +41,8 @@ t.test('neither a line nor a longer text has what no text may have', async (t) =
   ] as const) {
     for (const character of characters) {
       for (const text of [character, `Ann ${character} Example`]) {
-        t.equal(textFault(text), fault, codes(text))
-        t.equal(textLineFault(text), fault)
+        t.equal(findTextError(text), fault, codes(text))
+        t.equal(findTextLineError(text), fault)
       }
     }
   }
@@ -50,8 +50,8 @@ t.test('neither a line nor a longer text has what no text may have', async (t) =
 
 t.test('a line is one line', async (t) => {
   for (const text of ['a\nb', 'a\r\nb', 'a\u2028b', 'a\u2029b', 'a\tb']) {
-    t.equal(textLineFault(text), 'must be one line, without tabs', codes(text))
-    t.equal(textFault(text), null, 'a longer text has as many as it likes')
+    t.equal(findTextLineError(text), 'must be one line, without tabs', codes(text))
+    t.equal(findTextError(text), null, 'a longer text has as many as it likes')
   }
 })
 
@@ -69,10 +69,10 @@ t.test('what people write is taken, with the joiners and marks that it needs', a
     '海丸',
     '\u{20000}\u{1f6a2}',
   ]) {
-    t.equal(textLineFault(text), null, text)
-    t.equal(textFault(text), null)
+    t.equal(findTextLineError(text), null, text)
+    t.equal(findTextError(text), null)
   }
-  t.equal(textFault(''), null)
+  t.equal(findTextError(''), null)
 })
 
 t.test('a guest is told what is wrong with the name of a vessel', async (t) => {

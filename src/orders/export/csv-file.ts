@@ -1,21 +1,21 @@
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { format } from 'fast-csv'
-import { isoTime } from '../book/iso-time.js'
+import { formatIsoTime } from '../../order-store/sqlite/iso-time.js'
 import {
-  calculatorOf,
-  isoTimeOrNull,
+  fromCalculatorCode,
+  formatOptionalIsoTime,
   READ_NAMES,
-  statusOf,
+  fromStatusCode,
   type OrderRow,
   type ReadRow,
-} from '../book/order-row.js'
-import { protectedText } from '../formula-text.js'
+} from '../../order-store/sqlite/order-row.js'
+import { escapeFormula } from '../formula-escaping.js'
 import { Order } from '../order.js'
 
 type Column = (typeof READ_NAMES)[number]
 
-const text = (value: string | null): string => (value === null ? '' : protectedText(value))
+const text = (value: string | null): string => (value === null ? '' : escapeFormula(value))
 
 /**
  * How a row's values are written. From rows, as an order made of each first would take a fifth of
@@ -24,23 +24,23 @@ const text = (value: string | null): string => (value === null ? '' : protectedT
 const WRITERS: { [Name in Column]: (value: OrderRow[Name]) => string } = {
   id: String,
   order_number: text,
-  status: statusOf,
+  status: fromStatusCode,
   customer_name: text,
   customer_email: text,
   vessel_name: text,
   imo_number: text,
-  calculator_type: (code) => calculatorOf(code) ?? '',
+  calculator_type: (code) => fromCalculatorCode(code) ?? '',
   calculator_data: text,
   co2e_kg: String,
   amount_minor: String,
   currency: text,
   order_source_id: text,
   notes: text,
-  placed_at: isoTime,
-  created_at: isoTime,
-  updated_at: isoTime,
-  fulfilled_at: (moment) => isoTimeOrNull(moment) ?? '',
-  cancelled_at: (moment) => isoTimeOrNull(moment) ?? '',
+  placed_at: formatIsoTime,
+  created_at: formatIsoTime,
+  updated_at: formatIsoTime,
+  fulfilled_at: (moment) => formatOptionalIsoTime(moment) ?? '',
+  cancelled_at: (moment) => formatOptionalIsoTime(moment) ?? '',
   version: String,
 }
 const COLUMNS = READ_NAMES.map((name) => WRITERS[name] as (value: ReadRow[number]) => string)

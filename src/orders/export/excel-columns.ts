@@ -1,9 +1,9 @@
 import type { Style } from 'exceljs'
-import { minorUnitDigits } from '../minor-unit.js'
+import { getMinorUnitDigits } from '../minor-units.js'
 import type { Order } from '../order.js'
 import { COUNT, DATE, MASS, moneyStyle, statusStyle, TEXT } from './excel-styles.js'
-import { excelText } from './excel-text.js'
-import { wallClock } from './wall-clock.js'
+import { toExcelText } from './excel-text.js'
+import { createLocalTimeFormat } from './local-time.js'
 
 /** A value of a kind that is never a formula, and how it looks. */
 export interface ExcelCell {
@@ -24,7 +24,7 @@ const FIRST_DATE = Date.UTC(1900, 2, 1)
 const LAST_DATE = Date.UTC(10_000, 0, 1) - 1
 
 const text = (value: unknown, style = TEXT): ExcelCell => ({
-  value: excelText(String(value)),
+  value: toExcelText(String(value)),
   style,
 })
 
@@ -60,7 +60,7 @@ const amount: ExcelColumn = {
   title: 'Amount',
   width: 14,
   cell: ({ amountMinor, currency }) => {
-    const digits = minorUnitDigits(currency)
+    const digits = getMinorUnitDigits(currency)
     return { value: amountMinor / 10 ** digits, style: moneyStyle(digits) }
   },
 }
@@ -73,7 +73,7 @@ const version: ExcelColumn = {
 
 /** The columns of a workbook, from left to right; dates read as clocks in a time zone do. */
 export function excelColumns(timeZone: string): ExcelColumn[] {
-  const clock = wallClock(timeZone)
+  const clock = createLocalTimeFormat(timeZone)
   const dateColumn = (title: string, read: (order: Order) => string | null): ExcelColumn => ({
     title: `${title} (${timeZone})`,
     width: Math.max(18, title.length + timeZone.length + 6),

@@ -38,7 +38,7 @@ async function untilTaken(sheet: Worksheet): Promise<void> {
 }
 
 /** Begins a sheet of orders: header, frozen; rows are added and the sheet is ended. */
-export function excelSheet(
+export function createExcelSheet(
   workbook: stream.xlsx.WorkbookWriter,
   name: string,
   columns: readonly ExcelColumn[],

@@ -15,5 +15,5 @@ function cut(text: string): string {
 }
 
 /** A text as a cell can hold it: lines end with LF, what cannot be written is left out. */
-export const excelText = (text: string): string =>
+export const toExcelText = (text: string): string =>
   cut(text.replace(/\r\n?/g, '\n').replace(ILLEGAL, '')).replace(LOOKS_ESCAPED, '_x005F_')

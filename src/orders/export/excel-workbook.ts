@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import ExcelJS from 'exceljs'
 import type { Order } from '../order.js'
 import { excelColumns } from './excel-columns.js'
-import { excelSheet } from './excel-sheet.js'
+import { createExcelSheet } from './excel-sheet.js'
 
 const MOST_ROWS = 1_048_576
 
@@ -30,11 +30,11 @@ export async function writeWorkbook(
 
   const columns = excelColumns(timeZone)
   let sheets = 1
-  let sheet = excelSheet(workbook, 'Orders', columns)
+  let sheet = createExcelSheet(workbook, 'Orders', columns)
   for (const order of orders) {
     if (sheet.rows() === rowsPerSheet) {
       sheet.end()
-      sheet = excelSheet(workbook, `Orders ${++sheets}`, columns)
+      sheet = createExcelSheet(workbook, `Orders ${++sheets}`, columns)
     }
     await sheet.add(order)
   }

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { oneOf } from '../../validation/one-of.js'
+import { stringEnum } from '../../validation/string-enum.js'
 import { OrderFilters, OrderSortSchema, type OrderSort } from '../order-filters.js'
 
 export const EXPORT_FORMATS = ['csv', 'xlsx'] as const
@@ -22,7 +22,10 @@ export const ExportQuery = Type.Object(
   {
     ...OrderFilters.properties,
     sort: OrderSortSchema,
-    format: oneOf<ExportFormat>(EXPORT_FORMATS, { default: 'csv', description: 'Kind of file' }),
+    format: stringEnum<ExportFormat>(EXPORT_FORMATS, {
+      default: 'csv',
+      description: 'Kind of file',
+    }),
   },
   { additionalProperties: false },
 )

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { dayCalendar } from '../book/day-calendar.js'
-import { openForReading } from '../book/open-database.js'
-import { orderFinder } from '../book/order-finder.js'
-import { orderOf, READ_COLUMNS, type ReadRow } from '../book/order-row.js'
+import { createDayCalendar } from '../day-calendar.js'
+import { openReadOnly } from '../../database/open-database.js'
+import { createOrderFinder } from '../../order-store/sqlite/find-orders.js'
+import { toOrder, READ_COLUMNS, type ReadRow } from '../../order-store/sqlite/order-row.js'
 import type { Order } from '../order.js'
-import { chunkSender } from './chunk-sender.js'
-import type { ExportTask } from './export-thread.js'
+import { createChunkedWriter } from './chunked-writer.js'
+import type { ExportTask } from './export-client.js'
 
 /* The thread of one export. What it throws ends it, and is told where it was started. */
 
@@ -13,9 +13,13 @@ const { path, timeZone, format, filters, sort } = workerData as ExportTask
 
 /** All of them by one statement, so they are as they were at one moment. */
 function* matchingRows(): Generator<ReadRow> {
-  const db = openForReading(path)
+  const db = openReadOnly(path)
   try {
-    const { sql, values } = orderFinder(db, dayCalendar(timeZone)).all(READ_COLUMNS, filters, sort)
+    const { sql, values } = createOrderFinder(db, createDayCalendar(timeZone)).all(
+      READ_COLUMNS,
+      filters,
+      sort,
+    )
     yield* db
       .prepare<(string | number)[], ReadRow>(sql)
       .raw()
@@ -26,11 +30,11 @@ function* matchingRows(): Generator<ReadRow> {
 }
 
 function* matchingOrders(): Generator<Order> {
-  for (const row of matchingRows()) yield orderOf(row)
+  for (const row of matchingRows()) yield toOrder(row)
 }
 
 if (parentPort === null) throw new Error('an export runs in a thread of its own')
-const file = chunkSender(parentPort)
+const file = createChunkedWriter(parentPort)
 // Only what the format needs is loaded, as exceljs takes its time.
 if (format === 'csv') {
   const { writeCsv } = await import('./csv-file.js')

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { tellFreshness } from '../freshness.js'
-import type { OrderStore } from '../order-store.js'
-import pages from './pages.js'
+import { addFreshnessHeaders } from '../freshness-headers.js'
+import type { OrderStore } from '../../order-store/order-store.js'
+import pages from './download-pages.js'
 import routes from './routes.js'
-import { ordersSender } from './send-orders.js'
+import { createOrderStream } from './stream-orders.js'
 
 interface Options {
   book: Pick<OrderStore, 'path' | 'check' | 'explainer' | 'freshness'>
@@ -12,8 +12,8 @@ interface Options {
 
 /** Files of orders: by the API, and for browsers. */
 const orderExport: FastifyPluginAsync<Options> = async (app, options) => {
-  tellFreshness(app, options.book, options.timeZone)
-  const sendOrders = ordersSender(app, options)
+  addFreshnessHeaders(app, options.book, options.timeZone)
+  const sendOrders = createOrderStream(app, options)
   await app.register(routes, { sendOrders })
   await app.register(pages, { sendOrders })
 }

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { Problem } from '../../plugins/problem.js'
+import { Problem } from '../../http/problem.js'
 import type { ExportRequest } from './export-request.js'
-import { exportThread } from './export-thread.js'
+import { startExportWorker } from './export-client.js'
 
 /** Each export keeps a processor busy and the book's log from being tidied up. */
 const MOST_AT_ONCE = 2
@@ -22,7 +22,7 @@ interface Options {
 }
 
 /** Exports of an order book, a few at once. */
-export function orderExports({ path, timeZone }: Options) {
+export function createOrderExports({ path, timeZone }: Options) {
   const running = new Set<Readable>()
   let isEnding = false
   /** Emits `room` when one has ended, and when none begins any more. */
@@ -55,7 +55,7 @@ export function orderExports({ path, timeZone }: Options) {
       while (running.size >= MOST_AT_ONCE && !isEnding) await waitForRoom(signal, patience)
       if (isEnding) throw stopping()
       onTurn()
-      const file = exportThread({ path, timeZone, ...request })
+      const file = startExportWorker({ path, timeZone, ...request })
       running.add(file)
       file.once('close', () => {
         running.delete(file)

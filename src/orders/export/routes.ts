@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { problemResponses } from '../../plugins/problem.js'
+import { problemResponses } from '../../http/problem.js'
 import { CONTENT_TYPES, ExportQuery } from './export-request.js'
-import type { SendOrders } from './send-orders.js'
+import type { StreamOrders } from './stream-orders.js'
 
-const routes: FastifyPluginAsyncTypebox<{ sendOrders: SendOrders }> = async (
+const routes: FastifyPluginAsyncTypebox<{ sendOrders: StreamOrders }> = async (
   app,
   { sendOrders },
 ) => {

@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3'
-import { enterStagedOrders } from '../book/enter-staged-orders.js'
-import { stagedOrders } from '../book/staged-orders.js'
-import { faultList, type FaultList } from './faults.js'
-import { fileRecords } from './file-records.js'
-import { readHeader } from './header.js'
-import { clashFault, lineStager } from './line-stager.js'
+import { importStagedOrders } from '../../order-store/sqlite/import-staged-orders.js'
+import { openStagedOrders } from '../../order-store/sqlite/staged-orders.js'
+import { createImportErrors, type ImportErrors } from './import-errors.js'
+import { readRecords } from './read-records.js'
+import { parseHeader } from './csv-header.js'
+import { toConflictError, createRowStager } from './row-stager.js'
 
 /** More than anybody mends by hand. */
 const MOST_FAULTS = 1_000
@@ -17,7 +17,7 @@ export interface ImportProgress {
   onPhase: (phase: string) => void
 }
 
-export type ImportOutcome = { ok: true; orders: number } | { ok: false; faults: FaultList }
+export type ImportResult = { ok: true; orders: number } | { ok: false; faults: ImportErrors }
 
 /**
  * Reads a file of orders, as the export writes it, into the book: all of it, or, where anything
@@ -27,11 +27,11 @@ export async function importOrders(
   db: Database,
   source: AsyncIterable<Buffer>,
   { onRead, onPhase }: ImportProgress,
-): Promise<ImportOutcome> {
-  const faults = faultList(MOST_FAULTS)
-  const staged = stagedOrders(db)
+): Promise<ImportResult> {
+  const faults = createImportErrors(MOST_FAULTS)
+  const staged = openStagedOrders(db)
   let [bytesRead, recordsRead] = [0, 0]
-  const records = fileRecords(source, {
+  const records = readRecords(source, {
     onFault: faults.add,
     onBytes: (bytes) => onRead((bytesRead += bytes), recordsRead),
   })
@@ -39,7 +39,7 @@ export async function importOrders(
   const first = await records.next()
   if (first.done === true) return { ok: false, faults }
   const { line, cells, fault } = first.value
-  const { header, faults: headerFaults } = readHeader(line, cells)
+  const { header, faults: headerFaults } = parseHeader(line, cells)
   if (fault !== null) faults.add({ line, column: null, message: fault })
   else headerFaults.forEach(faults.add)
   // Without a header that says anything, nothing can be told of the lines below it.
@@ -47,21 +47,21 @@ export async function importOrders(
     return { ok: false, faults }
   }
 
-  const stage = lineStager(header, { staged, faults, now: new Date() })
+  const stage = createRowStager(header, { staged, faults, now: new Date() })
   for await (const record of records) {
     recordsRead++
     stage(record)
   }
 
   const addClashes = ({ first, total }: ReturnType<typeof staged.clashesWithBook>): void => {
-    for (const clash of first) faults.add(clashFault(clash))
+    for (const clash of first) faults.add(toConflictError(clash))
     faults.addUntold(total - first.length)
   }
   if (faults.total > 0) {
     addClashes(staged.clashesWithBook(MOST_FAULTS))
     return { ok: false, faults }
   }
-  const entered = enterStagedOrders(db, staged, { mostClashes: MOST_FAULTS, onPhase })
+  const entered = importStagedOrders(db, staged, { mostClashes: MOST_FAULTS, onPhase })
   if (entered.outcome === 'entered') return { ok: true, orders: entered.orders }
   addClashes(entered)
   return { ok: false, faults }

@@ -1,18 +1,18 @@
-import type { StagedOrder } from '../book/staged-orders.js'
+import type { StagedOrder } from '../../order-store/sqlite/staged-orders.js'
 import type { ImportedOrder } from '../order.js'
-import { firstVersion } from '../order-changes.js'
+import { createFirstVersion } from '../apply-changes.js'
 
 const earlier = (a: string, b: string): string => (Date.parse(a) < Date.parse(b) ? a : b)
 const later = (a: string, b: string): string => (Date.parse(a) < Date.parse(b) ? b : a)
 
 /** An order as its file has it, with what that leaves out. Pure. */
-export function importedOrder(given: ImportedOrder, now: string): StagedOrder {
+export function toImportedOrder(given: ImportedOrder, now: string): StagedOrder {
   const { status = 'pending', version = 1 } = given
   // Of two moments of which one is given, the other is on its right side.
   const createdAt = given.createdAt ?? earlier(now, given.updatedAt ?? now)
   const updatedAt = given.updatedAt ?? later(now, createdAt)
   return {
-    ...firstVersion(given, now),
+    ...createFirstVersion(given, now),
     id: given.id ?? null,
     orderNumber: given.orderNumber ?? null,
     status,

@@ -1,0 +1,21 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { MAX_PASSWORD_LENGTH } from './password.js'
+
+/** What an administrator logs in with. */
+export const Credentials = Type.Object(
+  {
+    email: Type.String({
+      format: 'email-address',
+      maxLength: 254,
+      description: 'In any case',
+      'x-message': 'must be an e-mail address',
+    }),
+    password: Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
+  },
+  {
+    title: 'Credentials',
+    additionalProperties: false,
+    examples: [{ email: 'admin@example.com', password: 'clearwake demo only' }],
+  },
+)
+export type Credentials = Static<typeof Credentials>

@@ -1,0 +1,15 @@
+import { existsSync } from 'node:fs'
+import Fastify from 'fastify'
+import config, { type Config } from '../config/config.js'
+
+/**
+ * The configuration as the service reads it: the environment, over a file `.env` where there is
+ * one. Throws ConfigError.
+ */
+export async function loadConfig(options: { isSetUp?: boolean } = {}): Promise<Config> {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  const app = Fastify()
+  await app.register(config, { environment: process.env, ...options })
+  await app.close()
+  return app.config
+}

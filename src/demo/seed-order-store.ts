@@ -1,0 +1,21 @@
+import { importStagedOrders } from '../order-store/sqlite/import-staged-orders.js'
+import { openDatabase } from '../database/open-database.js'
+import { openStagedOrders } from '../order-store/sqlite/staged-orders.js'
+import { createDemoOrders } from './orders.js'
+
+/** Fills an order book with orders of the demonstration, unless it has orders; tells whether it did. */
+export function seedOrderStore(path: string, now = new Date()): boolean {
+  const db = openDatabase(path)
+  try {
+    if (db.prepare('SELECT 1 FROM orders LIMIT 1').get() !== undefined) return false
+    const staged = openStagedOrders(db)
+    let line = 0
+    for (const { order, by, history } of createDemoOrders({ now })) {
+      staged.claim(++line, order.id, order.orderNumber)
+      staged.add(line, order, by, history)
+    }
+    return importStagedOrders(db, staged, { mostClashes: 1 }).outcome === 'entered'
+  } finally {
+    db.close()
+  }
+}

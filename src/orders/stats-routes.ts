@@ -1,0 +1,29 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { OrderDatabase } from '../order-store/sqlite/sqlite-order-store.js'
+import { problemResponses } from '../http/problem.js'
+import { stringEnum } from '../validation/string-enum.js'
+import { DashboardStats, calculateDashboardStats, RANGES, type Range } from './dashboard-stats.js'
+
+const StatsRequest = Type.Object(
+  { range: stringEnum<Range>(RANGES, { description: 'How many days, today included' }) },
+  { title: 'Statistics request', additionalProperties: false, examples: [{ range: '30d' }] },
+)
+
+const routes: FastifyPluginAsyncTypebox<{ book: OrderDatabase }> = async (app, { book }) => {
+  app.post(
+    '/api/admin/stats',
+    {
+      bodyLimit: 1024,
+      schema: {
+        tags: ['Orders'],
+        summary: 'Statistics of orders',
+        body: StatsRequest,
+        response: { 200: DashboardStats, ...problemResponses },
+      },
+    },
+    async ({ body }) => calculateDashboardStats(book, body.range, Date.now()),
+  )
+}
+
+export default routes

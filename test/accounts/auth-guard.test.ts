@@ -1,0 +1,239 @@
+import t from 'tap'
+import { buildApp } from '../../src/app.js'
+import { ADMIN_ACCOUNTS, cookieHeader, logIn, postLogin } from '../support/sign-in.js'
+import { SECRET, startApp, temporaryFolder } from '../support/app.js'
+import { rawRequest } from '../support/raw-http.js'
+import { routeTable } from '../support/route-table.js'
+
+const OPEN = ['POST /api/admin/login', 'GET /admin/login', 'HEAD /admin/login', 'POST /admin/login']
+
+const { app, url } = await startApp(t, { ADMIN_ACCOUNTS })
+
+async function statusOf(base: string, method: string, path: string): Promise<number> {
+  const answer = await rawRequest(
+    base,
+    `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
+  )
+  return Number(answer.split(' ')[1])
+}
+
+t.test('nothing in the administrators’ area answers a stranger, save the login', async (t) => {
+  const closed = routeTable(app)
+    .filter(({ path }) => /^\/(api\/)?admin/i.test(path))
+    .filter(({ method, path }) => !OPEN.includes(`${method} ${path}`))
+  t.ok(closed.length >= 3, 'there are some')
+  for (const { method, path } of closed) {
+    // Who opens a page is led to the login.
+    const isPage = path.startsWith('/admin') && ['GET', 'HEAD'].includes(method)
+    const status = await statusOf(url, method, path.replace(/:\w+/g, '1'))
+    t.equal(status, isPage ? 303 : 401, `${method} ${path}`)
+  }
+})
+
+t.test('a stranger cannot tell what is there from what is not', async (t) => {
+  for (const [method, path] of [
+    ['GET', '/api/admin/nothing'],
+    ['PUT', '/api/admin/orders'],
+    ['GET', '/api/%61dmin/nothing'],
+    ['GET', '/admin/nothing'],
+    ['PUT', '/admin'],
+  ] as const) {
+    t.equal(await statusOf(url, method, path), 401, `${method} ${path}`)
+  }
+  for (const [path, allow] of [
+    ['/api/admin/login', 'POST'],
+    ['/api/%61dmin/login?x=1', 'POST'],
+    ['/admin/login', 'GET, HEAD, POST'],
+  ] as const) {
+    const wrong = await fetch(url + path, { method: 'DELETE' })
+    t.equal(wrong.status, 405, `${path}, which everybody knows`)
+    t.equal(wrong.headers.get('allow'), allow)
+  }
+  const headers = { authorization: `Bearer ${await logIn(url)}` }
+  t.equal((await fetch(`${url}/api/admin/nothing`, { headers })).status, 404)
+  t.equal((await fetch(`${url}/api/admin/orders`, { method: 'PUT', headers })).status, 405)
+})
+
+t.test('what is added there is closed, however it is added and asked for', async (t) => {
+  const own = await buildApp({
+    environment: {
+      DATA_DIR: temporaryFolder(t),
+      SESSION_SECRET: SECRET,
+      ADMIN_ACCOUNTS,
+      LOG_LEVEL: 'silent',
+    },
+  })
+  t.teardown(() => own.close())
+  let ran = 0
+  const handler = async () => {
+    ran++
+    return { secret: true }
+  }
+  const countRun = async () => {
+    ran++
+  }
+  own.get('/api/admin/plain', handler)
+  own.get('/admin/plain', handler)
+  own.get('/api/Admin/shouted', handler)
+  own.get('/api/admin*', handler)
+  own.get('/api/admin/hooked', { onRequest: countRun }, handler)
+  own.route({ method: ['PUT', 'DELETE'], url: '/api/admin/several', handler })
+  await own.register(
+    async (scope) => {
+      scope.get('/', handler)
+      scope.post('/:id', { config: { rateLimit: { max: 3, timeWindow: '1 minute' } } }, handler)
+    },
+    { prefix: '/admin/things' },
+  )
+  own.get('/:page/:part', handler)
+  own.get('/api/administration', async () => ({ secret: false }))
+  own.get('/api/admin/open', { config: { openToAll: true } }, async () => ({ secret: false }))
+  const base = await own.listen({ host: '127.0.0.1', port: 0 })
+
+  for (const [method, path] of [
+    ['GET', '/api/admin/plain'],
+    ['HEAD', '/api/admin/plain'],
+    ['GET', '/api/%61dmin/plain'],
+    ['GET', '/%61pi/admin/pl%61in'],
+    ['GET', '/api/admin/plain?x=/open'],
+    ['GET', 'http://localhost/api/admin/plain'],
+    ['GET', '/admin/plain'],
+    ['GET', '/api/Admin/shouted'],
+    ['GET', '/api/admin/anything/else'],
+    ['GET', '/api/admin/hooked'],
+    ['PUT', '/api/admin/several'],
+    ['DELETE', '/api/admin/several'],
+    ['GET', '/admin/things'],
+    ['GET', '/admin/things/'],
+    ['HEAD', '/admin/things/'],
+    ['GET', '/admin/caught'],
+    ['GET', '/%61dmin/caught'],
+    ['GET', '/Admin/caught'],
+  ] as const) {
+    t.equal(await statusOf(base, method, path), 401, `${method} ${path}`)
+  }
+  t.equal(ran, 0, 'and nothing of theirs has run')
+
+  const statuses = []
+  for (let i = 0; i < 5; i++) statuses.push(await statusOf(base, 'POST', '/admin/things/1'))
+  t.same(statuses, [401, 401, 401, 429, 429], 'who is refused counts')
+
+  t.equal(await statusOf(base, 'GET', '/api/administration'), 200)
+  t.equal(await statusOf(base, 'GET', '/api/admin/open'), 200)
+  t.equal(await statusOf(base, 'GET', '/guest/caught'), 200)
+  const headers = { authorization: `Bearer ${await logIn(base)}` }
+  for (const path of ['/api/admin/plain', '/admin/plain', '/admin/things/', '/admin/caught']) {
+    t.equal((await fetch(base + path, { headers })).status, 200, path)
+  }
+})
+
+t.test('a page for administrators answers a stranger as a page', async (t) => {
+  const own = await buildApp({
+    environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
+  })
+  t.teardown(() => own.close())
+  own.get('/admin/plain', async () => 'secret')
+  const base = await own.listen({ host: '127.0.0.1', port: 0 })
+  const response = await fetch(`${base}/admin/plain`)
+  t.equal(response.status, 401)
+  t.match(response.headers.get('content-type'), /^text\/html/)
+  t.match(await response.text(), /log in/)
+})
+
+t.test('a handler is told which administrator asks', async (t) => {
+  const own = await buildApp({
+    environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
+  })
+  t.teardown(() => own.close())
+  own.get('/api/admin/me', async ({ administrator }) => administrator)
+  own.get('/api/anybody', async ({ administrator }) => administrator)
+  const base = await own.listen({ host: '127.0.0.1', port: 0 })
+  const headers = { authorization: `Bearer ${await logIn(base)}` }
+  t.same(await (await fetch(`${base}/api/admin/me`, { headers })).json(), {
+    email: 'admin@example.com',
+  })
+  t.equal((await fetch(`${base}/api/anybody`, { headers })).status, 500, 'but not where it is open')
+})
+
+t.test('a change by cookie is taken from our own pages only', async (t) => {
+  const own = await buildApp({
+    environment: {
+      DATA_DIR: temporaryFolder(t),
+      LOG_LEVEL: 'silent',
+      ADMIN_ACCOUNTS,
+      PUBLIC_BASE_URL: 'http://carbon.example.com',
+    },
+  })
+  t.teardown(() => own.close())
+  own.post('/api/admin/change', async () => ({ changed: true }))
+  own.get('/api/admin/look', async () => ({}))
+  const base = await own.listen({ host: '127.0.0.1', port: 0 })
+  const login = await postLogin(base)
+  const cookie = cookieHeader(login)
+  const change = async (headers: Record<string, string>) =>
+    (await fetch(`${base}/api/admin/change`, { method: 'POST', headers })).status
+
+  for (const [headers, status] of [
+    [{ 'sec-fetch-site': 'same-origin' }, 200],
+    [{ 'sec-fetch-site': 'none' }, 200],
+    [{ origin: 'http://carbon.example.com' }, 200],
+    [{ origin: base }, 200],
+    [{}, 403],
+    [{ 'sec-fetch-site': 'same-site' }, 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ 'sec-fetch-site': 'cross-site', origin: 'http://carbon.example.com' }, 403],
+    [{ origin: 'https://carbon.example.com' }, 403],
+    [{ origin: 'http://carbon.example.com.evil.example' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ referer: 'http://carbon.example.com/admin' }, 403],
+  ] as const) {
+    t.equal(await change({ cookie, ...headers }), status, JSON.stringify(headers))
+  }
+  const refused = await fetch(`${base}/api/admin/change`, { method: 'POST', headers: { cookie } })
+  t.match(await refused.json(), { status: 403, detail: /Bearer.*Origin/ }, 'told what to do')
+  t.equal(
+    await change({
+      authorization: `Bearer ${login.body.token}`,
+      'sec-fetch-site': 'cross-site',
+    }),
+    200,
+    'a bearer token is nothing that a browser sends by itself',
+  )
+  const look = await fetch(`${base}/api/admin/look`, {
+    headers: { cookie, 'sec-fetch-site': 'cross-site' },
+  })
+  t.equal(look.status, 200, 'looking changes nothing')
+})
+
+t.test('no other site logs anybody in or out', async (t) => {
+  for (const foreign of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
+    const login = await postLogin(url, undefined, foreign)
+    t.equal(login.status, 403)
+    t.same(login.headers.getSetCookie(), [])
+    const own = await postLogin(url)
+    const logout = await fetch(`${url}/api/admin/logout`, {
+      method: 'POST',
+      headers: { cookie: cookieHeader(own), ...foreign },
+    })
+    t.equal(logout.status, 403)
+    // Where SameSite keeps the cookie at home, the answer must not take it away either.
+    const without = await fetch(`${url}/api/admin/logout`, { method: 'POST', headers: foreign })
+    t.equal(without.status, 401)
+    for (const { headers } of [logout, without]) t.same(headers.getSetCookie(), [])
+    const { status } = await fetch(`${url}/api/admin/verify`, {
+      headers: { cookie: cookieHeader(own) },
+    })
+    t.equal(status, 200, 'still logged in')
+  }
+})
+
+t.test('over https only the https site is our own', async (t) => {
+  const secure = await startApp(t, {
+    ADMIN_ACCOUNTS,
+    PUBLIC_BASE_URL: 'https://carbon.example.com',
+  })
+  const login = await postLogin(secure.url, undefined, { origin: 'https://carbon.example.com' })
+  t.equal(login.status, 200)
+  const plain = await postLogin(secure.url, undefined, { origin: secure.url })
+  t.equal(plain.status, 403)
+})

@@ -1,0 +1,350 @@
+import { createHmac } from 'node:crypto'
+import { Agent, request as httpRequest } from 'node:http'
+import t from 'tap'
+import { hash } from '@node-rs/argon2'
+import {
+  ADMIN,
+  ADMIN_ACCOUNTS,
+  cookieHeader,
+  cookiesOf,
+  logIn,
+  postLogin,
+  verify,
+} from '../support/sign-in.js'
+import { SECRET, startApp, temporaryFolder } from '../support/app.js'
+
+const { app, url, log } = await startApp(t, {
+  ADMIN_ACCOUNTS,
+  LOGIN_LIMIT_PER_CLIENT: '100000',
+  LOGIN_LIMIT_PER_ACCOUNT: '100000',
+})
+
+const EIGHT_HOURS_MS = 8 * 60 * 60 * 1000
+
+t.test('an administrator logs in, is known, and logs out', async (t) => {
+  const login = await postLogin(url)
+  t.equal(login.status, 200)
+  t.equal(login.headers.get('cache-control'), 'no-store')
+  const { admin, token, expiresAt } = login.body
+  t.same(admin, { email: ADMIN.email })
+  t.ok(Math.abs(Date.parse(expiresAt) - Date.now() - EIGHT_HOURS_MS) < 5000)
+
+  const known = await verify(url, token)
+  t.equal(known.status, 200)
+  t.same(await known.json(), { admin: { email: ADMIN.email }, expiresAt })
+
+  const another = await logIn(url)
+  const authorization = `Bearer ${token}`
+  const logout = await fetch(`${url}/api/admin/logout`, {
+    method: 'POST',
+    headers: { authorization },
+  })
+  t.equal(logout.status, 204)
+  t.equal(await logout.text(), '')
+  t.equal((await verify(url, token)).status, 401, 'the token is worthless from then on')
+  t.equal((await verify(url, another)).status, 200, 'another session goes on')
+  t.match(
+    log.filter(({ msg }) => msg === 'login' || msg === 'logout'),
+    [
+      { email: ADMIN.email, outcome: 'succeeded' },
+      { email: ADMIN.email, outcome: 'succeeded' },
+      { email: ADMIN.email, msg: 'logout' },
+    ],
+  )
+})
+
+t.test('a logout that announces JSON and sends none is a logout', async (t) => {
+  const { url } = await startApp(t, { ADMIN_ACCOUNTS })
+  const headers = {
+    authorization: `Bearer ${await logIn(url)}`,
+    'content-type': 'application/json',
+  }
+  const logout = (body?: string) =>
+    fetch(`${url}/api/admin/logout`, { method: 'POST', headers, ...(body ? { body } : {}) })
+  t.equal((await logout('{')).status, 400)
+  t.equal((await logout()).status, 204)
+  t.equal((await logout()).status, 401)
+})
+
+t.test('the e-mail address is taken in any case, the password is not', async (t) => {
+  const shouted = await postLogin(url, { ...ADMIN, email: ADMIN.email.toUpperCase() })
+  t.equal(shouted.status, 200)
+  t.equal(shouted.body.admin.email, ADMIN.email)
+  const { status } = await postLogin(url, { ...ADMIN, password: ADMIN.password.toUpperCase() })
+  t.equal(status, 401)
+})
+
+t.test('the cookie is a browser’s alone, and ends with the session', async (t) => {
+  const login = await postLogin(url)
+  const cookie = cookiesOf(login).get('clearwake') ?? ''
+  t.match(cookie, /; HttpOnly/)
+  t.match(cookie, /; SameSite=Strict/)
+  t.match(cookie, /; Path=\/(;|$)/)
+  t.notMatch(cookie, /Secure|Domain/)
+  t.equal(Date.parse(/Expires=([^;]+)/.exec(cookie)?.[1] ?? ''), Date.parse(login.body.expiresAt))
+  const device = cookiesOf(login).get('clearwake-device') ?? ''
+  t.match(device, /; HttpOnly/)
+  t.match(device, /; SameSite=Strict/)
+  t.match(device, /Path=(\/api)?\/admin\/login/)
+
+  const secure = await startApp(t, {
+    ADMIN_ACCOUNTS,
+    PUBLIC_BASE_URL: 'https://carbon.example.com',
+  })
+  const cookies = cookiesOf(await postLogin(secure.url))
+  t.match(cookies.get('__Host-clearwake'), /; Path=\/; .*; HttpOnly; Secure; SameSite=Strict/)
+  t.match(cookies.get('__Secure-clearwake-device'), /; HttpOnly; Secure; SameSite=Strict/)
+  t.equal(cookies.get('clearwake'), undefined)
+})
+
+t.test('a cookie opens what the token opens, and logout takes it away', async (t) => {
+  const cookie = cookieHeader(await postLogin(url))
+  t.equal((await fetch(`${url}/api/admin/verify`, { headers: { cookie } })).status, 200)
+  const logout = () =>
+    fetch(`${url}/api/admin/logout`, { method: 'POST', headers: { cookie, origin: url } })
+  const out = await logout()
+  t.equal(out.status, 204)
+  t.match(cookiesOf(out).get('clearwake'), /^clearwake=; .*Expires=Thu, 01 Jan 1970/)
+  t.equal((await fetch(`${url}/api/admin/verify`, { headers: { cookie } })).status, 401)
+  const again = await logout()
+  t.equal(again.status, 401)
+  t.match(cookiesOf(again).get('clearwake'), /^clearwake=; /, 'a worthless cookie goes too')
+})
+
+t.test('an answer with a token in it is never compressed', async (t) => {
+  // Small answers never are: it takes a long address to tell.
+  const email = `${'海'.repeat(60)}@${'海'.repeat(180)}.example.com`
+  const { url } = await startApp(t, { ADMIN_ACCOUNTS: ADMIN_ACCOUNTS.replace(ADMIN.email, email) })
+  const { encoding, length } = await new Promise<{ encoding?: string; length: number }>(
+    (resolve, reject) => {
+      const request = httpRequest(
+        `${url}/api/admin/login`,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'accept-encoding': 'br, gzip' },
+        },
+        (response) => {
+          const { 'content-encoding': encoding, 'content-length': length } = response.headers
+          response.resume()
+          resolve({ ...(encoding === undefined ? {} : { encoding }), length: Number(length) })
+        },
+      )
+      request.on('error', reject).end(JSON.stringify({ ...ADMIN, email }))
+    },
+  )
+  t.equal(encoding, undefined)
+  t.ok(length > 1024)
+})
+
+t.test('a wrong e-mail address and a wrong password are answered alike', async (t) => {
+  const shape = ({ status, headers, body }: Awaited<ReturnType<typeof postLogin>>) => {
+    const varying = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset']
+    return {
+      status,
+      headers: [...headers].filter(([name]) => !varying.includes(name)),
+      body: { ...body, requestId: '' },
+    }
+  }
+  const wrongPassword = shape(await postLogin(url, { ...ADMIN, password: 'wrong' }))
+  const wrongEmail = shape(await postLogin(url, { ...ADMIN, email: 'stranger@example.com' }))
+  t.equal(wrongPassword.status, 401)
+  t.same(wrongEmail, wrongPassword)
+  t.notMatch(JSON.stringify(wrongPassword.headers), /set-cookie/)
+})
+
+t.test('a wrong e-mail address takes as long as a wrong password', async (t) => {
+  const costly = await hash('a password that costs more', { timeCost: 4 })
+  const slow = await startApp(t, {
+    ADMIN_ACCOUNTS: `slow@example.com:${costly}`,
+    LOGIN_LIMIT_PER_CLIENT: '100000',
+    LOGIN_LIMIT_PER_ACCOUNT: '100000',
+  })
+  const time = async (email: string) => {
+    const start = performance.now()
+    await postLogin(slow.url, { email, password: 'wrong' })
+    return performance.now() - start
+  }
+  const median = (times: number[]) => times.toSorted((a, b) => a - b)[12] ?? 0
+  async function ratio(): Promise<number> {
+    const known: number[] = []
+    const unknown: number[] = []
+    for (let i = 0; i < 25; i++) {
+      known.push(await time('slow@example.com'))
+      unknown.push(await time(`stranger-${i}@example.com`))
+    }
+    return median(unknown) / median(known)
+  }
+  // A difference would show each time; what a busy machine adds does not.
+  const ratios: number[] = []
+  const isSame = () => ratios.some((one) => one > 0.7 && one < 1.4)
+  while (!isSame() && ratios.length < 4) ratios.push(await ratio())
+  t.ok(isSame(), `ratios ${ratios.map((one) => one.toFixed(2)).join()}`)
+})
+
+t.test('input that is none names every wrong field, and repeats no password', async (t) => {
+  const cases: [unknown, string[]][] = [
+    [{}, ['email', 'password']],
+    [{ email: 'hunter2-hunter2', password: '' }, ['email', 'password']],
+    [{ email: 5, password: null }, ['email', 'password']],
+    [{ ...ADMIN, password: 'hunter2'.repeat(200) }, ['password']],
+    [{ email: `${'a'.repeat(251)}@b.c`, password: 'x' }, ['email']],
+    [{ ...ADMIN, remember: true }, ['remember']],
+  ]
+  for (const [given, paths] of cases) {
+    const { status, body } = await postLogin(url, given)
+    t.equal(status, 422)
+    t.same(
+      body.errors.map(({ path }: { path: string }) => path),
+      paths,
+    )
+    t.notMatch(JSON.stringify(body), /hunter2/)
+  }
+  const large = await postLogin(url, { ...ADMIN, password: 'x'.repeat(20_000) })
+  t.equal(large.status, 413)
+})
+
+t.test('the log has who logged in, and never what was typed in the wrong field', async (t) => {
+  const own = await startApp(t, { ADMIN_ACCOUNTS })
+  await postLogin(own.url, { email: 'my-secret@password', password: 'another secret' })
+  await postLogin(own.url, { ...ADMIN, password: 'third secret' })
+  const token = await logIn(own.url)
+  t.match(
+    own.log.filter(({ msg }) => msg === 'login'),
+    [
+      { email: undefined, outcome: 'failed' },
+      { email: ADMIN.email, outcome: 'failed' },
+      { email: ADMIN.email, outcome: 'succeeded' },
+    ],
+  )
+  const written = JSON.stringify(own.log)
+  t.notMatch(written, /secret/)
+  t.notOk(written.includes(token) || written.includes(ADMIN.password))
+  const metrics = await (await fetch(`${own.url}/metrics`)).text()
+  t.match(metrics, /clearwake_logins_total\{outcome="succeeded"\} 1/)
+  t.match(metrics, /clearwake_logins_total\{outcome="failed"\} 2/)
+})
+
+t.test('a token that is not ours, or no longer, opens nothing', async (t) => {
+  const token = await logIn(url)
+  const claims = app.jwt.decode<{ sub: string; jti: string; mark: string }>(token)
+  if (claims === null) throw new Error('the token cannot be read')
+  const { sub, jti, mark } = claims
+  const [header = '', payload = '', signature = ''] = token.split('.')
+  const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const signed = (head: unknown, body: unknown, key: string) => {
+    const text = `${encoded(head)}.${encoded(body)}`
+    return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`
+  }
+  t.equal((await verify(url, app.jwt.sign({ sub, jti, mark }))).status, 200, 'one like ours is')
+  for (const [what, wrong] of [
+    ['expired', app.jwt.sign({ sub, jti, mark }, { expiresIn: -10 })],
+    ['another issuer', app.jwt.sign({ sub, jti, mark }, { iss: 'someone' })],
+    ['another algorithm', app.jwt.sign({ sub, jti, mark }, { algorithm: 'HS512' })],
+    ['a stranger', app.jwt.sign({ sub: 'stranger@example.com', jti, mark })],
+    ['another password', app.jwt.sign({ sub, jti, mark: 'x'.repeat(22) })],
+    ['the secret itself as key', signed({ alg: 'HS256', typ: 'JWT' }, claims, SECRET)],
+    ['no signature', `${header}.${payload}.`],
+    ['algorithm none', `${encoded({ alg: 'none', typ: 'JWT' })}.${payload}.`],
+    ['cut', token.slice(0, -1)],
+    ['edited', `${header}.${encoded({ ...claims, exp: 4e9 })}.${signature}`],
+    ['nonsense', 'x'],
+  ] as const) {
+    t.equal((await verify(url, wrong)).status, 401, what)
+  }
+})
+
+t.test('an Authorization header counts instead of the cookie, good or bad', async (t) => {
+  const login = await postLogin(url)
+  const cookie = cookieHeader(login)
+  const status = async (authorization: string, withCookie = true) =>
+    (
+      await fetch(`${url}/api/admin/verify`, {
+        headers: { authorization, ...(withCookie ? { cookie } : {}) },
+      })
+    ).status
+  for (const wrong of ['Bearer', 'Bearer x', `Bearer ${login.body.token} more`, 'Basic YTpi']) {
+    t.equal(await status(wrong), 401, wrong)
+  }
+  t.equal(await status(`bearer  ${login.body.token}`, false), 200)
+  t.equal(
+    (
+      await fetch(`${url}/api/admin/verify`, {
+        headers: { authorization: `Bearer ${login.body.token}`, cookie: 'clearwake=x' },
+      })
+    ).status,
+    200,
+  )
+})
+
+t.test('an account that is taken away or gets another password is out at once', async (t) => {
+  const environment = { SESSION_SECRET: SECRET, DATA_DIR: temporaryFolder(t) }
+  const other = `other@example.com:${await hash('a password of another')}`
+  const before = await startApp(t, {
+    ...environment,
+    ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS}, ${other}`,
+  })
+  const token = await logIn(before.url)
+  const ended = await logIn(before.url)
+  await fetch(`${before.url}/api/admin/logout`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ended}` },
+  })
+
+  const same = await startApp(t, { ...environment, ADMIN_ACCOUNTS })
+  t.equal((await verify(same.url, token)).status, 200, 'a session survives a restart')
+  t.equal((await verify(same.url, ended)).status, 401, 'and an ended one stays ended')
+
+  const removed = await startApp(t, { ...environment, ADMIN_ACCOUNTS: other })
+  t.equal((await verify(removed.url, token)).status, 401)
+  const changed = await startApp(t, {
+    ...environment,
+    ADMIN_ACCOUNTS: `${ADMIN.email}:${await hash(ADMIN.password)}`,
+  })
+  t.equal((await verify(changed.url, token)).status, 401)
+  const secret = await startApp(t, {
+    ...environment,
+    ADMIN_ACCOUNTS,
+    SESSION_SECRET: 'another secret, also of more than 32 bytes',
+    SESSION_SECRET_PREVIOUS: SECRET,
+  })
+  t.equal((await verify(secret.url, token)).status, 401, 'the secret before holds for links alone')
+})
+
+t.test('a password is the same however its letters are composed', async (t) => {
+  const password = 'clé de la Méditerranée'
+  const composed = await startApp(t, {
+    ADMIN_ACCOUNTS: `${ADMIN.email}:${await hash(password.normalize('NFC'))}`,
+  })
+  const { status } = await postLogin(composed.url, {
+    email: ADMIN.email,
+    password: password.normalize('NFD'),
+  })
+  t.equal(status, 200)
+})
+
+t.test('more logins at once than can be computed are told to wait', async (t) => {
+  const agent = new Agent({ maxSockets: 200 })
+  t.teardown(() => agent.destroy())
+  const attempt = () =>
+    new Promise<{ status: number | undefined; retryAfter: string | undefined }>(
+      (resolve, reject) => {
+        httpRequest(
+          `${url}/api/admin/login`,
+          { method: 'POST', agent, headers: { 'content-type': 'application/json' } },
+          (response) => {
+            response.resume()
+            const { statusCode: status, headers } = response
+            resolve({ status, retryAfter: headers['retry-after'] })
+          },
+        )
+          .on('error', reject)
+          .end(JSON.stringify({ ...ADMIN, password: 'wrong' }))
+      },
+    )
+  const answers = await Promise.all(Array.from({ length: 120 }, attempt))
+  const refused = answers.filter(({ status }) => status === 503)
+  t.ok(refused.length > 0 && refused.length < 120, `${refused.length} refused`)
+  t.ok(refused.every(({ retryAfter }) => Number(retryAfter) > 0))
+  t.ok(answers.every(({ status }) => status === 401 || status === 503))
+  t.equal((await postLogin(url)).status, 200, 'and afterwards all is as before')
+})

@@ -1,0 +1,315 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import axe from 'axe-core'
+import type { BrowserContext, Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { ADMIN } from '../support/sign-in.js'
+import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { newOrder } from '../support/order-book.js'
+import { COLLEAGUE, startReaders } from '../support/page-reader.js'
+
+const standIn = await startFakeProvider({ token: 'stand-in-token' })
+t.teardown(() => standIn.close())
+const { url, ann } = await startReaders(t, {
+  ORDERSOURCE_BASE_URL: standIn.url,
+  ORDERSOURCE_API_TOKEN: standIn.token,
+  ORDERSOURCE_TIMEOUT_MS: '2000',
+})
+const browser = await launchBrowser()
+t.teardown(() => browser.close())
+
+const ORDERS = '/api/admin/orders'
+
+const enter = async (given: object = {}): Promise<{ id: string; orderNumber: string }> =>
+  ann.call('POST', ORDERS, { ...newOrder(), status: 'paid', vesselName: 'Eendracht', ...given })
+
+const orderOf = (id: string): Promise<any> => ann.call('GET', `${ORDERS}/${id}`)
+
+/** How many the stand-in has of one of our orders. */
+const placed = (orderNumber: string): number =>
+  standIn.ledger.orders.filter(({ note }) => note?.startsWith(`${orderNumber} `)).length
+
+async function portal(
+  t: Test,
+  options: object = {},
+  account = ADMIN,
+): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await browser.newContext({ viewport: DESKTOP, locale: 'en-GB', ...options })
+  t.teardown(() => context.close())
+  context.setDefaultTimeout(15_000)
+  await context.request.post(`${url}/api/admin/login`, { data: account })
+  return { context, page: await context.newPage() }
+}
+
+async function openConfirmation(page: Page, id: string): Promise<void> {
+  await page.goto(`${url}/admin/orders/${id}`)
+  await page.getByRole('button', { name: 'Place it there…' }).click()
+  await page.getByLabel('Blue Carbon').check()
+  await page.getByRole('button', { name: 'Ask for the price' }).click()
+  await page.getByRole('button', { name: /^Place it for/ }).waitFor()
+}
+
+t.test('an order is placed in two steps, once, though the button is pressed twice', async (t) => {
+  const { context, page } = await portal(t)
+  const complaints = listen(context, url)
+  const { id, orderNumber } = await enter()
+  await openConfirmation(page, id)
+  const dialog = page.locator('dialog')
+  t.match(await dialog.innerText(), /Place CW-\d+ for US\$61\.74\?.*Eendracht.*Blue Carbon/s)
+  t.equal(placed(orderNumber), 0)
+  standIn.latencyMs = 300
+  await page.getByRole('button', { name: /^Place it for/ }).dblclick()
+  await page.locator('.message', { hasText: 'was placed at the order source' }).waitFor()
+  standIn.latencyMs = 0
+  t.equal(await dialog.count(), 0)
+  t.equal(placed(orderNumber), 1)
+  await page.locator('.verdict').waitFor()
+  t.equal(await page.locator('.verdict').innerText(), 'Agrees with this order')
+  t.match(await page.locator('#history').innerText(), /Order source: placed as/)
+
+  await page.getByRole('button', { name: 'Start processing' }).click()
+  await page.locator('.message', { hasText: 'now processing' }).waitFor()
+  await page.locator('.verdict', { hasText: 'Agrees' }).waitFor()
+  t.equal(await page.locator('.record-bones').count(), 0, 'the record is there after a change too')
+  await page.reload()
+  t.equal(placed(orderNumber), 1)
+  t.same(complaints, { errors: [], strangers: [] })
+})
+
+t.test('nobody leaves while it is being sent, and leaving before leads back', async (t) => {
+  const { page } = await portal(t)
+  const { id, orderNumber } = await enter()
+  const dialog = page.locator('dialog')
+  const focused = () => page.evaluate(() => document.activeElement?.id)
+  for (const leave of [
+    () => page.keyboard.press('Escape'),
+    () => page.getByRole('button', { name: 'Not now' }).click(),
+  ]) {
+    await openConfirmation(page, id)
+    await leave()
+    await dialog.waitFor({ state: 'detached' })
+    t.equal(await focused(), 'place-order')
+  }
+  await openConfirmation(page, id)
+  standIn.latencyMs = 800
+  await page.getByRole('button', { name: /^Place it for/ }).click()
+  t.ok(await page.getByRole('button', { name: 'Not now' }).isDisabled())
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  t.ok(await dialog.isVisible(), 'it stays until it is known what came of it')
+  await page.locator('.message', { hasText: 'was placed at the order source' }).waitFor()
+  standIn.latencyMs = 0
+  t.equal(placed(orderNumber), 1)
+})
+
+t.test('two administrators press at once: one places it, the other is told', async (t) => {
+  const one = await portal(t)
+  const other = await portal(t, {}, COLLEAGUE)
+  const { id, orderNumber } = await enter()
+  await openConfirmation(one.page, id)
+  await openConfirmation(other.page, id)
+  standIn.latencyMs = 300
+  const pages = [one.page, other.page]
+  await Promise.all(
+    pages.map((page) => page.getByRole('button', { name: /^Place it for/ }).click()),
+  )
+  await Promise.all(
+    pages.map((page) =>
+      page
+        .locator('.message, .source-notice')
+        .filter({ hasText: /placed|placing|already/ })
+        .waitFor(),
+    ),
+  )
+  standIn.latencyMs = 0
+  t.equal(placed(orderNumber), 1)
+  for (const page of pages) {
+    await page.goto(`${url}/admin/orders/${id}`)
+    await page.locator('.verdict', { hasText: 'Agrees' }).waitFor()
+  }
+})
+
+t.test('with scripts off it is placed once too, and a reload sends nothing again', async (t) => {
+  const { page } = await portal(t, { javaScriptEnabled: false })
+  const { id, orderNumber } = await enter()
+  await openConfirmation(page, id)
+  t.equal(
+    await page.getByRole('heading', { level: 1 }).innerText(),
+    `Place ${orderNumber} for US$61.74?`,
+  )
+  await page.getByRole('button', { name: /^Place it for/ }).click()
+  await page.locator('.message', { hasText: 'was placed' }).waitFor()
+  await page.reload()
+  t.equal(placed(orderNumber), 1)
+  t.equal(await page.locator('.record-bones').isVisible(), false, 'nothing waits for a script')
+  await page.getByRole('link', { name: 'Compare with the order source' }).click()
+  t.equal(await page.locator('.verdict').innerText(), 'Agrees with this order')
+  await page.getByRole('link', { name: 'Back to the order' }).click()
+  t.equal(await page.getByRole('heading', { level: 1 }).innerText(), orderNumber)
+
+  const lost = await enter()
+  await openConfirmation(page, lost.id)
+  standIn.fault = 'reset after the order'
+  await page.getByRole('button', { name: /^Place it for/ }).click()
+  await page.getByText('Nobody knows whether it was placed').waitFor()
+  standIn.fault = null
+  await page.reload()
+  t.equal(placed(lost.orderNumber), 1, 'the form that is sent again by the reload does nothing')
+  await page.getByRole('button', { name: 'Look at the order source' }).click()
+  await page.locator('.message', { hasText: 'is at the order source' }).waitFor()
+  t.ok((await orderOf(lost.id)).orderSourceId)
+})
+
+t.test('what becomes of an attempt shows by itself on the page of somebody else', async (t) => {
+  const { page } = await portal(t)
+  const other = await portal(t, {}, COLLEAGUE)
+  const { id, orderNumber } = await enter()
+  await openConfirmation(page, id)
+  standIn.fault = 'silence after the order'
+  await page.getByRole('button', { name: /^Place it for/ }).click()
+  while (placed(orderNumber) === 0) await page.waitForTimeout(20)
+  await other.page.goto(`${url}/admin/orders/${id}`)
+  t.equal(await other.page.locator('#attempt h3').innerText(), 'Being placed …')
+  const unknown = { hasText: 'Nobody knows whether it was placed' }
+  await other.page.locator('#attempt h3', unknown).waitFor()
+  await page.locator('#attempt h3', unknown).waitFor()
+  standIn.fault = null
+  t.equal(await page.getByRole('button', { name: 'Place it there…' }).count(), 0)
+  await page.getByRole('button', { name: 'Enter its id' }).click()
+  await page.locator('#orderSourceId').waitFor()
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('button', { name: 'Look at the order source' }).click()
+  await page.locator('.verdict', { hasText: 'Agrees' }).waitFor()
+  t.equal(placed(orderNumber), 1)
+})
+
+t.test('what is told of a portfolio begins where its name does', async (t) => {
+  const { page } = await portal(t)
+  const { id } = await enter()
+  await page.goto(`${url}/admin/orders/${id}/placement`)
+  for (const size of ['100%', '150%']) {
+    await page.evaluate((fontSize) => (document.documentElement.style.fontSize = fontSize), size)
+    const edges = await page
+      .locator('.portfolio-choice:first-of-type :is(.name, .per, .about)')
+      .evaluateAll((parts) => parts.map((part) => Math.round(part.getBoundingClientRect().left)))
+    t.ok(edges.length >= 3)
+    t.equal(new Set(edges).size, 1, `text ${size}: ${edges.join()}`)
+  }
+})
+
+t.test('the steps work on pages of their own, too', async (t) => {
+  const { page } = await portal(t)
+  const { id, orderNumber } = await enter()
+  await page.goto(`${url}/admin/orders/${id}/placement`)
+  await page.getByLabel('Blue Carbon').check()
+  await page.getByRole('button', { name: 'Ask for the price' }).click()
+  await page.getByRole('button', { name: /^Place it for/ }).click()
+  await page.locator('.verdict', { hasText: 'Agrees' }).waitFor()
+  t.equal(placed(orderNumber), 1)
+
+  const { id: other } = await enter()
+  standIn.fault = 503
+  await page.goto(`${url}/admin/orders/${other}/placement`)
+  await page.getByText('does not answer').waitFor()
+  standIn.fault = null
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('button', { name: 'Ask for the price' }).waitFor()
+})
+
+t.test('a long note leaves the columns their widths', async (t) => {
+  const { page } = await portal(t)
+  const { orderNumber } = await enter()
+  standIn.ledger.enter([
+    {
+      id: 'noted',
+      createdAt: new Date().toISOString(),
+      tons: 1.6036,
+      portfolioId: 1,
+      amountCharged: 4009,
+      currency: 'EUR',
+      note: orderNumber + 'n'.repeat(3_000),
+      source: 'API',
+    },
+  ])
+  const { id } = await enter({ orderSourceId: 'noted' })
+  await page.goto(`${url}/admin/orders/${id}`)
+  await page.locator('.comparison').waitFor()
+  await sleep(300)
+  const focused = await page.evaluate(() => document.activeElement?.tagName)
+  t.equal(focused, 'BODY', 'what comes by itself takes no focus')
+  const widths = await page
+    .locator('.comparison tbody tr:first-child > *')
+    .evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().width))
+  t.ok(
+    widths.every((width) => width > 60),
+    widths.join(', '),
+  )
+  t.ok(((await page.locator('.comparison').boundingBox())?.height ?? 0) < 700)
+})
+
+t.test('a record that cannot be read is asked for again', async (t) => {
+  const { page } = await portal(t)
+  const { id } = await enter({ orderSourceId: '1', co2eKg: 1000 })
+  standIn.fault = 503
+  await page.goto(`${url}/admin/orders/${id}`)
+  await page.locator('.record .source-notice').waitFor()
+  t.match(await page.locator('.record .source-notice').innerText(), /does not answer.*Try again/s)
+  standIn.fault = null
+  await page.locator('.record .source-notice').getByRole('button', { name: 'Try again' }).click()
+  await page.locator('.verdict').waitFor()
+  t.equal(await page.locator('.verdict').innerText(), 'Differs in CO₂e, amount, and note')
+})
+
+for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    t.test(`every state is accessible on a ${device}, ${colorScheme}`, async (t) => {
+      const { page } = await portal(t, { viewport, colorScheme })
+      async function check(name: string): Promise<void> {
+        await page.evaluate(axe.source)
+        const { violations } = await page.evaluate(() => (window as any).axe.run())
+        t.same(
+          violations.map(({ id: rule, nodes }: any) => [rule, nodes.map(({ html }: any) => html)]),
+          [],
+          name,
+        )
+        const overflow = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        )
+        t.equal(overflow, 0, `${name} does not scroll sideways`)
+      }
+      const { id } = await enter()
+      await page.goto(`${url}/admin/orders/${id}`)
+      await check('not ordered')
+      await page.getByRole('button', { name: 'Place it there…' }).click()
+      await page.getByLabel('Blue Carbon').check()
+      await check('portfolios')
+      await page.getByRole('button', { name: 'Ask for the price' }).click()
+      await page.getByRole('button', { name: /^Place it for/ }).waitFor()
+      await check('confirmation')
+      standIn.fault = 'silence instead of the order'
+      await page.getByRole('button', { name: /^Place it for/ }).click()
+      await page.locator('#attempt.unknown').waitFor()
+      standIn.fault = null
+      await check('unknown')
+      await page.getByRole('button', { name: 'Look at the order source' }).click()
+      await page.locator('.looked').waitFor()
+      await check('not there')
+      await page.goto(`${url}/admin/orders/${id}/placement/release`)
+      await check('release')
+
+      const record = async (orderSourceId: string, shows: string, name: string) => {
+        const known = await enter({ orderSourceId })
+        await page.goto(`${url}/admin/orders/${known.id}`)
+        await page.locator(shows).waitFor()
+        await check(name)
+        // Else every list would lack it from then on.
+        await ann.call('PATCH', `${ORDERS}/${known.id}`, { orderSourceId: null })
+      }
+      await record('1', '.verdict', 'another amount')
+      await record('no-such', '.record .source-notice', 'not found there')
+      standIn.fault = 503
+      await record('1', '.record .source-notice', 'away')
+      standIn.fault = null
+    })
+  }
+}

@@ -1,0 +1,223 @@
+import axe from 'axe-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { ADMIN } from '../support/sign-in.js'
+import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { manyOrders, startPortal } from '../support/portal.js'
+import { becomes } from '../support/wait-for.js'
+
+const { url } = await startPortal(t, manyOrders(30), { LOGIN_LIMIT_PER_CLIENT: '1000' })
+const browser = await launchBrowser()
+t.teardown(() => browser.close())
+
+const DEVICES = Object.entries({ phone: PHONE, desktop: DESKTOP })
+
+/** A browser that knows nothing yet. */
+async function stranger(t: Test, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ viewport: DESKTOP, ...options })
+  t.teardown(() => context.close())
+  return { context, page: await context.newPage() }
+}
+
+async function fillIn(page: Page, { email, password } = ADMIN): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+}
+
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
+
+/** What of the orders can be read on a page. */
+const secrets = async (page: Page) =>
+  /customer\d+@|CW-\d{6}|(?:Ann|Ben|Zoë) Number/.exec(await page.content())?.[0]
+
+for (const [device, viewport] of DEVICES) {
+  t.test(`a person logs in on a ${device}, after a wrong password`, async (t) => {
+    const { context, page } = await stranger(t, { viewport })
+    const complaints = listen(context, url)
+    await page.goto(`${url}/admin/orders?status=paid`)
+    t.equal(new URL(page.url()).pathname, '/admin/login', 'a stranger is led to the login')
+    await becomes(t, () => focused(page), 'email')
+    await fillIn(page, { ...ADMIN, password: 'wrong' })
+    const error = page.getByRole('alert')
+    await error.waitFor()
+    t.equal(await error.innerText(), 'The e-mail address or the password is wrong.')
+    t.match(await page.title(), /^Error: Log in/)
+    t.equal(await page.getByLabel('E-mail').inputValue(), ADMIN.email, 'the e-mail is kept')
+    t.equal(await page.getByLabel('Password').inputValue(), '', 'and the password is not')
+    await becomes(t, () => focused(page), 'password', 'which is typed next')
+    await page.keyboard.type(ADMIN.password)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${url}/admin/orders?status=paid`)
+    t.equal(await page.getByRole('link', { name: 'Remove filter Status: Paid' }).count(), 1)
+    await page.goto(`${url}/admin/login?to=/admin/orders/new`)
+    t.equal(page.url(), `${url}/admin/orders/new`, 'who is logged in need not do it again')
+    t.same(complaints.strangers, [])
+    t.same(
+      complaints.errors.filter((text) => !text.includes('status of 401')),
+      [],
+    )
+  })
+}
+
+t.test('what is missing or no address stands beside its field', async (t) => {
+  const { page } = await stranger(t, { viewport: PHONE })
+  await page.goto(`${url}/admin/login`)
+  await page.locator('form').evaluate((form: HTMLFormElement) => (form.noValidate = true))
+  await page.getByRole('button', { name: 'Log in' }).click()
+  t.equal(await page.locator('#email-error').innerText(), 'Must be filled in')
+  t.equal(await page.locator('#password-error').innerText(), 'Must be filled in')
+  await becomes(t, () => focused(page), 'email')
+  await page.locator('form').evaluate((form: HTMLFormElement) => (form.noValidate = true))
+  await fillIn(page, { email: 'admin', password: 'x' })
+  await page.locator('#email-error', { hasText: 'e-mail address' }).waitFor()
+  t.equal(await page.getByLabel('E-mail').inputValue(), 'admin')
+  t.equal(await page.getByLabel('E-mail').getAttribute('aria-invalid'), 'true')
+})
+
+t.test('nobody is led to another site', async (t) => {
+  for (const to of [
+    'https://evil.example/admin',
+    '//evil.example/admin',
+    '/\\evil.example/admin',
+    'javascript:alert(1)',
+    '/admin/../../evil',
+    '/calculator/fuel',
+    '/admin/logout',
+  ]) {
+    const { context, page } = await stranger(t)
+    const complaints = listen(context, url)
+    await page.goto(`${url}/admin/login?${new URLSearchParams({ to }).toString()}`)
+    await fillIn(page)
+    await page.waitForURL(`${url}/admin`)
+    t.same(complaints, { errors: [], strangers: [] }, to)
+    await context.close()
+  }
+})
+
+t.test('a session that ends while one works leads to the login, and back', async (t) => {
+  const { context, page } = await stranger(t)
+  await page.goto(`${url}/admin/login?to=/admin?range=7d`)
+  await fillIn(page)
+  await page.waitForURL(`${url}/admin?range=7d`)
+  await context.clearCookies()
+  await page.getByRole('link', { name: '90 days' }).click()
+  await page.waitForURL(/\/admin\/login\?to=/)
+  await fillIn(page)
+  await page.waitForURL(`${url}/admin?range=90d`)
+
+  await page.goto(`${url}/admin/orders/1/edit?group=notes`)
+  await page.locator('#notes').fill('typed before the session ended')
+  await context.clearCookies()
+  await page.getByRole('button', { name: 'Save' }).click()
+  const [login] = await Promise.all([
+    context.waitForEvent('page'),
+    page.getByRole('link', { name: 'log in again in a new tab' }).click(),
+  ])
+  await fillIn(login)
+  await login.waitForURL(/\/admin\/orders\/1\/edit/)
+  await page.bringToFront()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.locator('.notes', { hasText: 'typed before the session ended' }).waitFor()
+  t.equal(await page.getByText('Your session has ended').count(), 0)
+})
+
+for (const [device, viewport] of DEVICES) {
+  t.test(`after logging out on a ${device} nothing private is left to see`, async (t) => {
+    const { context, page } = await stranger(t, { viewport })
+    await page.goto(`${url}/admin/login`)
+    await fillIn(page)
+    await page.waitForURL(`${url}/admin`)
+    await page.goto(`${url}/admin/orders`)
+    await page.goto(`${url}/admin/orders/7?at=3`)
+    t.ok(await secrets(page), 'an order is seen')
+    const before = await context.cookies()
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByText('You have logged out').waitFor()
+    t.equal(await secrets(page), undefined)
+    for (let steps = 0; steps < 3; steps++) {
+      await page.goBack()
+      await page.waitForURL(/\/admin\/login/)
+      t.equal(await secrets(page), undefined, 'nor by going back')
+    }
+    // Who has copied the cookie has nothing of it.
+    await context.addCookies(before)
+    await page.goto(`${url}/admin/orders`)
+    t.match(page.url(), /\/admin\/login/)
+  })
+}
+
+t.test('another window finds itself logged out', async (t) => {
+  const { context, page } = await stranger(t)
+  await page.goto(`${url}/admin/login?to=/admin/orders`)
+  await fillIn(page)
+  await page.waitForURL(`${url}/admin/orders`)
+  const other = await context.newPage()
+  await other.goto(`${url}/admin`)
+  await other.getByRole('button', { name: 'Log out' }).click()
+  await other.getByText('You have logged out').waitFor()
+  await page.bringToFront()
+  await page.getByRole('link', { name: 'Next' }).click()
+  await page.waitForURL(/\/admin\/login\?to=%2Fadmin%2Forders/)
+})
+
+for (const javaScriptEnabled of [true, false]) {
+  t.test(`by keyboard alone, scripts ${javaScriptEnabled ? 'on' : 'off'}`, async (t) => {
+    const { page } = await stranger(t, { javaScriptEnabled })
+    await page.goto(`${url}/admin/orders`)
+    await page.locator('#email:focus').waitFor()
+    await page.keyboard.type(ADMIN.email)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('wrong')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+    await page.locator('#password:focus').waitFor()
+    await page.keyboard.type(ADMIN.password)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${url}/admin/orders`)
+    t.equal(await page.locator('.row-link').count(), 25)
+    await page.getByRole('button', { name: 'Log out' }).press('Enter')
+    await page.getByText('You have logged out').waitFor()
+    await page.goBack()
+    t.match(page.url(), /\/admin\/login/)
+    t.equal(await secrets(page), undefined)
+  })
+}
+
+for (const [device, viewport] of DEVICES) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    t.test(`the login is accessible on a ${device}, ${colorScheme}`, async (t) => {
+      const { page } = await stranger(t, { viewport, colorScheme })
+      const check = async (name: string) => {
+        await page.evaluate(axe.source)
+        const { violations } = await page.evaluate(() => (window as any).axe.run())
+        t.same(
+          violations.map(({ id, nodes }: any) => [id, nodes.map(({ html }: any) => html)]),
+          [],
+          name,
+        )
+        const overflow = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        )
+        t.equal(overflow, 0, `${name} does not scroll sideways`)
+      }
+      await page.goto(`${url}/admin/login?out`)
+      await check('after logging out')
+      await fillIn(page, { email: `${'x'.repeat(60)}@example.com`, password: 'wrong' })
+      await page.getByRole('alert').waitFor()
+      await check('after a wrong password')
+      await page.locator('form').evaluate((form: HTMLFormElement) => (form.noValidate = true))
+      await fillIn(page, { email: 'nobody', password: '' })
+      await page.locator('#password-error').waitFor({ state: 'visible' })
+      await check('with fields that are wrong')
+      await fillIn(page)
+      await page.waitForURL(`${url}/admin`)
+      await page.goto(`${url}/admin/orders/1/edit?group=notes`)
+      await page.context().clearCookies()
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Your session has ended').waitFor()
+      await check('a session that has ended')
+    })
+  }
+}

@@ -1,0 +1,580 @@
+import assert from 'node:assert/strict'
+import { Ajv } from 'ajv'
+import fc from 'fast-check'
+import t from 'tap'
+import { calculateEstimate, type Estimate } from '../../src/calculator/estimate.js'
+import { FUEL_TYPES } from '../../src/calculator/emission-factors.js'
+import { postJson, startApp } from '../support/app.js'
+import { calculation, USUAL } from '../support/calculations.js'
+
+type Data = Record<string, unknown>
+
+interface Problem {
+  type: string
+  title: string
+  status: number
+  detail: string
+  requestId: string
+  errors?: { path: string; message: string }[]
+}
+
+const { url } = await startApp(t)
+
+const endpoint = (type: string) => `${url}/api/calculators/${type}/estimate`
+
+async function estimateOf(type: string, data: Data): Promise<Estimate> {
+  const { status, body } = await postJson(endpoint(type), data)
+  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`)
+  return body as Estimate
+}
+
+async function refusal(type: string, data: unknown): Promise<Problem & { paths: string[] }> {
+  const { status, body } = await postJson(endpoint(type), data)
+  const problem = body as Problem
+  if (status !== 422) throw new Error(`${status}: ${JSON.stringify(body)}`)
+  return { ...problem, paths: (problem.errors ?? []).map(({ path }) => path).sort() }
+}
+
+const messageAt = (problem: Problem, path: string): string =>
+  problem.errors?.find((error) => error.path === path)?.message ?? ''
+
+const near = (found: number | null, expected: number, tolerance = 1e-4): boolean =>
+  found !== null && Math.abs(found - expected) <= Math.abs(expected) * tolerance
+
+const fuel = USUAL.fuel.calculatorData
+const trip = USUAL.distance.calculatorData
+const custom = USUAL.custom.calculatorData
+
+t.test('the published vectors hold', async (t) => {
+  const vectors: [string, Data, Partial<Record<keyof Estimate, number>>][] = [
+    [
+      'fuel',
+      { fuelType: 'mgo', quantity: 1, unit: 'kg' },
+      { tankToWakeCo2eKg: 3.25663, wellToTankCo2eKg: 0.61488, co2eKg: 3.87151, fuelKg: 1 },
+    ],
+    ['fuel', { fuelType: 'mgo', quantity: 1000, unit: 'l' }, { fuelKg: 854, co2eKg: 3306.27 }],
+    [
+      'fuel',
+      { fuelType: 'petrol', quantity: 100, unit: 'gal-us' },
+      {
+        fuelLitres: 378.5412,
+        tankToWakeCo2eKg: 885.726,
+        wellToTankCo2eKg: 229.638,
+        co2eKg: 1115.364,
+      },
+    ],
+    ['fuel', { fuelType: 'hvo', quantity: 1000, unit: 'l' }, { co2eKg: 314.02 }],
+    ['distance', trip, { hours: 12, fuelLitres: 720, co2eKg: 2380.51 }],
+    ['distance', { ...trip, generatorLitresPerHour: 8 }, { fuelLitres: 816, co2eKg: 2697.92 }],
+    [
+      'distance',
+      { ...trip, consumption: 100, referenceSpeedKn: 12 },
+      { hours: 12, fuelLitres: 694.444, co2eKg: 2296.02 },
+    ],
+    ['custom', { amount: 1.5, unit: 't' }, { co2eKg: 1500 }],
+  ]
+  for (const [type, data, expected] of vectors) {
+    const found = await estimateOf(type, data)
+    t.equal(found.calculatorType, type)
+    for (const [name, value] of Object.entries(expected)) {
+      const number = found[name as keyof Estimate]
+      t.ok(
+        typeof number === 'number' && near(number, value),
+        `${type} ${JSON.stringify(data)}: ${name} is ${JSON.stringify(number)}, should be ${value}`,
+      )
+    }
+  }
+})
+
+t.test('a fuel gives its table factors, for every fuel', async (t) => {
+  // kg CO2e per kg, worked out by hand from the table in Regulation (EU) 2023/1805, Annex II
+  const byMass: Record<string, { density: number; wellToTank: number; tankToWake: number }> = {
+    mgo: { density: 0.854, wellToTank: 0.61488, tankToWake: 3.25663 },
+    lfo: { density: 0.91, wellToTank: 0.5412, tankToWake: 3.20163 },
+    hfo: { density: 0.96, wellToTank: 0.54675, tankToWake: 3.16463 },
+    methanol: { density: 0.792, wellToTank: 0.62287, tankToWake: 1.42563 },
+    lpg: { density: 0.51, wellToTank: 0.3588, tankToWake: 3.05063 },
+    // 0.969 × (2.75 + 0.00011 × 273) + 0.031 × 29.8
+    lng: { density: 0.45, wellToTank: 0.90835, tankToWake: 3.61764907 },
+  }
+  const byVolume: Record<string, { density: number; wellToTank: number; tankToWake: number }> = {
+    petrol: { density: 0.742, wellToTank: 0.60664, tankToWake: 2.33984 },
+    hvo: { density: 0.78, wellToTank: 0.27844, tankToWake: 0.03558 },
+  }
+  t.same(Object.keys({ ...byMass, ...byVolume }).sort(), [...FUEL_TYPES].sort())
+  for (const [fuelType, expected] of Object.entries(byMass)) {
+    const found = await estimateOf('fuel', { fuelType, quantity: 1, unit: 'kg' })
+    t.ok(near(found.wellToTankCo2eKg, expected.wellToTank, 1e-9), `${fuelType} well-to-tank`)
+    t.ok(near(found.tankToWakeCo2eKg, expected.tankToWake, 1e-9), `${fuelType} tank-to-wake`)
+    t.ok(near(found.fuelLitres, 1 / expected.density, 1e-12), `${fuelType} density`)
+  }
+  for (const [fuelType, expected] of Object.entries(byVolume)) {
+    const found = await estimateOf('fuel', { fuelType, quantity: 1, unit: 'l' })
+    t.ok(near(found.wellToTankCo2eKg, expected.wellToTank, 1e-9), `${fuelType} well-to-tank`)
+    t.ok(near(found.tankToWakeCo2eKg, expected.tankToWake, 1e-9), `${fuelType} tank-to-wake`)
+    t.ok(near(found.fuelKg, expected.density, 1e-12), `${fuelType} density`)
+  }
+})
+
+t.test('the same fuel gives the same result in every unit', async (t) => {
+  const litresPer = { l: 1, m3: 1000, 'gal-us': 3.785411784, 'gal-imp': 4.54609 }
+  for (const fuelType of FUEL_TYPES) {
+    const reference = await estimateOf('fuel', { fuelType, quantity: 1000, unit: 'l' })
+    for (const [unit, litres] of Object.entries(litresPer)) {
+      const found = await estimateOf('fuel', { fuelType, quantity: 1000 / litres, unit })
+      t.ok(near(found.co2eKg, reference.co2eKg, 1e-12), `${fuelType} in ${unit}`)
+      t.ok(near(found.fuelLitres, 1000, 1e-12), `${fuelType} litres from ${unit}`)
+    }
+    const kilograms = reference.fuelKg ?? 0
+    for (const [unit, per] of Object.entries({ kg: 1, t: 1000 })) {
+      const found = await estimateOf('fuel', { fuelType, quantity: kilograms / per, unit })
+      t.ok(near(found.co2eKg, reference.co2eKg, 1e-12), `${fuelType} in ${unit}`)
+      t.ok(near(found.fuelLitres, 1000, 1e-12), `${fuelType} litres from ${unit}`)
+    }
+  }
+})
+
+t.test('the same distance gives the same result in every unit', async (t) => {
+  const nautical = await estimateOf('distance', trip)
+  const kilometres = await estimateOf('distance', {
+    ...trip,
+    distance: 120 * 1.852,
+    distanceUnit: 'km',
+  })
+  const miles = await estimateOf('distance', {
+    ...trip,
+    distance: (120 * 1.852) / 1.609344,
+    distanceUnit: 'mi',
+  })
+  for (const found of [kilometres, miles]) {
+    t.ok(near(found.hours, 12, 1e-12))
+    t.ok(near(found.co2eKg, nautical.co2eKg, 1e-12))
+  }
+})
+
+t.test('speed scales fuel an hour by its cube and fuel a mile by its square', async (t) => {
+  const perHour = { ...trip, consumption: 100, referenceSpeedKn: 12 }
+  t.ok(near((await estimateOf('distance', perHour)).fuelLitres, 100 * (10 / 12) ** 3 * 12, 1e-12))
+  const perMile = { ...trip, consumption: 10, consumptionUnit: 'l/nmi' }
+  t.ok(near((await estimateOf('distance', perMile)).fuelLitres, 1200, 1e-12))
+  t.ok(
+    near(
+      (await estimateOf('distance', { ...perMile, referenceSpeedKn: 12 })).fuelLitres,
+      1200 * (10 / 12) ** 2,
+      1e-12,
+    ),
+  )
+  t.ok(
+    near(
+      (await estimateOf('distance', { ...perMile, referenceSpeedKn: 8 })).fuelLitres,
+      1200 * (10 / 8) ** 2,
+      1e-12,
+    ),
+    'faster than measured takes more',
+  )
+  const inKilometres = { ...perMile, distance: 120 * 1.852, distanceUnit: 'km' }
+  t.ok(
+    near((await estimateOf('distance', inKilometres)).fuelLitres, 1200, 1e-12),
+    'l/nmi counts nautical miles whatever the unit of the distance',
+  )
+})
+
+t.test('generators run as long as the trip unless told otherwise, and ignore speed', async (t) => {
+  const withGenerator = { ...trip, generatorLitresPerHour: 8 }
+  const litres = async (data: Data) => (await estimateOf('distance', data)).fuelLitres
+  t.ok(near(await litres(withGenerator), 720 + 8 * 12, 1e-12))
+  t.ok(near(await litres({ ...withGenerator, generatorHours: 30 }), 720 + 8 * 30, 1e-12))
+  const engines = (await litres({ ...trip, referenceSpeedKn: 12 })) ?? 0
+  t.ok(
+    near(await litres({ ...withGenerator, referenceSpeedKn: 12 }), engines + 8 * 12, 1e-12),
+    'the generator does not scale with speed',
+  )
+  for (const idle of [
+    { generatorLitresPerHour: 0 },
+    { generatorLitresPerHour: 0, generatorHours: 30 },
+    { generatorLitresPerHour: 8, generatorHours: 0 },
+    { generatorHours: 0 },
+  ]) {
+    t.equal(await litres({ ...trip, ...idle }), 720, `none: ${JSON.stringify(idle)}`)
+  }
+  const alone = await refusal('distance', { ...trip, generatorHours: 30 })
+  t.same(alone.paths, ['generatorLitresPerHour'], 'hours without a rate are a mistake')
+})
+
+t.test('a custom amount is passed on, without values that it has none for', async (t) => {
+  const found = await estimateOf('custom', {
+    amount: 250,
+    unit: 'kg',
+    description: 'Charter, June',
+  })
+  t.equal(found.co2eKg, 250)
+  for (const name of [
+    'wellToTankCo2eKg',
+    'tankToWakeCo2eKg',
+    'fuelLitres',
+    'fuelKg',
+    'hours',
+  ] as const) {
+    t.equal(found[name], null, name)
+  }
+  t.same(found.factors, [])
+  t.equal((await estimateOf('fuel', fuel)).hours, null, 'and fuel alone has no hours')
+})
+
+t.test('the factors of an answer are enough to redo its sum by hand', async (t) => {
+  for (const fuelType of FUEL_TYPES) {
+    const found = await estimateOf('fuel', { fuelType, quantity: 1234.5, unit: 'l' })
+    t.ok(
+      found.factors.every(({ name, unit, source }) => name && unit && source),
+      `${fuelType}: every factor has a name, a unit and a source`,
+    )
+    const factor = (name: string) => {
+      const hit = found.factors.find((one) => one.name === name)
+      if (!hit) throw new Error(`${fuelType} has no ${name}`)
+      return hit.value
+    }
+    const has = (name: string) => found.factors.some((one) => one.name === name)
+    const kilograms = 1234.5 * factor('Density')
+    let wellToTank, tankToWake
+    if (has('Lower calorific value')) {
+      const slip = has('Methane slip') ? factor('Methane slip') : 0
+      const burnt =
+        factor('Tank-to-wake CO2') +
+        factor('Tank-to-wake CH4') * factor('GWP100 of CH4') +
+        factor('Tank-to-wake N2O') * factor('GWP100 of N2O')
+      wellToTank = (kilograms * factor('Lower calorific value') * factor('Well-to-tank')) / 1000
+      tankToWake = kilograms * ((1 - slip) * burnt + slip * factor('GWP100 of CH4'))
+    } else {
+      wellToTank = 1234.5 * factor('Well-to-tank')
+      tankToWake = 1234.5 * factor('Tank-to-wake')
+    }
+    t.ok(near(found.fuelKg, kilograms, 1e-12), `${fuelType}: mass`)
+    t.ok(near(found.wellToTankCo2eKg, wellToTank, 1e-12), `${fuelType}: well-to-tank`)
+    t.ok(near(found.tankToWakeCo2eKg, tankToWake, 1e-12), `${fuelType}: tank-to-wake`)
+    t.ok(near(found.co2eKg, wellToTank + tankToWake, 1e-12), `${fuelType}: well-to-wake`)
+    t.match(found.method, /Well-to-wake/)
+    t.ok(found.dataset)
+  }
+})
+
+t.test('any valid data give a finite result above zero, the sum of its two parts', async () => {
+  await fc.assert(
+    fc.asyncProperty(calculation, async (any) => {
+      const { calculatorType, calculatorData } = any
+      const found = await estimateOf(calculatorType, { ...calculatorData })
+      assert.deepEqual(found, calculateEstimate(any), 'the API tells what is computed')
+      if (!(Number.isFinite(found.co2eKg) && found.co2eKg > 0)) return false
+      if (calculatorType === 'custom') return true
+      return found.co2eKg === (found.wellToTankCo2eKg ?? NaN) + (found.tankToWakeCo2eKg ?? NaN)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+t.test('an amount too small to compute with is refused, not answered with zero', async (t) => {
+  const cases: [string, Data][] = [
+    ['fuel', { fuelType: 'hvo', quantity: 5e-324, unit: 'l' }],
+    ['distance', { ...trip, distance: 5e-324 }],
+    ['distance', { ...trip, fuelType: 'hvo', consumption: 5e-324 }],
+    ['custom', { amount: 5e-324, unit: 'kg' }],
+  ]
+  for (const [type, data] of cases) {
+    const { status, body } = await postJson(endpoint(type), data)
+    const answered = status === 200 && (body as Estimate).co2eKg > 0
+    t.ok(status === 422 || answered, `${type} ${JSON.stringify(data)} is ${status}`)
+  }
+})
+
+t.test('every wrong field is told of at once, by path and in words', async (t) => {
+  const three = await refusal('fuel', { fuelType: 'coal', quantity: -1, unit: 'barrel' })
+  t.same(three.paths, ['fuelType', 'quantity', 'unit'])
+  t.match(messageAt(three, 'fuelType'), /mgo.*hvo/, 'the choices are named')
+  t.match(messageAt(three, 'quantity'), /more than 0/)
+  t.match(three.detail, /fuelType.*quantity.*unit/)
+
+  t.same((await refusal('fuel', {})).paths, ['fuelType', 'quantity', 'unit'])
+  t.same((await refusal('custom', {})).paths, ['amount', 'unit'])
+  t.same((await refusal('distance', {})).paths, [
+    'consumption',
+    'consumptionUnit',
+    'distance',
+    'distanceUnit',
+    'fuelType',
+    'speedKn',
+  ])
+  t.same(
+    (await refusal('distance', { ...trip, speedKn: 0.001, generatorHours: 5, fuelType: 'coal' }))
+      .paths,
+    ['fuelType', 'generatorLitresPerHour', 'speedKn'],
+    'faults between fields stand beside faults in fields',
+  )
+})
+
+t.test('numbers must be numbers, above zero and within bounds', async (t) => {
+  const wrong: [string, Data, string][] = [
+    ['fuel', { ...fuel, quantity: '500' }, 'quantity'],
+    ['fuel', { ...fuel, quantity: null }, 'quantity'],
+    ['fuel', { ...fuel, quantity: true }, 'quantity'],
+    ['fuel', { ...fuel, quantity: [500] }, 'quantity'],
+    ['fuel', { ...fuel, quantity: 0 }, 'quantity'],
+    ['fuel', { ...fuel, quantity: 10_000_001 }, 'quantity'],
+    ['fuel', { ...fuel, quantity: 100_001, unit: 't' }, 'quantity'],
+    ['fuel', { ...fuel, quantity: 100_001, unit: 'm3' }, 'quantity'],
+    ['fuel', { ...fuel, fuelType: 1 }, 'fuelType'],
+    ['fuel', { ...fuel, unit: 'toString' }, 'unit'],
+    ['custom', { ...custom, amount: 1_000_001 }, 'amount'],
+    ['custom', { amount: 1_000_000_001, unit: 'kg' }, 'amount'],
+    ['custom', { ...custom, description: '' }, 'description'],
+    ['custom', { ...custom, description: ' \t ' }, 'description'],
+    ['custom', { ...custom, description: 'x'.repeat(121) }, 'description'],
+    ['custom', { ...custom, description: 'two\nlines' }, 'description'],
+    ['custom', { ...custom, description: 5 }, 'description'],
+    ['distance', { ...trip, distance: 100_001, speedKn: 20 }, 'distance'],
+    ['distance', { ...trip, speedKn: 101 }, 'speedKn'],
+    ['distance', { ...trip, speedKn: '10' }, 'speedKn'],
+    ['distance', { ...trip, consumption: 100_001 }, 'consumption'],
+    ['distance', { ...trip, referenceSpeedKn: -12 }, 'referenceSpeedKn'],
+    ['distance', { ...trip, generatorLitresPerHour: 10_001 }, 'generatorLitresPerHour'],
+    ['distance', { ...trip, generatorLitresPerHour: -1 }, 'generatorLitresPerHour'],
+    ['distance', { ...trip, generatorLitresPerHour: 1, generatorHours: -1 }, 'generatorHours'],
+    ['distance', { ...trip, generatorLitresPerHour: 1, generatorHours: 8_785 }, 'generatorHours'],
+  ]
+  for (const [type, data, path] of wrong) {
+    const problem = await refusal(type, data)
+    t.same(problem.paths, [path], JSON.stringify(data))
+    t.ok(messageAt(problem, path))
+  }
+  t.match(
+    messageAt(await refusal('fuel', { ...fuel, quantity: 10_000_001 }), 'quantity'),
+    /10000000/,
+  )
+  t.match(
+    messageAt(await refusal('fuel', { ...fuel, quantity: 100_000_000, unit: 't' }), 'quantity'),
+    /100000(?!0)/,
+    'the bound told is the one that holds for the unit',
+  )
+
+  const largest: [string, Data][] = [
+    ['fuel', { ...fuel, quantity: 10_000_000 }],
+    ['fuel', { ...fuel, quantity: 100_000, unit: 't' }],
+    ['custom', { amount: 1_000_000_000, unit: 'kg' }],
+    ['custom', { amount: 1_000_000, unit: 't', description: '🚢'.repeat(120) }],
+    ['distance', { ...trip, distance: 100_000, speedKn: 100, consumption: 100_000 }],
+  ]
+  for (const [type, data] of largest) {
+    t.ok(Number.isFinite((await estimateOf(type, data)).co2eKg), JSON.stringify(data).slice(0, 80))
+  }
+  const infinite = await fetch(endpoint('custom'), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"amount":1e999,"unit":"kg"}',
+  })
+  t.equal(infinite.status, 422, 'a number that overflows')
+})
+
+t.test('a trip whose numbers do not go together is refused', async (t) => {
+  const slow = await refusal('distance', { ...trip, speedKn: 0.0001 })
+  t.same(slow.paths, ['speedKn'])
+  t.match(messageAt(slow, 'speedKn'), /longer than a year/)
+  for (const referenceSpeedKn of [2.4, 41]) {
+    t.same((await refusal('distance', { ...trip, referenceSpeedKn })).paths, ['referenceSpeedKn'])
+  }
+  for (const referenceSpeedKn of [2.5, 40]) {
+    t.ok((await estimateOf('distance', { ...trip, referenceSpeedKn })).co2eKg > 0)
+  }
+})
+
+t.test('a field beyond its limits does not make others wrong', async (t) => {
+  const fast = { ...trip, speedKn: 120, referenceSpeedKn: 12 }
+  t.same((await refusal('distance', fast)).paths, ['speedKn'])
+  const far = { ...trip, distance: 5e9, consumption: 90_000 }
+  t.same((await refusal('distance', far)).paths, ['distance'])
+  const thirsty = { ...trip, generatorLitresPerHour: 20_000, generatorHours: 3 }
+  t.same((await refusal('distance', thirsty)).paths, ['generatorLitresPerHour'])
+  const slowest = { ...trip, distance: 80_000, consumption: 60_000 }
+  for (const referenceSpeedKn of [400, '40', 1]) {
+    const { paths } = await refusal('distance', { ...slowest, referenceSpeedKn })
+    t.same(paths, ['referenceSpeedKn'], `${referenceSpeedKn}`)
+  }
+  const hours = (await refusal('distance', { ...trip, generatorHours: 9_000 })).paths
+  t.same(hours, ['generatorHours', 'generatorLitresPerHour'])
+  const alsoIdle = { ...trip, speedKn: 120, generatorHours: 3, distanceUnit: 'ly' }
+  const { paths } = await refusal('distance', alsoIdle)
+  t.same(paths, ['distanceUnit', 'generatorLitresPerHour', 'speedKn'], 'what is wrong all the same')
+})
+
+t.test('a speed that is advised is one that is taken', async (t) => {
+  for (const speedKn of [60, 7.3, 12.7, 6.3, 8.7, 10.01, 9.99, 0.0333]) {
+    const refused = await refusal('distance', {
+      ...trip,
+      distance: 1,
+      speedKn,
+      referenceSpeedKn: speedKn / 5,
+    })
+    const advice = messageAt(refused, 'referenceSpeedKn')
+    const [, ...ends] = /between ([\d.]+) and ([\d.]+) knots/.exec(advice) ?? []
+    t.equal(ends.length, 2, advice)
+    for (const end of ends) {
+      const data = { ...trip, distance: 1, speedKn, referenceSpeedKn: Number(end) }
+      t.ok((await estimateOf('distance', data)).co2eKg > 0, `${end} for ${speedKn}`)
+    }
+  }
+})
+
+t.test('an unknown field is refused, not dropped', async (t) => {
+  const problem = await refusal('fuel', { ...fuel, densty: 0.9, 'a/b~c': 1 })
+  t.same(problem.paths, ['a/b~c', 'densty'])
+  t.match(messageAt(problem, 'densty'), /not a known field/)
+  t.same((await refusal('custom', { ...custom, vessel: { name: 'x' } })).paths, ['vessel'])
+  t.same((await refusal('fuel', { ...fuel, constructor: 1 })).paths, ['constructor'])
+})
+
+t.test('a body that reaches for the prototype is malformed', async (t) => {
+  for (const body of [
+    '{"__proto__":{"quantity":1},"fuelType":"mgo","quantity":1,"unit":"l"}',
+    '{"fuelType":"mgo","quantity":1,"unit":"l","constructor":{"prototype":{"x":1}}}',
+  ]) {
+    const response = await fetch(endpoint('fuel'), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+    t.equal(response.status, 400)
+    t.match(response.headers.get('content-type'), /^application\/problem\+json/)
+  }
+  t.equal(({} as Data).x, undefined)
+})
+
+t.test('a body that is no JSON object is told apart from one with wrong fields', async (t) => {
+  const post = (body: string | null, type: string | null) =>
+    fetch(endpoint('fuel'), {
+      method: 'POST',
+      // A Uint8Array has no content type of its own, which text has.
+      body: body === null ? null : new TextEncoder().encode(body),
+      headers: type === null ? {} : { 'content-type': type },
+    })
+  const json = JSON.stringify(fuel)
+  const cases: [string, Response, number][] = [
+    ['half an object', await post('{"fuelType":', 'application/json'), 400],
+    ['nothing, announced as JSON', await post('', 'application/json'), 400],
+    ['an array', await post('[]', 'application/json'), 422],
+    ['null', await post('null', 'application/json'), 422],
+    ['text in JSON', await post('"x"', 'application/json'), 422],
+    ['XML', await post('<fuel/>', 'application/xml'), 415],
+    ['a form', await post('quantity=1', 'application/x-www-form-urlencoded'), 415],
+    ['plain text', await post(json, 'text/plain'), 415],
+    ['an unnamed type', await post(json, null), 415],
+    [
+      'more than it takes',
+      await post(JSON.stringify({ a: 'x'.repeat(20_000) }), 'application/json'),
+      413,
+    ],
+    ['JSON with a character set', await post(json, 'application/json; charset=utf-8'), 200],
+  ]
+  for (const [what, response, status] of cases) {
+    t.equal(response.status, status, what)
+    if (status !== 200) t.match(response.headers.get('content-type'), /^application\/problem\+json/)
+  }
+})
+
+t.test('every refusal is a problem that can be quoted by its request', async (t) => {
+  const responses = await Promise.all([
+    fetch(endpoint('fuel'), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{',
+    }),
+    fetch(endpoint('fuel'), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    }),
+    fetch(endpoint('boat'), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    }),
+    fetch(endpoint('fuel')),
+  ])
+  t.same(
+    responses.map(({ status }) => status),
+    [400, 422, 404, 405],
+  )
+  for (const response of responses) {
+    t.match(response.headers.get('content-type'), /^application\/problem\+json/)
+    const problem = (await response.json()) as Problem
+    t.equal(problem.status, response.status)
+    t.ok(problem.requestId)
+    t.equal(problem.requestId, response.headers.get('x-request-id'))
+    t.ok(problem.type && problem.title && problem.detail)
+    t.notMatch(JSON.stringify(problem), /node_modules|\.js:|stack/, 'nothing of our insides')
+  }
+})
+
+t.test('an address that exists tells which methods it takes', async (t) => {
+  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    const response = await fetch(endpoint('fuel'), { method })
+    t.equal(response.status, 405, method)
+    t.equal(response.headers.get('allow'), 'POST', method)
+  }
+  const posted = await fetch(`${url}/api/calculators`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  })
+  t.equal(posted.status, 405)
+  t.match(posted.headers.get('allow'), /GET/)
+  t.equal((await postJson(endpoint('toString'), fuel)).status, 404)
+  t.equal((await postJson(endpoint('__proto__'), fuel)).status, 404)
+})
+
+t.test('the catalogue has all that a client needs to build its own form', async (t) => {
+  const response = await fetch(`${url}/api/calculators`)
+  t.equal(response.status, 200)
+  interface Catalogue {
+    calculators: {
+      calculatorType: 'fuel' | 'distance' | 'custom'
+      title: string
+      schema: Record<string, unknown>
+    }[]
+    fuels: { fuelType: string; name: string; factors: Estimate['factors'] }[]
+    dataset: string
+  }
+  const catalogue = (await response.json()) as Catalogue
+  t.same(
+    catalogue.calculators.map(({ calculatorType }) => calculatorType),
+    ['fuel', 'distance', 'custom'],
+  )
+  const ajv = new Ajv({ strict: false, validateFormats: false })
+  for (const { calculatorType, title, schema } of catalogue.calculators) {
+    t.ok(title)
+    const validate = ajv.compile(schema)
+    t.ok(validate(USUAL[calculatorType].calculatorData), `${calculatorType} takes a usual trip`)
+    t.notOk(validate({ ...USUAL[calculatorType].calculatorData, more: 1 }), 'and nothing more')
+    t.notOk(validate({}), 'and not nothing')
+    const examples = schema.examples as unknown[]
+    t.ok(examples.length > 0 && examples.every((example) => validate(example)), 'its examples hold')
+    t.ok(
+      Object.values(schema.properties as Record<string, { description?: string }>).every(
+        ({ description }) => description,
+      ),
+      `${calculatorType} describes each field`,
+    )
+  }
+  t.same(
+    catalogue.fuels.map(({ fuelType }) => fuelType),
+    FUEL_TYPES,
+  )
+  for (const { fuelType, name, factors } of catalogue.fuels) {
+    t.ok(name)
+    const { factors: used, dataset } = await estimateOf('fuel', { ...fuel, fuelType })
+    t.same(factors, used, `${fuelType}: listed factors are those used`)
+    t.equal(dataset, catalogue.dataset)
+  }
+  t.ok(
+    catalogue.fuels
+      .filter(({ fuelType }) => ['lfo', 'hfo', 'methanol', 'lpg', 'lng'].includes(fuelType))
+      .every(({ factors }) => factors[0]?.source.includes('usual value')),
+    'densities that no standard fixes are marked so',
+  )
+})

@@ -1,0 +1,727 @@
+import type { Test } from 'tap'
+import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
+import { cookieHeader, logIn, postLogin } from '../support/sign-in.js'
+import { startOrderApi, type OrderApi } from '../support/order-api.js'
+import { newOrder } from '../support/order-book.js'
+import { randomOrders } from '../support/orders.js'
+import { until, untilReady } from '../support/until.js'
+
+const ORDERS = '/api/admin/orders'
+
+/** What a problem says of each wrong field. */
+const byField = ({ errors }: { errors: { path: string; message: string }[] }) =>
+  Object.fromEntries(errors.map(({ path, message }) => [path, message]))
+
+interface Store {
+  /** The environment of services whose orders are kept in one new, empty store */
+  empty: (t: Test) => Promise<NodeJS.ProcessEnv>
+  /** Throws where anything in it does not fit the rest */
+  check?: (environment: NodeJS.ProcessEnv) => void
+}
+
+/** Texts that would end, widen or break a condition, a pattern or a quotation. */
+const NASTY_TEXTS = [
+  'x)~or(Status,eq,paid',
+  '@(Id,gt,0)',
+  '"); drop table orders; --',
+  "O'Brien & Sons",
+  `both "quotes" and 'quotes'`,
+  'back\\slash \\" \\n',
+  '100 % of _all_ %20 %25',
+  ' spaces at both ends ',
+  '{{7*7}} ${7*7} <b>&amp;</b>',
+  'null',
+  '0012',
+  '1e3',
+  '2026-11-20',
+  'true',
+  '[]',
+  '⛵🏴‍☠️ Ζωή Straße 第三海丸 سفينة',
+]
+
+/** What holds of orders wherever they are kept, as those see it who use the API. */
+export function ordersContract(t: Test, { empty, check }: Store): void {
+  async function start(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<OrderApi> {
+    const service = await startOrderApi(t, { ...(await empty(t)), ...environment })
+    await untilReady(service.url)
+    return service
+  }
+
+  /** Two services, each as a process of its own would be, of one store. */
+  async function startPair(t: Test) {
+    const environment = await empty(t)
+    const first = await startOrderApi(t, environment)
+    const second = await startOrderApi(t, environment)
+    await Promise.all([untilReady(first.url), untilReady(second.url)])
+    return { first, second, check: () => check?.(environment) }
+  }
+
+  t.test('an order is entered with all its fields and read back as it was', async (t) => {
+    const { call } = await start(t)
+    const given = {
+      status: 'paid',
+      customerName: 'Ζωή Παπαδοπούλου ⛵',
+      customerEmail: 'zoe@example.com',
+      vesselName: 'Ever Given',
+      imoNumber: 'IMO 9811000',
+      calculatorType: 'fuel',
+      calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
+      co2eKg: 1603.123456789012,
+      amountMinor: 4009,
+      currency: 'EUR',
+      orderSourceId: 'off_123',
+      notes: 'first line\nsecond line\t"quoted"',
+      placedAt: '2026-03-29T02:30:00+02:00',
+    }
+    const created = await call('POST', ORDERS, given)
+    t.equal(created.status, 201)
+    t.equal(created.headers.get('location'), `${ORDERS}/${created.body.id}`)
+    t.equal(created.headers.get('etag'), '"1"')
+    t.match(created.body, {
+      ...given,
+      imoNumber: '9811000',
+      placedAt: '2026-03-29T00:30:00.000Z',
+      orderNumber: 'CW-000001',
+      fulfilledAt: null,
+      cancelledAt: null,
+      version: 1,
+    })
+    const read = await call('GET', `${ORDERS}/${created.body.id}`)
+    t.equal(read.status, 200)
+    t.equal(read.headers.get('etag'), '"1"')
+    t.strictSame(read.body, created.body)
+  })
+
+  t.test('what is left out of an order is filled in, and what may be null is', async (t) => {
+    const { call } = await start(t)
+    const before = Date.now()
+    const { body } = await call(
+      'POST',
+      ORDERS,
+      newOrder({ vesselName: null, calculatorData: null }),
+    )
+    t.match(body, {
+      status: 'pending',
+      vesselName: null,
+      imoNumber: null,
+      calculatorType: null,
+      calculatorData: null,
+      orderSourceId: null,
+      notes: '',
+    })
+    for (const field of ['placedAt', 'createdAt', 'updatedAt']) {
+      const at = Date.parse(body[field])
+      t.ok(at >= before && at <= Date.now() && body[field].endsWith('Z'), field)
+    }
+  })
+
+  t.test(
+    'an order that does not do is refused with every fault at once, and is not kept',
+    async (t) => {
+      const { call } = await start(t)
+      const faults = async (order: unknown) => {
+        const { status, body } = await call('POST', ORDERS, order)
+        t.equal(status, 422)
+        return byField(body)
+      }
+      t.match(await faults({}), {
+        customerName: 'is required',
+        customerEmail: 'is required',
+        co2eKg: 'is required',
+        amountMinor: 'is required',
+        currency: 'is required',
+      })
+      const wrong = {
+        status: 'cancelled',
+        customerName: ' ',
+        customerEmail: 'not an address',
+        vesselName: 'a\u0000b',
+        imoNumber: '9811001',
+        calculatorType: 'fuel',
+        calculatorData: { fuelType: 'coal', quantity: 0, unit: 'l' },
+        co2eKg: -1,
+        amountMinor: 10.5,
+        currency: 'eur',
+        notes: 7,
+        placedAt: 'yesterday',
+        version: 3,
+      }
+      t.strictSame(
+        Object.keys(await faults(wrong)).sort(),
+        [...Object.keys(wrong), 'calculatorData.fuelType', 'calculatorData.quantity']
+          .filter((path) => !['calculatorType', 'calculatorData'].includes(path))
+          .sort(),
+      )
+      for (const customerEmail of [
+        'a@b@c',
+        'a b@c',
+        '@c',
+        'a@',
+        'a..b@c',
+        '<a@b>',
+        'a@b.',
+        'ä\n@b',
+      ]) {
+        t.match(
+          await faults(newOrder({ customerEmail })),
+          { customerEmail: /e-mail address/ },
+          customerEmail,
+        )
+      }
+      const tomorrow = new Date(Date.now() + 25 * 60 * 60 * 1000).toISOString()
+      t.match(await faults(newOrder({ placedAt: tomorrow })), { placedAt: /future/ })
+      t.match(await faults(newOrder({ placedAt: '2026-02-30T00:00:00Z' })), { placedAt: /moment/ })
+      for (const placedAt of [
+        '0000-01-01T00:00:00Z',
+        '1899-12-31T23:59:59Z',
+        '1900-01-01T00:00:00+14:00',
+        '2199-12-31T23:59:59-14:00',
+        '2200-01-01T00:00:00Z',
+        '+012026-01-01T00:00:00Z',
+      ]) {
+        t.match(await faults(newOrder({ placedAt })), { placedAt: /1900 to 2199, in UTC too/ })
+      }
+      t.match(await faults(newOrder({ calculatorData: {} })), { calculatorType: /too/ })
+      t.match(await faults(newOrder({ co2eKg: 1e10 })), { co2eKg: /at most 1000000000$/ })
+      t.equal((await call('GET', ORDERS)).body.totalItems, 0)
+    },
+  )
+
+  t.test(
+    'the first and the last moments that an order may have are kept as they are',
+    async (t) => {
+      const { call } = await start(t)
+      const entered = await call(
+        'POST',
+        ORDERS,
+        newOrder({ placedAt: '1900-01-01T14:00:00+14:00' }),
+      )
+      t.equal(entered.status, 201)
+      t.equal(entered.body.placedAt, '1900-01-01T00:00:00.000Z')
+      const late = await call('POST', ORDERS, newOrder({ placedAt: '2199-12-31T23:59:59Z' }))
+      t.match(byField(late.body), { placedAt: 'must not be in the future' })
+      const given = { placedAt: '2199-12-31T23:59:59Z', calculatorData: {}, customerName: '' }
+      const wrong = await call('POST', ORDERS, given)
+      t.equal(wrong.status, 422)
+      t.same(
+        Object.keys(byField(wrong.body)).sort(),
+        [
+          'amountMinor',
+          'calculatorType',
+          'co2eKg',
+          'currency',
+          'customerEmail',
+          'customerName',
+          'placedAt',
+        ],
+        'what does not go together is named with all else that is wrong',
+      )
+    },
+  )
+
+  t.test('a repeat with the same Idempotency-Key enters nothing twice', async (t) => {
+    const { call } = await start(t)
+    const repeats = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        call('POST', ORDERS, newOrder(), { 'idempotency-key': 'k1' }),
+      ),
+    )
+    t.strictSame([...new Set(repeats.map(({ status, body }) => `${status} ${body.id}`))], ['201 1'])
+    t.equal((await call('GET', ORDERS)).body.totalItems, 1)
+    const turned = Object.fromEntries(Object.entries(newOrder()).toReversed())
+    t.match(
+      await call('POST', ORDERS, turned, { 'idempotency-key': 'k1' }),
+      { status: 201, body: { id: '1' } },
+      'in whatever order its fields come',
+    )
+    const spelt = newOrder({ status: 'pending', notes: '', vesselName: null, imoNumber: null })
+    t.match(
+      await call('POST', ORDERS, spelt, { 'idempotency-key': 'k1' }),
+      { status: 201, body: { id: '1' } },
+      'with the defaults spelt out',
+    )
+    const other = await call('POST', ORDERS, newOrder({ co2eKg: 1 }), { 'idempotency-key': 'k1' })
+    t.equal(other.status, 422)
+    t.match(other.body.errors, [{ path: 'Idempotency-Key' }])
+    t.match(await call('POST', ORDERS, newOrder(), { 'idempotency-key': 'k2' }), {
+      body: { id: '2' },
+    })
+    t.match(
+      await call('POST', ORDERS, newOrder()),
+      { body: { id: '3' } },
+      'without a key, as often as asked',
+    )
+  })
+
+  t.test('a change keeps what it does not name, and what changed is history', async (t) => {
+    const { call } = await start(t)
+    const { body: created } = await call('POST', ORDERS, newOrder({ vesselName: 'Aurora' }))
+    const path = `${ORDERS}/${created.id}`
+    const changed = await call('PATCH', path, {
+      status: 'paid',
+      vesselName: null,
+      imoNumber: 'imo 9811000',
+      notes: 'by bank transfer',
+      currency: 'EUR',
+    })
+    t.equal(changed.status, 200)
+    t.equal(changed.headers.get('etag'), '"2"')
+    const { updatedAt } = changed.body
+    const expected = {
+      status: 'paid',
+      vesselName: null,
+      imoNumber: '9811000',
+      notes: 'by bank transfer',
+    }
+    t.strictSame(changed.body, { ...created, ...expected, version: 2, updatedAt })
+    t.ok(updatedAt >= created.updatedAt)
+
+    const same = await call('PATCH', path, { notes: 'by bank transfer', imoNumber: '9811000' })
+    t.equal(same.body.version, 2, 'the same again is no change')
+    t.equal((await call('PATCH', path, {})).body.version, 2)
+
+    const { items } = (await call('GET', `${path}/history`)).body
+    t.match(items, [
+      {
+        at: updatedAt,
+        by: 'admin@example.com',
+        version: 2,
+        changes: [
+          { field: 'status', from: 'pending', to: 'paid' },
+          { field: 'vesselName', from: 'Aurora', to: null },
+          { field: 'notes', from: '', to: 'by bank transfer' },
+          { field: 'imoNumber', from: null, to: '9811000' },
+        ],
+      },
+      { at: created.createdAt, by: 'admin@example.com', version: 1, changes: [] },
+    ])
+    t.equal(items.length, 2)
+  })
+
+  t.test('minus nothing is nothing, and no change of nothing', async (t) => {
+    const { url } = await start(t)
+    const authorization = `Bearer ${await logIn(url)}`
+    const send = async (method: string, path: string, body: string) => {
+      const headers = { authorization, 'content-type': 'application/json' }
+      return (await fetch(url + path, { method, headers, body })).json()
+    }
+    const given = JSON.stringify(newOrder({ co2eKg: 7, amountMinor: 7 })).replaceAll(':7', ':-0')
+    t.match(await send('POST', ORDERS, given), { co2eKg: 0, amountMinor: 0, version: 1 })
+    for (const change of ['{"co2eKg":-0.0}', '{"amountMinor":-0}', '{"co2eKg":0}']) {
+      t.match(await send('PATCH', `${ORDERS}/1`, change), { version: 1 }, change)
+    }
+  })
+
+  t.test('a status moves along the table only; a refusal says where to', async (t) => {
+    const { call } = await start(t)
+    for (const from of ORDER_STATUSES) {
+      for (const to of ORDER_STATUSES.filter((status) => status !== 'cancelled')) {
+        const status = from === 'cancelled' ? 'pending' : from
+        const { body: order } = await call('POST', ORDERS, newOrder({ status }))
+        if (from === 'cancelled') await call('DELETE', `${ORDERS}/${order.id}`)
+        const moved = await call('PATCH', `${ORDERS}/${order.id}`, { status: to, notes: 'moved' })
+        const open = getTransitions(from).includes(to) || from === to
+        t.equal(moved.status, open ? 200 : 409, `${from} to ${to}`)
+        if (!open) {
+          t.strictSame(moved.body.possibleStatuses, getTransitions(from))
+          const { body } = await call('GET', `${ORDERS}/${order.id}`)
+          t.match(body, { status: from, notes: '' }, 'all or nothing')
+        }
+      }
+    }
+    const cancelled = await call('PATCH', `${ORDERS}/1`, { status: 'cancelled' })
+    t.equal(cancelled.status, 422, 'cancelling is an act of its own')
+  })
+
+  t.test(
+    'cancelling keeps the record, again changes nothing, and a cancelled order begins anew',
+    async (t) => {
+      const { call } = await start(t)
+      const { body: created } = await call('POST', ORDERS, newOrder({ status: 'fulfilled' }))
+      t.ok(created.fulfilledAt)
+      const path = `${ORDERS}/${created.id}`
+      const { status, body } = await call('DELETE', path)
+      t.equal(status, 200)
+      t.match(body, { status: 'cancelled', version: 2, fulfilledAt: created.fulfilledAt })
+      t.equal(body.cancelledAt, body.updatedAt)
+      t.strictSame((await call('DELETE', path)).body, body)
+      const again = await call('PATCH', path, { status: 'pending' })
+      t.match(again.body, { status: 'pending', version: 3, fulfilledAt: null, cancelledAt: null })
+      t.equal((await call('DELETE', `${ORDERS}/99`)).status, 404)
+      const { items } = (await call('GET', `${path}/history`)).body
+      t.strictSame(
+        items.map(({ changes }: { changes: unknown }) => changes),
+        [
+          [
+            { field: 'status', from: 'cancelled', to: 'pending' },
+            { field: 'fulfilledAt', from: created.fulfilledAt, to: null },
+            { field: 'cancelledAt', from: body.cancelledAt, to: null },
+          ],
+          [{ field: 'status', from: 'fulfilled', to: 'cancelled' }],
+          [],
+        ],
+        'what is erased stays in the history',
+      )
+    },
+  )
+
+  t.test('the undoing of a cancellation makes an order what it was, in one step', async (t) => {
+    const { url, call } = await start(t)
+    const cookie = cookieHeader(await postLogin(url))
+    const restore = async (id: string, version: unknown) => {
+      const headers = { cookie, origin: url }
+      const body = new URLSearchParams({ version: String(version) })
+      const options = { method: 'POST', headers, body, redirect: 'manual' } as const
+      return (await fetch(`${url}/admin/orders/${id}/restore`, options)).status
+    }
+    for (const status of ORDER_STATUSES.filter((one) => one !== 'cancelled')) {
+      const first = status === 'refunded' ? 'fulfilled' : status
+      const { body: entered } = await call('POST', ORDERS, newOrder({ status: first }))
+      const path = `${ORDERS}/${entered.id}`
+      const { body: before } = await call('PATCH', path, { status })
+      const { body: cancelled } = await call('DELETE', path)
+      t.equal(await restore(entered.id, cancelled.version), 303)
+      const { body: after } = await call('GET', path)
+      const { updatedAt } = after
+      t.strictSame(after, { ...before, version: Number(before.version) + 2, updatedAt })
+      t.equal(await restore(entered.id, cancelled.version), 303, 'again is nothing')
+      t.strictSame((await call('GET', path)).body, after)
+    }
+    t.equal(await restore('99', 1), 404)
+  })
+
+  t.test('a stale version is refused, whatever way the header names it', async (t) => {
+    const { call } = await start(t)
+    await call('POST', ORDERS, newOrder())
+    const path = `${ORDERS}/1`
+    const change = (ifMatch: string, notes: string) =>
+      call('PATCH', path, { notes }, { 'if-match': ifMatch })
+    t.equal((await change('"1"', 'a')).status, 200)
+    const stale = await change('"1"', 'b')
+    t.equal(stale.status, 412)
+    t.equal(stale.headers.get('etag'), '"2"')
+    t.equal((await change('"7", W/"2"', 'b')).status, 412, 'a weak tag never matches')
+    t.equal((await change('"7",, W/"1" ,"a,b", "2"', 'b')).status, 200)
+    t.equal((await change('*', 'c')).status, 200)
+    t.equal((await call('DELETE', path, undefined, { 'if-match': '"1"' })).status, 412)
+    t.match((await call('GET', path)).body, { version: 4, notes: 'c', status: 'pending' })
+  })
+
+  t.test('a list is filtered, sorted and paged, and links to its other pages', async (t) => {
+    const { call } = await start(t, { TIME_ZONE: 'Europe/Lisbon' })
+    for (let i = 0; i < 30; i++) {
+      await call('POST', ORDERS, {
+        ...newOrder({ customerName: i % 2 ? 'Ben' : 'Zoë', amountMinor: i % 3 }),
+        placedAt: `2026-03-${String(1 + (i % 5)).padStart(2, '0')}T23:30:00Z`,
+        status: i % 2 ? 'paid' : 'pending',
+      })
+    }
+    const plain = (await call('GET', ORDERS)).body
+    t.match(plain, { page: 1, pageSize: 25, totalItems: 30, totalPages: 2 })
+    t.equal(plain.items.length, 25)
+    const placed = plain.items.map(({ placedAt, id }: any) => `${placedAt} ${id.padStart(3)}`)
+    t.strictSame(placed, [...placed].sort().reverse(), 'newest first, ties by id')
+
+    const seen: string[] = []
+    let next: string | undefined = `${ORDERS}?sort=amountMinor&pageSize=7&q=EXAMPLE`
+    while (next !== undefined) {
+      const { body, headers } = await call('GET', next)
+      seen.push(...body.items.map(({ id }: any) => id))
+      next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
+    }
+    t.equal(seen.length, 30)
+    t.equal(new Set(seen).size, 30, 'each exactly once though most tie')
+    const last = await call('GET', `${ORDERS}?page=2`)
+    t.notMatch(last.headers.get('link'), /rel="next"/)
+    t.match(last.headers.get('link'), /page=1>; rel="prev"/)
+
+    const total = async (query: string) => (await call('GET', `${ORDERS}?${query}`)).body.totalItems
+    t.equal(await total('status=paid'), 15)
+    t.equal(await total('status=paid&status=pending'), 30)
+    t.equal(await total('q=zo%C3%AB&status=paid'), 0)
+    t.equal(await total('from=2026-03-02&to=2026-03-02'), 6)
+    t.equal(await total('currency=USD'), 0)
+    t.equal(await total('calculatorType=fuel'), 0)
+    t.match((await call('GET', `${ORDERS}?page=99`)).body, { items: [], page: 99, totalItems: 30 })
+  })
+
+  t.test('a list that is asked for wrongly says what is wrong with each parameter', async (t) => {
+    const { call } = await start(t)
+    const paths = async (query: string) => {
+      const { status, body } = await call('GET', `${ORDERS}?${query}`)
+      t.equal(status, 422, query)
+      return body.errors.map(({ path }: { path: string }) => path)
+    }
+    t.strictSame(
+      (await paths('page=0&pageSize=101&sort=name&from=2026-02-30&currency=XYZ&limit=3')).sort(),
+      ['currency', 'from', 'limit', 'page', 'pageSize', 'sort'],
+    )
+    t.strictSame(await paths('from=2026-03-02&to=2026-03-01'), ['to'])
+    t.strictSame(await paths('page=1&page=2'), ['page'])
+    t.strictSame(await paths('q=a%00bc'), ['q'])
+    for (const to of ['9999-12-31', '1899-12-31', '2200-01-01', '10000-01-01']) {
+      const { status, body } = await call('GET', `${ORDERS}?to=${to}`)
+      t.equal(status, 422)
+      t.match(byField(body), { to: /^must be a date from 1900 to 2199, such as/ })
+    }
+    t.equal((await call('GET', `${ORDERS}?from=1900-01-01&to=2199-12-31`)).status, 200)
+    t.equal((await call('GET', `${ORDERS}/1%27%20or%201=1`)).status, 404)
+    t.equal((await call('GET', `${ORDERS}/0`)).status, 404)
+    t.equal((await call('PATCH', `${ORDERS}/9007199254740991`, { notes: '' })).status, 404)
+    t.equal((await call('GET', `${ORDERS}/99999999999999999999`)).status, 404)
+    t.equal((await call('GET', `${ORDERS}/1/history`)).status, 404)
+    t.equal((await call('PATCH', `${ORDERS}/1`, { notes: '' })).status, 404)
+  })
+
+  t.test('statistics are told of all four ranges, and of no other', async (t) => {
+    const { call } = await start(t, { TIME_ZONE: 'Asia/Kolkata' })
+    await call('POST', ORDERS, newOrder({ status: 'fulfilled' }))
+    for (const range of ['7d', '30d', '90d', 'all']) {
+      const { status, body } = await call('POST', '/api/admin/stats', { range })
+      t.equal(status, 200)
+      t.match(body, {
+        range,
+        timeZone: 'Asia/Kolkata',
+        orders: 1,
+        co2eKg: 1603.6,
+        revenue: [{ currency: 'EUR', amountMinor: 4009 }],
+        fulfillment: { fulfilled: 1, total: 1, rate: 1 },
+      })
+      if (range === 'all') t.equal(body.previous, null)
+      else t.match(body.previous, { orders: 0, fulfillment: { rate: 0 } })
+      t.equal(body.timeline.at(-1).orders, 1)
+    }
+    t.equal((await call('POST', '/api/admin/stats', { range: '1d' })).status, 422)
+    t.equal((await call('POST', '/api/admin/stats', {})).status, 422)
+  })
+
+  t.test('what is listed is exported, to administrators alone', async (t) => {
+    const { url, call } = await start(t)
+    await call('POST', ORDERS, newOrder({ customerName: 'Zoë' }))
+    await call('POST', ORDERS, newOrder({ customerName: 'Ben' }))
+    const address = `${url}${ORDERS}/export?q=zo%C3%AB`
+    t.equal((await fetch(address)).status, 401)
+    const headers = { authorization: `Bearer ${await logIn(url)}` }
+    const answer = await fetch(address, { headers })
+    t.match(answer.headers.get('content-disposition'), /^attachment; filename="orders-/)
+    const lines = (await answer.text()).trim().split('\r\n')
+    t.equal(lines.length, 2)
+    t.match(lines[1], ',Zoë,')
+  })
+
+  t.test(
+    'of 20 writers with the same version, through two services, one wins and nothing is lost',
+    async (t) => {
+      const { first, second, check } = await startPair(t)
+      const serviceOf = (writer: number) => (writer % 2 === 0 ? first : second)
+      await first.call('POST', ORDERS, newOrder())
+      const path = `${ORDERS}/1`
+      await until(async () => (await second.call('GET', path)).status === 200)
+      for (let round = 1; round <= 5; round++) {
+        const answers = await Promise.all(
+          Array.from({ length: 20 }, (_, writer) =>
+            serviceOf(writer).call(
+              'PATCH',
+              path,
+              { notes: `writer ${writer}, round ${round}` },
+              { 'if-match': `"${round}"` },
+            ),
+          ),
+        )
+        const statuses = answers.map(({ status }) => status).sort()
+        t.strictSame(statuses, [200, ...Array<number>(19).fill(412)])
+        const winner = answers.find(({ status }) => status === 200)
+        for (const { call } of [first, second]) {
+          const read = await until(async () => {
+            const { body } = await call('GET', path)
+            return body.version === round + 1 && body
+          })
+          t.strictSame(read, winner?.body, 'both see what the winner wrote')
+        }
+      }
+      const unconditional = await Promise.all(
+        Array.from({ length: 20 }, (_, writer) =>
+          serviceOf(writer).call('PATCH', path, { notes: `in a row ${writer}` }),
+        ),
+      )
+      t.strictSame(
+        unconditional.map(({ status }) => status),
+        Array<number>(20).fill(200),
+      )
+      for (const { call } of [first, second]) {
+        await until(async () => (await call('GET', path)).body.version === 26)
+        const { items } = (await call('GET', `${path}/history`)).body
+        t.equal(items.length, 26, 'every change is in the history')
+        items.forEach(({ changes }: any, index: number) => {
+          const before = items[index + 1]?.changes[0]
+          if (before) t.equal(changes[0].from, before.to, 'each begins where the last one ended')
+        })
+      }
+      check()
+    },
+  )
+
+  t.test('a repeat with the same key through another service enters nothing twice', async (t) => {
+    const { first, second } = await startPair(t)
+    const repeats = await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        (i % 2 === 0 ? first : second).call('POST', ORDERS, newOrder(), {
+          'idempotency-key': 'one order',
+        }),
+      ),
+    )
+    t.strictSame([...new Set(repeats.map(({ status }) => status))], [201])
+    t.equal(new Set(repeats.map(({ body }) => body.id)).size, 1)
+    for (const { call } of [first, second]) {
+      await until(async () => (await call('GET', ORDERS)).body.totalItems === 1)
+    }
+  })
+
+  t.test('text that would break a condition is kept as text, and found', async (t) => {
+    const { call } = await start(t)
+    for (const text of NASTY_TEXTS) {
+      const given = newOrder({
+        customerName: text,
+        vesselName: text,
+        orderSourceId: text,
+        notes: text,
+      })
+      const { status, body } = await call('POST', ORDERS, given)
+      t.equal(status, 201, text)
+      t.match(body, given)
+      const changed = await call('PATCH', `${ORDERS}/${body.id}`, { notes: `${text} ${text}` })
+      t.equal(changed.body.notes, `${text} ${text}`)
+      t.strictSame((await call('GET', `${ORDERS}/${body.id}`)).body, changed.body)
+      const found = await call('GET', `${ORDERS}?q=${encodeURIComponent(text)}`)
+      t.ok(
+        found.body.items.some(({ id }: any) => id === body.id),
+        `${text} is found`,
+      )
+    }
+    t.equal((await call('GET', ORDERS)).body.totalItems, NASTY_TEXTS.length)
+  })
+
+  t.test('whatever an order holds comes back the same, in another process too', async (t) => {
+    const { first, second } = await startPair(t)
+    const ids = new Map<string, unknown>()
+    for (const order of randomOrders(30)) {
+      const given = {
+        status: order.status === 'cancelled' ? 'paid' : order.status,
+        customerName: order.customerName,
+        customerEmail: order.customerEmail,
+        vesselName: order.vesselName,
+        imoNumber: order.imoNumber,
+        calculatorType: order.calculatorType,
+        calculatorData: order.calculatorData,
+        co2eKg: order.co2eKg,
+        amountMinor: order.amountMinor,
+        currency: order.currency === 'CLF' ? 'EUR' : order.currency, // not one that orders take
+        orderSourceId: order.orderSourceId,
+        notes: order.notes,
+        placedAt: order.placedAt,
+      }
+      const created = await first.call('POST', ORDERS, given)
+      t.equal(created.status, 201, JSON.stringify(created.body.errors))
+      t.match(created.body, { ...given, calculatorData: created.body.calculatorData })
+      t.strictSame(created.body.calculatorData, given.calculatorData)
+      const changes = { co2eKg: given.co2eKg / 3, notes: `${given.notes}\r\nand more` }
+      const changed = await first.call('PATCH', `${ORDERS}/${created.body.id}`, changes)
+      t.match(changed.body, { ...given, ...changes, calculatorData: changed.body.calculatorData })
+      ids.set(created.body.id, changed.body)
+    }
+    for (const [id, order] of ids) {
+      const read = await until(async () => {
+        const { status, body } = await second.call('GET', `${ORDERS}/${id}`)
+        return status === 200 && body.version === 2 && body
+      })
+      t.strictSame(read, order)
+      t.strictSame(
+        (await second.call('GET', `${ORDERS}/${id}/history`)).body,
+        (await first.call('GET', `${ORDERS}/${id}/history`)).body,
+      )
+    }
+  })
+
+  t.test('an order is placed at the order source by one of many, with its id', async (t) => {
+    const standIn = await startFakeProvider({ token: 'stand-in-token' })
+    t.teardown(() => standIn.close())
+    const environment = {
+      ...(await empty(t)),
+      ORDERSOURCE_BASE_URL: standIn.url,
+      ORDERSOURCE_API_TOKEN: standIn.token,
+      ORDERSOURCE_TIMEOUT_MS: '2000',
+    }
+    const services = [
+      await startOrderApi(t, environment),
+      await startOrderApi(t, environment),
+    ] as const
+    const [first, second] = services
+    await Promise.all(services.map(({ url }) => untilReady(url)))
+    const { body: order } = await first.call('POST', ORDERS, newOrder({ status: 'paid' }))
+    const read = ({ call }: OrderApi) => call('GET', `${ORDERS}/${order.id}`)
+    await until(async () => (await read(second)).status === 200)
+
+    const send = async (
+      { url }: OrderApi,
+      path: string,
+      fields: Record<string, string> = {},
+      id: string = order.id,
+    ) => {
+      const answer = await fetch(`${url}/admin/orders/${id}/placement${path}`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { authorization: `Bearer ${await logIn(url)}` },
+        body: new URLSearchParams(fields),
+      })
+      await answer.text()
+      return answer.status
+    }
+    const confirmed = { portfolio: '2', amountMinor: '6174', currency: 'USD' }
+    const place = (service: OrderApi, version: number) =>
+      send(service, '', { ...confirmed, version: String(version) })
+    const steps = async (service: OrderApi): Promise<string[]> => {
+      const { body } = await service.call('GET', `${ORDERS}/${order.id}/history`)
+      return body.items.flatMap(({ changes }: any) =>
+        changes.flatMap(({ field, to }: any) => (field === 'placement' ? [to.state] : [])),
+      )
+    }
+
+    standIn.fault = 'reset after the order'
+    const statuses = await Promise.all(
+      [first, second, first, second].map((service) => place(service, 1)),
+    )
+    standIn.fault = null
+    t.equal(standIn.ledger.orders.length, 1)
+    t.equal(statuses.filter((status) => status === 504).length, 1, statuses.join(', '))
+    await until(async () => (await steps(first)).length === 2)
+    t.strictSame(await steps(first), ['unanswered', 'sent'])
+
+    // A history that does not keep everything keeps this.
+    for (const text of ['a', 'b', 'c', 'd', 'e']) {
+      const changed = await first.call('PATCH', `${ORDERS}/${order.id}`, {
+        notes: text.repeat(9_990),
+      })
+      t.equal(changed.status, 200)
+    }
+    const version = Number((await read(first)).body.version)
+    await until(async () => (await read(second)).body.version === version)
+    t.equal((await steps(second))[0], 'unanswered')
+    t.equal(await place(second, version), 409)
+    t.equal(standIn.ledger.orders.length, 1)
+
+    t.equal(await send(second, '/look'), 303)
+    t.match((await read(second)).body, { orderSourceId: '1', version: version + 1 })
+    t.equal((await steps(second))[0], 'placed')
+    await until(async () => (await read(first)).body.orderSourceId === '1')
+
+    // A list without what another process knows to be there proves nothing.
+    const { body: next } = await first.call('POST', ORDERS, newOrder({ status: 'paid' }))
+    standIn.fault = 'silence instead of the order'
+    t.equal(await send(first, '', { ...confirmed, version: '1' }, next.id), 504)
+    standIn.fault = null
+    ;(standIn.ledger.orders as unknown[]).splice(0)
+    t.equal(await send(first, '/look', {}, next.id), 502)
+    check?.(environment)
+  })
+}

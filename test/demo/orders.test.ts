@@ -1,0 +1,204 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import t from 'tap'
+import { validateCalculation } from '../../src/calculator/validate-calculation.js'
+import { calculateEstimate } from '../../src/calculator/estimate.js'
+import { parseImoNumber } from '../../src/calculator/imo-number.js'
+import { openOrderDatabase } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { createDemoOrders, type DemoOrder } from '../../src/demo/orders.js'
+import { PRICES_PER_TONNE } from '../../src/demo/prices.js'
+import { seedOrderStore } from '../../src/demo/seed-order-store.js'
+import { getMinorUnitDigits } from '../../src/orders/minor-units.js'
+import { ImportedOrder, type Order } from '../../src/orders/order.js'
+import { getTransitions, ORDER_STATUSES, type OrderStatus } from '../../src/orders/order-status.js'
+import { checker } from '../../src/orders/validators.js'
+import { built } from '../support/built.js'
+import { temporaryFolder } from '../support/app.js'
+import { checkBook } from '../support/book-check.js'
+import { fillBook } from '../support/order-book.js'
+
+const NOW = new Date('2026-11-20T14:30:00Z')
+const DAY_MS = 86_400_000
+
+const made = [...createDemoOrders({ now: NOW })]
+const orders = made.map(({ order }) => order)
+
+const tally = <T>(values: readonly T[]): Map<T, number> => {
+  const counts = new Map<T, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return counts
+}
+const ageInDays = (order: Order): number => (NOW.getTime() - Date.parse(order.placedAt)) / DAY_MS
+
+t.test('every order is one that the book would take', (t) => {
+  const check = checker(ImportedOrder)
+  t.equal(orders.length, 4_000)
+  t.same(
+    orders.map(check).filter(({ ok }) => !ok),
+    [],
+  )
+  t.equal(new Set(orders.map(({ orderNumber }) => orderNumber)).size, orders.length)
+  t.ok(orders.every((order) => /@example\.(com|org|net)$/.test(order.customerEmail)))
+  t.end()
+})
+
+t.test('masses come from the calculators, prices from the masses', (t) => {
+  for (const order of orders) {
+    const { calculatorType, calculatorData } = order
+    const trip = calculatorType && validateCalculation(calculatorType, calculatorData)
+    if (!trip?.ok) {
+      t.fail(`order ${order.id} has no trip`)
+      continue
+    }
+    if (Math.abs(calculateEstimate(trip.value).co2eKg - order.co2eKg) > 0.051)
+      t.fail(`mass of ${order.id}`)
+    const price = PRICES_PER_TONNE[order.currency as keyof typeof PRICES_PER_TONNE]
+    const minor = (order.co2eKg / 1000) * price * 10 ** getMinorUnitDigits(order.currency)
+    const above = order.amountMinor - minor
+    if (!(above > -1e-5 && above < 1)) t.fail(`price of ${order.id}`)
+  }
+  t.equal(tally(orders.map((order) => order.calculatorType)).size, 3)
+  const currencies = tally(orders.map(({ currency }) => currency))
+  t.ok((currencies.get('EUR') ?? 0) > 1_500, 'mostly in euros')
+  for (const currency of ['USD', 'GBP', 'NOK', 'JPY']) t.ok(currencies.has(currency), currency)
+  t.end()
+})
+
+t.test('vessels have an IMO number that holds, the same in each order, or none', (t) => {
+  const byVessel = new Map<string | null, string | null>()
+  for (const { vesselName, imoNumber } of orders) {
+    if (imoNumber !== null) t.ok(parseImoNumber(imoNumber) === imoNumber || t.fail(imoNumber))
+    if (byVessel.has(vesselName) && byVessel.get(vesselName) !== imoNumber) t.fail(vesselName ?? '')
+    byVessel.set(vesselName, imoNumber)
+  }
+  const without = orders.filter(({ imoNumber }) => imoNumber === null).length
+  t.ok(without > 1_000 && without < 3_500, `${without} without`)
+  t.end()
+})
+
+t.test('old orders are done with, new ones under way', (t) => {
+  const statuses = (from: number, to: number) =>
+    tally(
+      orders
+        .filter((order) => ageInDays(order) >= from && ageInDays(order) < to)
+        .map(({ status }) => status),
+    )
+  const old = statuses(40, 1_000)
+  t.same(
+    [...old.keys()].toSorted(),
+    ['cancelled', 'fulfilled', 'refunded'],
+    'nothing waits for six weeks',
+  )
+  t.ok((old.get('fulfilled') ?? 0) > 0.85 * 3_500)
+  t.equal(tally(orders.map(({ status }) => status)).size, ORDER_STATUSES.length, 'all there are')
+  t.notOk(statuses(0, 1).has('fulfilled'))
+  for (const { status, orderSourceId, fulfilledAt, cancelledAt } of orders) {
+    if (status === 'fulfilled' && (orderSourceId === null || fulfilledAt === null)) t.fail(status)
+    if ((status === 'cancelled') !== (cancelledAt !== null)) t.fail(status)
+  }
+  t.end()
+})
+
+t.test('what happened to an order made it what it is, by moves of the table, in time', (t) => {
+  const administrators = new Set<string>()
+  for (const { order, by, history } of made) {
+    let status: OrderStatus = 'pending'
+    let time = Date.parse(order.placedAt)
+    for (const [i, entry] of history.entries()) {
+      if (Date.parse(entry.at) < time || entry.at > NOW.toISOString()) t.fail(`time of ${order.id}`)
+      time = Date.parse(entry.at)
+      if (entry.version !== i + 2) t.fail(`version of ${order.id}`)
+      const move = entry.changes.find(({ field }) => field === 'status')
+      if (move) {
+        const to = ORDER_STATUSES.find((known) => known === move.to)
+        const may = to === 'cancelled' || (to !== undefined && getTransitions(status).includes(to))
+        if (move.from !== status || to === undefined || !may) t.fail(`move of ${order.id}`)
+        else status = to
+      }
+      if (entry.by !== by) administrators.add(entry.by)
+    }
+    if (order.status !== status || order.version !== history.length + 1)
+      t.fail(`end of ${order.id}`)
+    if (order.updatedAt !== (history.at(-1)?.at ?? order.placedAt)) t.fail(`change of ${order.id}`)
+  }
+  t.ok(administrators.size > 2, 'by several administrators')
+  t.ok(orders.some(({ version }) => version > 5))
+  t.ok(orders.some(({ notes }) => notes.includes('\n')))
+  t.end()
+})
+
+t.test('they follow the seasons, the week and growth, up to today', (t) => {
+  const placed = orders.map(({ placedAt }) => new Date(placedAt))
+  const count = (is: (date: Date) => boolean) => placed.filter(is).length
+  const inMonth = (year: number, month: number) =>
+    count((date) => date.getUTCFullYear() === year && date.getUTCMonth() === month - 1)
+  t.ok(inMonth(2026, 7) > 3 * inMonth(2026, 1), 'more in July than in January')
+  t.ok(inMonth(2026, 7) > inMonth(2025, 7), 'more in the second year')
+  const onWeekday = (day: number) => count((date) => date.getUTCDay() === day)
+  t.ok(onWeekday(5) > onWeekday(0), 'more on Fridays than on Sundays')
+  const ages = orders.map(ageInDays)
+  t.ok(Math.max(...ages) < 731 && Math.max(...ages) > 700)
+  t.ok(Math.min(...ages) >= 0 && Math.min(...ages) < 2)
+  t.end()
+})
+
+t.test('the same seed makes the same orders', (t) => {
+  const again = (seed: number): DemoOrder[] => [
+    ...createDemoOrders({ seed, now: NOW, howMany: 50 }),
+  ]
+  t.strictSame(again(7), again(7))
+  t.notOk(isDeepStrictEqual(again(7), again(8)))
+  t.end()
+})
+
+t.test('they come into an empty book, quickly, and into no other', async (t) => {
+  const path = join(temporaryFolder(t), 'orders.db')
+  // What the machine does besides says nothing of us.
+  const began = process.cpuUsage()
+  t.equal(seedOrderStore(path, NOW), true)
+  const { user, system } = process.cpuUsage(began)
+  const took = (user + system) / 1_000
+  t.ok(took < 2_000, `it took ${Math.round(took)} ms`)
+  t.equal(seedOrderStore(path, NOW), false, 'a second time changes nothing')
+  checkBook(path)
+  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  t.teardown(() => book.close())
+  const oldest = made.find(({ history }) => history.length > 3)
+  t.strictSame(book.get(oldest?.order.id ?? ''), oldest?.order)
+  const history = book.history(oldest?.order.id ?? '')
+  t.strictSame(history?.slice(0, -1), oldest?.history.toReversed())
+  const found = await book.list({ q: 'αργοναύτης' }, { sort: '-placedAt', offset: 0, limit: 5 })
+  t.ok(found.total > 0)
+})
+
+t.test('a book with an order of somebody else is left alone', async (t) => {
+  const path = join(temporaryFolder(t), 'orders.db')
+  const [only] = createDemoOrders({ seed: 2, howMany: 1, now: NOW })
+  fillBook(path, 'UTC', only ? [{ ...only.order, id: '99999', orderNumber: 'W-1' }] : [])
+  t.equal(seedOrderStore(path, NOW), false)
+  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  t.teardown(() => book.close())
+  t.equal((await book.list({}, { sort: 'placedAt', offset: 0, limit: 1 })).total, 1)
+})
+
+t.test('the demo has them, in a folder of its own', async (t) => {
+  const folder = temporaryFolder(t)
+  const { PATH = '' } = process.env
+  const demo = spawn(process.execPath, [built('commands', 'demo.js')], {
+    cwd: folder,
+    env: { PATH, PORT: '0' },
+  })
+  t.teardown(() => demo.kill('SIGKILL'))
+  let output = ''
+  demo.stdout.on('data', (part: Buffer) => (output += part.toString()))
+  while (!output.includes('valid for 30 days') && demo.exitCode === null) await sleep(10)
+  const path = join(folder, 'data', 'demo', 'orders.db')
+  t.ok(existsSync(path))
+  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  const { total } = await book.list({}, { sort: '-placedAt', offset: 0, limit: 1 })
+  await book.close()
+  t.equal(total, 4_000)
+})

@@ -1,0 +1,1036 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import {
+  startFakeProvider,
+  type FakeProvider,
+} from '../../src/provider/fake-provider/fake-provider.js'
+import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { built } from '../support/built.js'
+import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { SECRET, temporaryFolder } from '../support/app.js'
+import { freePort } from '../support/free-port.js'
+import { newOrder } from '../support/order-book.js'
+import { HTMX, startReaders, type PageAnswer, type Reader } from '../support/page-reader.js'
+import { until } from '../support/until.js'
+
+const ORDERS = '/api/admin/orders'
+const TOKEN = 'stand-in-token'
+const TIMEOUT_MS = 400
+
+async function standInFor(t: Test, credit?: number): Promise<FakeProvider> {
+  const standIn = await startFakeProvider({
+    token: TOKEN,
+    ...(credit === undefined ? {} : { credit }),
+  })
+  t.teardown(() => standIn.close())
+  return standIn
+}
+
+const pointedAt = (url: string): NodeJS.ProcessEnv => ({
+  ORDERSOURCE_BASE_URL: url,
+  ORDERSOURCE_API_TOKEN: TOKEN,
+  ORDERSOURCE_TIMEOUT_MS: String(TIMEOUT_MS),
+})
+
+async function start(t: Test, credit?: number) {
+  const standIn = await standInFor(t, credit)
+  return { standIn, ...(await startReaders(t, pointedAt(standIn.url))) }
+}
+
+const enter = async (reader: Reader, given: object = {}): Promise<any> =>
+  reader.call('POST', ORDERS, { ...newOrder(), status: 'paid', ...given })
+
+const orderOf = (reader: Reader, id: string): Promise<any> => reader.call('GET', `${ORDERS}/${id}`)
+
+const stepsOf = async (reader: Reader, id: string): Promise<string[]> => {
+  const { items } = await reader.call('GET', `${ORDERS}/${id}/history`)
+  return items
+    .flatMap(({ changes }: { changes: { field: string; to: any }[] }) => changes)
+    .filter(({ field }: { field: string }) => field === 'placement')
+    .map(({ to }: { to: any }) => to.state)
+    .reverse()
+}
+
+const seen = ({ text }: PageAnswer): string =>
+  text
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ')
+
+/** The fields of a page's form with some action, as a browser would send them. */
+function fieldsOf({ text }: PageAnswer, action: RegExp): Record<string, string> {
+  const form = [...text.matchAll(/<form[^>]* action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)].find(
+    ([, to = '']) => action.test(to),
+  )
+  if (form === undefined) throw new Error(`there is no form to ${action.source}`)
+  const fields = [
+    ...(form[2] ?? '').matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g),
+  ]
+  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]))
+}
+
+const placementOf = (id: string): string => `/admin/orders/${id}/placement`
+
+/** Chooses a portfolio and reads what is to be confirmed. */
+async function confirmation(reader: Reader, id: string, portfolio = '2') {
+  const page = await reader.get(`${placementOf(id)}?portfolio=${portfolio}`)
+  return { page, fields: fieldsOf(page, /\/placement/) }
+}
+
+async function place(reader: Reader, id: string): Promise<PageAnswer> {
+  const { fields } = await confirmation(reader, id)
+  return reader.post(placementOf(id), fields)
+}
+
+t.test('an order is placed with plain forms: portfolio, price, confirmation', async (t) => {
+  const { ann, standIn } = await start(t)
+  const { id, orderNumber } = await enter(ann, { vesselName: 'Eendracht' })
+  const before = await ann.get(`/admin/orders/${id}`)
+  t.match(seen(before), /Not ordered there yet Place it there…/)
+  t.notMatch(seen(await ann.get(`/admin/orders/${id}/cancel`)), /bought/)
+
+  const choice = await ann.get(placementOf(id))
+  t.equal(choice.status, 200)
+  t.match(
+    seen(choice),
+    /1\.6036 t CO₂e , offset with .*Harbour Mix US\$38\.33 .*Blue Carbon US\$61\.74/,
+  )
+  t.match(choice.text, new RegExp(`<form[^>]* action="${placementOf(id)}" method="get"`))
+
+  const { page, fields } = await confirmation(ann, id)
+  t.match(
+    seen(page),
+    new RegExp(`Place ${orderNumber} for US\\$61\\.74\\?.*Ann Example · Eendracht`),
+  )
+  t.match(seen(page), /CO₂e 1\.6036 t Portfolio Blue Carbon A tonne US\$38\.50/)
+  t.strictSame(fields, { version: '1', portfolio: '2', amountMinor: '6174', currency: 'USD' })
+  t.equal(standIn.ledger.orders.length, 0, 'nothing is ordered by looking at prices')
+  t.equal((await orderOf(ann, id)).version, 1)
+
+  const placed = await ann.post(placementOf(id), fields)
+  t.equal(placed.status, 303, 'so that a reload sends nothing again')
+  const after = await ann.get(placed.headers.get('location') ?? '')
+  t.match(seen(after), new RegExp(`Order ${orderNumber} was placed at the order source`))
+  t.match(seen(after), /Order source : placed as 1, for US\$61\.74/)
+  t.match(seen(after), /to be placed with Blue Carbon: 1\.6036 t for US\$61\.74/)
+
+  const cancelling = await ann.get(`/admin/orders/${id}/cancel`)
+  t.match(seen(cancelling), /What was bought for it at the order source stays bought, as 1 ?\./)
+
+  const [entry, ...others] = standIn.ledger.orders
+  t.strictSame(others, [])
+  t.match(entry, { tons: 1.6036, portfolioId: 2, amountCharged: 6174 })
+  t.match(entry?.note ?? '', new RegExp(`^${orderNumber} [0-9a-f]{16}$`))
+  t.match(await orderOf(ann, id), { orderSourceId: entry?.id, version: 3, status: 'paid' })
+  t.strictSame(await stepsOf(ann, id), ['sent', 'placed'])
+
+  const again = await ann.post(placementOf(id), fields)
+  t.equal(again.status, 409)
+  t.match(seen(again), /is at the order source already/)
+  t.equal((await ann.get(placementOf(id))).status, 303)
+  t.equal(standIn.ledger.orders.length, 1)
+})
+
+t.test('nothing of it is there without an order source, or where it makes no sense', async (t) => {
+  const { ann } = await startReaders(t)
+  const { id } = await enter(ann)
+  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Place it there/)
+  t.equal((await ann.get(placementOf(id))).status, 404)
+  const known = await enter(ann, { orderSourceId: 'off_1' })
+  t.notMatch((await ann.get(`/admin/orders/${known.id}`)).text, /source-record/)
+
+  const { ann: eve, standIn } = await start(t)
+  for (const given of [
+    { status: 'fulfilled' },
+    { status: 'refunded' },
+    { co2eKg: 0 },
+    { orderSourceId: 'off_1' },
+  ]) {
+    const order = await enter(eve, given)
+    t.notMatch(seen(await eve.get(`/admin/orders/${order.id}`)), /Place it there/)
+    const fields = { version: '1', portfolio: '1', amountMinor: '3833', currency: 'USD' }
+    t.equal((await eve.post(placementOf(order.id), fields)).status, 409, JSON.stringify(given))
+  }
+  const unpaid = await enter(eve, { status: 'pending' })
+  t.match(seen((await confirmation(eve, unpaid.id)).page), /has not paid yet/)
+  t.equal(standIn.ledger.orders.length, 0)
+})
+
+t.test('strangers and other sites place nothing', async (t) => {
+  const { url, ann, standIn } = await start(t)
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  const forged = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+  for (const path of ['', '/look', '/release']) {
+    t.equal((await ann.post(placementOf(id) + path, fields, forged)).status, 403, path)
+    const body = new URLSearchParams(fields)
+    const answer = await fetch(url + placementOf(id) + path, { method: 'POST', body })
+    t.equal(answer.status, 401, path)
+  }
+  t.equal(standIn.ledger.orders.length, 0)
+})
+
+t.test('a price or an order that is not as it was confirmed is asked about again', async (t) => {
+  const { ann, ben, standIn } = await start(t)
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  const dearer = await ann.post(placementOf(id), { ...fields, amountMinor: '6000' })
+  t.equal(dearer.status, 409)
+  t.match(
+    seen(dearer),
+    /for US\$61\.74\?.*The price has changed since you saw it\. Nothing was ordered/,
+  )
+  t.strictSame(fieldsOf(dearer, /placement/), fields, 'the new price can be confirmed')
+  for (const broken of [{ amountMinor: 'x' }, { currency: 'EUR' }, { currency: '' }]) {
+    t.equal((await ann.post(placementOf(id), { ...fields, ...broken })).status, 409)
+  }
+  t.equal((await ann.post(placementOf(id), { ...fields, portfolio: 'x' })).status, 422)
+
+  await ben.call('PATCH', `${ORDERS}/${id}`, { co2eKg: 900 })
+  const stale = await ann.post(placementOf(id), fields)
+  t.equal(stale.status, 412)
+  t.match(seen(stale), /has changed since you opened it.*1,603\.6 kg.*900\.0 kg/)
+  t.equal(standIn.ledger.orders.length, 0)
+})
+
+t.test('of many at once, in two processes on one book, one places it', async (t) => {
+  const standIn = await standInFor(t)
+  const DATA_DIR = temporaryFolder(t)
+  const one = await startReaders(t, { ...pointedAt(standIn.url), DATA_DIR })
+  const other = await startReaders(t, { ...pointedAt(standIn.url), DATA_DIR })
+  for (let round = 1; round <= 5; round++) {
+    const { id } = await enter(one.ann)
+    const { fields } = await confirmation(one.ann, id)
+    const answers = await Promise.all(
+      [one.ann, one.ben, other.ann, other.ben, one.ann, other.ann].map((reader, index) =>
+        reader.post(placementOf(id), fields, index % 2 === 0 ? HTMX : {}),
+      ),
+    )
+    const done = answers.filter(
+      ({ status, text }) => status === 303 || text.includes('was placed at'),
+    )
+    t.equal(done.length, 1, 'one is told that it was placed')
+    t.equal(standIn.ledger.orders.length, round)
+    t.equal((await orderOf(other.ann, id)).orderSourceId, String(round))
+    t.strictSame(await stepsOf(other.ann, id), ['sent', 'placed'])
+  }
+})
+
+t.test(
+  'what the order source refuses is withdrawn with its words, and can be tried again',
+  async (t) => {
+    const { ann, standIn } = await start(t, 100)
+    const { id } = await enter(ann)
+    const refused = await place(ann, id)
+    t.equal(refused.status, 502)
+    t.match(seen(refused), /The order source refuses: nothing was ordered Insufficient credits/)
+    t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
+    const page = seen(await ann.get(`/admin/orders/${id}`))
+    t.match(
+      page,
+      /Last time: Insufficient credits: top up your balance\. \d+ \w+ \d{4}, \d\d:\d\d , status 402, by admin@example\.com Place it there…/,
+    )
+    t.match(page, /Order source : not placed: Insufficient credits/)
+
+    const small = await enter(ann, { co2eKg: 1 })
+    const dry = await ann.get(`${placementOf(small.id)}?portfolio=1`)
+    t.match(seen(dry), /refuses: nothing was ordered The total charge must be at least \$1\.00/)
+    t.equal((await orderOf(ann, small.id)).version, 1, 'a dry run leaves no trace')
+
+    standIn.ledger.credit = 100_000
+    t.equal((await place(ann, id)).status, 303)
+    t.equal(standIn.ledger.orders.length, 1)
+  },
+)
+
+/** A network before a stand-in that is gone once a price has been told. */
+async function goneAfterThePrice(t: Test, standIn: FakeProvider) {
+  const server = createServer((incoming, answer) => {
+    let text = ''
+    incoming.on('data', (part: Buffer) => (text += part.toString()))
+    incoming.on('end', () => {
+      const target = new URL(standIn.url)
+      const isPrice = text.includes('"dryRun":true') && network.isGoing
+      const outgoing = httpRequest(
+        {
+          port: target.port,
+          path: incoming.url,
+          method: incoming.method,
+          headers: incoming.headers,
+        },
+        (response) => {
+          if (isPrice) server.close()
+          answer.writeHead(response.statusCode ?? 500, response.headers)
+          response.pipe(answer)
+        },
+      )
+      outgoing.end(text)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  const network = { url: `http://127.0.0.1:${port}/api`, isGoing: false }
+  return network
+}
+
+t.test(
+  'an order source that is gone before it was told anything has ordered nothing',
+  async (t) => {
+    const standIn = await standInFor(t)
+    const network = await goneAfterThePrice(t, standIn)
+    const { ann } = await startReaders(t, pointedAt(network.url))
+    const { id } = await enter(ann)
+    const { fields } = await confirmation(ann, id)
+    network.isGoing = true
+    const gone = await ann.post(placementOf(id), fields)
+    t.equal(gone.status, 502)
+    t.match(seen(gone), /The order source does not answer: nothing was ordered/)
+    t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
+    t.match(seen(gone), /not placed: the order source could not be reached/)
+    t.match(seen(await ann.get(`/admin/orders/${id}`)), /Place it there…/)
+
+    const later = await ann.get(placementOf(id))
+    t.match(seen(later), /The order source does not answer: nothing was ordered.*Try again/)
+    t.equal(standIn.ledger.orders.length, 0)
+  },
+)
+
+for (const fault of ['reset after the order', 'silence after the order'] as const) {
+  t.test(`${fault}: it is unknown, not sent again, and found by looking`, async (t) => {
+    const { ann, ben, standIn } = await start(t)
+    const { id, orderNumber } = await enter(ann)
+    const { fields } = await confirmation(ann, id)
+    standIn.fault = fault
+    const unknown = await ann.post(placementOf(id), fields)
+    standIn.fault = null
+    t.equal(unknown.status, 504)
+    t.match(seen(unknown), /Nobody knows whether it was placed.*US\$61\.74 Portfolio Blue Carbon/)
+    t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+    t.equal(standIn.ledger.orders.length, 1)
+
+    const cancelling = seen(await ann.get(`/admin/orders/${id}/cancel`))
+    t.match(cancelling, /It was sent to the order source: what may have been bought there stays/)
+    for (const reader of [ann, ben]) {
+      const page = await reader.get(`/admin/orders/${id}`)
+      t.notMatch(seen(page), /Place it there/)
+      t.equal((await reader.get(placementOf(id))).status, 303, 'nothing is offered')
+      const { version } = await orderOf(ann, id)
+      const again = await reader.post(placementOf(id), { ...fields, version: String(version) })
+      t.equal(again.status, 409)
+    }
+    t.equal(standIn.ledger.orders.length, 1)
+
+    const found = await ben.post(`${placementOf(id)}/look`, {})
+    t.equal(found.status, 303)
+    t.match(
+      seen(await ben.get(`/admin/orders/${id}`)),
+      new RegExp(`Order ${orderNumber} is at the order source`),
+    )
+    t.match(await orderOf(ann, id), { orderSourceId: '1', version: 4 })
+    t.equal(
+      (await ben.post(`${placementOf(id)}/look`, {})).status,
+      200,
+      'looking again is harmless',
+    )
+    t.equal((await ben.post(`${placementOf(id)}/release`, {})).status, 200)
+    t.equal((await orderOf(ann, id)).version, 4)
+  })
+}
+
+t.test('what never arrived is released deliberately, once it cannot arrive any more', async (t) => {
+  const { ann, standIn } = await start(t)
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  standIn.fault = 'silence instead of the order'
+  t.equal((await ann.post(placementOf(id), fields)).status, 504)
+  standIn.fault = null
+  const sentAt = Date.now()
+
+  const early = await ann.post(`${placementOf(id)}/look`, {})
+  t.match(seen(early), /it was not there\. It may still be on its way: look again after \d\d:\d\d/)
+  t.notMatch(seen(early), /Release it/)
+  t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 409, 'too early')
+  t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+  const clock = Date.now
+  t.teardown(() => (Date.now = clock))
+  Date.now = () => clock() + 60 * 60 * 1000
+  t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 409, 'nor by another clock')
+  Date.now = clock
+
+  await new Promise((resolve) => setTimeout(resolve, 15_000 + 6 * TIMEOUT_MS + 500))
+  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Release it/, 'one looks first')
+  const looked = await ann.post(`${placementOf(id)}/look`, {})
+  t.match(seen(looked), /it was not there\. Look again Release it…/)
+
+  standIn.fault = 503
+  const blind = await ann.post(`${placementOf(id)}/release`, {})
+  t.equal(blind.status, 502)
+  t.match(seen(blind), /does not answer: it stays as it is/)
+  standIn.fault = null
+  t.match(seen(await ann.get(`${placementOf(id)}/release`)), /it is bought twice.*Release it/)
+  t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 303)
+  t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered', 'released'])
+  t.ok(Date.now() - sentAt > 15_000)
+
+  t.equal((await place(ann, id)).status, 303, 'then it is placed like any other')
+  t.equal(standIn.ledger.orders.length, 1)
+})
+
+t.test('an id entered by hand settles an open attempt', async (t) => {
+  const { ann, standIn } = await start(t)
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  standIn.fault = 'reset after the order'
+  await ann.post(placementOf(id), fields)
+  standIn.fault = null
+  const { version } = await orderOf(ann, id)
+  const saved = await ann.post(`/admin/orders/${id}/edit?group=source`, {
+    version: String(version),
+    orderSourceId: '1',
+  })
+  t.equal(saved.status, 303)
+  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Nobody knows/)
+  await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
+  t.match(
+    seen(await ann.get(`/admin/orders/${id}`)),
+    /Nobody knows/,
+    'and without it, it is open again',
+  )
+})
+
+t.test('without its id, an order that was bought is not bought again', async (t) => {
+  const { ann, standIn } = await start(t)
+  const { id } = await enter(ann)
+  await place(ann, id)
+  const { version } = await orderOf(ann, id)
+  const emptied = { version: String(version), orderSourceId: '' }
+  t.equal((await ann.post(`/admin/orders/${id}/edit?group=source`, emptied)).status, 303)
+  const page = seen(await ann.get(`/admin/orders/${id}`))
+  t.match(page, /It is bought already, as 1 .*Release it… Enter its id/)
+  t.notMatch(page, /Place it there/)
+  const confirmed = { portfolio: '2', amountMinor: '6174', currency: 'USD' }
+  const again = async () => {
+    const now = await orderOf(ann, id)
+    return ann.post(placementOf(id), { ...confirmed, version: String(now.version) })
+  }
+  const refused = await again()
+  t.equal(refused.status, 409)
+  t.match(seen(refused), /This order is bought already, as 1/)
+  t.equal((await ann.get(placementOf(id))).status, 303)
+
+  t.equal((await ann.post(`${placementOf(id)}/look`, {})).status, 303, 'looking finds it again')
+  t.equal((await orderOf(ann, id)).orderSourceId, '1')
+
+  await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
+  t.equal((await again()).status, 409)
+  t.equal(standIn.ledger.orders.length, 1)
+  const release = await ann.get(`${placementOf(id)}/release`)
+  t.match(seen(release), /bought already, as 1 \. Should it be placed again, it is bought twice/)
+  const fields = fieldsOf(release, /release/)
+  t.strictSame(fields, { bought: '1' })
+  t.equal((await ann.post(`${placementOf(id)}/release`, { bought: '2' })).status, 303)
+  t.equal((await orderOf(ann, id)).orderSourceId, '1', 'another id releases nothing')
+  await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
+  t.equal((await ann.post(`${placementOf(id)}/release`, fields)).status, 303)
+  t.equal((await again()).status, 303, 'only who releases it buys it twice')
+  t.equal(standIn.ledger.orders.length, 2)
+})
+
+t.test('a process that is killed after sending leaves what it did to be seen', async (t) => {
+  const standIn = await standInFor(t)
+  const DATA_DIR = temporaryFolder(t)
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const { PATH = '' } = process.env
+  const server = built('server.js')
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, server], {
+    cwd: DATA_DIR,
+    stdio: 'ignore',
+    env: {
+      PATH,
+      PORT: String(port),
+      DATA_DIR,
+      ADMIN_ACCOUNTS,
+      SESSION_SECRET: SECRET,
+      ...pointedAt(standIn.url),
+      ORDERSOURCE_TIMEOUT_MS: '20000',
+    },
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  await until(async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok === true)
+  const bearer = { authorization: `Bearer ${await logIn(url)}` }
+  const created = await fetch(url + ORDERS, {
+    method: 'POST',
+    headers: { ...bearer, 'content-type': 'application/json' },
+    body: JSON.stringify(newOrder({ status: 'paid' })),
+  })
+  const { id } = (await created.json()) as { id: string }
+
+  standIn.fault = 'silence after the order'
+  const confirmed = { version: '1', portfolio: '2', amountMinor: '6174', currency: 'USD' }
+  const lost = fetch(url + placementOf(id), {
+    method: 'POST',
+    headers: bearer,
+    body: new URLSearchParams(confirmed),
+  }).then(
+    () => 'answered',
+    () => 'cut',
+  )
+  await until(async () => standIn.ledger.orders.length === 1)
+  const gone = once(child, 'exit')
+  child.kill('SIGKILL')
+  t.equal(await lost, 'cut')
+  await gone
+  standIn.fault = null
+
+  const { ann } = await startReaders(t, { ...pointedAt(standIn.url), DATA_DIR })
+  const page = await ann.get(`/admin/orders/${id}`)
+  t.match(seen(page), /Being placed …/)
+  t.notMatch(seen(page), /Place it there/)
+  for (const version of ['1', '2']) {
+    t.equal((await ann.post(placementOf(id), { ...confirmed, version })).status, 409)
+  }
+  t.strictSame(await stepsOf(ann, id), ['sent'])
+  t.equal((await ann.post(`${placementOf(id)}/look`, {})).status, 303)
+  t.equal((await orderOf(ann, id)).orderSourceId, '1')
+  t.equal(standIn.ledger.orders.length, 1)
+})
+
+t.test('an order stands beside what the order source has of it', async (t) => {
+  const { ann, standIn } = await start(t)
+  const { id } = await enter(ann)
+  await place(ann, id)
+  const record = (order: string, headers = {}) =>
+    ann.get(`/admin/orders/${order}/source-record`, headers)
+  const page = await ann.get(`/admin/orders/${id}`)
+  t.match(
+    page.text,
+    new RegExp(`hx-get="/admin/orders/${id}/source-record[^"]*" hx-trigger="load"`),
+  )
+  t.match(page.text, new RegExp(`<noscript><p><a href="/admin/orders/${id}/source-record`))
+
+  const same = await record(id, HTMX)
+  t.notMatch(same.text, /<html/)
+  t.match(seen(same), /Agrees with this order.*CO₂e 1\.6036 t 1\.6036 t/)
+  t.match(seen(same), /US\$61\.74 as confirmed US\$61\.74 Portfolio Blue Carbon Blue Carbon/)
+  t.match(seen(await record(id)), /CW-000001 at the order source.*Agrees.*Back to the order/)
+
+  await ann.call('PATCH', `${ORDERS}/${id}`, { co2eKg: 1500 })
+  t.match(seen(await record(id)), /Differs in CO₂e.*1\.5 t 1\.6036 t differs/)
+
+  const byHand = await enter(ann, { orderSourceId: '1' })
+  const hand = seen(await record(byHand.id))
+  t.match(hand, /Differs in amount/)
+  t.match(hand, /€40\.09 what the customer pays US\$61\.74 differs/)
+  const strange = await enter(ann, { orderSourceId: '../../portfolios' })
+  t.match(seen(await record(strange.id)), /Not found there.*has no order \.\.\/\.\.\/portfolios/)
+
+  for (const fault of [503, 'silence', 'reset', 403] as const) {
+    standIn.fault = fault
+    const away = await record(id, HTMX)
+    t.equal(away.status, 502, String(fault))
+    t.match(seen(away), /its record cannot be shown.*Try again/)
+  }
+  standIn.fault = null
+  const unplaced = await enter(ann)
+  t.equal((await record(unplaced.id)).status, 404)
+})
+
+const PORTFOLIO = { id: 2, name: 'Reef', pricePerTonMinor: 2000, currency: 'EUR', projects: [] }
+const QUOTE = { id: null, tons: 1.6036, amountCharged: 3208, currency: 'EUR' }
+const CONFIRMED = { version: '1', portfolio: '2', amountMinor: '3208', currency: 'EUR' }
+
+interface Asked {
+  method: string
+  url: string
+  body: any
+}
+
+/** An order source that answers what it is told to, as JSON unless it is a response; gives its address. */
+async function scriptedSource(t: Test, answerTo: (asked: Asked) => unknown): Promise<string> {
+  const server = createServer((incoming, answer) => {
+    let text = ''
+    incoming.on('data', (part: Buffer) => (text += part.toString()))
+    incoming.on('end', () => {
+      const { method = '', url = '' } = incoming
+      const told = answerTo({ method, url, body: text === '' ? null : JSON.parse(text) })
+      void Promise.resolve(told).then(async (body) => {
+        const response = body instanceof Response ? body : Response.json(body)
+        answer.writeHead(response.status, Object.fromEntries(response.headers))
+        answer.end(await response.text())
+      })
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  return `http://127.0.0.1:${port}`
+}
+
+/** A service before an order source that prices as it should, but for what is said here. */
+async function startOdd(
+  t: Test,
+  odd: {
+    quote?: object
+    placed?: object
+    record?: object
+    list?: object | (() => Response)
+    wait?: Promise<void>
+  },
+  more: NodeJS.ProcessEnv = {},
+) {
+  const sent: any[] = []
+  const url = await scriptedSource(t, async ({ method, url, body }) => {
+    if (url.endsWith('/portfolios')) return { portfolios: [PORTFOLIO] }
+    if (method === 'GET') {
+      if (!url.endsWith('/offset-orders')) return odd.record
+      return typeof odd.list === 'function' ? odd.list() : (odd.list ?? { offsetOrders: [] })
+    }
+    if (body.dryRun === true) return { ...QUOTE, ...odd.quote }
+    sent.push(body)
+    await odd.wait
+    return { ...QUOTE, id: `src-${sent.length}`, ...odd.placed }
+  })
+  const settings = { ...pointedAt(url), ORDERSOURCE_TIMEOUT_MS: '5000', ...more }
+  return { sent, ...(await startReaders(t, settings)) }
+}
+
+t.test('a price that is for something else cannot be confirmed', async (t) => {
+  for (const [quote, said] of [
+    [
+      { tons: 50 },
+      /price of something else: nothing was ordered Asked: 1\.6036 t.*50 t for €32\.08/,
+    ],
+    [
+      { currency: 'JPY' },
+      /price of something else: nothing was ordered Asked: .* in EUR\..*\(JPY\)/,
+    ],
+    [{ id: 'real-1' }, /may have bought it, as real-1.*Do not try again/],
+    [{ id: ' ' }, /answer cannot be used: nothing was ordered/],
+  ] as const) {
+    const { ann, sent } = await startOdd(t, { quote })
+    const { id } = await enter(ann)
+    const page = seen(await ann.get(`${placementOf(id)}?portfolio=2`))
+    t.match(page, said)
+    t.notMatch(page, /Place it for/)
+    const answer = await ann.post(placementOf(id), CONFIRMED)
+    t.equal(answer.status, 502)
+    t.match(seen(answer), said)
+    t.same(sent, [])
+    t.strictSame(await stepsOf(ann, id), [])
+  }
+})
+
+t.test('a price without a currency is in that of the portfolio', async (t) => {
+  const { ann, sent } = await startOdd(t, { quote: { currency: null }, placed: { currency: null } })
+  const { id } = await enter(ann)
+  const { page, fields } = await confirmation(ann, id)
+  t.match(seen(page), /for €32\.08\?/)
+  t.equal((await ann.post(placementOf(id), fields)).status, 303)
+  t.equal(sent.length, 1)
+  const after = seen(await ann.get(`/admin/orders/${id}`))
+  t.match(after, /placed as src-1, for €32\.08/)
+  t.notMatch(after, /Not as it was confirmed/)
+})
+
+t.test('what is taken otherwise than confirmed is kept as placed, and marked', async (t) => {
+  for (const [placed, names] of [
+    [{ amountCharged: 999_999 }, 'amount'],
+    [{ tons: 99 }, 'CO₂e'],
+    [{ currency: 'XXX' }, 'currency'],
+  ] as const) {
+    const record = { ...QUOTE, id: 'src-1', portfolioId: 2 }
+    const { ann } = await startOdd(t, { placed, record })
+    const { id } = await enter(ann)
+    t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 303)
+    t.equal((await orderOf(ann, id)).orderSourceId, 'src-1')
+    t.strictSame(await stepsOf(ann, id), ['sent', 'placed'])
+    const page = seen(await ann.get(`/admin/orders/${id}`))
+    t.match(page, /was placed at the order source, but not as you confirmed it/)
+    t.match(
+      page,
+      new RegExp(`Not as it was confirmed: ${names} Confirmed: 1\\.6036 t for €32\\.08`),
+    )
+    t.match(page, /placed as src-1, .*: not as confirmed/)
+    const beside = seen(await ann.get(`/admin/orders/${id}/source-record`))
+    if (names === 'CO₂e') continue
+    t.match(beside, /Differs in amount charged/, 'though its list says what was confirmed')
+  }
+})
+
+t.test('an id entered while the order is bought under another is told', async (t) => {
+  let answer = () => {}
+  const wait = new Promise<void>((resolve) => (answer = resolve))
+  const { ann, sent } = await startOdd(t, { wait, record: { ...QUOTE, id: 'x' } })
+  const { id } = await enter(ann)
+  const placing = ann.post(placementOf(id), CONFIRMED)
+  await until(async () => sent.length === 1)
+  await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: 'HAND-1' })
+  answer()
+  t.equal((await placing).status, 303)
+  const page = seen(await ann.get(`/admin/orders/${id}`))
+  t.match(page, /but not as you confirmed it/)
+  t.match(page, /It was bought as src-1, which is not the id of this order The order has HAND-1/)
+  t.equal((await orderOf(ann, id)).orderSourceId, 'HAND-1')
+  const beside = seen(await ann.get(`/admin/orders/${id}/source-record`))
+  t.match(beside, /Differs in id.* Id HAND-1 x differs/, 'and so is the record of another order')
+})
+
+t.test('a portfolio that is not offered is not ordered', async (t) => {
+  const { ann, sent } = await startOdd(t, {})
+  const { id } = await enter(ann)
+  for (const portfolio of ['999', '-1']) {
+    t.match(seen(await ann.get(`${placementOf(id)}?portfolio=${portfolio}`)), /no such portfolio/)
+    const answer = await ann.post(placementOf(id), { ...CONFIRMED, portfolio })
+    t.equal(answer.status, 422)
+    t.match(seen(answer), /no such portfolio: nothing was ordered/)
+  }
+  t.same(sent, [])
+})
+
+t.test('a list that is not whole releases nothing', async (t) => {
+  const list = { offsetOrders: [], hasMore: true, nextPage: 2 }
+  const { ann, sent } = await startOdd(t, { list, placed: { id: null } })
+  const { id } = await enter(ann)
+  t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 504)
+  const looked = await ann.post(`${placementOf(id)}/look`, {})
+  t.equal(looked.status, 502)
+  t.match(seen(looked), /not in the list of the order source, which is not whole/)
+  const released = await ann.post(`${placementOf(id)}/release`, {})
+  t.equal(released.status, 409)
+  t.match(seen(released), /which is not whole/)
+  t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+  t.equal(sent.length, 1)
+})
+
+t.test(
+  'where the list tells nothing, an administrator who has looked there releases',
+  async (t) => {
+    const odd = { list: { offsetOrders: [], hasMore: true }, placed: { id: null } }
+    const DATA_DIR = temporaryFolder(t)
+    const before = await startOdd(t, odd, { DATA_DIR })
+    const { id } = await enter(before.ann)
+    t.equal((await before.ann.post(placementOf(id), CONFIRMED)).status, 504)
+    const early = await before.ann.post(`${placementOf(id)}/look`, {})
+    t.match(seen(early), /It may still be on its way: look again after/)
+    t.notMatch(seen(early), /Release it/)
+    const { changes } = (await before.ann.call('GET', `${ORDERS}/${id}/history`)).items[0]
+    const lookedFor = changes[0].to.reference as string
+    const release = `${placementOf(id)}/release`
+    t.equal((await before.ann.post(release, { lookedFor })).status, 409, 'too early')
+    await before.app.close()
+
+    const clock = Date.now
+    t.teardown(() => (Date.now = clock))
+    Date.now = () => clock() + 60 * 60 * 1000
+    const { ann } = await startOdd(t, odd, { DATA_DIR })
+    const looked = await ann.post(`${placementOf(id)}/look`, {})
+    t.match(seen(looked), /There are more pages than it gives here.*else release it\..*Release it…/)
+    const page = await ann.get(`${release}?unlisted=1`)
+    t.match(
+      seen(page),
+      /Look through all orders there yourself.*I have looked there, and it is not/,
+    )
+    t.match(page.text, new RegExp(`name="lookedFor" value="${lookedFor}" form="release" required`))
+    for (const other of [{}, { lookedFor: '' }, { lookedFor: 'on' }]) {
+      t.equal((await ann.post(release, other)).status, 409, 'nobody has looked for this one')
+    }
+    t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+    t.equal((await ann.post(release, { lookedFor })).status, 303)
+    t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered', 'released'])
+    t.match(
+      seen(await ann.get(`/admin/orders/${id}`)),
+      new RegExp(`released \\(reference ${lookedFor}\\), as it was looked for there by hand`),
+    )
+  },
+)
+
+/** Enters orders of which nobody knows whether they were placed; gives their ids and references. */
+async function enterUnknown(ann: Reader, count: number) {
+  const attempts: { id: string; lookedFor: string }[] = []
+  while (attempts.length < count) {
+    const { id } = await enter(ann)
+    await ann.post(placementOf(id), CONFIRMED)
+    const { changes } = (await ann.call('GET', `${ORDERS}/${id}/history`)).items[0]
+    attempts.push({ id, lookedFor: changes[0].to.reference })
+  }
+  return attempts
+}
+
+const INCONCLUSIVE: [name: string, list: () => Response, told: RegExp][] = [
+  ['no JSON', () => new Response('<h1>Welcome</h1>'), /answer cannot be used/],
+  ['another list', () => Response.json({ orders: [] }), /answer cannot be used/],
+  ['half an answer', () => new Response('{"offsetOrders":['), /answer cannot be used/],
+  ['a redirect', () => new Response('', { status: 302 }), /answer cannot be used/],
+  ['401', () => new Response('', { status: 401 }), /refuses: .* does not accept the token/],
+  ['403', () => Response.json({ message: 'Not you.' }, { status: 403 }), /refuses: .* Not you\./],
+  ['404', () => new Response('', { status: 404 }), /refuses: .* gave no reason \(404\)/],
+]
+
+t.test('a list that cannot be read or is refused releases only what was looked for', async (t) => {
+  const odd: { placed: object; list?: () => Response } = { placed: { id: null } }
+  const DATA_DIR = temporaryFolder(t)
+  const before = await startOdd(t, odd, { DATA_DIR })
+  const attempts = await enterUnknown(before.ann, INCONCLUSIVE.length)
+  const cases = attempts.flatMap((attempt, index) => {
+    const answer = INCONCLUSIVE[index]
+    return answer ? [{ ...attempt, name: answer[0], list: answer[1], told: answer[2] }] : []
+  })
+  const known = ['sent', 'unanswered']
+
+  for (const { name, list, told, id, lookedFor } of cases) {
+    odd.list = list
+    const early = [
+      await before.ann.post(`${placementOf(id)}/look`, {}),
+      await before.ann.post(`${placementOf(id)}/release`, { lookedFor }),
+    ]
+    for (const page of early) {
+      t.equal(page.status, 502, name)
+      t.match(seen(page), told, name)
+      t.match(seen(page), /It may still be on its way: look again after/, name)
+      t.notMatch(seen(page), /it was not there|Release it/, `${name} tells nothing`)
+    }
+    t.strictSame(await stepsOf(before.ann, id), known, name)
+  }
+  await before.app.close()
+
+  const clock = Date.now
+  t.teardown(() => (Date.now = clock))
+  Date.now = () => clock() + 60 * 60 * 1000
+  const { ann } = await startOdd(t, odd, { DATA_DIR })
+  for (const { name, list, told, id, lookedFor } of cases) {
+    odd.list = list
+    const release = `${placementOf(id)}/release`
+    const looked = await ann.post(`${placementOf(id)}/look`, {})
+    t.equal(looked.status, 502, name)
+    t.match(seen(looked), told, name)
+    t.match(seen(looked), /if you find it, enter its id, else release it\..*Release it…/, name)
+    t.notMatch(seen(looked), /it was not there/, name)
+    t.match(looked.text, /\/placement\/release\?[^"]*unlisted=1/, name)
+    const page = await ann.get(`${release}?unlisted=1`)
+    t.match(seen(page), new RegExp(`does not tell whether reference ${lookedFor} is there`))
+    const others = cases.filter((one) => one.id !== id).map((one) => one.lookedFor)
+    for (const other of ['', 'on', ...others.slice(0, 1)]) {
+      const kept = await ann.post(release, { lookedFor: other })
+      t.equal(kept.status, 502, `${name}: nobody has looked for this one`)
+      t.match(seen(kept), /: it stays as it is/, name)
+    }
+    t.strictSame(await stepsOf(ann, id), known, name)
+    t.equal((await ann.post(release, { lookedFor })).status, 303, name)
+    t.strictSame(await stepsOf(ann, id), [...known, 'released'], name)
+    t.match(seen(await ann.get(`/admin/orders/${id}`)), /Not ordered there yet .*Place it there…/)
+  }
+})
+
+t.test('while the order source is away or fails, nothing is released', async (t) => {
+  const odd: { placed: object; list?: () => Response } = { placed: { id: null } }
+  const DATA_DIR = temporaryFolder(t)
+  const before = await startOdd(t, odd, { DATA_DIR })
+  const [attempt] = await enterUnknown(before.ann, 1)
+  await before.app.close()
+  if (attempt === undefined) return
+  const { id, lookedFor } = attempt
+
+  const clock = Date.now
+  t.teardown(() => (Date.now = clock))
+  Date.now = () => clock() + 60 * 60 * 1000
+  const { ann } = await startOdd(t, odd, { DATA_DIR })
+  for (const status of [500, 503]) {
+    odd.list = () => new Response('<h1>Sorry</h1>', { status })
+    const looked = await ann.post(`${placementOf(id)}/look`, {})
+    t.equal(looked.status, 502)
+    t.match(seen(looked), /does not answer: nothing new is known .* Try again in a while\. /)
+    t.notMatch(seen(looked), /Release it|release it|it was not there/)
+    const kept = await ann.post(`${placementOf(id)}/release`, { lookedFor })
+    t.equal(kept.status, 502, 'though somebody says to have looked there')
+    t.match(seen(kept), /does not answer: it stays as it is/)
+    t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+  }
+  odd.list = () => Response.json({ offsetOrders: [] })
+  t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 303, 'once it answers')
+})
+
+t.test('a list without what is known to be there is not whole, after a restart too', async (t) => {
+  const placed: { id: string | null } = { id: 'src-1' }
+  const list: { offsetOrders: object[] } = { offsetOrders: [] }
+  const DATA_DIR = temporaryFolder(t)
+  const before = await startOdd(t, { placed, list }, { DATA_DIR })
+  const bought = await enter(before.ann)
+  t.equal((await before.ann.post(placementOf(bought.id), CONFIRMED)).status, 303)
+  const byHand = await enter(before.ann, { orderSourceId: 'hand-1' })
+  placed.id = null
+  const { id } = await enter(before.ann)
+  t.equal((await before.ann.post(placementOf(id), CONFIRMED)).status, 504)
+  await before.app.close()
+
+  const { ann } = await startOdd(t, { list }, { DATA_DIR })
+  const look = async () => seen(await ann.post(`${placementOf(id)}/look`, {}))
+  const listed = (...ids: string[]) => {
+    list.offsetOrders = ids.map((id) => ({ ...QUOTE, id }))
+  }
+  t.match(
+    await look(),
+    new RegExp(
+      `which is not whole It lacks hand-1 \\(${byHand.orderNumber}\\) and src-1 \\(${bought.orderNumber}\\)\\.`,
+    ),
+  )
+  listed('src-1')
+  t.match(await look(), /It lacks hand-1 \(CW-\d+\)\./)
+  listed('hand-1')
+  t.match(await look(), /It lacks src-1/)
+  await ann.call('PATCH', `${ORDERS}/${bought.id}`, { orderSourceId: 'something-else' })
+  t.match(
+    await look(),
+    /It lacks something-else \(CW-\d+\) and src-1/,
+    'what was placed stays known',
+  )
+  listed('hand-1', 'src-1', 'something-else')
+  t.match(await look(), /it was not there\. It may still be on its way/)
+
+  await ann.call('PATCH', `${ORDERS}/${bought.id}`, { orderSourceId: null })
+  listed('hand-1')
+  t.match(await look(), /It lacks src-1/)
+  const released = await ann.post(`${placementOf(bought.id)}/release`, { bought: 'src-1' })
+  t.equal(released.status, 303)
+  t.match(await look(), /it was not there/, 'what somebody has let go of need not be there')
+
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await enter(ann, { orderSourceId: name })
+  t.match(await look(), /It lacks d \(CW-\d+\), c \(CW-\d+\), b \(CW-\d+\), and more\./)
+})
+
+t.test('two orders with one id at the order source are told of each other', async (t) => {
+  const { ann } = await startOdd(t, { record: { ...QUOTE, id: 'src-1' } })
+  const bought = await enter(ann)
+  const other = await enter(ann)
+  t.equal((await ann.post(placementOf(bought.id), CONFIRMED)).status, 303)
+  t.notMatch(seen(await ann.get(`/admin/orders/${bought.id}`)), /the same id/)
+
+  const edit = `/admin/orders/${other.id}/edit?group=source`
+  const saved = await ann.post(edit, { version: '1', orderSourceId: 'src-1' }, HTMX)
+  t.equal(saved.status, 200)
+  t.match(seen(saved), new RegExp(`${bought.orderNumber} has the same id there`))
+  const page = await ann.get(`/admin/orders/${bought.id}`)
+  t.match(seen(page), new RegExp(`${other.orderNumber} has the same id there`))
+  t.match(page.text, new RegExp(`<a href="/admin/orders/${other.id}">${other.orderNumber}</a>`))
+
+  const third = await enter(ann)
+  t.equal((await ann.post(placementOf(third.id), CONFIRMED)).status, 303)
+  t.notMatch(seen(await ann.get(`/admin/orders/${third.id}`)), /the same id/, 'src-2')
+  await ann.call('PATCH', `${ORDERS}/${third.id}`, { orderSourceId: 'src-1' })
+  t.match(
+    seen(await ann.get(`/admin/orders/${third.id}`)),
+    new RegExp(`${bought.orderNumber} and ${other.orderNumber} have the same id there`),
+  )
+})
+
+t.test('an id that the order source gives twice is told when it comes', async (t) => {
+  const { ann } = await startOdd(t, { placed: { id: 'src-1' } })
+  const [first, second] = [await enter(ann), await enter(ann)]
+  for (const { id } of [first, second]) {
+    t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 303)
+  }
+  const page = seen(await ann.get(`/admin/orders/${second.id}`))
+  t.match(page, /was placed at the order source, but not as you confirmed it/)
+  t.match(page, new RegExp(`${first.orderNumber} has the same id there`))
+})
+
+t.test('a note at the order source that names another order is marked, and cut', async (t) => {
+  const odd = { record: {} }
+  const { ann } = await startOdd(t, odd)
+  const { id, orderNumber } = await enter(ann, { orderSourceId: 'x', currency: 'EUR' })
+  const beside = async (note: string) => {
+    odd.record = { id: 'x', tons: 1.6036, amountCharged: 4009, currency: 'EUR', note }
+    return seen(await ann.get(`/admin/orders/${id}/source-record`))
+  }
+  t.match(
+    await beside('CW-009999 0123456789abcdef'),
+    new RegExp(`Differs in note .*names CW-009999 here: ${orderNumber}`),
+  )
+  for (const note of [`${orderNumber} and CW-009999`, 'quay 3', 'CW-1', `x${orderNumber}`]) {
+    t.match(await beside(note), /Agrees with this order/, note)
+  }
+  t.match(await beside('n'.repeat(3_000)), / n{199}… /)
+  t.match(await beside('words '.repeat(300)), / (words ){32}words… /)
+})
+
+t.test('a price that is not tons times the price of a tonne is warned of', async (t) => {
+  const quote: { amountCharged?: number } = {}
+  const { ann } = await startOdd(t, { quote })
+  const { id } = await enter(ann)
+  const price = async () => seen((await confirmation(ann, id)).page)
+  for (const amountCharged of [3207, 3208, 3209]) {
+    quote.amountCharged = amountCharged
+    t.notMatch(await price(), /it should be/, 'a rounded price')
+  }
+  for (const amountCharged of [0, 3200, 3216, 320_720]) {
+    quote.amountCharged = amountCharged
+    t.match(await price(), /At €20\.00 a tonne it should be €32\.08/)
+  }
+})
+
+t.test('what the order source writes is text', async (t) => {
+  const hostile = '<img src=x onerror=alert(1)> {{7*7}} <%= 1 %> "onload="x'
+  const portfolio = { ...PORTFOLIO, name: hostile, description: hostile }
+  const source = await scriptedSource(t, ({ method, url }) => {
+    if (url.endsWith('/portfolios')) return { portfolios: [portfolio] }
+    const order = { id: '1', tons: 1.6036, amountCharged: 100, currency: 'EUR', note: hostile }
+    return method === 'POST' ? { ...order, id: null } : order
+  })
+  const { ann } = await startReaders(t, pointedAt(source))
+  const { id } = await enter(ann)
+  const known = await enter(ann, { orderSourceId: '1' })
+  for (const path of [
+    placementOf(id),
+    `${placementOf(id)}?portfolio=2`,
+    `/admin/orders/${known.id}/source-record`,
+  ]) {
+    const page = await ann.get(path)
+    t.equal(page.status, 200, path)
+    t.ok(page.text.includes('&lt;img src=x onerror=alert(1)&gt; {{7*7}}'), path)
+    t.notOk(page.text.includes('<img'), path)
+  }
+})
+
+t.test('while it is being placed, the page asks until something is new', async (t) => {
+  const { ann, ben, standIn } = await start(t)
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  standIn.fault = 'silence after the order'
+  const placing = ann.post(placementOf(id), fields)
+  await until(async () => standIn.ledger.orders.length === 1)
+  const progress = () => ben.get(`${placementOf(id)}/progress`, HTMX)
+  t.equal((await progress()).status, 204)
+  t.match(
+    (await ben.get(`/admin/orders/${id}`)).text,
+    /hx-get="[^"]*progress[^"]*" hx-trigger="every 2s"/,
+  )
+  await placing
+  const after = await progress()
+  t.equal(after.status, 200)
+  t.match(seen(after), /Nobody knows whether it was placed/)
+})
+
+t.test('a book that cannot be written to stops an order before it is sent', async (t) => {
+  const { app, standIn, ann } = await start(t)
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  const other = new Database(getOrderStorePath(app.config.DATA_DIR))
+  t.teardown(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  t.equal((await ann.post(placementOf(id), fields)).status, 503)
+  other.exec('ROLLBACK')
+  t.equal(standIn.ledger.orders.length, 0)
+  t.strictSame(await stepsOf(ann, id), [])
+})

@@ -1,0 +1,80 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { createAdmissionQueue } from '../../src/http/admission-queue.js'
+
+const PATIENCE_MS = 60_000
+
+/** So long nothing is asked; the event loop has nothing to do but wait. */
+const rest = () => sleep(20)
+
+/** A line of which each request tells whether it was served at once, and afterwards who was, in order. */
+function startLine(hasRoom = () => true) {
+  const line = createAdmissionQueue({ patienceMs: PATIENCE_MS, hasRoom })
+  const served: number[] = []
+  let last = 0
+  function arrives(): boolean {
+    const number = ++last
+    line.join(
+      () => served.push(number),
+      () => undefined,
+    )
+    return served.at(-1) === number
+  }
+  return { arrives, served }
+}
+
+t.test('who comes alone is served at once', async (t) => {
+  const { arrives, served } = startLine()
+  await rest()
+  t.notOk(arrives(), 'nobody knows yet whether the first one is alone')
+  for (let i = 0; i < 3; i++) {
+    await rest()
+    t.ok(arrives())
+  }
+  await rest()
+  t.same(served, [1, 2, 3, 4])
+})
+
+t.test('who come together are served together, first come, first served', async (t) => {
+  const { arrives, served } = startLine()
+  await rest()
+  arrives()
+  await rest()
+  t.same(
+    [arrives(), arrives(), arrives()],
+    [true, false, false],
+    'of the first they are unexpected',
+  )
+  await rest()
+  t.same([arrives(), arrives(), arrives()], [false, false, false])
+  await rest()
+  t.same(served, [1, 2, 3, 4, 5, 6, 7])
+  t.notOk(arrives())
+  await rest()
+  t.ok(arrives(), 'until one has come alone again')
+})
+
+t.test('nobody is served at once where there is more to do', async (t) => {
+  const { arrives, served } = startLine()
+  await rest()
+  arrives()
+  for (let i = 0; i < 5; i++) {
+    await nextTurn()
+    t.notOk(arrives(), 'the event loop has not rested')
+  }
+  await rest()
+  t.equal(served.length, 6)
+
+  const hasRoom = { now: true }
+  const full = startLine(() => hasRoom.now)
+  await rest()
+  full.arrives()
+  await rest()
+  hasRoom.now = false
+  t.notOk(full.arrives(), 'there is no room')
+  await rest()
+  t.same(full.served, [1])
+  hasRoom.now = true
+  await rest()
+  t.same(full.served, [1, 2])
+})

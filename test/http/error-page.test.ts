@@ -1,0 +1,225 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { logIn } from '../support/sign-in.js'
+import { temporaryFolder } from '../support/app.js'
+import { fillBook, newOrder } from '../support/order-book.js'
+import { usualOrders } from '../support/orders.js'
+import { HTMX, startReaders, type PageAnswer } from '../support/page-reader.js'
+import { testRedis } from '../support/redis.js'
+import { comesTrue } from '../support/wait-for.js'
+
+const AT = '/admin/orders'
+
+/** What links and forms of a page lead to. */
+const leadsTo = ({ text }: PageAnswer): string[] =>
+  [...text.matchAll(/(?:href|action)="([^"]*)"/g)].map(([, to = '']) => to.replaceAll('&amp;', '&'))
+
+/** The words of the main part of a page, or of a fragment. */
+const words = ({ text }: PageAnswer): string =>
+  (/<main[^>]*>([^]*)<\/main>/.exec(text)?.[1] ?? text)
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&quot;', '"')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+/** Checks that an error has the portal's frame, and the way on that every one has. */
+function isInFrame(t: Test, answer: PageAnswer, status: number, name: string): void {
+  t.equal(answer.status, status, name)
+  t.match(answer.headers.get('content-type'), /^text\/html/, name)
+  t.match(answer.text, /<body class="portal">[^]*<nav aria-label="Portal">/, name)
+  t.ok(leadsTo(answer).includes(AT), `${name}: a way to the orders`)
+  t.notMatch(answer.text, /class="message"/, `${name}: nothing stands in the place for messages`)
+  t.notMatch(answer.text, /To the calculators|For integrators/, `${name}: not the guests’ page`)
+}
+
+/** Checks that a fragment goes to the place for messages, and nowhere else. */
+function isMessage(t: Test, answer: PageAnswer, status: number, name: string): void {
+  t.equal(answer.status, status, name)
+  t.match(
+    answer.text.trim(),
+    /^<hx-partial hx-target="#messages" hx-swap="innerHTML">[^]*role="alert"[^]*<\/hx-partial>$/,
+    name,
+  )
+  t.equal(answer.text.split('<hx-partial').length, 2, `${name}: all of it is the message`)
+  t.equal(answer.headers.get('hx-push-url'), 'false', `${name}: the address stays`)
+}
+
+t.test('what is not there is told in the frame of the portal', async (t) => {
+  const { ann, url } = await startReaders(t)
+  for (const path of [
+    '/admin/nothing',
+    '/admin/orders/1/2/3',
+    '/admin/orders/7',
+    '/ADMIN/%6frders/',
+  ]) {
+    const page = await ann.get(path)
+    isInFrame(t, page, 404, path)
+    t.notMatch(words(page), /Try again/, 'as it would be in vain')
+  }
+  isInFrame(t, await ann.get('/admin/logout'), 405, 'a wrong method')
+  isMessage(t, await ann.get(`${AT}/7`, HTMX), 404, 'an order that is not there')
+  isMessage(t, await ann.post(`${AT}/7/status`, { version: '1' }, HTMX), 404, 'a change of it')
+  const guest = await fetch(`${url}/nothing`)
+  t.match(await guest.text(), /To the calculators/, 'guests keep theirs')
+  const stranger = await fetch(`${url}/admin/nothing`)
+  t.notMatch(await stranger.text(), /Log out/, 'who is unknown has nothing to log out of')
+})
+
+t.test('what goes wrong inside tells nothing of it, and is tried again', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const { ann, log } = await startReaders(t, { DATA_DIR })
+  const { id } = await ann.call('POST', '/api/admin/orders', newOrder())
+  const db = new Database(join(DATA_DIR, 'orders.db'))
+  for (const table of ['changes', 'counts']) db.exec(`ALTER TABLE ${table} RENAME TO ${table}_away`)
+  t.teardown(() => db.close())
+
+  const list = await ann.get(`${AT}?status=paid&q=ann`)
+  isInFrame(t, list, 500, 'the list')
+  t.ok(leadsTo(list).includes(`${AT}?status=paid&q=ann`), 'the same list once more')
+  t.match(words(list), /^Something went wrong [^]* Try again To the orders If this keeps happening/)
+  t.match(list.text, 'Log out', 'one is still logged in')
+  t.match(await ann.call('GET', '/api/admin/orders?q=ann'), { status: 500 }, 'also of a thread')
+  const order = await ann.get(`${AT}/${id}`)
+  isInFrame(t, order, 500, 'an order')
+  t.ok(leadsTo(order).includes(`${AT}/${id}`))
+
+  const fields = { version: '1', notes: 'typed with care' }
+  const form = await ann.post(`${AT}/${id}/edit?group=notes`, fields)
+  isInFrame(t, form, 500, 'a form')
+  t.match(words(form), /What you typed is not lost: reload this page to send it once more/)
+  t.notMatch(words(form), /Try again/, 'a link would not send it')
+
+  isMessage(t, await ann.get(`${AT}?q=ann`, HTMX), 500, 'a search')
+  const saving = await ann.post(`${AT}/${id}/edit?group=notes`, fields, HTMX)
+  isMessage(t, saving, 500, 'saving')
+  t.match(words(saving), /What you typed is still here/)
+  const requestId = saving.headers.get('x-request-id') ?? 'none'
+  t.ok(words(saving).includes(requestId), 'something to quote')
+  for (const { text } of [list, order, form, saving])
+    t.notMatch(text, /sqlite|no such table|_away|\/src\//i)
+  t.equal(log.filter(({ msg }) => msg === 'request failed').length, 6)
+})
+
+t.test('while others write for long, changes wait and are not lost', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const { ann } = await startReaders(t, { DATA_DIR })
+  const { id } = await ann.call('POST', '/api/admin/orders', newOrder())
+  const other = new Database(join(DATA_DIR, 'orders.db'))
+  t.teardown(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  const notes = { version: '1', notes: 'x' }
+  const path = `${AT}/${id}/edit?group=notes`
+  const [page, fragment] = await Promise.all([ann.post(path, notes), ann.post(path, notes, HTMX)])
+  isInFrame(t, page, 503, 'a form')
+  t.match(words(page), /^Not available at the moment The orders take no changes/)
+  t.ok(Number(page.headers.get('retry-after')) > 0)
+  isMessage(t, fragment, 503, 'a fragment')
+  other.exec('ROLLBACK')
+  t.equal((await ann.post(path, notes)).status, 303, 'the same once more')
+})
+
+t.test('without Redis every page says so, and works again by itself', async (t) => {
+  const redis = await testRedis(t)
+  await redis.start()
+  const { ann } = await startReaders(t, { REDIS_URL: redis.url })
+  const { id } = await ann.call('POST', '/api/admin/orders', newOrder())
+  await redis.kill()
+  for (const path of ['/admin?range=7d', `${AT}?q=ann`, `${AT}/${id}`, `${AT}/new`]) {
+    const page = await ann.get(path)
+    isInFrame(t, page, 503, path)
+    t.match(words(page), /^Not available at the moment .* Try again To the orders$/)
+    t.ok(leadsTo(page).includes(path), `${path}: tried again`)
+    isMessage(t, await ann.get(path, HTMX), 503, path)
+  }
+  const notes = { version: '1', notes: 'x' }
+  isInFrame(t, await ann.post(`${AT}/${id}/edit?group=notes`, notes), 503, 'a form')
+  isMessage(t, await ann.post(`${AT}/${id}/edit?group=notes`, notes, HTMX), 503, 'saving')
+  const login = await ann.get('/admin/login')
+  t.equal(login.status, 200, 'the login is there')
+  await redis.start()
+  const works = async () => (await ann.get(`${AT}/${id}`)).status === 200
+  t.ok(await comesTrue(works, { everyMs: 50 }))
+})
+
+t.test('a form from another site is refused in words for people', async (t) => {
+  const { ann } = await startReaders(t)
+  const { id } = await ann.call('POST', '/api/admin/orders', newOrder())
+  const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+  for (const path of [AT, `${AT}/several`, `${AT}/${id}/cancel`, '/admin/logout']) {
+    const page = await ann.post(path, { version: '1' }, foreign)
+    isInFrame(t, page, 403, path)
+    t.equal(
+      words(page),
+      'This was not done This did not come from a page of this service, so nothing was done. To the orders',
+    )
+    isMessage(t, await ann.post(path, { version: '1' }, { ...foreign, ...HTMX }), 403, path)
+  }
+  t.match(await ann.call('GET', `/api/admin/orders/${id}`), { status: 'pending' })
+})
+
+t.test('too many requests are told with when to come back', async (t) => {
+  const { ann } = await startReaders(t, { RATE_LIMIT_PER_MINUTE: '12' })
+  let page = await ann.get(AT)
+  for (let asked = 0; page.status === 200 && asked < 12; asked++) page = await ann.get(AT)
+  isInFrame(t, page, 429, 'a page')
+  t.match(words(page), /^Too many requests Too many requests .*: try again in .* Try again To the/)
+  t.ok(Number(page.headers.get('retry-after')) > 0)
+  isMessage(t, await ann.get(`${AT}?q=a`, HTMX), 429, 'a search')
+  isMessage(t, await ann.post(AT, {}, HTMX), 429, 'a form')
+})
+
+t.test('a form that is too large, or none at all, is refused in the frame', async (t) => {
+  const { ann } = await startReaders(t)
+  isInFrame(t, await ann.post(AT, { notes: 'x'.repeat(140_000) }), 413, 'too large')
+  const odd = await ann.post(AT, { a: '1' }, { 'content-type': 'text/csv' })
+  isInFrame(t, odd, 415, 'not a form')
+})
+
+t.test('an export that cannot be had is a page, or a file for who waits', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  fillBook(getOrderStorePath(DATA_DIR), 'UTC', usualOrders(25_000))
+  const { ann, url } = await startReaders(t, { DATA_DIR })
+  const list = await ann.get(`${AT}?status=paid&sort=customerName`)
+  const [csv = ''] = leadsTo(list).filter((to) => to.startsWith(`${AT}/export`))
+  t.equal(csv, `${AT}/export?status=paid&sort=customerName&format=csv`)
+  const file = await ann.get(csv)
+  t.match(file.headers.get('content-disposition'), /^attachment; filename="orders-[\d-]+\.csv"$/)
+  t.equal(file.headers.get('cache-control'), 'no-store')
+  const api = await fetch(`${url}/api${csv}`)
+  t.equal(api.status, 401, 'the file is for administrators')
+  t.equal((await fetch(url + csv, { redirect: 'manual' })).status, 303)
+
+  const authorization = `Bearer ${await logIn(url)}`
+  const leaving = new AbortController()
+  const two = await Promise.all(
+    [1, 2].map(async () =>
+      fetch(`${url}/api/admin/orders/export`, {
+        signal: leaving.signal,
+        headers: { authorization, 'accept-encoding': 'identity' },
+      }),
+    ),
+  )
+  const page = await ann.get(csv)
+  isInFrame(t, page, 503, 'a third one')
+  t.match(words(page), /Other exports are under way: try again when they are done\. Try again/)
+  t.ok(leadsTo(page).includes(csv))
+  t.equal(page.headers.get('content-disposition'), null, 'the page is not saved as a file')
+  t.same(
+    two.map(({ bodyUsed }) => bodyUsed),
+    [false, false],
+    'the others were still under way',
+  )
+  leaving.abort()
+
+  const wrong = await ann.get(`${AT}/export?status=lost&from=2026-02-01&format=csv`)
+  isInFrame(t, wrong, 422, 'an address that makes no sense')
+  t.match(words(wrong), /status/)
+  isInFrame(
+    t,
+    await ann.get(`${AT}/export?from=2026-02-01&to=2026-01-01`),
+    422,
+    'days turned about',
+  )
+})

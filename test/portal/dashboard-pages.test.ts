@@ -1,0 +1,277 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { logIn } from '../support/sign-in.js'
+import { temporaryFolder } from '../support/app.js'
+import { awayFromMidnight } from '../support/midnight.js'
+import { startOrderApi } from '../support/order-api.js'
+import { newOrder } from '../support/order-book.js'
+
+await awayFromMidnight()
+
+const HTMX = { 'hx-request': 'true', 'hx-request-type': 'partial', 'hx-target': 'div#figures' }
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** Noon some days ago. */
+const ago = (days: number): string =>
+  `${new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10)}T12:00:00.000Z`
+
+const day = (days: number): string => ago(days).slice(0, 10)
+
+async function startDashboard(
+  test: Test,
+  orders: Parameters<typeof newOrder>[0][] = [],
+  environment: NodeJS.ProcessEnv = {},
+) {
+  const DATA_DIR = temporaryFolder(test)
+  const TIME_ZONE = 'Atlantic/Reykjavik' // UTC all year
+  const api = await startOrderApi(test, { DATA_DIR, TIME_ZONE, ...environment })
+  for (const order of orders) await api.call('POST', '/api/admin/orders', newOrder(order))
+  const authorization = `Bearer ${await logIn(api.url)}`
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(api.url + path, {
+      headers: { authorization, 'accept-language': 'en-GB', ...headers },
+    })
+    return { status: response.status, headers: response.headers, html: await response.text() }
+  }
+  return { ...api, get, bookFile: join(DATA_DIR, 'orders.db') }
+}
+
+const textOf = (html: string): string =>
+  html
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&amp;', '&')
+    .replace(/[\s\u202f]+/g, ' ')
+    .trim()
+
+const cardText = (html: string, name: string): string =>
+  textOf(
+    new RegExp(`<section class="card" id="card-${name}">[^]*?</section>`).exec(html)?.[0] ?? '',
+  )
+
+const hrefOf = (html: string, name: string): string =>
+  (new RegExp(`id="card-${name}">[^]*?href="([^"]+)"`).exec(html)?.[1] ?? '').replaceAll(
+    '&amp;',
+    '&',
+  )
+
+const { url, get, call, bookFile, log } = await startDashboard(t, [
+  { placedAt: ago(1), status: 'fulfilled', co2eKg: 9000, amountMinor: 100_000 },
+  { placedAt: ago(2), status: 'paid', co2eKg: 2500.5, amountMinor: 23_450 },
+  { placedAt: ago(2), status: 'pending', co2eKg: 1, amountMinor: 500, currency: 'JPY' },
+  { placedAt: ago(3), status: 'refunded', co2eKg: 77_000, amountMinor: 7_700_000 },
+  { placedAt: ago(10), status: 'fulfilled', co2eKg: 10_000, amountMinor: 100_000 },
+  { placedAt: ago(11), status: 'fulfilled', co2eKg: 1501.5, amountMinor: 1 },
+])
+
+t.test('the dashboard is for administrators', async (t) => {
+  const response = await fetch(`${url}/admin?range=7d`, { redirect: 'manual' })
+  t.equal(response.status, 303)
+  t.equal(response.headers.get('location'), '/admin/login?to=%2Fadmin%3Frange%3D7d')
+})
+
+t.test('four cards tell figures and how they have changed', async (t) => {
+  const { status, html } = await get('/admin?range=7d')
+  t.equal(status, 200)
+  t.equal(cardText(html, 'orders'), 'Orders 4 0.6 a day ▲ Up 100% vs the 7 days before')
+  t.equal(cardText(html, 'co2e'), 'CO₂e 11.5 t 3,833.8 kg an order As in the 7 days before')
+  t.equal(
+    cardText(html, 'revenue'),
+    'Revenue €1,234.50 JP¥500 ▲ Up 23% vs the 7 days before',
+    'currencies are not added up, and the most usual one leads',
+  )
+  t.equal(
+    cardText(html, 'fulfilment'),
+    'Fulfilment 25.0% 1 of 4 orders ▼ Down 75.0 points vs the 7 days before',
+  )
+})
+
+t.test(
+  'a time with nothing before it says so, and all time is compared with nothing',
+  async (t) => {
+    const month = await get('/admin?range=30d')
+    for (const name of ['orders', 'co2e', 'revenue', 'fulfilment']) {
+      t.match(cardText(month.html, name), /No orders in the 30 days before$/, name)
+    }
+    const all = await get('/admin?range=all')
+    t.match(cardText(all.html, 'orders'), /^Orders 6 [\d.]+ a day$/)
+    t.match(cardText(all.html, 'fulfilment'), /^Fulfilment 50.0% 3 of 6 orders$/)
+  },
+)
+
+t.test('the main currency leads wherever there are orders in it', async (t) => {
+  const orders = [{ currency: 'EUR' }, { currency: 'EUR' }, { currency: 'NOK', amountMinor: 500 }]
+  const main = async (CURRENCY: string) => {
+    const { get } = await startDashboard(t, orders, { CURRENCY })
+    return cardText((await get('/admin?range=all')).html, 'revenue')
+  }
+  t.match(await main('NOK'), /^Revenue NOK 5.00/)
+  t.match(await main('USD'), /^Revenue €/)
+})
+
+t.test('every card leads to the orders that it sums up', async (t) => {
+  const found = async (html: string, name: string): Promise<number> => {
+    const list = await call('GET', hrefOf(html, name).replace('/admin/', '/api/admin/'))
+    return list.body.totalItems
+  }
+  for (const [range, expected] of [
+    ['7d', [4, 3, 2, 1]],
+    ['all', [6, 5, 4, 3]],
+  ] as const) {
+    const { html } = await get(`/admin?range=${range}`)
+    const numbers = []
+    for (const name of ['orders', 'co2e', 'revenue', 'fulfilment'])
+      numbers.push(await found(html, name))
+    t.same(numbers, expected, range)
+  }
+  const { html } = await get('/admin?range=7d')
+  t.equal(hrefOf(html, 'orders'), `/admin/orders?from=${day(6)}&to=${day(0)}`)
+  t.equal(hrefOf(html, 'fulfilment'), `/admin/orders?from=${day(6)}&to=${day(0)}&status=fulfilled`)
+})
+
+t.test('30 days are shown unless the address asks for a range that there is', async (t) => {
+  for (const [path, range] of [
+    ['/admin', '30d'],
+    ['/admin?range=', '30d'],
+    ['/admin?range=1y', '30d'],
+    ['/admin?range=7d&range=90d', '30d'],
+    ['/admin?range=7d', '7d'],
+    ['/admin?range=90d', '90d'],
+    ['/admin?range=all', 'all'],
+  ] as const) {
+    const { html } = await get(path)
+    t.same(
+      [...html.matchAll(/id="range-(\w+)"[^>]*aria-current/g)].map(([, name]) => name),
+      [range],
+      path,
+    )
+  }
+})
+
+t.test('a table has what the chart shows, step by step, with the same sums', async (t) => {
+  const { html } = await get('/admin?range=7d')
+  const rows = [...html.matchAll(/<tr data-tick[^]*?<\/tr>/g)].map(([row]) => row)
+  t.equal(rows.length, 7, 'days without orders too')
+  t.match(rows[6], 'data-unfinished', 'today is not over')
+  t.match(textOf(rows[6] ?? ''), / so far 0 0.0 €0.00$/)
+  t.match(rows[4], `datetime="${day(2)}"`)
+  t.match(textOf(rows[4] ?? ''), / 2 2,501.5 €234.50$/)
+  t.match(rows[4]?.replaceAll('&amp;', '&'), `/admin/orders?from=${day(2)}&to=${day(2)}`)
+  t.same(
+    [...(rows[4] ?? '').matchAll(/<data value="([^"]+)"/g)].map(([, value]) => value),
+    ['2', '2501.5', '234.5'],
+  )
+  t.match(textOf(/<tfoot>[^]*<\/tfoot>/.exec(html)?.[0] ?? ''), /^Together 4 11,501.5 €1,234.50$/)
+})
+
+t.test('orders by status lead to their lists, and add up', async (t) => {
+  const { html } = await get('/admin?range=7d')
+  const table = /id="statuses"[^]*?<\/table>/.exec(html)?.[0] ?? ''
+  t.equal(
+    textOf(/<tbody>[^]*<\/tbody>/.exec(table)?.[0] ?? ''),
+    'Pending 1 25.0% Paid 1 25.0% Processing 0 0.0% Fulfilled 1 25.0% Refunded 1 25.0% Cancelled 0 0.0%',
+  )
+  t.same(
+    [...table.matchAll(/href="([^"]+)"/g)].map(([, href]) => href?.replaceAll('&amp;', '&')),
+    ['pending', 'paid', 'fulfilled', 'refunded'].map(
+      (status) => `/admin/orders?from=${day(6)}&to=${day(0)}&status=${status}`,
+    ),
+    'what there is none of leads nowhere',
+  )
+})
+
+t.test('figures and days are written as the reader does, the time zone named', async (t) => {
+  const german = (await get('/admin?range=7d', { 'accept-language': 'de-DE' })).html
+  t.match(cardText(german, 'co2e'), /^CO₂e 11,5 t 3.833,8 kg/)
+  t.match(cardText(german, 'revenue'), /^Revenue 1.234,50 € 500 ¥ ▲ Up 23 %/)
+  t.match(german, 'data-locale="de-DE"')
+  t.match(textOf(german), /Days in Atlantic\/Reykjavik, \d+\..*\d{4}/)
+  t.match(textOf((await get('/admin')).html), /Days in Atlantic\/Reykjavik, \d+ .* – \d+ \w+ \d{4}/)
+})
+
+t.test('htmx gets the figures and the ranges, no page around them', async (t) => {
+  const { status, html, headers } = await get('/admin?range=90d', HTMX)
+  t.equal(status, 200)
+  t.notMatch(html, /<html|skeleton|id="figures"/)
+  t.match(html, /<hx-partial hx-target="#ranges"[^]*id="range-90d"[^>]*aria-current/)
+  t.match(cardText(html, 'orders'), /^Orders 6/)
+  t.match(headers.get('vary'), /HX-Request-Type/)
+  const restored = await get('/admin?range=90d', { 'hx-request-type': 'full' })
+  t.match(restored.html, /^<!doctype html>/, 'going back gets the whole page')
+})
+
+t.test('style elements need a nonce, new for each page, and here only', async (t) => {
+  const nonces = new Set<string>()
+  for (let i = 0; i < 3; i++) {
+    const { html, headers } = await get('/admin')
+    const policy = headers.get('content-security-policy') ?? ''
+    const nonce = /style-src 'self' 'nonce-([\w-]{22})'/.exec(policy)?.[1] ?? ''
+    t.match(policy, /script-src 'self';/)
+    t.notMatch(policy, 'unsafe')
+    t.ok(html.includes(`data-style-nonce="${nonce}"`))
+    nonces.add(nonce)
+  }
+  t.equal(nonces.size, 3)
+  for (const path of ['/admin/orders', '/', '/nothing-here']) {
+    t.notMatch((await get(path)).headers.get('content-security-policy'), 'nonce', path)
+  }
+  for (const path of ['/admin', '/admin/nothing-here']) {
+    t.equal((await get(path)).headers.get('cache-control'), 'no-store', path)
+  }
+})
+
+t.test('the page comes with its loading state first', async (t) => {
+  const { html } = await get('/admin')
+  const [opening = ''] = html.split('<div id="figures">')
+  t.match(opening, /class="skeleton" role="status" aria-busy="true"/)
+  t.match(opening, 'id="ranges"')
+  t.notMatch(opening, 'class="card" id=')
+})
+
+t.test('figures that cannot be read are told of in place, with a way to try again', async (t) => {
+  const db = new Database(bookFile)
+  db.exec('ALTER TABLE sums RENAME TO sums_away')
+  try {
+    const page = await get('/admin?range=7d')
+    t.equal(page.status, 200, 'the page is under way already')
+    t.match(page.html, /The figures could not be read[^]*href="\/admin\?range=7d"[^]*Try again/)
+    t.match(page.html, /<\/html>\s*$/)
+    const fragment = await get('/admin?range=7d', HTMX)
+    t.equal(fragment.status, 500)
+    t.match(fragment.html, /The figures could not be read[^]*hx-get="\/admin\?range=7d"/)
+    t.notMatch(page.html + fragment.html, /no such table|sums/, 'and nothing from inside')
+    const errors = () => log.filter(({ level }) => Number(level) >= 50).length
+    t.equal(errors(), 2)
+    db.exec("UPDATE settings SET value = 'Asia/Tokyo' WHERE name = 'time_zone'")
+    const told = await get('/admin?range=7d', HTMX)
+    t.equal(told.status, 503)
+    t.match(textOf(told.html), /The figures could not be read .*Asia\/Tokyo.*TIME_ZONE/)
+    t.equal(errors(), 2, 'what is told on purpose is no error of ours')
+  } finally {
+    db.exec("UPDATE settings SET value = 'Atlantic/Reykjavik' WHERE name = 'time_zone'")
+    db.exec('ALTER TABLE sums_away RENAME TO sums')
+    db.close()
+  }
+  t.match(cardText((await get('/admin?range=7d')).html, 'orders'), /^Orders 4/)
+})
+
+t.test('before the first order, the page leads to it', async (t) => {
+  const empty = await startDashboard(t)
+  const { status, html } = await empty.get('/admin')
+  t.equal(status, 200)
+  t.match(html, /No orders yet[^]*href="\/admin\/orders\/new"/)
+  t.notMatch(html, /id="card-/)
+})
+
+t.test('days without orders lead to those with some', async (t) => {
+  const old = await startDashboard(t, [{ placedAt: ago(40) }])
+  const { html } = await old.get('/admin?range=7d')
+  t.match(cardText(html, 'orders'), /^Orders 0 0.0 a day No orders in the 7 days before$/)
+  t.match(cardText(html, 'fulfilment'), /^Fulfilment – 0 of 0 orders$/)
+  t.match(html, /No orders in these days[^]*href="\/admin\?range=all"/)
+  const quarter = await old.get('/admin?range=90d')
+  t.match(cardText(quarter.html, 'orders'), /^Orders 1 0.011 a day/, 'few are not none')
+  t.match(cardText(quarter.html, 'fulfilment'), /0 of 1 order(?!s)/)
+  const month = await old.get('/admin?range=30d')
+  t.match(cardText(month.html, 'orders'), /▼ Down 100% vs the 30 days before$/)
+})

@@ -1,0 +1,506 @@
+import t, { type Test } from 'tap'
+import {
+  getOrderStorePath,
+  openOrderDatabase,
+} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { updateOrders } from '../../src/portal/orders/bulk-actions.js'
+import { temporaryFolder } from '../support/app.js'
+import { fillBook } from '../support/order-book.js'
+import { HTMX, startReaders, type PageAnswer, type Reader } from '../support/page-reader.js'
+import { manyOrders } from '../support/portal.js'
+
+const LIST = '/admin/orders'
+const WHOLE = { ...HTMX, 'hx-target': 'div#orders' }
+const TABLE = { ...HTMX, 'hx-target': 'div#list' }
+
+/** The service with sixty orders: ten of each status, twenty of each currency. */
+async function start(t: Test) {
+  const DATA_DIR = temporaryFolder(t)
+  fillBook(getOrderStorePath(DATA_DIR), 'UTC', manyOrders(60))
+  return startReaders(t, { DATA_DIR })
+}
+
+/** Order numbers as they stand there, from top to bottom. */
+const rows = ({ text }: PageAnswer): string[] =>
+  [...text.matchAll(/class="row-link"[^>]*>([^<]+)</g)].map(([, number = '']) => number)
+
+const plain = (html: string): string =>
+  html
+    .replace(/<svg[^]*?<\/svg>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+const found = ({ text }: PageAnswer): string =>
+  plain(/<p class="found"[^>]*>[^]*?<\/p>/.exec(text)?.[0] ?? '')
+
+const chips = ({ text }: PageAnswer): string[] =>
+  [...text.matchAll(/<a class="chip"[^]*?<\/a>/g)].map(([chip]) => plain(chip))
+
+/** What the list says of its own address. */
+const warning = ({ text }: PageAnswer): string =>
+  plain(/<p class="offline" role="alert">[^]*?<\/p>/.exec(text)?.[0] ?? '')
+
+/** What is told of a change of several orders, if anything. */
+const summary = ({ text }: PageAnswer): string =>
+  plain(
+    (
+      /<div class="message[^"]*" id="outcome"[^]*?(?=<main|<\/hx-partial>)/.exec(text)?.[0] ?? ''
+    ).replace(/<button[^]*?<\/button>/g, ''),
+  )
+
+/** Ids of the orders that are ticked. */
+const ticked = ({ text }: PageAnswer): string[] =>
+  [...text.matchAll(/name="order" value="(\d+):\d+"[^>]* checked>/g)].map(([, id = '']) => id)
+
+/** How an order now is, by the API. */
+const orderOf = (reader: Reader, id: number): Promise<any> =>
+  reader.call('GET', `/api/admin/orders/${id}`)
+
+t.test('an address opens the list that the API has for it', async (t) => {
+  const { ann } = await start(t)
+  for (const [query, count] of [
+    ['', 60],
+    ['q=zo%C3%AB', 20],
+    ['q=CUSTOMER7', 1],
+    ['status=paid', 10],
+    ['status=paid&status=pending', 20],
+    ['currency=JPY&sort=amountMinor', 20],
+    ['status=paid&currency=USD&q=ben&sort=-co2eKg', 10],
+    ['sort=vesselName&page=3', 60],
+    ['sort=status&pageSize=50&page=2', 60],
+    ['from=2001-01-01&to=2002-01-01', 0],
+    ['from=2001-01-01&calculatorType=fuel', 0],
+    ['q=%22%3E%3Cscript%3E', 0],
+  ] as const) {
+    const page = await ann.get(`${LIST}?${query}`)
+    const api = await ann.call('GET', `/api/admin/orders?${query}`)
+    t.equal(page.status, 200, query)
+    t.equal(api.totalItems, count, query)
+    t.equal(found(page), count === 0 ? 'No orders' : `${count} ${count === 1 ? 'order' : 'orders'}`)
+    t.same(
+      rows(page),
+      api.items.map(({ orderNumber }: any) => orderNumber),
+      query,
+    )
+    t.equal(warning(page), '', query)
+  }
+})
+
+t.test('what is filtered by stands there, each with an address without it', async (t) => {
+  const { ann } = await start(t)
+  const query = 'q=ann&status=paid&status=pending&currency=EUR&from=2020-01-01&to=2030-12-31'
+  const page = await ann.get(`${LIST}?${query}`, { 'accept-language': 'en-GB' })
+  t.same(chips(page), [
+    'Search ann',
+    'Status Paid',
+    'Status Pending',
+    'Currency EUR',
+    'From 1 Jan 2020',
+    'To 31 Dec 2030',
+  ])
+  const leads = [...page.text.matchAll(/<a class="chip" id="[^"]*" href="([^"]*)"/g)].map(
+    ([, to = '']) => to.replaceAll('&amp;', '&'),
+  )
+  t.equal(leads[1], `${LIST}?${query.replace('status=paid&', '')}`)
+  for (const [index, to] of leads.entries()) {
+    t.equal(chips(await ann.get(to)).length, 5, `without the ${index + 1}.`)
+  }
+  t.match(page.text, /name="status" value="paid" checked/)
+  t.match(page.text, /<input id="from"[^>]* value="2020-01-01"/)
+  t.match(page.text, /<option selected>EUR<\/option>/)
+})
+
+t.test('a fragment is the part of the page that it stands for', async (t) => {
+  const { ann } = await start(t)
+  for (const query of ['', '?status=paid&sort=customerName', '?q=nobody', '?page=9', '?page=x']) {
+    const page = await ann.get(LIST + query)
+    const whole = await ann.get(LIST + query, WHOLE)
+    const table = await ann.get(LIST + query, TABLE)
+    t.ok(page.text.includes(`<div id="orders">${whole.text}</div>`), `${query}: all of the orders`)
+    const [listed = '', badge = ''] = table.text.split('<hx-partial hx-target="#filters-in-use"')
+    t.ok(page.text.includes(`<div id="list">${listed.trimEnd()}`), `${query}: what is listed`)
+    t.ok(whole.text.includes(listed.trimEnd()), query)
+    const count = /<span class="count"[^]*?<\/span>/.exec(badge)?.[0]
+    t.ok(count && whole.text.includes(count), `${query}: how many filters there are`)
+    t.ok(table.text.length > 100 && table.text.length < whole.text.length, query)
+    for (const { headers } of [page, whole, table]) {
+      t.match(headers.get('vary'), /HX-Request, HX-Request-Type/)
+      t.equal(headers.get('cache-control'), 'no-store')
+    }
+    const restored = await ann.get(LIST + query, { 'hx-request-type': 'full' })
+    t.equal(restored.text, page.text, `${query}: going back gets the page`)
+  }
+})
+
+t.test('the address that is kept has neither blanks nor what makes no sense', async (t) => {
+  const { ann } = await start(t)
+  const kept = async (query: string, current = '/admin/orders?status=paid') =>
+    (
+      await ann.get(`${LIST}?${query}`, { ...TABLE, 'hx-current-url': `http://x${current}` })
+    ).headers.get('hx-push-url')
+  t.equal(await kept('q=&status=&currency=&from=&to=&sort=-placedAt&pageSize=25'), LIST)
+  t.equal(await kept('q=a+b&sort=-placedAt&pageSize=50&page=1'), `${LIST}?q=a+b&pageSize=50`)
+  t.equal(await kept('status=lost&from=x&currency=USD'), `${LIST}?currency=USD`)
+  t.equal(await kept('status=paid&q='), 'false', 'nor does it go there twice')
+  t.equal((await ann.get(`${LIST}?q=a`)).headers.get('hx-push-url'), null, 'a page has its own')
+})
+
+t.test('an address that makes no sense gets the list, and is told what was left out', async (t) => {
+  const { ann } = await start(t)
+  const wrong: Record<string, string> = {
+    'status=lost': '“Status”',
+    'status=lost&status=paid': '“Status”',
+    'calculatorType=fuel&calculatorType=sail': '“Calculator”',
+    'currency=ZZZ': '“Currency”',
+    'currency=eur': '“Currency”',
+    'from=tomorrow': '“Placed from”',
+    'from=2026-02-30': '“Placed from”',
+    'to=2026-13-01': '“Placed until”',
+    'page=0': '“Page”',
+    'page=-1': '“Page”',
+    'page=1.5': '“Page”',
+    'page=1e99': '“Page”',
+    'page=99999999999999999999': '“Page”',
+    'page=1&page=2': '“Page”',
+    'pageSize=0': '“Rows a page”',
+    'pageSize=101': '“Rows a page”',
+    'sort=id': '“Sorting”',
+    'sort=placedAt&sort=status': '“Sorting”',
+    'q=a%00b': '“Search”',
+    'q=a&q=b': '“Search”',
+    'from=x&status=lost&page=x': '“Status”, “Placed from” and “Page”',
+  }
+  for (const [query, parts] of Object.entries(wrong)) {
+    for (const headers of [{}, TABLE]) {
+      const answer = await ann.get(`${LIST}?${query}`, headers)
+      t.equal(answer.status, 200, query)
+      t.equal(
+        warning(answer),
+        parts.includes(' and ')
+          ? `${parts} were left out: the list has no such values.`
+          : `${parts} was left out: the list has no such value.`,
+        query,
+      )
+      t.equal(rows(answer).length, 25, query)
+    }
+  }
+})
+
+t.test('a search that is too long is told as such', async (t) => {
+  const { ann } = await start(t)
+  const answer = await ann.get(`${LIST}?q=${'x'.repeat(201)}`)
+  t.equal(warning(answer), '“Search” was left out: it has more than 200 characters.')
+  t.equal(rows(answer).length, 25)
+})
+
+t.test('amounts of several currencies are not sorted without a word', async (t) => {
+  const { ann } = await start(t)
+  const told = async (query: string) =>
+    (await ann.get(LIST + query)).text.includes('whatever their currency')
+  t.equal(await told('?sort=-amountMinor'), true)
+  t.equal(await told('?sort=amountMinor&currency=EUR'), false)
+  t.equal(await told('?sort=co2eKg'), false)
+})
+
+t.test('a last day before the first is left out, in the words of the form', async (t) => {
+  const { ann } = await start(t)
+  const answer = await ann.get(`${LIST}?from=2026-02-01&to=2026-01-01&page=x`)
+  t.equal(
+    warning(answer),
+    '“Page” was left out: the list has no such value. ' +
+      '“Placed until” was left out: it is before “Placed from”.',
+  )
+  t.equal(chips(answer).length, 1, 'the first day stays')
+})
+
+t.test('what is not of the address of a list is passed over', async (t) => {
+  const { ann } = await start(t)
+  for (const query of [
+    'x=1',
+    '__proto__=1',
+    '__proto__[page]=9',
+    'constructor=1',
+    'toString=1',
+    'status[]=paid',
+    'q[]=1',
+    '&&&==&',
+    '%',
+    'utm_source=<script>',
+    'q=%20%20',
+    'status=',
+    'sort=',
+  ]) {
+    const page = await ann.get(`${LIST}?${query}`)
+    t.equal(page.status, 200, query)
+    t.equal(found(page), '60 orders', query)
+    t.equal(warning(page), '', query)
+    t.same(chips(page), [], query)
+  }
+  for (const query of ['q=%ff', 'q=%E0%A4%A', 'q=%F0%9F%98%80', `q=${'%25'.repeat(60)}`]) {
+    const page = await ann.get(`${LIST}?${query}`)
+    t.equal(page.status, 200, query)
+    t.equal(found(page), 'No orders', query)
+  }
+})
+
+t.test('past the end there is a way to the last page', async (t) => {
+  const { ann } = await start(t)
+  for (const page of [4, 1_000_000_000]) {
+    const answer = await ann.get(`${LIST}?page=${page}`)
+    t.equal(answer.status, 200)
+    t.match(plain(answer.text), /This page is past the end To the last page/)
+    t.match(answer.text, `href="${LIST}?page=3"`)
+  }
+})
+
+t.test('several orders change together, and each refusal is told', async (t) => {
+  const { ann } = await start(t)
+  // Pending, paid, fulfilled, refunded, cancelled; one that is not there, and an old version.
+  const order = ['1:1', '2:1', '4:1', '5:1', '6:1', '999:1', '3:7']
+  const form = new URLSearchParams([
+    ...order.map((one): [string, string] => ['order', one]),
+    ['action', 'fulfilled'],
+    ['list', 'sort=orderNumber&pageSize=50'],
+  ])
+  const answer = await ann.post(`${LIST}/several`, form)
+  t.equal(answer.status, 200)
+  t.equal(
+    summary(answer),
+    '2 orders are fulfilled now. 1 order was so already. 4 orders were left as they are: ' +
+      'CW-000005 is refunded, and can only be cancelled ' +
+      'CW-000006 is cancelled, and can only become pending ' +
+      'Order 999 is no longer there ' +
+      'CW-000003 has changed in the meantime',
+  )
+  t.same(rows(answer).slice(0, 2), ['CW-000001', 'CW-000002'], 'the list is the one it was')
+  t.equal(rows(answer).length, 50)
+  t.same(ticked(answer), ['3', '5', '6'], 'what was refused stays chosen')
+  t.match(answer.text, /<select id="action"[^>]*>\s*<option value="">/, 'no status is at hand')
+  for (const [id, status, version] of [
+    [1, 'fulfilled', 2],
+    [2, 'fulfilled', 2],
+    [3, 'processing', 1],
+    [4, 'fulfilled', 1],
+    [5, 'refunded', 1],
+    [6, 'cancelled', 1],
+  ] as const) {
+    t.match(await orderOf(ann, id), { status, version }, `order ${id}`)
+  }
+  const { items } = await ann.call('GET', '/api/admin/orders/1/history')
+  t.match(items[0], { by: 'admin@example.com', changes: [{ field: 'status', to: 'fulfilled' }] })
+
+  const fragment = await ann.post(`${LIST}/several`, form, WHOLE)
+  t.notMatch(fragment.text, /<html/)
+  t.match(
+    summary(fragment),
+    /^3 orders were so already\. 4 orders were left as they are:/,
+    'sent once more, it is known again',
+  )
+  const paid = await ann.post(
+    `${LIST}/several`,
+    new URLSearchParams('order=3:1&order=4:1&action=paid'),
+  )
+  t.match(summary(paid), /processing, and can only become fulfilled or refunded, or be cancelled/)
+  t.match(summary(paid), /fulfilled, and can only become refunded, or be cancelled/)
+})
+
+/** What the form beside what was done sends. */
+const undoForm = ({ text }: PageAnswer): URLSearchParams => {
+  const [form = ''] =
+    /<form(?=[^>]*>(?:<input[^>]*>)+<button class="quiet small">Undo)[^]*?<\/form>/.exec(text) ?? []
+  return new URLSearchParams(
+    [...form.matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+      name,
+      value.replaceAll('&amp;', '&'),
+    ]),
+  )
+}
+
+t.test('what was done to several is undone, save what others have changed since', async (t) => {
+  const { ann } = await start(t)
+  for (const [action, words] of [
+    ['fulfilled', /^3 orders are fulfilled now\./],
+    ['cancel', /^3 orders are cancelled now\./],
+  ] as const) {
+    const before = await Promise.all([1, 2, 3].map((id) => orderOf(ann, id)))
+    const form = new URLSearchParams([
+      ...before.map(({ id, version }): [string, string] => ['order', `${id}:${version}`]),
+      ['action', action],
+      ['list', 'sort=orderNumber&pageSize=50'],
+    ])
+    const done = await ann.post(`${LIST}/several`, form)
+    t.match(summary(done), words)
+    const undo = undoForm(done)
+    const other = await ann.call('PATCH', '/api/admin/orders/3', { notes: `since ${action}` })
+    const undone = await ann.post(`${LIST}/several`, undo)
+    t.match(
+      summary(undone),
+      /^2 orders are as before again\. 1 order was left as it is: CW-000003 has changed in the meantime$/,
+    )
+    t.same([...undoForm(undone)], [], 'an Undo is not undone')
+    t.equal(rows(undone).length, 50, 'the list is the one it was')
+    for (const { id, status, version } of before.slice(0, 2)) {
+      t.match(
+        await orderOf(ann, Number(id)),
+        { status, version: Number(version) + 2 },
+        `order ${id}`,
+      )
+    }
+    t.match(await orderOf(ann, 3), { status: other.status, version: other.version })
+    t.match(summary(await ann.post(`${LIST}/several`, undo)), /^3 orders were left as they are:/)
+  }
+})
+
+t.test('one chosen twice is changed once', async (t) => {
+  const { ann } = await start(t)
+  const form = new URLSearchParams('order=1:1&order=1:1&action=paid')
+  t.match(summary(await ann.post(`${LIST}/several`, form)), /^1 order is paid now\.$/)
+  t.match(await orderOf(ann, 1), { status: 'paid', version: 2 })
+})
+
+t.test('several orders that take longer than a person waits are left where it was', async (t) => {
+  const path = getOrderStorePath(temporaryFolder(t))
+  fillBook(path, 'UTC', manyOrders(3))
+  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  t.teardown(() => book.close())
+  const slow = {
+    ...book,
+    cancel: async (...wanted: Parameters<typeof book.cancel>) => {
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      return book.cancel(...wanted)
+    },
+  }
+  const chosen = ['1', '2', '3'].map((id) => ({ id, version: 1 }))
+  const { done, refused } = await updateOrders(slow, chosen, { kind: 'cancel' }, 'ann', 10)
+  t.same(
+    done.map(({ id }) => id),
+    ['1'],
+  )
+  t.match(refused, [
+    { id: '2', reason: 'was not tried any more' },
+    { id: '3', reason: 'was not tried any more' },
+  ])
+  t.not(book.get('2')?.status, 'cancelled')
+})
+
+t.test('cancelling several asks first, and does it then', async (t) => {
+  const { ann, ben } = await start(t)
+  const chosen = 'order=1:1&order=2:1&order=999:1&list=q%3Dcustomer%26sort%3DorderNumber'
+  for (const headers of [{}, WHOLE]) {
+    const question = await ann.post(
+      `${LIST}/several/cancellation`,
+      new URLSearchParams(chosen),
+      headers,
+    )
+    t.equal(question.status, 200)
+    t.match(
+      plain(question.text),
+      /Cancel 2 orders\? .* CW-000001 Ann Number 1 \S+ Pending CW-000002 Ben Number 2 \S+ Paid/,
+    )
+    t.match(question.text, /id="keep" name="action" value="keep" autofocus/, 'keeping is at hand')
+  }
+  const kept = await ann.post(`${LIST}/several`, new URLSearchParams(`${chosen}&action=keep`))
+  t.equal(summary(kept), '', 'nothing is told of what was kept')
+  t.same(chips(kept), ['Search customer'], 'keeping leads back')
+  t.same(ticked(kept), ['1', '2'], 'and keeps the choice')
+  t.match(await orderOf(ann, 1), { status: 'pending' }, 'asking changes nothing')
+  await ben.call('PATCH', '/api/admin/orders/2', { notes: 'wait' })
+  const done = await ann.post(`${LIST}/several`, new URLSearchParams(`${chosen}&action=cancel`))
+  t.equal(
+    summary(done),
+    '1 order is cancelled now. 2 orders were left as they are: ' +
+      'CW-000002 has changed in the meantime Order 999 is no longer there',
+  )
+  t.same(chips(done), ['Search customer'])
+  t.match(await orderOf(ann, 1), { status: 'cancelled', version: 2 })
+  t.match(await orderOf(ann, 2), { status: 'paid' })
+})
+
+t.test('nothing chosen, or nothing to do, is told and changes nothing', async (t) => {
+  const { ann } = await start(t)
+  for (const body of [
+    '',
+    'action=paid',
+    'order=1:1',
+    'order=1:1&action=',
+    'order=1:1&action=lost',
+    'order=1:1&action=cancelled',
+    'order=1:1&action=constructor',
+    'order=1&action=paid',
+    'order=x:y&action=paid',
+    'order=-1:1&action=paid',
+    'order=1:1%00&action=paid',
+    'order[]=1:1&action=paid',
+    'order=99999999999999999:1&action=paid',
+    'list=__proto__%3D1%26page%3Dx',
+    'list=a&list=b',
+  ]) {
+    const answer = await ann.post(`${LIST}/several`, new URLSearchParams(body))
+    t.equal(answer.status, 200, body)
+    t.equal(summary(answer), 'Choose orders first, and what to do with them.', body)
+    t.equal(rows(answer).length, 25, body)
+  }
+  for (const body of ['', 'order=x', 'order=999:1']) {
+    const answer = await ann.post(`${LIST}/several/cancellation`, new URLSearchParams(body))
+    t.match(summary(answer), /^Choose orders first/, body)
+  }
+  t.match(await orderOf(ann, 1), { status: 'pending', version: 1 })
+})
+
+t.test('a list that makes no sense does not stop a change', async (t) => {
+  const { ann } = await start(t)
+  const list = '__proto__=1&constructor=2&status=lost&page=-1&q=%00'
+  const form = new URLSearchParams({ order: '1:1', action: 'paid', list })
+  const answer = await ann.post(`${LIST}/several`, form)
+  t.equal(answer.status, 200)
+  t.match(summary(answer), /^1 order is paid now\.$/)
+  t.match(warning(answer), /“Search”, “Status” and “Page” were left out/)
+})
+
+t.test('reloading what came of a change leads to the list', async (t) => {
+  const { ann } = await start(t)
+  for (const path of [`${LIST}/several`, `${LIST}/several/cancellation`]) {
+    const answer = await ann.get(path)
+    t.equal(answer.status, 303)
+    t.equal(answer.headers.get('location'), LIST)
+  }
+})
+
+t.test('strangers and other sites change nothing', async (t) => {
+  const { url, ann } = await start(t)
+  const body = new URLSearchParams('order=1:1&action=paid')
+  for (const path of [`${LIST}/several`, `${LIST}/several/cancellation`]) {
+    for (const headers of [{}, HTMX]) {
+      const stranger = await fetch(url + path, { method: 'POST', body, headers })
+      t.equal(stranger.status, 401, path)
+      const text = await stranger.text()
+      t.match(text, /Your session has ended/)
+      t.match(text, `href="/admin/login?to=${encodeURIComponent(path)}"`)
+      t.notMatch(text, /CW-0|customer\d/, 'and nothing is seen')
+      for (const from of [
+        { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+        { 'sec-fetch-site': 'same-site', origin: url },
+        { origin: 'null' },
+      ]) {
+        const forged = await ann.post(path, body, { ...headers, ...from })
+        t.equal(forged.status, 403, `${path} ${JSON.stringify(from)}`)
+      }
+    }
+  }
+  const list = await fetch(url + LIST, { redirect: 'manual' })
+  t.equal(list.status, 303)
+  t.equal(list.headers.get('location'), '/admin/login?to=%2Fadmin%2Forders')
+  const fragment = await fetch(`${url}${LIST}?q=a`, { headers: { ...TABLE }, redirect: 'manual' })
+  t.equal(fragment.status, 401)
+  t.equal(
+    fragment.headers.get('hx-redirect'),
+    '/admin/login?to=%2Fadmin%2Forders%3Fq%3Da&ended=',
+    'who asks for a part has a page open',
+  )
+  t.match(await fragment.text(), /Your session has ended/)
+  t.match(await orderOf(ann, 1), { status: 'pending', version: 1 })
+})

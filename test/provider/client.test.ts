@@ -1,0 +1,538 @@
+import fc from 'fast-check'
+import { Registry } from 'prom-client'
+import t, { type Test } from 'tap'
+import { createCircuitBreaker } from '../../src/provider/circuit-breaker.js'
+import { createOffsetOrderSource } from '../../src/provider/offset-order-source.js'
+import { calculateOrderPrice } from '../../src/provider/fake-provider/ledger.js'
+import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
+import { openUpstream } from '../../src/provider/upstream.js'
+import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { startApp } from '../support/app.js'
+import { freePort } from '../support/free-port.js'
+import { rawUpstream, recordingUpstream, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
+
+const TIMEOUT_MS = 300
+
+/** The order source at an address, as the service itself uses it. */
+function sourceAt(t: Test, url: string, token = UPSTREAM_TOKEN) {
+  const upstream = openUpstream(
+    {
+      ORDERSOURCE_BASE_URL: url,
+      ORDERSOURCE_API_TOKEN: token,
+      ORDERSOURCE_TIMEOUT_MS: TIMEOUT_MS,
+    },
+    new Registry(),
+  )
+  if (upstream === null) throw new Error('it is not configured')
+  t.teardown(() => upstream.close())
+  return createOffsetOrderSource(upstream)
+}
+
+async function startSource(t: Test, credit?: number) {
+  const standIn = await startFakeProvider({
+    token: UPSTREAM_TOKEN,
+    ...(credit === undefined ? {} : { credit }),
+  })
+  t.teardown(() => standIn.close())
+  return { standIn, source: sourceAt(t, standIn.url) }
+}
+
+const ORDER = { tons: 1.6, portfolioId: 2, note: 'CW-000123', dryRun: false }
+
+// With an order source that works
+
+t.test('portfolios come with their price and their projects', async (t) => {
+  const { source } = await startSource(t)
+  const answer = await source.portfolios()
+  if (answer.outcome !== 'answered') throw new Error(answer.outcome)
+  t.equal(answer.value.length, PORTFOLIOS.length)
+  t.same(answer.value[1], {
+    id: 2,
+    name: 'Blue Carbon',
+    description: 'Seagrass and mangroves alone: carbon kept where vessels sail.',
+    pricePerTon: { amountMinor: 3850, currency: 'USD' },
+    projects: [
+      {
+        id: '11',
+        name: 'Mangroves of Gazi Bay',
+        description: 'Replants and guards mangroves, where fish grow up and storms slow down.',
+        kind: 'Mangrove restoration',
+        country: 'Kenya',
+        share: 0.6,
+      },
+      {
+        id: '21',
+        name: 'Seagrass of the Ria',
+        description: 'Sows seagrass and moves moorings off it.',
+        kind: 'Seagrass restoration',
+        country: 'Portugal',
+        share: 0.4,
+      },
+    ],
+  })
+  for (const { projects } of PORTFOLIOS) {
+    const sum = projects.reduce((total, { percentage }) => total + percentage, 0)
+    t.ok(Math.abs(sum - 1) < 1e-9, 'the shares make up the whole')
+  }
+})
+
+t.test('an order is priced, placed and found again', async (t) => {
+  const { source, standIn } = await startSource(t)
+  t.same(await source.placeOffsetOrder({ ...ORDER, dryRun: true }, 'key'), {
+    outcome: 'answered',
+    value: { id: null, tons: 1.6, amount: { amountMinor: 6160, currency: 'USD' } },
+  })
+  t.equal(standIn.ledger.orders.length, 0, 'a price is no order')
+
+  const placed = await source.placeOffsetOrder(ORDER, 'key')
+  t.same(placed, {
+    outcome: 'answered',
+    value: { id: '1', tons: 1.6, amount: { amountMinor: 6160, currency: 'USD' } },
+  })
+  const found = await source.offsetOrder('1')
+  t.match(found, {
+    outcome: 'answered',
+    value: {
+      id: '1',
+      tons: 1.6,
+      amount: { amountMinor: 6160, currency: 'USD' },
+      portfolioId: 2,
+      note: 'CW-000123',
+      createdAt: /^\d{4}-\d\d-\d\dT.*Z$/,
+    },
+  })
+  await source.placeOffsetOrder(ORDER, 'key')
+  const all = await source.offsetOrders()
+  if (all.outcome !== 'answered') throw new Error(all.outcome)
+  t.same(
+    all.value.orders.map(({ id }) => id),
+    ['2', '1'],
+    'newest first; the same key orders twice, as nobody promises otherwise',
+  )
+  for (const id of ['3', 'x', '..', '.', 'a/b', '1?', '%31', '']) {
+    t.same(await source.offsetOrder(id), { outcome: 'answered', value: null }, id)
+  }
+})
+
+t.test('a price is rounded up, and not by what floating point adds', (t) => {
+  const [harbour] = PORTFOLIOS
+  if (harbour === undefined) throw new Error('no portfolio')
+  for (const [tons, price, amount] of [
+    [1, 2390, 2390],
+    [0.1, 2150, 215],
+    [0.07, 100, 7],
+    [0.0001, 2390, 1],
+    [1.001, 1000, 1001],
+    [1.0011, 1000, 1002],
+    [1000, 40171, 40_171_000],
+  ] as const) {
+    t.equal(
+      calculateOrderPrice(tons, { ...harbour, pricePerTonMinor: price }),
+      amount,
+      `${tons} × ${price}`,
+    )
+  }
+  t.end()
+})
+
+t.test('what the order source refuses comes with its own words', async (t) => {
+  const { source, standIn } = await startSource(t, 5_000)
+  for (const [order, status, message] of [
+    [{ ...ORDER, portfolioId: 99 }, 400, 'There is no portfolio 99.'],
+    [{ ...ORDER, tons: 0.001 }, 400, 'The total charge must be at least $1.00.'],
+    [{ ...ORDER, tons: 0 }, 400, 'tons must be more than 0'],
+    [ORDER, 402, 'Insufficient credits: top up your balance.'],
+  ] as const) {
+    t.same(await source.placeOffsetOrder(order, 'key'), { outcome: 'refused', status, message })
+  }
+  standIn.fault = 403
+  t.match(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'refused', status: 403 })
+  t.match(await source.portfolios(), { outcome: 'refused', status: 403 })
+  standIn.fault = null
+  t.equal(standIn.ledger.orders.length, 0)
+
+  const stranger = sourceAt(t, standIn.url, 'another-token')
+  t.match(await stranger.portfolios(), { outcome: 'refused', status: 401 })
+  t.match(await stranger.placeOffsetOrder(ORDER, 'key'), { outcome: 'refused', status: 401 })
+})
+
+t.test('a refusal that leaves open what was done is none where money is spent', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const source = sourceAt(t, upstream.url)
+  for (const [status, outcome] of [
+    [400, 'refused'],
+    [402, 'refused'],
+    [408, 'unknown'],
+    [409, 'unknown'],
+    [425, 'unknown'],
+    [429, 'unknown'],
+    [499, 'unknown'],
+  ] as const) {
+    upstream.answer = (_request, response) => response.writeHead(status).end('{"message":"no"}')
+    t.match(await source.placeOffsetOrder(ORDER, 'key'), { outcome }, String(status))
+    const priced = await source.placeOffsetOrder({ ...ORDER, dryRun: true }, 'key')
+    t.match(priced, { outcome: 'refused', status })
+  }
+})
+
+t.test('words of the order source are one line, short, and without our token', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const source = sourceAt(t, upstream.url)
+  for (const [body, message] of [
+    ['{"message":"No\\ncredit\\u0007 \\u202eleft"}', 'No credit left'],
+    ['{"errorMessage":"Pay first"}', 'Pay first'],
+    ['{"title":"x","detail":"Pay first"}', 'Pay first'],
+    [
+      `{"message":"token ${UPSTREAM_TOKEN} is poor"}`,
+      `token ${'*'.repeat(UPSTREAM_TOKEN.length)} is poor`,
+    ],
+    [`{"message":"${'long '.repeat(500)}"}`, `${'long '.repeat(58)}long…`],
+    ['{"message":{"en":"x"}}', ''],
+    ['"text"', ''],
+    ['null', ''],
+    ['<html>', ''],
+    ['', ''],
+  ] as const) {
+    upstream.answer = (_request, response) => response.writeHead(422).end(body)
+    t.same(
+      await source.portfolios(),
+      { outcome: 'refused', status: 422, message },
+      body.slice(0, 40),
+    )
+  }
+})
+
+// With one that does not
+
+t.test('it is told apart whether an order was sent', async (t) => {
+  const dry = { ...ORDER, dryRun: true }
+  const away = sourceAt(t, `http://127.0.0.1:${await freePort()}/v1`)
+  t.same(await away.portfolios(), { outcome: 'unreachable' })
+  t.same(await away.placeOffsetOrder(ORDER, 'key'), { outcome: 'unreachable' }, 'never sent')
+
+  const { source, standIn } = await startSource(t)
+  for (const fault of ['reset', 'silence', 500, 503] as const) {
+    standIn.fault = fault
+    t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' }, String(fault))
+    t.same(await source.placeOffsetOrder(dry, 'key'), { outcome: 'unreachable' })
+    standIn.fault = null
+    t.equal((await source.portfolios()).outcome, 'answered')
+  }
+  standIn.fault = 'reset after the order'
+  t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' })
+  standIn.fault = null
+  const found = await source.offsetOrders()
+  t.match(
+    found,
+    { outcome: 'answered', value: { orders: [{ note: 'CW-000123' }], isWhole: true } },
+    'it was taken, once',
+  )
+
+  standIn.latencyMs = 2 * TIMEOUT_MS
+  t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' })
+  t.same(await source.offsetOrders(), { outcome: 'unreachable' })
+})
+
+t.test('answers are believed only as far as they make sense', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const source = sourceAt(t, upstream.url)
+  const answers = (body: string | Buffer, headers: Record<string, string> = {}, status = 200) => {
+    upstream.answer = (_request, response) => response.writeHead(status, headers).end(body)
+  }
+  for (const body of [
+    '',
+    'null',
+    '[]',
+    '{}',
+    'not json',
+    '{"portfolios":{}}',
+    '{"portfolios":[{}]}',
+    '{"portfolios":[{"id":"1","name":"x"}]}',
+    '{"portfolios":[{"id":1,"name":7}]}',
+    '{"portfolios":[{"id":1,"name":"x","pricePerTonMinor":-1}]}',
+    '{"portfolios":[{"id":1,"name":"x","currency":"dollars"}]}',
+    '{"portfolios":[{"id":1,"name":"x","cost_per_ton":1e999}]}',
+    `{"portfolios":[{"id":1,"name":"${'x'.repeat(501)}"}]}`,
+  ]) {
+    answers(body)
+    t.same(await source.portfolios(), { outcome: 'unusable' }, body.slice(0, 50))
+  }
+  for (const body of [
+    '',
+    '{}',
+    '{"id":null,"tons":1,"amountCharged":100}',
+    '{"id":"","tons":1,"amountCharged":100}',
+    '{"id":"  ","tons":1,"amountCharged":100}',
+    '{"id":"1","tons":0,"amountCharged":100}',
+    '{"id":"1","tons":1,"amountCharged":1.5}',
+    '{"id":"1","tons":1,"amountCharged":-1}',
+    '{"id":"1","tons":1}',
+  ]) {
+    answers(body)
+    t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' }, body)
+  }
+  answers(Buffer.alloc(6 * 1024 * 1024, ' '))
+  t.same(await source.portfolios(), { outcome: 'unusable' }, 'too much of it')
+  answers('{"portfolios":[]}', { 'content-encoding': 'gzip' })
+  t.same(await source.portfolios(), { outcome: 'unusable' }, 'encoded')
+  answers('{"portfolios":[]}', { location: 'http://evil.example' }, 302)
+  t.same(await source.portfolios(), { outcome: 'unusable' }, 'a redirect')
+  t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' }, 'a redirect')
+
+  answers(
+    '{"portfolios":[{"id":21,"name":"Trail\\nblazer","description":null,"cost_per_ton":401.71,"image_url":"x","projects":[{"id":18,"name":"Biochar","percentage":0.2099}]}],"more":1}',
+  )
+  t.same(
+    await source.portfolios(),
+    {
+      outcome: 'answered',
+      value: [
+        {
+          id: 21,
+          name: 'Trail blazer',
+          description: null,
+          pricePerTon: { amountMinor: 40_171, currency: 'USD' },
+          projects: [
+            {
+              id: '18',
+              name: 'Biochar',
+              description: null,
+              kind: null,
+              country: null,
+              share: 0.2099,
+            },
+          ],
+        },
+      ],
+    },
+    'prices in dollars, and fields that are not known',
+  )
+  answers('{"id":77,"tons":1.6,"amountCharged":6160,"currency":"eur"}')
+  t.match(await source.placeOffsetOrder(ORDER, 'key'), {
+    outcome: 'answered',
+    value: { id: '77', amount: { amountMinor: 6160, currency: 'EUR' } },
+  })
+})
+
+t.test('of a list of portfolios, what makes no sense is left out', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const source = sourceAt(t, upstream.url)
+  upstream.answer = (_request, response) =>
+    response.end(
+      JSON.stringify({
+        portfolios: [
+          { id: 1, name: 'x'.repeat(10_000) },
+          null,
+          { id: 2, name: 'Sound', projects: [{ id: 1 }, null, { id: 2, name: 'Reef' }] },
+        ],
+      }),
+    )
+  const { value } = (await source.portfolios()) as any
+  t.match(value, [{ id: 2, name: 'Sound', projects: [{ id: '2', name: 'Reef' }] }])
+  t.equal(value.length, 1)
+  t.equal(value[0].projects.length, 1)
+})
+
+t.test('a list of orders is whole where nothing hints at more', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const source = sourceAt(t, upstream.url)
+  const isWhole = async (more: object, headers: Record<string, string> = {}) => {
+    const body = JSON.stringify({ offsetOrders: [{ id: 1, tons: 1 }], ...more })
+    upstream.answer = (_request, response) => response.writeHead(200, headers).end(body)
+    return ((await source.offsetOrders()) as any).value.isWhole
+  }
+  for (const more of [{}, { stats: { totalTons: 9 } }, { total: 1, hasMore: false, next: null }]) {
+    t.equal(await isWhole(more), true, JSON.stringify(more))
+  }
+  for (const more of [
+    { hasMore: true, nextPage: 2 },
+    { next: 'https://example.org/2' },
+    { cursor: 'abc' },
+    { total: 2 },
+    { page: 1 },
+    { meta: { pages: 3 } },
+  ]) {
+    t.equal(await isWhole(more), false, JSON.stringify(more))
+  }
+  t.equal(await isWhole({}, { link: '</v1/offset-orders?page=2>; rel="next"' }), false)
+})
+
+t.test(
+  'an answer that breaks the rules of HTTP is an answer, and no order is sent again',
+  async (t) => {
+    for (const nonsense of [
+      'lkajsdlkj\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nx: a\0b\r\n\r\n',
+      'HTTP/1.1 100 Continue\r\n\r\n'.repeat(20),
+      'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"portfolios":[',
+    ]) {
+      const upstream = await rawUpstream(t, (socket) => void socket.end(nonsense))
+      const source = sourceAt(t, upstream.url)
+      t.same(await source.portfolios(), { outcome: 'unusable' }, nonsense.slice(0, 40))
+      t.equal(upstream.calls.length, 1, 'it is asked once')
+      t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' })
+    }
+  },
+)
+
+t.test('only what the order source itself refuses counts as not ordered', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const source = sourceAt(t, upstream.url)
+  for (const status of [404, 405, 408, 409, 410, 413, 429, 451, 499, 500, 502, 503]) {
+    upstream.answer = (_request, response) => response.writeHead(status).end('{}')
+    t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' }, String(status))
+  }
+})
+
+t.test('an order source without an address for each order is searched', async (t) => {
+  const upstream = await recordingUpstream(t)
+  upstream.answer = (request, response) => {
+    if (request.url !== '/v1/offset-orders') response.writeHead(404)
+    response.end('{"offsetOrders":[{"id":"a b","tons":2},{"id":5,"tons":3}],"stats":{}}')
+  }
+  const source = sourceAt(t, upstream.url)
+  t.match(await source.offsetOrder('5'), { outcome: 'answered', value: { id: '5', tons: 3 } })
+  t.match(await source.offsetOrder('a b'), {
+    outcome: 'answered',
+    value: { id: 'a b', amount: null },
+  })
+  t.same(await source.offsetOrder('6'), { outcome: 'answered', value: null })
+  upstream.answer = (_request, response) => response.writeHead(500).end()
+  t.same(await source.offsetOrder('5'), { outcome: 'unreachable' })
+})
+
+t.test('what is sent is what was asked for, once', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const source = sourceAt(t, upstream.url)
+  await source.placeOffsetOrder(ORDER, 'order-4711')
+  t.equal(upstream.requests.length, 1)
+  t.match(upstream.requests[0], {
+    method: 'POST',
+    url: '/v1/offset-orders',
+    headers: {
+      authorization: `Bearer ${UPSTREAM_TOKEN}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'order-4711',
+    },
+  })
+  t.same(JSON.parse(upstream.requests[0]?.body ?? ''), ORDER)
+
+  const resetting = await rawUpstream(t, (socket) => void socket.resetAndDestroy())
+  const unlucky = sourceAt(t, resetting.url)
+  t.same(await unlucky.placeOffsetOrder(ORDER, 'key'), { outcome: 'unknown' })
+  t.equal(resetting.calls.length, 1, 'a lost order is not sent again')
+  t.same(await unlucky.portfolios(), { outcome: 'unreachable' })
+  t.equal(resetting.calls.length, 3, 'a question is')
+})
+
+t.test('orders are not even tried while the order source is known to be away', async (t) => {
+  const upstream = await rawUpstream(t, (socket) => void socket.resetAndDestroy())
+  const source = sourceAt(t, upstream.url)
+  for (let i = 0; i < 5; i++) await source.placeOffsetOrder(ORDER, 'key')
+  const before = upstream.calls.length
+  t.same(await source.placeOffsetOrder(ORDER, 'key'), { outcome: 'unreachable' }, 'so not unknown')
+  t.equal(upstream.calls.length, before)
+})
+
+// The stand-in, as the relay and its users see it
+
+t.test('the service relays to a stand-in', async (t) => {
+  const { standIn } = await startSource(t)
+  const { url } = await startApp(t, {
+    ADMIN_ACCOUNTS,
+    ORDERSOURCE_BASE_URL: standIn.url,
+    ORDERSOURCE_API_TOKEN: standIn.token,
+  })
+  const authorization = `Bearer ${await logIn(url)}`
+  const call = async (path: string, body?: unknown) => {
+    const response = await fetch(`${url}/api/ordersource${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return [response.status, await response.json()] as const
+  }
+  t.match(await call('/portfolios'), [200, { portfolios: [{ id: 1, cost_per_ton: 23.9 }, {}, {}] }])
+  t.match(await call('/offset-orders', { tons: 2 }), [
+    200,
+    { id: '1', amountCharged: 4780, currency: 'USD', tons: 2, portfolio: { id: 1 } },
+  ])
+  t.match(await call('/offset-orders'), [
+    200,
+    { offsetOrders: [{ id: '1' }], stats: { totalTons: 2 } },
+  ])
+  t.match(await call('/offset-orders/1'), [200, { id: '1', tons: 2, source: 'API' }])
+  t.same(await call('/offset-orders/2'), [404, { message: 'There is no such offset order.' }])
+  t.same(await call('/nothing'), [404, { message: 'Not found.' }])
+  t.match(await call('/offset-orders', { tons: 'two', more: 1 }), [
+    400,
+    { message: 'tons must be a number' },
+  ])
+  t.equal((await fetch(`${standIn.url}/portfolios`)).status, 401, 'it asks for its token')
+})
+
+// The breaker
+
+t.test('the breaker refuses after failures in a row, and lets one through after a pause', (t) => {
+  let now = 0
+  const breaker = createCircuitBreaker(() => now)
+  t.equal(breaker.state(), 'not asked yet')
+  for (let i = 0; i < 4; i++) {
+    t.ok(breaker.admits())
+    breaker.failed()
+  }
+  t.ok(breaker.admits())
+  breaker.succeeded()
+  t.equal(breaker.state(), 'answers')
+  for (let i = 0; i < 5; i++) {
+    t.ok(breaker.admits())
+    t.notOk(breaker.isOpen())
+    breaker.failed()
+  }
+  t.ok(breaker.isOpen())
+  t.notOk(breaker.admits())
+  t.equal(breaker.retryAfter(), 3)
+  now = 2_999
+  t.notOk(breaker.admits())
+  t.equal(breaker.retryAfter(), 1)
+  now = 3_000
+  t.notOk(breaker.isOpen())
+  t.ok(breaker.admits(), 'one goes to see')
+  t.notOk(breaker.admits(), 'and only one')
+  t.ok(breaker.isOpen())
+  breaker.ended()
+  t.ok(breaker.admits(), 'another, where the first left')
+  breaker.failed()
+  t.notOk(breaker.admits())
+  now = 6_000
+  t.ok(breaker.admits())
+  breaker.succeeded()
+  t.ok(breaker.admits())
+  t.ok(breaker.admits())
+  t.end()
+})
+
+t.test('whatever happens, the breaker lets somebody through in the end', (t) => {
+  const step = fc.constantFrom('admit', 'succeeded', 'failed', 'ended', 'wait')
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      let now = 0
+      let underWay = 0
+      const breaker = createCircuitBreaker(() => now)
+      for (const one of steps) {
+        if (one === 'wait') now += 1_000
+        else if (one === 'admit') underWay += breaker.admits() ? 1 : 0
+        else if (underWay > 0) {
+          underWay--
+          breaker[one]()
+        }
+      }
+      for (; underWay > 0; underWay--) breaker.failed()
+      now += 3_000
+      return breaker.admits()
+    }),
+    { numRuns: 1_000 },
+  )
+  t.end()
+})

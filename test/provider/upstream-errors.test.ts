@@ -1,0 +1,801 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { request as httpRequest, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { built } from '../support/built.js'
+import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { SECRET, startApp, temporaryFolder } from '../support/app.js'
+import { freePort } from '../support/free-port.js'
+import { rawSocket } from '../support/raw-http.js'
+import { pointAt, rawUpstream, recordingUpstream } from '../support/recording-upstream.js'
+import { selfSigned } from '../support/self-signed.js'
+import { comesTrue } from '../support/wait-for.js'
+import { wire, type Wire } from '../support/wire.js'
+
+const MOUNT = '/api/ordersource'
+const TIMEOUT_MS = 400
+/** Six time-outs, as all of a call may take. */
+const WHOLE_MS = 6 * TIMEOUT_MS
+/** What a busy machine may add. */
+const SLACK_MS = 10_000
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}'
+
+async function startRelay(t: Test, upstreamUrl: string, more: NodeJS.ProcessEnv = {}) {
+  const started = await startApp(t, {
+    ADMIN_ACCOUNTS,
+    ORDERSOURCE_TIMEOUT_MS: String(TIMEOUT_MS),
+    ...pointAt(upstreamUrl, more),
+  })
+  const bearer = { authorization: `Bearer ${await logIn(started.url)}` }
+  const call = (method = 'GET', path = '/portfolios', headers: Record<string, string> = {}) =>
+    wire(`${started.url}${MOUNT}${path}`, { method, headers: { ...bearer, ...headers } })
+  return { ...started, bearer, call }
+}
+
+const detailOf = ({ body }: Wire): string =>
+  (JSON.parse(body.toString()) as { detail: string }).detail
+
+/** How long something takes, in milliseconds, and what comes of it. */
+async function timed<T>(work: Promise<T>): Promise<[milliseconds: number, result: T]> {
+  const begin = performance.now()
+  const result = await work
+  return [performance.now() - begin, result]
+}
+
+/** Waits for something that must come to be. */
+async function comes(holds: () => boolean): Promise<void> {
+  if (!(await comesTrue(holds))) throw new Error('it did not come to be')
+}
+
+// Before an answer
+
+t.test('an order source that cannot be reached is told from one that is slow', async (t) => {
+  const nobody = `http://127.0.0.1:${await freePort()}/v1`
+  for (const url of [nobody, 'https://no-such-host.invalid/v1']) {
+    const { call, url: service } = await startRelay(t, url)
+    for (const method of ['GET', 'POST']) {
+      const answer = await call(method)
+      t.match(answer, { status: 502, headers: { 'content-type': 'application/problem+json' } })
+      t.equal(detailOf(answer), 'The order source cannot be reached.')
+      t.equal(answer.headers['cache-control'], 'no-store')
+    }
+    t.equal((await fetch(service)).status, 200)
+  }
+  const silent = await rawUpstream(t, () => undefined)
+  const { call } = await startRelay(t, silent.url)
+  for (const method of ['GET', 'POST', 'HEAD']) {
+    const [milliseconds, answer] = await timed(call(method))
+    t.equal(answer.status, 504, method)
+    t.ok(milliseconds >= TIMEOUT_MS * 0.9, `${milliseconds} ms`)
+    t.ok(milliseconds < TIMEOUT_MS + SLACK_MS, `${milliseconds} ms`)
+  }
+  t.equal(silent.calls.length, 3, 'what may have arrived is not sent again')
+  await comes(() => silent.open() === 0)
+})
+
+t.test('a lost connection is made up for once, where that does no harm', async (t) => {
+  const reset = (socket: Socket) => void socket.resetAndDestroy()
+  const hangUp = (socket: Socket) => void socket.end()
+  const midway = (socket: Socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-ty')
+  const upstream = await rawUpstream(t)
+  const { call } = await startRelay(t, upstream.url)
+  for (const lose of [reset, hangUp, midway]) {
+    for (const [method, calls, status] of [
+      ['GET', 2, 200],
+      ['HEAD', 2, 200],
+      ['POST', 1, 502],
+      ['PUT', 1, 502],
+      ['DELETE', 1, 502],
+      ['OPTIONS', 1, 502],
+    ] as const) {
+      const before = upstream.calls.length
+      upstream.behave = (socket, call) => {
+        if (call === before) lose(socket)
+        else socket.end(method === 'HEAD' ? OK.replace('{}', '') : OK)
+      }
+      t.equal((await call(method)).status, status, `${lose.name} ${method}`)
+      t.equal(upstream.calls.length - before, calls, `${lose.name} ${method}`)
+      upstream.behave = (socket) => void socket.end(OK)
+      t.equal((await call()).status, 200, 'well again')
+    }
+    const before = upstream.calls.length
+    upstream.behave = lose
+    t.equal((await call()).status, 502)
+    t.equal(upstream.calls.length - before, 2, 'and not again')
+    upstream.behave = (socket) => void socket.end(OK)
+    t.equal((await call()).status, 200)
+  }
+  const closing = await rawUpstream(
+    t,
+    () => undefined,
+    (socket) => void socket.end(),
+  )
+  t.equal((await (await startRelay(t, closing.url)).call('POST')).status, 502)
+  t.ok(closing.calls.length <= 1)
+})
+
+t.test('connections that the order source closes whenever it likes lose no calls', async (t) => {
+  const upstream = await recordingUpstream(t)
+  upstream.answer = (request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    response.once('finish', () => setImmediate(() => request.socket.destroy()))
+  }
+  const { call } = await startRelay(t, upstream.url)
+  const statuses = new Set<number>()
+  for (let i = 0; i < 100; i++) statuses.add((await call(i % 4 === 0 ? 'POST' : 'GET')).status)
+  t.same([...statuses], [200])
+  const posts = upstream.requests.filter(({ method }) => method === 'POST')
+  t.equal(posts.length, 25, 'each exactly once')
+})
+
+t.test('what must not be sent twice is never sent where a connection may be gone', async (t) => {
+  const used = new Set<number>()
+  const upstream = await rawUpstream(t, (socket, connection) => {
+    // It answers once on each connection, as one does that closes them too early.
+    if (used.has(connection)) socket.resetAndDestroy()
+    else socket.write(OK)
+    used.add(connection)
+  })
+  const { call } = await startRelay(t, upstream.url)
+  for (const method of ['POST', 'GET', 'POST', 'DELETE', 'GET', 'POST', 'PATCH']) {
+    t.equal((await call(method)).status, 200, method)
+  }
+})
+
+t.test('an answer that begins too slowly is not waited for', async (t) => {
+  const trickle = (text: string, everyMs: number) => (socket: Socket) => {
+    let at = 0
+    const timer = setInterval(() => socket.write(text[at++ % text.length] ?? ''), everyMs)
+    socket.once('close', () => clearInterval(timer))
+  }
+  for (const [what, behave] of [
+    ['half a line', (socket: Socket) => void socket.write('HTTP/1.1 20')],
+    ['a head by letters', trickle('HTTP/1.1 200 OK\r\nx: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy', 50)],
+    ['a head without end', (socket: Socket) => void socket.write('HTTP/1.1 200 OK\r\na: b\r\n')],
+    [
+      'early hints for ever',
+      (socket: Socket) => {
+        const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 40)
+        socket.once('close', () => clearInterval(timer))
+      },
+    ],
+  ] as const) {
+    const upstream = await rawUpstream(t, behave)
+    const { call } = await startRelay(t, upstream.url)
+    const [milliseconds, { status }] = await timed(call())
+    t.equal(status, 504, what)
+    t.ok(milliseconds < TIMEOUT_MS + SLACK_MS, `${what}: ${milliseconds} ms`)
+    t.equal(upstream.calls.length, 1, what)
+  }
+})
+
+t.test('answers that are no HTTP, or none that was asked for, end as 502', async (t) => {
+  const bodyless = 'content-length: 0\r\n\r\n'
+  const upstream = await rawUpstream(t)
+  const { call } = await startRelay(t, upstream.url)
+  for (const [what, reply, status] of [
+    ['garbage', '\0\x01\x02garbage\r\n\r\n', 502],
+    ['a page without head', '<html>hello</html>', 502],
+    ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', 502],
+    ['a status beyond all', `HTTP/1.1 999 Odd\r\n${bodyless}`, 502],
+    ['a status of two digits', `HTTP/1.1 20 OK\r\n${bodyless}`, 502],
+    ['a status of nothing', `HTTP/1.1 000 None\r\n${bodyless}`, 502],
+    [
+      'an upgrade',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      502,
+    ],
+    [
+      'a flood of headers',
+      `HTTP/1.1 200 OK\r\n${'x: yyyyyyyyyyyyyyyyyyyyyyy\r\n'.repeat(40_000)}\r\n`,
+      502,
+    ],
+    ['a header without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(1_000_000)}`, 502],
+    ['a header with a NUL', `HTTP/1.1 200 OK\r\netag: "\0"\r\n${bodyless}`, 502],
+    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}', 502],
+    [
+      'length and chunks',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}',
+      502,
+    ],
+    ['a negative length', 'HTTP/1.1 200 OK\r\ncontent-length: -2\r\n\r\n{}', 502],
+    ['more than is handed on', 'HTTP/1.1 200 OK\r\ncontent-length: 1073741824\r\n\r\n{', 502],
+    ['a hint, then the answer', `HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n${OK}`, 200],
+    ['“processing”, then the answer', `HTTP/1.1 102 Processing\r\n\r\n${OK}`, 200],
+    ['HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n{}', 200],
+    ['two answers', OK + OK, 200],
+  ] as const) {
+    for (const method of ['GET', 'POST']) {
+      upstream.behave = (socket) => {
+        socket.write(reply)
+        if (reply.startsWith('HTTP/1.0')) socket.end()
+      }
+      const [milliseconds, answer] = await timed(call(method))
+      t.equal(answer.status, status, `${what}, ${method}`)
+      t.ok(milliseconds < TIMEOUT_MS + SLACK_MS, `${what}: ${milliseconds} ms`)
+      if (status === 200) t.equal(answer.body.toString(), '{}')
+      t.equal((await call(method)).status, status, 'and again')
+      upstream.behave = (socket) => void socket.end(OK)
+      t.equal((await call()).status, 200, `well again after ${what}`)
+    }
+  }
+})
+
+t.test('“continue” is nothing that was asked for, and harms nobody', async (t) => {
+  const upstream = await rawUpstream(t, (socket) => {
+    socket.write('HTTP/1.1 100 Continue\r\n\r\n')
+    setTimeout(() => socket.write(OK), 20)
+  })
+  const { call } = await startRelay(t, upstream.url)
+  for (const method of ['GET', 'POST']) {
+    const [milliseconds, { status }] = await timed(call(method))
+    t.ok(status === 502 || status === 200)
+    t.ok(milliseconds < TIMEOUT_MS + SLACK_MS)
+  }
+})
+
+// In the middle of an answer
+
+t.test('an answer that breaks off never looks whole', async (t) => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
+  const reset = (socket: Socket) => void socket.resetAndDestroy()
+  const end = (socket: Socket) => void socket.end()
+  const wait = () => undefined
+  const upstream = await rawUpstream(t)
+  const { call, url } = await startRelay(t, upstream.url)
+  for (const [what, text, then] of [
+    ['a length that is longer', `${head}content-length: 9\r\n\r\n{"a":`, end],
+    ['a reset', `${head}content-length: 9\r\n\r\n{"a":`, reset],
+    ['a reset in chunks', `${head}transfer-encoding: chunked\r\n\r\n2\r\n{"\r\n`, reset],
+    ['chunks without end', `${head}transfer-encoding: chunked\r\n\r\n2\r\n{"\r\n`, end],
+    ['a chunk that is none', `${head}transfer-encoding: chunked\r\n\r\n2\r\n{"\r\nzz\r\n`, wait],
+    [
+      'a chunk that is longer',
+      `${head}transfer-encoding: chunked\r\n\r\n1\r\n{"}\r\n0\r\n\r\n`,
+      wait,
+    ],
+    ['a pause for ever', `${head}content-length: 9\r\n\r\n{"a":`, wait],
+    ['a pause after the head', `${head}content-length: 9\r\n\r\n`, wait],
+  ] as const) {
+    for (const coding of ['identity', 'gzip', 'br']) {
+      upstream.behave = (socket) => {
+        socket.write(text)
+        setTimeout(() => then(socket), 60)
+      }
+      const [milliseconds, answer] = await timed(
+        call('GET', '/portfolios', { 'accept-encoding': coding }).catch((error: unknown) => error),
+      )
+      const isBroken = answer instanceof Error || (answer as Wire).status >= 500
+      t.ok(isBroken, `${what}, ${coding}`)
+      t.ok(milliseconds < TIMEOUT_MS + SLACK_MS, `${what}: ${milliseconds} ms`)
+      t.equal((await fetch(`${url}/healthz`)).status, 200)
+      await comes(() => upstream.open() === 0)
+    }
+  }
+})
+
+t.test('an answer that fails before any of it went out takes its headers back', async (t) => {
+  const upstream = await rawUpstream(t, (socket) => {
+    socket.write(
+      'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\netag: "1"\r\ncache-control: public, max-age=99\r\ncontent-length: 9\r\n\r\n',
+    )
+  })
+  const { url } = await startRelay(t, upstream.url)
+  const answer = await wire(`${url}${MOUNT}/portfolios`)
+  t.match(answer, {
+    status: 504,
+    headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
+  })
+  for (const name of ['etag', 'content-disposition']) t.notOk(name in answer.headers, name)
+})
+
+t.test('what comes after the announced end is nobody’s answer', async (t) => {
+  const upstream = await rawUpstream(t, (socket) => {
+    socket.write(`${OK}HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n"wrong"`)
+  })
+  const { call } = await startRelay(t, upstream.url)
+  for (let i = 0; i < 20; i++) {
+    const { status, body } = await call()
+    t.ok(status === 502 || body.toString() === '{}', `${status} ${body.toString()}`)
+  }
+})
+
+t.test('an answer that trickles is cut in the end', async (t) => {
+  const upstream = await rawUpstream(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n')
+    const timer = setInterval(() => socket.write(' '), TIMEOUT_MS / 4)
+    socket.once('close', () => clearInterval(timer))
+  })
+  const { call } = await startRelay(t, upstream.url)
+  const [milliseconds, error] = await timed(call().catch((error: unknown) => error))
+  t.type(error, Error)
+  t.ok(milliseconds > TIMEOUT_MS * 3, `${milliseconds} ms`)
+  t.ok(milliseconds < WHOLE_MS + SLACK_MS, `${milliseconds} ms`)
+  await comes(() => upstream.open() === 0)
+})
+
+t.test('an answer may pause for as long as it may take to begin', async (t) => {
+  const timeoutMs = 900
+  const upstream = await rawUpstream(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{')
+    setTimeout(() => socket.write('}'), timeoutMs * 0.9)
+  })
+  const { call } = await startRelay(t, upstream.url, { ORDERSOURCE_TIMEOUT_MS: String(timeoutMs) })
+  // The HTTP client’s clock goes by halves of a second.
+  const answers = Array.from({ length: 5 }, async (_, index) => {
+    await sleep(index * 100)
+    return call('GET', `/portfolios?page=${index}`)
+  })
+  for (const { status, body } of await Promise.all(answers)) {
+    t.equal(status, 200)
+    t.equal(body.toString(), '{}')
+  }
+})
+
+t.test('an answer in a coding that nobody asked for is not handed on', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const body = gzipSync('{"token":"in here"}')
+  upstream.answer = (request, response) => {
+    t.equal(request.headers['accept-encoding'], 'identity')
+    response.writeHead(request.url?.includes('bad') ? 500 : 200, {
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'content-length': body.length,
+    })
+    response.end(body)
+  }
+  const { call } = await startRelay(t, upstream.url)
+  for (const path of ['/portfolios', '/portfolios?bad']) {
+    const answer = await call('GET', path, { 'accept-encoding': 'identity' })
+    t.equal(answer.status, 502)
+    t.equal(answer.headers['content-encoding'], undefined)
+    t.match(answer.body.toString(), 'an answer that cannot be handed on')
+  }
+})
+
+// Callers who leave, and bodies that do not end
+
+t.test('whoever leaves takes the call along', async (t) => {
+  const upstream = await rawUpstream(t, (socket, _connection, text) => {
+    if (text.startsWith('GET /v1/body')) {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{')
+    }
+  })
+  const { url, bearer } = await startRelay(t, upstream.url, { ORDERSOURCE_TIMEOUT_MS: '20000' })
+  const head = `host: x\r\nauthorization: ${bearer.authorization}\r\n`
+  for (const [what, request] of [
+    ['before the answer', `GET ${MOUNT}/silence HTTP/1.1\r\n${head}\r\n`],
+    ['in the answer', `GET ${MOUNT}/body HTTP/1.1\r\n${head}\r\n`],
+    [
+      'before the answer to a body',
+      `POST ${MOUNT}/silence HTTP/1.1\r\n${head}content-length: 2\r\n\r\n{}`,
+    ],
+    ['in the body', `POST ${MOUNT}/silence HTTP/1.1\r\n${head}content-length: 99\r\n\r\n{`],
+    [
+      'in the chunks',
+      `POST ${MOUNT}/silence HTTP/1.1\r\n${head}transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n`,
+    ],
+  ] as const) {
+    for (const leave of [
+      (socket: Socket) => void socket.destroy(),
+      (socket: Socket) => void socket.resetAndDestroy(),
+    ]) {
+      const socket = await rawSocket(url)
+      socket.on('error', () => undefined).resume()
+      socket.write(request)
+      await comes(() => upstream.open() === 1)
+      await sleep(30)
+      leave(socket)
+      await comes(() => upstream.open() === 0)
+      t.pass(what)
+    }
+  }
+  const text = await (await fetch(`${url}/metrics`)).text()
+  t.match(text, /outcome="cancelled"/)
+})
+
+t.test('a body beyond the limit is refused, announced or not', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const { url, bearer } = await startRelay(t, upstream.url)
+  const limit = 10 * 1024 * 1024
+  const post = (headers: Record<string, string>, bytes: number) =>
+    wire(`${url}${MOUNT}/offset-orders`, {
+      method: 'POST',
+      headers: { ...bearer, 'content-type': 'application/octet-stream', ...headers },
+      body: Buffer.alloc(bytes, 'x'),
+    })
+  for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
+    t.equal((await post(headers, limit)).status, 200)
+    t.equal(upstream.requests.at(-1)?.body.length, limit)
+  }
+  const socket = await rawSocket(url)
+  socket.write(
+    `POST ${MOUNT}/offset-orders HTTP/1.1\r\nhost: x\r\nauthorization: ${bearer.authorization}\r\ncontent-length: ${limit + 1}\r\n\r\n`,
+  )
+  const [first] = (await once(socket, 'data')) as [Buffer]
+  t.match(first.toString(), /^HTTP\/1\.1 413 /, 'before any of it is sent')
+  socket.destroy()
+  t.equal(upstream.requests.length, 2)
+
+  const endless = await post({ 'transfer-encoding': 'chunked' }, limit + 100_000)
+  t.equal(endless.status, 413)
+  t.equal(detailOf(endless), 'The body is larger than this address takes.')
+  t.notOk(
+    upstream.requests.slice(2).some(({ body }) => body !== ''),
+    'of which the order source never saw the end',
+  )
+  t.match(await (await fetch(`${url}/readyz`)).json(), {
+    checks: { orderSource: { detail: 'answers' } },
+  })
+})
+
+t.test('an order source may answer before it has read everything', async (t) => {
+  const upstream = await rawUpstream(t, (socket) => {
+    socket.pause()
+    socket.write(
+      'HTTP/1.1 402 Payment Required\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
+    )
+  })
+  const { url, bearer, call } = await startRelay(t, upstream.url)
+  for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
+    const answer = await wire(`${url}${MOUNT}/offset-orders`, {
+      method: 'POST',
+      headers: { ...bearer, ...headers },
+      body: Buffer.alloc(8 * 1024 * 1024),
+    })
+    t.equal(answer.status, 402)
+    t.equal(answer.body.toString(), '{}')
+  }
+  t.equal((await call('POST')).status, 402)
+})
+
+t.test(
+  'an order source that reads nothing of a long body has the time of a whole call',
+  async (t) => {
+    const upstream = await rawUpstream(t, (socket) => void socket.pause())
+    const { url, bearer } = await startRelay(t, upstream.url)
+    const body = Buffer.alloc(10 * 1024 * 1024)
+    const headers = {
+      ...bearer,
+      'content-type': 'application/octet-stream',
+      'content-length': String(body.length),
+    }
+    for (const method of ['POST', 'OPTIONS']) {
+      const [milliseconds, answer] = await timed(
+        wire(`${url}${MOUNT}/offset-orders`, { method, headers, body }),
+      )
+      t.equal(answer.status, 504, method)
+      t.ok(milliseconds > WHOLE_MS * 0.9, `${milliseconds} ms`)
+      t.ok(milliseconds < WHOLE_MS + SLACK_MS, `${milliseconds} ms`)
+    }
+  },
+)
+
+t.test('who leaves before there is a connection for his body harms nobody', async (t) => {
+  const upstream = await rawUpstream(t, () => undefined)
+  const { url, bearer, call } = await startRelay(t, upstream.url, {
+    ORDERSOURCE_TIMEOUT_MS: '20000',
+  })
+  // More than there are connections to the order source
+  const senders = await Promise.all(Array.from({ length: 100 }, () => rawSocket(url)))
+  for (const socket of senders) {
+    socket.on('error', () => undefined)
+    const head = `${MOUNT}/offset-orders HTTP/1.1\r\nhost: x\r\nauthorization: ${bearer.authorization}\r\n`
+    // Nothing tells a request behind another one that its sender has gone, but its body.
+    socket.write(`GET ${head}\r\nPOST ${head}content-length: 9000\r\n\r\n{`)
+  }
+  const posts = () => upstream.calls.filter((call) => call.startsWith('POST')).length
+  await comes(() => upstream.calls.length >= 128)
+  for (const socket of senders) socket.destroy()
+  await comes(() => upstream.open() === 0)
+  t.equal(posts(), 64, 'those who waited are not sent')
+  upstream.behave = (socket) => void socket.end(OK)
+  t.equal((await call('POST')).status, 200)
+})
+
+t.test('a caller who sends slowly does not use up the order source’s time', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const { url, bearer } = await startRelay(t, upstream.url)
+  const answered = new Promise<number>((resolve, reject) => {
+    const request = httpRequest(
+      `${url}${MOUNT}/offset-orders`,
+      { method: 'POST', headers: { ...bearer, 'content-length': '8' } },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode ?? 0)
+      },
+    )
+    request.on('error', reject)
+    const timer = setInterval(() => request.write('12'), TIMEOUT_MS / 2)
+    setTimeout(() => {
+      clearInterval(timer)
+      request.end()
+    }, TIMEOUT_MS * 2.2)
+  })
+  t.equal(await answered, 200)
+  t.equal(upstream.requests.at(-1)?.body, '12121212')
+})
+
+t.test('callers who send too slowly are told so, and do not make it stay away', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const { url, bearer, call } = await startRelay(t, upstream.url)
+  const sendSlowly = () =>
+    new Promise<Wire>((resolve, reject) => {
+      const path = `${url}${MOUNT}/offset-orders`
+      const request = httpRequest(path, { method: 'POST', headers: bearer }, (response) => {
+        const parts: Buffer[] = []
+        response.on('data', (part: Buffer) => parts.push(part))
+        response.on('end', () => {
+          clearInterval(timer)
+          request.destroy()
+          const { statusCode = 0, headers } = response
+          resolve({ status: statusCode, headers, body: Buffer.concat(parts) })
+        })
+      })
+      request.on('error', reject)
+      const timer = setInterval(() => request.write('12'), TIMEOUT_MS / 4)
+    })
+  for (const answer of await Promise.all(Array.from({ length: 6 }, sendSlowly))) {
+    t.equal(answer.status, 408)
+    t.equal(detailOf(answer), 'The body comes too slowly.')
+  }
+  t.equal((await call()).status, 200)
+})
+
+t.test('one that resets the connection on a long body is told from one that is away', async (t) => {
+  const upstream = await rawUpstream(t, (socket, _call, text) => {
+    if (text.startsWith('GET')) socket.end(OK)
+    else socket.resetAndDestroy()
+  })
+  const { url, bearer, call } = await startRelay(t, upstream.url)
+  const kilobytes = [100, 1_000, 8_000]
+  for (const [index, size] of [...kilobytes, ...kilobytes].entries()) {
+    const answer = await wire(`${url}${MOUNT}/offset-orders`, {
+      method: 'POST',
+      headers: { ...bearer, ...(index < 3 ? {} : { 'transfer-encoding': 'chunked' }) },
+      body: Buffer.alloc(size * 1000),
+    })
+    t.equal(answer.status, 502)
+    t.match(detailOf(answer), /ended the connection without an answer: .* body of this length/)
+  }
+  t.equal((await call()).status, 200, 'others are served')
+  t.equal(detailOf(await call('POST')), 'The order source cannot be reached.', 'as told of others')
+})
+
+// An order source that stays away
+
+t.test('one that stays away costs nothing, until it is back', async (t) => {
+  let isBack = false
+  const upstream = await rawUpstream(t, (socket) => {
+    if (isBack) socket.write(OK)
+    else socket.resetAndDestroy()
+  })
+  const { call, url } = await startRelay(t, upstream.url)
+  for (let i = 0; i < 5; i++) t.equal((await call('POST')).status, 502)
+  const connections = upstream.calls.length
+  t.equal(connections, 5)
+  for (const method of ['GET', 'POST', 'HEAD', 'POST']) {
+    const answer = await call(method)
+    t.equal(answer.status, 502)
+    t.match(answer.headers['retry-after'], /^[1-3]$/)
+  }
+  t.equal(upstream.calls.length, connections, 'it is left alone')
+  const ready = await fetch(`${url}/readyz`)
+  t.equal(ready.status, 200)
+  t.match(await ready.json(), { checks: { orderSource: { detail: 'does not answer' } } })
+
+  await sleep(3_050)
+  await Promise.all(Array.from({ length: 10 }, () => call('POST')))
+  t.equal(upstream.calls.length, connections + 1, 'one goes to see')
+  isBack = true
+  await sleep(3_050)
+  t.equal((await call('POST')).status, 200)
+  const statuses = await Promise.all(Array.from({ length: 10 }, async () => (await call()).status))
+  t.same(new Set(statuses), new Set([200]))
+})
+
+t.test('callers who leave say nothing about the order source', async (t) => {
+  const upstream = await rawUpstream(t, (socket, _connection, text) => {
+    if (text.startsWith('GET /v1/portfolios')) socket.write(OK)
+  })
+  const { url, bearer, call } = await startRelay(t, upstream.url, {
+    ORDERSOURCE_TIMEOUT_MS: '20000',
+  })
+  for (let i = 0; i < 8; i++) {
+    const socket = await rawSocket(url)
+    socket.write(
+      `GET ${MOUNT}/silence HTTP/1.1\r\nhost: x\r\nauthorization: ${bearer.authorization}\r\n\r\n`,
+    )
+    await comes(() => upstream.open() === 1)
+    socket.destroy()
+    await comes(() => upstream.open() === 0)
+  }
+  t.equal((await call()).status, 200)
+})
+
+t.test('more calls at once than connections are all answered in time', async (t) => {
+  const upstream = await rawUpstream(t, () => undefined)
+  // Long enough for all to be under way before the first is given up.
+  const timeoutMs = 4_000
+  const { call } = await startRelay(t, upstream.url, { ORDERSOURCE_TIMEOUT_MS: String(timeoutMs) })
+  const [milliseconds, answers] = await timed(
+    Promise.all(Array.from({ length: 150 }, () => call())),
+  )
+  t.same(new Set(answers.map(({ status }) => status)), new Set([504]))
+  t.ok(milliseconds < timeoutMs + SLACK_MS, `${milliseconds} ms`)
+  await comes(() => upstream.open() === 0)
+})
+
+t.test('the service stops while calls are under way', async (t) => {
+  const upstream = await rawUpstream(t, () => undefined)
+  const { app, call } = await startRelay(t, upstream.url)
+  const under = call()
+  await comes(() => upstream.open() === 1)
+  const [milliseconds] = await timed(app.close())
+  t.ok(milliseconds < TIMEOUT_MS + SLACK_MS)
+  t.equal((await under).status, 504)
+})
+
+// TLS
+
+interface TlsUpstream {
+  url: string
+  requests: () => number
+}
+
+async function tlsUpstream(
+  t: Test,
+  certificate: { key: string; cert: string },
+): Promise<TlsUpstream> {
+  let requests = 0
+  const server = createTlsServer(certificate, (_request, response: ServerResponse) => {
+    requests++
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `https://127.0.0.1:${port}/v1`, requests: () => requests }
+}
+
+/** The service in a process of its own; its address. */
+async function startProcess(
+  t: Test,
+  environment: NodeJS.ProcessEnv,
+): Promise<{ url: string; pid: number }> {
+  const port = await freePort()
+  const child = spawn(process.execPath, [built('server.js')], {
+    cwd: temporaryFolder(t),
+    env: {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      SESSION_SECRET: SECRET,
+      ADMIN_ACCOUNTS,
+      LOG_LEVEL: 'warn',
+      SHED_AFTER_MS: '60000',
+      ...environment,
+    },
+    stdio: ['ignore', 'ignore', 'ignore'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const url = `http://127.0.0.1:${port}`
+  const isThere = async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true
+  if (!(await comesTrue(isThere))) throw new Error('the service does not start')
+  return { url, pid: child.pid ?? 0 }
+}
+
+t.test('certificates are verified', async (t) => {
+  for (const [what, certificate] of [
+    ['that nobody vouches for', selfSigned()],
+    ['of another address', selfSigned({ address: '127.0.0.2' })],
+    ['of the past', selfSigned({ days: 0 })],
+  ] as const) {
+    const upstream = await tlsUpstream(t, certificate)
+    const { call, log } = await startRelay(t, upstream.url)
+    for (const method of ['GET', 'POST']) t.equal((await call(method)).status, 502, what)
+    t.equal(upstream.requests(), 0, 'the token did not go there')
+    t.match(JSON.stringify(log), /CERT/, 'the log tells why')
+  }
+  const plain = await rawUpstream(t, (socket) => void socket.write(OK))
+  const { call } = await startRelay(t, plain.url.replace('http:', 'https:'))
+  t.equal((await call()).status, 502, 'no TLS at all')
+  t.notMatch(plain.calls.join(), /authorization/i)
+})
+
+t.test('operators may trust further authorities, and not switch it off', async (t) => {
+  const certificate = selfSigned()
+  const file = join(temporaryFolder(t), 'authority.pem')
+  writeFileSync(file, certificate.cert)
+  const upstream = await tlsUpstream(t, certificate)
+  const trusting = await startProcess(t, { ...pointAt(upstream.url), NODE_EXTRA_CA_CERTS: file })
+  t.equal((await fetch(`${trusting.url}${MOUNT}/portfolios`)).status, 200)
+  const careless = await startProcess(t, {
+    ...pointAt(upstream.url),
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
+  })
+  t.equal((await fetch(`${careless.url}${MOUNT}/portfolios`)).status, 502)
+  t.equal(upstream.requests(), 1)
+})
+
+// Memory
+
+const MEGABYTE = 1024 * 1024
+
+/** Memory of the service in megabytes. */
+async function memoryOf(url: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / MEGABYTE
+}
+
+t.test('long bodies pass both ways without being held', async (t) => {
+  const chunk = Buffer.alloc(MEGABYTE, 'x')
+  let received = 0
+  const upstream = await rawUpstream(t, (socket, _connection, text) => {
+    received += text.length
+    if (!text.startsWith('GET')) return
+    socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n')
+    const pour = () => {
+      while (!socket.destroyed && socket.write(chunk));
+    }
+    socket.on('drain', pour)
+    pour()
+  })
+  const { url } = await startProcess(t, {
+    ...pointAt(upstream.url),
+    ORDERSOURCE_PUBLIC_ROUTES: 'GET /endless,POST /sink',
+    ORDERSOURCE_TIMEOUT_MS: '20000',
+  })
+
+  // Warm up, then callers who read nothing for a while.
+  await fetch(`${url}${MOUNT}/nothing`)
+  const before = await memoryOf(url)
+  const idle = await Promise.all(Array.from({ length: 20 }, () => rawSocket(url)))
+  for (const socket of idle) {
+    socket.pause()
+    socket.write(`GET ${MOUNT}/endless HTTP/1.1\r\nhost: x\r\n\r\n`)
+  }
+  await sleep(1_500)
+  const held = await memoryOf(url)
+  for (const socket of idle) socket.destroy()
+  t.ok(held - before < 60, `20 idle readers: ${Math.round(held - before)} MB`)
+
+  let bytes = 0
+  let peak = 0
+  const reader = httpRequest(`${url}${MOUNT}/endless`).end()
+  const [response] = (await once(reader, 'response')) as [NodeJS.ReadableStream]
+  const watch = setInterval(() => {
+    void memoryOf(url).then((memory) => (peak = Math.max(peak, memory)))
+  }, 100)
+  response.on('data', (part: Buffer) => (bytes += part.length))
+  await new Promise((resolve) => response.once('error', resolve).once('end', resolve))
+  clearInterval(watch)
+  t.ok(bytes > 90 * MEGABYTE && bytes <= 101 * MEGABYTE, `cut after ${bytes} bytes`)
+  t.ok(peak - before < 80, `a reader of 100 MB: ${Math.round(peak - before)} MB`)
+
+  received = 0
+  const uploads = Array.from({ length: 20 }, async () => {
+    const socket = await rawSocket(url)
+    socket.on('error', () => undefined).resume()
+    socket.write(
+      `POST ${MOUNT}/sink HTTP/1.1\r\nhost: x\r\ncontent-length: ${10 * MEGABYTE}\r\n\r\n`,
+    )
+    for (let i = 0; i < 10; i++) if (!socket.write(chunk)) await once(socket, 'drain')
+    return socket
+  })
+  const senders = await Promise.all(uploads)
+  await comes(() => received >= 200 * MEGABYTE)
+  const uploaded = await memoryOf(url)
+  for (const socket of senders) socket.destroy()
+  t.ok(uploaded - before < 100, `20 × 10 MB up: ${Math.round(uploaded - before)} MB`)
+})

@@ -1,0 +1,192 @@
+import t, { type Test } from 'tap'
+import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { ADMIN, ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { startApp, temporaryFolder } from '../support/app.js'
+import { checkBook } from '../support/book-check.js'
+import { fillBook } from '../support/order-book.js'
+import { manyOrders } from '../support/portal.js'
+import { pointAt, recordingUpstream } from '../support/recording-upstream.js'
+import { routeTable } from '../support/route-table.js'
+import { validCalls, type Call } from '../support/valid-calls.js'
+import { wire, type Wire } from '../support/wire.js'
+
+const PUBLIC_BASE_URL = 'https://carbon.example.com'
+/** They keep nothing and tell everybody the same. */
+const HARMLESS = /^POST \/api\/(?:calculators\/\w+\/estimate|qr-code\/generate)$/
+const LOGIN = /^POST \/(?:api\/)?admin\/login$/
+
+async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
+  const upstream = await recordingUpstream(t)
+  const DATA_DIR = temporaryFolder(t)
+  fillBook(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', manyOrders(12))
+  const { app, url } = await startApp(t, {
+    ADMIN_ACCOUNTS,
+    DATA_DIR,
+    TIME_ZONE: 'Europe/Lisbon',
+    PUBLIC_BASE_URL,
+    LOG_LEVEL: 'silent',
+    LOGIN_LIMIT_PER_CLIENT: '1000',
+    ...pointAt(upstream.url),
+    ...environment,
+  })
+  const token = await logIn(url)
+  const code = await app.inject({
+    method: 'POST',
+    url: '/api/qr-code/generate',
+    payload: {
+      calculatorType: 'custom',
+      calculatorData: { amount: 1, unit: 't' },
+      vessel: { name: 'Eendracht' },
+    },
+  })
+  const calls = validCalls({
+    link: new URL(code.json<{ url: string }>().url),
+    asset: app.asset('site.css'),
+    offsetOrder: '1',
+    credentials: ADMIN,
+  })
+  const routes = new Set(routeTable(app).map(({ method, path }) => `${method} ${path}`))
+  t.ok(
+    [...routes].every((route) => calls.has(route)),
+    'every route is called',
+  )
+
+  /** Makes a call about the first order, as it is written. */
+  function send(call: Call, headers: Record<string, string>): Promise<Wire> {
+    const about = JSON.parse(JSON.stringify(call).replaceAll('{order}', '1')) as Call
+    const query = new URLSearchParams(pairsOf(about.query)).toString()
+    const { body } = about
+    const content =
+      body === null
+        ? {}
+        : 'json' in body
+          ? { type: 'application/json', body: Buffer.from(JSON.stringify(body.json)) }
+          : {
+              type: 'application/x-www-form-urlencoded',
+              body: Buffer.from(new URLSearchParams(pairsOf(body.form)).toString()),
+            }
+    return wire(`${url}${about.path}${query ? `?${query}` : ''}`, {
+      method: call.method,
+      headers: {
+        ...about.headers,
+        ...(content.type === undefined ? {} : { 'content-type': content.type }),
+        ...headers,
+      },
+      ...(content.body === undefined ? {} : { body: content.body }),
+    })
+  }
+  const cookie = `__Host-clearwake=${token}`
+  const orders = async () => {
+    const headers = { authorization: `Bearer ${token}` }
+    return (await fetch(`${url}/api/admin/orders?pageSize=100`, { headers })).json()
+  }
+  return { url, calls, send, cookie, orders, upstream, DATA_DIR }
+}
+
+const pairsOf = (fields: Record<string, string | string[]>): [string, string][] =>
+  Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  )
+
+const FOREIGN: Record<string, string>[] = [
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site', origin: PUBLIC_BASE_URL },
+  { 'sec-fetch-site': 'cross-site', origin: PUBLIC_BASE_URL },
+  { origin: 'https://evil.example' },
+  { origin: 'null' },
+  { origin: 'http://carbon.example.com' },
+  { origin: 'https://carbon.example.com.evil.example' },
+  { origin: 'https://evil.example', 'x-forwarded-host': 'evil.example' },
+  { origin: 'https://evil.example', referer: PUBLIC_BASE_URL },
+]
+
+t.test('no other site changes anything through a browser that is logged in', async (t) => {
+  const { calls, send, cookie, orders, upstream } = await start(t)
+  const before = await orders()
+  for (const [route, [call]] of calls) {
+    if (call === undefined || /^(?:GET|HEAD|OPTIONS) /.test(route) || HARMLESS.test(route)) continue
+    const isLogin = LOGIN.test(route)
+    for (const headers of [...FOREIGN, ...(isLogin ? [] : [{}])]) {
+      const answer = await send(call, { cookie, ...headers })
+      t.equal(answer.status, 403, `${route} ${JSON.stringify(headers)}`)
+      t.equal(answer.headers['set-cookie'], undefined)
+    }
+  }
+  t.strictSame(await orders(), before)
+  t.strictSame(upstream.requests, [], 'nothing has gone to the order source')
+})
+
+t.test('looking changes nothing, wherever from', async (t) => {
+  const { calls, send, cookie, orders, upstream, DATA_DIR } = await start(t)
+  const before = await orders()
+  for (const [route, valid] of calls) {
+    if (!/^(?:GET|HEAD) /.test(route)) continue
+    for (const call of valid) {
+      const { status } = await send(call, { cookie, 'sec-fetch-site': 'cross-site' })
+      t.ok(status < 500, `${route}: ${status}`)
+    }
+  }
+  t.strictSame(await orders(), before)
+  t.ok(upstream.requests.every(({ method }) => method === 'GET' || method === 'HEAD'))
+  checkBook(getOrderStorePath(DATA_DIR))
+})
+
+const EVIL = {
+  host: 'evil.example',
+  forwarded: 'for=1.2.3.4;host=evil.example;proto=http',
+  'x-forwarded-for': '1.2.3.4',
+  'x-forwarded-host': 'evil.example',
+  'x-forwarded-proto': 'http',
+  'x-forwarded-port': '666',
+  'x-forwarded-prefix': '/evil.example',
+  'x-forwarded-server': 'evil.example',
+  'x-host': 'evil.example',
+  'x-original-host': 'evil.example',
+  'x-original-url': '/evil.example',
+  'x-rewrite-url': '/evil.example',
+  'x-http-method-override': 'DELETE',
+  'x-method-override': 'DELETE',
+}
+
+t.test('no answer is made of the name that the service was called by', async (t) => {
+  for (const TRUST_PROXY of ['false', 'true']) {
+    const { calls, send, cookie } = await start(t, { TRUST_PROXY })
+    for (const [route, [call]] of calls) {
+      // Metrics are for this machine, which a request through a proxy is not from.
+      if (call === undefined || /logout|metrics/.test(route)) continue
+      const own = { cookie, origin: PUBLIC_BASE_URL }
+      const { status, headers, body } = await send(call, { ...own, ...EVIL })
+      const text = JSON.stringify(headers) + body.toString()
+      t.notMatch(text, /evil\.example|http:\/\/carbon|:666/, route)
+      const plain = await send(call, own)
+      // Doing it again is refused here and there, as it has been done.
+      if (/^(?:GET|HEAD) /.test(route)) t.equal(status, plain.status, route)
+      for (const set of headers['set-cookie'] ?? []) t.notMatch(set, /domain/i)
+    }
+  }
+})
+
+t.test('caches keep nothing private, and nobody frames a page', async (t) => {
+  const { url, calls, send, cookie } = await start(t)
+  const answers: [string, Wire][] = []
+  for (const [route, [call]] of calls) {
+    if (call === undefined || route.includes('logout')) continue
+    for (const who of [{}, { cookie, origin: PUBLIC_BASE_URL }]) {
+      answers.push([route, await send(call, who)])
+    }
+  }
+  for (const path of ['/nothing', '/admin/nothing', '/api/nothing', '/assets/nothing', '/%ff']) {
+    answers.push([`GET ${path}`, await wire(url + path)])
+    answers.push([`PUT ${path}`, await wire(url + path, { method: 'PUT' })])
+  }
+  for (const [route, { status, headers }] of answers) {
+    const kept = String(headers['cache-control'])
+    const isAsset = route.endsWith('/*') && !route.includes('ordersource') && status < 400
+    if (isAsset) t.equal(kept, 'public, max-age=31536000, immutable', route)
+    else if (/ \/(?:api\/|admin)/.test(route)) t.equal(kept, 'no-store', route)
+    else t.match(kept, /^(?:private, no-cache|no-store)$/, route)
+    t.match(headers['content-security-policy'], /frame-ancestors 'none'/, route)
+    t.equal(headers['x-frame-options'], 'DENY', route)
+    t.equal(headers['access-control-allow-origin'], undefined, route)
+  }
+})

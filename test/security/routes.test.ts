@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { Agent, request as httpRequest } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import t from 'tap'
+import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
+import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { projectRoot } from '../../src/config/project-root.js'
+import { ADMIN, ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { apiContract, type Answer } from '../support/api-contract.js'
+import { startApp, temporaryFolder } from '../support/app.js'
+import { checkBook } from '../support/book-check.js'
+import { hostileRequest, type HostileRequest } from '../support/hostile-requests.js'
+import { fillBook } from '../support/order-book.js'
+import { pointAt } from '../support/recording-upstream.js'
+import { manyOrders } from '../support/portal.js'
+import { routeTable } from '../support/route-table.js'
+import { validCalls } from '../support/valid-calls.js'
+
+const LEAST_REQUESTS = 10_000
+const RUNS = 130
+const ORDERS = 2_000
+/** Of routes that take long when all is well: a password to hash, a thread to start. */
+const FEW_RUNS = 60
+const COSTLY = /login|orders\/export/
+/** Far more than anything here takes, also where others use the machine. */
+const PATIENCE_MS = 20_000
+
+const DATA_DIR = temporaryFolder(t)
+fillBook(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', manyOrders(ORDERS))
+const standIn = await startFakeProvider({ token: 'token-of-the-tests' })
+t.teardown(() => standIn.close())
+const { app, url, log } = await startApp(t, {
+  ADMIN_ACCOUNTS,
+  DATA_DIR,
+  TIME_ZONE: 'Europe/Lisbon',
+  // What clients say of where they come from is read, too.
+  TRUST_PROXY: 'true',
+  LOG_LEVEL: 'error',
+  ...Object.fromEntries(
+    [
+      'RATE_LIMIT_PER_MINUTE',
+      'QR_RATE_LIMIT_PER_MINUTE',
+      'LOGIN_LIMIT_PER_CLIENT',
+      'LOGIN_LIMIT_PER_ACCOUNT',
+    ].map((name) => [name, '1000000']),
+  ),
+  ...pointAt(standIn.url, { ORDERSOURCE_API_TOKEN: standIn.token }),
+})
+const contract = apiContract(app.swagger())
+
+const claims = app.jwt.decode<{ sub: string; mark: string }>(await logIn(url))
+/** A session of its own, as a request may end it. */
+const freshToken = (): string => {
+  if (claims === null) throw new Error('the token cannot be read')
+  return app.jwt.sign({ sub: claims.sub, mark: claims.mark, jti: randomUUID() })
+}
+
+async function scannedLink(): Promise<URL> {
+  const { json } = await app.inject({
+    method: 'POST',
+    url: '/api/qr-code/generate',
+    payload: {
+      calculatorType: 'custom',
+      calculatorData: { amount: 1, unit: 't' },
+      vessel: { name: 'Eendracht' },
+    },
+  })
+  return new URL(json<{ url: string }>().url)
+}
+
+for (const portfolio of PORTFOLIOS) standIn.ledger.add({ tons: 1, note: null }, portfolio)
+const calls = validCalls({
+  offsetOrder: '1',
+  link: await scannedLink(),
+  asset: app.asset('site.css'),
+  credentials: ADMIN,
+})
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+t.teardown(() => agent.destroy())
+let sent = 0
+
+function decoded(body: Buffer, coding: string | undefined): Buffer {
+  if (body.length === 0) return body
+  return coding === 'br' ? brotliDecompressSync(body) : coding === 'gzip' ? gunzipSync(body) : body
+}
+
+function send({ method, address, headers, body }: HostileRequest): Promise<Answer> {
+  sent++
+  const content = body === null ? null : Buffer.from(body, 'latin1')
+  const length = content === null ? {} : { 'content-length': String(content.length) }
+  const options = { method, path: address, headers: { ...length, ...headers }, agent }
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, options, (response) => {
+      const parts: Buffer[] = []
+      response.on('data', (part: Buffer) => parts.push(part))
+      response.on('error', reject)
+      response.on('end', () => {
+        clearTimeout(timer)
+        const { statusCode: status = 0 } = response
+        const { 'content-encoding': coding } = response.headers
+        const whole = Buffer.concat(parts)
+        // A range is one of the encoded bytes, and cannot be read by itself.
+        const body = status === 206 ? whole : decoded(whole, coding)
+        resolve({ status, headers: response.headers, body })
+      })
+    })
+    const timer = setTimeout(() => request.destroy(new Error('no answer')), PATIENCE_MS)
+    request.on('error', reject)
+    request.end(content ?? undefined)
+  })
+}
+
+const WHO = ['stranger', 'token', 'cookie'] as const
+type Who = (typeof WHO)[number]
+
+/** The request as somebody makes it, unless it says itself who does. */
+function madeBy(who: Who, request: HostileRequest): HostileRequest {
+  const credentials: Record<Who, Record<string, string>> = {
+    stranger: {},
+    token: { authorization: `Bearer ${freshToken()}` },
+    cookie: { cookie: `clearwake=${freshToken()}`, origin: url },
+  }
+  return { ...request, headers: { ...credentials[who], ...request.headers } }
+}
+
+/** What only we should know: libraries, statements, stacks; files and secrets. */
+const INSIDES =
+  /node_modules|\n\s+at \S|\.[cm]?[jt]s:\d|FST_|SQLITE_|sqlite|SELECT .* FROM|near "|UND_ERR|ECONN|ENOENT|EACCES|(?:Type|Range|Syntax|Reference)Error/
+const SECRETS = [projectRoot, DATA_DIR, standIn.token, ADMIN_ACCOUNTS.split('$').at(-1) ?? '']
+
+function checkDiscretion(text: string, isOurs: boolean): void {
+  if (isOurs) assert.doesNotMatch(text, INSIDES)
+  for (const secret of SECRETS) assert.ok(!text.includes(secret), `tells ${secret}`)
+}
+
+const isApi = (address: string): boolean => /^\/api(?:\/|\?|$)/.test(address)
+
+/** Throws where an answer is not one that anybody may get, whatever was sent. */
+function check(who: Who, { method, address, body }: HostileRequest, answer: Answer): void {
+  const { status, headers } = answer
+  const text = answer.body.toString('latin1')
+  const isRelayed = /^\/api\/ordersource\b/.test(address)
+  // An order source that refuses a long body may break the connection while it is being sent.
+  const isCut = isRelayed && status === 502 && (body ?? '').length > 65_536
+  // A page tells of an order source that gave no usable answer, such as no price.
+  const isTold = status === 502 && /^\/admin\/orders\/\d+\/placement\b/.test(address)
+  assert.ok((status >= 200 && status < 500) || isCut || isTold, `answered with ${status}`)
+  checkDiscretion(text, !isRelayed)
+  checkDiscretion(JSON.stringify(headers), true)
+  assert.equal(headers['set-cookie']?.toString().includes('pwned') ?? false, false)
+  // Node refuses an expectation by itself.
+  if (status === 417) return
+  assert.equal(headers['x-content-type-options'], 'nosniff')
+  // What cannot be read as a request has no address.
+  if (status === 400 && headers.connection === 'close' && text.includes('cannot be read')) return
+  assert.match(String(headers['content-security-policy']), /frame-ancestors 'none'/)
+  const type = String(headers['content-type'] ?? '')
+  if (isApi(address)) {
+    assert.match(String(headers['cache-control']), /no-store/)
+    // What is relayed is the order source's to document.
+    if (!isRelayed) contract.check(method, address, answer)
+  } else if (type.startsWith('text/html')) {
+    assert.doesNotMatch(text, /<pwned/, 'markup stays text')
+    assert.doesNotMatch(text, /\[object Object\]/)
+  }
+  if (method === 'HEAD') assert.equal(text, '')
+  if (who === 'stranger' && /^\/(?:api\/)?admin/.test(address) && !address.includes('login')) {
+    assert.ok(status === 303 || status >= 400, `${status} for a stranger`)
+    if (status === 303) assert.match(String(headers.location), /^\/admin\/login\?to=/)
+  }
+}
+
+async function checkAnswer(who: Who, request: HostileRequest): Promise<number> {
+  const made = madeBy(who, request)
+  // A connection that was kept may be given up at the moment when it is used again.
+  const answer = await send(made).catch(() => send(made))
+  check(who, made, answer)
+  return answer.status
+}
+
+t.test('every route has a valid call to begin with', async (t) => {
+  const routes = routeTable(app).map(({ method, path }) => `${method} ${path}`)
+  t.strictSame([...calls.keys()].toSorted(), [...new Set(routes)].toSorted())
+})
+
+t.test('what only looks like a number or a trip is refused', async (t) => {
+  const trip = { fuelType: 'mgo', distance: 1, distanceUnit: 'nmi', speedKn: 10 }
+  const rest = { consumption: 60, consumptionUnit: 'l/h' }
+  const unprintable = { toString: 1, valueOf: 1 }
+  for (const wrong of [
+    { distance: unprintable },
+    { distanceUnit: unprintable },
+    { speedKn: '10', referenceSpeedKn: 99 },
+    { speedKn: unprintable },
+    { consumption: unprintable },
+    { consumptionUnit: unprintable },
+    { referenceSpeedKn: unprintable },
+    { generatorHours: unprintable },
+  ]) {
+    const { status } = await send({
+      method: 'POST',
+      address: '/api/calculators/distance/estimate',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...trip, ...rest, ...wrong }),
+    })
+    t.equal(status, 422, JSON.stringify(wrong))
+  }
+  for (const query of ['pageSize=1e400', 'page=1e400', 'page=-1e400', 'pageSize=1e999&page=2']) {
+    const ask = async (path: string) =>
+      send(madeBy('token', { method: 'GET', address: `${path}?${query}`, headers: {}, body: null }))
+    t.equal((await ask('/api/admin/orders')).status, 422, query)
+    const page = await ask('/admin/orders')
+    t.equal(page.status, 200, `${query} is left out of a page`)
+  }
+})
+
+t.test('a language that is none is passed over', async (t) => {
+  for (const tag of ['en-GB-oed', 'de-DE-DE-DE', 'fr-a', 'xx-12', 'en-x', 'i-klingon']) {
+    const headers = { 'accept-language': tag }
+    for (const address of ['/admin?range=7d', '/admin/orders', '/admin/orders/1']) {
+      const request = madeBy('token', { method: 'GET', address, headers, body: null })
+      const { status, body } = await send(request)
+      t.equal(status, 200, `${address} in ${tag}`)
+      t.notMatch(body.toString(), /went wrong/, `${address} in ${tag}`)
+    }
+  }
+})
+
+t.test('a long address does not make a head that proxies refuse', async (t) => {
+  const { status, headers } = await send({
+    method: 'GET',
+    address: `/admin/orders?q=${'x'.repeat(60_000)}`,
+    headers: {},
+    body: null,
+  })
+  t.equal(status, 303)
+  t.equal(headers.location, '/admin/login?to=%2Fadmin')
+})
+
+t.test('what the order source’s addresses refuse has the headers of every answer', async (t) => {
+  const { status, headers } = await send({
+    method: 'GET',
+    address: '/api/ordersource/offset-orders',
+    headers: {},
+    body: null,
+  })
+  t.equal(status, 401)
+  t.match(headers['content-security-policy'], /default-src 'none'; frame-ancestors 'none'/)
+})
+
+t.test('no route fails at JSON that is valid, and no object', async (t) => {
+  const headers = { 'content-type': 'application/json' }
+  for (const [route, [valid]] of calls) {
+    if (valid === undefined || valid.body === null) continue
+    const { method, path } = valid
+    // There is no such order: of those that there are nothing changes.
+    const address = path.replace('{order}', '999999')
+    for (const body of ['null', '[]', '[null]', '"x"', '""', '7', 'true']) {
+      await t.resolves(
+        checkAnswer('cookie', { method, address, headers, body }),
+        `${route} ${body}`,
+      )
+    }
+  }
+})
+
+t.test('whatever is asked, the answer is one that is documented', async (t) => {
+  for (const [route, valid] of calls) {
+    const numRuns = COSTLY.test(route) ? FEW_RUNS : RUNS
+    const request = hostileRequest(valid, ORDERS)
+    let succeeded = 0
+    await fc.assert(
+      fc.asyncProperty(request, fc.constantFrom(...WHO), async (request, who) => {
+        const status = await checkAnswer(who, request)
+        if (who !== 'stranger' && status < 400) succeeded++
+      }),
+      { numRuns },
+    )
+    // What is below the order source's own addresses is answered by nobody.
+    t.ok(
+      succeeded > 0 || /ordersource\/?\*?$|\/placement$|\/source-record$/.test(route),
+      `${route} does its work, too`,
+    )
+  }
+  t.ok(sent >= LEAST_REQUESTS, `${sent} requests`)
+  t.strictSame(log, [], 'nothing is noted as a fault')
+  t.equal(Reflect.get({}, 'polluted'), undefined, 'no object has got what was sent')
+  t.doesNotThrow(() => checkBook(getOrderStorePath(DATA_DIR)), 'the book is sound')
+})

@@ -1,0 +1,148 @@
+import t, { type Test } from 'tap'
+import { ADMIN, ADMIN_ACCOUNTS, logIn, postLogin, verify } from '../support/sign-in.js'
+import { startApp, type TestApp } from '../support/app.js'
+import { REDIS_PASSWORD, testRedis } from '../support/redis.js'
+import { comesTrue } from '../support/wait-for.js'
+
+const WRONG = { ...ADMIN, password: 'a wrong password' }
+
+/** Generous to a busy machine; what has gone silent would be waited for without end. */
+const BOUND_MS = 5_000
+
+const redis = await testRedis(t)
+await redis.start()
+
+/** One of several processes, as each has a folder of its own, and shares nothing but Redis. */
+const start = (t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestApp> =>
+  startApp(t, { ADMIN_ACCOUNTS, REDIS_URL: redis.url, TRUST_PROXY: 'true', ...environment })
+
+const logOut = (url: string, token: string): Promise<Response> =>
+  fetch(`${url}/api/admin/logout`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+  })
+
+async function timed<T>(work: Promise<T>): Promise<{ answer: T; milliseconds: number }> {
+  const start = performance.now()
+  return { answer: await work, milliseconds: performance.now() - start }
+}
+
+/** Asks until the answer is as wanted. */
+const becomes = (status: number, ask: () => Promise<{ status: number }>): Promise<boolean> =>
+  comesTrue(async () => (await ask()).status === status, { everyMs: 50 })
+
+t.test('who logs out at one process is logged out at all', async (t) => {
+  const [one, other] = [await start(t), await start(t)]
+  const token = await logIn(one.url)
+  t.equal((await verify(other.url, token)).status, 200, 'a login holds at all, too')
+  t.equal((await logOut(one.url, token)).status, 204)
+  t.equal((await verify(other.url, token)).status, 401)
+  t.equal((await verify(one.url, token)).status, 401)
+})
+
+t.test('failures are counted over all processes', async (t) => {
+  const [one, other] = [
+    await start(t, { LOGIN_LIMIT_PER_CLIENT: '4' }),
+    await start(t, { LOGIN_LIMIT_PER_CLIENT: '4' }),
+  ]
+  const here = { 'x-forwarded-for': '203.0.113.1' }
+  const found = await Promise.all(
+    Array.from({ length: 12 }, async (_, i) => {
+      const { url } = i % 2 === 0 ? one : other
+      return (await postLogin(url, WRONG, here)).status
+    }),
+  )
+  t.equal(found.filter((status) => status === 401).length, 4, 'also when made at once')
+  t.equal(found.filter((status) => status === 429).length, 8)
+  const refused = await postLogin(other.url, ADMIN, here)
+  const seconds = Number(refused.headers.get('retry-after'))
+  t.ok(seconds > 800 && seconds <= 900)
+})
+
+t.test('what one process knows of an address, all know', async (t) => {
+  // Its own account, as the failures of other tests are still remembered.
+  const email = 'another@example.com'
+  const limit = {
+    LOGIN_LIMIT_PER_ACCOUNT: '2',
+    ADMIN_ACCOUNTS: ADMIN_ACCOUNTS.replace(ADMIN.email, email),
+  }
+  const [one, other] = [await start(t, limit), await start(t, limit)]
+  await postLogin(one.url, { ...ADMIN, email }, { 'x-forwarded-for': '192.0.2.1' })
+  for (let i = 0; i < 3; i++) {
+    await postLogin(one.url, { ...WRONG, email }, { 'x-forwarded-for': `198.51.100.${i}` })
+  }
+  const at = async (address: string) =>
+    (await postLogin(other.url, { ...ADMIN, email }, { 'x-forwarded-for': address })).status
+  t.equal(await at('198.51.100.99'), 429)
+  t.equal(await at('192.0.2.1'), 200)
+})
+
+t.test(
+  'without Redis administrators wait, guests do not, and it comes back by itself',
+  async (t) => {
+    const { url, log } = await start(t)
+    const here = { 'x-forwarded-for': '192.0.2.50' }
+    const { body } = await postLogin(url, ADMIN, here)
+    const token: string = body.token
+    const ended = await logIn(url)
+    await logOut(url, ended)
+    const readiness = async () => {
+      const response = await fetch(`${url}/readyz`)
+      return { status: response.status, body: (await response.json()) as unknown }
+    }
+    t.match(await readiness(), { status: 200, body: { checks: { redis: { ready: true } } } })
+
+    for (const [what, stop, resume] of [
+      ['killed', () => redis.kill(), () => redis.start()],
+      ['frozen', async () => redis.freeze(), async () => redis.thaw()],
+    ] as const) {
+      await stop()
+      const times: number[] = []
+      for (const ask of [
+        () => verify(url, token),
+        () => verify(url, ended),
+        () => logOut(url, token),
+        () => postLogin(url, ADMIN, here),
+      ]) {
+        const { answer, milliseconds } = await timed(ask())
+        times.push(milliseconds)
+        t.equal(answer.status, 503, what)
+        t.match(answer.headers.get('content-type'), /^application\/problem\+json/)
+        t.ok(Number(answer.headers.get('retry-after')) > 0)
+        t.ok(milliseconds < BOUND_MS, `${what}: after ${Math.round(milliseconds)} ms`)
+      }
+      // Where there is no connection, there is nothing to wait for.
+      if (what === 'killed') t.ok(Math.min(...times) < 400, `${times.map(Math.round).join()} ms`)
+      t.equal((await verify(url, 'x')).status, 401, 'what is no token needs no Redis')
+      const guest = await timed(fetch(`${url}/calculator/fuel`))
+      t.equal(guest.answer.status, 200)
+      t.ok(guest.milliseconds < BOUND_MS)
+      t.match(await readiness(), {
+        status: 503,
+        body: { status: 'not ready', checks: { redis: { ready: false } } },
+      })
+
+      await resume()
+      t.ok(await becomes(200, () => verify(url, token)), `${what}: back by itself`)
+      t.equal((await verify(url, ended)).status, 401, 'and what had ended stays ended')
+      t.equal((await postLogin(url, ADMIN, here)).status, 200)
+      t.equal((await readiness()).status, 200)
+    }
+    t.match(
+      log.filter(({ msg }) => String(msg).startsWith('redis')).map(({ msg }) => msg),
+      ['redis is away', 'redis is back'],
+    )
+    t.notMatch(JSON.stringify(log), new RegExp(REDIS_PASSWORD))
+  },
+)
+
+t.test('a start does not wait for Redis', async (t) => {
+  await redis.kill()
+  const { answer: late, milliseconds } = await timed(start(t))
+  t.ok(milliseconds < 2 * BOUND_MS)
+  t.equal((await fetch(late.url)).status, 200)
+  t.equal((await postLogin(late.url)).status, 503)
+  await redis.start()
+  t.ok(await becomes(200, () => postLogin(late.url)))
+  t.notMatch(JSON.stringify(late.log), new RegExp(REDIS_PASSWORD))
+})

@@ -1,0 +1,127 @@
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { ConfigError } from '../../src/config/config.js'
+import {
+  ADMIN_ACCOUNTS,
+  cookieHeader,
+  cookiesOf,
+  logIn,
+  postLogin,
+  verify,
+} from '../support/sign-in.js'
+import { startApp, temporaryFolder } from '../support/app.js'
+
+/** A service whose file of ended sessions cannot be written any more. */
+async function startUnwritable(t: Test, how: 'a folder' | 'a full disk' = 'a folder') {
+  const DATA_DIR = temporaryFolder(t)
+  const service = await startApp(t, { DATA_DIR, ADMIN_ACCOUNTS })
+  const file = join(DATA_DIR, 'remembered')
+  return {
+    ...service,
+    environment: { DATA_DIR, ADMIN_ACCOUNTS },
+    breakFile() {
+      rmSync(file, { force: true })
+      if (how === 'a folder') mkdirSync(file)
+      else symlinkSync('/dev/full', file)
+    },
+    mendFile: () => rmSync(file, { recursive: true }),
+  }
+}
+
+const logOut = (url: string, token: string): Promise<Response> =>
+  fetch(`${url}/api/admin/logout`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+  })
+
+async function readiness(url: string) {
+  const response = await fetch(`${url}/readyz`)
+  const { checks } = (await response.json()) as { checks: Record<string, { detail: string }> }
+  return { status: response.status, detail: checks.sessions?.detail }
+}
+
+for (const [how, reason] of [
+  ['a folder', /EISDIR/],
+  ['a full disk', /the disk is full, ENOSPC/],
+] as const) {
+  t.test(`a logout that cannot be written down says so (${how})`, async (t) => {
+    const service = await startUnwritable(t, how)
+    const { url, log } = service
+    const token = await logIn(url)
+    t.match(await readiness(url), { status: 200 })
+    service.breakFile()
+
+    const answer = await logOut(url, token)
+    t.equal(answer.status, 503)
+    t.match(answer.headers.get('content-type'), 'application/problem+json')
+    t.match(await answer.json(), { detail: /^You are logged out, but .* not be written down/ })
+    t.match(cookiesOf(answer).get('clearwake'), /Expires=Thu, 01 Jan 1970/)
+    t.equal((await verify(url, token)).status, 401, 'the session has ended all the same')
+    t.match(
+      log.filter(({ level }) => level === 50),
+      [{ msg: 'DATA_DIR cannot hold which sessions have ended' }],
+    )
+    t.match(await readiness(url), { status: 503, detail: reason })
+    t.equal((await postLogin(url)).status, 200, 'who logs in is not refused for it')
+
+    service.mendFile()
+    t.match(await readiness(url), { status: 200 })
+    const again = await startApp(t, service.environment)
+    t.equal((await verify(again.url, token)).status, 401, 'it was written down in the end')
+  })
+}
+
+t.test('an end is written down with the next one, and when the service ends', async (t) => {
+  const service = await startUnwritable(t)
+  const { url, environment } = service
+  const first = await logIn(url)
+  const second = await logIn(url)
+  const third = await logIn(url)
+  service.breakFile()
+  t.equal((await logOut(url, first)).status, 503)
+  service.mendFile()
+  // What a disk that fills up in the middle of a line leaves.
+  writeFileSync(join(environment.DATA_DIR, 'remembered'), `${Date.now() + 60_000} ended:ha`)
+  t.equal((await logOut(url, second)).status, 204)
+  const beside = await startApp(t, environment)
+  for (const token of [first, second]) t.equal((await verify(beside.url, token)).status, 401)
+
+  service.breakFile()
+  t.equal((await logOut(url, third)).status, 503)
+  service.mendFile()
+  await service.app.close()
+  const again = await startApp(t, environment)
+  t.equal((await verify(again.url, third)).status, 401)
+})
+
+t.test('the page says so too', async (t) => {
+  const service = await startUnwritable(t)
+  const { url } = service
+  const cookie = cookieHeader(await postLogin(url))
+  service.breakFile()
+  const answer = await fetch(`${url}/admin/logout`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie, 'sec-fetch-site': 'same-origin' },
+  })
+  t.equal(answer.status, 503)
+  t.match(cookiesOf(answer).get('clearwake'), /Expires=Thu, 01 Jan 1970/)
+  const page = await answer.text()
+  t.match(page, /<h1>Log in<\/h1>/)
+  t.match(page, /role="alert">You are logged out, but this could not be written down/)
+  const after = await fetch(`${url}/admin`, { headers: { cookie }, redirect: 'manual' })
+  t.not(after.status, 200)
+})
+
+t.test('a start on a full disk says so, and leaves no draft', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const [expires, draft] = [Date.now() + 60_000, `remembered.${process.pid}`]
+  writeFileSync(join(DATA_DIR, 'remembered'), `${expires} ended:someone\n`)
+  symlinkSync('/dev/full', join(DATA_DIR, draft))
+  await t.rejects(startApp(t, { DATA_DIR, ADMIN_ACCOUNTS }), {
+    name: ConfigError.name,
+    message: /DATA_DIR cannot hold which sessions have ended \(the disk is full, ENOSPC\)$/,
+  })
+  t.strictSame(readdirSync(DATA_DIR), ['remembered'])
+})
