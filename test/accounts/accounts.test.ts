@@ -103,15 +103,15 @@ t.test('processes that start at once make one first administrator', async (t) =>
 
 t.test('nor do two make one in the very same moment', async (t) => {
   const folder = temporaryFolder(t)
-  const module = new URL('../../src/plugins/kept-text.js', import.meta.url).href
+  const module = new URL('../../src/config/read-or-create-file.js', import.meta.url).href
   // All begin together and take their time, so that each finds no file at first.
   const begin = Date.now() + 1500
   const script = `
-    const { keptText } = await import('${module}')
+    const { readOrCreateFile } = await import('${module}')
     const wait = (until) => { while (Date.now() < until); }
     wait(${begin})
     const make = () => { wait(${begin + 300}); return crypto.randomUUID() }
-    console.log(JSON.stringify(keptText('${folder}', 'first-administrator', make)))`
+    console.log(JSON.stringify(readOrCreateFile('${folder}', 'first-administrator', make)))`
   const kept = await Promise.all(
     Array.from({ length: 3 }, async () => {
       const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script])

@@ -393,7 +393,7 @@ t.test('an id entered by hand settles an open attempt', async (t) => {
   await ann.post(placementOf(id), fields)
   standIn.fault = null
   const { version } = await orderOf(ann, id)
-  const saved = await ann.post(`/admin/orders/${id}/edit?group=source`, {
+  const saved = await ann.post(`/admin/orders/${id}/edit?group=provider`, {
     version: String(version),
     orderSourceId: '1',
   })
@@ -413,7 +413,7 @@ t.test('without its id, an order that was bought is not bought again', async (t)
   await place(ann, id)
   const { version } = await orderOf(ann, id)
   const emptied = { version: String(version), orderSourceId: '' }
-  t.equal((await ann.post(`/admin/orders/${id}/edit?group=source`, emptied)).status, 303)
+  t.equal((await ann.post(`/admin/orders/${id}/edit?group=provider`, emptied)).status, 303)
   const page = seen(await ann.get(`/admin/orders/${id}`))
   t.match(page, /It is bought already, as 1 .*Release it… Enter its id/)
   t.notMatch(page, /Place it there/)
@@ -917,7 +917,7 @@ t.test('two orders with one id at the order source are told of each other', asyn
   t.equal((await ann.post(placementOf(bought.id), CONFIRMED)).status, 303)
   t.notMatch(seen(await ann.get(`/admin/orders/${bought.id}`)), /the same id/)
 
-  const edit = `/admin/orders/${other.id}/edit?group=source`
+  const edit = `/admin/orders/${other.id}/edit?group=provider`
   const saved = await ann.post(edit, { version: '1', orderSourceId: 'src-1' }, HTMX)
   t.equal(saved.status, 200)
   t.match(seen(saved), new RegExp(`${bought.orderNumber} has the same id there`))

@@ -254,7 +254,7 @@ t.test('every group is edited as a page where scripts are off', async (t) => {
       { co2eKg: '0', amount: '500', currency: 'jpy' },
       { co2eKg: 0, amountMinor: 500, currency: 'JPY' },
     ],
-    ['source', { orderSourceId: 'off_2' }, { orderSourceId: 'off_2' }],
+    ['provider', { orderSourceId: 'off_2' }, { orderSourceId: 'off_2' }],
     ['notes', { notes: ' a\r\nb ' }, { notes: 'a\nb' }],
     ['notes', { notes: '' }, { notes: '' }],
   ]
@@ -320,7 +320,7 @@ t.test('what is wrong stands beside its field, with what was typed', async (t) =
       },
     ],
     ['amounts', { co2eKg: '1', amount: 'lots', currency: 'XXY' }, { currency: /ISO 4217/ }],
-    ['source', { orderSourceId: 'a\u0000b' }, { orderSourceId: /control characters/ }],
+    ['provider', { orderSourceId: 'a\u0000b' }, { orderSourceId: /control characters/ }],
     ['notes', { notes: 'a\u0007' }, { notes: /control characters/ }],
   ]
   for (const [group, fields, errors] of cases) {

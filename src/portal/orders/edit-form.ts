@@ -14,7 +14,7 @@ export const EDIT_GROUPS = {
   customer: ['customerName', 'customerEmail'],
   vessel: ['vesselName', 'imoNumber'],
   amounts: ['co2eKg', 'amount', 'currency'],
-  source: ['orderSourceId'],
+  provider: ['orderSourceId'],
   notes: ['notes'],
 } as const satisfies Record<string, readonly OrderField[]>
 

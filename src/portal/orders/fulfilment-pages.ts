@@ -63,11 +63,11 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
       isPaid: order.status !== 'pending',
       reference: placement?.reference ?? null,
       bought: getPurchase(order, placement),
-      url: buildContextUrl(place, path, { group: 'source' }),
-      action: buildContextUrl(place, `${path}/placement`, { group: 'source' }),
-      release: buildContextUrl(place, `${path}/placement/release`, { group: 'source' }),
+      url: buildContextUrl(place, path, { group: 'provider' }),
+      action: buildContextUrl(place, `${path}/placement`, { group: 'provider' }),
+      release: buildContextUrl(place, `${path}/placement/release`, { group: 'provider' }),
       /** What a form that is sent by GET keeps of where one is */
-      kept: [...new URLSearchParams(buildContextUrl(place, '', { group: 'source' }))],
+      kept: [...new URLSearchParams(buildContextUrl(place, '', { group: 'provider' }))],
     }
   }
 
@@ -135,7 +135,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
     if (order === null) return missing(reply)
     if (!canBePlaced(order, placementOf(order))) {
       return request.wantsFragment
-        ? show(request, reply, order, { edited: 'source' })
+        ? show(request, reply, order, { edited: 'provider' })
         : reply.redirect(
             buildContextUrl(parseListContext(request.query), `/admin/orders/${order.id}`),
             303,
@@ -165,7 +165,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
     request.log.info({ order: id, by, outcome: placed.outcome }, 'offset order')
     const now = book.get(id) ?? order
     const tell = (status: number, sourceNotice: ProviderNotice) =>
-      show(request, reply.code(status), now, { edited: 'source', sourceNotice })
+      show(request, reply.code(status), now, { edited: 'provider', sourceNotice })
     switch (placed.outcome) {
       case 'placed': {
         const history = book.history(placed.order.id) ?? []
@@ -187,7 +187,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
       case 'no such portfolio':
         return tell(422, describeQuoteError(placed, figuresOf(request)))
       case 'unknown':
-        return show(request, reply.code(504), now, { edited: 'source' })
+        return show(request, reply.code(504), now, { edited: 'provider' })
       case 'placed, not noted':
         return tell(503, {
           title: `The order source has taken it, as ${placed.id}`,
@@ -197,7 +197,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
         return tell(409, describeRejection(placed.order, placementOf(placed.order)))
       case 'stale': {
         const notice = overtaken(request, placed.order, version)
-        return show(request, reply.code(412), placed.order, { notice, edited: 'source' })
+        return show(request, reply.code(412), placed.order, { notice, edited: 'provider' })
       }
       case 'no such order':
         return missing(reply)
@@ -223,18 +223,18 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
     if (order === null) return missing(reply)
     switch (looked.outcome) {
       case 'not there':
-        return show(request, reply, order, { edited: 'source', wasNotThere: true })
+        return show(request, reply, order, { edited: 'provider', wasNotThere: true })
       case 'not listed':
         return show(request, reply.code(502), order, {
-          edited: 'source',
+          edited: 'provider',
           wasNotListed: true,
           sourceNotice: describeIncompleteList(looked),
         })
       case 'settled':
-        return show(request, reply, order, { edited: 'source' })
+        return show(request, reply, order, { edited: 'provider' })
       default: {
         return show(request, reply.code(502), order, {
-          edited: 'source',
+          edited: 'provider',
           wasNotListed: isInconclusive(looked),
           sourceNotice: describeListError(STATUS_UNKNOWN, looked),
         })
@@ -247,7 +247,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
     if (order === null) return missing(reply)
     if (!isOpen(order, placementOf(order))) {
       return request.wantsFragment
-        ? show(request, reply, order, { edited: 'source' })
+        ? show(request, reply, order, { edited: 'provider' })
         : reply.redirect(
             buildContextUrl(parseListContext(request.query), `/admin/orders/${order.id}`),
             303,
@@ -275,18 +275,18 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
     switch (released.outcome) {
       case 'too early':
       case 'not there':
-        return show(request, reply.code(409), order, { edited: 'source', wasNotThere: true })
+        return show(request, reply.code(409), order, { edited: 'provider', wasNotThere: true })
       case 'not listed':
         return show(request, reply.code(409), order, {
-          edited: 'source',
+          edited: 'provider',
           wasNotListed: true,
           sourceNotice: describeIncompleteList(released),
         })
       case 'settled':
-        return show(request, reply, order, { edited: 'source' })
+        return show(request, reply, order, { edited: 'provider' })
       default: {
         return show(request, reply.code(502), order, {
-          edited: 'source',
+          edited: 'provider',
           wasNotListed: isInconclusive(released),
           sourceNotice: describeListError('it stays as it is', released),
         })

@@ -96,7 +96,7 @@ export function buildFulfilmentView(shown: Shown) {
   const placement = findLatestAttempt(history)
   const moment = (at: string) => `${figures.date(at)}, ${figures.time(at)}`
   const url = (rest: string, extra = {}) =>
-    buildContextUrl(place, `${path}/${rest}`, { group: 'source', ...extra })
+    buildContextUrl(place, `${path}/${rest}`, { group: 'provider', ...extra })
   const canAsk = placing !== null
   const view = {
     id: order.orderSourceId,
@@ -133,7 +133,7 @@ export function buildFulfilmentView(shown: Shown) {
       reference: placement.reference,
       progress: url('placement/progress'),
       look: canAsk ? url('placement/look') : null,
-      edit: buildContextUrl(place, `${path}/edit`, { group: 'source' }),
+      edit: buildContextUrl(place, `${path}/edit`, { group: 'provider' }),
       lookedAt: wasNotThere ? figures.time(new Date().toISOString()) : null,
       notBefore:
         mayBeOnItsWay && (wasNotThere || wasNotListed)

@@ -16,7 +16,7 @@ const GROUP_TITLES: Record<EditGroup, string> = {
   customer: 'Customer',
   vessel: 'Vessel',
   amounts: 'CO₂e and amount',
-  source: 'Order source',
+  provider: 'Order source',
   notes: 'Notes',
 }
 
