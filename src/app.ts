@@ -1,31 +1,32 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import administrator from './accounts/accounts.js'
+import accounts from './accounts/accounts.js'
 import calculator from './calculator/calculator.js'
 import dashboard from './portal/dashboard/dashboard.js'
 import { createOffsetOrderSource } from './provider/offset-order-source.js'
 import { arePortfoliosPublic } from './provider/public-routes.js'
-import relay from './provider/proxy.js'
+import proxy from './provider/proxy.js'
 import { openUpstream } from './provider/upstream.js'
 import orderExport from './orders/export/export.js'
 import { openOrderStore } from './order-store/open-order-store.js'
 import orders from './orders/orders.js'
 import { validators } from './orders/validators.js'
-import accounts, { type FirstAdministrator } from './plugins/accounts.js'
+import adminAccounts, { type FirstAdministrator } from './plugins/accounts.js'
 import apiDocs from './plugins/api-docs.js'
 import assets from './plugins/assets.js'
-import closedArea from './plugins/auth-guard.js'
+import authGuard from './plugins/auth-guard.js'
 import compression from './plugins/compression.js'
-import config from './config/config.js'
-import errors from './plugins/error-handler.js'
-import gracefulClose from './plugins/graceful-shutdown.js'
-import hypermedia from './plugins/htmx.js'
-import jsonBody from './plugins/json-parser.js'
+import config from './plugins/config.js'
+import errorHandler from './plugins/error-handler.js'
+import gracefulShutdown from './plugins/graceful-shutdown.js'
+import hostHeader from './plugins/host-header.js'
+import htmx from './plugins/htmx.js'
+import jsonParser from './plugins/json-parser.js'
 import loadShedding from './plugins/load-shedding.js'
-import messages from './plugins/flash.js'
+import flash from './plugins/flash.js'
 import rateLimits from './plugins/rate-limits.js'
-import security from './plugins/security-headers.js'
+import securityHeaders from './plugins/security-headers.js'
 import session from './plugins/session.js'
-import sharedMemory from './plugins/state-store.js'
+import stateStore from './plugins/state-store.js'
 import telemetry from './plugins/telemetry.js'
 import validation from './plugins/validation.js'
 import { createLinkSigner } from './qr-code/link-signature.js'
@@ -35,48 +36,49 @@ import qrCode from './qr-code/qr-code.js'
 import { serverOptions, type LogStream } from './http/server-options.js'
 
 interface Options {
-  /** All configuration, by the names of `.env.example` */
+  /** Environment variables, as listed in `.env.example` */
   environment: NodeJS.ProcessEnv
   logStream?: LogStream
-  /** Is told of an administrator that this start makes, as soon as it is kept */
-  showFirstAdministrator?: (made: FirstAdministrator) => void
+  /** Called when this start creates a first administrator */
+  onFirstAdministrator?: (account: FirstAdministrator) => void
 }
 
 /**
- * The whole service, put together and ready to listen: what every feature stands on, then the
- * features. Throws ConfigError where the environment does not do.
+ * Builds the service, ready to listen: shared plugins first, then the features. Throws ConfigError
+ * if the environment is invalid.
  */
 export async function buildApp({
   environment,
   logStream,
-  showFirstAdministrator,
+  onFirstAdministrator,
 }: Options): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify(serverOptions(environment, logStream))
 
   await app.register(config, { environment })
-  await app.register(gracefulClose)
-  await app.register(security)
-  await app.register(loadShedding) // before whatever costs more than a refusal
-  await app.register(assets) // before the limits: assets are not counted
-  await app.register(hypermedia)
+  await app.register(gracefulShutdown)
+  await app.register(securityHeaders)
+  await app.register(telemetry) // first of all hooks, so that rejected requests are counted
+  await app.register(hostHeader)
+  await app.register(loadShedding) // before anything that costs more than a rejection
+  await app.register(assets) // before the rate limits, which do not count assets
+  await app.register(htmx)
   await app.register(rateLimits)
-  await app.register(errors)
-  await app.register(telemetry)
+  await app.register(errorHandler)
   await app.register(compression)
-  await app.register(jsonBody)
+  await app.register(jsonParser)
   await app.register(validation, { validators })
-  await app.register(accounts, { showFirstAdministrator })
-  await app.register(sharedMemory)
+  await app.register(adminAccounts, { onFirstAdministrator })
+  await app.register(stateStore)
   await app.register(session)
-  await app.register(messages)
-  await app.register(closedArea) // before every feature: what it adds under /admin is closed
+  await app.register(flash)
+  await app.register(authGuard) // before the features: guards every route under /admin
   await app.register(apiDocs)
 
-  await app.register(administrator)
+  await app.register(accounts)
 
   const upstream = openUpstream(app.config, app.metrics)
   app.addHook('onClose', () => upstream?.close())
-  await app.register(relay, { upstream })
+  await app.register(proxy, { upstream })
 
   const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
   await app.register(calculator, {

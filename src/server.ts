@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { startServer } from './start-server.js'
 
-// The environment wins over the file, so that a platform's settings always hold.
+// Variables of the environment take precedence over the file.
 if (existsSync('.env')) process.loadEnvFile('.env')
 
 await startServer(process.env)

@@ -4,16 +4,16 @@ import { pino } from 'pino'
 import { buildApp } from './app.js'
 import { BookError } from './database/open-database.js'
 import type { FirstAdministrator } from './plugins/accounts.js'
-import { ConfigError } from './config/config.js'
+import { ConfigError } from './config/config-error.js'
 
-/** What an operator can mend gets a plain message; anything else is a fault of ours, with its stack. */
-function explain(error: unknown): string {
+/** Errors that an operator can fix have a plain message; others have their stack. */
+function describeStartError(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   if (error instanceof BookError) return `Clearwake cannot start: ${error.message}`
   if (error instanceof Error && 'code' in error) {
-    if (error.code === 'EADDRINUSE') return 'Clearwake cannot start: the port is taken (PORT).'
+    if (error.code === 'EADDRINUSE') return 'Clearwake cannot start: the port is in use (PORT).'
     if (error.code === 'EACCES' && 'syscall' in error && error.syscall === 'listen')
-      return 'Clearwake cannot start: it may not listen there (HOST, PORT).'
+      return 'Clearwake cannot start: it is not allowed to listen there (HOST, PORT).'
     if (error.code === 'EADDRNOTAVAIL') {
       return 'Clearwake cannot start: this machine has no such address (HOST).'
     }
@@ -21,19 +21,18 @@ function explain(error: unknown): string {
   return `Clearwake cannot start:\n${error instanceof Error ? error.stack : String(error)}`
 }
 
-/** What the operator must see, and no log may have. */
-const introduction = ({ email, password }: FirstAdministrator): string => `
-Clearwake has made a first administrator. The password is shown this once:
+/** Printed for the operator; must not be in the log. */
+const formatCredentials = ({ email, password }: FirstAdministrator): string => `
+Clearwake created a first administrator. This password is shown only once:
 
-  e-mail    ${email}
+  email     ${email}
   password  ${password}
 
 `
 
 /**
- * Standard output, written to while requests go on, so that a reader of the log who stands still
- * holds up nobody; what it has not taken by then is left out. Entries of a busy moment go together,
- * and the end of the process writes what is left.
+ * Standard output, written asynchronously, so that a blocked log reader does not block requests;
+ * entries beyond the buffer are dropped. The rest is flushed at exit.
  */
 const logStream = () =>
   pino.destination({
@@ -44,24 +43,24 @@ const logStream = () =>
   })
 
 /**
- * Faults of the processor, such as a mapped file whose disk fails: with a listener, the instruction
- * would be run again without end, where the process must end so that it is started anew.
+ * Fatal signals, such as a failing disk under a mapped file: with a listener, the instruction would
+ * repeat for ever; without one, the process exits and can be restarted.
  */
 const FATAL = ['SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV'] satisfies NodeJS.Signals[]
 
-/** Long enough for clients that ask at once again to hear that they should go elsewhere. */
+/** Long enough for active clients to learn that the connection closes. */
 const DRAIN_MS = 500
 
 /**
- * Starts the service and ends it with grace: on SIGTERM and SIGINT no new requests are taken,
- * those under way finish. Ends the process with 1 and a message where it cannot start.
+ * Starts the service. On SIGTERM and SIGINT it stops accepting requests and lets those in progress
+ * finish. Exits with 1 and a message if it cannot start.
  */
 export async function startServer(environment: NodeJS.ProcessEnv): Promise<FastifyInstance> {
   try {
     const app = await buildApp({
       environment,
       logStream: logStream(),
-      showFirstAdministrator: (made) => process.stderr.write(introduction(made)),
+      onFirstAdministrator: (account) => process.stderr.write(formatCredentials(account)),
     })
     const { HOST, PORT, SHUTDOWN_TIMEOUT_MS } = app.config
     const closing = { delay: SHUTDOWN_TIMEOUT_MS, logger: app.log, skip: FATAL }
@@ -74,7 +73,7 @@ export async function startServer(environment: NodeJS.ProcessEnv): Promise<Fasti
     await app.listen({ host: HOST, port: PORT })
     return app
   } catch (error) {
-    process.stderr.write(`${explain(error)}\n`)
+    process.stderr.write(`${describeStartError(error)}\n`)
     process.exit(1)
   }
 }

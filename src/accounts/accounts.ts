@@ -3,11 +3,11 @@ import { createSignIn } from './sign-in.js'
 import pages from './sign-in-pages.js'
 import routes from './routes.js'
 
-/** Administrators: logging in and out, by the API and by pages. */
-const administrator: FastifyPluginAsync = async (app) => {
-  const login = createSignIn(app)
-  await app.register(routes, { login })
-  await app.register(pages, { login })
+/** Sign-in and sign-out of administrators, by API and by page. */
+const accounts: FastifyPluginAsync = async (app) => {
+  const signIn = createSignIn(app)
+  await app.register(routes, { signIn })
+  await app.register(pages, { signIn })
 }
 
-export default administrator
+export default accounts

@@ -1,14 +1,14 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { MAX_PASSWORD_LENGTH } from './password.js'
 
-/** What an administrator logs in with. */
+/** Email and password of an administrator. */
 export const Credentials = Type.Object(
   {
     email: Type.String({
       format: 'email-address',
       maxLength: 254,
-      description: 'In any case',
-      'x-message': 'must be an e-mail address',
+      description: 'Case-insensitive',
+      'x-message': 'must be an email address',
     }),
     password: Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
   },

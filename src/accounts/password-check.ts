@@ -1,32 +1,33 @@
 import type { FastifyInstance } from 'fastify'
 import type { AdminAccount } from '../config/admin-accounts.js'
-import { unmatchableHash, verifyPassword } from './password.js'
+import { createUnmatchableHash, verifyPassword } from './password.js'
 import { createPasswordHashQueue } from './password-hash-queue.js'
 import type { HashIdentifier } from './hashed-identifier.js'
 
-/** The account that an e-mail address and a password belong to; `null` for none. */
+/** Returns the account that an email and a password belong to, or `null`. */
 export type PasswordCheck = (email: string, password: string) => Promise<AdminAccount | null>
 
 /**
- * Checks passwords, as slowly for an unknown e-mail address as for an account's: against a hash
- * of nothing that costs what one of the accounts' does, the same one every time.
+ * Checks passwords. An unknown email takes as long as a known one: its password is verified
+ * against an unmatchable hash with the cost parameters of a real account.
  */
 export function createPasswordCheck(
-  { accounts, accountOf }: Pick<FastifyInstance, 'accounts' | 'accountOf'>,
-  pseudonym: HashIdentifier,
+  { accounts, findAccount }: Pick<FastifyInstance, 'accounts' | 'findAccount'>,
+  hashIdentifier: HashIdentifier,
 ): PasswordCheck {
   const queue = createPasswordHashQueue()
-  const nothing = accounts.map(({ passwordHash }) => unmatchableHash(passwordHash))
+  const unmatchable = accounts.map(({ passwordHash }) => createUnmatchableHash(passwordHash))
 
-  function hashFor(email: string): string {
-    const pick = Buffer.from(pseudonym('nothing', email), 'base64url').readUInt32BE()
-    return nothing[pick % nothing.length] ?? ''
+  // The same email always picks the same hash, so its timing does not vary either.
+  function pickUnmatchableHash(email: string): string {
+    const index = Buffer.from(hashIdentifier('nothing', email), 'base64url').readUInt32BE()
+    return unmatchable[index % unmatchable.length] ?? ''
   }
 
   return async (email, password) => {
-    const account = accountOf(email)
-    const passwordHash = account?.passwordHash ?? hashFor(email)
-    const isRight = await queue.run(() => verifyPassword(passwordHash, password))
-    return account && isRight ? account : null
+    const account = findAccount(email)
+    const passwordHash = account?.passwordHash ?? pickUnmatchableHash(email)
+    const isCorrect = await queue.run(() => verifyPassword(passwordHash, password))
+    return account && isCorrect ? account : null
   }
 }

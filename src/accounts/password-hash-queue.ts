@@ -1,35 +1,35 @@
 import { Problem } from '../http/problem.js'
 
-/** An Argon2id hash takes a core and 19 MiB or more, so few are computed side by side. */
-const AT_ONCE = 2
-const MOST_WAITING = 32
+/** An argon2id hash takes a core and at least 19 MiB. */
+const MAX_CONCURRENT = 2
+const MAX_QUEUED = 32
 
 export interface PasswordHashQueue {
-  /** Runs a job when its turn has come; throws a Problem (503) where too many wait. */
+  /** Runs a job in turn; throws a Problem (503) when the queue is full. */
   run<T>(job: () => Promise<T>): Promise<T>
 }
 
-/** Lets few hashes be computed at once, whatever comes in. */
+/** Limits how many password hashes are computed at a time. */
 export function createPasswordHashQueue(): PasswordHashQueue {
   let running = 0
-  const waiting: (() => void)[] = []
+  const queue: (() => void)[] = []
 
   return {
     async run(job) {
-      if (running < AT_ONCE) {
+      if (running < MAX_CONCURRENT) {
         running++
-      } else if (waiting.length < MOST_WAITING) {
-        // Whoever ends hands its place on, so that nobody slips in between.
-        await new Promise<void>((resolve) => waiting.push(resolve))
+      } else if (queue.length < MAX_QUEUED) {
+        // A finished job passes its slot to the next one, so `running` does not change.
+        await new Promise<void>((resolve) => queue.push(resolve))
       } else {
-        throw new Problem(503, 'Too many people are logging in: try again in a few seconds.', {
+        throw new Problem(503, 'Too many people are signing in. Try again in a few seconds.', {
           headers: { 'retry-after': '5' },
         })
       }
       try {
         return await job()
       } finally {
-        const next = waiting.shift()
+        const next = queue.shift()
         if (next) next()
         else running--
       }

@@ -6,49 +6,49 @@ import { Credentials } from './credentials.js'
 import type { SignIn } from './sign-in.js'
 
 const Admin = Type.Object({ email: Type.String() })
-const ExpiresAt = Type.String({ format: 'date-time', description: 'When the session ends' })
+const ExpiresAt = Type.String({ format: 'date-time', description: 'When the session expires' })
 
-const LoginAnswer = Type.Object(
+const SignInResponse = Type.Object(
   {
     admin: Admin,
-    token: Type.String({ description: 'To send as “Authorization: Bearer”' }),
+    token: Type.String({ description: 'Send it as “Authorization: Bearer”' }),
     expiresAt: ExpiresAt,
   },
-  { title: 'Login', description: 'Logged in; a cookie is set as well' },
+  { title: 'SignIn', description: 'Signed in; the response also sets a cookie' },
 )
 
-const SetCookie = Type.String({ description: 'The session, for browsers' })
+const SetCookie = Type.String({ description: 'The session cookie, for browsers' })
 
-const SessionAnswer = Type.Object(
+const SessionResponse = Type.Object(
   { admin: Admin, expiresAt: ExpiresAt },
-  { title: 'Session', description: 'Who is logged in' },
+  { title: 'Session', description: 'The current user' },
 )
 
-/** Room for the longest password, escaped in JSON, and no more. */
+/** Enough for the longest password, escaped in JSON. */
 const BODY_LIMIT = 16 * 1024
 
-const routes: FastifyPluginAsyncTypebox<{ login: SignIn }> = async (app, { login }) => {
+const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { signIn }) => {
   app.post(
     '/api/admin/login',
     {
       bodyLimit: BODY_LIMIT,
-      config: { openToAll: true },
-      // How well it compresses would tell of the token what stands beside it (BREACH).
+      config: { public: true },
+      // Not compressed: the compressed size of a response with a token reveals the token (BREACH).
       compress: false,
       schema: {
         tags: ['Administrators'],
-        summary: 'Log in',
+        summary: 'Sign in',
         description:
-          'Answers a token for integrations and sets the same as a cookie for browsers. Guesses are limited.',
+          'Returns a token for integrations and sets it as a cookie for browsers. Failed attempts are limited.',
         body: Credentials,
         response: {
-          200: withHeaders(LoginAnswer, { 'Set-Cookie': SetCookie }),
+          200: withHeaders(SignInResponse, { 'Set-Cookie': SetCookie }),
           ...problemResponses,
         },
       },
     },
     async (request, reply) => {
-      const { email, token, expiresAt } = await login(request, reply, request.body)
+      const { email, token, expiresAt } = await signIn(request, reply, request.body)
       return { admin: { email }, token, expiresAt: expiresAt.toISOString() }
     },
   )
@@ -56,16 +56,16 @@ const routes: FastifyPluginAsyncTypebox<{ login: SignIn }> = async (app, { login
   app.post(
     '/api/admin/logout',
     {
-      // A cookie that is worth nothing goes as well, unless another site asks for it.
+      // An invalid cookie is cleared too, unless another site makes the request.
       onSend: async (request, reply) => {
-        const isForeign = getRequestOrigin(request, app.publicBaseUrl()) === 'foreign'
-        if (reply.statusCode === 401 && !isForeign) reply.clearSessionCookie()
+        const isCrossOrigin = getRequestOrigin(request, app.publicBaseUrl()) === 'cross-origin'
+        if (reply.statusCode === 401 && !isCrossOrigin) reply.clearSessionCookie()
       },
       schema: {
         tags: ['Administrators'],
-        summary: 'Log out: the token is worthless from then on',
+        summary: 'Sign out and revoke the token',
         response: {
-          204: withHeaders(Type.Null({ description: 'Logged out' }), { 'Set-Cookie': SetCookie }),
+          204: withHeaders(Type.Null({ description: 'Signed out' }), { 'Set-Cookie': SetCookie }),
           ...problemResponses,
         },
       },
@@ -81,8 +81,8 @@ const routes: FastifyPluginAsyncTypebox<{ login: SignIn }> = async (app, { login
     {
       schema: {
         tags: ['Administrators'],
-        summary: 'Tell who is logged in',
-        response: { 200: SessionAnswer, ...problemResponses },
+        summary: 'Get current user',
+        response: { 200: SessionResponse, ...problemResponses },
       },
     },
     async ({ administrator, adminSession }) => ({

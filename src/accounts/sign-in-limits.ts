@@ -9,96 +9,98 @@ import type { HashIdentifier } from './hashed-identifier.js'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
-const ADDRESS_KNOWN_MS = 30 * DAY_MS
+const KNOWN_ADDRESS_TTL_MS = 30 * DAY_MS
 
-/** Who tries to log in, as far as it can be told before the password is checked. */
+/** What is known of a client before its password is checked. */
 export interface SignInClient {
   email: string
-  /** Its network address */
-  client: string
-  /** What it shows as the token of a known device */
+  /** Network address */
+  address: string
+  /** Value of the device cookie, or empty */
   deviceToken: string
 }
 
-/** One guess, counted as a failure until it turns out to be none. */
+/** A sign-in attempt, counted as a failure until it succeeds. */
 export interface SignInAttempt {
-  /** It was not wrong, or never checked. */
-  giveBack(): Promise<void>
-  /** It was right: the account knows this address from now on. */
-  wasRight(): Promise<void>
+  /** Undoes the count: the password was not checked. */
+  refund(): Promise<void>
+  /** Undoes the count and remembers the address as known to the account. */
+  succeed(): Promise<void>
 }
 
 export interface SignInLimits {
-  /** Counts a guess; throws a Problem (429) where there have been too many. */
-  take(applicant: SignInClient): Promise<SignInAttempt>
+  /** Counts an attempt; throws a Problem (429) when a limit is reached. */
+  consume(client: SignInClient): Promise<SignInAttempt>
 }
 
 interface Options {
-  memory: KeyValueStore
-  pseudonym: HashIdentifier
+  stateStore: KeyValueStore
+  hashIdentifier: HashIdentifier
   devices: DeviceTokens
   perClient: number
   perAccount: number
 }
 
-function tooMany(waitMs: number): Problem {
+function tooManyFailures(waitMs: number): Problem {
   const minutes = Math.ceil(waitMs / MINUTE_MS)
   return new Problem(
     429,
-    `Too many failed logins: try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`,
+    `Too many failed sign-ins. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`,
     { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } },
   )
 }
 
 /**
- * Bounds how often passwords may be guessed: from one client, and, by clients that an account
- * does not know, for one account. A known device has a budget of its own and no other, so that
- * its owner gets in whatever others do, and a stolen one guesses no faster. E-mail addresses that
- * are no account's are counted alike, so that a refusal does not tell which are.
+ * Limits failed sign-ins per client and, for clients unknown to an account, per account. A known
+ * device has only a budget of its own: strangers cannot lock its owner out, and a stolen device
+ * guesses no faster. Unknown emails are counted in the same way, so a refusal does not reveal
+ * which accounts exist.
  */
 export function createSignInLimits(options: Options): SignInLimits {
-  const { memory, pseudonym, devices } = options
-  const perClient: Budget = { most: options.perClient, windowMs: 15 * MINUTE_MS }
-  const perAccount: Budget = { most: options.perAccount, windowMs: 60 * MINUTE_MS }
+  const { stateStore, hashIdentifier, devices } = options
+  const perClient: Budget = { limit: options.perClient, windowMs: 15 * MINUTE_MS }
+  const perAccount: Budget = { limit: options.perAccount, windowMs: 60 * MINUTE_MS }
 
-  async function budgetsOf({
-    email,
-    client,
-    deviceToken,
-  }: SignInClient): Promise<[string, Budget][]> {
-    const device = devices.idOf(deviceToken, email)
+  const knownAddressKey = (email: string, address: string): string =>
+    `known:${hashIdentifier('known', email, address)}`
+
+  async function findBudgets(client: SignInClient): Promise<[string, Budget][]> {
+    const { email, address, deviceToken } = client
+    const device = devices.verify(deviceToken, email)
     if (device !== null) return [[`failures:device:${device}`, perClient]]
-    const ofClient: [string, Budget] = [`failures:client:${pseudonym('client', client)}`, perClient]
-    if (await memory.remembers(knownAddress(email, client))) return [ofClient]
-    return [ofClient, [`failures:account:${pseudonym('account', email)}`, perAccount]]
+    const clientBudget: [string, Budget] = [
+      `failures:client:${hashIdentifier('client', address)}`,
+      perClient,
+    ]
+    if (await stateStore.has(knownAddressKey(email, address))) return [clientBudget]
+    return [clientBudget, [`failures:account:${hashIdentifier('account', email)}`, perAccount]]
   }
 
-  const knownAddress = (email: string, client: string): string =>
-    `known:${pseudonym('known', email, client)}`
-
   return {
-    async take(applicant) {
-      const taken: string[] = []
-      const giveBack = async () => {
-        for (const key of taken.splice(0)) await memory.giveBack(key)
+    async consume(client) {
+      const consumed: string[] = []
+      const refund = async () => {
+        for (const key of consumed.splice(0)) await stateStore.refund(key)
       }
-      for (const [key, budget] of await budgetsOf(applicant)) {
-        const waitMs = await memory.take(key, budget)
+      for (const [key, budget] of await findBudgets(client)) {
+        const waitMs = await stateStore.consume(key, budget)
         if (waitMs > 0) {
-          await giveBack()
-          throw tooMany(waitMs)
+          await refund()
+          throw tooManyFailures(waitMs)
         }
-        taken.push(key)
+        consumed.push(key)
       }
       return {
-        giveBack,
-        async wasRight() {
-          await giveBack()
-          const key = knownAddress(applicant.email, applicant.client)
+        refund,
+        async succeed() {
+          await refund()
           try {
-            await memory.remember(key, ADDRESS_KNOWN_MS)
+            await stateStore.set(
+              knownAddressKey(client.email, client.address),
+              KNOWN_ADDRESS_TTL_MS,
+            )
           } catch (error) {
-            // After a restart the address is a stranger's again, which is no reason to refuse a login.
+            // The address is unknown again after a restart: no reason to refuse the sign-in.
             if (!(error instanceof NotPersistedError)) throw error
           }
         },

@@ -8,73 +8,74 @@ import type { SignIn } from './sign-in.js'
 
 type Fields = Record<string, unknown>
 
-interface LoginView {
-  to: string
+interface SignInView {
+  returnTo: string
   email: string
-  /** What is wrong with a field, or with the whole attempt */
+  /** Errors of a field, or of the whole attempt */
   errors: { email?: string; password?: string; attempt?: string }
-  /** Why there is no session any more, where that is known */
-  over: 'logged out' | 'ended' | null
+  /** Why the previous session ended, if known */
+  ended: 'signed_out' | 'expired' | null
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-const overBy = ({ out, ended }: Fields): LoginView['over'] =>
-  out !== undefined ? 'logged out' : ended !== undefined ? 'ended' : null
+function parseEnded({ out, ended }: Fields): SignInView['ended'] {
+  if (out !== undefined) return 'signed_out'
+  return ended === undefined ? null : 'expired'
+}
 
-const check = checker(Credentials)
+const validate = checker(Credentials)
 
-const show = (reply: FastifyReply, view: LoginView) =>
-  reply.hypermedia({ page: 'accounts/sign-in' }, view)
+const showForm = (reply: FastifyReply, view: SignInView) =>
+  reply.renderView({ page: 'accounts/sign-in' }, view)
 
-/** The form, with the reason why it is shown again. */
-const showRefusal = (
+const showProblem = (
   reply: FastifyReply,
   { statusCode, headers, message }: Problem,
-  view: Omit<LoginView, 'errors'>,
-) => show(reply.code(statusCode).headers(headers), { ...view, errors: { attempt: message } })
+  view: Omit<SignInView, 'errors'>,
+) => showForm(reply.code(statusCode).headers(headers), { ...view, errors: { attempt: message } })
 
-const pages: FastifyPluginAsync<{ login: SignIn }> = async (app, { login }) => {
+const pages: FastifyPluginAsync<{ signIn: SignIn }> = async (app, { signIn }) => {
   await app.register(adminPages)
 
-  // How well these answers compress would tell of the token that goes along (BREACH).
-  const open = { config: { openToAll: true }, compress: false } as const
+  // Not compressed: the compressed size of a response with a token reveals the token (BREACH).
+  const options = { config: { public: true }, compress: false } as const
 
-  app.get<{ Querystring: Fields }>('/admin/login', open, async (request, reply) => {
-    const to = toSafeRedirectPath(request.query.to)
-    const isLoggedIn = await app.requireAdministrator.call(app, request, reply).then(
+  app.get<{ Querystring: Fields }>('/admin/login', options, async (request, reply) => {
+    const returnTo = toSafeRedirectPath(request.query.returnTo)
+    const isSignedIn = await app.requireAdministrator.call(app, request, reply).then(
       () => true,
       () => false,
     )
-    if (isLoggedIn) return reply.redirect(to, 303)
-    return show(reply, { to, email: '', errors: {}, over: overBy(request.query) })
+    if (isSignedIn) return reply.redirect(returnTo, 303)
+    return showForm(reply, { returnTo, email: '', errors: {}, ended: parseEnded(request.query) })
   })
 
-  app.post<{ Body: Fields | undefined }>('/admin/login', open, async (request, reply) => {
-    const { to: given, email, password } = request.body ?? {}
+  app.post<{ Body: Fields | undefined }>('/admin/login', options, async (request, reply) => {
+    const { returnTo, email, password } = request.body ?? {}
     const view = {
-      to: toSafeRedirectPath(given),
-      email: text(email).trim(),
+      returnTo: toSafeRedirectPath(returnTo),
+      email: toText(email).trim(),
       errors: {},
-      over: null,
+      ended: null,
     }
-    const checked = check({ email: view.email, password: text(password) })
-    if (!checked.ok) {
+    const result = validate({ email: view.email, password: toText(password) })
+    if (!result.ok) {
       const errors = Object.fromEntries(
-        checked.errors.map(({ path, message }) => [
-          path,
-          text(path === 'email' ? email : password) === '' ? 'must be filled in' : message,
-        ]),
+        result.errors.map(({ path, message }) => {
+          const isBlank = toText(path === 'email' ? email : password) === ''
+          return [path, isBlank ? `Enter your ${path}` : message]
+        }),
       )
-      return show(reply.code(422), { ...view, errors })
+      return showForm(reply.code(422), { ...view, errors })
     }
     try {
-      await login(request, reply, checked.value)
+      await signIn(request, reply, result.value)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      return showRefusal(reply, error, view)
+      return showProblem(reply, error, view)
     }
-    return reply.redirect(view.to, 303)
+    return reply.redirect(view.returnTo, 303)
   })
 
   app.post('/admin/logout', async (_request, reply) => {
@@ -82,7 +83,8 @@ const pages: FastifyPluginAsync<{ login: SignIn }> = async (app, { login }) => {
       await reply.endSession()
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      return showRefusal(reply, error, { to: toSafeRedirectPath(undefined), email: '', over: null })
+      const returnTo = toSafeRedirectPath(undefined)
+      return showProblem(reply, error, { returnTo, email: '', ended: null })
     }
     return reply.redirect('/admin/login?out', 303)
   })

@@ -10,9 +10,9 @@ import type { Credentials } from './credentials.js'
 import { createDeviceTokens } from './device-token.js'
 import { createSignInLimits } from './sign-in-limits.js'
 import { createPasswordCheck } from './password-check.js'
-import { createIdentifierHash } from './hashed-identifier.js'
+import { createIdentifierHasher } from './hashed-identifier.js'
 
-/** Logs in whoever has the right password: session and device cookies; 401 for everybody else. */
+/** Checks the credentials and starts a session. Throws a Problem: 401, 403, 429 or 503. */
 export type SignIn = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -23,85 +23,85 @@ type Outcome = 'succeeded' | 'failed' | 'limited' | 'unavailable'
 
 const OUTCOMES: Partial<Record<number, Outcome>> = { 401: 'failed', 429: 'limited' }
 
-/** Where a device's cookie is of use: it goes nowhere else. */
-const DEVICE_PATHS = ['/api/admin/login', '/admin/login']
+/** The device cookie is only sent to the sign-in routes. */
+const DEVICE_COOKIE_PATHS = ['/api/admin/login', '/admin/login']
 
-/** The one way to log in, for the API and for pages. */
+/** Sign-in, shared by the API and the pages. */
 export function createSignIn(app: FastifyInstance): SignIn {
-  const { config, sharedMemory: memory } = app
+  const { config, stateStore } = app
   const [secret] = config.sessionSecrets
-  const pseudonym = createIdentifierHash(secret)
+  const hashIdentifier = createIdentifierHasher(secret)
   const devices = createDeviceTokens(secret)
-  const check = createPasswordCheck(app, pseudonym)
+  const checkPassword = createPasswordCheck(app, hashIdentifier)
   const limits = createSignInLimits({
-    memory,
-    pseudonym,
+    stateStore,
+    hashIdentifier,
     devices,
     perClient: config.LOGIN_LIMIT_PER_CLIENT,
     perAccount: config.LOGIN_LIMIT_PER_ACCOUNT,
   })
-  const logins = new Counter({
-    name: 'clearwake_logins_total',
-    help: 'Logins of administrators, by outcome',
+  const signIns = new Counter({
+    name: 'clearwake_sign_ins_total',
+    help: 'Sign-in attempts of administrators, by outcome',
     labelNames: ['outcome'] as const,
     registers: [app.metrics],
   })
 
   const secure = app.publicBaseUrl().startsWith('https:')
   const deviceCookie = secure ? '__Secure-clearwake-device' : 'clearwake-device'
-  const deviceOptions: CookieSerializeOptions = { httpOnly: true, sameSite: 'strict', secure }
+  const deviceCookieOptions: CookieSerializeOptions = { httpOnly: true, sameSite: 'strict', secure }
 
-  function note(request: FastifyRequest, email: string, outcome: Outcome): void {
-    logins.inc({ outcome })
-    // People type passwords into the wrong field, so only an account's e-mail is written down.
-    const account = app.accountOf(email)?.email
-    request.log.info({ email: account, client: getClientAddress(request), outcome }, 'login')
+  function record(request: FastifyRequest, givenEmail: string, outcome: Outcome): void {
+    signIns.inc({ outcome })
+    // People type passwords into the email field, so only the address of an account is logged.
+    const email = app.findAccount(givenEmail)?.email
+    request.log.info({ email, client: getClientAddress(request), outcome }, 'sign-in')
   }
 
-  async function accountFor(
+  async function authenticate(
     request: FastifyRequest,
     { email, password }: Credentials,
   ): Promise<AdminAccount> {
-    const guess = await limits.take({
+    const attempt = await limits.consume({
       email,
-      client: getClientAddress(request),
+      address: getClientAddress(request),
       deviceToken: request.cookies[deviceCookie] ?? '',
     })
     let account
     try {
-      account = await check(email, password)
+      account = await checkPassword(email, password)
     } catch (error) {
-      await guess.giveBack()
+      await attempt.refund()
       throw error
     }
     if (account === null) {
-      throw new Problem(401, 'The e-mail address or the password is wrong.', {
+      throw new Problem(401, 'The email or the password is wrong.', {
         headers: { 'www-authenticate': 'Bearer' },
       })
     }
-    await guess.wasRight()
+    await attempt.succeed()
     return account
   }
 
-  return async (request, reply, { email: given, password }) => {
-    if (getRequestOrigin(request, app.publicBaseUrl()) === 'foreign') {
-      throw new Problem(403, 'Nobody is logged in from the pages of another site.')
+  return async (request, reply, { email: givenEmail, password }) => {
+    if (getRequestOrigin(request, app.publicBaseUrl()) === 'cross-origin') {
+      throw new Problem(403, 'Sign-in from another site is not allowed.')
     }
-    const email = given.toLowerCase()
+    const email = givenEmail.toLowerCase()
     let account
     try {
-      account = await accountFor(request, { email, password })
+      account = await authenticate(request, { email, password })
     } catch (error) {
       const status = error instanceof Problem ? error.statusCode : 500
-      note(request, email, OUTCOMES[status] ?? 'unavailable')
+      record(request, email, OUTCOMES[status] ?? 'unavailable')
       throw error
     }
-    const session = reply.openSession(account)
+    const session = reply.startSession(account)
     const { token, expires } = devices.issue(account.email)
-    for (const path of DEVICE_PATHS) {
-      reply.setCookie(deviceCookie, token, { ...deviceOptions, path, expires })
+    for (const path of DEVICE_COOKIE_PATHS) {
+      reply.setCookie(deviceCookie, token, { ...deviceCookieOptions, path, expires })
     }
-    note(request, email, 'succeeded')
+    record(request, email, 'succeeded')
     return session
   }
 }

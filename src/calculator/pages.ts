@@ -64,22 +64,18 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
   function openPrefill(type: CalculatorType, request: PageRequest, reply: FastifyReply) {
     reply.header('cache-control', 'no-store').header('x-robots-tag', 'noindex')
     const calculator = CALCULATOR_NAMES[type]
-    return reply.loadingPage(
-      'calculator/prefill',
-      { type, calculator, hasPortfolios },
-      async () => {
-        const read = readPrefill(type, request.query)
-        const outcome = read.ok ? 'filled' : read.fault.reason
-        prefills.inc({ calculator: type, outcome })
-        request.log.info({ calculator: type, outcome }, 'prefill')
-        if (!read.ok) return app.view('calculator/_prefill-error', { fault: read.fault })
-        const origin = { ...read.origin, changed: false }
-        return app.view(
-          'calculator/_calculator',
-          viewOf(type, toCalculatorForm(read.calculation), origin),
-        )
-      },
-    )
+    return reply.streamPage('calculator/prefill', { type, calculator, hasPortfolios }, async () => {
+      const read = readPrefill(type, request.query)
+      const outcome = read.ok ? 'filled' : read.fault.reason
+      prefills.inc({ calculator: type, outcome })
+      request.log.info({ calculator: type, outcome }, 'prefill')
+      if (!read.ok) return app.view('calculator/_prefill-error', { fault: read.fault })
+      const origin = { ...read.origin, changed: false }
+      return app.view(
+        'calculator/_calculator',
+        viewOf(type, toCalculatorForm(read.calculation), origin),
+      )
+    })
   }
 
   /** Where a form was scanned from: it carries the link along, so that only a signed vessel is shown. */
@@ -90,7 +86,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
   }
 
   app.get('/', async (_request, reply) =>
-    reply.hypermedia(
+    reply.renderView(
       { page: 'home/home' },
       {
         calculators: CALCULATOR_TYPES.map((type) => ({ type, ...CALCULATOR_NAMES[type] })),
@@ -111,7 +107,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
       // While a person is still typing, a blank field is not a mistake yet.
       const asked = query.asked !== undefined
       const nameMissing = asked || (!request.wantsFragment && wasSubmitted(type, query))
-      return reply.hypermedia(
+      return reply.renderView(
         { page: 'calculator/calculator', fragment: 'calculator/_response' },
         viewOf(type, parseCalculatorForm(type, query), originOf(type, query), nameMissing),
       )

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import Fastify from 'fastify'
-import config, { type Config } from '../config/config.js'
+import config, { type Config } from '../plugins/config.js'
 
 /**
  * The configuration as the service reads it: the environment, over a file `.env` where there is

@@ -1,7 +1,7 @@
 import { createNocoDbClient } from '../order-store/nocodb/nocodb-client.js'
 import { NocoDbError } from '../order-store/nocodb/nocodb-error.js'
 import { setUpTable } from '../order-store/nocodb/table-setup.js'
-import { ConfigError } from '../config/config.js'
+import { ConfigError } from '../config/config-error.js'
 import { loadConfig } from './load-config.js'
 
 function fail(message: string): never {

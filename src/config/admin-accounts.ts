@@ -1,6 +1,6 @@
 import { isEmail } from '../validation/email-address.js'
 
-/** An administrator who may log in. */
+/** The account of an administrator. */
 export interface AdminAccount {
   email: string
   /** Argon2id, as a PHC string */
@@ -10,11 +10,10 @@ export interface AdminAccount {
 const PHC_ARGON2ID = /^\$argon2id\$v=\d+\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/
 
 /**
- * Reads `email:hash` pairs, comma-separated; `null` where any is not one. E-mail addresses
- * are compared in lower case.
+ * Parses comma-separated `email:hash` pairs; `null` if any is invalid. Emails are lower-cased.
  */
 export function parseAdminAccounts(text: string): AdminAccount[] | null {
-  // A hash has commas of its own (m=…,t=…,p=…), so only one before the next e-mail parts pairs.
+  // A hash contains commas (m=…,t=…,p=…), so pairs are split only at a comma before an email.
   const pairs = text.trim().split(/\s*,\s*(?=[^\s,:$]+@[^\s,:$]+:)/)
   const accounts = pairs.map((pair) => {
     const colon = pair.indexOf(':')

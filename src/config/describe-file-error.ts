@@ -1,18 +1,18 @@
-const WORDS: Partial<Record<string, string>> = {
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
-  EROFS: 'it may only be read',
-  ENOENT: 'the folder is missing',
+const MESSAGES: Partial<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOENT: 'the directory does not exist',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk is full',
-  EISDIR: 'a folder stands where a file belongs',
-  EEXIST: 'a file stands where a folder belongs',
-  ENOTDIR: 'a file stands where a folder belongs',
+  EISDIR: 'a directory is in the place of the file',
+  EEXIST: 'a file is in the place of the directory',
+  ENOTDIR: 'a file is in the place of the directory',
 }
 
-/** What the file system throws, in a few words and its code, without the path. */
+/** Describes a file system error with its code and without the path. */
 export function describeFileError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const words = WORDS[code]
-  return words === undefined ? code || 'for an unknown reason' : `${words}, ${code}`
+  const message = MESSAGES[code]
+  return message === undefined ? code || 'unknown error' : `${message}, ${code}`
 }

@@ -2,17 +2,17 @@ import { DEFAULT_TITLES, parseColumnTitles } from '../order-store/nocodb/columns
 import type { NocoDbSettings } from '../order-store/nocodb/nocodb-settings.js'
 import type { Environment } from './config-schema.js'
 
-const NEEDED = [
+const REQUIRED = [
   'DATABASE_BASE_URL',
   'DATABASE_BASE_ID',
   'DATABASE_API_KEY',
   'DATABASE_ORDERS_TABLE_ID',
 ] as const
 
-/** Ids of NocoDB, which become parts of addresses. */
+/** NocoDB ids, which become parts of URLs. */
 const ID = /^[\w-]{1,100}$/
 
-/** What a header can hold, without blanks. */
+/** ASCII that a header can hold, without spaces. */
 const TOKEN = /^[\x21-\x7e]{1,1000}$/
 
 function isBaseUrl(text: string): boolean {
@@ -24,10 +24,10 @@ function isBaseUrl(text: string): boolean {
   )
 }
 
-const RULES: [name: keyof Environment, holds: (text: string) => boolean, rule: string][] = [
-  ['DATABASE_BASE_URL', isBaseUrl, 'must be an http or https address'],
-  ['DATABASE_BASE_ID', (text) => ID.test(text), 'must be the id of a base, as its address shows'],
-  ['DATABASE_API_KEY', (text) => TOKEN.test(text), 'must be an API token of NocoDB'],
+const RULES: [name: keyof Environment, isValid: (text: string) => boolean, rule: string][] = [
+  ['DATABASE_BASE_URL', isBaseUrl, 'must be an http or https URL'],
+  ['DATABASE_BASE_ID', (text) => ID.test(text), 'must be the id of a base'],
+  ['DATABASE_API_KEY', (text) => TOKEN.test(text), 'must be a NocoDB API token'],
   [
     'DATABASE_ORDERS_TABLE_ID',
     (text) => ID.test(text),
@@ -41,24 +41,27 @@ const RULES: [name: keyof Environment, holds: (text: string) => boolean, rule: s
 ]
 
 /**
- * What is wrong with where the orders are kept.
+ * Finds errors in NocoDB's variables.
  *
- * @param isSetUp the table may still have to be made
+ * @param isSetUp the table does not have to exist yet
  */
-export function findDatabaseConfigErrors(given: NodeJS.ProcessEnv, isSetUp: boolean): string[] {
-  const problems = RULES.flatMap(([name, holds, rule]) => {
-    const text = given[name]
-    return text === undefined || holds(text) ? [] : [`${name} ${rule}`]
+export function findDatabaseConfigErrors(
+  environment: NodeJS.ProcessEnv,
+  isSetUp: boolean,
+): string[] {
+  const errors = RULES.flatMap(([name, isValid, rule]) => {
+    const text = environment[name]
+    return text === undefined || isValid(text) ? [] : [`${name} ${rule}`]
   })
-  const needed = NEEDED.filter((name) => !isSetUp || name !== 'DATABASE_ORDERS_TABLE_ID')
-  const missing = needed.filter((name) => given[name] === undefined)
-  const isWanted = isSetUp || NEEDED.some((name) => given[name] !== undefined)
-  if (!isWanted || missing.length === 0) return problems
-  const why = isSetUp ? 'for NocoDB to be set up' : 'since others of NocoDB are'
-  return [...problems, ...missing.map((name) => `${name} must be set, ${why}`)]
+  const required = REQUIRED.filter((name) => !isSetUp || name !== 'DATABASE_ORDERS_TABLE_ID')
+  const missing = required.filter((name) => environment[name] === undefined)
+  const isConfigured = isSetUp || REQUIRED.some((name) => environment[name] !== undefined)
+  if (!isConfigured || missing.length === 0) return errors
+  const why = isSetUp ? 'to set up NocoDB' : 'because other NocoDB variables are set'
+  return [...errors, ...missing.map((name) => `${name} is required ${why}`)]
 }
 
-/** NocoDB as it is to be used; `null` where it is not. The table id is empty where it is not set. */
+/** NocoDB's settings; `null` if it is not configured. The table id is empty if it is not set. */
 export function toNocoDbConfig(environment: Environment): NocoDbSettings | null {
   const { DATABASE_BASE_URL, DATABASE_BASE_ID, DATABASE_API_KEY } = environment
   if (

@@ -10,18 +10,19 @@ const isAddress = (text: string): boolean => {
   )
 }
 
-const listed = (text: string): string[] => text.split(',').map((part) => part.trim())
+const splitList = (text: string): string[] => text.split(',').map((part) => part.trim())
 
-/** Whether a text is something that TRUST_PROXY may be set to. */
+/** Whether a text is a valid value of TRUST_PROXY. */
 export const isValidTrustProxy = (text: string): boolean =>
   /^(true|false|\d{1,2})$/.test(text) ||
-  listed(text).every((part) => /^(loopback|linklocal|uniquelocal)$/.test(part) || isAddress(part))
+  splitList(text).every(
+    (part) => /^(loopback|linklocal|uniquelocal)$/.test(part) || isAddress(part),
+  )
 
 /**
- * TRUST_PROXY as Fastify wants it; nobody is trusted where it is not valid.
- *
- * Fastify takes no number of hops, since it holds only where the port is reached
- * through the proxies alone. On a PaaS it is, and addresses of its proxies are not known.
+ * Converts TRUST_PROXY to Fastify's option; trusts no proxy if it is invalid. Fastify accepts no
+ * number of hops, because it is safe only if the port is reachable through the proxies alone. On a
+ * PaaS that is so, and the proxies' addresses are unknown.
  */
 export function parseTrustProxy(
   text = 'false',
@@ -30,5 +31,5 @@ export function parseTrustProxy(
   if (!isValidTrustProxy(setting) || setting === 'false') return false
   if (setting === 'true') return true
   if (/^\d+$/.test(setting)) return (_address, hop) => hop < Number(setting)
-  return listed(setting)
+  return splitList(setting)
 }

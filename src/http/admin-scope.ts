@@ -1,16 +1,16 @@
 import { decodePath } from './request-path.js'
 
 const ROOTS = ['/admin', '/api/admin']
-const AREA = /^\/(?:api\/)?admin(?![\w-])/i
+const ADMIN_PATH = /^\/(?:api\/)?admin(?![\w-])/i
 
-/** Whether a path, or a route's, belongs to the administrators: all under /admin and /api/admin. */
-export const isAdminPath = (path: string): boolean => AREA.test(path)
+/** Whether a path or route is in the admin scope: under /admin or /api/admin. */
+export const isAdminPath = (path: string): boolean => ADMIN_PATH.test(path)
 
-/** Whether a route that is not of the area by name serves addresses in it, such as `/*`. */
+/** Whether a parametric route outside the admin scope, such as `/*`, can match a path in it. */
 export function canMatchAdminPath(route: string): boolean {
   const [fixed = ''] = route.split(/[:*]/, 1)
   return fixed !== route && ROOTS.some((root) => root.startsWith(fixed.toLowerCase()))
 }
 
-/** Whether an address, as a request has it, lies in the area. */
+/** Whether the URL of a request is in the admin scope. */
 export const isInAdminScope = (url: string): boolean => isAdminPath(decodePath(url) ?? url)

@@ -1,105 +1,98 @@
 import { performance } from 'node:perf_hooks'
 
-interface Waiting {
+interface QueuedRequest {
   since: number
   serve: () => void
-  refuse: () => void
+  reject: () => void
 }
 
-interface Rules {
-  /** How long one may wait */
-  patienceMs: number
-  /** Whether there is room for one more just now */
-  hasRoom: () => boolean
+interface Options {
+  maxWaitMs: number
+  /** Whether another request can be served now */
+  hasCapacity: () => boolean
 }
 
-/** So many at least and at most are served in one turn of the event loop. */
-const [FEWEST_AT_ONCE, MOST_AT_ONCE] = [2, 64]
-/** A turn that takes longer than this has served too many: not all of their work is done at once. */
-const LONG_TURN_MS = 10
-/** Serving and refusing go on for so long in one turn. */
-const AT_ONCE_MS = 1
-const LOOKS_EVERY_MS = 5
-/** An event loop that has waited for so long had nothing left to do. */
-const REST_MS = 0.02
+/** Requests served per tick of the event loop, adapted to how long ticks take. */
+const [MIN_BATCH, MAX_BATCH] = [2, 64]
+/** A longer tick halves the batch. */
+const LONG_TICK_MS = 10
+/** Time budget for serving or rejecting within one tick. */
+const TICK_BUDGET_MS = 1
+const CAPACITY_POLL_MS = 5
+/** An event loop that was idle for this long had nothing left to do. */
+const IDLE_MS = 0.02
 
-/** Tells of each request whether it and the one before came alone, each after the event loop had rested. */
-function loneArrivals(): () => boolean {
-  let idleMs = 0
-  let arrivalsSinceRest = 0
+/** Returns whether this request and the one before each arrived alone, after the event loop was idle. */
+function createLoneArrivalDetector(): () => boolean {
+  let totalIdleMs = 0
+  let arrivalsSinceIdle = 0
   return () => {
-    const rested = performance.nodeTiming.idleTime - idleMs
-    idleMs += rested
-    if (rested < REST_MS) {
-      arrivalsSinceRest++
+    const idleMs = performance.nodeTiming.idleTime - totalIdleMs
+    totalIdleMs += idleMs
+    if (idleMs < IDLE_MS) {
+      arrivalsSinceIdle++
       return false
     }
-    const before = arrivalsSinceRest
-    arrivalsSinceRest = 1
-    return before === 1
+    const previous = arrivalsSinceIdle
+    arrivalsSinceIdle = 1
+    return previous === 1
   }
 }
 
 /**
- * A line for requests: first come, first served, a few in each turn of the event loop, and who has
- * waited too long is refused.
- *
- * Without it all would be served in the turn they come in. As a turn takes in one new connection
- * only, others would wait outside for as many turns, unseen and however short their wish. Those who
- * come in the same turn are served together after it, which halves what a short answer costs: each
- * step runs for one request after the other, and stays in the processor's caches. Who comes alone,
- * as the one before did, has nothing to wait for.
+ * FIFO admission queue: serves a bounded batch per tick and rejects requests that have waited
+ * longer than `maxWaitMs`. Requests that arrive in the same tick are served together, which about
+ * doubles the throughput of short responses, and the event loop accepts new connections between
+ * batches. A request that arrives alone is served at once.
  */
-export function createAdmissionQueue({ patienceMs, hasRoom }: Rules) {
-  const line: Waiting[] = []
-  const comesAlone = loneArrivals()
-  let atOnce = FEWEST_AT_ONCE
+export function createAdmissionQueue({ maxWaitMs, hasCapacity }: Options) {
+  const queue: QueuedRequest[] = []
+  const arrivesAlone = createLoneArrivalDetector()
+  let batchSize = MIN_BATCH
 
-  function refuseWhoWaitedTooLong(): void {
-    const began = performance.now()
-    while (line[0] !== undefined && began - line[0].since > patienceMs) {
-      line.shift()?.refuse()
-      if (performance.now() - began >= AT_ONCE_MS) return
+  function rejectExpired(): void {
+    const start = performance.now()
+    while (queue[0] !== undefined && start - queue[0].since > maxWaitMs) {
+      queue.shift()?.reject()
+      if (performance.now() - start >= TICK_BUDGET_MS) return
     }
   }
 
-  /** The length of turns tells how many can be served in one. */
-  function learnFrom(turnMs: number): void {
-    if (turnMs > LONG_TURN_MS) atOnce = Math.max(FEWEST_AT_ONCE, atOnce >> 1)
-    else atOnce = Math.min(MOST_AT_ONCE, atOnce + 1)
+  function adaptBatchSize(tickMs: number): void {
+    if (tickMs > LONG_TICK_MS) batchSize = Math.max(MIN_BATCH, batchSize >> 1)
+    else batchSize = Math.min(MAX_BATCH, batchSize + 1)
   }
 
-  /** Serves a few, so that the event loop looks around before the next. */
-  function advance(): void {
-    refuseWhoWaitedTooLong()
-    const began = performance.now()
+  function processBatch(): void {
+    rejectExpired()
+    const start = performance.now()
     let served = 0
-    while (served < atOnce && line.length > 0 && hasRoom()) {
+    while (served < batchSize && queue.length > 0 && hasCapacity()) {
       served++
-      line.shift()?.serve()
-      if (performance.now() - began >= AT_ONCE_MS) break
+      queue.shift()?.serve()
+      if (performance.now() - start >= TICK_BUDGET_MS) break
     }
-    if (line.length === 0) return
+    if (queue.length === 0) return
     if (served === 0) {
-      setTimeout(advance, LOOKS_EVERY_MS)
+      setTimeout(processBatch, CAPACITY_POLL_MS)
       return
     }
     setImmediate(() => {
-      learnFrom(performance.now() - began)
-      advance()
+      adaptBatchSize(performance.now() - start)
+      processBatch()
     })
   }
 
   return {
-    /** Has a request served or refused in its turn, which may be at once. */
-    join(serve: () => void, refuse: () => void): void {
-      const isAlone = comesAlone()
-      if (isAlone && line.length === 0 && hasRoom()) {
+    /** Calls `serve` or `reject` in turn, possibly at once. */
+    enqueue(serve: () => void, reject: () => void): void {
+      const isAlone = arrivesAlone()
+      if (isAlone && queue.length === 0 && hasCapacity()) {
         serve()
         return
       }
-      line.push({ since: performance.now(), serve, refuse })
-      if (line.length === 1) setImmediate(advance)
+      queue.push({ since: performance.now(), serve, reject })
+      if (queue.length === 1) setImmediate(processBatch)
     },
   }
 }

@@ -1,9 +1,6 @@
 import { normalizeIP } from '@fastify/rate-limit'
 
-/**
- * Whom a request counts for: its address, or of IPv6 the network of 64 bits, as one client has
- * all of it.
- */
+/** The address that limits are counted by; for IPv6 the /64 network, which belongs to one client. */
 export const getClientAddress = ({ ip }: { ip: string | undefined }): string =>
-  // A client that has gone already has no address.
+  // A disconnected client has no address.
   ip?.includes(':') ? normalizeIP(ip) : (ip ?? '')

@@ -3,52 +3,51 @@ import { isInAdminScope } from './admin-scope.js'
 import type { Problem } from './problem.js'
 import { isUnsafeMethod } from './fetch-metadata.js'
 
-/** What an error is called on the pages of administrators. */
 const TITLES: Partial<Record<number, string>> = {
-  401: 'Please log in',
-  403: 'This was not done',
-  404: 'Nothing here',
-  405: 'Nothing here',
+  400: 'Bad request',
+  401: 'Sign in to continue',
+  403: 'Not allowed',
+  404: 'Page not found',
+  405: 'Method not allowed',
   429: 'Too many requests',
-  503: 'Not available at the moment',
+  502: 'Temporarily unavailable',
+  503: 'Temporarily unavailable',
+  504: 'Temporarily unavailable',
 }
 
-/** Whether the same request may well succeed later. */
-const isPassing = (statusCode: number): boolean => statusCode === 429 || statusCode >= 500
+const isTransient = (statusCode: number): boolean => statusCode === 429 || statusCode >= 500
 
 /**
- * An error as a page, or as a fragment: its templates and what they show. In the administrators'
- * area it has the frame of the portal, and a way on.
+ * Templates and data that show an error as a page or a fragment. In the admin scope it has the
+ * layout of the portal and, if the error is transient, a way to retry.
  */
 export function buildErrorPage(problem: Problem, request: FastifyRequest) {
-  const { statusCode, title, message, members } = problem
-  const { id: requestId, url, method } = request
+  const { statusCode, message, members } = problem
+  const { id, url, method } = request
+  const fallback = statusCode >= 500 ? 'Something went wrong' : 'The request failed'
+  const title = TITLES[statusCode] ?? fallback
   if (!isInAdminScope(url)) {
     return {
       views: { page: 'errors/error', fragment: 'errors/_failure' },
-      data: {
-        title: statusCode === 404 ? 'Nothing here' : title,
-        message,
-        requestId: statusCode >= 500 ? requestId : null,
-      },
+      data: { title, message, requestId: statusCode >= 500 ? id : null },
     }
   }
-  const mayPass = isPassing(statusCode)
+  const canRetry = isTransient(statusCode)
+  const isUnsafe = isUnsafeMethod(method)
   return {
     views: { page: 'portal/error', fragment: 'portal/_failure' },
     data: {
       administrator: request.knownAdministrator,
-      title:
-        TITLES[statusCode] ?? (statusCode >= 500 ? 'Something went wrong' : 'That did not work'),
+      title,
       reason: message,
-      /** To quote, where nobody knows yet what went wrong */
-      requestId: statusCode === 500 ? requestId : null,
-      /** How far what it waits for has come: the page goes on by itself when that is done */
-      progress: isUnsafeMethod(method) ? undefined : members.progress,
-      /** The same once more, where nothing is sent along */
-      retry: mayPass && !isUnsafeMethod(method) ? url : null,
-      /** Something was sent that may be sent again */
-      wasSent: mayPass && isUnsafeMethod(method),
+      /** Shown for unexpected errors only */
+      requestId: statusCode === 500 ? id : null,
+      /** Progress of what the page waits for; it reloads when that is complete */
+      progress: isUnsafe ? undefined : members.progress,
+      /** URL that repeats the request */
+      retry: canRetry && !isUnsafe ? url : null,
+      /** The user submitted data and can submit it again */
+      wasSubmitted: canRetry && isUnsafe,
     },
   }
 }

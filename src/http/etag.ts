@@ -1,14 +1,13 @@
 import { Problem } from './problem.js'
 
-/** A list of entity tags, of which some may be empty (RFC 9110, 5.6.1 and 8.8.3). */
+/** A list of entity tags with optional empty elements (RFC 9110, sections 5.6.1 and 8.8.3). */
 const TAGS = /^(?:[ \t]*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*)?(?:,|$))+$/
 const TAG = /(?:W\/)?"[^"]*"/g
-const OURS = /^"([1-9]\d{0,14})"$/
+const VERSION_TAG = /^"([1-9]\d{0,14})"$/
 
 /**
- * The versions that an If-Match header names; `null` where it is left out or `*`, as then each will do.
- * A tag that is no version of ours, or weak, never matches (RFC 9110, 13.1.1), so a list of such
- * names none. Throws a Problem (400) for what is no list of tags.
+ * Parses If-Match into the versions it lists; `null` if it is missing or `*`. Weak and unknown tags
+ * never match (RFC 9110, section 13.1.1) and are left out. Throws a Problem (400) if it is malformed.
  */
 export function parseIfMatch(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null
@@ -16,11 +15,11 @@ export function parseIfMatch(ifMatch: string | undefined): number[] | null {
   if (tags === null) {
     throw new Problem(
       400,
-      'If-Match must be an ETag as the order was answered with, in its quotes, such as "4"; several, separated by commas; or *.',
+      'If-Match must be one or more ETags in quotes, separated by commas, such as "4", or *.',
     )
   }
-  return tags.flatMap((tag) => OURS.exec(tag)?.[1] ?? []).map(Number)
+  return tags.flatMap((tag) => VERSION_TAG.exec(tag)?.[1] ?? []).map(Number)
 }
 
-/** The ETag of a version. */
+/** Formats the ETag of a version. */
 export const formatEtag = (version: number): string => `"${version}"`

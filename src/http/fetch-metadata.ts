@@ -1,27 +1,28 @@
 import type { FastifyRequest } from 'fastify'
 
-/** Which site's page made a request, as far as its browser tells. */
-export type RequestOrigin = 'own' | 'foreign' | 'unknown'
+export type RequestOrigin = 'same-origin' | 'cross-origin' | 'unknown'
 
 /**
- * Reads Sec-Fetch-Site or, in browsers that send none (older ones, and over plain http), Origin.
- * What no page made, such as a bookmark, is the user's own.
+ * Origin of the page that made a request, for CSRF protection: from Sec-Fetch-Site or, in browsers
+ * that do not send it (older ones, and over plain http), from Origin. A request that no page made,
+ * such as a bookmark, counts as same-origin.
  *
- * @param baseUrl where the service is reached from outside
+ * @param baseUrl public origin of the service
  */
 export function getRequestOrigin(
   { headers, host }: Pick<FastifyRequest, 'headers' | 'host'>,
   baseUrl: string,
 ): RequestOrigin {
   const site = headers['sec-fetch-site']
-  if (site !== undefined) return site === 'same-origin' || site === 'none' ? 'own' : 'foreign'
+  if (site !== undefined)
+    return site === 'same-origin' || site === 'none' ? 'same-origin' : 'cross-origin'
   const { origin } = headers
   if (origin === undefined) return 'unknown'
-  // Reached by another name than the public one it is still one site, but never over less.
+  // Another host name of the service is the same site, but only with the same protocol.
   const { protocol } = new URL(baseUrl)
-  return origin === baseUrl || origin === `${protocol}//${host}` ? 'own' : 'foreign'
+  return origin === baseUrl || origin === `${protocol}//${host}` ? 'same-origin' : 'cross-origin'
 }
 
-/** Whether a method may change something (RFC 9110, 9.2.1). */
+/** Whether a method can change state (RFC 9110, section 9.2.1). */
 export const isUnsafeMethod = (method: string): boolean =>
   !['GET', 'HEAD', 'OPTIONS'].includes(method)

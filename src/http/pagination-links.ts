@@ -1,6 +1,6 @@
-/** The Link header (RFC 8288) of a page of a list: where the other pages are. */
+/** Builds the Link header (RFC 8288) of a page of a list. */
 export function buildPaginationLinks(url: string, page: number, totalPages: number): string {
-  // A query may have question marks of its own.
+  // A query may contain question marks.
   const [path = '', ...queries] = url.split('?')
   const query = queries.join('?')
   const last = Math.max(totalPages, 1)

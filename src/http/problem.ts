@@ -2,17 +2,17 @@ import { STATUS_CODES } from 'node:http'
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { FieldError } from '../validation/field-errors.js'
 
-/** RFC 9457 problem details, as every error under /api is answered. */
+/** RFC 9457 problem details: the body of every error under /api. */
 export const ProblemDetails = Type.Object(
   {
-    type: Type.String({ description: 'about:blank: the status says which problem it is' }),
+    type: Type.String({ description: 'Always about:blank: the status identifies the problem' }),
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
-    requestId: Type.String({ description: 'To quote when asking what happened' }),
+    requestId: Type.String({ description: 'Quote it when you report the problem' }),
     errors: Type.Optional(
       Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
-        description: 'Each wrong field, all of them at once',
+        description: 'Every invalid field',
       }),
     ),
   },
@@ -20,7 +20,7 @@ export const ProblemDetails = Type.Object(
 )
 export type ProblemDetails = Static<typeof ProblemDetails>
 
-/** A refusal, or a kind of them, in a `response` schema, with what it has beyond every other. */
+/** An error response for a `response` schema, with its additional headers and members. */
 export const problemResponse = (
   description: string,
   {
@@ -31,7 +31,7 @@ export const problemResponse = (
   description,
   headers: {
     'X-Request-Id': Type.String({ description: 'The same as requestId' }),
-    'Retry-After': Type.String({ description: 'Seconds after which to try again, where it helps' }),
+    'Retry-After': Type.String({ description: 'Seconds to wait before a retry' }),
     ...headers,
   },
   content: {
@@ -41,24 +41,27 @@ export const problemResponse = (
   },
 })
 
-/** What any route under /api may answer besides its result, for its `response` schema. */
+/** Error responses of every route under /api, for its `response` schema. */
 export const problemResponses = {
-  '4xx': problemResponse('The request cannot be served; `errors` names each wrong field', {
-    headers: {
-      'WWW-Authenticate': Type.String({ description: 'Of 401: Bearer' }),
-      Allow: Type.String({ description: 'Of 405: the methods that there are' }),
+  '4xx': problemResponse(
+    'The request is invalid or not allowed; `errors` lists each invalid field',
+    {
+      headers: {
+        'WWW-Authenticate': Type.String({ description: 'Of 401: Bearer' }),
+        Allow: Type.String({ description: 'Of 405: the allowed methods' }),
+      },
     },
-  }),
-  '5xx': problemResponse('Something behind the service failed'),
+  ),
+  '5xx': problemResponse('The service or one of its dependencies failed'),
 }
 
-/** An answer's schema with the headers that go along, for the documentation. */
+/** Adds response headers to a schema, for the documentation. */
 export const withHeaders = <S extends object>(schema: S, headers: Record<string, TSchema>): S => ({
   ...schema,
   headers,
 })
 
-/** How much is done of what has to be done first; nothing of nothing where that is not known yet. */
+/** Progress of a prerequisite, such as the first sync; 0 of 0 while it is unknown. */
 export interface Progress {
   done: number
   total: number
@@ -67,11 +70,11 @@ export interface Progress {
 interface Extras {
   errors?: FieldError[]
   headers?: Record<string, string>
-  /** Members of this kind of problem alone (RFC 9457, 3.2) */
+  /** Extension members (RFC 9457, section 3.2) */
   members?: Record<string, unknown> & { progress?: Progress }
 }
 
-/** An error that may be told to whoever asked. Throw it from anywhere; one place answers it. */
+/** An error that is shown to the caller. Throw it anywhere; the error handler responds. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly statusCode: number
@@ -103,20 +106,19 @@ export class Problem extends Error {
   }
 }
 
-/** More wrong fields than a person mends, and few enough for a small answer. */
-const MOST_ERRORS = 50
-const MOST_IN_DETAIL = 5
+const MAX_ERRORS = 50
+const MAX_ERRORS_IN_DETAIL = 5
 
-/** 422, with what is wrong with each field. */
+/** 422 with the errors of each field. */
 export function createValidationProblem(found: FieldError[]): Problem {
-  const errors = found.slice(0, MOST_ERRORS)
+  const errors = found.slice(0, MAX_ERRORS)
   const named = found
-    .slice(0, MOST_IN_DETAIL)
+    .slice(0, MAX_ERRORS_IN_DETAIL)
     .map(({ path, message }) => (path ? `${path} ${message}` : `The input ${message}`))
   const more = found.length - named.length
   return new Problem(422, `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`, { errors })
 }
 
-/** 500, which tells nothing of what went wrong. */
+/** 500 without details. */
 export const createUnexpectedProblem = (): Problem =>
-  new Problem(500, 'Something went wrong on our side. It has been noted.')
+  new Problem(500, 'Something went wrong. The error has been logged.')

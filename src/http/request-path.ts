@@ -1,27 +1,27 @@
 import type { IncomingMessage } from 'node:http'
 
-const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
+const getPath = (url: string): string => url.split('?', 1)[0] ?? ''
 
-/** The path of an address with its escapes read; `null` where they cannot be. */
+/** Decodes the path of a URL; `null` if it cannot be decoded. */
 export function decodePath(url: string): string | null {
   try {
-    return decodeURI(pathOf(url))
+    return decodeURI(getPath(url))
   } catch {
     return null
   }
 }
 
-/** Whether an address is written so that it can be read. */
+/** Whether the path of a URL can be decoded. */
 export const isDecodable = (url: string): boolean => decodePath(url) !== null
 
-/** Whether an address is the API's: its answers are JSON, those of all others are pages. */
+/** Whether a URL belongs to the JSON API; all others are pages. */
 export const isApiPath = (url: string): boolean =>
   /^\/api(?:[/?]|$)/.test(url.includes('%') ? (decodePath(url) ?? url) : url)
 
 /**
- * What the router is asked for, for the application's `rewriteUrl`. A whole address (RFC 9112,
- * 3.2.2) is cut to its path. One that cannot be decoded is led to where nothing is, as the
- * router would answer it by itself otherwise, past every hook.
+ * The server's `rewriteUrl`. An absolute URL (RFC 9112, section 3.2.2) is reduced to its path. A URL
+ * that cannot be decoded is mapped to one that does not exist, because the router would otherwise
+ * respond without running any hook.
  */
 export function normalizeUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
   const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '')

@@ -1,15 +1,14 @@
-/** More than the longest search has, and far less than a header may hold. */
-const LONGEST = 4_000
+const MAX_LENGTH = 4_000
 
 /**
- * A path of this service's own pages that may ask for an administrator, from what a request has
- * brought along; anything else, such as another site, is the first of those pages.
+ * Returns a given redirect target if it is a page of this service for administrators, else `/admin`.
+ * Prevents open redirects.
  */
 export function toSafeRedirectPath(given: unknown): string {
   const fallback = '/admin'
-  if (typeof given !== 'string' || given.length > LONGEST) return fallback
-  // Read as a browser reads it, which takes `/\example.com` for another site.
-  const base = 'http://own.invalid'
+  if (typeof given !== 'string' || given.length > MAX_LENGTH) return fallback
+  // Parsed as a browser does, for which `/\example.com` is another site.
+  const base = 'http://service.invalid'
   const url = URL.canParse(given, base) ? new URL(given, base) : null
   if (url?.origin !== base || !/^\/(?:admin|qr-test)(?:$|\/)/.test(url.pathname)) return fallback
   if (/^\/admin\/(?:login|logout)/.test(url.pathname)) return fallback

@@ -1,38 +1,38 @@
 import { randomFill } from 'node:crypto'
 
-const ASKED_EVERY_MS = 20
+const PROBE_INTERVAL_MS = 20
 const TICK_MS = 5
-/** So often the main thread must have come round while a job waited, or it was itself at fault. */
-const FEWEST_TICKS = 3
+/** With fewer ticks during a probe, the delay came from the main thread, not from the pool. */
+const MIN_TICKS = 3
 
 /**
- * Tells for how long jobs wait at the moment for one of the threads that compress answers and
- * hash passwords, in milliseconds. Gives them a small job now and then, as long as it is asked.
+ * Measures how long jobs wait for a thread of libuv's pool, which compresses responses and hashes
+ * passwords. The returned function gives the delay in ms and probes the pool while it is called.
  */
 export function createThreadPoolMonitor(): () => number {
-  const bytes = new Uint8Array(1)
-  let last = 0
+  const buffer = new Uint8Array(1)
+  let lastDelayMs = 0
   let ticks = 0
-  let began = -ASKED_EVERY_MS
-  let isUnderWay = false
+  let start = -PROBE_INTERVAL_MS
+  let isProbing = false
 
-  const elapsed = (): number => (ticks < FEWEST_TICKS ? 0 : performance.now() - began)
+  const getElapsedMs = (): number => (ticks < MIN_TICKS ? 0 : performance.now() - start)
 
-  function ask(): void {
-    began = performance.now()
+  function probe(): void {
+    start = performance.now()
     ticks = 0
-    isUnderWay = true
-    const ticking = setInterval(() => ticks++, TICK_MS)
-    ticking.unref()
-    randomFill(bytes, () => {
-      clearInterval(ticking)
-      last = elapsed()
-      isUnderWay = false
+    isProbing = true
+    const ticker = setInterval(() => ticks++, TICK_MS)
+    ticker.unref()
+    randomFill(buffer, () => {
+      clearInterval(ticker)
+      lastDelayMs = getElapsedMs()
+      isProbing = false
     })
   }
 
   return () => {
-    if (!isUnderWay && performance.now() - began >= ASKED_EVERY_MS) ask()
-    return isUnderWay ? Math.max(last, elapsed()) : last
+    if (!isProbing && performance.now() - start >= PROBE_INTERVAL_MS) probe()
+    return isProbing ? Math.max(lastDelayMs, getElapsedMs()) : lastDelayMs
   }
 }

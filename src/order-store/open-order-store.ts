@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Config } from '../config/config.js'
+import type { Config } from '../plugins/config.js'
 import { openNocoDbOrderStore } from './nocodb/nocodb-order-store.js'
 import { openSqliteOrderStore, type OrderStore } from './order-store.js'
 

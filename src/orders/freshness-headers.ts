@@ -42,6 +42,6 @@ export function addFreshnessHeaders(
     if (isApiPath(request.url)) return
     const locale = getLocale(request.headers['accept-language'])
     const view = () => buildFreshnessView(book.freshness(), { locale, timeZone, now: Date.now() })
-    reply.beside = { part: 'portal/_freshness-part', data: () => ({ freshness: view() }) }
+    reply.outOfBand = { template: 'portal/_freshness-part', getData: () => ({ freshness: view() }) }
   })
 }

@@ -1,35 +1,38 @@
 import fp from 'fastify-plugin'
 import { parseAdminAccounts, type AdminAccount } from '../config/admin-accounts.js'
-import { ConfigError } from '../config/config.js'
+import { ConfigError } from '../config/config-error.js'
 import { describeFileError } from '../config/describe-file-error.js'
 import { readOrCreateFile } from '../config/read-or-create-file.js'
 import { hashPasswordSync, randomPassword } from '../accounts/password.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Who may log in; never empty */
+    /** Accounts of administrators; never empty */
     accounts: readonly [AdminAccount, ...AdminAccount[]]
-    /** The account by an e-mail address in any case */
-    accountOf: (email: string) => AdminAccount | undefined
+    /** Finds an account by its email, case-insensitively */
+    findAccount: (email: string) => AdminAccount | undefined
   }
 }
 
-/** An administrator made at this start, and known to nobody until it is shown. */
+/** An administrator created at this start. */
 export interface FirstAdministrator {
   email: string
   password: string
 }
 
 interface Options {
-  /** Shows a first administrator at once: whatever fails later, it is kept and never told again */
-  showFirstAdministrator?: ((made: FirstAdministrator) => void) | undefined
+  /** Called at once when a first administrator is created: its password is not stored anywhere */
+  onFirstAdministrator?: ((account: FirstAdministrator) => void) | undefined
 }
 
 const FIRST_EMAIL = 'admin@localhost'
 const FILE = 'first-administrator'
 
-/** The pair of the first administrator, made and shown where there is none. */
-function firstAdministrator(dataDir: string, show: Options['showFirstAdministrator']): string {
+/** Returns the `email:hash` pair of the first administrator, created if it does not exist. */
+function readOrCreateFirstAdministrator(
+  dataDir: string,
+  onCreated: Options['onFirstAdministrator'],
+): string {
   const password = randomPassword()
   try {
     const { text, isNew } = readOrCreateFile(
@@ -37,28 +40,28 @@ function firstAdministrator(dataDir: string, show: Options['showFirstAdministrat
       FILE,
       () => `${FIRST_EMAIL}:${hashPasswordSync(password)}`,
     )
-    if (isNew) show?.({ email: FIRST_EMAIL, password })
+    if (isNew) onCreated?.({ email: FIRST_EMAIL, password })
     return text
   } catch (error) {
     throw new ConfigError([
-      `DATA_DIR cannot hold the first administrator (${describeFileError(error)})`,
+      `the first administrator cannot be stored in DATA_DIR (${describeFileError(error)})`,
     ])
   }
 }
 
-/** The administrators of ADMIN_ACCOUNTS, or a first one that is made where none are named. */
+/** The accounts of ADMIN_ACCOUNTS or, without it, a first administrator that is created. */
 export default fp<Options>(
-  async (app, { showFirstAdministrator }) => {
+  async (app, { onFirstAdministrator }) => {
     const { ADMIN_ACCOUNTS, DATA_DIR } = app.config
-    const pairs = ADMIN_ACCOUNTS ?? firstAdministrator(DATA_DIR, showFirstAdministrator)
+    const pairs = ADMIN_ACCOUNTS ?? readOrCreateFirstAdministrator(DATA_DIR, onFirstAdministrator)
     const [first, ...others] = parseAdminAccounts(pairs) ?? []
     if (first === undefined) {
-      throw new ConfigError([`DATA_DIR holds a damaged file ${FILE}: restore or remove it`])
+      throw new ConfigError([`the file ${FILE} in DATA_DIR is damaged: restore or delete it`])
     }
     const accounts = [first, ...others] as const
     const byEmail = new Map(accounts.map((account) => [account.email, account]))
     app.decorate('accounts', accounts)
-    app.decorate('accountOf', (email) => byEmail.get(email.toLowerCase()))
+    app.decorate('findAccount', (email) => byEmail.get(email.toLowerCase()))
   },
   { name: 'accounts', dependencies: ['config'] },
 )

@@ -3,40 +3,44 @@ import { KindGuard } from '@sinclair/typebox'
 import type { FastifySchema } from 'fastify'
 import fp from 'fastify-plugin'
 import { readOpenApi } from '../http/openapi-document.js'
-import { sessionCookie } from './session.js'
+import { getSessionCookieName } from './session.js'
 
-/**
- * A route's schema as a caller sees it: what has a default may be left out of the query, although
- * the code that reads it always finds it. Not every route has a schema.
- */
-function asCalled(schema: FastifySchema | undefined): FastifySchema {
+/** A route's schema from the caller's side: query parameters with a default are optional. */
+function toCallerSchema(schema: FastifySchema | undefined): FastifySchema {
   const query = schema?.querystring
   if (!KindGuard.IsObject(query)) return schema ?? {}
-  const isNeeded = (name: string) => query.properties[name]?.default === undefined
-  return { ...schema, querystring: { ...query, required: query.required?.filter(isNeeded) ?? [] } }
+  const isRequired = (name: string) => query.properties[name]?.default === undefined
+  return {
+    ...schema,
+    querystring: { ...query, required: query.required?.filter(isRequired) ?? [] },
+  }
 }
 
-/** The OpenAPI document, made from the schemas that validate, and a page that shows it. */
+/** The OpenAPI document, generated from the validation schemas, and the page that shows it. */
 export default fp(
   async (app) => {
     await app.register(swagger, {
-      // Tags are for the API alone; pages have none.
+      // Only API routes have tags.
       hideUntagged: true,
       convertConstToEnum: false,
-      transform: ({ schema, url }) => ({ schema: asCalled(schema), url }),
+      transform: ({ schema, url }) => ({ schema: toCallerSchema(schema), url }),
       openapi: {
         openapi: '3.1.0',
         info: {
           title: 'Clearwake',
           version: '1',
           description:
-            'Carbon calculators for vessels, and QR codes that open them filled in. What is for administrators takes the token of a login.',
+            'Carbon calculators for vessels, QR codes with pre-filled trips, and offset orders. Operations for administrators require a bearer token from sign-in.',
         },
         servers: [{ url: '/' }],
         components: {
           securitySchemes: {
             bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-            cookie: { type: 'apiKey', in: 'cookie', name: sessionCookie(app.publicBaseUrl()) },
+            cookie: {
+              type: 'apiKey',
+              in: 'cookie',
+              name: getSessionCookieName(app.publicBaseUrl()),
+            },
           },
         },
       },
@@ -44,7 +48,7 @@ export default fp(
     app.get('/openapi.json', async () => app.swagger())
     let documented: ReturnType<typeof readOpenApi> | undefined
     app.get('/docs', async (_request, reply) =>
-      reply.hypermedia(
+      reply.renderView(
         { page: 'docs/docs' },
         { api: (documented ??= readOpenApi(app.swagger())), baseUrl: app.publicBaseUrl() },
       ),

@@ -7,31 +7,30 @@ import { Problem } from '../http/problem.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The address of an asset, by its plain name (`site.css`); throws where there is none. */
+    /** Returns the URL of an asset by its plain name (`site.css`); throws if it does not exist. */
     asset: (name: string) => string
   }
 }
 
-/** Where the build puts the assets, and the list of them. */
+/** Output of the build: the assets and their manifest. */
 export const assetsFolder = join(projectRoot, 'dist', 'assets')
 export const assetManifest = join(projectRoot, 'dist', 'assets.json')
 
 /**
- * Scripts, styles and pictures, under names that hold a hash of their content: such an address
- * never changes its answer, so it may be kept for ever. Compressed when built, not when asked for.
+ * Serves scripts, styles and images under content-hashed, immutable names, compressed at build time.
  */
 export default fp(
   async (app) => {
     const manifest = JSON.parse(readFileSync(assetManifest, 'utf8')) as Record<string, string>
     app.decorate('asset', (name: string) => {
       const file = manifest[name]
-      if (file === undefined) throw new Error(`no such asset: ${name}`)
+      if (file === undefined) throw new Error(`unknown asset: ${name}`)
       return `/assets/${file}`
     })
     await app.register(async (scope) => {
-      // An address that would leave the folder is one where nothing is.
+      // A path outside the folder does not exist.
       scope.setErrorHandler(() => {
-        throw new Problem(404, 'There is nothing at this address.')
+        throw new Problem(404, 'This page does not exist.')
       })
       await scope.register(serveStatic, {
         root: assetsFolder,

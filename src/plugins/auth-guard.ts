@@ -5,53 +5,51 @@ import { isAdminPath, isInAdminScope, canMatchAdminPath } from '../http/admin-sc
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Everybody may come here, though the address is in the administrators' area */
-    openToAll?: true
+    /** Accessible without sign-in, although the route is in the admin scope */
+    public?: true
   }
 }
 
-/** What a route for administrators says of itself in the documentation. */
+/** OpenAPI security of admin routes. */
 export const ADMIN_SECURITY = [{ bearer: [] }, { cookie: [] }]
 
 /**
- * Closes the administrators' area, by construction: every route under /admin and /api/admin that
- * is added from here on asks for an administrator, unless it declares itself open, and so does
- * what is not there: no stranger learns which addresses exist. Whoever is refused counts as a
- * request first.
+ * Admin guard, by construction: every route under /admin and /api/admin that is registered after
+ * this plugin requires an administrator unless it declares itself public. So do paths that do not
+ * exist, so that nobody can probe which ones do. Rejected requests count towards the rate limit.
  */
 export default fp(
   async (app) => {
-    const limitOfAll = app.rateLimit()
-    const guardNothing = async (request: FastifyRequest, reply: FastifyReply) => {
+    const limitRequests = app.rateLimit()
+    const guardNotFound = async (request: FastifyRequest, reply: FastifyReply) => {
       reply.header('cache-control', 'no-store')
-      await limitOfAll.call(app, request, reply)
+      await limitRequests.call(app, request, reply)
       await app.requireAdministrator.call(app, request, reply)
     }
-    /** Addresses that strangers know; with another method, too, they may be told what they are. */
-    const open = new Set<string | null>()
-    const isClosed = ({ is404, url }: FastifyRequest): boolean =>
-      is404 && isInAdminScope(url) && !open.has(decodePath(url))
-    // Every request passes here and in the errors plugin, so neither waits where it has no concern.
+    /** Public paths: a request with another method may be answered with 405. */
+    const publicPaths = new Set<string | null>()
+    const isGuarded = ({ is404, url }: FastifyRequest): boolean =>
+      is404 && isInAdminScope(url) && !publicPaths.has(decodePath(url))
     app.addHook('onRequest', (request, reply, done) => {
-      if (!isClosed(request)) done()
-      else guardNothing(request, reply).then(() => done(), done)
+      if (!isGuarded(request)) done()
+      else guardNotFound(request, reply).then(() => done(), done)
     })
 
     app.addHook('onRoute', (route) => {
-      const isOurs = isAdminPath(route.url)
-      if (route.config?.openToAll) open.add(route.url)
-      if (route.config?.openToAll || !(isOurs || canMatchAdminPath(route.url))) return
+      const isAdminRoute = isAdminPath(route.url)
+      if (route.config?.public) publicPaths.add(route.url)
+      if (route.config?.public || !(isAdminRoute || canMatchAdminPath(route.url))) return
 
       const { rateLimit } = route.config ?? {}
       const limit = rateLimit === false ? null : app.rateLimit(rateLimit)
       const guard: onRequestAsyncHookHandler = async function (request, reply) {
-        if (!isOurs && !isInAdminScope(request.url)) return
+        if (!isAdminRoute && !isInAdminScope(request.url)) return
         await limit?.call(this, request, reply)
         await app.requireAdministrator.call(this, request, reply)
       }
-      // In front of the route's own, none of which may run for a stranger.
+      // Before the route's own hooks, none of which may run for an unauthenticated request.
       route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
-      if (isOurs && route.schema) {
+      if (isAdminRoute && route.schema) {
         route.schema = { security: ADMIN_SECURITY, ...route.schema }
       }
     })

@@ -2,13 +2,13 @@ import { constants } from 'node:zlib'
 import compress from '@fastify/compress'
 import fp from 'fastify-plugin'
 
-/** Compresses answers as the client likes. */
+/** Compresses responses with the encoding that the client accepts. */
 export default fp(
   async (app) => {
     await app.register(compress, {
       globalDecompression: false,
       encodings: ['br', 'gzip'],
-      // Flushing at every write lets a page's first part out before the rest is there.
+      // Flush every write, so that the first part of a streamed page is sent immediately.
       brotliOptions: {
         flush: constants.BROTLI_OPERATION_FLUSH,
         params: { [constants.BROTLI_PARAM_QUALITY]: 4 },

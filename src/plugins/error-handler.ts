@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { ErrorObject } from 'ajv'
 import FindMyWay, { type HTTPMethod } from 'find-my-way'
@@ -14,41 +15,41 @@ import { isApiPath, isDecodable } from '../http/request-path.js'
 import { buildErrorPage } from '../http/error-page.js'
 import { logError } from '../http/log-error.js'
 import { createValidationProblem, Problem, createUnexpectedProblem } from '../http/problem.js'
-import { randomId } from '../http/request-id.js'
 
 const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** What Fastify's own refusals mean to whoever sent the request. */
-const REFUSALS: Record<string, string> = {
-  FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON.',
-  FST_ERR_CTP_EMPTY_JSON_BODY: 'The body is empty; JSON was announced.',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as announced.',
-  FST_ERR_CTP_BODY_TOO_LARGE: 'The body is larger than this address takes.',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The content type is not one that this address takes.',
+/** Messages for Fastify's own client errors. */
+const CLIENT_ERRORS: Record<string, string> = {
+  FST_ERR_CTP_INVALID_JSON_BODY:
+    'The body is not valid JSON, or has a forbidden key such as __proto__.',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'The body is empty, but its content type is JSON.',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body does not match its Content-Length.',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'The body is too large.',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The content type is not supported.',
 }
 
-/** Whoever sent the request has gone before all of it was there. */
-const hasBrokenOff = ({ code }: Partial<FastifyError>, { raw }: FastifyRequest): boolean =>
+/** Whether the client disconnected before the body was complete. */
+const isIncompleteBody = ({ code }: Partial<FastifyError>, { raw }: FastifyRequest): boolean =>
   code === 'ECONNRESET' && !raw.complete
 
-/** Any error as one that may be told; what is not meant for the outside becomes a plain 500. */
+/** Converts any error to a Problem; internal errors become a plain 500. */
 function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error
-  if (hasBrokenOff(error, request)) return new Problem(400, 'The body is not there to its end.')
+  if (isIncompleteBody(error, request)) return new Problem(400, 'The body is incomplete.')
   if (error.validation) {
-    const read = error.validationContext === 'body' ? toFieldErrors : toParameterErrors
-    return createValidationProblem(read(error.validation as ErrorObject[]))
+    const convert = error.validationContext === 'body' ? toFieldErrors : toParameterErrors
+    return createValidationProblem(convert(error.validation as ErrorObject[]))
   }
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>
-  // Only Fastify's own refusals are about the request. A library may throw a 401 of its own,
-  // and messages of a JSON parser may quote the input: neither is the client's business.
-  const isRefusal = code.startsWith('FST_') && statusCode >= 400 && statusCode < 500
-  return isRefusal
-    ? new Problem(statusCode, REFUSALS[code] ?? 'The request is malformed.')
+  // Only Fastify's own errors concern the request. A library may throw a 401 of its own, and the
+  // message of a JSON parser may quote the input: neither is shown.
+  const isClientError = code.startsWith('FST_') && statusCode >= 400 && statusCode < 500
+  return isClientError
+    ? new Problem(statusCode, CLIENT_ERRORS[code] ?? 'The request is malformed.')
     : createUnexpectedProblem()
 }
 
-async function answer(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
+async function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
   reply.code(problem.statusCode).headers(problem.headers)
   if (isApiPath(request.url)) {
     return reply
@@ -57,20 +58,20 @@ async function answer(problem: Problem, request: FastifyRequest, reply: FastifyR
       .send(problem.details(request.id))
   }
   const { views, data } = buildErrorPage(problem, request)
-  // The address goes into no history: the page stays the one it was.
+  // Keep the URL: the page stays as it is.
   if (request.wantsFragment) reply.header('hx-push-url', 'false')
-  return reply.hypermedia(views, data)
+  return reply.renderView(views, data)
 }
 
-const UNREADABLE: Record<string, number> = {
+const PARSE_ERRORS: Record<string, number> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 }
 
 /**
- * Answers what Node cannot read as a request (for the server's `clientErrorHandler`). There is
- * no address then, so the answer is problem+json whatever was asked for.
+ * The server's `clientErrorHandler`: responds to requests that Node cannot parse. Their URL is
+ * unknown, so the response is always problem+json.
  */
 export function handleClientError(
   this: FastifyInstance,
@@ -78,10 +79,10 @@ export function handleClientError(
   socket: Socket,
 ): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const status = UNREADABLE[error.code] ?? 400
-  const problem = new Problem(status, 'The request cannot be read.')
-  const id = randomId()
-  this.log.info({ reqId: id, status, code: error.code }, 'unreadable request')
+  const status = PARSE_ERRORS[error.code] ?? 400
+  const problem = new Problem(status, 'The request is malformed.')
+  const id = randomUUID()
+  this.log.info({ reqId: id, statusCode: status, code: error.code }, 'malformed request')
   const body = JSON.stringify(problem.details(id))
   if (socket.writable) {
     socket.end(
@@ -102,43 +103,43 @@ export function handleClientError(
 }
 
 /**
- * Turns every error into its answer, in this one place: problem+json under /api, a page or a
- * fragment elsewhere. Unknown addresses are 404, known ones with another method 405.
+ * Turns every error into a response: problem+json under /api, a page or a fragment elsewhere.
+ * Unknown paths are 404, known paths with another method 405.
  */
 export default fp(
   async (app) => {
-    const known = FindMyWay({ maxParamLength: Infinity })
+    const routes = FindMyWay({ maxParamLength: Infinity })
     app.addHook('onRoute', ({ method, url }) => {
       for (const verb of [method].flat()) {
-        if (known.findRoute(verb as HTTPMethod, url) === null)
-          known.on(verb as HTTPMethod, url, () => {})
+        if (routes.findRoute(verb as HTTPMethod, url) === null)
+          routes.on(verb as HTTPMethod, url, () => {})
       }
     })
 
     app.setErrorHandler<FastifyError | Problem>(async (error, request, reply) => {
       const problem = toProblem(error, request)
       if (problem.statusCode >= 500) logError(error, request)
-      return answer(problem, request, reply)
+      return sendProblem(problem, request, reply)
     })
 
-    const nothingThere = (request: FastifyRequest): Problem => {
-      if (!isDecodable(request.originalUrl)) return new Problem(400, 'The address is malformed.')
-      const allowed = METHODS.filter((method) => known.find(method, request.url) !== null)
-      if (allowed.length === 0) return new Problem(404, 'There is nothing at this address.')
-      return new Problem(405, `This address does not take ${request.method}.`, {
+    const createNotFoundProblem = (request: FastifyRequest): Problem => {
+      if (!isDecodable(request.originalUrl)) return new Problem(400, 'The URL is malformed.')
+      const allowed = METHODS.filter((method) => routes.find(method, request.url) !== null)
+      if (allowed.length === 0) return new Problem(404, 'This page does not exist.')
+      return new Problem(405, `The method ${request.method} is not allowed here.`, {
         headers: { allow: allowed.join(', ') },
       })
     }
     const limit = app.rateLimit()
-    // Before the body is looked at: what is not there takes none, good or bad.
+    // Before the body is parsed, so that its errors do not hide the 404.
     app.addHook('preParsing', (request, reply, _payload, done) => {
       if (!request.is404) done()
-      else limit.call(app, request, reply).then(() => done(nothingThere(request)), done)
+      else limit.call(app, request, reply).then(() => done(createNotFoundProblem(request)), done)
     })
-    // What a route finds not to be there, such as an asset.
+    // A route that finds nothing, such as a missing asset.
     app.setNotFoundHandler(async (request) => {
-      throw nothingThere(request)
+      throw createNotFoundProblem(request)
     })
   },
-  { name: 'errors', dependencies: ['htmx', 'rate-limits'] },
+  { name: 'error-handler', dependencies: ['htmx', 'rate-limits'] },
 )

@@ -2,26 +2,26 @@ import fp from 'fastify-plugin'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Leaves a message for the page that this answer leads to. */
-    leaveMessage(message: FlashMessage): void
-    /** The message that was left for this page, if any; it is shown once. */
-    takeMessage(): FlashMessage | null
+    /** Sets the message for the page that this response redirects to. */
+    setFlash(message: FlashMessage): void
+    /** Returns the message for this page, if any, and clears it. */
+    consumeFlash(): FlashMessage | null
   }
 }
 
-/** What a message is about. Its words are found where it is shown, so none can be slipped in. */
+/** A message as a code. The page looks up its text, so a forged cookie cannot inject any. */
 export interface FlashMessage {
-  /** Which message: small letters and hyphens */
+  /** Lower case letters and hyphens */
   code: string
-  /** The order it is about */
+  /** The order that the message is about */
   orderId: string
 }
 
-const COOKIE = 'clearwake-message'
-const SECONDS = 60
-const WRITTEN = /^([a-z-]{1,40})\.(\d{1,16})$/
+const COOKIE = 'clearwake-flash'
+const MAX_AGE_SECONDS = 60
+const FORMAT = /^([a-z-]{1,40})\.(\d{1,16})$/
 
-/** Messages that outlive a redirect: what was done, told on the page that comes after. */
+/** Flash messages: they survive a redirect and are shown once. */
 export default fp(
   async (app) => {
     const options = {
@@ -30,15 +30,15 @@ export default fp(
       sameSite: 'strict' as const,
       secure: app.publicBaseUrl().startsWith('https:'),
     }
-    app.decorateReply('leaveMessage', function ({ code, orderId }) {
-      this.setCookie(COOKIE, `${code}.${orderId}`, { ...options, maxAge: SECONDS })
+    app.decorateReply('setFlash', function ({ code, orderId }) {
+      this.setCookie(COOKIE, `${code}.${orderId}`, { ...options, maxAge: MAX_AGE_SECONDS })
     })
-    app.decorateReply('takeMessage', function () {
-      const left = this.request.cookies[COOKIE]
-      // A look without opening shows nothing.
-      if (left === undefined || this.request.method !== 'GET') return null
+    app.decorateReply('consumeFlash', function () {
+      const cookie = this.request.cookies[COOKIE]
+      // A HEAD request shows nothing.
+      if (cookie === undefined || this.request.method !== 'GET') return null
       this.clearCookie(COOKIE, options)
-      const [, code, orderId] = WRITTEN.exec(left) ?? []
+      const [, code, orderId] = FORMAT.exec(cookie) ?? []
       return code === undefined || orderId === undefined ? null : { code, orderId }
     })
   },

@@ -9,46 +9,45 @@ import { createUnexpectedProblem } from '../http/problem.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** htmx asks for a part of the page, not for all of it */
+    /** Whether htmx requests a fragment instead of the whole page */
     readonly wantsFragment: boolean
   }
   interface FastifyReply {
-    /** What all pages of a scope show besides their own; `null` where there is nothing such */
-    beside: Beside | null
-    /** Answers with the page, or with its fragment where htmx asked for one. */
-    hypermedia(views: Views, data: object): Promise<FastifyReply>
-    /** Answers with a page in its loading state at once, and with the rest when it is there. */
-    loadingPage(page: string, data: object, rest: () => Promise<string>): Promise<FastifyReply>
+    /** Content that all pages of a scope show, swapped out of band with each fragment */
+    outOfBand: OutOfBandContent | null
+    /** Renders the page, or its fragment if htmx requested one. */
+    renderView(views: Views, data: object): Promise<FastifyReply>
+    /** Sends a page in its loading state at once, and the rest when it is ready. */
+    streamPage(page: string, data: object, renderRest: () => Promise<string>): Promise<FastifyReply>
   }
 }
 
 interface Views {
   /** Template of the whole page */
   page: string
-  /** Template of the part that changes, where the page has one */
+  /** Template of the part that changes, if the page has one */
   fragment?: string
 }
 
-/** What pages show that is not theirs: the layout has it, and it comes anew after each fragment. */
-interface Beside {
-  /** Template of the part that comes after a fragment */
-  part: string
-  /** What it and the layout show, when they are made */
-  data: () => object
+interface OutOfBandContent {
+  /** Template appended to each fragment */
+  template: string
+  /** Data for the template and the layout, read when they are rendered */
+  getData: () => object
 }
 
-/** The type of pages and of their parts. */
+/** Content type of pages and fragments. */
 export const HTML = 'text/html; charset=utf-8'
 
-/** Stands in a loading page where its rest goes; a template prints it as `it.rest`. */
-const REST_MARK = '<!-- the rest -->'
+/** Placeholder that a streamed page prints as `it.rest`. */
+const REST_PLACEHOLDER = '<!-- the rest -->'
 
-// Going back through history htmx asks for the whole page: it says so by its type `full`.
+// When htmx restores history it requests the whole page, with the type `full`.
 function wantsFragment(this: FastifyRequest): boolean {
   return this.headers['hx-request'] === 'true' && this.headers['hx-request-type'] === 'partial'
 }
 
-/** Pages and fragments from one handler; templates are Eta, found in templates/. */
+/** Pages and fragments from one handler, rendered with Eta from templates/. */
 export default fp(
   async (app) => {
     const templates = join(projectRoot, 'templates')
@@ -57,7 +56,7 @@ export default fp(
         eta: new Eta({
           views: templates,
           cache: true,
-          // What has no value prints nothing.
+          // `null` and `undefined` print nothing.
           autoFilter: true,
           filterFunction: (value: unknown) =>
             `${(value as string | number | null | undefined) ?? ''}`,
@@ -70,35 +69,39 @@ export default fp(
 
     app.decorateRequest('wantsFragment', { getter: wantsFragment })
 
-    app.decorateReply('beside', null)
+    app.decorateReply('outOfBand', null)
 
     app.decorateReply(
-      'hypermedia',
+      'renderView',
       async function (this: FastifyReply, views: Views, data: object) {
         const { wantsFragment } = this.request
         const template = wantsFragment ? (views.fragment ?? views.page) : views.page
-        const shown = { ...this.beside?.data(), ...data }
-        let html = await app.view(template, shown)
-        if (wantsFragment && this.beside) html += await app.view(this.beside.part, shown)
+        const context = { ...this.outOfBand?.getData(), ...data }
+        let html = await app.view(template, context)
+        if (wantsFragment && this.outOfBand)
+          html += await app.view(this.outOfBand.template, context)
         return this.header('vary', 'HX-Request, HX-Request-Type').type(HTML).send(html)
       },
     )
 
     app.decorateReply(
-      'loadingPage',
-      async function (this: FastifyReply, page: string, data: object, rest) {
-        // A look without opening is not a scan.
+      'streamPage',
+      async function (this: FastifyReply, page: string, data: object, renderRest) {
+        // A HEAD request does not count as a scan.
         if (this.request.method === 'HEAD') return this.type(HTML).send(Readable.from([]))
-        const [opening = '', closing = ''] = (
-          await app.view(page, { ...this.beside?.data(), ...data, rest: REST_MARK })
-        ).split(REST_MARK)
+        const html = await app.view(page, {
+          ...this.outOfBand?.getData(),
+          ...data,
+          rest: REST_PLACEHOLDER,
+        })
+        const [opening = '', closing = ''] = html.split(REST_PLACEHOLDER)
         const { request } = this
-        async function* parts() {
+        async function* generateParts() {
           yield opening
           try {
-            yield await rest()
+            yield await renderRest()
           } catch (error) {
-            // The status has gone out with the opening, so the error handler comes too late.
+            // The status has been sent, so the error handler cannot respond.
             request.log.error({ err: error }, 'request failed')
             const { title, message } = createUnexpectedProblem()
             yield await app.view('errors/_error', { title, message, requestId: request.id })
@@ -107,7 +110,7 @@ export default fp(
         }
         return this.header('vary', 'HX-Request, HX-Request-Type')
           .type(HTML)
-          .send(Readable.from(parts(), { objectMode: false }))
+          .send(Readable.from(generateParts(), { objectMode: false }))
       },
     )
   },

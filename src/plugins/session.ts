@@ -16,26 +16,26 @@ import {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** An `onRequest` hook that lets only administrators pass; 401 for everybody else. */
+    /** `onRequest` hook that requires an administrator; throws 401 or 403. */
     requireAdministrator: onRequestAsyncHookHandler
   }
   interface FastifyRequest {
-    /** Who asks; there is one only behind `requireAdministrator` */
+    /** The current user; only set behind `requireAdministrator` */
     readonly administrator: Administrator
-    /** Who asks, where that was found out; `null` for everybody else */
+    /** The current user, or `null` if the request was not authenticated */
     readonly knownAdministrator: Administrator | null
-    /** The session of who asks; there is one only behind `requireAdministrator` */
+    /** The current session; only set behind `requireAdministrator` */
     readonly adminSession: AdminSession
   }
   interface FastifyReply {
-    /** Logs an administrator in: the answer sets the cookie of a new session. */
-    openSession(account: AdminAccount): AdminSession & { token: string }
+    /** Starts a session and sets its cookie. */
+    startSession(account: AdminAccount): AdminSession & { token: string }
     /**
-     * Logs the administrator who asks out, in every process. Throws a Problem (503) where a restart
-     * may undo that, or where it cannot be done.
+     * Revokes the current session in every process. Throws a Problem (503) if a restart may undo
+     * that, or if it failed.
      */
     endSession(): Promise<void>
-    /** The answer takes the session's cookie away. */
+    /** Clears the session cookie. */
     clearSessionCookie(): void
   }
 }
@@ -46,42 +46,35 @@ export interface Administrator {
 
 const ISSUER = 'clearwake'
 
-/**
- * What has ended is remembered so much longer than it would have lasted: clocks are set back, and
- * those of several processes and of Redis differ.
- */
-const CLOCKS_DIFFER_MS = 24 * 60 * 60 * 1000
+/** Keep revocations past the session's expiry, to allow for clock skew and clocks that are set back. */
+const MAX_CLOCK_SKEW_MS = 24 * 60 * 60 * 1000
 
-/** The name of the session's cookie, in the documentation too. */
-export const sessionCookie = (baseUrl: string): string =>
+/** Name of the session cookie. */
+export const getSessionCookieName = (baseUrl: string): string =>
   baseUrl.startsWith('https:') ? '__Host-clearwake' : 'clearwake'
 
-/** 401, with what a client must do. */
-const notLoggedIn = (): Problem =>
-  new Problem(401, 'Only administrators may do this: log in first.', {
+const createUnauthorizedProblem = (): Problem =>
+  new Problem(401, 'Sign in to continue.', {
     headers: { 'www-authenticate': 'Bearer' },
   })
 
-/** What a call with a cookie is told that no page of ours has made. */
-const FOREIGN_CALL =
-  'With a cookie this is taken from our own pages only: send the token as “Authorization: Bearer” instead, or an Origin header with the address of this service.'
-/** The same for a form. */
-const FOREIGN_FORM = 'This did not come from a page of this service, so nothing was done.'
+const CROSS_ORIGIN_API_REQUEST =
+  'A request with a session cookie must come from the same origin. Send the token as “Authorization: Bearer” instead, or an Origin header with the address of this service.'
+const CROSS_ORIGIN_FORM = 'The form was sent from another site. Nothing was changed.'
 
-/** 503 for a logout that a restart may undo. */
-const notKept = (): Problem =>
+const createNotPersistedProblem = (): Problem =>
   new Problem(
     503,
-    'You are logged out, but this could not be written down: if the service is restarted before it can be, the session counts again until its time is over. Tell those who run the service.',
+    'You are signed out, but this could not be saved: the session becomes valid again if the service restarts before it expires. Tell the operator of the service.',
   )
 
-const endedKey = (session: AdminSession): string => `ended:${session.id}`
+const getRevocationKey = (session: AdminSession): string => `ended:${session.id}`
 
-/** Who is an administrator: a JWT in a cookie of ours, or as a bearer token. */
+/** Sessions of administrators: a JWT in a cookie, or as a bearer token. */
 export default fp(
   async (app) => {
     const [secret] = app.config.sessionSecrets
-    const cookieName = sessionCookie(app.publicBaseUrl())
+    const cookieName = getSessionCookieName(app.publicBaseUrl())
     const cookieOptions: CookieSerializeOptions = {
       path: '/',
       httpOnly: true,
@@ -101,32 +94,35 @@ export default fp(
     const tokens = createSessionTokens(app, secret)
     const sessions = new WeakMap<FastifyRequest, AdminSession>()
 
-    /** A header that is no bearer token is a failure; the cookie does not make up for it. */
-    function presentedToken({ headers, cookies }: FastifyRequest): string | undefined {
+    /** An Authorization header takes precedence over the cookie, even if it is invalid. */
+    function getToken({ headers, cookies }: FastifyRequest): string | undefined {
       const { authorization } = headers
       if (authorization === undefined) return cookies[cookieName]
       return /^bearer +(\S+)$/i.exec(authorization)?.[1]
     }
 
     app.decorate('requireAdministrator', async (request) => {
-      const session = tokens.read(presentedToken(request) ?? '')
-      if (session === null || (await app.sharedMemory.remembers(endedKey(session)))) {
-        throw notLoggedIn()
+      const session = tokens.verify(getToken(request) ?? '')
+      if (session === null || (await app.stateStore.has(getRevocationKey(session)))) {
+        throw createUnauthorizedProblem()
       }
       const byCookie = request.headers.authorization === undefined
-      const provenance = getRequestOrigin(request, app.publicBaseUrl())
-      if (byCookie && isUnsafeMethod(request.method) && provenance !== 'own') {
-        throw new Problem(403, isApiPath(request.url) ? FOREIGN_CALL : FOREIGN_FORM)
+      const origin = getRequestOrigin(request, app.publicBaseUrl())
+      if (byCookie && isUnsafeMethod(request.method) && origin !== 'same-origin') {
+        throw new Problem(
+          403,
+          isApiPath(request.url) ? CROSS_ORIGIN_API_REQUEST : CROSS_ORIGIN_FORM,
+        )
       }
       sessions.set(request, session)
     })
 
-    function sessionOf(this: FastifyRequest): AdminSession {
+    function getSession(this: FastifyRequest): AdminSession {
       const session = sessions.get(this)
-      if (session === undefined) throw new Error('asked who it is where anybody may come')
+      if (session === undefined) throw new Error('no administrator on a public route')
       return session
     }
-    app.decorateRequest('adminSession', { getter: sessionOf })
+    app.decorateRequest('adminSession', { getter: getSession })
     app.decorateRequest('administrator', {
       getter(this: FastifyRequest): Administrator {
         return { email: this.adminSession.email }
@@ -139,10 +135,10 @@ export default fp(
       },
     })
 
-    app.decorateReply('openSession', function (this: FastifyReply, account) {
+    app.decorateReply('startSession', function (this: FastifyReply, account) {
       const token = tokens.issue(account)
-      const session = tokens.read(token)
-      if (session === null) throw new Error('a token of our own is not valid')
+      const session = tokens.verify(token)
+      if (session === null) throw new Error('an issued token is not valid')
       this.setCookie(cookieName, token, { ...cookieOptions, expires: session.expiresAt })
       return { ...session, token }
     })
@@ -151,16 +147,17 @@ export default fp(
     })
     app.decorateReply('endSession', async function (this: FastifyReply) {
       const session = this.request.adminSession
-      const lastsMs = Math.max(0, session.expiresAt.getTime() - Date.now())
-      const kept = app.sharedMemory.remember(endedKey(session), lastsMs + CLOCKS_DIFFER_MS)
-      const failure = await kept.catch((error: unknown) => {
-        if (error instanceof NotPersistedError) return notKept()
+      const remainingMs = Math.max(0, session.expiresAt.getTime() - Date.now())
+      const ttlMs = remainingMs + MAX_CLOCK_SKEW_MS
+      const stored = app.stateStore.set(getRevocationKey(session), ttlMs)
+      const failure = await stored.catch((error: unknown) => {
+        if (error instanceof NotPersistedError) return createNotPersistedProblem()
         throw error
       })
       this.clearSessionCookie()
-      this.request.log.info({ email: session.email }, 'logout')
+      this.request.log.info({ email: session.email }, 'sign-out')
       if (failure) throw failure
     })
   },
-  { name: 'session', dependencies: ['config', 'errors', 'accounts', 'state-store'] },
+  { name: 'session', dependencies: ['config', 'error-handler', 'accounts', 'state-store'] },
 )

@@ -2,56 +2,55 @@ import fp from 'fastify-plugin'
 import { openStateFile, type StateFile } from '../state-store/state-file.js'
 import { openMemoryStore, type MemoryStore } from '../state-store/memory-store.js'
 import type { KeyValueStore } from '../state-store/key-value-store.js'
-import { ConfigError } from '../config/config.js'
+import { ConfigError } from '../config/config-error.js'
 import { describeFileError } from '../config/describe-file-error.js'
 import type { Readiness } from './telemetry.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What all processes of this service know: ended sessions, failed logins */
-    sharedMemory: KeyValueStore
+    /** State shared by all processes: revoked sessions, failed sign-ins */
+    stateStore: KeyValueStore
   }
 }
 
-const CANNOT = 'DATA_DIR cannot hold which sessions have ended'
+const NOT_WRITABLE = 'revoked sessions cannot be persisted in DATA_DIR'
 
-function memoryOver(keeper: StateFile): MemoryStore {
+function openOrThrow(file: StateFile): MemoryStore {
   try {
-    return openMemoryStore(keeper)
+    return openMemoryStore(file)
   } catch (error) {
-    throw new ConfigError([`${CANNOT} (${describeFileError(error)})`])
+    throw new ConfigError([`${NOT_WRITABLE} (${describeFileError(error)})`])
   }
 }
 
-function writable(keeper: StateFile): Readiness {
+function checkReadiness(file: StateFile): Readiness {
   try {
-    keeper.check()
-    return { ready: true, detail: 'ended sessions are written down' }
+    file.checkWritable()
+    return { ready: true, detail: 'revoked sessions are persisted' }
   } catch (error) {
-    return { ready: false, detail: `${CANNOT} (${describeFileError(error)})` }
+    return { ready: false, detail: `${NOT_WRITABLE} (${describeFileError(error)})` }
   }
 }
 
-/** Shares memory with the other processes through Redis where REDIS_URL is set. */
+/** Shares state through Redis if REDIS_URL is set; otherwise in memory, persisted in DATA_DIR. */
 export default fp(
   async (app) => {
     const { DATA_DIR, REDIS_URL } = app.config
     if (REDIS_URL === undefined) {
-      const keeper = openStateFile(DATA_DIR, app.log)
-      const memory = memoryOver(keeper)
-      app.decorate('sharedMemory', memory)
-      app.addHook('onClose', async () => memory.close())
-      app.readiness.set('sessions', async () => writable(keeper))
+      const file = openStateFile(DATA_DIR, app.log)
+      const store = openOrThrow(file)
+      app.decorate('stateStore', store)
+      app.addHook('onClose', async () => store.close())
+      app.readiness.set('sessions', async () => checkReadiness(file))
       return
     }
-    // Its client takes a while to load, which most starts can do without.
     const { connectRedisStore } = await import('../state-store/redis-store.js')
-    const memory = await connectRedisStore(REDIS_URL, app.log)
-    app.decorate('sharedMemory', memory)
-    app.addHook('onClose', async () => memory.close())
+    const store = await connectRedisStore(REDIS_URL, app.log)
+    app.decorate('stateStore', store)
+    app.addHook('onClose', async () => store.close())
     app.readiness.set('redis', async () => {
-      const ready = await memory.isThere()
-      return { ready, detail: ready ? 'answers' : 'does not answer: no administrator can work' }
+      const ready = await store.isAvailable()
+      return { ready, detail: ready ? 'available' : 'unavailable: administrators cannot sign in' }
     })
   },
   { name: 'state-store', dependencies: ['config', 'telemetry'] },

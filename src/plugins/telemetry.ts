@@ -9,7 +9,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Where features register their metrics */
     metrics: Registry
-    /** What `/readyz` asks, by name; a feature adds what it depends on */
+    /** Readiness checks of `/readyz`, by name; each feature adds its dependencies */
     readiness: Map<string, ReadinessCheck>
   }
 }
@@ -20,15 +20,14 @@ export interface Readiness {
 }
 
 /**
- * Tells the state of something the service depends on; not ready means no traffic, please. Of what
- * it throws, a Problem says why.
+ * Checks a dependency. Not ready means that the service should receive no traffic. The message of a
+ * thrown Problem is reported.
  */
 export type ReadinessCheck = () => Promise<Readiness>
 
 /**
- * Log settings that hold before the configuration is read. No entry of ours has a secret; the
- * redaction is for what libraries hang on their errors. Paths without wildcards, as those cost
- * a tenth of a request.
+ * Logger options. Our own entries contain no secrets; the redaction covers properties that libraries
+ * attach to their errors. The paths have no wildcards, which would cost a tenth of a request.
  */
 export const loggerOptions = {
   redact: {
@@ -39,23 +38,23 @@ export const loggerOptions = {
   },
 }
 
-const LONGEST_LOGGED_PATH = 200
+const MAX_LOGGED_PATH_LENGTH = 200
 
-// The query stays out: it holds people's names, and signatures.
-function pathOf({ originalUrl }: FastifyRequest): string {
+// Without the query, which contains names and signatures.
+function getLoggedPath({ originalUrl }: FastifyRequest): string {
   const query = originalUrl.indexOf('?')
-  const end = query === -1 ? LONGEST_LOGGED_PATH : Math.min(query, LONGEST_LOGGED_PATH)
+  const end = query === -1 ? MAX_LOGGED_PATH_LENGTH : Math.min(query, MAX_LOGGED_PATH_LENGTH)
   return originalUrl.slice(0, end)
 }
 
-/** One log entry and one measurement for each request; health, readiness and metrics routes. */
+/** Request log and duration metric; health, readiness and metrics routes. */
 export default fp(
   async (app) => {
     const metrics = new Registry()
     collectDefaultMetrics({ register: metrics })
     const durations = new Histogram({
       name: 'http_request_duration_seconds',
-      help: 'Time to answer, by route',
+      help: 'Request duration by method, route and status',
       labelNames: ['method', 'route', 'status'] as const,
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers: [metrics],
@@ -65,28 +64,27 @@ export default fp(
 
     app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id)
-      // The end of the answer, not Fastify's onResponse: that one stays away where a client
-      // goes before a compressed stream has ended.
+      // Not onResponse: it is not called if the client disconnects during a compressed stream.
       reply.raw.once('close', () => {
         const { statusCode, elapsedTime } = reply
         const { method } = request
         const route = request.routeOptions.url ?? 'none'
         durations.observe({ method, route, status: statusCode }, elapsedTime / 1000)
-        const milliseconds = Math.round(elapsedTime * 100) / 100
-        const entry = { method, path: pathOf(request), status: statusCode, milliseconds }
-        const isWhole = reply.raw.writableFinished
-        request.log.info(isWhole ? entry : { ...entry, aborted: true }, 'request')
+        const responseTime = Math.round(elapsedTime * 100) / 100
+        const entry = { method, path: getLoggedPath(request), statusCode, responseTime }
+        const isComplete = reply.raw.writableFinished
+        request.log.info(isComplete ? entry : { ...entry, aborted: true }, 'request')
       })
       done()
     })
 
-    const unlimited = { config: { rateLimit: false, isVital: true } } as const
+    const options = { config: { rateLimit: false, bypassLoadShedding: true } } as const
 
-    app.get('/healthz', unlimited, async () => ({ status: 'alive' }))
+    app.get('/healthz', options, async () => ({ status: 'alive' }))
 
-    app.get('/readyz', unlimited, async (_request, reply) => {
+    app.get('/readyz', options, async (_request, reply) => {
       const checks = await Promise.all(
-        [...app.readiness].map(async ([name, check]) => [name, await settled(check)] as const),
+        [...app.readiness].map(async ([name, check]) => [name, await runCheck(check)] as const),
       )
       const ready = checks.every(([, state]) => state.ready)
       return reply
@@ -94,14 +92,17 @@ export default fp(
         .send({ status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(checks) })
     })
 
-    app.get('/metrics', unlimited, async (request, reply) => {
+    app.get('/metrics', options, async (request, reply) => {
       const { METRICS_TOKEN } = app.config
       if (METRICS_TOKEN === undefined) {
-        if (!isFromThisMachine(request)) {
-          throw new Problem(403, 'Without METRICS_TOKEN, only this machine may read the metrics.')
+        if (!isLocalRequest(request)) {
+          throw new Problem(
+            403,
+            'Metrics are only available from this machine unless METRICS_TOKEN is set.',
+          )
         }
-      } else if (!timingSafeEqualText(bearerToken(request) ?? '', METRICS_TOKEN)) {
-        throw new Problem(401, 'The metrics are read with their token.', {
+      } else if (!timingSafeEqualText(getBearerToken(request) ?? '', METRICS_TOKEN)) {
+        throw new Problem(401, 'The metrics require a bearer token.', {
           headers: { 'www-authenticate': 'Bearer' },
         })
       }
@@ -111,7 +112,7 @@ export default fp(
   { name: 'telemetry', dependencies: ['config'] },
 )
 
-async function settled(check: ReadinessCheck): Promise<Readiness> {
+async function runCheck(check: ReadinessCheck): Promise<Readiness> {
   try {
     return await check()
   } catch (error) {
@@ -119,13 +120,13 @@ async function settled(check: ReadinessCheck): Promise<Readiness> {
   }
 }
 
-const bearerToken = ({ headers }: FastifyRequest): string | undefined =>
+const getBearerToken = ({ headers }: FastifyRequest): string | undefined =>
   /^bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1]
 
 const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via']
 
-// A proxy on this machine also calls from loopback, on behalf of the world; most say so.
-function isFromThisMachine({ headers, socket }: FastifyRequest): boolean {
+// A reverse proxy on this machine also connects from loopback; most add one of these headers.
+function isLocalRequest({ headers, socket }: FastifyRequest): boolean {
   const address = socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
   return isLoopback(address) && FORWARDING_HEADERS.every((name) => headers[name] === undefined)
 }

@@ -55,19 +55,19 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
     const views = { page: 'qr-code/qr-test', fragment: 'qr-code/_response' }
     // A look without opening makes no code.
     if (request.query.calculatorType === undefined || request.method === 'HEAD') {
-      return reply.hypermedia(views, viewOf(getExampleForm(), {}, null))
+      return reply.renderView(views, viewOf(getExampleForm(), {}, null))
     }
     const form = parseQrTestForm(request.query)
-    if (form.request === null) return reply.hypermedia(views, viewOf(form, form.errors, null))
+    if (form.request === null) return reply.renderView(views, viewOf(form, form.errors, null))
 
     const generated = generateQrCode(links, form.request)
     request.qrCodeLog = describeGeneratedCode(form.request, generated)
     if (!generated.ok) {
       const errors = generated.errors.map((error) => getFieldName(form.calculatorType, error))
-      return reply.hypermedia(views, viewOf(form, Object.fromEntries(errors), null))
+      return reply.renderView(views, viewOf(form, Object.fromEntries(errors), null))
     }
     const { code, bytes } = generated
-    return reply.hypermedia(
+    return reply.renderView(
       views,
       viewOf(
         form,

@@ -1,27 +1,27 @@
-/** How often something may happen within a time, counted from its first occurrence. */
+/** How often something may happen within a time window that starts with its first occurrence. */
 export interface Budget {
-  most: number
+  limit: number
   windowMs: number
 }
 
-/** What was to be remembered is, but only until the process ends. */
+/** The entry is stored, but only until the process ends. */
 export class NotPersistedError extends Error {
-  override readonly name = 'NotKeptError'
+  override readonly name = 'NotPersistedError'
 }
 
 /**
- * What the processes of one service must know of each other, for a while: in Redis, or within
- * the one process there is. Throws a Problem (503) where it cannot be asked.
+ * Short-lived state that all processes of a service share: revoked sessions and sign-in limits.
+ * Every method throws a Problem (503) when the store is unavailable.
  */
 export interface KeyValueStore {
   /**
-   * Remembers a key for a time. Only for what takes a login to cause, as it is never displaced.
-   * Throws NotKeptError where a restart may make it forgotten.
+   * Stores a key for a time. Entries are never evicted, so only authenticated actions may add them.
+   * Throws NotPersistedError if a restart may lose the entry.
    */
-  remember(key: string, milliseconds: number): Promise<void>
-  remembers(key: string): Promise<boolean>
-  /** Takes one from a budget, at once for all who ask: 0, or the milliseconds until there is more. */
-  take(key: string, budget: Budget): Promise<number>
-  /** Gives back one that was taken. */
-  giveBack(key: string): Promise<void>
+  set(key: string, ttlMs: number): Promise<void>
+  has(key: string): Promise<boolean>
+  /** Consumes one from a budget, atomically. Returns 0, or the milliseconds until more is available. */
+  consume(key: string, budget: Budget): Promise<number>
+  /** Returns one to a budget. */
+  refund(key: string): Promise<void>
 }

@@ -1,14 +1,14 @@
 import type { StateFile } from './state-file.js'
 import { NotPersistedError, type KeyValueStore } from './key-value-store.js'
 
-/** Counts that strangers cause must not fill the memory: beyond this, the longest untouched go. */
-const MOST_COUNTS = 100_000
+/** Anyone can cause counters, so they must not fill the memory: the least recently used are evicted. */
+const MAX_COUNTERS = 100_000
 
-const SWEEP_MS = 60_000
+const SWEEP_INTERVAL_MS = 60_000
 
-interface Count {
-  taken: number
-  /** As `performance.now` tells it, so that a clock that is set makes no wait longer */
+interface Counter {
+  consumed: number
+  /** As `performance.now`, so that a changed clock does not extend a wait */
   expires: number
 }
 
@@ -16,63 +16,63 @@ export interface MemoryStore extends KeyValueStore {
   close(): void
 }
 
-/** The memory of a service that is one process; what it remembers, it does after a restart too. */
-export function openMemoryStore(keeper: StateFile): MemoryStore {
-  const remembered = keeper.read()
-  const counts = new Map<string, Count>()
+/** The state of a single process. Keys are persisted in a file; counters are not. */
+export function openMemoryStore(file: StateFile): MemoryStore {
+  const keys = file.read()
+  const counters = new Map<string, Counter>()
 
   const sweep = setInterval(() => {
-    const now = { atClock: Date.now(), elapsed: performance.now() }
-    for (const [key, expires] of remembered) if (expires <= now.atClock) remembered.delete(key)
-    for (const [key, { expires }] of counts) if (expires <= now.elapsed) counts.delete(key)
-    catchUp()
-  }, SWEEP_MS)
+    const [time, elapsed] = [Date.now(), performance.now()]
+    for (const [key, expires] of keys) if (expires <= time) keys.delete(key)
+    for (const [key, { expires }] of counters) if (expires <= elapsed) counters.delete(key)
+    retryWrites()
+  }, SWEEP_INTERVAL_MS)
   sweep.unref()
 
-  function catchUp(): void {
+  function retryWrites(): void {
     try {
-      keeper.catchUp()
+      file.retryWrites()
     } catch {
-      // It was told when it first failed, and is tried again.
+      // Logged when it first failed.
     }
   }
 
-  function current(key: string): Count | undefined {
-    const count = counts.get(key)
-    return count && count.expires > performance.now() ? count : undefined
+  function findCounter(key: string): Counter | undefined {
+    const counter = counters.get(key)
+    return counter && counter.expires > performance.now() ? counter : undefined
   }
 
   return {
-    async remember(key, milliseconds) {
-      const expires = Date.now() + milliseconds
-      remembered.set(key, expires)
+    async set(key, ttlMs) {
+      const expires = Date.now() + ttlMs
+      keys.set(key, expires)
       try {
-        keeper.add(key, expires)
+        file.add(key, expires)
       } catch (error) {
         throw new NotPersistedError('', { cause: error })
       }
     },
-    remembers: async (key) => (remembered.get(key) ?? 0) > Date.now(),
-    async take(key, { most, windowMs }) {
+    has: async (key) => (keys.get(key) ?? 0) > Date.now(),
+    async consume(key, { limit, windowMs }) {
       const now = performance.now()
-      const count = current(key) ?? { taken: 0, expires: now + windowMs }
-      // Set anew, it is the last to be displaced.
-      counts.delete(key)
-      counts.set(key, count)
-      const [oldest] = counts.keys()
-      if (counts.size > MOST_COUNTS && oldest !== undefined) counts.delete(oldest)
-      if (count.taken >= most) return count.expires - now
-      count.taken++
+      const counter = findCounter(key) ?? { consumed: 0, expires: now + windowMs }
+      // Move it to the end of the eviction order.
+      counters.delete(key)
+      counters.set(key, counter)
+      const [oldest] = counters.keys()
+      if (counters.size > MAX_COUNTERS && oldest !== undefined) counters.delete(oldest)
+      if (counter.consumed >= limit) return counter.expires - now
+      counter.consumed++
       return 0
     },
-    async giveBack(key) {
-      const count = current(key)
-      if (count && count.taken > 1) count.taken--
-      else counts.delete(key)
+    async refund(key) {
+      const counter = findCounter(key)
+      if (counter && counter.consumed > 1) counter.consumed--
+      else counters.delete(key)
     },
     close() {
       clearInterval(sweep)
-      catchUp()
+      retryWrites()
     },
   }
 }

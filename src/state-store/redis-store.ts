@@ -5,31 +5,30 @@ import type { KeyValueStore } from './key-value-store.js'
 
 const PREFIX = 'clearwake:'
 
-/** Longer than Redis ever takes, and short enough for a person who waits. */
-const PATIENCE_MS = 800
-const LONGEST_PAUSE_MS = 1000
+const TIMEOUT_MS = 800
+const MAX_RECONNECT_DELAY_MS = 1000
 
-const TAKE = `
-local taken = tonumber(redis.call('get', KEYS[1]) or '0')
-if taken >= tonumber(ARGV[1]) then return math.max(1, redis.call('pttl', KEYS[1])) end
+const CONSUME = `
+local consumed = tonumber(redis.call('get', KEYS[1]) or '0')
+if consumed >= tonumber(ARGV[1]) then return math.max(1, redis.call('pttl', KEYS[1])) end
 if redis.call('incr', KEYS[1]) == 1 then redis.call('pexpire', KEYS[1], ARGV[2]) end
 return 0`
 
-// A count that is gone must not come back below zero, and for ever.
-const GIVE_BACK = `
-local taken = tonumber(redis.call('get', KEYS[1]) or '0')
-if taken > 1 then redis.call('decr', KEYS[1]) else redis.call('del', KEYS[1]) end
+// An expired counter must not reappear below zero and without an expiry.
+const REFUND = `
+local consumed = tonumber(redis.call('get', KEYS[1]) or '0')
+if consumed > 1 then redis.call('decr', KEYS[1]) else redis.call('del', KEYS[1]) end
 return 0`
 
 export interface RedisStore extends KeyValueStore {
-  /** Whether Redis answers; never throws. */
-  isThere(): Promise<boolean>
+  /** Never throws. */
+  isAvailable(): Promise<boolean>
   close(): void
 }
 
 /**
- * The memory of processes that share a Redis. Waits a moment for the first connection; where
- * there is none, and whenever it is lost, goes on trying while everything else is refused at once.
+ * State shared through Redis. Waits briefly for the first connection. While there is none, it
+ * reconnects in the background and every call fails at once.
  */
 export async function connectRedisStore(url: string, log: FastifyBaseLogger): Promise<RedisStore> {
   const redis = new Redis(url, {
@@ -37,50 +36,54 @@ export async function connectRedisStore(url: string, log: FastifyBaseLogger): Pr
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    connectTimeout: PATIENCE_MS,
-    commandTimeout: PATIENCE_MS,
-    // A connection that has gone silent is replaced, not waited for.
-    socketTimeout: 2 * PATIENCE_MS,
-    retryStrategy: (times) => Math.min(times * 100, LONGEST_PAUSE_MS),
+    connectTimeout: TIMEOUT_MS,
+    commandTimeout: TIMEOUT_MS,
+    // Replace a connection that has gone silent.
+    socketTimeout: 2 * TIMEOUT_MS,
+    retryStrategy: (times) => Math.min(times * 100, MAX_RECONNECT_DELAY_MS),
   })
-  // Nothing but the code is logged: the address may hold a password.
-  let isAway = false
+  // Only the code is logged: the URL may contain a password.
+  let isUnavailable = false
   redis.on('error', (error: NodeJS.ErrnoException) => {
-    if (!isAway) log.error({ code: error.code ?? error.name }, 'redis is away')
-    isAway = true
+    if (!isUnavailable) log.error({ code: error.code ?? error.name }, 'redis is unavailable')
+    isUnavailable = true
   })
   redis.on('ready', () => {
-    if (isAway) log.info('redis is back')
-    isAway = false
+    if (isUnavailable) log.info('redis is available again')
+    isUnavailable = false
   })
 
-  async function ask<T>(command: Promise<T>): Promise<T> {
+  async function run<T>(command: Promise<T>): Promise<T> {
     try {
       return await command
     } catch {
-      throw new Problem(503, 'Administrators cannot be served at the moment: try again shortly.', {
-        headers: { 'retry-after': '5' },
-      })
+      throw new Problem(
+        503,
+        'The administrator area is unavailable at the moment. Try again in a few seconds.',
+        {
+          headers: { 'retry-after': '5' },
+        },
+      )
     }
   }
 
-  // Where it fails, the error has been noted above, and attempts go on.
+  // A failure is logged above, and the client keeps reconnecting.
   await Promise.race([
     redis.connect().catch(() => undefined),
-    new Promise((resolve) => setTimeout(resolve, PATIENCE_MS).unref()),
+    new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS).unref()),
   ])
 
   return {
-    async remember(key, milliseconds) {
-      await ask(redis.set(PREFIX + key, '1', 'PX', milliseconds))
+    async set(key, ttlMs) {
+      await run(redis.set(PREFIX + key, '1', 'PX', ttlMs))
     },
-    remembers: async (key) => (await ask(redis.exists(PREFIX + key))) === 1,
-    take: async (key, { most, windowMs }) =>
-      Number(await ask(redis.eval(TAKE, 1, PREFIX + key, most, windowMs))),
-    async giveBack(key) {
-      await ask(redis.eval(GIVE_BACK, 1, PREFIX + key))
+    has: async (key) => (await run(redis.exists(PREFIX + key))) === 1,
+    consume: async (key, { limit, windowMs }) =>
+      Number(await run(redis.eval(CONSUME, 1, PREFIX + key, limit, windowMs))),
+    async refund(key) {
+      await run(redis.eval(REFUND, 1, PREFIX + key))
     },
-    isThere: async () =>
+    isAvailable: async () =>
       redis.ping().then(
         () => true,
         () => false,

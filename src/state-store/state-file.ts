@@ -10,38 +10,38 @@ import {
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 
-/** Where what one process remembers outlives it. */
+/** Persists keys of a process across restarts. */
 export interface StateFile {
-  /** Keys and when they expire, milliseconds since 1970 */
+  /** Keys and their expiry, ms since 1970 */
   read(): Map<string, number>
-  /** Throws what the file system throws; the entry is written with the next that can be then. */
+  /** Throws a file system error; the entry is then written with the next one. */
   add(key: string, expires: number): void
-  /** Writes what could not be written before; throws what the file system throws. */
-  catchUp(): void
-  /** Throws what the file system throws where nothing can be written. */
-  check(): void
+  /** Writes entries that could not be written before; throws a file system error. */
+  retryWrites(): void
+  /** Throws a file system error if the file is not writable. */
+  checkWritable(): void
 }
 
 const FILE = 'remembered'
-const OWN = { mode: 0o600, flush: true }
+const PRIVATE = { mode: 0o600, flush: true }
 
-const lineOf = ([key, expires]: [string, number]): string => `${expires} ${key}\n`
+const formatLine = ([key, expires]: [string, number]): string => `${expires} ${key}\n`
 
-/** Puts lines in the place of a file; by a draft, so that a crash leaves one or the other. */
+/** Replaces a file atomically. */
 function replace(path: string, lines: string): void {
-  const draft = `${path}.${process.pid}`
+  const temporary = `${path}.${process.pid}`
   try {
-    writeFileSync(draft, lines, OWN)
-    renameSync(draft, path)
+    writeFileSync(temporary, lines, PRIVATE)
+    renameSync(temporary, path)
   } catch (error) {
-    rmSync(draft, { force: true })
+    rmSync(temporary, { force: true })
     throw error
   }
 }
 
 /**
- * Keeps entries in a file of the data folder, one a line, added at its end. A file that cannot be
- * written is told in the log; what should stand in it is kept until it can.
+ * Opens the state file of the data directory: one entry per line, appended. Entries that cannot be
+ * written are kept in memory until they can.
  */
 export function openStateFile(dataDir: string, log: FastifyBaseLogger): StateFile {
   const path = join(dataDir, FILE)
@@ -51,12 +51,13 @@ export function openStateFile(dataDir: string, log: FastifyBaseLogger): StateFil
   function write(): void {
     const now = Date.now()
     for (const [key, expires] of unwritten) if (expires <= now) unwritten.delete(key)
-    // What failed may have left half a line.
-    const lines = (failed && unwritten.size > 0 ? '\n' : '') + [...unwritten].map(lineOf).join('')
+    // A failed write may have left a partial line.
+    const lines =
+      (failed && unwritten.size > 0 ? '\n' : '') + [...unwritten].map(formatLine).join('')
     if (lines !== '') mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    appendFileSync(path, lines, { ...OWN, flush: lines !== '' })
+    appendFileSync(path, lines, { ...PRIVATE, flush: lines !== '' })
     unwritten.clear()
-    if (failed) log.info('DATA_DIR holds again which sessions have ended')
+    if (failed) log.info('revoked sessions are persisted again')
     failed = false
   }
 
@@ -71,8 +72,8 @@ export function openStateFile(dataDir: string, log: FastifyBaseLogger): StateFil
           return [key, Number(expires)]
         })
         .filter(([, expires]) => expires > now)
-      // What has expired goes.
-      replace(path, entries.map(lineOf).join(''))
+      // Drop expired entries.
+      replace(path, entries.map(formatLine).join(''))
       return new Map(entries)
     },
     add(key, expires) {
@@ -81,13 +82,13 @@ export function openStateFile(dataDir: string, log: FastifyBaseLogger): StateFil
         write()
       } catch (error) {
         failed = true
-        log.error({ err: error }, 'DATA_DIR cannot hold which sessions have ended')
+        log.error({ err: error }, 'revoked sessions cannot be persisted in DATA_DIR')
         throw error
       }
     },
-    catchUp() {
+    retryWrites() {
       if (unwritten.size > 0) write()
     },
-    check: write,
+    checkWritable: write,
   }
 }

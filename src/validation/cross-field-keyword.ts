@@ -2,25 +2,24 @@ import type { FuncKeywordDefinition, SchemaValidateFunction } from 'ajv'
 import type { FieldError } from './field-errors.js'
 
 /**
- * A keyword for an object whose fields may each be fine and yet not go together.
+ * Ajv keyword for rules that concern several fields of an object.
  *
- * @param faultsOf runs beside the fields' own rules, so it may be handed values that those refuse;
- * its paths are within the object
+ * @param findErrors also runs if single fields are invalid; its paths are relative to the object
  */
 export function crossFieldKeyword(
   keyword: string,
-  faultsOf: (given: Record<string, unknown>) => FieldError[],
+  findErrors: (value: Record<string, unknown>) => FieldError[],
 ): FuncKeywordDefinition {
   const validate: SchemaValidateFunction = (
-    _on: unknown,
-    given: Record<string, unknown>,
+    _schema: unknown,
+    value: Record<string, unknown>,
     _parent,
-    at,
+    context,
   ) => {
-    const found = faultsOf(given)
+    const found = findErrors(value)
     validate.errors = found.map(({ path, message }) => ({
       keyword,
-      instancePath: `${at?.instancePath ?? ''}/${path}`,
+      instancePath: `${context?.instancePath ?? ''}/${path}`,
       message,
       params: {},
     }))

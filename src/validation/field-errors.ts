@@ -1,20 +1,20 @@
 import type { ErrorObject } from 'ajv'
 import { FORMAT_ERRORS } from './formats.js'
 
-/** One wrong field: where it is (`vessel.name`) and what is wrong, in words a person understands. */
+/** An invalid field: its path (`vessel.name`) and a message for people. */
 export interface FieldError {
   path: string
   message: string
 }
 
-/** Values to choose from; that there may be none stands last. */
-function choices(values: readonly unknown[]): string {
+/** Lists allowed values, `null` last. */
+function formatChoices(values: readonly unknown[]): string {
   const named = values.filter((value) => value !== null).map(String)
   return [...named, ...(values.includes(null) ? ['or null'] : [])].join(', ')
 }
 
-/** A limit in plain digits, as it may be written into a field or a file. */
-const number = (value: unknown): string =>
+/** A limit in plain digits, as it can be typed. */
+const formatLimit = (value: unknown): string =>
   Number(value).toLocaleString('en', { maximumFractionDigits: 20, useGrouping: false })
 
 const TYPES: Record<string, string> = {
@@ -33,45 +33,46 @@ const typeNames = (types: unknown): string =>
     .map((type) => TYPES[String(type)] ?? String(type))
     .join(' or ')
 
-const WORDS: Record<string, (params: Record<string, unknown>) => string> = {
+const MESSAGES: Record<string, (params: Record<string, unknown>) => string> = {
   required: () => 'is required',
   additionalProperties: () => 'is not a known field',
   type: ({ type }) => `must be ${typeNames(type)}`,
-  enum: ({ allowedValues }) => `must be one of ${choices(allowedValues as unknown[])}`,
+  enum: ({ allowedValues }) => `must be one of ${formatChoices(allowedValues as unknown[])}`,
   const: ({ allowedValue }) => `must be ${String(allowedValue)}`,
-  exclusiveMinimum: ({ limit }) => `must be more than ${number(limit)}`,
-  minimum: ({ limit }) => `must be at least ${number(limit)}`,
-  maximum: ({ limit }) => `must be at most ${number(limit)}`,
+  exclusiveMinimum: ({ limit }) => `must be greater than ${formatLimit(limit)}`,
+  minimum: ({ limit }) => `must be at least ${formatLimit(limit)}`,
+  maximum: ({ limit }) => `must be at most ${formatLimit(limit)}`,
   minLength: ({ limit }) =>
-    limit === 1 ? 'must not be empty' : `must have at least ${number(limit)} characters`,
-  maxLength: ({ limit }) => `must have at most ${number(limit)} characters`,
-  maxItems: ({ limit }) => `must have at most ${number(limit)} values`,
+    limit === 1 ? 'must not be empty' : `must have at least ${formatLimit(limit)} characters`,
+  maxLength: ({ limit }) => `must have at most ${formatLimit(limit)} characters`,
+  maxItems: ({ limit }) => `must have at most ${formatLimit(limit)} values`,
   format: ({ format }) => `must be a valid ${String(format)}`,
 }
 
-function stepsTo(error: ErrorObject): string[] {
-  const steps = error.instancePath.split('/').slice(1)
+function getPathSegments(error: ErrorObject): string[] {
+  const segments = error.instancePath.split('/').slice(1)
   const params = error.params as Record<string, unknown>
   const child = params.missingProperty ?? params.additionalProperty
-  if (typeof child === 'string') steps.push(child)
-  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (typeof child === 'string') segments.push(child)
+  return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** What a schema itself says of values that it does not take; `undefined` where it says nothing. */
-function said({ parentSchema }: ErrorObject): string | undefined {
+/** The schema's own message, if it has one. */
+function getSchemaMessage({ parentSchema }: ErrorObject): string | undefined {
   const message = (parentSchema as Record<string, unknown> | undefined)?.['x-message']
   return typeof message === 'string' ? message : undefined
 }
 
-/** What a format says of a value that is not of it; `undefined` where it says nothing. */
-function formatFault(error: ErrorObject): string | undefined {
+/** The message of a format, if it has one. */
+function getFormatMessage(error: ErrorObject): string | undefined {
   const { params, data } = error
-  const fault = typeof data === 'string' ? FORMAT_ERRORS[String(params.format)]?.(data) : undefined
-  return fault ?? said(error)
+  const message =
+    typeof data === 'string' ? FORMAT_ERRORS[String(params.format)]?.(data) : undefined
+  return message ?? getSchemaMessage(error)
 }
 
-/** That a field is known, though not to be given here; `undefined` where it is not known. */
-function fixedFault({ params, parentSchema }: ErrorObject): string | undefined {
+/** The message for a known field that cannot be set. */
+function getReadOnlyMessage({ params, parentSchema }: ErrorObject): string | undefined {
   const fixed = (parentSchema as Record<string, unknown> | undefined)?.['x-fixed']
   const { additionalProperty } = params as { additionalProperty?: string }
   return Array.isArray(fixed) && fixed.includes(additionalProperty)
@@ -79,66 +80,73 @@ function fixedFault({ params, parentSchema }: ErrorObject): string | undefined {
     : undefined
 }
 
-/** A number such as 1e999 is beyond what numbers can be, so beyond any limit. */
-function boundlessFault({ data, parentSchema }: ErrorObject): string | undefined {
+/** A number such as 1e999 becomes Infinity, which exceeds any limit. */
+function getInfinityMessage({ data, parentSchema }: ErrorObject): string | undefined {
   if (data !== Infinity && data !== -Infinity) return undefined
   const limits = parentSchema as Record<string, unknown> | undefined
   const name = data > 0 ? 'maximum' : 'minimum'
-  return limits?.[name] === undefined ? undefined : WORDS[name]?.({ limit: limits[name] })
+  return limits?.[name] === undefined ? undefined : MESSAGES[name]?.({ limit: limits[name] })
 }
 
-/** Where there is more to say than the keyword's words */
-const FAULTS: Record<string, (error: ErrorObject) => string | undefined> = {
-  format: formatFault,
-  enum: said,
-  type: boundlessFault,
-  additionalProperties: fixedFault,
+/** More specific messages for some keywords */
+const SPECIFIC_MESSAGES: Record<string, (error: ErrorObject) => string | undefined> = {
+  format: getFormatMessage,
+  enum: getSchemaMessage,
+  type: getInfinityMessage,
+  additionalProperties: getReadOnlyMessage,
 }
 
-function messageOf(error: ErrorObject): string {
-  const words = WORDS[error.keyword]
-  const fault = FAULTS[error.keyword]?.(error)
-  return fault ?? words?.(error.params as Record<string, unknown>) ?? error.message ?? 'is invalid'
+function getMessage(error: ErrorObject): string {
+  const formatMessage = MESSAGES[error.keyword]
+  const specific = SPECIFIC_MESSAGES[error.keyword]?.(error)
+  return (
+    specific ??
+    formatMessage?.(error.params as Record<string, unknown>) ??
+    error.message ??
+    'is invalid'
+  )
 }
 
-/** Keywords that say more than what was found before: a number above zero, one of some texts. */
-const SAYS_MORE: ReadonlySet<string> = new Set(['exclusiveMinimum', 'enum'])
+/** Keywords whose message replaces an earlier one of the same field. */
+const MORE_SPECIFIC: ReadonlySet<string> = new Set(['exclusiveMinimum', 'enum'])
 
-function collected(
+function collectByPath(
   errors: readonly ErrorObject[],
-  pathOf: (error: ErrorObject) => string,
+  getPath: (error: ErrorObject) => string,
   message: (error: ErrorObject) => string,
 ): FieldError[] {
   const byPath = new Map<string, string>()
   for (const error of errors) {
-    // `if` only says that `then` failed, whose own errors stand beside it.
+    // `if` only reports that `then` failed, which has its own errors.
     if (error.keyword === 'if') continue
-    const path = pathOf(error)
-    if (!byPath.has(path) || SAYS_MORE.has(error.keyword)) byPath.set(path, message(error))
+    const path = getPath(error)
+    if (!byPath.has(path) || MORE_SPECIFIC.has(error.keyword)) byPath.set(path, message(error))
   }
   return [...byPath].map(([path, message]) => ({ path, message }))
 }
 
-/** Ajv's errors as one entry for each wrong field, in the order found. */
+/** Converts Ajv's errors to one entry per invalid field, in order. */
 export const toFieldErrors = (errors: readonly ErrorObject[]): FieldError[] =>
-  collected(errors, (error) => stepsTo(error).join('.'), messageOf)
+  collectByPath(errors, (error) => getPathSegments(error).join('.'), getMessage)
 
-const times = (count: number): string => (count === 2 ? 'twice' : `${count} times`)
+const formatTimes = (count: number): string => (count === 2 ? 'twice' : `${count} times`)
 
-/** What is wrong with a name that was given so many times. */
-function tooOften({ keyword, params }: ErrorObject, given: number): string {
+function getRepetitionMessage({ keyword, params }: ErrorObject, count: number): string {
   const { limit } = params as { limit?: number }
-  const most = keyword === 'maxItems' ? `at most ${limit} times` : 'once'
-  return `was given ${times(given)}: give it ${most}`
+  const allowed = keyword === 'maxItems' ? `at most ${limit} times` : 'once'
+  return `is given ${formatTimes(count)}; it is allowed ${allowed}`
 }
 
 /**
- * Ajv's errors of what came as text by name, such as a query, as one entry for each wrong name. A
- * name that was given more than once is a list by then.
+ * Converts Ajv's errors of parameters, such as a query, to one entry per parameter. A repeated
+ * parameter is an array.
  */
 export const toParameterErrors = (errors: readonly ErrorObject[]): FieldError[] =>
-  collected(
+  collectByPath(
     errors,
-    (error) => stepsTo(error)[0] ?? '',
-    (error) => (Array.isArray(error.data) ? tooOften(error, error.data.length) : messageOf(error)),
+    (error) => getPathSegments(error)[0] ?? '',
+    (error) =>
+      Array.isArray(error.data)
+        ? getRepetitionMessage(error, error.data.length)
+        : getMessage(error),
   )

@@ -1,3 +1,3 @@
-/** Whether a value is an object with names, as JSON has them: no list, not `null`. */
+/** Whether a value is a JSON object: not an array, not `null`. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

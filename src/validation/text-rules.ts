@@ -1,26 +1,23 @@
-/** What no text may have, and how a person is told. */
+/** Characters that no text may contain, with the error message. */
 const FORBIDDEN: readonly [RegExp, string][] = [
-  [/(?![\t\n\r])\p{Cc}/u, 'must not have control characters'],
-  // They could make a name read as another.
-  [/[\u202a-\u202e\u2066-\u2069]/u, 'must not have characters that turn the direction of the text'],
-  // Halves of a pair, and code points that stand for nothing.
-  [/[\p{Cs}\p{Noncharacter_Code_Point}]/u, 'must not have broken characters'],
+  [/(?![\t\n\r])\p{Cc}/u, 'must not contain control characters'],
+  // They could make a name look like another.
+  [/[\u202a-\u202e\u2066-\u2069]/u, 'must not contain characters that change the text direction'],
+  // Lone surrogates and noncharacters.
+  [/[\p{Cs}\p{Noncharacter_Code_Point}]/u, 'must not contain invalid characters'],
 ]
 
 const BREAK = /[\t\n\r\u2028\u2029]/u
 
-/**
- * Something to see by itself: no space, and no letter without a shape such as a joiner, a soft
- * hyphen, a filler or the blank Braille pattern. In a word, joiners have their use.
- */
+/** A visible character: no space, joiner, soft hyphen, filler or blank Braille pattern. */
 const VISIBLE = /[^\s\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u
 
-/** What is wrong with a text of any number of lines, in words for a person; `null` for nothing. */
+/** Finds the error of a multi-line text; `null` if it is valid. */
 export const findTextError = (text: string): string | null =>
   FORBIDDEN.find(([pattern]) => pattern.test(text))?.[1] ?? null
 
-/** What is wrong with one line of text in any script, in words for a person; `null` for nothing. */
+/** Finds the error of a single line of text; `null` if it is valid. */
 export function findTextLineError(text: string): string | null {
-  if (BREAK.test(text)) return 'must be one line, without tabs'
-  return findTextError(text) ?? (VISIBLE.test(text) ? null : 'must have something to read in it')
+  if (BREAK.test(text)) return 'must be a single line without tabs'
+  return findTextError(text) ?? (VISIBLE.test(text) ? null : 'must contain a visible character')
 }

@@ -1,72 +1,54 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Ajv, type FuncKeywordDefinition, type Options, type ValidateFunction } from 'ajv'
-import { lazy } from '../lazy.js'
 import { toFieldErrors, type FieldError } from './field-errors.js'
 import { FORMATS } from './formats.js'
 
-/** What a feature's schemas say beyond JSON Schema. */
+/** Formats and keywords that a feature adds to JSON Schema. */
 export interface SchemaExtensions {
   formats: Record<string, (text: string) => boolean>
   keywords: FuncKeywordDefinition[]
 }
 
 /**
- * An Ajv that knows a vocabulary, reports every error, and refuses what a schema does not know
- * instead of dropping it. A schema's `x-message` is what a person is told where its format or
- * enum does not hold, and `x-fixed` names fields that are known, but not to be given.
+ * Creates an Ajv instance that reports every error and rejects unknown fields instead of dropping
+ * them. A schema's `x-message` replaces the message of its format or enum; `x-fixed` lists known
+ * fields that cannot be set.
  */
-export function createAjv(vocabulary: SchemaExtensions, options: Options = {}): Ajv {
+export function createAjv({ formats, keywords }: SchemaExtensions, options: Options = {}): Ajv {
   const ajv = new Ajv({
     allErrors: true,
-    // Lets an error tell the schema it comes from, and so its message.
+    // Adds the schema to errors, for its `x-message`.
     verbose: true,
     useDefaults: true,
-    // Schemas are TypeBox's, so they are valid: checking that takes a tenth of a start.
+    // TypeBox schemas are valid.
     validateSchema: false,
     strictTypes: false,
     strictRequired: false,
     ...options,
   })
   ajv.addVocabulary(['x-message', 'x-fixed'])
-  for (const [name, test] of Object.entries({ ...FORMATS, ...vocabulary.formats })) {
-    ajv.addFormat(name, test)
+  for (const [name, isValid] of Object.entries({ ...FORMATS, ...formats })) {
+    ajv.addFormat(name, isValid)
   }
-  for (const keyword of vocabulary.keywords) ajv.addKeyword(keyword)
+  for (const keyword of keywords) ajv.addKeyword(keyword)
   return ajv
 }
 
 export type ValidationResult<T> = { ok: true; value: T } | { ok: false; errors: FieldError[] }
 
-/**
- * What checks values against schemas in a vocabulary. A schema is compiled when it is first asked
- * for: all of them together take a fifth of a start.
- */
-export function createValidators(vocabulary: SchemaExtensions) {
-  const strictly = lazy(() => createAjv(vocabulary))
-  const converting = lazy(() => createAjv(vocabulary, { coerceTypes: 'array' }))
+/** Creates the functions that compile schemas with a feature's extensions. */
+export function createValidators(extensions: SchemaExtensions) {
+  const strictAjv = createAjv(extensions)
+  const coercingAjv = createAjv(extensions, { coerceTypes: 'array' })
 
-  function compiledBy<T>(ajv: () => Ajv, schema: object): ValidateFunction<T> {
-    const compiled = lazy(() => ajv().compile<T>(schema))
-    const validate = ((value: unknown) => {
-      const check = compiled()
-      const isValid = check(value)
-      validate.errors = check.errors ?? null
-      return isValid
-    }) as ValidateFunction<T>
-    return validate
-  }
+  /** Validates values as they are. */
+  const strict = <T>(schema: object): ValidateFunction<T> => strictAjv.compile<T>(schema)
 
-  /** Checks values as they are. */
-  const strict = <T>(schema: object): ValidateFunction<T> => compiledBy(strictly, schema)
-
-  /**
-   * Checks what came as text by name, such as a query, and converts it; one value is a list of one
-   * there.
-   */
+  /** Converts and validates parameters that arrive as text, such as a query. */
   function converter<T>(schema: object): ValidateFunction<T> {
-    const convert = compiledBy<T>(converting, schema)
+    const convert = coercingAjv.compile<T>(schema)
     const check = strict<T>(schema)
-    // Ajv does not look at what it has converted: 1e400 would pass as infinity, whatever the limits.
+    // Ajv does not check converted values: 1e400 would pass as Infinity.
     const validate = ((value: unknown) => {
       const isValid = convert(value) && check(value)
       validate.errors = convert.errors ?? check.errors ?? null
@@ -75,7 +57,7 @@ export function createValidators(vocabulary: SchemaExtensions) {
     return validate
   }
 
-  /** Makes a function that tells whether a value is of a schema and, if not, everything wrong with it. */
+  /** Returns a function that validates a value and lists every error. */
   function checker<S extends TSchema>(schema: S): (value: unknown) => ValidationResult<Static<S>> {
     const validate = strict<Static<S>>(schema)
     return (value) =>
@@ -89,5 +71,5 @@ export function createValidators(vocabulary: SchemaExtensions) {
 
 export type Validators = ReturnType<typeof createValidators>
 
-/** Checks against schemas that need no words of a feature. */
+/** Compiles schemas that need no extensions. */
 export const { checker } = createValidators({ formats: {}, keywords: [] })

@@ -87,7 +87,7 @@ t.test('what is added there is closed, however it is added and asked for', async
   )
   own.get('/:page/:part', handler)
   own.get('/api/administration', async () => ({ secret: false }))
-  own.get('/api/admin/open', { config: { openToAll: true } }, async () => ({ secret: false }))
+  own.get('/api/admin/open', { config: { public: true } }, async () => ({ secret: false }))
   const base = await own.listen({ host: '127.0.0.1', port: 0 })
 
   for (const [method, path] of [

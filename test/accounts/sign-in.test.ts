@@ -220,8 +220,8 @@ t.test('the log has who logged in, and never what was typed in the wrong field',
   t.notMatch(written, /secret/)
   t.notOk(written.includes(token) || written.includes(ADMIN.password))
   const metrics = await (await fetch(`${own.url}/metrics`)).text()
-  t.match(metrics, /clearwake_logins_total\{outcome="succeeded"\} 1/)
-  t.match(metrics, /clearwake_logins_total\{outcome="failed"\} 2/)
+  t.match(metrics, /clearwake_sign_ins_total\{outcome="succeeded"\} 1/)
+  t.match(metrics, /clearwake_sign_ins_total\{outcome="failed"\} 2/)
 })
 
 t.test('a token that is not ours, or no longer, opens nothing', async (t) => {

@@ -8,13 +8,13 @@ const PATIENCE_MS = 60_000
 const rest = () => sleep(20)
 
 /** A line of which each request tells whether it was served at once, and afterwards who was, in order. */
-function startLine(hasRoom = () => true) {
-  const line = createAdmissionQueue({ patienceMs: PATIENCE_MS, hasRoom })
+function startLine(hasCapacity = () => true) {
+  const line = createAdmissionQueue({ maxWaitMs: PATIENCE_MS, hasCapacity })
   const served: number[] = []
   let last = 0
   function arrives(): boolean {
     const number = ++last
-    line.join(
+    line.enqueue(
       () => served.push(number),
       () => undefined,
     )
@@ -65,16 +65,16 @@ t.test('nobody is served at once where there is more to do', async (t) => {
   await rest()
   t.equal(served.length, 6)
 
-  const hasRoom = { now: true }
-  const full = startLine(() => hasRoom.now)
+  const hasCapacity = { now: true }
+  const full = startLine(() => hasCapacity.now)
   await rest()
   full.arrives()
   await rest()
-  hasRoom.now = false
+  hasCapacity.now = false
   t.notOk(full.arrives(), 'there is no room')
   await rest()
   t.same(full.served, [1])
-  hasRoom.now = true
+  hasCapacity.now = true
   await rest()
   t.same(full.served, [1, 2])
 })

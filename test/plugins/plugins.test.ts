@@ -10,7 +10,7 @@ import { Ajv, type AnySchema } from 'ajv'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../src/app.js'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
-import { ConfigError } from '../../src/config/config.js'
+import { ConfigError } from '../../src/config/config-error.js'
 import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { USUAL } from '../support/calculations.js'
 import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
@@ -358,11 +358,7 @@ t.test('an answer begun before the close is finished, and holds nothing up', asy
     environment: { DATA_DIR: temporaryFolder(t), SESSION_SECRET: SECRET, LOG_LEVEL: 'silent' },
   })
   app.get('/slow', (_request, reply) =>
-    reply.loadingPage(
-      'calculator/prefill',
-      { type: 'fuel', calculator: { title: '' } },
-      () => held,
-    ),
+    reply.streamPage('calculator/prefill', { type: 'fuel', calculator: { title: '' } }, () => held),
   )
   const slow = await app.listen({ host: '127.0.0.1', port: 0 })
   const response = await fetch(`${slow}/slow`)
@@ -492,7 +488,7 @@ t.test('a fault of ours tells nothing of our insides', async (t) => {
     throw Object.assign(new Error('secret table'), { statusCode: 400 })
   })
   app.get('/calculator-loading', (_request, reply) =>
-    reply.loadingPage('calculator/prefill', { type: 'fuel', calculator: { title: 'Fuel' } }, fail),
+    reply.streamPage('calculator/prefill', { type: 'fuel', calculator: { title: 'Fuel' } }, fail),
   )
   const base = await app.listen({ host: '127.0.0.1', port: 0 })
   const insides = /hunter2|db\.internal|EDEEP|secret table|node_modules|\.ts|\.js:\d|at async/

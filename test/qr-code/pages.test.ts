@@ -125,7 +125,7 @@ t.test('the loading state gets out ahead when pages are compressed too', async (
   })
   t.teardown(() => app.close())
   app.get('/slow', (_request, reply) =>
-    reply.loadingPage(
+    reply.streamPage(
       'calculator/prefill',
       { type: 'fuel', calculator: { title: 'Slow' } },
       () => held,

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { ConfigError } from '../../src/config/config.js'
+import { ConfigError } from '../../src/config/config-error.js'
 import {
   ADMIN_ACCOUNTS,
   cookieHeader,

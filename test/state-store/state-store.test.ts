@@ -22,35 +22,35 @@ for (const [where, memory] of [
   ['in Redis', inRedis],
 ] as const) {
   t.test(`${where}: what is remembered is forgotten when its time is over`, async (t) => {
-    await memory.remember('guest', 2_000)
-    t.equal(await memory.remembers('guest'), true)
-    t.equal(await memory.remembers('stranger'), false)
-    t.ok(await comesTrue(async () => !(await memory.remembers('guest'))))
+    await memory.set('guest', 2_000)
+    t.equal(await memory.has('guest'), true)
+    t.equal(await memory.has('stranger'), false)
+    t.ok(await comesTrue(async () => !(await memory.has('guest'))))
   })
 
   t.test(`${where}: a budget is used up, given back, and there again after its time`, async (t) => {
-    const budget = { most: 2, windowMs: 3_000 }
-    const take = () => memory.take('budget', budget)
+    const budget = { limit: 2, windowMs: 3_000 }
+    const take = () => memory.consume('budget', budget)
     t.same([await take(), await take()], [0, 0])
     const wait = await take()
     t.ok(wait > 0 && wait <= 3_000)
-    await memory.giveBack('budget')
+    await memory.refund('budget')
     t.equal(await take(), 0)
     t.ok((await take()) > 0)
     t.ok(await comesTrue(async () => (await take()) === 0))
   })
 
   t.test(`${where}: nothing is given back that was not taken`, async (t) => {
-    const budget = { most: 1, windowMs: 10_000 }
-    await memory.giveBack('never')
-    await memory.giveBack('never')
-    t.equal(await memory.take('never', budget), 0)
-    t.ok((await memory.take('never', budget)) > 0)
+    const budget = { limit: 1, windowMs: 10_000 }
+    await memory.refund('never')
+    await memory.refund('never')
+    t.equal(await memory.consume('never', budget), 0)
+    t.ok((await memory.consume('never', budget)) > 0)
   })
 
   t.test(`${where}: of all who take at once, only as many get one as there are`, async (t) => {
     const takes = Array.from({ length: 50 }, () =>
-      memory.take('crowd', { most: 7, windowMs: 10_000 }),
+      memory.consume('crowd', { limit: 7, windowMs: 10_000 }),
     )
     t.equal((await Promise.all(takes)).filter((wait) => wait === 0).length, 7)
   })
@@ -59,16 +59,16 @@ for (const [where, memory] of [
 t.test(
   'counts that strangers cause do not fill the memory, nor displace a session’s end',
   async (t) => {
-    const budget = { most: 1, windowMs: 60_000 }
-    await inProcess.remember('ended', 60_000)
-    await inProcess.take('oldest', budget)
-    await inProcess.take('attacked', budget)
+    const budget = { limit: 1, windowMs: 60_000 }
+    await inProcess.set('ended', 60_000)
+    await inProcess.consume('oldest', budget)
+    await inProcess.consume('attacked', budget)
     for (let i = 0; i < 100_000; i++) {
-      await inProcess.take(`stranger ${i}`, budget)
-      if (i % 1000 === 0) await inProcess.take('attacked', budget)
+      await inProcess.consume(`stranger ${i}`, budget)
+      if (i % 1000 === 0) await inProcess.consume('attacked', budget)
     }
-    t.equal(await inProcess.take('oldest', budget), 0, 'the longest untouched is forgotten')
-    t.ok((await inProcess.take('attacked', budget)) > 0, 'what is under attack is not')
-    t.equal(await inProcess.remembers('ended'), true)
+    t.equal(await inProcess.consume('oldest', budget), 0, 'the longest untouched is forgotten')
+    t.ok((await inProcess.consume('attacked', budget)) > 0, 'what is under attack is not')
+    t.equal(await inProcess.has('ended'), true)
   },
 )

@@ -47,11 +47,11 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
       const content = contentOf(request, range)
       return reply
         .code(content.statusCode)
-        .hypermedia({ page: 'portal/dashboard/_response' }, { ranges, ...content })
+        .renderView({ page: 'portal/dashboard/_response' }, { ranges, ...content })
     }
     const { administrator } = request
-    const nonce = reply.styleNonce()
-    return reply.loadingPage(
+    const nonce = reply.createStyleNonce()
+    return reply.streamPage(
       'portal/dashboard/dashboard',
       { administrator, ranges, nonce },
       async () => app.view('portal/dashboard/_content', contentOf(request, range)),

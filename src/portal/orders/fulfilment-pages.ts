@@ -145,7 +145,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
     const { views, data } = await (portfolioId === null
       ? choice(request, order)
       : confirmation(request, order, portfolioId))
-    return reply.hypermedia(views, data)
+    return reply.renderView(views, data)
   })
 
   app.post<OrderRoute>('/admin/orders/:id/placement', async (request, reply) => {
@@ -157,7 +157,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
     if (order === null) return missing(reply)
     if (portfolioId === null) {
       const { views, data } = await choice(request, order)
-      return reply.code(422).hypermedia(views, data)
+      return reply.code(422).renderView(views, data)
     }
     const by = request.administrator.email
     const confirmed = { version, portfolioId, price: priceIn(body), by }
@@ -176,7 +176,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
       }
       case 'price changed': {
         const { views, data } = await confirmation(request, now, portfolioId)
-        return reply.code(409).hypermedia(views, { ...data, priceHasChanged: true })
+        return reply.code(409).renderView(views, { ...data, priceHasChanged: true })
       }
       case 'refused':
       case 'unreachable':
@@ -255,7 +255,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
     }
     const isListed = request.query.unlisted === undefined
     const { views, data } = step(request, order, 'release', { isListed })
-    return reply.hypermedia(views, data)
+    return reply.renderView(views, data)
   })
 
   app.post<OrderRoute>('/admin/orders/:id/placement/release', async (request, reply) => {
@@ -314,7 +314,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
             figuresOf(request),
           )
         : null
-    return reply.code(isThere ? 200 : 502).hypermedia(
+    return reply.code(isThere ? 200 : 502).renderView(
       { page: 'portal/orders/provider-record', fragment: 'portal/orders/_provider-record' },
       {
         administrator: request.administrator,

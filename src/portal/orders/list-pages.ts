@@ -46,7 +46,7 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
       void reply.header('hx-push-url', current.endsWith(list.url) ? 'false' : list.url)
     }
     const listOnly = request.headers['hx-target']?.toString().endsWith('#list') ?? false
-    return reply.hypermedia(
+    return reply.renderView(
       {
         page: 'portal/orders/orders',
         fragment: listOnly ? 'portal/orders/_list-part' : 'portal/orders/_orders',
@@ -70,7 +70,7 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
     list: Awaited<ReturnType<typeof listFor>>,
     success?: ReturnType<typeof buildBulkSummary>,
   ) =>
-    reply.hypermedia(
+    reply.renderView(
       { page: 'portal/orders/orders', fragment: 'portal/orders/_orders-parts' },
       { administrator: reply.request.administrator, list, success },
     )
@@ -109,7 +109,7 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
         const list = await listFor(request, fields)
         return showSeveral(reply, list, nothingChosen)
       }
-      return reply.hypermedia(
+      return reply.renderView(
         { page: 'portal/orders/bulk-cancel', fragment: 'portal/orders/_bulk-cancel' },
         {
           administrator,

@@ -27,7 +27,7 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
   ) => {
     const locale = localeOf(reply.request)
     const { key, faults = {}, sentBefore } = told
-    return reply.hypermedia(
+    return reply.renderView(
       { page: 'portal/orders/new-order', fragment: 'portal/orders/_new-order-part' },
       {
         administrator: reply.request.administrator,
@@ -48,7 +48,7 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
   app.post<FormRoute>('/admin/orders/new/emissions', async ({ headers, body = {} }, reply) => {
     const form = parseNewOrderForm(body, timeZone)
     const figures = getFormatters(getLocale(headers['accept-language']), timeZone)
-    return reply.hypermedia(
+    return reply.renderView(
       { page: 'portal/orders/_emissions-parts' },
       {
         emission: buildEmissionView(form, figures),
@@ -67,7 +67,7 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
     if (created.outcome === 'key reused') {
       return show(reply.code(422), form, { key: randomUUID(), sentBefore: key })
     }
-    reply.leaveMessage({ code: 'created', orderId: created.order.id })
+    reply.setFlash({ code: 'created', orderId: created.order.id })
     const page = `/admin/orders/${created.order.id}`
     // htmx would follow a redirect and put the page in the place of the form.
     return request.wantsFragment

@@ -137,7 +137,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
         ? show(request, reply, order)
         : reply.redirect(buildContextUrl(place, `/admin/orders/${order.id}`), 303)
     }
-    return reply.hypermedia(
+    return reply.renderView(
       { page: 'portal/orders/cancel', fragment: 'portal/orders/_cancel-dialog' },
       {
         administrator: request.administrator,

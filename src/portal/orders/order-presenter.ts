@@ -38,7 +38,7 @@ export function createOrderPresenter(book: OrderDatabase, placing: Fulfilment | 
   const missing = (reply: FastifyReply) => {
     const { wantsFragment, administrator } = reply.request
     if (wantsFragment) throw new Problem(404, 'There is no such order.')
-    return reply.code(404).hypermedia({ page: 'portal/orders/order-not-found' }, { administrator })
+    return reply.code(404).renderView({ page: 'portal/orders/order-not-found' }, { administrator })
   }
 
   /** A message about an order in words, with the way back where there is one. */
@@ -64,7 +64,7 @@ export function createOrderPresenter(book: OrderDatabase, placing: Fulfilment | 
 
   /** The message that was left for this page. */
   function leftMessage(request: OrderRequest, reply: FastifyReply) {
-    const left = request.wantsFragment ? null : reply.takeMessage()
+    const left = request.wantsFragment ? null : reply.consumeFlash()
     const order = left && isMessageCode(left.code) ? book.get(left.orderId) : null
     return left && order && isMessageCode(left.code) ? messageOf(request, left.code, order) : null
   }
@@ -95,7 +95,7 @@ export function createOrderPresenter(book: OrderDatabase, placing: Fulfilment | 
         orderNumber: other.orderNumber,
         href: buildContextUrl({ ...at, at: (at.at ?? 0) + step }, `/admin/orders/${other.id}`),
       }
-    return reply.hypermedia(
+    return reply.renderView(
       { page: 'portal/orders/order', fragment: 'portal/orders/_order-parts' },
       {
         administrator: request.administrator,
@@ -137,7 +137,7 @@ export function createOrderPresenter(book: OrderDatabase, placing: Fulfilment | 
         ...(isEditGroup(group) ? { edited: group } : {}),
       })
     }
-    reply.leaveMessage({ code: message, orderId: order.id })
+    reply.setFlash({ code: message, orderId: order.id })
     return reply.redirect(
       buildContextUrl(parseListContext(request.query), `/admin/orders/${order.id}`),
       303,

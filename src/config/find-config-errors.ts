@@ -1,0 +1,107 @@
+import { parseBaseUrl } from '../provider/base-url.js'
+import { parsePublicRoutes } from '../provider/public-routes.js'
+import { isLoopback } from '../http/loopback.js'
+import { isCurrency } from '../validation/formats.js'
+import { parseAdminAccounts } from './admin-accounts.js'
+import { ConfigSchema } from './config-schema.js'
+import { isValidTrustProxy } from './trust-proxy.js'
+
+export const MIN_SECRET_BYTES = 32
+const REQUIRED_OFF_LOOPBACK = ['SESSION_SECRET', 'ADMIN_ACCOUNTS', 'PUBLIC_BASE_URL'] as const
+
+export const isLongSecret = (secret: string): boolean =>
+  Buffer.byteLength(secret) >= MIN_SECRET_BYTES
+
+// Stricter than the schema's conversion, which accepts 0x50 and 8e1.
+const isPort = (text: string): boolean => /^\d+$/.test(text)
+
+// Sent in a header.
+const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
+
+function parseHttpUrl(text: string): URL | null {
+  const url = URL.canParse(text) ? new URL(text) : null
+  return url && /^https?:$/.test(url.protocol) && !url.username && !url.password ? url : null
+}
+
+function isOrigin(text: string): boolean {
+  const url = parseHttpUrl(text)
+  return url !== null && url.pathname === '/' && !url.search && !url.hash
+}
+
+function isRedisUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : null
+  return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const RULES: [name: string, isValid: (text: string) => boolean, rule: string][] = [
+  ['SESSION_SECRET', isLongSecret, `must have at least ${MIN_SECRET_BYTES} bytes`],
+  ['SESSION_SECRET_PREVIOUS', isLongSecret, `must have at least ${MIN_SECRET_BYTES} bytes`],
+  ['PORT', isPort, 'must be a whole number'],
+  ['PUBLIC_BASE_URL', isOrigin, 'must be an http or https URL without a path'],
+  ['CHECKOUT_URL', (text) => parseHttpUrl(text) !== null, 'must be an http or https URL'],
+  ['TIME_ZONE', isTimeZone, 'must be the name of a time zone, such as Europe/Lisbon'],
+  ['CURRENCY', isCurrency, 'must be an ISO 4217 code in capitals, such as EUR'],
+  [
+    'ADMIN_ACCOUNTS',
+    (text) => parseAdminAccounts(text) !== null,
+    'must be email:hash pairs, comma-separated; npm run -s admin:hash prints one',
+  ],
+  ['REDIS_URL', isRedisUrl, 'must be a redis or rediss URL'],
+  [
+    'TRUST_PROXY',
+    isValidTrustProxy,
+    'must be true, false, a number of hops, or addresses, comma-separated',
+  ],
+  [
+    'ORDERSOURCE_BASE_URL',
+    (text) => parseBaseUrl(text) !== null,
+    'must be an https URL without a query (http only on a loopback address)',
+  ],
+  ['ORDERSOURCE_API_TOKEN', isToken, 'must be ASCII without spaces'],
+  [
+    'ORDERSOURCE_PUBLIC_ROUTES',
+    (text) => parsePublicRoutes(text) !== null,
+    'must be none, or methods with paths, comma-separated, such as GET /portfolios',
+  ],
+]
+
+function findDuplicateEmails(accounts: string): string[] {
+  const emails = (parseAdminAccounts(accounts) ?? []).map(({ email }) => email)
+  return [...new Set(emails.filter((email, index) => emails.indexOf(email) !== index))]
+}
+
+/** Numbers such as 1e400: Ajv does not check the result of its conversion. */
+const findInfiniteNumbers = (environment: NodeJS.ProcessEnv): string[] =>
+  Object.keys(ConfigSchema.properties)
+    .filter((name) => Math.abs(Number(environment[name])) === Infinity)
+    .map((name) => `${name} is too large`)
+
+/** Finds what the schema cannot express. Works on the raw text, so it does not depend on the schema. */
+export function findConfigErrors(environment: NodeJS.ProcessEnv): string[] {
+  const errors = RULES.flatMap(([name, isValid, rule]) => {
+    const text = environment[name]
+    return text === undefined || isValid(text) ? [] : [`${name} ${rule}`]
+  })
+  const { HOST, ORDERSOURCE_BASE_URL, ORDERSOURCE_API_TOKEN, ADMIN_ACCOUNTS = '' } = environment
+  if (ORDERSOURCE_BASE_URL !== undefined && ORDERSOURCE_API_TOKEN === undefined) {
+    errors.push('ORDERSOURCE_API_TOKEN is required with ORDERSOURCE_BASE_URL')
+  }
+  const duplicates = findDuplicateEmails(ADMIN_ACCOUNTS)
+  if (duplicates.length > 0) {
+    errors.push(`ADMIN_ACCOUNTS must list each administrator once: ${duplicates.join(', ')}`)
+  }
+  if (HOST !== undefined && !isLoopback(HOST)) {
+    const missing = REQUIRED_OFF_LOOPBACK.filter((name) => environment[name] === undefined)
+    errors.push(...missing.map((name) => `${name} is required unless HOST is a loopback address`))
+  }
+  return [...errors, ...findInfiniteNumbers(environment)]
+}
