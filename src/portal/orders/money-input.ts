@@ -2,7 +2,7 @@ import {
   parseNumber,
   formatUnambiguous,
   type ParsedNumber,
-} from '../../calculator/number-format.js'
+} from '../../formatting/number-input.js'
 import { getMinorUnitDigits } from '../../orders/minor-units.js'
 import { Order } from '../../orders/order.js'
 
