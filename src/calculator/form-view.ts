@@ -75,11 +75,14 @@ const toSentenceLabel = (field: string): string => {
 }
 
 /** The error of a required field that is blank: `enter the average speed`. */
-export const describeMissingField = (field: string): string =>
-  `enter the ${toSentenceLabel(field)}`
+export const describeMissingField = (field: string): string => `enter the ${toSentenceLabel(field)}`
 
 /** @param showMissing whether blank required fields count as errors */
-export function buildFormView(form: CalculatorForm, numbers: NumberFormatter, showMissing: boolean) {
+export function buildFormView(
+  form: CalculatorForm,
+  numbers: NumberFormatter,
+  showMissing: boolean,
+) {
   const errors: Record<string, string> = {}
   for (const [name, message] of Object.entries(form.errors)) {
     errors[name] = localizeLimits(message, numbers)

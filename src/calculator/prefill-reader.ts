@@ -24,8 +24,7 @@ export interface PrefillError {
 }
 
 export type PrefillResult =
-  | { ok: true; calculation: Calculation; source: PrefillSource }
-  | { ok: false; error: PrefillError }
+  { ok: true; calculation: Calculation; source: PrefillSource } | { ok: false; error: PrefillError }
 
 /** Reads the query of a scanned link that opens the calculator `type`. Never throws. */
 export type ReadPrefill = (

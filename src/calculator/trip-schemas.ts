@@ -27,9 +27,7 @@ function validateTrip(trip: Record<string, unknown>): FieldError[] {
     const value = trip[name]
     return value !== undefined && !isWithinLimits(limits, value)
   }).map(([name]) => name)
-  const valid = Object.fromEntries(
-    Object.entries(trip).filter(([name]) => !invalid.includes(name)),
-  )
+  const valid = Object.fromEntries(Object.entries(trip).filter(([name]) => !invalid.includes(name)))
   // Total consumption depends on the reference speed.
   if (invalid.includes('referenceSpeedKn')) delete valid.consumption
   // The rule for generator hours only checks that there are any.

@@ -35,7 +35,11 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
   app.get<{ Querystring: Record<string, unknown> }>('/qr-test', async (request, reply) => {
     const { query } = request
     const numbers = getNumberFormatter(getLocale(request.headers['accept-language']))
-    const send = (form: QrTestForm, errors: QrTestPage['errors'], code: QrTestPage['code'] = null) =>
+    const send = (
+      form: QrTestForm,
+      errors: QrTestPage['errors'],
+      code: QrTestPage['code'] = null,
+    ) =>
       reply.hypermedia(
         { page: 'qr-code/qr-test', fragment: 'qr-code/_response' },
         buildPageView({ form, errors, numbers, code }),

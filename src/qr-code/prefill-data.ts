@@ -109,10 +109,7 @@ export function decodePrefillData(data: string): DecodedPrefillData {
 }
 
 const isIssuedAt = (value: unknown): value is number =>
-  typeof value === 'number' &&
-  Number.isSafeInteger(value) &&
-  value >= 0 &&
-  value <= MAX_ISSUED_AT
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_ISSUED_AT
 
 function parseJson(text: string): unknown {
   try {

@@ -26,7 +26,8 @@ export const ImageOptions = Type.Object(
     }),
     errorCorrection: stringEnum(ERROR_CORRECTION_LEVELS, {
       default: 'M',
-      description: 'Error correction level: recovers 7% (L), 15% (M), 25% (Q) or 30% (H) of the code',
+      description:
+        'Error correction level: recovers 7% (L), 15% (M), 25% (Q) or 30% (H) of the code',
     }),
   },
   { additionalProperties: false },

@@ -16,7 +16,12 @@ export const RECOVERABLE_SHARE: Record<ErrorCorrection, number> = {
  * Capacity of version 20 (ISO/IEC 18004, table 7): 97 by 97 modules, about the finest that phones
  * scan from a five-centimetre sticker at arm's length.
  */
-export const MAX_SCANNABLE_BYTES: Record<ErrorCorrection, number> = { L: 858, M: 666, Q: 482, H: 382 }
+export const MAX_SCANNABLE_BYTES: Record<ErrorCorrection, number> = {
+  L: 858,
+  M: 666,
+  Q: 482,
+  H: 382,
+}
 
 /** The modules of a code, without its margin. */
 export interface QrMatrix {

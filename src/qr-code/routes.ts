@@ -21,8 +21,7 @@ const PNG = 'image/png'
 const SVG = 'image/svg+xml'
 
 function sendImage(reply: FastifyReply, code: QrCode, type: typeof PNG | typeof SVG) {
-  const [extension, image] =
-    type === SVG ? ['svg', code.renderSvg()] : ['png', code.renderPng()]
+  const [extension, image] = type === SVG ? ['svg', code.renderSvg()] : ['png', code.renderPng()]
   return reply
     .type(type === SVG ? `${SVG}; charset=utf-8` : PNG)
     .header('content-disposition', `attachment; filename="${getFileName(code)}.${extension}"`)
