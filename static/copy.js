@@ -7,9 +7,9 @@ document.addEventListener('alpine:init', () => {
         await navigator.clipboard.writeText(this.$refs.source.textContent)
         this.label = 'Copied'
       } catch {
-        // Without clipboard access, the user copies the selected text.
+        // Without clipboard access, the text is selected for the user to copy.
         getSelection().selectAllChildren(this.$refs.source)
-        this.label = 'Press Ctrl+C to copy'
+        this.label = 'Text selected'
       }
       setTimeout(() => (this.label = 'Copy'), 3000)
     },
