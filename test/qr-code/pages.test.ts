@@ -366,14 +366,14 @@ t.test('formats numbers in the locale of Accept-Language', async (t) => {
     EVER_GIVEN,
   )
   for (const [language, mass, density, share, quantity] of [
-    ['de-DE,de;q=0.9', '3.308', '0,854 kg/l', '84\u00a0%', '1000,5'],
+    ['de-DE,de;q=0.9', '3.308', '0,854 kg/l', '84 %', '1000,5'],
     ['en', '3,308', '0.854 kg/l', '84%', '1000.5'],
-    ['fr-FR', '3\u202f308', '0,854 kg/l', '84\u202f%', '1000,5'],
+    ['fr-FR', '3\u202f308', '0,854 kg/l', '84 %', '1000,5'],
   ] as const) {
     const { html } = await open(link.url, { 'accept-language': language })
     t.match(html, `>${mass}</data>`, language)
     t.match(html, density, language)
-    t.match(html, `<small>${share}</small>`, language)
+    t.equal(/<small>([^<]*)<\/small>/.exec(html)?.[1]?.replace(/\s/, ' '), share, language)
     t.equal(valueOf(html, 'quantity'), quantity, language)
     t.match(html, /<html lang="en">/)
     const typed = await open(`/calculator/fuel?quantity=${quantity}&unit=l&fuelType=mgo`)
