@@ -87,7 +87,9 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
     form: buildFormView(form, numbers, true),
     choices: CHOICES,
     source: null,
-    result: form.calculation && buildResultView(form.calculation, { vessel: null, numbers, checkoutUrl: undefined }),
+    result:
+      form.calculation &&
+      buildResultView(form.calculation, { vessel: null, numbers, checkoutUrl: undefined }),
   })
 })
 

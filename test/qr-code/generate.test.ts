@@ -483,10 +483,10 @@ t.test('logs every request, rejected ones too', async (t) => {
 t.test('requires a sign-in if QR_REQUIRE_ADMIN is set', async (t) => {
   const closed = await startApp(t, { QR_REQUIRE_ADMIN: 'true', ADMIN_ACCOUNTS })
   const to = `${closed.url}/api/qr-code/generate`
-  const refused = await postJson(to, REQUEST)
-  t.equal(refused.status, 401)
-  t.match(refused.headers.get('content-type'), /^application\/problem\+json/)
-  t.match(refused.headers.get('www-authenticate'), /^Bearer/)
+  const rejected = await postJson(to, REQUEST)
+  t.equal(rejected.status, 401)
+  t.match(rejected.headers.get('content-type'), /^application\/problem\+json/)
+  t.match(rejected.headers.get('www-authenticate'), /^Bearer/)
   const away = await fetch(`${closed.url}/qr-test?calculatorType=fuel`, { redirect: 'manual' })
   t.equal(away.status, 303)
   const way = away.headers.get('location') ?? ''
@@ -512,12 +512,12 @@ t.test('limits requests per client and returns Retry-After', async (t) => {
   const limited = await startApp(t, { QR_RATE_LIMIT_PER_MINUTE: '3' })
   const to = `${limited.url}/api/qr-code/generate`
   for (let i = 0; i < 3; i++) t.equal((await postJson(to, REQUEST)).status, 200)
-  const refused = await postJson(to, REQUEST)
-  t.equal(refused.status, 429)
-  t.match(refused.headers.get('content-type'), /^application\/problem\+json/)
-  const seconds = Number(refused.headers.get('retry-after'))
+  const rejected = await postJson(to, REQUEST)
+  t.equal(rejected.status, 429)
+  t.match(rejected.headers.get('content-type'), /^application\/problem\+json/)
+  const seconds = Number(rejected.headers.get('retry-after'))
   t.ok(seconds > 0 && seconds <= 60)
-  t.match(refused.body, { status: 429, title: 'Too Many Requests' })
+  t.match(rejected.body, { status: 429, title: 'Too Many Requests' })
   t.equal(
     (await fetch(`${limited.url}/calculator/fuel`)).status,
     200,
