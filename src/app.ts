@@ -31,7 +31,7 @@ import telemetry from './plugins/telemetry.js'
 import validation from './plugins/validation.js'
 import { createLinkSigner } from './qr-code/link-signature.js'
 import { createPrefillLinks } from './qr-code/prefill-link.js'
-import { createPrefillReader } from './qr-code/read-prefill.js'
+import { createPrefillReader } from './qr-code/prefill-reader.js'
 import qrCode from './qr-code/qr-code.js'
 import { serverOptions, type LogStream } from './http/server-options.js'
 

@@ -1,4 +1,4 @@
-// A button that copies the text beside it (Alpine component `copy`).
+// Alpine component `copy`: a button that copies the text of `$refs.source`.
 document.addEventListener('alpine:init', () => {
   window.Alpine.data('copy', () => ({
     label: 'Copy',
@@ -7,8 +7,9 @@ document.addEventListener('alpine:init', () => {
         await navigator.clipboard.writeText(this.$refs.source.textContent)
         this.label = 'Copied'
       } catch {
+        // Without clipboard access, the text is selected for the user to copy.
         getSelection().selectAllChildren(this.$refs.source)
-        this.label = 'Selected: copy it now'
+        this.label = 'Text selected'
       }
       setTimeout(() => (this.label = 'Copy'), 3000)
     },

@@ -1,5 +1,5 @@
-// The errors beside fields, of guests' forms and the portal's: marked for assistive technology,
-// and gone when the field is corrected.
+// Field errors of guest and portal forms: sets aria-invalid and clears an error when its field is
+// corrected.
 
 window.markFields = () => {
   for (const error of document.querySelectorAll('.field .error')) {
@@ -14,7 +14,7 @@ window.markFields = () => {
 
 document.addEventListener('input', ({ target }) => {
   const error = document.getElementById(`${target.id}-error`)
-  // Where every entry is answered, the answer says what is wrong now.
+  // Forms that are sent at every input get their errors from the response.
   if (!error?.textContent || target.closest('[hx-trigger*=input]')) return
   error.textContent = ''
   window.markFields()

@@ -1,54 +1,56 @@
-// What a form's answer needs beyond the swap: a word for those who cannot see it, the outcome in
-// view after a submit, and honesty about what is out of date.
+// Calculator and QR code forms: announces new results to screen readers, moves focus after a
+// submit, and marks results that no longer match the form.
 
-const outcomeOf = (form) => document.querySelector(form?.getAttribute('hx-target') ?? '#none')
+const ANNOUNCEMENT_DELAY_MS = 1000
 
-let announcing
-const announce = () => {
-  clearTimeout(announcing)
-  // Not at every pause while somebody types.
-  announcing = setTimeout(() => {
-    const words = document.querySelector('[data-announcement]')?.dataset.announcement
-    document.getElementById('announcement').textContent = words ?? ''
-  }, 1000)
+const findResult = (form) => document.querySelector(form?.getAttribute('hx-target') ?? '#none')
+
+let announcementTimer
+function scheduleAnnouncement() {
+  clearTimeout(announcementTimer)
+  // Delayed, so that results are not announced at every pause in typing.
+  announcementTimer = setTimeout(() => {
+    const message = document.querySelector('[data-announcement]')?.dataset.announcement
+    document.getElementById('announcement').textContent = message ?? ''
+  }, ANNOUNCEMENT_DELAY_MS)
 }
 
-// The service's own words stand beside every wrong field at once; the browser would show one.
+// The service reports all errors at once; browser validation would show only the first.
 for (const form of document.querySelectorAll('form[hx-get]')) form.noValidate = true
 
 document.addEventListener('input', ({ target }) => {
-  const outcome = outcomeOf(target.form)
-  if (outcome) outcome.dataset.stale = 'true'
+  const result = findResult(target.form)
+  if (result) result.dataset.stale = 'true'
 })
 
 document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
-  const outcome = outcomeOf(ctx.sourceElement)
-  if (!outcome) return
-  delete outcome.dataset.stale
-  outcome.querySelector('.offline')?.remove()
+  const result = findResult(ctx.sourceElement)
+  if (!result) return
+  delete result.dataset.stale
+  result.querySelector('.offline')?.remove()
   window.markFields()
-  announce()
+  scheduleAnnouncement()
   if (ctx.sourceEvent?.type !== 'submit') return
-  const next = document.querySelector('[aria-invalid]') ?? document.getElementById('outcome')
-  next?.focus()
+  const focusTarget = document.querySelector('[aria-invalid]') ?? document.getElementById('outcome')
+  focusTarget?.focus()
 })
 
 document.addEventListener('htmx:error', ({ target }) => {
-  const outcome = outcomeOf(target.closest?.('form'))
-  if (!outcome || outcome.querySelector('.offline')) return
+  const result = findResult(target.closest?.('form'))
+  if (!result || result.querySelector('.offline')) return
   const notice = document.createElement('p')
   notice.className = 'offline'
   notice.setAttribute('role', 'alert')
-  notice.textContent = 'No connection. What stands here is for earlier entries.'
-  outcome.prepend(notice)
+  notice.textContent = 'No connection. Showing the earlier result.'
+  result.prepend(notice)
 })
 
 addEventListener('online', () => {
   for (const form of document.querySelectorAll('form[hx-trigger*=input]')) {
-    if (outcomeOf(form)?.dataset.stale) form.dispatchEvent(new Event('input', { bubbles: true }))
+    if (findResult(form)?.dataset.stale) form.dispatchEvent(new Event('input', { bubbles: true }))
   }
 })
 
-// A fault is known only after the title has gone out with the loading state.
-const fault = document.querySelector('.fault h1')
-if (fault) document.title = `${fault.textContent} · Clearwake`
+// The title is sent with the loading state, before an error in the link is known.
+const errorHeading = document.querySelector('.fault h1')
+if (errorHeading) document.title = `${errorHeading.textContent} · Clearwake`

@@ -1,46 +1,53 @@
-// What a trip can be offset with, and for how much, from the order source. All of it is text of
-// somebody else, and an extra: where anything is wrong with it, the page is as it is without.
+// Lists the provider's portfolios with the price of offsetting the result. The data are untrusted
+// and optional: invalid entries are skipped, and on any error the page stays without the list.
 
-const PATIENCE_MS = 4000
-const MOST_PORTFOLIOS = 12
-const MOST_PROJECTS = 8
-/** Sums of floating point numbers are a bit off: what is below a millionth of a cent is not there. */
-const DIGITS = 6
+const TIMEOUT_MS = 4000
+const MAX_PORTFOLIOS = 12
+const MAX_PROJECTS = 8
+/** Rounds off floating point errors before prices are rounded up. */
+const PRICE_PRECISION = 6
 
-/** Currencies whose minor unit is not a hundredth (ISO 4217), by how many decimals they have. */
-const DECIMALS = {
+/** Currencies without two decimals (ISO 4217), by number of decimals. */
+const CURRENCIES_BY_DECIMALS = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
   3: 'BHD IQD JOD KWD LYD OMR TND',
   4: 'CLF UYW',
 }
-const decimalsOf = (currency) =>
-  Number(Object.keys(DECIMALS).find((digits) => DECIMALS[digits].includes(currency)) ?? 2)
+const getDecimals = (currency) =>
+  Number(
+    Object.keys(CURRENCIES_BY_DECIMALS).find((decimals) =>
+      CURRENCIES_BY_DECIMALS[decimals].includes(currency),
+    ) ?? 2,
+  )
 
-/** A text of bounded length; where it was longer, it ends with a word, if one is near, and an ellipsis. */
-function shortened(text, most) {
+/** Truncates with an ellipsis, at a word boundary if one is near. */
+function truncate(text, maxLength) {
   const characters = Array.from(text)
-  if (characters.length <= most) return text
-  const start = characters.slice(0, most - 1).join('')
+  if (characters.length <= maxLength) return text
+  const start = characters.slice(0, maxLength - 1).join('')
   const end = start.lastIndexOf(' ')
   return `${(end > start.length * 0.7 ? start.slice(0, end) : start).trimEnd()}…`
 }
 
-/** One line, of bounded length, that cannot turn the direction of what stands around it. */
-const line = (value, most) =>
+/** A single line without control or direction characters. */
+const toLine = (value, maxLength) =>
   typeof value === 'string'
-    ? shortened(value.replace(/[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim(), most)
+    ? truncate(
+        value.replace(/[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim(),
+        maxLength,
+      )
     : ''
 
-const list = (value, most) => (Array.isArray(value) ? value.slice(0, most) : [])
+const toList = (value, maxLength) => (Array.isArray(value) ? value.slice(0, maxLength) : [])
 
-/** An address to link to; `null` for one that is not https, or has a name and password in it. */
-function httpsUrl(value) {
+/** An https URL without credentials, or `null`. */
+function toHttpsUrl(value) {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null
   return url?.protocol === 'https:' && !url.username && !url.password ? value : null
 }
 
-/** The price of a tonne in minor units, as one of the two ways says that an order source may tell it. */
-function pricePerTonne({ pricePerTonMinor, currency, cost_per_ton: dollars }) {
+/** The price per tonne in minor units, from either of the two formats that providers use. */
+function parsePricePerTonne({ pricePerTonMinor, currency, cost_per_ton: dollars }) {
   const price =
     typeof pricePerTonMinor === 'number'
       ? { minor: pricePerTonMinor, currency: currency ?? 'USD' }
@@ -51,86 +58,104 @@ function pricePerTonne({ pricePerTonMinor, currency, cost_per_ton: dollars }) {
     : null
 }
 
-const portfolioOf = (given) => ({
-  name: line(given?.name, 120),
-  description: line(given?.description, 300),
-  perTonne: given && pricePerTonne(given),
-  projects: list(given?.projects, MOST_PROJECTS)
+const parsePortfolio = (raw) => ({
+  name: toLine(raw?.name, 120),
+  description: toLine(raw?.description, 300),
+  perTonne: raw && parsePricePerTonne(raw),
+  projects: toList(raw?.projects, MAX_PROJECTS)
     .map((project) => ({
-      name: line(project?.name, 120),
-      country: line(project?.country, 60),
-      url: httpsUrl(project?.url),
+      name: toLine(project?.name, 120),
+      country: toLine(project?.country, 60),
+      url: toHttpsUrl(project?.url),
     }))
     .filter(({ name }) => name !== ''),
 })
 
-async function portfolios() {
+async function fetchPortfolios() {
   try {
-    const signal = AbortSignal.timeout(PATIENCE_MS)
-    const answer = await fetch('/api/ordersource/portfolios', { signal })
-    if (!answer.ok) return []
-    const { portfolios } = await answer.json()
-    return list(portfolios, MOST_PORTFOLIOS)
-      .map(portfolioOf)
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const response = await fetch('/api/ordersource/portfolios', { signal })
+    if (!response.ok) return []
+    const { portfolios } = await response.json()
+    return toList(portfolios, MAX_PORTFOLIOS)
+      .map(parsePortfolio)
       .filter(({ name, perTonne }) => name !== '' && perTonne !== null)
   } catch {
     return []
   }
 }
 
-/** `en` alone would be read as American; the pages are written in British English. */
+/** Plain `en` means American English to Intl; the pages are in British English. */
 const locales = navigator.languages.map((locale) => (locale === 'en' ? 'en-GB' : locale))
 
-function money(minor, currency) {
-  const digits = decimalsOf(currency)
-  const decimals = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-  const format = new Intl.NumberFormat(locales, { style: 'currency', currency, ...decimals })
-  return format.format(minor / 10 ** digits)
+function formatMoney(minor, currency) {
+  const decimals = getDecimals(currency)
+  const format = new Intl.NumberFormat(locales, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  })
+  return format.format(minor / 10 ** decimals)
 }
 
-/** The order source's own rule: rounded up to the minor unit. */
-const priceOf = (kilograms, { minor, currency }) =>
-  money(Math.ceil(Number(((kilograms / 1000) * minor).toFixed(DIGITS))), currency)
+/** Rounds up to the minor unit, as the provider does. */
+const formatPrice = (kilograms, { minor, currency }) =>
+  formatMoney(Math.ceil(Number(((kilograms / 1000) * minor).toFixed(PRICE_PRECISION))), currency)
 
-function element(name, { className = '', ...properties }, ...children) {
-  const made = Object.assign(document.createElement(name), properties)
-  if (className) made.className = className
-  made.append(...children)
-  return made
+function createElement(name, { className = '', ...properties }, ...children) {
+  const element = Object.assign(document.createElement(name), properties)
+  if (className) element.className = className
+  element.append(...children)
+  return element
 }
 
-const foreign = (text) => element('bdi', {}, text)
+const createBdi = (text) => createElement('bdi', {}, text)
 
-function projectItem({ name, country, url }) {
-  const named = url
-    ? element('a', { href: url, rel: 'external noopener noreferrer nofollow' }, foreign(name))
-    : foreign(name)
-  return element('li', {}, named, ...(country ? [', ', foreign(country)] : []))
+function createProjectItem({ name, country, url }) {
+  const label = url
+    ? createElement(
+        'a',
+        { href: url, rel: 'external noopener noreferrer nofollow' },
+        createBdi(name),
+      )
+    : createBdi(name)
+  return createElement('li', {}, label, ...(country ? [', ', createBdi(country)] : []))
 }
 
-const offer = (kilograms, { name, description, perTonne, projects }) =>
-  element(
+const createPortfolioItem = (kilograms, { name, description, perTonne, projects }) =>
+  createElement(
     'li',
     {},
-    element('h4', {}, foreign(name)),
-    element('p', { className: 'price' }, element('strong', {}, priceOf(kilograms, perTonne))),
-    element('p', { className: 'per' }, `${money(perTonne.minor, perTonne.currency)} a tonne`),
-    element('p', { className: 'about' }, foreign(description)),
-    element('ul', {}, ...projects.map(projectItem)),
+    createElement('h4', {}, createBdi(name)),
+    createElement(
+      'p',
+      { className: 'price' },
+      createElement('strong', {}, formatPrice(kilograms, perTonne)),
+    ),
+    createElement(
+      'p',
+      { className: 'per' },
+      `${formatMoney(perTonne.minor, perTonne.currency)} per tonne`,
+    ),
+    createElement('p', { className: 'about' }, createBdi(description)),
+    createElement('ul', {}, ...projects.map(createProjectItem)),
   )
 
-let asked
-async function show() {
-  const kilogramsNow = () => Number(document.querySelector('#result .figure data')?.value)
-  if (!document.getElementById('offers') || !(kilogramsNow() > 0)) return
-  const offered = await (asked ??= portfolios())
-  const [place, kilograms] = [document.getElementById('offers'), kilogramsNow()]
-  if (!place || !(kilograms > 0) || offered.length === 0) return
-  const title = element('h3', { id: 'offers-title' }, 'What offsetting it would cost')
-  const items = offered.map((portfolio) => offer(kilograms, portfolio))
-  place.replaceChildren(title, element('ul', { className: 'portfolios' }, ...items))
-  place.hidden = false
+let portfoliosPromise
+async function showPortfolios() {
+  const getSection = () => document.getElementById('offers')
+  const getKilograms = () => Number(document.querySelector('#result .figure data')?.value)
+  if (!getSection() || !(getKilograms() > 0)) return
+  const portfolios = await (portfoliosPromise ??= fetchPortfolios())
+  // The result may have changed during the request.
+  const [section, kilograms] = [getSection(), getKilograms()]
+  if (!section || !(kilograms > 0) || portfolios.length === 0) return
+  const title = createElement('h3', { id: 'offers-title' }, 'Price to offset this trip')
+  const items = portfolios.map((portfolio) => createPortfolioItem(kilograms, portfolio))
+  section.replaceChildren(title, createElement('ul', { className: 'portfolios' }, ...items))
+  section.hidden = false
 }
 
-document.addEventListener('htmx:after:swap', show)
-void show()
+document.addEventListener('htmx:after:swap', showPortfolios)
+void showPortfolios()

@@ -1,18 +1,19 @@
 import type { TSchema } from '@sinclair/typebox'
+import type { NumberFormatter } from '../formatting/number-formatter.js'
+import { formatUnambiguous, parseNumber } from '../formatting/number-input.js'
 import type { FieldError } from '../validation/field-errors.js'
 import { CALCULATOR_DATA, type Calculation, type CalculatorType } from './calculator-data.js'
 import { validateCalculation } from './validate-calculation.js'
-import { parseNumber, formatUnambiguous } from './number-format.js'
 
-/** A calculator's form as a person filled it in. */
+/** A calculator's form as submitted. */
 export interface CalculatorForm {
-  /** What stands in each field, as typed */
+  /** Field values as typed */
   values: Record<string, string>
-  /** What is wrong with fields that were filled in */
+  /** Errors of fields that are not blank */
   errors: Record<string, string>
-  /** Required fields that are still blank */
+  /** Required fields that are blank */
   missing: string[]
-  /** The calculation, once all is well */
+  /** The calculation, if every field is valid */
   calculation: Calculation | null
 }
 
@@ -22,25 +23,25 @@ const DEFAULTS: Record<CalculatorType, Record<string, string>> = {
   custom: { unit: 'kg' },
 }
 
-const fieldsOf = (type: CalculatorType): [string, TSchema][] =>
-  Object.entries<TSchema>(CALCULATOR_DATA[type].properties)
-
-/** A form that shows a calculation already made. */
-export function toCalculatorForm({ calculatorType, calculatorData }: Calculation): CalculatorForm {
+/** The form of an existing calculation; numbers get the decimal sign of the user's locale. */
+export function toCalculatorForm(
+  { calculatorType, calculatorData }: Calculation,
+  numbers: NumberFormatter,
+): CalculatorForm {
   const values = Object.fromEntries(
     Object.entries(calculatorData).map(([name, value]) => [
       name,
-      typeof value === 'number' ? formatUnambiguous(String(value)) : value,
+      typeof value === 'number' ? numbers.input(formatUnambiguous(String(value))) : value,
     ]),
   )
   return parseCalculatorForm(calculatorType, values)
 }
 
 /**
- * Reads a submitted form. Blank fields count as not given, numbers may be written as people
- * write them; other names in `submitted` are not ours and are left alone.
+ * Parses a submitted form. Blank fields count as missing, numbers may be in any common notation,
+ * and unknown names in `submitted` are ignored.
  *
- * @param prefix stands in front of each field's name, for pages with several forms
+ * @param prefix of each field's name, for pages with several forms
  */
 export function parseCalculatorForm(
   type: CalculatorType,
@@ -49,31 +50,32 @@ export function parseCalculatorForm(
 ): CalculatorForm {
   const values: Record<string, string> = { ...DEFAULTS[type] }
   const data: Record<string, unknown> = {}
-  const unreadable: FieldError[] = []
-  for (const [name, field] of fieldsOf(type)) {
-    const given = submitted[prefix + name]
-    const text = typeof given === 'string' ? given.trim() : (values[name] ?? '')
+  const unparsable: FieldError[] = []
+  for (const [name, schema] of Object.entries<TSchema>(CALCULATOR_DATA[type].properties)) {
+    const raw = submitted[prefix + name]
+    const text = typeof raw === 'string' ? raw.trim() : (values[name] ?? '')
     if (text === '' && name in DEFAULTS[type]) {
       data[name] = values[name]
       continue
     }
     values[name] = text
     if (text === '') continue
-    const parsed = field.type === 'number' ? parseNumber(text) : { ok: true as const, value: text }
+    const parsed = schema.type === 'number' ? parseNumber(text) : { ok: true as const, value: text }
     if (parsed.ok) data[name] = parsed.value
-    else unreadable.push({ path: name, message: parsed.message })
+    else unparsable.push({ path: name, message: parsed.message })
   }
-  const checked = validateCalculation(type, data)
+  const validated = validateCalculation(type, data)
   const required: readonly string[] = CALCULATOR_DATA[type].required
   const missing = required.filter((name) => values[name] === undefined || values[name] === '')
-  const found = [...(checked.ok ? [] : checked.errors), ...unreadable]
-  const errors = Object.fromEntries(
-    found.filter(({ path }) => !missing.includes(path)).map(({ path, message }) => [path, message]),
-  )
+  const errors = [...(validated.ok ? [] : validated.errors), ...unparsable]
   return {
     values,
-    errors,
+    errors: Object.fromEntries(
+      errors
+        .filter(({ path }) => !missing.includes(path))
+        .map(({ path, message }) => [path, message]),
+    ),
     missing,
-    calculation: checked.ok && unreadable.length === 0 ? checked.value : null,
+    calculation: validated.ok && unparsable.length === 0 ? validated.value : null,
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import pages, { type PageOptions } from './pages.js'
 import routes from './routes.js'
 
-/** The calculators: their API and their pages, the home page included. */
+/** The calculators: API and pages, including the home page. */
 const calculator: FastifyPluginAsync<PageOptions> = async (app, options) => {
   await app.register(routes)
   await app.register(pages, options)

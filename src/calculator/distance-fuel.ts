@@ -1,10 +1,11 @@
 import type { DistanceData } from './calculator-data.js'
 import { NAUTICAL_MILES_PER } from './units.js'
 
-/** How a distance trip's fuel comes about. Rates in litres an hour or a nautical mile, as entered. */
+/** Fuel used on a trip, by consumer. */
 export interface DistanceFuel {
   nauticalMiles: number
   hours: number
+  /** Engine consumption at the trip's speed, in the entered unit (litres per hour or nmi) */
   rate: number
   engineLitres: number
   generatorHours: number
@@ -12,21 +13,21 @@ export interface DistanceFuel {
 }
 
 /**
- * Power of a displacement hull goes with the cube of its speed (the propeller law), so fuel
- * an hour does too, and fuel a mile with the square. Generators do not care about speed.
+ * Propeller law: the power of a displacement hull is proportional to the cube of its speed, so fuel
+ * per hour scales with the cube and fuel per mile with the square. Generators do not scale.
  */
 export function calculateDistanceFuel(data: Omit<DistanceData, 'fuelType'>): DistanceFuel {
   const nauticalMiles = data.distance * NAUTICAL_MILES_PER[data.distanceUnit]
   const hours = nauticalMiles / data.speedKn
-  const perHour = data.consumptionUnit === 'l/h'
+  const isPerHour = data.consumptionUnit === 'l/h'
   const ratio = data.speedKn / (data.referenceSpeedKn ?? data.speedKn)
-  const rate = data.consumption * ratio ** (perHour ? 3 : 2)
+  const rate = data.consumption * ratio ** (isPerHour ? 3 : 2)
   const generatorHours = data.generatorHours ?? hours
   return {
     nauticalMiles,
     hours,
     rate,
-    engineLitres: rate * (perHour ? hours : nauticalMiles),
+    engineLitres: rate * (isPerHour ? hours : nauticalMiles),
     generatorHours,
     generatorLitres: (data.generatorLitresPerHour ?? 0) * generatorHours,
   }

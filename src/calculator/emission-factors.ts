@@ -1,26 +1,26 @@
 const FUELEU = 'Regulation (EU) 2023/1805 (FuelEU Maritime), Annex II'
 const MEPC_364 = 'IMO resolution MEPC.364(79)'
-const USUAL_DENSITY = 'usual value of the trade'
-const OIL_FUEL_SLIP = `${FUELEU}; CH4 and N2O taken as for oil fuels`
+const TYPICAL_DENSITY = 'typical industry value, not from a standard'
+const FUELEU_OIL_FUEL = `${FUELEU}; CH4 and N2O as for oil fuels`
 const DESNZ = 'UK Government (DESNZ) conversion factors 2025'
 
 /** Global warming potential over 100 years, kg CO2e per kg (IPCC AR6, fossil methane). */
 export const GWP100 = { ch4: 29.8, n2o: 273, source: 'IPCC AR6, WG I, table 7.15' } as const
 
-/** A number and where it is published. */
+/** A number and its published source. */
 export interface SourcedValue {
   value: number
   source: string
 }
 
-interface FuelBasics {
+interface FuelBase {
   name: string
   /** kg per litre */
   density: SourcedValue
 }
 
-/** A fuel whose factors are given by mass and energy, as FuelEU Maritime and the IMO do. */
-export interface MassBasedFuel extends FuelBasics {
+/** A fuel whose factors are published per mass and energy (FuelEU Maritime, IMO). */
+export interface MassBasedFuel extends FuelBase {
   basis: 'mass'
   /** Lower calorific value, MJ per kg */
   lowerCalorificValue: SourcedValue
@@ -30,12 +30,12 @@ export interface MassBasedFuel extends FuelBasics {
   co2: SourcedValue
   ch4: SourcedValue
   n2o: SourcedValue
-  /** Share of the fuel's mass that leaves the engine unburnt, as methane */
+  /** Share of the fuel mass that leaves the engine unburnt, as methane */
   methaneSlip?: SourcedValue
 }
 
-/** A fuel whose factors are given by volume, as DESNZ does. */
-export interface VolumeBasedFuel extends FuelBasics {
+/** A fuel whose factors are published per volume (DESNZ). */
+export interface VolumeBasedFuel extends FuelBase {
   basis: 'volume'
   /** kg CO2e per litre */
   wellToTank: SourcedValue
@@ -45,14 +45,14 @@ export interface VolumeBasedFuel extends FuelBasics {
 
 export type Fuel = MassBasedFuel | VolumeBasedFuel
 
-const from = (source: string) => (value: number) => ({ value, source })
-const fuelEu = from(FUELEU)
-const asOilFuel = from(OIL_FUEL_SLIP)
-const desnz = from(DESNZ)
-const usual = from(USUAL_DENSITY)
-const imo = from(`${FUELEU}; ${MEPC_364}`)
+const withSource = (source: string) => (value: number) => ({ value, source })
+const fuelEu = withSource(FUELEU)
+const fuelEuOilFuel = withSource(FUELEU_OIL_FUEL)
+const desnz = withSource(DESNZ)
+const typical = withSource(TYPICAL_DENSITY)
+const imo = withSource(`${FUELEU}; ${MEPC_364}`)
 
-/** Every fuel the calculators know, by id. */
+/** Every supported fuel, by id. */
 export const FUELS = {
   mgo: {
     name: 'Marine diesel / gas oil',
@@ -67,7 +67,7 @@ export const FUELS = {
   lfo: {
     name: 'Light fuel oil',
     basis: 'mass',
-    density: usual(0.91),
+    density: typical(0.91),
     lowerCalorificValue: fuelEu(41.0),
     wellToTank: fuelEu(13.2),
     co2: imo(3.151),
@@ -77,7 +77,7 @@ export const FUELS = {
   hfo: {
     name: 'Heavy fuel oil',
     basis: 'mass',
-    density: usual(0.96),
+    density: typical(0.96),
     lowerCalorificValue: fuelEu(40.5),
     wellToTank: fuelEu(13.5),
     co2: imo(3.114),
@@ -87,27 +87,27 @@ export const FUELS = {
   methanol: {
     name: 'Methanol (natural gas)',
     basis: 'mass',
-    density: usual(0.792),
+    density: typical(0.792),
     lowerCalorificValue: fuelEu(19.9),
     wellToTank: fuelEu(31.3),
     co2: imo(1.375),
-    ch4: asOilFuel(0.00005),
-    n2o: asOilFuel(0.00018),
+    ch4: fuelEuOilFuel(0.00005),
+    n2o: fuelEuOilFuel(0.00018),
   },
   lpg: {
     name: 'LPG (propane)',
     basis: 'mass',
-    density: usual(0.51),
+    density: typical(0.51),
     lowerCalorificValue: fuelEu(46.0),
     wellToTank: fuelEu(7.8),
     co2: imo(3.0),
-    ch4: asOilFuel(0.00005),
-    n2o: asOilFuel(0.00018),
+    ch4: fuelEuOilFuel(0.00005),
+    n2o: fuelEuOilFuel(0.00018),
   },
   lng: {
     name: 'LNG (dual-fuel, medium speed)',
     basis: 'mass',
-    density: usual(0.45),
+    density: typical(0.45),
     lowerCalorificValue: fuelEu(49.1),
     wellToTank: fuelEu(18.5),
     co2: imo(2.75),
@@ -134,5 +134,5 @@ export const FUELS = {
 export type FuelType = keyof typeof FUELS
 export const FUEL_TYPES = Object.keys(FUELS) as FuelType[]
 
-/** The set of factors in use; changes whenever a number above does. */
+/** Name of the factor set; changes with any number above. */
 export const DATASET = 'FuelEU Maritime 2023/1805, MEPC.364(79), DESNZ 2025, GWP100 of IPCC AR6'

@@ -14,21 +14,21 @@ import { isMassUnit, KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER } from './units.j
 const nullableNumber = (description: string) =>
   Type.Unsafe<number | null>({ type: ['number', 'null'], description })
 
-/** A calculator's result. What a type has no value for is `null`. */
+/** A calculator's result. Values that do not apply to a type are `null`. */
 export const Estimate = Type.Object(
   {
     calculatorType: CalculatorTypeSchema,
     co2eKg: Type.Number({ description: 'Well-to-wake, kg CO2e' }),
-    wellToTankCo2eKg: nullableNumber('Of which making and moving the fuel, kg CO2e'),
-    tankToWakeCo2eKg: nullableNumber('Of which burning the fuel, kg CO2e'),
+    wellToTankCo2eKg: nullableNumber('Part from producing and supplying the fuel, kg CO2e'),
+    tankToWakeCo2eKg: nullableNumber('Part from burning the fuel, kg CO2e'),
     fuelLitres: nullableNumber('Fuel burnt, litres'),
     fuelKg: nullableNumber('Fuel burnt, kg'),
     hours: nullableNumber('Time under way, hours'),
-    method: Type.String({ description: 'How the result comes about' }),
+    method: Type.String({ description: 'Calculation method' }),
     factors: Type.Array(Factor, { description: 'Every published number used' }),
-    dataset: Type.String({ description: 'The set of factors' }),
+    dataset: Type.String({ description: 'Name of the factor set' }),
   },
-  { title: 'Estimate', description: 'The result' },
+  { title: 'Estimate', description: 'Estimated emissions' },
 )
 export type Estimate = Static<typeof Estimate>
 
@@ -41,7 +41,7 @@ const KILOMETRES_IN_NAUTICAL_MILE: Factor = {
   source: 'exact (SI Brochure, table 8)',
 }
 
-/** Conversions that a person redoing the sum has to look up; tonnes and cubic metres need none. */
+/** Conversion factors listed with the result; tonnes and cubic metres need none. */
 const CONVERSIONS: Partial<Record<string, Factor>> = {
   'gal-us': {
     name: 'Litres in a US gallon',
@@ -64,22 +64,11 @@ const CONVERSIONS: Partial<Record<string, Factor>> = {
   },
 }
 
-const lists = new Map<string, Factor[]>()
+const listFactors = (fuelType: FuelType, ...units: string[]): Factor[] => [
+  ...units.flatMap((unit) => CONVERSIONS[unit] ?? []),
+  ...FACTORS[fuelType],
+]
 
-/** Every published number used; for the same fuel and units, the same list each time. */
-function factorsUsed(fuelType: FuelType, ...units: string[]): Factor[] {
-  const key = [fuelType, ...units].join(' ')
-  let list = lists.get(key)
-  if (list === undefined) {
-    list = [...units.flatMap((unit) => CONVERSIONS[unit] ?? []), ...FACTORS[fuelType]]
-    // Others have it, too.
-    Object.freeze(list)
-    lists.set(key, list)
-  }
-  return list
-}
-
-/** From fuel burnt. */
 function estimateFuel(data: FuelData): Estimate {
   const amount = isMassUnit(data.unit)
     ? { kilograms: data.quantity * KILOGRAMS_PER[data.unit] }
@@ -88,33 +77,31 @@ function estimateFuel(data: FuelData): Estimate {
   return {
     calculatorType: 'fuel',
     ...emissions,
-    factors: factorsUsed(data.fuelType, data.unit),
+    factors: listFactors(data.fuelType, data.unit),
     hours: null,
     method: `${WELL_TO_WAKE}, from the fuel burnt`,
   }
 }
 
-/** From distance, speed and consumption. */
 function estimateDistance(data: DistanceData): Estimate {
-  const sums = calculateDistanceFuel(data)
-  const scaled =
+  const fuel = calculateDistanceFuel(data)
+  const scaling =
     data.referenceSpeedKn === undefined
       ? ''
       : ', scaled from the reference speed by the propeller law'
   const emissions = calculateFuelEmissions(data.fuelType, {
-    litres: sums.engineLitres + sums.generatorLitres,
+    litres: fuel.engineLitres + fuel.generatorLitres,
   })
-  const miles = data.distanceUnit === 'mi' ? ['mi', 'km'] : [data.distanceUnit]
+  const distanceUnits = data.distanceUnit === 'mi' ? ['mi', 'km'] : [data.distanceUnit]
   return {
     calculatorType: 'distance',
     ...emissions,
-    factors: factorsUsed(data.fuelType, ...miles),
-    hours: sums.hours,
-    method: `${WELL_TO_WAKE}, from distance, speed and consumption${scaled}`,
+    factors: listFactors(data.fuelType, ...distanceUnits),
+    hours: fuel.hours,
+    method: `${WELL_TO_WAKE}, from distance, speed and consumption${scaling}`,
   }
 }
 
-/** As given. */
 function estimateCustom(data: CustomData): Estimate {
   return {
     calculatorType: 'custom',
@@ -124,13 +111,13 @@ function estimateCustom(data: CustomData): Estimate {
     fuelLitres: null,
     fuelKg: null,
     hours: null,
-    method: 'The amount of CO2e as given; nothing is computed',
+    method: 'CO2e as entered, without calculation',
     factors: [],
     dataset: DATASET,
   }
 }
 
-/** The result of any calculator. Pure: the same data give the same result. */
+/** Calculates the emissions of a trip; masses in kg CO2e. Pure. */
 export function calculateEstimate(calculation: Calculation): Estimate {
   switch (calculation.calculatorType) {
     case 'fuel':

@@ -1,4 +1,4 @@
-/** A usual trip for each calculator: what the documentation, the test page and the demo show. */
+/** A typical trip for each calculator, used by the API documentation, the QR test page and the demo. */
 export const EXAMPLES = {
   fuel: {
     calculatorType: 'fuel',

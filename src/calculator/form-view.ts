@@ -1,3 +1,4 @@
+import type { NumberFormatter } from '../formatting/number-formatter.js'
 import {
   AMOUNT_UNITS,
   CONSUMPTION_UNITS,
@@ -9,31 +10,33 @@ import type { CalculatorForm } from './calculator-form.js'
 import { FUEL_TYPES, FUELS } from './emission-factors.js'
 import { UNIT_NAMES } from './units.js'
 
-/** What people call the calculators. */
 export const CALCULATOR_NAMES: Record<CalculatorType, { title: string; summary: string }> = {
   fuel: { title: 'Fuel', summary: 'You know how much fuel was burnt.' },
   distance: {
     title: 'Distance',
-    summary: 'You know the distance, the speed and what the engines use.',
+    summary: 'You know the distance, the speed and the fuel consumption.',
   },
-  custom: { title: 'Custom amount', summary: 'You know the kilograms or tonnes of CO₂e already.' },
+  custom: {
+    title: 'Custom amount',
+    summary: 'You already know the kilograms or tonnes of CO₂e.',
+  },
 }
 
-/** What the fields are called, in their labels and away from them; in the order of the forms. */
+/** Field labels, in the order of the forms. */
 export const FIELD_NAMES: Record<string, string> = {
   distance: 'Distance',
-  distanceUnit: 'Unit of the distance',
-  speedKn: 'Mean speed',
+  distanceUnit: 'Distance unit',
+  speedKn: 'Average speed',
   fuelType: 'Fuel',
   quantity: 'Quantity burnt',
   amount: 'Amount of CO₂e',
   unit: 'Unit',
-  consumption: 'Consumption of the engines',
-  consumptionUnit: 'Unit of the consumption',
-  referenceSpeedKn: 'Speed of that consumption',
-  generatorLitresPerHour: 'Generators use',
-  generatorHours: 'Generators ran for',
-  description: 'What it stands for',
+  consumption: 'Fuel consumption',
+  consumptionUnit: 'Fuel consumption unit',
+  referenceSpeedKn: 'Reference speed',
+  generatorLitresPerHour: 'Generator consumption',
+  generatorHours: 'Generator hours',
+  description: 'Description',
 }
 
 interface Option {
@@ -41,44 +44,59 @@ interface Option {
   label: string
 }
 
-const units = (ids: readonly (keyof typeof UNIT_NAMES)[]): Option[] =>
-  ids.map((value) => ({ value, label: UNIT_NAMES[value] }))
+const toUnitOptions = (units: readonly (keyof typeof UNIT_NAMES)[]): Option[] =>
+  units.map((value) => ({ value, label: UNIT_NAMES[value] }))
 
-/** The choices of each select field. */
+/** The options of each select field. */
 export const CHOICES: Record<string, Option[]> = {
   fuelType: FUEL_TYPES.map((value) => ({ value, label: FUELS[value].name })),
-  quantityUnit: units(QUANTITY_UNITS),
-  distanceUnit: units(DISTANCE_UNITS),
-  consumptionUnit: units(CONSUMPTION_UNITS),
-  amountUnit: units(AMOUNT_UNITS),
+  quantityUnit: toUnitOptions(QUANTITY_UNITS),
+  distanceUnit: toUnitOptions(DISTANCE_UNITS),
+  consumptionUnit: toUnitOptions(CONSUMPTION_UNITS),
+  amountUnit: toUnitOptions(AMOUNT_UNITS),
 }
 
-/** Bounds are written in English; on pages their digits are grouped as all others are. */
-const grouped = (message: string): string => message.replace(/(?<=\d),(?=\d{3})/g, '\u202f')
+/** Writes the limits in a validation message in the user's locale: `must be at most 10,000,000`. */
+export const localizeLimits = (message: string, { exact }: NumberFormatter): string =>
+  message.replace(/(?<=\b(?:at most|at least|than|between|and|trip at) )\d+(?:\.\d+)?/g, (limit) =>
+    exact(Number(limit)),
+  )
 
-const nameOf = (field: string): string => FIELD_NAMES[field] ?? field
+const getLabel = (field: string): string => FIELD_NAMES[field] ?? field
 
-const PLACES = Object.keys(FIELD_NAMES)
-const inFormOrder = (fields: string[]): string[] =>
-  fields.toSorted((a, b) => PLACES.indexOf(a) - PLACES.indexOf(b))
+const FIELD_ORDER = Object.keys(FIELD_NAMES)
+const sortByFormOrder = (fields: string[]): string[] =>
+  fields.toSorted((a, b) => FIELD_ORDER.indexOf(a) - FIELD_ORDER.indexOf(b))
 
-/** A name as it stands in a sentence; what is written in capitals stays so. */
-const inText = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
+/** A label within a sentence: `average speed`. */
+const toSentenceLabel = (field: string): string => {
+  const label = getLabel(field)
+  return label.charAt(0).toLowerCase() + label.slice(1)
+}
 
-/** What a form's template needs: a message for each field, blank ones included where asked. */
-export function buildFormView(form: CalculatorForm, nameMissing: boolean) {
+/** The error of a required field that is blank: `enter the average speed`. */
+export const describeMissingField = (field: string): string => `enter the ${toSentenceLabel(field)}`
+
+/** @param showMissing whether blank required fields count as errors */
+export function buildFormView(
+  form: CalculatorForm,
+  numbers: NumberFormatter,
+  showMissing: boolean,
+) {
   const errors: Record<string, string> = {}
-  for (const [name, message] of Object.entries(form.errors)) errors[name] = grouped(message)
-  if (nameMissing) for (const name of form.missing) errors[name] = 'must be filled in'
+  for (const [name, message] of Object.entries(form.errors)) {
+    errors[name] = localizeLimits(message, numbers)
+  }
+  if (showMissing) for (const name of form.missing) errors[name] = describeMissingField(name)
   return {
     names: FIELD_NAMES,
     values: form.values,
     errors,
-    wrong: inFormOrder(Object.keys(errors)).map((field) => ({
+    invalid: sortByFormOrder(Object.keys(errors)).map((field) => ({
       field,
-      name: nameOf(field),
+      name: getLabel(field),
       message: errors[field],
     })),
-    missing: inFormOrder(form.missing).map((name) => inText(nameOf(name))),
+    missing: sortByFormOrder(form.missing).map(toSentenceLabel),
   }
 }

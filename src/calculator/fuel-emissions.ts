@@ -9,40 +9,41 @@ import {
   type VolumeBasedFuel,
 } from './emission-factors.js'
 
-/** One number that went into a result, so that anyone can redo the sum by hand. */
+/** One published number used in a calculation. */
 export const Factor = Type.Object(
   {
     name: Type.String(),
     value: Type.Number(),
     unit: Type.String(),
-    source: Type.String({ description: 'Where the number is published' }),
+    source: Type.String({ description: 'Publication of the number' }),
   },
   { title: 'Emission factor' },
 )
 export type Factor = Static<typeof Factor>
 
-/** What one kilogram or litre of a fuel emits, kg CO2e. */
+/** Emissions of one kilogram or litre of fuel, kg CO2e. */
 interface EmissionsPerUnit {
   wellToTank: number
   tankToWake: number
 }
 
-/** FuelEU Maritime, Annex I: the slipped share leaves as methane, only the rest burns. */
+/** FuelEU Maritime, Annex I: the slipped share is emitted as methane, only the rest burns. */
 export function toEmissionsPerKilogram(fuel: MassBasedFuel): EmissionsPerUnit {
   const slip = fuel.methaneSlip?.value ?? 0
-  const burnt = fuel.co2.value + fuel.ch4.value * GWP100.ch4 + fuel.n2o.value * GWP100.n2o
+  const combustion = fuel.co2.value + fuel.ch4.value * GWP100.ch4 + fuel.n2o.value * GWP100.n2o
   return {
     wellToTank: (fuel.lowerCalorificValue.value * fuel.wellToTank.value) / 1000,
-    tankToWake: (1 - slip) * burnt + slip * GWP100.ch4,
+    tankToWake: (1 - slip) * combustion + slip * GWP100.ch4,
   }
 }
 
-function emissionsPerLitre(fuel: VolumeBasedFuel): EmissionsPerUnit {
-  return { wellToTank: fuel.wellToTank.value, tankToWake: fuel.tankToWake.value }
-}
+const toEmissionsPerLitre = (fuel: VolumeBasedFuel): EmissionsPerUnit => ({
+  wellToTank: fuel.wellToTank.value,
+  tankToWake: fuel.tankToWake.value,
+})
 
-/** Every published number behind a fuel's emissions. */
-function factorsOf(fuelType: FuelType): Factor[] {
+/** Every published number used for a fuel. */
+function listFactors(fuelType: FuelType): Factor[] {
   const fuel: Fuel = FUELS[fuelType]
   const density = { name: 'Density', unit: 'kg/l', ...fuel.density }
   if (fuel.basis === 'volume') {
@@ -65,12 +66,12 @@ function factorsOf(fuelType: FuelType): Factor[] {
   ]
 }
 
-// The factors never change while the process runs, so each list is made once.
+/** Every published number used, by fuel. */
 export const FACTORS = Object.fromEntries(
-  (Object.keys(FUELS) as FuelType[]).map((id) => [id, factorsOf(id)]),
+  (Object.keys(FUELS) as FuelType[]).map((id) => [id, listFactors(id)]),
 ) as Record<FuelType, Factor[]>
 
-/** The emissions of some fuel; masses in kg CO2e. */
+/** Emissions of an amount of fuel; masses in kg CO2e. */
 export interface FuelEmissions {
   co2eKg: number
   wellToTankCo2eKg: number
@@ -80,7 +81,7 @@ export interface FuelEmissions {
   dataset: string
 }
 
-/** Emissions of an amount of fuel, given by volume (litres) or by mass (kg). */
+/** Calculates the emissions of an amount of fuel, given by volume or by mass. */
 export function calculateFuelEmissions(
   fuelType: FuelType,
   amount: { litres: number } | { kilograms: number },
@@ -88,7 +89,7 @@ export function calculateFuelEmissions(
   const fuel: Fuel = FUELS[fuelType]
   const litres = 'litres' in amount ? amount.litres : amount.kilograms / fuel.density.value
   const kilograms = 'kilograms' in amount ? amount.kilograms : amount.litres * fuel.density.value
-  const per = fuel.basis === 'mass' ? toEmissionsPerKilogram(fuel) : emissionsPerLitre(fuel)
+  const per = fuel.basis === 'mass' ? toEmissionsPerKilogram(fuel) : toEmissionsPerLitre(fuel)
   const units = fuel.basis === 'mass' ? kilograms : litres
   const wellToTank = units * per.wellToTank
   const tankToWake = units * per.tankToWake

@@ -1,14 +1,14 @@
-const WRITTEN = /^(?:IMO ?)?(\d{7})$/i
+const IMO_NUMBER = /^(?:IMO ?)?(\d{7})$/i
 
 /**
- * The seven digits of an IMO ship identification number, written `9811000` or `IMO 9811000`;
- * `null` where it is none.
+ * Parses an IMO ship identification number, `9811000` or `IMO 9811000`, to its seven digits;
+ * `null` if it is invalid.
  *
- * The last digit is the last digit of the sum of the first six, weighted 7 to 2
- * (IMO resolution A.1117(30)). 0000000 passes that sum but is nobody's number.
+ * Check digit: the last digit of the sum of the first six digits, weighted 7 to 2 (IMO resolution
+ * A.1117(30)). 0000000 satisfies it but is not assigned.
  */
 export function parseImoNumber(text: string): string | null {
-  const digits = WRITTEN.exec(text.trim())?.[1]
+  const digits = IMO_NUMBER.exec(text.trim())?.[1]
   if (digits === undefined || digits === '0000000') return null
   let sum = 0
   for (let i = 0; i < 6; i++) sum += Number(digits[i]) * (7 - i)

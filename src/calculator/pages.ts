@@ -1,39 +1,48 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
+import { getNumberFormatter, type NumberFormatter } from '../formatting/number-formatter.js'
+import { getLocale } from '../http/locale.js'
 import { Problem } from '../http/problem.js'
 import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,
   isCalculatorType,
+  type Calculation,
   type CalculatorType,
 } from './calculator-data.js'
-import { toCalculatorForm, parseCalculatorForm, type CalculatorForm } from './calculator-form.js'
-import { CALCULATOR_NAMES, CHOICES, buildFormView } from './form-view.js'
-import type { PrefillSource, ReadPrefill } from './prefill-result.js'
+import { parseCalculatorForm, toCalculatorForm, type CalculatorForm } from './calculator-form.js'
+import { buildFormView, CALCULATOR_NAMES, CHOICES } from './form-view.js'
+import type { PrefillSource, ReadPrefill } from './prefill-reader.js'
 import { buildResultView } from './result-view.js'
 
 export interface PageOptions {
   readPrefill: ReadPrefill
-  /** Whether guests may ask the order source what a trip can be offset with */
+  /** Whether guests may list the provider's portfolios and prices */
   hasPortfolios: boolean
 }
 
 type Query = Record<string, unknown>
 type PageRequest = FastifyRequest<{ Querystring: Query }>
 
-const wasSubmitted = (type: CalculatorType, query: Query): boolean =>
-  Object.keys(CALCULATOR_DATA[type].properties).some((name) => query[name] !== undefined)
-
-/** The trip on the home page. */
-const SAMPLE = {
-  words: '1\u202f000 litres of marine diesel',
-  href: '/calculator/fuel?fuelType=mgo&quantity=1000&unit=l',
-  result: buildResultView(
-    { calculatorType: 'fuel', calculatorData: { fuelType: 'mgo', quantity: 1000, unit: 'l' } },
-    null,
-    undefined,
-  ),
+interface CalculatorPage {
+  type: CalculatorType
+  form: CalculatorForm
+  numbers: NumberFormatter
+  source: (PrefillSource & { isEdited: boolean }) | null
+  /** Whether blank required fields are shown as errors */
+  showMissing: boolean
 }
+
+const SAMPLE_TRIP: Calculation = {
+  calculatorType: 'fuel',
+  calculatorData: { fuelType: 'mgo', quantity: 1000, unit: 'l' },
+}
+
+const getRequestNumberFormatter = ({ headers }: FastifyRequest): NumberFormatter =>
+  getNumberFormatter(getLocale(headers['accept-language']))
+
+const hasFormFields = (type: CalculatorType, query: Query): boolean =>
+  Object.keys(CALCULATOR_DATA[type].properties).some((name) => query[name] !== undefined)
 
 const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPortfolios }) => {
   const { CHECKOUT_URL } = app.config
@@ -44,72 +53,90 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
     registers: [app.metrics],
   })
 
-  const viewOf = (
-    type: CalculatorType,
-    form: CalculatorForm,
-    origin: (PrefillSource & { changed: boolean }) | null,
-    nameMissing = false,
-  ) => ({
+  const buildView = ({ type, form, numbers, source, showMissing }: CalculatorPage) => ({
     type,
     calculator: CALCULATOR_NAMES[type],
-    form: buildFormView(form, nameMissing),
+    form: buildFormView(form, numbers, showMissing),
     choices: CHOICES,
-    origin,
+    source,
     hasPortfolios,
     result:
-      form.calculation && buildResultView(form.calculation, origin?.vessel ?? null, CHECKOUT_URL),
+      form.calculation &&
+      buildResultView(form.calculation, {
+        vessel: source?.vessel ?? null,
+        numbers,
+        checkoutUrl: CHECKOUT_URL,
+      }),
   })
 
-  /** A scanned link: the loading state goes out before the link is looked at. */
+  /** Sends the loading state of a scanned link before the link is decoded. */
   function openPrefill(type: CalculatorType, request: PageRequest, reply: FastifyReply) {
     reply.header('cache-control', 'no-store').header('x-robots-tag', 'noindex')
-    const calculator = CALCULATOR_NAMES[type]
-    return reply.streamPage('calculator/prefill', { type, calculator, hasPortfolios }, async () => {
-      const read = readPrefill(type, request.query)
-      const outcome = read.ok ? 'filled' : read.fault.reason
-      prefills.inc({ calculator: type, outcome })
-      request.log.info({ calculator: type, outcome }, 'prefill')
-      if (!read.ok) return app.view('calculator/_prefill-error', { fault: read.fault })
-      const origin = { ...read.origin, changed: false }
-      return app.view(
-        'calculator/_calculator',
-        viewOf(type, toCalculatorForm(read.calculation), origin),
-      )
-    })
+    return reply.streamPage(
+      'calculator/prefill',
+      { type, calculator: CALCULATOR_NAMES[type], hasPortfolios },
+      async () => {
+        const prefill = readPrefill(type, request.query)
+        const outcome = prefill.ok ? 'filled' : prefill.error.reason
+        prefills.inc({ calculator: type, outcome })
+        request.log.info({ calculator: type, outcome }, 'prefill')
+        if (!prefill.ok) return app.view('calculator/_prefill-error', { error: prefill.error })
+        const numbers = getRequestNumberFormatter(request)
+        const view = buildView({
+          type,
+          form: toCalculatorForm(prefill.calculation, numbers),
+          numbers,
+          source: { ...prefill.source, isEdited: false },
+          showMissing: false,
+        })
+        return app.view('calculator/_calculator', view)
+      },
+    )
   }
 
-  /** Where a form was scanned from: it carries the link along, so that only a signed vessel is shown. */
-  function originOf(type: CalculatorType, { code, codeSig }: Query) {
+  /** The form carries the scanned link along, so that only a signed vessel name is shown. */
+  function readSource(type: CalculatorType, { code, codeSig }: Query) {
     if (code === undefined) return null
-    const read = readPrefill(type, { data: code, sig: codeSig })
-    return read.ok ? { ...read.origin, changed: true } : null
+    const prefill = readPrefill(type, { data: code, sig: codeSig })
+    return prefill.ok ? { ...prefill.source, isEdited: true } : null
   }
 
-  app.get('/', async (_request, reply) =>
-    reply.renderView(
+  app.get('/', async (request, reply) => {
+    const numbers = getRequestNumberFormatter(request)
+    return reply.renderView(
       { page: 'home/home' },
       {
         calculators: CALCULATOR_TYPES.map((type) => ({ type, ...CALCULATOR_NAMES[type] })),
-        sample: SAMPLE,
+        sample: {
+          title: `${numbers.whole(1000)} litres of marine diesel`,
+          href: '/calculator/fuel?fuelType=mgo&quantity=1000&unit=l',
+          result: buildResultView(SAMPLE_TRIP, { vessel: null, numbers, checkoutUrl: undefined }),
+        },
       },
-    ),
-  )
+    )
+  })
 
   app.get<{ Params: { type: string }; Querystring: Query }>(
     '/calculator/:type',
     async (request, reply) => {
       const { type } = request.params
-      if (!isCalculatorType(type)) throw new Problem(404, 'There is no such calculator.')
+      if (!isCalculatorType(type)) throw new Problem(404, 'This calculator does not exist.')
       const { query } = request
       if (query.data !== undefined || query.sig !== undefined) {
         return openPrefill(type, request, reply)
       }
-      // While a person is still typing, a blank field is not a mistake yet.
-      const asked = query.asked !== undefined
-      const nameMissing = asked || (!request.wantsFragment && wasSubmitted(type, query))
+      // While the user is typing, a blank field is not an error yet.
+      const isSubmitted = query.submitted !== undefined
+      const view = buildView({
+        type,
+        form: parseCalculatorForm(type, query),
+        numbers: getRequestNumberFormatter(request),
+        source: readSource(type, query),
+        showMissing: isSubmitted || (!request.wantsFragment && hasFormFields(type, query)),
+      })
       return reply.renderView(
         { page: 'calculator/calculator', fragment: 'calculator/_response' },
-        viewOf(type, parseCalculatorForm(type, query), originOf(type, query), nameMissing),
+        view,
       )
     },
   )

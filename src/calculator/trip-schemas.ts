@@ -1,47 +1,45 @@
 import type { SchemaOptions } from '@sinclair/typebox'
-import type { FieldError } from '../validation/field-errors.js'
 import { crossFieldKeyword } from '../validation/cross-field-keyword.js'
+import type { FieldError } from '../validation/field-errors.js'
 import { createValidators, type SchemaExtensions } from '../validation/validator.js'
 import { DistanceData } from './calculator-data.js'
 import { isImoNumber } from './imo-number.js'
 import { findImplausibleValues } from './trip-plausibility.js'
 
-/** What a field of a trip may be: a number between two, or one of some texts. */
-interface Limits {
+/** The limits of a trip field: a numeric range or an enum. */
+interface FieldLimits {
   minimum?: number
   maximum?: number
   enum?: unknown[]
 }
 
-const FIELDS: [string, SchemaOptions & Limits][] = Object.entries(DistanceData.properties)
+const TRIP_FIELDS: [string, SchemaOptions & FieldLimits][] = Object.entries(DistanceData.properties)
 
-const isWithin = (limits: Limits, value: unknown): boolean => {
+function isWithinLimits(limits: FieldLimits, value: unknown): boolean {
   const { minimum = -Infinity, maximum = Infinity, enum: choices } = limits
   if (choices !== undefined) return choices.includes(value)
   return typeof value === 'number' && value >= minimum && value <= maximum
 }
 
-/** What is wrong with those fields of a trip together that are fine alone. */
-function tripFaults(trip: Record<string, unknown>): FieldError[] {
-  const refused = FIELDS.filter(([name, limits]) => {
+/** Errors between fields that are valid on their own. */
+function validateTrip(trip: Record<string, unknown>): FieldError[] {
+  const invalid = TRIP_FIELDS.filter(([name, limits]) => {
     const value = trip[name]
-    return value !== undefined && !isWithin(limits, value)
+    return value !== undefined && !isWithinLimits(limits, value)
   }).map(([name]) => name)
-  if (refused.length === 0) return findImplausibleValues(trip)
-  const rest = { ...trip }
-  for (const name of refused) Reflect.deleteProperty(rest, name)
-  // What the consumption comes to hangs on it.
-  if (refused.includes('referenceSpeedKn')) delete rest.consumption
-  // Of these it matters only that there are some.
-  if (refused.includes('generatorHours')) rest.generatorHours = 1
-  return findImplausibleValues(rest).filter(({ path }) => !refused.includes(path))
+  const valid = Object.fromEntries(Object.entries(trip).filter(([name]) => !invalid.includes(name)))
+  // Total consumption depends on the reference speed.
+  if (invalid.includes('referenceSpeedKn')) delete valid.consumption
+  // The rule for generator hours only checks that there are any.
+  if (invalid.includes('generatorHours')) valid.generatorHours = 1
+  return findImplausibleValues(valid).filter(({ path }) => !invalid.includes(path))
 }
 
-/** What the schemas of trips and vessels say beyond JSON Schema. */
+/** The formats and keywords of trip and vessel schemas beyond JSON Schema. */
 export const tripSchemaExtensions: SchemaExtensions = {
   formats: { 'imo-number': isImoNumber },
-  keywords: [crossFieldKeyword('x-plausible-trip', tripFaults)],
+  keywords: [crossFieldKeyword('x-plausible-trip', validateTrip)],
 }
 
-/** Makes a function that checks values against a schema of trips and vessels. */
+/** Creates a validator for a schema of trips or vessels. */
 export const { checker } = createValidators(tripSchemaExtensions)

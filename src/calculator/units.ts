@@ -17,19 +17,19 @@ export const NAUTICAL_MILES_PER = {
 export type VolumeUnit = keyof typeof LITRES_PER
 export type MassUnit = keyof typeof KILOGRAMS_PER
 
-const FIRST_IN_TONNES_KG = 10_000
+const MIN_TONNES_DISPLAY_KG = 10_000
 
-/** The unit that reads best for a mass, or for several of which this is the largest. */
+/** The display unit for a mass, or for a group of masses of which this is the largest. */
 export const toMassUnit = (kilograms: number): MassUnit =>
-  kilograms < FIRST_IN_TONNES_KG ? 'kg' : 't'
+  kilograms < MIN_TONNES_DISPLAY_KG ? 'kg' : 't'
 
-/** A mass as a number of a unit. */
-export const formatWithUnit = (kilograms: number, unit: MassUnit): number =>
+/** A mass in kilograms as a number of `unit`. */
+export const convertKilograms = (kilograms: number, unit: MassUnit): number =>
   kilograms / KILOGRAMS_PER[unit]
 
 export const isMassUnit = (unit: VolumeUnit | MassUnit): unit is MassUnit => unit in KILOGRAMS_PER
 
-/** What people read for a unit. */
+/** Unit names in select fields. */
 export const UNIT_NAMES = {
   l: 'litres',
   m3: 'm³',
@@ -44,7 +44,7 @@ export const UNIT_NAMES = {
   'l/nmi': 'litres/nmi',
 } as const
 
-/** The usual symbol of a unit. */
+/** Unit symbols in calculations. */
 export const UNIT_SYMBOLS = {
   l: 'l',
   m3: 'm³',

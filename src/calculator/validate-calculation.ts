@@ -7,23 +7,23 @@ import {
 } from './calculator-data.js'
 import { checker } from './trip-schemas.js'
 
-type Checks = {
+type Validators = {
   [T in CalculatorType]: (value: unknown) => ValidationResult<CalculatorDataByType[T]>
 }
 
-const checks: Checks = {
+const validators: Validators = {
   fuel: checker(CALCULATOR_DATA.fuel),
   distance: checker(CALCULATOR_DATA.distance),
   custom: checker(CALCULATOR_DATA.custom),
 }
 
-/** Tells whether data are those of a calculator and, if not, everything wrong with them. */
+/** Validates a calculator's data; on failure returns every field error. */
 export function validateCalculation(
   calculatorType: CalculatorType,
   calculatorData: unknown,
 ): ValidationResult<Calculation> {
-  const checked = checks[calculatorType](calculatorData)
-  return checked.ok
-    ? { ok: true, value: { calculatorType, calculatorData: checked.value } as Calculation }
-    : checked
+  const result = validators[calculatorType](calculatorData)
+  return result.ok
+    ? { ok: true, value: { calculatorType, calculatorData: result.value } as Calculation }
+    : result
 }

@@ -10,8 +10,8 @@ export const VesselName = textLine({
 export const ImoNumber = Type.String({
   maxLength: 16,
   format: 'imo-number',
-  'x-message': 'is not an IMO number: seven digits, of which the last is a check digit',
-  description: 'IMO ship identification number, with or without "IMO" in front',
+  'x-message': 'must be an IMO number: seven digits, the last one a check digit',
+  description: 'IMO ship identification number, with or without the prefix "IMO"',
   examples: ['9811000', 'IMO 9811000'],
 })
 

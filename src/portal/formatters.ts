@@ -1,3 +1,4 @@
+import { getNumberFormatter } from '../formatting/number-formatter.js'
 import { getMinorUnitDigits } from '../orders/minor-units.js'
 
 /** Figures and dates as a reader's locale writes them. Dates are those of a time zone. */
@@ -17,6 +18,7 @@ export function createFormatters(locale: string, timeZone: string) {
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
   const currencies = new Map<string, Intl.NumberFormat>()
   return {
+    numbers: getNumberFormatter(locale),
     count: (value: number): string => whole.format(value),
     /** kg with one decimal, so that columns align */
     kilograms: (value: number): string => mass.format(value),

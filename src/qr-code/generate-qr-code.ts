@@ -5,47 +5,46 @@ import type { FieldError } from '../validation/field-errors.js'
 import type { PrefillLink, PrefillLinks } from './prefill-link.js'
 import { DEFAULT_IMAGE, type QrCodeRequest } from './qr-code-request.js'
 import {
-  ERROR_CORRECTION_LEVELS,
   createQrMatrix,
+  ERROR_CORRECTION_LEVELS,
+  MAX_SCANNABLE_BYTES,
   renderPng,
   renderSvg,
-  SCANNABLE_BYTES,
   type ErrorCorrection,
 } from './qr-image.js'
 
-/** A code, its link, and what it was made of. */
 export interface QrCode {
   calculation: Calculation
   vessel: Vessel
   link: PrefillLink
   version: number
   errorCorrection: ErrorCorrection
-  /** Drawn when asked for, from the one matrix */
-  svg(): string
-  png(): Buffer
+  renderSvg(): string
+  renderPng(): Buffer
 }
 
-export type GeneratedQrCode =
+/** `bytes` is the length of the link. */
+export type QrCodeResult =
   { ok: true; code: QrCode; bytes: number } | { ok: false; errors: FieldError[]; bytes: number }
 
-/** What a picture of the code is called when it is saved, without its extension. */
+/** Download file name, without the extension. */
 export const getFileName = ({ calculation, link }: QrCode): string =>
   `clearwake-${calculation.calculatorType}-${link.generatedAt.toISOString().slice(0, 10)}`
 
-/** Makes a code, or says what to change for it to be one that phones read. */
-export function generateQrCode(links: PrefillLinks, request: QrCodeRequest): GeneratedQrCode {
+/** Generates a code, or returns what to change so that phones can scan it. */
+export function generateQrCode(links: PrefillLinks, request: QrCodeRequest): QrCodeResult {
   const image = { ...DEFAULT_IMAGE, ...request.image }
-  const vessel = normalised(request.vessel)
-  const calculation = tidied(request)
+  const vessel = normalizeVessel(request.vessel)
+  const calculation = normalizeCalculation(request)
   const link = links.create(calculation, vessel)
   const bytes = Buffer.byteLength(link.url)
-  const errors = tooLong(bytes, image.errorCorrection, calculation)
+  const errors = checkLength(bytes, image.errorCorrection, calculation)
   if (errors.length > 0) return { ok: false, errors, bytes }
 
   const matrix = createQrMatrix(link.url, image.errorCorrection)
-  const smallest = matrix.modules + 2 * image.margin
-  if (image.size < smallest) {
-    const message = `must be at least ${smallest} for this code: one pixel for each module and its margin`
+  const minSize = matrix.modules + 2 * image.margin
+  if (image.size < minSize) {
+    const message = `must be at least ${minSize} for this code: one pixel per module, margin included`
     return { ok: false, errors: [{ path: 'image.size', message }], bytes }
   }
   return {
@@ -57,38 +56,42 @@ export function generateQrCode(links: PrefillLinks, request: QrCodeRequest): Gen
       link,
       version: matrix.version,
       errorCorrection: image.errorCorrection,
-      svg: () => renderSvg(matrix, image.size, image.margin),
-      png: () => renderPng(matrix, image.size, image.margin),
+      renderSvg: () => renderSvg(matrix, image.size, image.margin),
+      renderPng: () => renderPng(matrix, image.size, image.margin),
     },
   }
 }
 
-function normalised(vessel: Vessel): Vessel {
+function normalizeVessel(vessel: Vessel): Vessel {
   const imoNumber = parseImoNumber(vessel.imoNumber ?? '')
   return { name: vessel.name.trim(), ...(imoNumber === null ? {} : { imoNumber }) }
 }
 
-function tidied({ calculatorType, calculatorData }: QrCodeRequest): Calculation {
+function normalizeCalculation({ calculatorType, calculatorData }: QrCodeRequest): Calculation {
   const data: Record<string, unknown> = { ...calculatorData }
   if (typeof data.description === 'string') data.description = data.description.trim()
   return { calculatorType, calculatorData: data } as Calculation
 }
 
-function tooLong(bytes: number, level: ErrorCorrection, calculation: Calculation): FieldError[] {
-  const excess = bytes - SCANNABLE_BYTES[level]
+function checkLength(
+  bytes: number,
+  level: ErrorCorrection,
+  calculation: Calculation,
+): FieldError[] {
+  const excess = bytes - MAX_SCANNABLE_BYTES[level]
   if (excess <= 0) return []
-  // Base64 makes four characters of three bytes.
+  // Base64 encodes three bytes in four characters.
   const surplus = Math.ceil((excess * 3) / 4)
-  const message = `makes the code too fine for phones to read: shorten it, about ${surplus} bytes in all are too many (a plain letter is one byte, others two to four)`
+  const message = `is too long for a scannable code: shorten the texts by about ${surplus} bytes (one byte per Latin letter, two to four for others)`
   const errors = [{ path: 'vessel.name', message }]
   if (calculation.calculatorType === 'custom' && calculation.calculatorData.description) {
     errors.push({ path: 'calculatorData.description', message })
   }
-  const roomier = ERROR_CORRECTION_LEVELS.filter((other) => SCANNABLE_BYTES[other] >= bytes)
-  if (roomier.length > 0) {
+  const sufficient = ERROR_CORRECTION_LEVELS.filter((other) => MAX_SCANNABLE_BYTES[other] >= bytes)
+  if (sufficient.length > 0) {
     errors.push({
       path: 'image.errorCorrection',
-      message: `leaves too little room at ${level}: ${roomier.join(' or ')} would do`,
+      message: `leaves too little capacity at ${level}: use ${sufficient.join(' or ')}`,
     })
   }
   return errors

@@ -1,42 +1,42 @@
-import { createHmac, type BinaryLike } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { CalculatorType } from '../calculator/calculator-data.js'
 import { deriveKey } from '../config/derive-key.js'
 import { timingSafeEqualText } from '../http/timing-safe-equal.js'
 
-/** Bytes of HMAC-SHA256 that go into a link: 128 bits, the least RFC 2104 (section 5) advises. */
+/** HMAC-SHA256 truncated to 128 bits, the minimum of RFC 2104 (section 5). */
 const SIGNATURE_BYTES = 16
 
-/** Whether a text could be a signature: one of another length or alphabet was cut or mangled. */
+/** Whether a text has the length and alphabet of a signature. */
 export const isSignature = (text: string): boolean => /^[\w-]{22}$/.test(text)
 
 export interface LinkSigner {
-  /** The signature of a link's data under the current secret */
+  /** Signs a link's data with the current secret. */
   sign(type: CalculatorType, data: string): string
-  /** Whether a signature is ours, under the current secret or the one before */
+  /** Whether a signature is valid under the current secret or a previous one. */
   verify(type: CalculatorType, data: string, signature: string): boolean
 }
 
 /**
- * Signs links under a key of their own, derived (HKDF, RFC 5869) from the session secret.
+ * Signs links with a key derived (HKDF, RFC 5869) from the session secret.
  *
- * @param secrets the current secret first, then those still accepted
+ * @param secrets the current secret, then previous ones that are still accepted
  */
 export function createLinkSigner(secrets: readonly [string, ...string[]]): LinkSigner {
-  const keyOf = (secret: string): Buffer => deriveKey(secret, 'prefill link v1')
   const [current, ...previous] = secrets
-  const currentKey = keyOf(current)
-  const keys = [currentKey, ...previous.map(keyOf)]
-
-  const signature = (key: BinaryLike, type: CalculatorType, data: string): string =>
-    createHmac('sha256', key)
-      .update(`${type}\n${data}`)
-      .digest()
-      .subarray(0, SIGNATURE_BYTES)
-      .toString('base64url')
-
+  const currentKey = deriveLinkKey(current)
+  const keys = [currentKey, ...previous.map(deriveLinkKey)]
   return {
-    sign: (type, data) => signature(currentKey, type, data),
-    verify: (type, data, given) =>
-      keys.some((key) => timingSafeEqualText(given, signature(key, type, data))),
+    sign: (type, data) => signLink(currentKey, type, data),
+    verify: (type, data, signature) =>
+      keys.some((key) => timingSafeEqualText(signature, signLink(key, type, data))),
   }
 }
+
+const deriveLinkKey = (secret: string): Buffer => deriveKey(secret, 'prefill link v1')
+
+const signLink = (key: Buffer, type: CalculatorType, data: string): string =>
+  createHmac('sha256', key)
+    .update(`${type}\n${data}`)
+    .digest()
+    .subarray(0, SIGNATURE_BYTES)
+    .toString('base64url')

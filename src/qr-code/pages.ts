@@ -1,93 +1,123 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
-import { CALCULATOR_NAMES, CHOICES, FIELD_NAMES } from '../calculator/form-view.js'
-import { lazy } from '../lazy.js'
-import { getFileName, generateQrCode } from './generate-qr-code.js'
+import { CALCULATOR_NAMES, CHOICES, FIELD_NAMES, localizeLimits } from '../calculator/form-view.js'
+import { getNumberFormatter, type NumberFormatter } from '../formatting/number-formatter.js'
+import { getLocale } from '../http/locale.js'
+import { generateQrCode, getFileName, type QrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
-import { describeGeneratedCode } from './qr-code-log.js'
+import { describeResult } from './qr-code-log.js'
+import type { QrCodeRequest } from './qr-code-request.js'
+import { RECOVERABLE_SHARE, toPngDataUrl, toSvgDataUrl } from './qr-image.js'
 import {
   ERROR_PATHS,
   getExampleForm,
-  getFieldName,
   parseQrTestForm,
+  toFormPath,
   type QrTestForm,
 } from './qr-test-form.js'
-import { toPngDataUrl, toSvgDataUrl } from './qr-image.js'
 
 interface Options {
   links: PrefillLinks
 }
 
-const LEVELS = [
-  { value: 'L', label: 'L: may lose 7 %' },
-  { value: 'M', label: 'M: may lose 15 %' },
-  { value: 'Q', label: 'Q: may lose 25 %' },
-  { value: 'H', label: 'H: may lose 30 %' },
-]
+interface QrTestPage {
+  form: QrTestForm
+  /** By form field */
+  errors: Record<string, string>
+  numbers: NumberFormatter
+  code: ReturnType<typeof buildCodeView> | null
+}
 
-const withoutPrefix = (prefix: string, errors: Record<string, string>): Record<string, string> =>
+const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
+  const { TIME_ZONE } = app.config
+  const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
+
+  app.get<{ Querystring: Record<string, unknown> }>('/qr-test', async (request, reply) => {
+    const { query } = request
+    const numbers = getNumberFormatter(getLocale(request.headers['accept-language']))
+    const send = (
+      form: QrTestForm,
+      errors: QrTestPage['errors'],
+      code: QrTestPage['code'] = null,
+    ) =>
+      reply.renderView(
+        { page: 'qr-code/qr-test', fragment: 'qr-code/_response' },
+        buildPageView({ form, errors, numbers, code }),
+      )
+
+    // HEAD requests generate no code.
+    if (query.calculatorType === undefined || request.method === 'HEAD') {
+      return send(getExampleForm(), {})
+    }
+    const form = parseQrTestForm(query)
+    if (form.request === null) return send(form, form.errors)
+
+    const result = generateQrCode(links, form.request)
+    request.qrCodeLog = describeResult(form.request, result)
+    if (!result.ok) {
+      const errors = result.errors.map(({ path, message }) => [
+        toFormPath(form.calculatorType, path),
+        message,
+      ])
+      return send(form, Object.fromEntries(errors) as Record<string, string>)
+    }
+    const { code } = result
+    return send(
+      form,
+      {},
+      buildCodeView(code, {
+        bytes: numbers.whole(result.bytes),
+        expiresAt: dates.format(code.link.expiresAt),
+        endpoint: `${app.publicBaseUrl()}/api/qr-code/generate`,
+        request: form.request,
+      }),
+    )
+  })
+}
+
+const buildCodeView = (
+  code: QrCode,
+  details: { bytes: string; expiresAt: string; endpoint: string; request: QrCodeRequest },
+) => ({
+  url: code.link.url,
+  bytes: details.bytes,
+  version: code.version,
+  errorCorrection: code.errorCorrection,
+  expiresAt: details.expiresAt,
+  svg: toSvgDataUrl(code.renderSvg()),
+  png: toPngDataUrl(code.renderPng()),
+  vessel: code.vessel,
+  fileName: getFileName(code),
+  endpoint: details.endpoint,
+  json: JSON.stringify(details.request, null, 2),
+})
+
+function buildPageView({ form, errors, numbers, code }: QrTestPage) {
+  const localized = Object.fromEntries(
+    Object.entries(errors).map(([path, message]) => [path, localizeLimits(message, numbers)]),
+  )
+  return {
+    form,
+    errors: localized,
+    errorPaths: ERROR_PATHS,
+    fieldErrors: (type: CalculatorType) => selectErrors(`${type}.`, localized),
+    code,
+    choices: CHOICES,
+    levels: Object.entries(RECOVERABLE_SHARE).map(([value, share]) => ({
+      value,
+      label: `${value}: recovers ${numbers.percent(share)}`,
+    })),
+    names: FIELD_NAMES,
+    calculators: CALCULATOR_TYPES.map((type) => ({ type, ...CALCULATOR_NAMES[type] })),
+  }
+}
+
+/** The errors of the fields with a prefix, by field name without it. */
+const selectErrors = (prefix: string, errors: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(errors)
       .filter(([path]) => path.startsWith(prefix))
       .map(([path, message]) => [path.slice(prefix.length), message]),
   )
-
-const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
-  const endpoint = () => `${app.publicBaseUrl()}/api/qr-code/generate`
-  const { TIME_ZONE } = app.config
-  const day = lazy(
-    () => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE }),
-  )
-
-  const viewOf = (form: QrTestForm, errors: Record<string, string>, code: object | null) => ({
-    form,
-    errors,
-    errorPaths: ERROR_PATHS,
-    fieldErrors: (type: CalculatorType) => withoutPrefix(`${type}.`, errors),
-    code,
-    choices: CHOICES,
-    levels: LEVELS,
-    names: FIELD_NAMES,
-    calculators: CALCULATOR_TYPES.map((type) => ({ type, ...CALCULATOR_NAMES[type] })),
-  })
-
-  app.get<{ Querystring: Record<string, unknown> }>('/qr-test', async (request, reply) => {
-    const views = { page: 'qr-code/qr-test', fragment: 'qr-code/_response' }
-    // A look without opening makes no code.
-    if (request.query.calculatorType === undefined || request.method === 'HEAD') {
-      return reply.renderView(views, viewOf(getExampleForm(), {}, null))
-    }
-    const form = parseQrTestForm(request.query)
-    if (form.request === null) return reply.renderView(views, viewOf(form, form.errors, null))
-
-    const generated = generateQrCode(links, form.request)
-    request.qrCodeLog = describeGeneratedCode(form.request, generated)
-    if (!generated.ok) {
-      const errors = generated.errors.map((error) => getFieldName(form.calculatorType, error))
-      return reply.renderView(views, viewOf(form, Object.fromEntries(errors), null))
-    }
-    const { code, bytes } = generated
-    return reply.renderView(
-      views,
-      viewOf(
-        form,
-        {},
-        {
-          url: code.link.url,
-          bytes,
-          version: code.version,
-          errorCorrection: code.errorCorrection,
-          expiresAt: day().format(code.link.expiresAt),
-          svg: toSvgDataUrl(code.svg()),
-          png: toPngDataUrl(code.png()),
-          vessel: code.vessel,
-          fileName: getFileName(code),
-          endpoint: endpoint(),
-          json: JSON.stringify(form.request, null, 2),
-        },
-      ),
-    )
-  })
-}
 
 export default pages

@@ -5,16 +5,15 @@ import { decodePrefillData, encodePrefillData, type PrefillData } from './prefil
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60
 
-/** How far the clock of another process that made the link may run ahead of ours. */
+/** How far the clock of the process that created a link may be ahead. */
 const CLOCK_TOLERANCE_SECONDS = 5 * 60
 
-/** Longer than any link we make (the largest data take about 1,200 characters). */
-const LONGEST_DATA = 2048
+/** The longest valid data have about 1,200 characters. */
+const MAX_DATA_LENGTH = 2048
 
-/** A link and what it is made of. */
 export interface PrefillLink {
   url: string
-  /** The same without the host */
+  /** Path and query of the URL */
   path: string
   data: string
   sig: string
@@ -22,42 +21,37 @@ export interface PrefillLink {
   expiresAt: Date
 }
 
-/** Why a link fills in nothing. */
+/** Why a link was rejected. */
 export type LinkError =
-  | { reason: 'empty' | 'incomplete' | 'too-long' | 'not-base64' | 'not-our-data' | 'edited' }
-  | { reason: 'wrong-type'; calculatorType: CalculatorType; url: string | null }
-  | { reason: 'not-yet-valid'; validFrom: Date }
+  | { reason: 'empty' | 'incomplete' | 'too_long' | 'not_base64' | 'invalid_data' | 'edited' }
+  | { reason: 'wrong_type'; calculatorType: CalculatorType; url: string | null }
+  | { reason: 'not_yet_valid'; validFrom: Date }
   | { reason: 'expired'; expiredAt: Date }
 
 export type LinkResult =
-  { ok: true; prefill: PrefillData; link: PrefillLink } | { ok: false; fault: LinkError }
+  { ok: true; prefill: PrefillData; link: PrefillLink } | { ok: false; error: LinkError }
 
 export interface PrefillLinks {
-  /** Makes the link for a trip, valid for 30 days from `now` */
+  /** Creates the link of a trip, valid for 30 days from `now`. */
   create: (calculation: Calculation, vessel: Vessel, now?: Date) => PrefillLink
   /**
-   * Reads the query of a link. Never throws; `fault` is the first thing found wrong.
+   * Reads and verifies the query of a link. Never throws; returns the first error found.
    *
    * @param type the calculator that the link opens
    */
   read: (type: CalculatorType, query: { data?: unknown; sig?: unknown }, now?: Date) => LinkResult
 }
 
-const pathOf = (type: CalculatorType, data: string, sig: string): string =>
-  `/calculator/${type}?data=${data}&sig=${sig}`
-
-/** @param baseUrl where links begin; asked at each link, as a port may be known only late */
-export function createPrefillLinks(signer: LinkSigner, baseUrl: () => string): PrefillLinks {
-  const refuse = (fault: LinkError): LinkResult => ({ ok: false, fault })
-
-  function linkOf(
+/** @param getBaseUrl called for each link, because the port is known only after listening */
+export function createPrefillLinks(signer: LinkSigner, getBaseUrl: () => string): PrefillLinks {
+  function buildLink(
     { calculatorType, issuedAt }: PrefillData,
     data: string,
     sig: string,
   ): PrefillLink {
-    const path = pathOf(calculatorType, data, sig)
+    const path = buildPath(calculatorType, data, sig)
     return {
-      url: baseUrl() + path,
+      url: getBaseUrl() + path,
       path,
       data,
       sig,
@@ -70,38 +64,42 @@ export function createPrefillLinks(signer: LinkSigner, baseUrl: () => string): P
     create(calculation, vessel, now = new Date()) {
       const prefill = { ...calculation, vessel, issuedAt: Math.floor(now.getTime() / 1000) }
       const data = encodePrefillData(prefill)
-      return linkOf(prefill, data, signer.sign(prefill.calculatorType, data))
+      return buildLink(prefill, data, signer.sign(prefill.calculatorType, data))
     },
 
     read(type, { data, sig }, now = new Date()) {
-      if (data === undefined || data === '') return refuse({ reason: 'empty' })
-      // A repeated parameter arrives as an array; no link of ours has one.
-      if (typeof data !== 'string') return refuse({ reason: 'not-our-data' })
-      if (data.length > LONGEST_DATA) return refuse({ reason: 'too-long' })
+      if (data === undefined || data === '') return reject({ reason: 'empty' })
+      // A repeated parameter arrives as an array.
+      if (typeof data !== 'string') return reject({ reason: 'invalid_data' })
+      if (data.length > MAX_DATA_LENGTH) return reject({ reason: 'too_long' })
       const decoded = decodePrefillData(data)
-      if (!decoded.ok) return refuse({ reason: decoded.reason })
+      if (!decoded.ok) return reject({ reason: decoded.reason })
 
       if (sig === undefined || (typeof sig === 'string' && !isSignature(sig))) {
-        return refuse({ reason: 'incomplete' })
+        return reject({ reason: 'incomplete' })
       }
 
       const { prefill } = decoded
       const { calculatorType } = prefill
       const signature = typeof sig === 'string' ? sig : ''
-      const genuine = signer.verify(calculatorType, data, signature)
+      const isGenuine = signer.verify(calculatorType, data, signature)
       if (calculatorType !== type) {
-        const url = genuine ? pathOf(calculatorType, data, signature) : null
-        return refuse({ reason: 'wrong-type', calculatorType, url })
+        const url = isGenuine ? buildPath(calculatorType, data, signature) : null
+        return reject({ reason: 'wrong_type', calculatorType, url })
       }
-      if (!genuine) return refuse({ reason: 'edited' })
+      if (!isGenuine) return reject({ reason: 'edited' })
 
-      const link = linkOf(prefill, data, signature)
-      const tolerated = new Date(now.getTime() + CLOCK_TOLERANCE_SECONDS * 1000)
-      if (link.generatedAt > tolerated) {
-        return refuse({ reason: 'not-yet-valid', validFrom: link.generatedAt })
+      const link = buildLink(prefill, data, signature)
+      if (link.generatedAt.getTime() > now.getTime() + CLOCK_TOLERANCE_SECONDS * 1000) {
+        return reject({ reason: 'not_yet_valid', validFrom: link.generatedAt })
       }
-      if (now >= link.expiresAt) return refuse({ reason: 'expired', expiredAt: link.expiresAt })
+      if (now >= link.expiresAt) return reject({ reason: 'expired', expiredAt: link.expiresAt })
       return { ok: true, prefill, link }
     },
   }
 }
+
+const reject = (error: LinkError): LinkResult => ({ ok: false, error })
+
+const buildPath = (type: CalculatorType, data: string, sig: string): string =>
+  `/calculator/${type}?data=${data}&sig=${sig}`

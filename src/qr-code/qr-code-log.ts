@@ -1,20 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter } from 'prom-client'
-import type { GeneratedQrCode } from './generate-qr-code.js'
+import type { QrCodeResult } from './generate-qr-code.js'
 import type { QrCodeRequest } from './qr-code-request.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the log entry of a QR code call tells, once its input is known to be sound */
+    /** The log entry of a QR code request, set once its input is valid */
     qrCodeLog: QrCodeLog | null
   }
   interface FastifyContextConfig {
-    /** Every request asks for a code, sound or not */
+    /** Log every request of this route as a QR code request, invalid ones too */
     isQrCodeCall?: true
   }
 }
 
-/** One call for a code. Sizes are bytes of the link. */
+/** Fields of the log entry; `bytes` is the length of the link. */
 export interface QrCodeLog {
   calculatorType?: string | undefined
   vessel?: string | undefined
@@ -24,50 +24,53 @@ export interface QrCodeLog {
   expiresAt?: string
 }
 
-/** What can be told of a call before its input is known to be sound. */
-function describeAsked(body: unknown): QrCodeLog {
+/** The log fields of a valid request. */
+export function describeResult(request: QrCodeRequest, result: QrCodeResult): QrCodeLog {
+  const entry = { ...describeBody(request), bytes: result.bytes }
+  if (!result.ok) return entry
+  const { version, link } = result.code
+  return { ...entry, version, expiresAt: link.expiresAt.toISOString() }
+}
+
+/** The log fields of a request that may be invalid. */
+function describeBody(body: unknown): QrCodeLog {
   const { calculatorType, vessel } = (body ?? {}) as Partial<QrCodeRequest>
   return {
-    calculatorType: excerpt(calculatorType),
-    vessel: excerpt(vessel?.name),
-    imoNumber: excerpt(vessel?.imoNumber),
+    calculatorType: sanitizeText(calculatorType),
+    vessel: sanitizeText(vessel?.name),
+    imoNumber: sanitizeText(vessel?.imoNumber),
   }
 }
 
-/** What a terminal that shows the log would act on, or break a line at. */
-const NOT_TO_SHOW = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
+const MAX_TEXT_LENGTH = 160
 
-/** Unchecked input must neither fill the log nor do anything where it is read. */
-const excerpt = (value: unknown): string | undefined =>
-  typeof value === 'string' ? value.slice(0, 160).replace(NOT_TO_SHOW, '\ufffd') : undefined
+/** Control characters, line separators and direction marks, which affect terminals. */
+const UNSAFE_CHARACTERS = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
 
-/** What can be told of a call once a code was made or refused. */
-export function describeGeneratedCode(asked: QrCodeRequest, generated: GeneratedQrCode): QrCodeLog {
-  const log = { ...describeAsked(asked), bytes: generated.bytes }
-  if (!generated.ok) return log
-  const { version, link } = generated.code
-  return { ...log, version, expiresAt: link.expiresAt.toISOString() }
-}
+const sanitizeText = (value: unknown): string | undefined =>
+  typeof value === 'string'
+    ? value.slice(0, MAX_TEXT_LENGTH).replace(UNSAFE_CHARACTERS, '\ufffd')
+    : undefined
 
-const outcomeOf = (status: number): string =>
-  status < 400 ? 'made' : status < 500 ? 'refused' : 'failed'
+const getOutcome = (statusCode: number): string =>
+  statusCode < 400 ? 'created' : statusCode < 500 ? 'rejected' : 'failed'
 
-/** Writes an entry for every call, refused ones too, once its answer is out. */
-export function createQrCodeLog(app: FastifyInstance): void {
+/** Logs and counts every QR code request after its response. */
+export function logQrCodeRequests(app: FastifyInstance): void {
   const codes = new Counter({
     name: 'clearwake_qr_codes_total',
-    help: 'QR codes asked for, by outcome',
+    help: 'QR code requests, by outcome',
     labelNames: ['outcome'] as const,
     registers: [app.metrics],
   })
   app.decorateRequest('qrCodeLog', null)
   app.addHook('onResponse', async (request, reply) => {
     const { isQrCodeCall } = request.routeOptions.config
-    const log = request.qrCodeLog ?? (isQrCodeCall ? describeAsked(request.body) : null)
-    if (log === null) return
-    const outcome = outcomeOf(reply.statusCode)
+    const entry = request.qrCodeLog ?? (isQrCodeCall ? describeBody(request.body) : null)
+    if (entry === null) return
+    const outcome = getOutcome(reply.statusCode)
     codes.inc({ outcome })
-    const milliseconds = Math.round(reply.elapsedTime * 100) / 100
-    request.log.info({ ...log, outcome, milliseconds }, 'qr code')
+    const responseTime = Math.round(reply.elapsedTime * 100) / 100
+    request.log.info({ ...entry, outcome, responseTime }, 'qr code')
   })
 }

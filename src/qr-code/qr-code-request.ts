@@ -22,27 +22,24 @@ export const ImageOptions = Type.Object(
       minimum: 0,
       maximum: 16,
       default: 4,
-      description: 'Light margin, modules; readers want 4',
+      description: 'Quiet zone, modules; the standard requires 4',
     }),
     errorCorrection: stringEnum(ERROR_CORRECTION_LEVELS, {
       default: 'M',
-      description: 'Share of the code that may be lost: L 7 %, M 15 %, Q 25 %, H 30 %',
+      description:
+        'Error correction level: recovers 7% (L), 15% (M), 25% (Q) or 30% (H) of the code',
     }),
   },
   { additionalProperties: false },
 )
 export type ImageOptions = Static<typeof ImageOptions>
 
-/** How a code is drawn where nobody says. */
 export const DEFAULT_IMAGE: ImageOptions = { size: 512, margin: 4, errorCorrection: 'M' }
 
-/** What a code is asked for with. */
+/** The body of a request for a code. */
 export type QrCodeRequest = Calculation & { vessel: Vessel; image?: Partial<ImageOptions> }
 
-/**
- * The data's rules hang on the type, by `if`/`then` instead of a union, so that each wrong
- * field is reported once whatever else is wrong.
- */
+/** Uses `if`/`then` instead of a union, so that each invalid field is reported exactly once. */
 export const QrCodeRequestSchema = Type.Unsafe<QrCodeRequest>({
   type: 'object',
   title: 'QR code request',
@@ -50,7 +47,7 @@ export const QrCodeRequestSchema = Type.Unsafe<QrCodeRequest>({
   required: ['calculatorType', 'calculatorData', 'vessel'],
   properties: {
     calculatorType: CalculatorTypeSchema,
-    calculatorData: { type: 'object', description: "That calculator's data" },
+    calculatorData: { type: 'object', description: 'Calculator data of this type' },
     vessel: Vessel,
     image: Type.Partial(ImageOptions),
   },
@@ -67,15 +64,14 @@ export const QrCodeRequestSchema = Type.Unsafe<QrCodeRequest>({
   ],
 })
 
-/** A code and the link in it, as the API answers. */
 export const QrCodeResponse = Type.Object(
   {
     calculatorType: CalculatorTypeSchema,
-    url: Type.String({ description: 'The link in the code' }),
+    url: Type.String({ description: 'The link encoded in the code' }),
     data: Type.String({ description: 'Pre-fill data, URL-safe Base64 without padding' }),
-    sig: Type.String({ description: 'Signature of type and data' }),
+    sig: Type.String({ description: 'Signature of calculator type and data' }),
     generatedAt: Type.String({ format: 'date-time' }),
-    expiresAt: Type.String({ format: 'date-time', description: '30 days later' }),
+    expiresAt: Type.String({ format: 'date-time', description: '30 days after generatedAt' }),
     version: Type.Integer({ description: 'QR version, 1 to 20' }),
     errorCorrection: stringEnum(ERROR_CORRECTION_LEVELS, { description: 'Error correction level' }),
     svg: Type.String({ description: 'SVG markup' }),

@@ -4,24 +4,36 @@ import { encodeOneBitPng } from './png-writer.js'
 export const ERROR_CORRECTION_LEVELS = ['L', 'M', 'Q', 'H'] as const
 export type ErrorCorrection = (typeof ERROR_CORRECTION_LEVELS)[number]
 
-/**
- * Bytes that fit version 20 (ISO/IEC 18004, table 7): 97 by 97 modules, about the finest that
- * a phone reads off a sticker of five centimetres at arm's length.
- */
-export const SCANNABLE_BYTES: Record<ErrorCorrection, number> = { L: 858, M: 666, Q: 482, H: 382 }
+/** Share of the code that each level recovers (ISO/IEC 18004, table 12). */
+export const RECOVERABLE_SHARE: Record<ErrorCorrection, number> = {
+  L: 0.07,
+  M: 0.15,
+  Q: 0.25,
+  H: 0.3,
+}
 
-/** The dark and light squares of a code, without its margin. */
+/**
+ * Capacity of version 20 (ISO/IEC 18004, table 7): 97 by 97 modules, about the finest that phones
+ * scan from a five-centimetre sticker at arm's length.
+ */
+export const MAX_SCANNABLE_BYTES: Record<ErrorCorrection, number> = {
+  L: 858,
+  M: 666,
+  Q: 482,
+  H: 382,
+}
+
+/** The modules of a code, without its margin. */
 export interface QrMatrix {
   version: number
-  /** Modules along an edge */
+  /** Modules per side */
   modules: number
   isDark(x: number, y: number): boolean
 }
 
-/** @param text at most as many bytes as version 40 holds at this level, else it throws */
+/** Throws if `text` exceeds the capacity of version 40 at this level. */
 export function createQrMatrix(text: string, errorCorrection: ErrorCorrection): QrMatrix {
-  // One byte segment: looking for cheaper mixed segments costs ten times the rest and finds
-  // none, since Base64 has lower-case letters throughout.
+  // A single byte segment: the search for mixed segments is slow and finds none in Base64.
   const code = QRCode.create([{ data: Buffer.from(text), mode: 'byte' }], {
     errorCorrectionLevel: errorCorrection,
   })
@@ -29,7 +41,7 @@ export function createQrMatrix(text: string, errorCorrection: ErrorCorrection): 
   return { version: code.version, modules: size, isDark: (x, y) => data[y * size + x] === 1 }
 }
 
-/** The code as SVG, `size` user units wide, with `margin` light modules on each side. */
+/** Renders SVG, `size` user units wide, with `margin` light modules on each side. */
 export function renderSvg(matrix: QrMatrix, size: number, margin: number): string {
   const edge = matrix.modules + 2 * margin
   let path = ''
@@ -48,8 +60,8 @@ export function renderSvg(matrix: QrMatrix, size: number, margin: number): strin
 }
 
 /**
- * The code as PNG of exactly `size` pixels: every module the same whole number of pixels wide,
- * what remains goes to the margin. `size` must be at least the modules and margins.
+ * Renders PNG of exactly `size` pixels, which must be at least modules plus margins. Each module is
+ * the same whole number of pixels wide; the remainder goes to the margin.
  */
 export function renderPng(matrix: QrMatrix, size: number, margin: number): Buffer {
   const scale = Math.floor(size / (matrix.modules + 2 * margin))
@@ -67,9 +79,9 @@ export function renderPng(matrix: QrMatrix, size: number, margin: number): Buffe
   return encodeOneBitPng(size, (y) => rows[Math.floor((y - offset) / scale)] ?? light)
 }
 
-const dataUrl = (type: string, content: Buffer): string =>
+const toDataUrl = (type: string, content: Buffer): string =>
   `data:${type};base64,${content.toString('base64')}`
 
-/** A picture as an address that holds it (RFC 2397). */
-export const toPngDataUrl = (png: Buffer): string => dataUrl('image/png', png)
-export const toSvgDataUrl = (svg: string): string => dataUrl('image/svg+xml', Buffer.from(svg))
+/** An image as a data URL (RFC 2397). */
+export const toPngDataUrl = (png: Buffer): string => toDataUrl('image/png', png)
+export const toSvgDataUrl = (svg: string): string => toDataUrl('image/svg+xml', Buffer.from(svg))

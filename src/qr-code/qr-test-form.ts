@@ -7,28 +7,27 @@ import {
 } from '../calculator/calculator-data.js'
 import { parseCalculatorForm, type CalculatorForm } from '../calculator/calculator-form.js'
 import { EXAMPLES } from '../calculator/examples.js'
-import { parseNumber } from '../calculator/number-format.js'
-import { Vessel } from '../calculator/vessel.js'
+import { describeMissingField } from '../calculator/form-view.js'
 import { checker } from '../calculator/trip-schemas.js'
-import { lazy } from '../lazy.js'
-import type { FieldError } from '../validation/field-errors.js'
+import { Vessel } from '../calculator/vessel.js'
+import { parseNumber } from '../formatting/number-input.js'
 import { DEFAULT_IMAGE, ImageOptions, type QrCodeRequest } from './qr-code-request.js'
 
 type Query = Record<string, unknown>
 
-/** The QR test page's form as a person filled it in. Fields are named by their path in the request. */
+/** The form of the QR test page. Fields are named by their path: `vessel.name`, `fuel.unit`. */
 export interface QrTestForm {
   calculatorType: CalculatorType
-  /** Each calculator's own fields, the unchosen ones kept as well */
+  /** The fields of every calculator, unselected ones included */
   calculators: Record<CalculatorType, CalculatorForm>
-  values: Record<(typeof OTHER_FIELDS)[number], string>
-  /** By the path of the request */
+  values: Record<(typeof COMMON_FIELDS)[number], string>
+  /** By field name */
   errors: Record<string, string>
-  /** The request, once all is well */
+  /** The request, if every field is valid */
   request: QrCodeRequest | null
 }
 
-const OTHER_FIELDS = [
+const COMMON_FIELDS = [
   'vessel.name',
   'vessel.imoNumber',
   'image.size',
@@ -36,8 +35,63 @@ const OTHER_FIELDS = [
   'image.errorCorrection',
 ] as const
 
-/** What the page starts with: trips that make a code at the first press of the button. */
-const EXAMPLE: Query = {
+/** The names of every field that can have an error. */
+export const ERROR_PATHS: readonly string[] = [
+  ...COMMON_FIELDS,
+  ...CALCULATOR_TYPES.flatMap((type) =>
+    Object.keys(CALCULATOR_DATA[type].properties).map((name) => `${type}.${name}`),
+  ),
+]
+
+/** The form field of a request path: `calculatorData.unit` is `fuel.unit` in the form. */
+export const toFormPath = (type: CalculatorType, path: string): string =>
+  path.replace(/^calculatorData\./, `${type}.`)
+
+/** Validates everything but the calculation, which its own form validates. */
+const validateRest = checker(Type.Object({ vessel: Vessel, image: Type.Partial(ImageOptions) }))
+
+const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
+
+/** The parsed number, or the text itself, which validation then rejects. */
+function toNumber(text: string): unknown {
+  const parsed = parseNumber(text)
+  return parsed.ok ? parsed.value : text
+}
+
+/** Parses the submitted form; invalid values are kept, with an error for each. */
+export function parseQrTestForm(query: Query): QrTestForm {
+  const selected = toText(query.calculatorType)
+  const calculatorType = isCalculatorType(selected) ? selected : 'fuel'
+  const values = Object.fromEntries(
+    COMMON_FIELDS.map((name) => [name, toText(query[name])]),
+  ) as QrTestForm['values']
+  values['image.errorCorrection'] ||= DEFAULT_IMAGE.errorCorrection
+  const calculators = Object.fromEntries(
+    CALCULATOR_TYPES.map((type) => [type, parseCalculatorForm(type, query, `${type}.`)]),
+  ) as Record<CalculatorType, CalculatorForm>
+
+  const image = {
+    ...(values['image.size'] ? { size: toNumber(values['image.size']) } : {}),
+    ...(values['image.margin'] ? { margin: toNumber(values['image.margin']) } : {}),
+    errorCorrection: values['image.errorCorrection'],
+  }
+  const imoNumber = values['vessel.imoNumber']
+  const vessel = { name: values['vessel.name'], ...(imoNumber ? { imoNumber } : {}) }
+  const rest = validateRest({ vessel, image })
+
+  const { calculation, missing, errors: fieldErrors } = calculators[calculatorType]
+  const errors: Record<string, string> = {}
+  for (const name of missing) errors[`${calculatorType}.${name}`] = describeMissingField(name)
+  for (const [name, message] of Object.entries(fieldErrors)) {
+    errors[`${calculatorType}.${name}`] = message
+  }
+  if (!rest.ok) for (const { path, message } of rest.errors) errors[path] = message
+  if (vessel.name === '') errors['vessel.name'] = 'enter the vessel name'
+  const request = rest.ok && calculation ? { ...calculation, ...rest.value } : null
+  return { calculatorType, calculators, values, errors, request }
+}
+
+const EXAMPLE_QUERY: Query = {
   'vessel.name': 'Eendracht',
   'vessel.imoNumber': '8814275',
   'image.size': String(DEFAULT_IMAGE.size),
@@ -53,64 +107,5 @@ const EXAMPLE: Query = {
   ),
 }
 
-/** All of a request but the calculation, whose own form checks it. */
-const checkRest = checker(Type.Object({ vessel: Vessel, image: Type.Partial(ImageOptions) }))
-
-const BLANK = 'must be filled in'
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
-
-/** Paths of every field that may have an error, for the chosen calculator and the others. */
-export const ERROR_PATHS: readonly string[] = [
-  ...OTHER_FIELDS,
-  ...CALCULATOR_TYPES.flatMap((type) =>
-    Object.keys(CALCULATOR_DATA[type].properties).map((name) => `${type}.${name}`),
-  ),
-]
-
-/** Points an error of the request at the page's field: `calculatorData.unit` is `fuel.unit` there. */
-export const getFieldName = (
-  type: CalculatorType,
-  { path, message }: FieldError,
-): [string, string] => [path.replace(/^calculatorData\./, `${type}.`), message]
-
-/** The number that a text is, or the text, for the check to refuse. */
-function numberOr(text: string): unknown {
-  const parsed = parseNumber(text)
-  return parsed.ok ? parsed.value : text
-}
-
-/** Reads the submitted form. What is wrong stands in `errors`, and nothing typed is lost. */
-export function parseQrTestForm(query: Query): QrTestForm {
-  const asked = textOf(query.calculatorType)
-  const calculatorType = isCalculatorType(asked) ? asked : 'fuel'
-  const values = Object.fromEntries(
-    OTHER_FIELDS.map((name) => [name, textOf(query[name])]),
-  ) as QrTestForm['values']
-  values['image.errorCorrection'] ||= DEFAULT_IMAGE.errorCorrection
-  const calculators = Object.fromEntries(
-    CALCULATOR_TYPES.map((type) => [type, parseCalculatorForm(type, query, `${type}.`)]),
-  ) as Record<CalculatorType, CalculatorForm>
-
-  const image = {
-    ...(values['image.size'] ? { size: numberOr(values['image.size']) } : {}),
-    ...(values['image.margin'] ? { margin: numberOr(values['image.margin']) } : {}),
-    errorCorrection: values['image.errorCorrection'],
-  }
-  const imoNumber = values['vessel.imoNumber']
-  const vessel = { name: values['vessel.name'], ...(imoNumber ? { imoNumber } : {}) }
-  const checked = checkRest({ vessel, image })
-
-  const { calculation, missing, errors: wrong } = calculators[calculatorType]
-  const errors = Object.fromEntries([
-    ...missing.map((name) => [`${calculatorType}.${name}`, BLANK]),
-    ...Object.entries(wrong).map(([name, message]) => [`${calculatorType}.${name}`, message]),
-    ...(checked.ok ? [] : checked.errors.map(({ path, message }) => [path, message])),
-    ...(vessel.name === '' ? [['vessel.name', BLANK]] : []),
-  ]) as Record<string, string>
-  const request = checked.ok && calculation ? { ...calculation, ...checked.value } : null
-  return { calculatorType, calculators, values, errors, request }
-}
-
-/** The form as the page shows it first. */
-export const getExampleForm = lazy(() => parseQrTestForm(EXAMPLE))
+/** The initial form, filled in with trips that generate a code as they are. */
+export const getExampleForm = (): QrTestForm => parseQrTestForm(EXAMPLE_QUERY)

@@ -6,7 +6,7 @@ import { ADMIN_SECURITY } from '../plugins/auth-guard.js'
 import { createValidationProblem, problemResponses } from '../http/problem.js'
 import { getFileName, generateQrCode, type QrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
-import { describeGeneratedCode } from './qr-code-log.js'
+import { describeResult } from './qr-code-log.js'
 import { QrCodeResponse, QrCodeRequestSchema } from './qr-code-request.js'
 import { toPngDataUrl } from './qr-image.js'
 
@@ -14,18 +14,18 @@ interface Options {
   links: PrefillLinks
 }
 
-/** Room for the longest names and descriptions, escaped in JSON, and no more. */
-const BODY_LIMIT = 16 * 1024
+/** Room for the longest names and descriptions, escaped in JSON. */
+const MAX_BODY_BYTES = 16 * 1024
 
 const PNG = 'image/png'
 const SVG = 'image/svg+xml'
 
-function sendPicture(reply: FastifyReply, code: QrCode, type: typeof PNG | typeof SVG) {
-  const [extension, picture] = type === SVG ? ['svg', code.svg()] : ['png', code.png()]
+function sendImage(reply: FastifyReply, code: QrCode, type: typeof PNG | typeof SVG) {
+  const [extension, image] = type === SVG ? ['svg', code.renderSvg()] : ['png', code.renderPng()]
   return reply
     .type(type === SVG ? `${SVG}; charset=utf-8` : PNG)
     .header('content-disposition', `attachment; filename="${getFileName(code)}.${extension}"`)
-    .send(picture)
+    .send(image)
 }
 
 const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
@@ -34,21 +34,21 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
   app.post(
     '/api/qr-code/generate',
     {
-      bodyLimit: BODY_LIMIT,
+      bodyLimit: MAX_BODY_BYTES,
       config: { isQrCodeCall: true },
       schema: {
         tags: ['QR codes'],
-        summary: 'Generate a QR code that opens a calculator filled in',
+        summary: 'Generate a QR code that opens a pre-filled calculator',
         description:
-          'Answers JSON with SVG and PNG in it, or the picture itself where Accept asks for image/svg+xml or image/png.',
+          'Returns JSON with SVG and PNG, or the image itself if Accept prefers image/svg+xml or image/png.',
         ...(app.config.QR_REQUIRE_ADMIN ? { security: ADMIN_SECURITY } : {}),
         body: QrCodeRequestSchema,
         response: {
           200: {
-            description: 'The code',
+            description: 'The QR code',
             headers: {
               'Content-Disposition': Type.String({
-                description: 'Of a picture: a name to keep it under',
+                description: 'File name, for image responses',
               }),
             },
             content: {
@@ -62,15 +62,15 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
       },
     },
     async (request, reply) => {
-      const generated = generateQrCode(links, request.body)
-      request.qrCodeLog = describeGeneratedCode(request.body, generated)
-      if (!generated.ok) throw createValidationProblem(generated.errors)
+      const result = generateQrCode(links, request.body)
+      request.qrCodeLog = describeResult(request.body, result)
+      if (!result.ok) throw createValidationProblem(result.errors)
 
-      const { code } = generated
+      const { code } = result
       void reply.header('vary', 'Accept')
-      // JSON comes first, so it is what */* gets; and what is left where nothing of ours is wanted.
-      const wanted = request.accepts().type(['application/json', SVG, PNG])
-      if (wanted === SVG || wanted === PNG) return sendPicture(reply, code, wanted)
+      // JSON comes first, so it is the response to */* and to unsupported types.
+      const preferred = request.accepts().type(['application/json', SVG, PNG])
+      if (preferred === SVG || preferred === PNG) return sendImage(reply, code, preferred)
       const { link } = code
       return {
         calculatorType: code.calculation.calculatorType,
@@ -81,8 +81,8 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
         expiresAt: link.expiresAt.toISOString(),
         version: code.version,
         errorCorrection: code.errorCorrection,
-        svg: code.svg(),
-        png: toPngDataUrl(code.png()),
+        svg: code.renderSvg(),
+        png: toPngDataUrl(code.renderPng()),
       }
     },
   )

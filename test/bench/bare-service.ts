@@ -15,6 +15,7 @@ import {
   getOrderStorePath,
   openOrderDatabase,
 } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getNumberFormatter } from '../../src/formatting/number-formatter.js'
 import { parseListQuery } from '../../src/orders/list-query.js'
 import { getFormatters } from '../../src/portal/formatters.js'
 import { buildListView } from '../../src/portal/orders/list-view.js'
@@ -58,6 +59,8 @@ app.post<{ Body: QrCodeRequest }>('/api/qr-code/generate', async ({ body }) => {
   }
 })
 
+const timeZone = 'UTC'
+const numbers = getNumberFormatter('en-GB')
 const templates = join(projectRoot, 'templates')
 const assets = JSON.parse(readFileSync(join(projectRoot, 'dist/assets.json'), 'utf8')) as Record<
   string,
@@ -81,14 +84,15 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
   return reply.viewAsync('calculator/calculator', {
     type: 'fuel',
     calculator: CALCULATOR_NAMES.fuel,
-    form: buildFormView(form, true),
+    form: buildFormView(form, numbers, true),
     choices: CHOICES,
-    origin: null,
-    result: form.calculation && buildResultView(form.calculation, null, undefined),
+    source: null,
+    result:
+      form.calculation &&
+      buildResultView(form.calculation, { vessel: null, numbers, checkoutUrl: undefined }),
   })
 })
 
-const timeZone = 'UTC'
 const book = openOrderDatabase({ path: getOrderStorePath(process.env.DATA_DIR ?? ''), timeZone })
 app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (request, reply) => {
   const { query, leftOut } = parseListQuery(request.query)

@@ -9,7 +9,7 @@ import { drawSvg, readQrCode, toGray, type GrayPicture } from '../support/zbar.j
 import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 
-interface QrCodeAnswer {
+interface QrCodeResponse {
   calculatorType: 'fuel' | 'distance' | 'custom'
   url: string
   data: string
@@ -23,25 +23,25 @@ interface QrCodeAnswer {
 }
 
 const EVER_GIVEN = { name: 'Ever Given', imoNumber: '9811000' }
-const ASKED = { ...USUAL.fuel, vessel: EVER_GIVEN }
+const REQUEST = { ...USUAL.fuel, vessel: EVER_GIVEN }
 
 const { url, log } = await startApp(t)
 const endpoint = `${url}/api/qr-code/generate`
 
-async function generate(request: object): Promise<QrCodeAnswer> {
+async function generate(request: object): Promise<QrCodeResponse> {
   const { status, body } = await postJson(endpoint, request)
   if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`)
-  return body as QrCodeAnswer
+  return body as QrCodeResponse
 }
 
-async function refusal(request: object): Promise<Map<string, string>> {
+async function getErrors(request: object): Promise<Map<string, string>> {
   const { status, body } = await postJson(endpoint, request)
   if (status !== 422) throw new Error(`${status}: ${JSON.stringify(body).slice(0, 300)}`)
   const { errors } = body as { errors: { path: string; message: string }[] }
   return new Map(errors.map(({ path, message }) => [path, message]))
 }
 
-const picture = (accept: string, request: object = ASKED) =>
+const requestImage = (accept: string, request: object = REQUEST) =>
   fetch(endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept },
@@ -53,10 +53,10 @@ function decodePng(png: Buffer) {
   return { width, height, gray: toGray(width, height, data) }
 }
 
-const pngOf = ({ png }: QrCodeAnswer) =>
+const pngOf = ({ png }: QrCodeResponse) =>
   decodePng(Buffer.from(png.replace('data:image/png;base64,', ''), 'base64'))
 
-/** Light lines on the left, top, right and bottom of a code, whose finder patterns are dark. */
+/** Light lines on the left, top, right and bottom of a code. */
 function marginsOf({ width, pixels }: GrayPicture): number[] {
   const dark = [...pixels.entries()].filter(([, shade]) => shade === 0).map(([at]) => at)
   const columns = dark.map((at) => at % width)
@@ -71,18 +71,18 @@ function marginsOf({ width, pixels }: GrayPicture): number[] {
 }
 
 const links = createPrefillLinks(createLinkSigner([SECRET]), () => url)
-const vesselIn = ({ calculatorType, data, sig }: QrCodeAnswer) => {
+const vesselIn = ({ calculatorType, data, sig }: QrCodeResponse) => {
   const read = links.read(calculatorType, { data, sig })
   return read.ok ? read.prefill.vessel : null
 }
 
-t.test('the answer is what the contract says, no more and no less', async (t) => {
+t.test('returns the documented fields and nothing else', async (t) => {
   const before = Math.floor(Date.now() / 1000) * 1000
   const { status, headers, body } = await postJson(endpoint, {
-    ...ASKED,
+    ...REQUEST,
     image: { size: 512, margin: 4, errorCorrection: 'M' },
   })
-  const code = body as QrCodeAnswer
+  const code = body as QrCodeResponse
   t.equal(status, 200)
   t.match(headers.get('content-type'), /^application\/json/)
   t.equal(headers.get('cache-control'), 'no-store')
@@ -101,41 +101,41 @@ t.test('the answer is what the contract says, no more and no less', async (t) =>
   t.equal(code.calculatorType, 'fuel')
   t.equal(code.url, `${url}/calculator/fuel?data=${code.data}&sig=${code.sig}`)
   t.match(code.generatedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
-  const made = Date.parse(code.generatedAt)
-  t.ok(made >= before && made <= Date.now())
-  t.equal(Date.parse(code.expiresAt) - made, 30 * 24 * 60 * 60 * 1000)
+  const generatedAt = Date.parse(code.generatedAt)
+  t.ok(generatedAt >= before && generatedAt <= Date.now())
+  t.equal(Date.parse(code.expiresAt) - generatedAt, 30 * 24 * 60 * 60 * 1000)
   t.equal(code.errorCorrection, 'M')
   t.ok(code.version >= 1 && code.version <= 10)
   t.match(code.svg, /^<svg [^>]*width="512" height="512"/)
   t.match(code.png, /^data:image\/png;base64,[A-Za-z0-9+/]+=*$/)
 })
 
-t.test('the link begins with the public address, never with what a request says', async (t) => {
+t.test('starts the link with PUBLIC_BASE_URL, whatever the request headers', async (t) => {
   const { url: behind } = await startApp(t, { PUBLIC_BASE_URL: 'https://carbon.example.com/' })
-  const { body } = await postJson(`${behind}/api/qr-code/generate`, ASKED, {
+  const { body } = await postJson(`${behind}/api/qr-code/generate`, REQUEST, {
     'x-forwarded-host': 'evil.example',
     'x-forwarded-proto': 'gopher',
     forwarded: 'host=evil.example',
   })
-  const { url: link } = body as QrCodeAnswer
+  const { url: link } = body as QrCodeResponse
   t.ok(link.startsWith('https://carbon.example.com/calculator/fuel?data='))
   t.ok(link.length <= 213)
 })
 
-t.test('a reader reads the link off the PNG, whatever its size, margin and level', async (t) => {
+t.test('encodes the link in the PNG at every size, margin and level', async (t) => {
   for (const errorCorrection of ['L', 'M', 'Q', 'H']) {
     for (const size of [128, 256, 601, ...(errorCorrection === 'M' ? [2048] : [])]) {
       const margin = [0, 1, 4, 16][(size + errorCorrection.charCodeAt(0)) % 4]
-      const code = await generate({ ...ASKED, image: { size, margin, errorCorrection } })
+      const code = await generate({ ...REQUEST, image: { size, margin, errorCorrection } })
       const { width, height, gray } = pngOf(code)
-      const what = `${size} px, margin ${margin}, level ${errorCorrection}`
-      t.same([width, height], [size, size], what)
-      t.equal(code.errorCorrection, errorCorrection, what)
-      t.equal(await readQrCode(gray), code.url, what)
+      const name = `${size} px, margin ${margin}, level ${errorCorrection}`
+      t.same([width, height], [size, size], name)
+      t.equal(code.errorCorrection, errorCorrection, name)
+      t.equal(await readQrCode(gray), code.url, name)
     }
   }
   for (let margin = 0; margin <= 16; margin++) {
-    const code = await generate({ ...ASKED, image: { size: 301, margin } })
+    const code = await generate({ ...REQUEST, image: { size: 301, margin } })
     const { width, height, gray } = pngOf(code)
     t.same([width, height], [301, 301])
     t.equal(await readQrCode(gray), code.url, `margin ${margin}`)
@@ -148,47 +148,56 @@ t.test('a reader reads the link off the PNG, whatever its size, margin and level
     )
     const drawn = drawSvg(code.svg)
     t.equal(drawn.width, modules, `margin ${margin} in the SVG`)
-    t.same(marginsOf(drawn), [margin, margin, margin, margin], 'on every side of it')
+    t.same(marginsOf(drawn), [margin, margin, margin, margin], 'on every side')
   }
 })
 
-t.test('the smallest picture that holds the code is still one', async (t) => {
-  const asked = {
+t.test('renders the smallest image that holds the code', async (t) => {
+  const request = {
     calculatorType: 'custom',
     calculatorData: { amount: 1, unit: 't' },
     vessel: { name: 'A' },
   }
-  const { version } = await generate(asked)
+  const { version } = await generate(request)
   const smallest = 17 + 4 * version
   const image = { size: Math.max(64, smallest), margin: 0, errorCorrection: 'M' }
-  const code = await generate({ ...asked, image })
+  const code = await generate({ ...request, image })
   const { width, gray } = pngOf(code)
   t.equal(width, image.size)
   t.equal(await readQrCode(gray), code.url)
-  const tooSmall = await refusal({ ...ASKED, image: { size: 64, margin: 16 } })
+  const tooSmall = await getErrors({ ...REQUEST, image: { size: 64, margin: 16 } })
   t.same([...tooSmall.keys()], ['image.size'])
   t.match(tooSmall.get('image.size'), /at least \d+/)
-  const advised = Number(/\d+/.exec(tooSmall.get('image.size') ?? '')?.[0])
-  t.equal(pngOf(await generate({ ...ASKED, image: { size: advised, margin: 16 } })).width, advised)
-  t.ok((await refusal({ ...ASKED, image: { size: advised - 1, margin: 16 } })).has('image.size'))
+  const minSize = Number(/\d+/.exec(tooSmall.get('image.size') ?? '')?.[0])
+  t.equal(
+    pngOf(await generate({ ...REQUEST, image: { size: minSize, margin: 16 } })).width,
+    minSize,
+  )
+  t.ok(
+    (await getErrors({ ...REQUEST, image: { size: minSize - 1, margin: 16 } })).has('image.size'),
+  )
 })
 
-t.test('a reader reads the link off the SVG too', async (t) => {
+t.test('encodes the link in the SVG', async (t) => {
+  const mismatches: object[] = []
   for (const type of ['fuel', 'distance', 'custom'] as const) {
     for (const vessel of REAL_VESSELS) {
       for (const errorCorrection of ['L', 'M', 'Q', 'H']) {
         const code = await generate({ ...USUAL[type], vessel, image: { errorCorrection } })
-        t.equal(await readQrCode(drawSvg(code.svg)), code.url, `${type} ${errorCorrection}`)
-        t.same(vesselIn(code), vessel)
+        const decoded = await readQrCode(drawSvg(code.svg))
+        if (decoded !== code.url || vesselIn(code)?.name !== vessel.name) {
+          mismatches.push({ type, vessel, errorCorrection, decoded })
+        }
       }
     }
   }
+  t.same(mismatches, [])
 })
 
-t.test('the picture itself is answered where the client asks for one', async (t) => {
+t.test('returns the image itself if the client prefers one', async (t) => {
   await awayFromMidnight()
   const day = new Date().toISOString().slice(0, 10)
-  const svg = await picture('image/svg+xml')
+  const svg = await requestImage('image/svg+xml')
   t.equal(svg.status, 200)
   t.match(svg.headers.get('content-type'), /^image\/svg\+xml/)
   t.match(
@@ -199,20 +208,20 @@ t.test('the picture itself is answered where the client asks for one', async (t)
   const drawn = await readQrCode(drawSvg(await svg.text()))
   t.match(drawn, new RegExp(`^${url}/calculator/fuel\\?data=`))
 
-  const png = await picture('image/png', { ...ASKED, image: { size: 300 } })
+  const png = await requestImage('image/png', { ...REQUEST, image: { size: 300 } })
   t.equal(png.headers.get('content-type'), 'image/png')
   t.match(png.headers.get('content-disposition'), /^attachment; filename="clearwake-fuel-.*\.png"$/)
   const decoded = decodePng(Buffer.from(await png.arrayBuffer()))
   t.equal(decoded.width, 300)
   t.match(await readQrCode(decoded.gray), new RegExp(`^${url}/calculator/fuel\\?data=`))
 
-  const refused = await picture('image/png', { ...ASKED, vessel: {} })
-  t.equal(refused.status, 422)
-  t.match(refused.headers.get('content-type'), /^application\/problem\+json/)
-  t.equal(refused.headers.get('content-disposition'), null)
+  const rejected = await requestImage('image/png', { ...REQUEST, vessel: {} })
+  t.equal(rejected.status, 422)
+  t.match(rejected.headers.get('content-type'), /^application\/problem\+json/)
+  t.equal(rejected.headers.get('content-disposition'), null)
 })
 
-t.test('the client gets the form it likes best', async (t) => {
+t.test('negotiates the content type by the Accept header', async (t) => {
   const json = /^application\/json/
   const cases: [string, RegExp][] = [
     ['', json],
@@ -238,14 +247,14 @@ t.test('the client gets the form it likes best', async (t) => {
     [',,;q=1,', json],
   ]
   for (const [accept, expected] of cases) {
-    const response = await picture(accept)
+    const response = await requestImage(accept)
     t.equal(response.status, 200, accept)
     t.match(response.headers.get('content-type'), expected, `Accept: ${accept}`)
     await response.arrayBuffer()
   }
 })
 
-t.test('names of any script and IMO numbers in any form come out as they went in', async (t) => {
+t.test('keeps names of any script and IMO numbers of any notation', async (t) => {
   const names = [
     'Ægir Ýmir',
     'Ναυσικά',
@@ -265,20 +274,20 @@ t.test('names of any script and IMO numbers in any form come out as they went in
     const code = await generate({ ...USUAL.custom, vessel: { name } })
     t.same(vesselIn(code), { name })
     t.equal(await readQrCode(drawSvg(code.svg)), code.url, name)
-    t.notMatch(code.svg, /script|Quote/, 'and never as markup of the picture')
+    t.notMatch(code.svg, /script|Quote/, 'no text in the SVG')
   }
-  for (const written of ['9811000', 'IMO 9811000', 'imo9811000', ' IMO 9811000 ']) {
-    const code = await generate({ ...ASKED, vessel: { name: 'Ever Given', imoNumber: written } })
-    t.same(vesselIn(code), EVER_GIVEN, written)
+  for (const imoNumber of ['9811000', 'IMO 9811000', 'imo9811000', ' IMO 9811000 ']) {
+    const code = await generate({ ...REQUEST, vessel: { name: 'Ever Given', imoNumber } })
+    t.same(vesselIn(code), EVER_GIVEN, imoNumber)
   }
-  t.same(vesselIn(await generate({ ...ASKED, vessel: { name: '  Ever Given ' } })), {
+  t.same(vesselIn(await generate({ ...REQUEST, vessel: { name: '  Ever Given ' } })), {
     name: 'Ever Given',
   })
-  t.ok(vesselIn(await generate({ ...ASKED, vessel: { name: '船'.repeat(80) } })))
+  t.ok(vesselIn(await generate({ ...REQUEST, vessel: { name: '船'.repeat(80) } })))
 })
 
-t.test('everything wrong with a request is told at once', async (t) => {
-  const errors = await refusal({
+t.test('reports every invalid field at once', async (t) => {
+  const errors = await getErrors({
     calculatorType: 'fuel',
     calculatorData: { fuelType: 'mgo', quantity: -5, unit: 'l', colour: 'red' },
     vessel: { name: '', imoNumber: '8712345', flag: 'PA' },
@@ -300,22 +309,22 @@ t.test('everything wrong with a request is told at once', async (t) => {
   t.match(errors.get('vessel.imoNumber'), /IMO number/)
   t.match(errors.get('image.size'), /2048/)
 
-  t.same([...(await refusal({})).keys()].sort(), ['calculatorData', 'calculatorType', 'vessel'])
-  t.same([...(await refusal({ ...ASKED, calculatorType: 'boat' })).keys()], ['calculatorType'])
-  t.same([...(await refusal({ ...ASKED, calculatorData: {}, vessel: {} })).keys()].sort(), [
+  t.same([...(await getErrors({})).keys()].sort(), ['calculatorData', 'calculatorType', 'vessel'])
+  t.same([...(await getErrors({ ...REQUEST, calculatorType: 'boat' })).keys()], ['calculatorType'])
+  t.same([...(await getErrors({ ...REQUEST, calculatorData: {}, vessel: {} })).keys()].sort(), [
     'calculatorData.fuelType',
     'calculatorData.quantity',
     'calculatorData.unit',
     'vessel.name',
   ])
-  t.same([...(await refusal({ ...ASKED, calculatorData: [] })).keys()], ['calculatorData'])
-  t.same([...(await refusal({ ...ASKED, vessel: 'Ever Given' })).keys()], ['vessel'])
-  t.same([...(await refusal({ ...ASKED, vessel: null })).keys()], ['vessel'])
-  t.same([...(await refusal({ ...ASKED, image: { size: '512' } })).keys()], ['image.size'])
-  t.same([...(await refusal({ ...ASKED, image: { size: 63 } })).keys()], ['image.size'])
-  t.same([...(await refusal({ ...ASKED, image: { margin: 17 } })).keys()], ['image.margin'])
+  t.same([...(await getErrors({ ...REQUEST, calculatorData: [] })).keys()], ['calculatorData'])
+  t.same([...(await getErrors({ ...REQUEST, vessel: 'Ever Given' })).keys()], ['vessel'])
+  t.same([...(await getErrors({ ...REQUEST, vessel: null })).keys()], ['vessel'])
+  t.same([...(await getErrors({ ...REQUEST, image: { size: '512' } })).keys()], ['image.size'])
+  t.same([...(await getErrors({ ...REQUEST, image: { size: 63 } })).keys()], ['image.size'])
+  t.same([...(await getErrors({ ...REQUEST, image: { margin: 17 } })).keys()], ['image.margin'])
   t.same(
-    [...(await refusal({ ...ASKED, calculatorType: 'distance' })).keys()].sort(),
+    [...(await getErrors({ ...REQUEST, calculatorType: 'distance' })).keys()].sort(),
     [
       'calculatorData.consumption',
       'calculatorData.consumptionUnit',
@@ -325,17 +334,17 @@ t.test('everything wrong with a request is told at once', async (t) => {
       'calculatorData.speedKn',
       'calculatorData.unit',
     ],
-    'the data are checked against the type they came with',
+    'data are validated against the given type',
   )
   const trip = { ...USUAL.distance.calculatorData, speedKn: 0.001 }
   t.same(
-    [...(await refusal({ ...USUAL.distance, calculatorData: trip, vessel: EVER_GIVEN })).keys()],
+    [...(await getErrors({ ...USUAL.distance, calculatorData: trip, vessel: EVER_GIVEN })).keys()],
     ['calculatorData.speedKn'],
   )
 })
 
-t.test('a name must be one line of something that can be seen', async (t) => {
-  const wrong: [string, string][] = [
+t.test('rejects names that are not one visible line', async (t) => {
+  const invalid: [string, string][] = [
     ['spaces', '   '],
     ['no-break spaces', '\u00a0\u00a0'],
     ['a line break', 'Ever\nGiven'],
@@ -344,57 +353,56 @@ t.test('a name must be one line of something that can be seen', async (t) => {
     ['escape', '\u001b[31mred'],
     ['C1 control', 'a\u0085b'],
     ['line separator', 'a\u2028b'],
-    ['half a pair', 'a\ud83d'],
-    ['the other half', '\udea2a'],
-    ['text turned round', '\u202etfelmaet'],
+    ['a lone high surrogate', 'a\ud83d'],
+    ['a lone low surrogate', '\udea2a'],
+    ['a right-to-left override', '\u202etfelmaet'],
     ['an isolate', 'a\u2067b'],
     ['nothing but zero width', '\u200b'],
     ['nothing but a soft hyphen', '\u00ad'],
     ['nothing but joiners', '\u200d\u2060'],
     ['81 characters', 'x'.repeat(81)],
   ]
-  for (const [what, name] of wrong) {
-    const { status, body } = await postJson(endpoint, { ...ASKED, vessel: { name } })
-    t.equal(status, 422, what)
-    t.match(body, { errors: [{ path: 'vessel.name' }] }, what)
+  for (const [description, name] of invalid) {
+    const errors = await getErrors({ ...REQUEST, vessel: { name } })
+    t.same([...errors.keys()], ['vessel.name'], description)
   }
 })
 
-t.test('too much for a readable code is refused, naming what to shorten', async (t) => {
-  const asked = {
+t.test('rejects a link too long to scan and names the fields to shorten', async (t) => {
+  const request = {
     calculatorType: 'custom',
     calculatorData: { amount: 1, unit: 't', description: '🚢'.repeat(120) },
     vessel: { name: '船'.repeat(80) },
   }
-  const errors = await refusal(asked)
+  const errors = await getErrors(request)
   t.ok(errors.has('vessel.name'))
   t.ok(errors.has('calculatorData.description'))
   t.match(errors.get('vessel.name'), /shorten/)
 
-  const high = await refusal({
-    ...ASKED,
+  const high = await getErrors({
+    ...REQUEST,
     vessel: { name: '船'.repeat(80) },
     image: { errorCorrection: 'H' },
   })
-  t.match(high.get('image.errorCorrection'), /\bL\b.*\bM\b/, 'a level that would do is named')
-  t.equal((await generate({ ...ASKED, vessel: { name: '船'.repeat(80) } })).errorCorrection, 'M')
+  t.match(high.get('image.errorCorrection'), /\bL\b.*\bM\b/, 'suggests sufficient levels')
+  t.equal((await generate({ ...REQUEST, vessel: { name: '船'.repeat(80) } })).errorCorrection, 'M')
 })
 
-t.test('the advice of how much to shorten is enough', async (t) => {
-  const asked = (length: number) => ({
-    ...ASKED,
+t.test('accepts a name shortened by the suggested number of bytes', async (t) => {
+  const buildRequest = (length: number) => ({
+    ...REQUEST,
     vessel: { name: '船'.repeat(length) },
     image: { errorCorrection: 'H' },
   })
-  const message = (await refusal(asked(80))).get('vessel.name') ?? ''
+  const message = (await getErrors(buildRequest(80))).get('vessel.name') ?? ''
   const surplus = Number(/about (\d+) bytes/.exec(message)?.[1])
   const shorter = 80 - Math.ceil((surplus + 2) / 3)
-  t.equal((await generate(asked(shorter))).errorCorrection, 'H')
-  t.ok((await refusal(asked(shorter + 3))).has('vessel.name'))
+  t.equal((await generate(buildRequest(shorter))).errorCorrection, 'H')
+  t.ok((await getErrors(buildRequest(shorter + 3))).has('vessel.name'))
 })
 
-t.test('200 requests at once each get their own answer', async (t) => {
-  const answers = await Promise.all(
+t.test('keeps 200 concurrent requests apart', async (t) => {
+  const responses = await Promise.all(
     Array.from({ length: 200 }, async (_, i) => {
       const code = await generate({
         calculatorType: 'fuel',
@@ -406,81 +414,79 @@ t.test('200 requests at once each get their own answer', async (t) => {
       return { code, i, read }
     }),
   )
-  for (const { code, i, read } of answers) {
-    t.match(read, {
-      ok: true,
-      prefill: { vessel: { name: `Vessel ${i}` }, calculatorData: { quantity: i + 1 } },
-    })
-    t.equal(
-      Buffer.from(code.png.slice(22), 'base64').readUInt32BE(16),
-      200 + i,
-      'the width in its header',
-    )
-  }
-  const sampled = answers.filter(({ i }) => i % 20 === 0)
-  for (const { code } of sampled) t.equal(await readQrCode(drawSvg(code.svg)), code.url)
+  const contents = responses.map(({ code, read }) => ({
+    vessel: read.ok && read.prefill.vessel.name,
+    data: read.ok && read.prefill.calculatorData,
+    width: Buffer.from(code.png.slice(22), 'base64').readUInt32BE(16),
+  }))
+  t.same(
+    contents,
+    responses.map(({ i }) => ({
+      vessel: `Vessel ${i}`,
+      data: { fuelType: 'mgo', quantity: i + 1, unit: 'l' },
+      width: 200 + i,
+    })),
+  )
+  const sample = responses.filter(({ i }) => i % 20 === 0)
+  for (const { code } of sample) t.equal(await readQrCode(drawSvg(code.svg)), code.url)
 })
 
-t.test('every call writes a log entry, refused ones too', async (t) => {
+t.test('logs every request, rejected ones too', async (t) => {
   const entries = () => log.filter(({ msg }) => msg === 'qr code')
-  // An entry is written once the answer is out, so it may come a moment after it.
+  // The entry is written after the response.
   async function entryOf(call: () => Promise<unknown>) {
     const before = entries().length
     await call()
     await comesTrue(() => entries().length > before)
-    t.equal(entries().length, before + 1, 'one entry for one call')
+    t.equal(entries().length, before + 1, 'one entry per request')
     return entries().at(-1) ?? {}
   }
 
-  let code: QrCodeAnswer | undefined
-  const made = await entryOf(async () => {
-    code = await generate(ASKED)
+  let code: QrCodeResponse | undefined
+  const created = await entryOf(async () => {
+    code = await generate(REQUEST)
   })
-  t.match(made, {
+  t.match(created, {
     calculatorType: 'fuel',
     vessel: 'Ever Given',
     imoNumber: '9811000',
     bytes: code?.url.length,
     version: code?.version,
     expiresAt: code?.expiresAt,
-    outcome: 'made',
+    outcome: 'created',
   })
-  t.type(made.milliseconds, 'number')
-  t.notMatch(
-    JSON.stringify(made),
-    code?.sig ?? 'no signature',
-    'the signature is nobody’s business',
-  )
+  t.type(created.responseTime, 'number')
+  t.notMatch(JSON.stringify(created), code?.sig ?? 'no signature', 'the signature is not logged')
 
   const tooLong = {
     calculatorType: 'custom',
     calculatorData: { amount: 1, unit: 't', description: '🚢'.repeat(120) },
     vessel: { name: '船'.repeat(80) },
   }
-  const long = await entryOf(() => refusal(tooLong))
-  t.match(long, { calculatorType: 'custom', outcome: 'refused' })
+  const long = await entryOf(() => getErrors(tooLong))
+  t.match(long, { calculatorType: 'custom', outcome: 'rejected' })
   t.type(long.bytes, 'number')
-  t.match(await entryOf(() => refusal({ ...ASKED, vessel: { name: 'x', imoNumber: '1' } })), {
+  t.match(await entryOf(() => getErrors({ ...REQUEST, vessel: { name: 'x', imoNumber: '1' } })), {
     vessel: 'x',
     imoNumber: '1',
-    outcome: 'refused',
+    outcome: 'rejected',
   })
   for (const body of ['{', 'null', '"x"', '[]', '{"vessel":null}', '{"vessel":[1]}']) {
-    const refused = await entryOf(() =>
+    const rejected = await entryOf(() =>
       fetch(endpoint, { method: 'POST', headers: { 'content-type': 'application/json' }, body }),
     )
-    t.equal(refused.outcome, 'refused', body)
-    t.type(refused.milliseconds, 'number', body)
+    t.equal(rejected.outcome, 'rejected', body)
+    t.type(rejected.responseTime, 'number', body)
   }
 })
 
-t.test('where only administrators may make codes, others are told so', async (t) => {
+t.test('requires a sign-in if QR_REQUIRE_ADMIN is set', async (t) => {
   const closed = await startApp(t, { QR_REQUIRE_ADMIN: 'true', ADMIN_ACCOUNTS })
   const to = `${closed.url}/api/qr-code/generate`
-  const refused = await postJson(to, ASKED)
-  t.equal(refused.status, 401)
-  t.match(refused.headers.get('content-type'), /^application\/problem\+json/)
-  t.match(refused.headers.get('www-authenticate'), /^Bearer/)
+  const rejected = await postJson(to, REQUEST)
+  t.equal(rejected.status, 401)
+  t.match(rejected.headers.get('content-type'), /^application\/problem\+json/)
+  t.match(rejected.headers.get('www-authenticate'), /^Bearer/)
   const away = await fetch(`${closed.url}/qr-test?calculatorType=fuel`, { redirect: 'manual' })
   t.equal(away.status, 303)
   const way = away.headers.get('location') ?? ''
@@ -489,28 +495,32 @@ t.test('where only administrators may make codes, others are told so', async (t)
 
   const login = await postLogin(closed.url)
   const authorization = `Bearer ${login.body.token}`
-  t.equal((await postJson(to, ASKED, { authorization })).status, 200, 'a login opens it')
+  t.equal((await postJson(to, REQUEST, { authorization })).status, 200, 'accepts a session token')
   const cookie = cookieHeader(login)
   t.equal((await fetch(`${closed.url}/qr-test`, { headers: { cookie } })).status, 200)
   const fromThePage = { cookie, origin: closed.url }
-  t.equal((await postJson(to, ASKED, fromThePage)).status, 200)
-  t.equal((await postJson(to, ASKED, { cookie, origin: 'https://evil.example' })).status, 403)
-  t.equal((await postJson(to, ASKED, { authorization: 'Bearer x' })).status, 401)
+  t.equal((await postJson(to, REQUEST, fromThePage)).status, 200)
+  t.equal((await postJson(to, REQUEST, { cookie, origin: 'https://evil.example' })).status, 403)
+  t.equal((await postJson(to, REQUEST, { authorization: 'Bearer x' })).status, 401)
 
-  const link = await generate(ASKED)
+  const link = await generate(REQUEST)
   const opened = await fetch(link.url.replace(url, closed.url))
-  t.match(await opened.text(), /id="trip"/, 'what a code opens stays public')
+  t.match(await opened.text(), /id="trip"/, 'scanned links stay public')
 })
 
-t.test('a client that asks for too many codes is told when to come back', async (t) => {
+t.test('limits requests per client and returns Retry-After', async (t) => {
   const limited = await startApp(t, { QR_RATE_LIMIT_PER_MINUTE: '3' })
   const to = `${limited.url}/api/qr-code/generate`
-  for (let i = 0; i < 3; i++) t.equal((await postJson(to, ASKED)).status, 200)
-  const refused = await postJson(to, ASKED)
-  t.equal(refused.status, 429)
-  t.match(refused.headers.get('content-type'), /^application\/problem\+json/)
-  const seconds = Number(refused.headers.get('retry-after'))
+  for (let i = 0; i < 3; i++) t.equal((await postJson(to, REQUEST)).status, 200)
+  const rejected = await postJson(to, REQUEST)
+  t.equal(rejected.status, 429)
+  t.match(rejected.headers.get('content-type'), /^application\/problem\+json/)
+  const seconds = Number(rejected.headers.get('retry-after'))
   t.ok(seconds > 0 && seconds <= 60)
-  t.match(refused.body, { status: 429, title: 'Too Many Requests' })
-  t.equal((await fetch(`${limited.url}/calculator/fuel`)).status, 200, 'pages have their own bound')
+  t.match(rejected.body, { status: 429, title: 'Too Many Requests' })
+  t.equal(
+    (await fetch(`${limited.url}/calculator/fuel`)).status,
+    200,
+    'pages have a separate limit',
+  )
 })

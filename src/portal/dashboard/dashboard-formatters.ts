@@ -1,4 +1,4 @@
-import { formatWithUnit, toMassUnit, type MassUnit } from '../../calculator/units.js'
+import { convertKilograms, toMassUnit, type MassUnit } from '../../calculator/units.js'
 import type { Granularity } from '../../orders/day-calendar.js'
 
 const moment = (isoDate: string): Date => new Date(`${isoDate}T00:00:00Z`)
@@ -31,7 +31,7 @@ export function createDashboardFormatters(locale: string) {
     /** A mass in the unit that suits it */
     mass(kg: number): { value: string; unit: MassUnit } {
       const unit = toMassUnit(kg)
-      return { value: tenths.format(formatWithUnit(kg, unit)), unit }
+      return { value: tenths.format(convertKilograms(kg, unit)), unit }
     },
     /** From a day to a day, both included */
     period: (from: string, to: string): string =>

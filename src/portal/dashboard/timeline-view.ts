@@ -1,4 +1,4 @@
-import { formatWithUnit, toMassUnit } from '../../calculator/units.js'
+import { convertKilograms, toMassUnit } from '../../calculator/units.js'
 import { formatIsoDate, startOfNextPeriod, parseDay } from '../../orders/day-calendar.js'
 import type { Formatters } from '../formatters.js'
 import { getMinorUnitDigits } from '../../orders/minor-units.js'
@@ -33,9 +33,9 @@ function measuresOf({ stats, currency, figures, words }: Given) {
       name: 'co2e',
       label: 'CO₂e',
       unit,
-      value: (point: Pick<TimelineData, 'co2eKg'>) => formatWithUnit(point.co2eKg, unit),
+      value: (point: Pick<TimelineData, 'co2eKg'>) => convertKilograms(point.co2eKg, unit),
       text: (point: Pick<TimelineData, 'co2eKg'>) =>
-        words.tenths(formatWithUnit(point.co2eKg, unit)),
+        words.tenths(convertKilograms(point.co2eKg, unit)),
     },
     {
       name: 'revenue',

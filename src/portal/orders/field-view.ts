@@ -1,4 +1,4 @@
-import { formatExact } from '../../calculator/number-format.js'
+import { getNumberFormatter } from '../../formatting/number-formatter.js'
 import { getMaxLength } from '../../orders/order.js'
 import { isOptional, type FieldErrors, type FieldTexts, type OrderField } from './order-fields.js'
 
@@ -58,7 +58,7 @@ export interface FieldView {
 
 /** Large limits are hard to read without groups, and are understood with them. */
 const grouped = (fault: string | undefined): string | undefined =>
-  fault?.replace(/(?<=at most )\d{5,}/, (limit) => formatExact(Number(limit)))
+  fault?.replace(/(?<=at most )\d{5,}/, (limit) => getNumberFormatter('en-GB').exact(Number(limit)))
 
 /** Fields as their form shows them. The first wrong one has the focus, else the first. */
 export function buildFieldViews(

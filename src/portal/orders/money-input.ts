@@ -1,8 +1,4 @@
-import {
-  parseNumber,
-  formatUnambiguous,
-  type ParsedNumber,
-} from '../../calculator/number-format.js'
+import { parseNumber, formatUnambiguous, type ParsedNumber } from '../../formatting/number-input.js'
 import { getMinorUnitDigits } from '../../orders/minor-units.js'
 import { Order } from '../../orders/order.js'
 

@@ -5,7 +5,7 @@ import {
 } from '../../calculator/calculator-data.js'
 import { parseCalculatorForm, type CalculatorForm } from '../../calculator/calculator-form.js'
 import { calculateEstimate } from '../../calculator/estimate.js'
-import { formatUnambiguous } from '../../calculator/number-format.js'
+import { formatUnambiguous } from '../../formatting/number-input.js'
 import { checker } from '../../orders/validators.js'
 import { parseDateTime } from './parse-datetime.js'
 import {

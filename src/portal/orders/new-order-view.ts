@@ -31,8 +31,8 @@ export function buildEmissionView(
   if (form.calculation !== null) {
     return { state: 'computed' as const, ...estimateTrip(form.calculation, figures) }
   }
-  const { missing, wrong } = buildFormView(form, false)
-  return { state: 'waiting' as const, missing, wrong: wrong.map(({ name }) => name) }
+  const { missing, invalid } = buildFormView(form, figures.numbers, false)
+  return { state: 'waiting' as const, missing, wrong: invalid.map(({ name }) => name) }
 }
 
 /** The errors beside a calculator's fields while somebody fills them in; blank ones come later. */

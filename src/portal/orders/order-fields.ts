@@ -1,4 +1,4 @@
-import { parseNumber, formatUnambiguous } from '../../calculator/number-format.js'
+import { parseNumber, formatUnambiguous } from '../../formatting/number-input.js'
 import { isCurrency } from '../../validation/formats.js'
 import type { Formatters } from '../formatters.js'
 import { formatAmountInput, parseAmount } from './money-input.js'

@@ -1,6 +1,5 @@
 import type { Calculation } from '../../calculator/calculator-data.js'
 import { calculateEstimate } from '../../calculator/estimate.js'
-import { formatExact, formatHundredths } from '../../calculator/number-format.js'
 import { buildCalculationSteps } from '../../calculator/calculation-steps.js'
 import type { Formatters } from '../formatters.js'
 
@@ -36,12 +35,14 @@ export function estimateTrip(calculation: Calculation, figures: Formatters) {
       ...fact('Mass of the fuel', fuelKg, 'kg'),
       ...fact('Time under way', hours, 'h'),
     ],
-    // The working is as guests see it, digits included.
-    kilograms: formatHundredths(co2eKg),
+    kilograms: figures.numbers.decimal(co2eKg, 2),
     method: result.method,
     dataset: result.dataset,
-    working: buildCalculationSteps(calculation),
-    factors: result.factors.map((factor) => ({ ...factor, value: formatExact(factor.value) })),
+    steps: buildCalculationSteps(calculation, figures.numbers),
+    factors: result.factors.map((factor) => ({
+      ...factor,
+      value: figures.numbers.exact(factor.value),
+    })),
   }
 }
 

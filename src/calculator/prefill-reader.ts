@@ -1,30 +1,30 @@
 import type { Calculation, CalculatorType } from './calculator-data.js'
 import type { Vessel } from './vessel.js'
 
-/** Where a filled-in calculator comes from. Dates are written for the reader. */
+/** The scanned link that a calculator was filled in from. Dates are formatted for display. */
 export interface PrefillSource {
   vessel: Vessel
-  madeOn: string
+  createdOn: string
   validUntil: string
-  /** The link's own path, and what it is made of */
+  /** Path and query of the link, and its two parameters */
   url: string
   data: string
   sig: string
 }
 
-/** Why a scanned link fills in nothing, in words for a guest. */
+/** Why a scanned link was rejected, as text for guests. */
 export interface PrefillError {
   reason: string
   title: string
   explanation: string
   /** The calculator that the link is for */
   calculatorType: CalculatorType
-  /** Where the link does open, if it opens anywhere */
+  /** Path of the calculator where the link is valid, if there is one */
   url: string | null
 }
 
 export type PrefillResult =
-  { ok: true; calculation: Calculation; origin: PrefillSource } | { ok: false; fault: PrefillError }
+  { ok: true; calculation: Calculation; source: PrefillSource } | { ok: false; error: PrefillError }
 
 /** Reads the query of a scanned link that opens the calculator `type`. Never throws. */
 export type ReadPrefill = (

@@ -1,0 +1,16 @@
+import { FUELS } from './emission-factors.js'
+
+/** Typical petrol car, litres per kilometre. */
+const CAR_LITRES_PER_KM = 0.06
+
+/** kg per mol of CO2 over the molar volume of an ideal gas at 15 °C and 101.325 kPa (ISO 13443). */
+const CO2_KG_PER_CUBIC_METRE = 0.0440095 / ((8.314462618 * 288.15) / 101_325)
+
+/** Distance in a petrol car with the same well-to-wake emissions, km. */
+export function toCarKilometres(co2eKg: number): number {
+  const { tankToWake, wellToTank } = FUELS.petrol
+  return co2eKg / ((tankToWake.value + wellToTank.value) * CAR_LITRES_PER_KM)
+}
+
+/** Edge of a cube that holds the mass as pure CO2 at 15 °C and sea-level pressure, m. */
+export const toGasCubeEdge = (co2eKg: number): number => Math.cbrt(co2eKg / CO2_KG_PER_CUBIC_METRE)

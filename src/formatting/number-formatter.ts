@@ -1,0 +1,55 @@
+const NO_BREAK_SPACE = '\u00a0'
+const MAX_DECIMALS = 6
+const MAX_CACHED_LOCALES = 50
+
+/** Formats numbers with the digits, separators and percent sign of a locale (BCP 47 tag). */
+export function createNumberFormatter(locale: string) {
+  const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
+  const fourDigits = new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 })
+  const allDigits = new Intl.NumberFormat(locale, { maximumFractionDigits: 20 })
+  const percent = new Intl.NumberFormat(locale, { style: 'percent' })
+  const fixed = Array.from(
+    { length: MAX_DECIMALS + 1 },
+    (_, decimals) =>
+      new Intl.NumberFormat(locale, {
+        minimumFractionDigits: decimals,
+        maximumFractionDigits: decimals,
+      }),
+  )
+  const decimalSign =
+    allDigits.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value === ',' ? ',' : '.'
+  return {
+    /** Rounded to a whole number */
+    whole: (value: number): string => whole.format(value),
+    /** About four significant digits, without trailing zeros; never fewer than the whole part */
+    significant: (value: number): string =>
+      value >= 1000 ? whole.format(value) : fourDigits.format(value),
+    /** Every digit, without trailing zeros: for factors, limits and entered values */
+    exact: (value: number): string => allDigits.format(value),
+    /** Exactly `decimals` decimals, at most 6, so that columns align */
+    decimal: (value: number, decimals: number): string =>
+      (fixed[Math.min(decimals, MAX_DECIMALS)] ?? whole).format(value),
+    /** A share of 1 as a whole percentage */
+    percent: (share: number): string => percent.format(share),
+    /** Plain ASCII digits, as in a form field, with the decimal comma or point of the locale */
+    input: (digits: string): string => digits.replace('.', decimalSign),
+  }
+}
+
+export type NumberFormatter = ReturnType<typeof createNumberFormatter>
+
+const cache = new Map<string, NumberFormatter>()
+
+/** Same as `createNumberFormatter`, cached by locale because Intl constructors are slow. */
+export function getNumberFormatter(locale: string): NumberFormatter {
+  let formatter = cache.get(locale)
+  if (formatter === undefined) {
+    if (cache.size >= MAX_CACHED_LOCALES) cache.clear()
+    formatter = createNumberFormatter(locale)
+    cache.set(locale, formatter)
+  }
+  return formatter
+}
+
+/** A formatted number and its unit, kept on one line. */
+export const withUnit = (value: string, unit: string): string => value + NO_BREAK_SPACE + unit

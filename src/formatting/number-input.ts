@@ -1,0 +1,61 @@
+export type ParsedNumber = { ok: true; value: number } | { ok: false; message: string }
+
+const NOT_A_NUMBER: ParsedNumber = { ok: false, message: 'must be a number' }
+
+const SPACE_OR_APOSTROPHE = /[\s\u00a0\u202f'’]/
+const GROUPED_BY_SPACES = /^[+-]?\d{1,3}(?:[\s\u00a0\u202f'’]\d{3})+(?:[.,]\d*)?$/
+const AMBIGUOUS = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/
+const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
+
+/**
+ * Parses a number in any common notation: `1234.5`, `1234,5`, `1 234,5`, `1,234.5`, `1.234,5`.
+ * A single comma or point that could be a decimal or a thousands separator (`1,234`, `1.234`) is an
+ * error that suggests both readings, because guessing wrong changes the result a thousandfold.
+ *
+ * @param decimals decimals of the suggested reading; by default, as many as were typed
+ */
+export function parseNumber(text: string, decimals?: number): ParsedNumber {
+  const trimmed = text.trim()
+  if (SPACE_OR_APOSTROPHE.test(trimmed) && !GROUPED_BY_SPACES.test(trimmed)) return NOT_A_NUMBER
+  const compact = trimmed.replace(new RegExp(SPACE_OR_APOSTROPHE, 'g'), '')
+  const commas = compact.split(',').length - 1
+  const points = compact.split('.').length - 1
+  let plain = compact
+  if (commas > 0 && points > 0) {
+    // The last separator is the decimal one; the other groups thousands.
+    const [group, decimal] =
+      compact.lastIndexOf(',') > compact.lastIndexOf('.') ? ['.', ','] : [',', '.']
+    const [whole = '', ...fraction] = compact.split(decimal)
+    if (fraction.length > 1 || !isGrouped(whole, group)) return NOT_A_NUMBER
+    plain = `${whole.replaceAll(group, '')}.${fraction.join('')}`
+  } else if (commas + points === 1) {
+    const [, thousands, rest] = AMBIGUOUS.exec(compact) ?? []
+    if (thousands !== undefined && rest !== undefined) {
+      return { ok: false, message: describeAmbiguity(thousands, rest, decimals) }
+    }
+    plain = compact.replace(',', '.')
+  } else if (commas > 1 || points > 1) {
+    const group = commas > 1 ? ',' : '.'
+    if (!isGrouped(compact, group)) return NOT_A_NUMBER
+    plain = compact.replaceAll(group, '')
+  }
+  const value = Number(plain)
+  return PLAIN.test(plain) && Number.isFinite(value) ? { ok: true, value } : NOT_A_NUMBER
+}
+
+function describeAmbiguity(thousands: string, rest: string, decimals: number | undefined): string {
+  const exact = `${thousands}.${rest}`
+  const decimal = formatUnambiguous(
+    decimals === undefined ? exact.replace(/0+$/, '') : Number(exact).toFixed(decimals),
+  )
+  return `could be read in two ways: write ${thousands}${rest} or ${decimal}`
+}
+
+function isGrouped(digits: string, separator: string): boolean {
+  const [first = '', ...rest] = digits.split(separator)
+  return /^[+-]?\d{1,3}$/.test(first) && rest.every((group) => /^\d{3}$/.test(group))
+}
+
+/** A decimal number that `parseNumber` accepts: three decimals get a fourth, as in `1.2340`. */
+export const formatUnambiguous = (digits: string): string =>
+  /^[+-]?[1-9]\d{0,2}\.\d{3}$/.test(digits) ? `${digits}0` : digits.replace(/\.$/, '')
