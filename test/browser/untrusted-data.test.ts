@@ -125,7 +125,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
         `mailto:${EMAIL.split('@').map(encodeURIComponent).join('@')}`,
       )
       t.equal(await textOf(page, '#group-vessel .name bdi'), vesselName)
-      t.equal(await textOf(page, '#group-source code'), order.orderSourceId)
+      t.equal(await textOf(page, '#group-provider code'), order.orderSourceId)
       t.equal(await textOf(page, '#group-notes .notes'), ALL)
       t.ok((await textOf(page, '#trip'))?.includes(order.description))
       await check(`order ${index}`)

@@ -237,10 +237,10 @@ t.test('a secret is made at the first start, kept to itself, and used again', as
 })
 
 t.test('processes that start at once share one secret', async (t) => {
-  const module = new URL('../../src/plugins/session-secret.js', import.meta.url).href
+  const module = new URL('../../src/config/session-secret.js', import.meta.url).href
   for (let round = 0; round < 3; round++) {
     const folder = join(temporaryFolder(t), 'data')
-    const script = `console.log((await import('${module}')).keptSessionSecret('${folder}'))`
+    const script = `console.log((await import('${module}')).readOrCreateSessionSecret('${folder}'))`
     const secrets = await Promise.all(
       Array.from({ length: 4 }, async () => {
         const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script])
