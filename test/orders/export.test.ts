@@ -472,7 +472,7 @@ for (const format of ['csv', 'xlsx'] as const) {
         if (moment === 'at the end') await buffer(file)
         leaving.abort()
       }
-      t.ok(await comesTrue(() => exports.underWay() === 0), `${moment}: none is under way`)
+      t.ok(await comesTrue(() => exports.countRunning() === 0), `${moment}: none is under way`)
       t.ok(canBeTidied(some), 'and nobody reads the book')
     }
   })
@@ -560,7 +560,7 @@ t.test('who leaves while he waits takes no room', async (t) => {
   const stays = exports.start(all('csv'), staying(), () => turns++)
   leaving.abort()
   await t.rejects(left, { name: 'AbortError' })
-  t.equal(exports.underWay(), 2)
+  t.equal(exports.countRunning(), 2)
   t.equal(turns, 0)
   for (const file of first) file.destroy()
   const file = await stays
@@ -574,7 +574,7 @@ t.test('what is wrong when its turn comes is thrown, and takes no room', async (
     throw new Error('the book has gone')
   }
   await t.rejects(exports.start(all('csv'), staying(), onTurn), /the book has gone/)
-  t.equal(exports.underWay(), 0)
+  t.equal(exports.countRunning(), 0)
 })
 
 t.test('however many are asked for at once, two are under way', async (t) => {
@@ -582,10 +582,10 @@ t.test('however many are asked for at once, two are under way', async (t) => {
   const most: number[] = []
   const texts = [1, 2, 3, 4].map(async () => {
     const file = await exports.start(all('csv'), staying())
-    most.push(exports.underWay())
+    most.push(exports.countRunning())
     let length = 0
     for await (const part of file) length += (part as Buffer).length
-    most.push(exports.underWay())
+    most.push(exports.countRunning())
     return length
   })
   const [first = 0, ...others] = await Promise.all(texts)
@@ -679,7 +679,7 @@ t.test('a failure after the first byte cuts the connection', async (t) => {
     exports.start({ ...all('csv'), sort: '-orderNumber' }, staying()),
     /unknown code: 99/,
   )
-  t.ok(await comesTrue(() => exports.underWay() === 0))
+  t.ok(await comesTrue(() => exports.countRunning() === 0))
 })
 
 t.test('a stop lets short exports finish, and ends those that nobody reads', async (t) => {
@@ -699,7 +699,7 @@ t.test('a stop lets short exports finish, and ends those that nobody reads', asy
 t.test('an export that has not begun when the service stops is asked to come back', async (t) => {
   const exports = createOrderExports({ path: some, timeZone: 'UTC' })
   const started = exports.start(all('csv'), staying())
-  await Promise.all([exports.end(), t.rejects(started, { name: 'Problem', statusCode: 503 })])
+  await Promise.all([exports.stop(), t.rejects(started, { name: 'Problem', statusCode: 503 })])
 })
 
 t.test('threads start from the sources too, as they run in development', async (t) => {
