@@ -36,8 +36,8 @@ export function buildCards({
   formatters,
   dashboardFormatters,
 }: CardInput): Card[] {
-  const { count, money, percent } = formatters
-  const { mass, rate, share, decimal } = dashboardFormatters
+  const { count, percent } = formatters
+  const { rate, share, decimal } = dashboardFormatters
   const { co2eKg, fulfillment, orders, previous, range, revenue } = stats
   const days = getDateFilters(stats)
   const counted = { ...days, status: COUNTED_STATUSES }
@@ -45,12 +45,12 @@ export function buildCards({
     .filter(({ status }) => COUNTED_STATUSES.includes(status))
     .reduce((total, entry) => total + entry.count, 0)
   const dayCount = parseDay(stats.to) - parseDay(stats.from) + 1
-  const co2ePerOrder = mass(countedOrders === 0 ? 0 : co2eKg / countedOrders)
+  const co2ePerOrder = dashboardFormatters.mass(countedOrders === 0 ? 0 : co2eKg / countedOrders)
 
   const [main = '', ...others] = currencies
   const otherAmounts = others
     .filter((currency) => revenue.some((entry) => entry.currency === currency))
-    .map((currency) => money(getAmount(revenue, currency), currency))
+    .map((currency) => formatters.money(getAmount(revenue, currency), currency))
 
   const period = PREVIOUS_PERIOD_LABELS[range]
   type Previous = NonNullable<typeof previous>
@@ -77,7 +77,7 @@ export function buildCards({
       name: 'co2e',
       title: 'CO₂e',
       href: buildOrdersUrl({ ...counted, sort: '-co2eKg' }),
-      ...mass(co2eKg),
+      ...dashboardFormatters.mass(co2eKg),
       notes: [`${co2ePerOrder.value} ${co2ePerOrder.unit} per order`],
       change: buildSumChange((values) => values.co2eKg),
     },
@@ -85,7 +85,7 @@ export function buildCards({
       name: 'revenue',
       title: 'Revenue',
       href: buildOrdersUrl({ ...counted, currency: main, sort: '-amountMinor' }),
-      value: money(getAmount(revenue, main), main),
+      value: formatters.money(getAmount(revenue, main), main),
       notes: otherAmounts.length === 0 ? [`All in ${main}`] : otherAmounts,
       change: buildSumChange((values) => getAmount(values.revenue, main)),
     },
