@@ -1,82 +1,85 @@
-// Draws the charts from the tables beside them, so that both always tell the same. Numbers and
-// dates are those of the tables: the server has written them as the reader's locale does.
+// Draws the charts from the data tables next to them. The server has already formatted numbers and
+// dates for the user's locale.
 
-// The policy that counts is that of the document, however much of it is swapped later.
+// The CSP nonce of the document; it stays valid after htmx swaps.
 const nonce = document.getElementById('dashboard')?.dataset.styleNonce
 
-const darkness = matchMedia('(prefers-color-scheme: dark)')
-const stillness = matchMedia('(prefers-reduced-motion: reduce)')
-const BETWEEN_TICKS_PX = 16
-const TICK_SIZE = '0.8125rem'
+const darkScheme = matchMedia('(prefers-color-scheme: dark)')
+const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)')
+const MIN_LABEL_GAP_PX = 16
+const LABEL_FONT_SIZE = '0.8125rem'
 
 let charts = []
 let measure = 'orders'
 let drawnWidth = 0
 
-const tableOf = (chart) => chart.closest('section').querySelector('table')
+const getTable = (chart) => chart.closest('section').querySelector('table')
 
-const color = (element, name) => getComputedStyle(element).getPropertyValue(name).trim()
+const getColor = (element, name) => getComputedStyle(element).getPropertyValue(name).trim()
 
-/** How wide the widest of some texts is in a chart's letters, px. */
-function widestOf(texts, chart) {
-  const pen = document.createElement('canvas').getContext('2d')
+/** Width in px of the widest label in the chart's font. */
+function measureWidest(labels, chart) {
+  const context = document.createElement('canvas').getContext('2d')
   const { fontFamily } = getComputedStyle(chart)
-  const root = parseFloat(getComputedStyle(document.documentElement).fontSize)
-  pen.font = `${parseFloat(TICK_SIZE) * root}px ${fontFamily}`
-  return Math.max(...texts.map((text) => pen.measureText(text).width))
+  const rootFontSize = parseFloat(getComputedStyle(document.documentElement).fontSize)
+  context.font = `${parseFloat(LABEL_FONT_SIZE) * rootFontSize}px ${fontFamily}`
+  return Math.max(...labels.map((label) => context.measureText(label).width))
 }
 
-const common = (element, type) => ({
+const getCommonOptions = (element, type) => ({
   type,
   height: element.clientHeight,
   nonce,
   background: 'transparent',
   fontFamily: 'inherit',
-  foreColor: color(element, '--muted'),
+  foreColor: getColor(element, '--muted'),
   toolbar: { show: false },
   zoom: { enabled: false },
   redrawOnWindowResize: false,
   redrawOnParentResize: false,
-  animations: { enabled: !stillness.matches, speed: 350, animateGradually: { enabled: false } },
+  animations: { enabled: !reducedMotion.matches, speed: 350, animateGradually: { enabled: false } },
 })
 
-/** Round steps of an axis, and where it ends. */
-function axisOf(values, isWhole) {
-  const most = Math.max(...values)
-  if (most === 0) return { max: 1, tickAmount: 1 }
-  const rough = most / 4
-  const power = 10 ** Math.floor(Math.log10(rough))
-  const round = [1, 2, 2.5, 3, 4, 5, 10].map((factor) => factor * power)
-  const step = round.find((one) => one >= rough && (!isWhole || Number.isInteger(one))) ?? 1
-  const tickAmount = Math.ceil(most / step)
-  return { max: tickAmount * step, tickAmount }
+/** Rounds the axis maximum and tick interval to readable numbers. */
+function getAxis(values, isInteger) {
+  const max = Math.max(...values)
+  if (max === 0) return { max: 1, tickAmount: 1 }
+  const minInterval = max / 4
+  const power = 10 ** Math.floor(Math.log10(minInterval))
+  const candidates = [1, 2, 2.5, 3, 4, 5, 10].map((factor) => factor * power)
+  const interval =
+    candidates.find(
+      (candidate) => candidate >= minInterval && (!isInteger || Number.isInteger(candidate)),
+    ) ?? 1
+  const tickAmount = Math.ceil(max / interval)
+  return { max: tickAmount * interval, tickAmount }
 }
 
-function timelineOptions(chart) {
-  const table = tableOf(chart)
-  const heads = [...table.tHead.rows[0].cells]
+function getTimelineOptions(chart) {
+  const table = getTable(chart)
+  const headers = [...table.tHead.rows[0].cells]
   const column = Math.max(
     1,
-    heads.findIndex((head) => head.dataset.measure === measure),
+    headers.findIndex((header) => header.dataset.measure === measure),
   )
   const rows = [...table.tBodies[0].rows]
   const cells = rows.map((row) => row.cells[column].querySelector('data'))
   const values = cells.map(({ value }) => Number(value))
-  const name = heads[column].textContent
+  const name = headers[column].textContent
   const unit = name.split(', ')[1] ?? ''
-  const axis = axisOf(values, measure === 'orders')
-  const short = new Intl.NumberFormat(chart.dataset.locale, {
+  const axis = getAxis(values, measure === 'orders')
+  const compactFormat = new Intl.NumberFormat(chart.dataset.locale, {
     notation: 'compact',
     maximumFractionDigits: 1,
   })
-  // The last one has its tick, as that is where the eye goes first.
-  const ticks = rows.map((row) => row.dataset.tick ?? '')
-  const room = widestOf(ticks, chart) + BETWEEN_TICKS_PX
-  const every = Math.ceil((rows.length * room) / Math.max(chart.clientWidth - 60, 1))
-  const hasTick = (index) => (rows.length - 1 - index) % every === 0
-  const accent = color(chart, '--accent')
+  // Skip labels that would overlap, counting from the last point so that it always has one.
+  const labels = rows.map((row) => row.dataset.axisLabel ?? '')
+  const labelWidth = measureWidest(labels, chart) + MIN_LABEL_GAP_PX
+  const labelInterval = Math.ceil((rows.length * labelWidth) / Math.max(chart.clientWidth - 60, 1))
+  const hasLabel = (index) => (rows.length - 1 - index) % labelInterval === 0
+  const accent = getColor(chart, '--accent')
   return {
-    chart: common(chart, 'area'),
+    chart: getCommonOptions(chart, 'area'),
     series: [{ name, data: values }],
     colors: [accent],
     stroke: { width: 2.5, curve: 'straight', lineCap: 'round' },
@@ -89,7 +92,7 @@ function timelineOptions(chart) {
     dataLabels: { enabled: false },
     markers: { size: rows.length > 31 ? 0 : 3.5, strokeWidth: 0, hover: { size: 6 } },
     grid: {
-      borderColor: color(chart, '--grid'),
+      borderColor: getColor(chart, '--grid'),
       padding: { left: 16, right: 24, top: -12, bottom: 0 },
     },
     xaxis: {
@@ -100,21 +103,24 @@ function timelineOptions(chart) {
         rotate: 0,
         hideOverlappingLabels: false,
         trim: false,
-        style: { fontSize: TICK_SIZE },
-        formatter: (index) => (hasTick(Number(index)) ? (ticks[index] ?? '') : ''),
+        style: { fontSize: LABEL_FONT_SIZE },
+        formatter: (index) => (hasLabel(Number(index)) ? (labels[index] ?? '') : ''),
       },
-      axisBorder: { color: color(chart, '--line') },
+      axisBorder: { color: getColor(chart, '--line') },
       axisTicks: { show: false },
       tooltip: { enabled: false },
-      crosshairs: { stroke: { color: color(chart, '--line') } },
+      crosshairs: { stroke: { color: getColor(chart, '--line') } },
     },
     yaxis: {
       min: 0,
       ...axis,
-      labels: { style: { fontSize: TICK_SIZE }, formatter: (value) => short.format(value) },
+      labels: {
+        style: { fontSize: LABEL_FONT_SIZE },
+        formatter: (value) => compactFormat.format(value),
+      },
     },
     tooltip: {
-      theme: darkness.matches ? 'dark' : 'light',
+      theme: darkScheme.matches ? 'dark' : 'light',
       style: { fontSize: '0.875rem' },
       x: { formatter: (_, { dataPointIndex }) => rows[dataPointIndex].cells[0].textContent.trim() },
       y: {
@@ -129,14 +135,13 @@ function timelineOptions(chart) {
   }
 }
 
-function statusOptions(chart) {
-  const rows = [...tableOf(chart).tBodies[0].rows].filter(
+function getStatusOptions(chart) {
+  const rows = [...getTable(chart).tBodies[0].rows].filter(
     (row) => Number(row.querySelector('data').value) > 0,
   )
-  const ink = color(chart, '--ink')
   return {
     chart: {
-      ...common(chart, 'donut'),
+      ...getCommonOptions(chart, 'donut'),
       events: {
         dataPointSelection: (_event, _chart, { dataPointIndex }) =>
           rows[dataPointIndex].querySelector('a').click(),
@@ -144,8 +149,8 @@ function statusOptions(chart) {
     },
     series: rows.map((row) => Number(row.querySelector('data').value)),
     labels: rows.map((row) => row.cells[0].textContent.trim()),
-    colors: rows.map((row) => color(row, '--status-color')),
-    stroke: { width: rows.length > 1 ? 2 : 0, colors: [color(chart, '--surface')] },
+    colors: rows.map((row) => getColor(row, '--status-color')),
+    stroke: { width: rows.length > 1 ? 2 : 0, colors: [getColor(chart, '--surface')] },
     legend: { show: false },
     dataLabels: { enabled: false },
     states: { hover: { filter: { type: 'none' } }, active: { filter: { type: 'none' } } },
@@ -161,7 +166,7 @@ function statusOptions(chart) {
               offsetY: -14,
               fontSize: '1.75rem',
               fontWeight: 700,
-              color: ink,
+              color: getColor(chart, '--ink'),
               formatter: (value) =>
                 rows.find((row) => row.querySelector('data').value === String(value))?.cells[1]
                   .textContent ?? value,
@@ -169,7 +174,7 @@ function statusOptions(chart) {
             total: {
               show: true,
               label: chart.dataset.total === '1' ? 'order' : 'orders',
-              color: color(chart, '--muted'),
+              color: getColor(chart, '--muted'),
               formatter: () => chart.dataset.total,
             },
           },
@@ -180,32 +185,35 @@ function statusOptions(chart) {
   }
 }
 
-function erase() {
+function destroyCharts() {
   for (const chart of charts) chart.destroy()
   charts = []
 }
 
-function describe(chart, name) {
-  const table = tableOf(chart)
+function setAccessibleLabel(chart, name) {
+  const table = getTable(chart)
   const rows = [...table.tBodies[0].rows]
   const [first, last] = [rows[0], rows.at(-1)].map((row) => row.cells[0].textContent.trim())
   chart.setAttribute('role', 'img')
-  chart.setAttribute('aria-label', `${name}: ${first} to ${last}. The table below has the numbers.`)
+  chart.setAttribute(
+    'aria-label',
+    `${name}: ${first} to ${last}. See the table below for the numbers.`,
+  )
 }
 
-function draw() {
-  erase()
+function drawCharts() {
+  destroyCharts()
   const timeline = document.getElementById('timeline-chart')
   const statuses = document.getElementById('statuses-chart')
   if (!timeline || !statuses) return
   for (const button of document.querySelectorAll('.measures button')) {
-    const isShown = button.dataset.measure === measure
-    button.setAttribute('aria-pressed', String(isShown))
-    if (isShown) describe(timeline, button.textContent)
+    const isSelected = button.dataset.measure === measure
+    button.setAttribute('aria-pressed', String(isSelected))
+    if (isSelected) setAccessibleLabel(timeline, button.textContent)
   }
   charts = [
-    new window.ApexCharts(timeline, timelineOptions(timeline)),
-    new window.ApexCharts(statuses, statusOptions(statuses)),
+    new window.ApexCharts(timeline, getTimelineOptions(timeline)),
+    new window.ApexCharts(statuses, getStatusOptions(statuses)),
   ]
   for (const chart of charts) chart.render()
   drawnWidth = innerWidth
@@ -215,19 +223,19 @@ document.addEventListener('click', ({ target }) => {
   const button = target.closest?.('.measures button')
   if (!button) return
   measure = button.dataset.measure
-  draw()
+  drawCharts()
 })
 
-document.addEventListener('htmx:before:swap', erase)
-document.addEventListener('htmx:after:swap', draw)
-// What had the focus has been swapped away: the range it led to is the next best.
+document.addEventListener('htmx:before:swap', destroyCharts)
+document.addEventListener('htmx:after:swap', drawCharts)
+// If the swap removed the focused element, move the focus to the selected range.
 document.addEventListener('htmx:finally:request', () => {
   if (document.activeElement !== document.body) return
   document.querySelector('#ranges [aria-current]')?.focus({ preventScroll: true })
 })
-darkness.addEventListener('change', draw)
+darkScheme.addEventListener('change', drawCharts)
 
-// On paper there is another width than the one that was drawn for: the drawing shrinks to it.
+// Let the SVG scale to the width of the printed page.
 addEventListener('beforeprint', () => {
   for (const svg of document.querySelectorAll('.chart svg')) {
     svg.setAttribute('viewBox', `0 0 ${svg.getAttribute('width')} ${svg.getAttribute('height')}`)
@@ -237,8 +245,8 @@ addEventListener('beforeprint', () => {
 let resizing
 addEventListener('resize', () => {
   clearTimeout(resizing)
-  // On a phone the height changes with every scroll, and means nothing.
-  resizing = setTimeout(() => innerWidth !== drawnWidth && draw(), 150)
+  // Ignore height changes: on phones, scrolling changes the height.
+  resizing = setTimeout(() => innerWidth !== drawnWidth && drawCharts(), 150)
 })
 
-draw()
+drawCharts()

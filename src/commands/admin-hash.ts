@@ -9,13 +9,13 @@ function fail(message: string): never {
   process.exit(1)
 }
 
-/** A line typed at a terminal, which does not show it. */
-async function typedPassword(): Promise<string> {
-  const nowhere = new Writable({ write: (_part, _encoding, done) => done() })
-  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
-  const stop = (): never => fail('\nNo password was given.')
+/** Reads a password from the terminal without showing it. */
+async function promptPassword(): Promise<string> {
+  const discard = new Writable({ write: (_part, _encoding, done) => done() })
+  const terminal = createInterface({ input: process.stdin, output: discard, terminal: true })
+  const stop = (): never => fail('\nEnter a password.')
   terminal.once('SIGINT', stop).once('close', stop)
-  process.stderr.write('Password (not shown): ')
+  process.stderr.write('Password (hidden): ')
   const password = await terminal.question('')
   terminal.off('close', stop).close()
   process.stderr.write('\n')
@@ -23,15 +23,15 @@ async function typedPassword(): Promise<string> {
 }
 
 /*
- * Prints the `email:hash` pair of an administrator for ADMIN_ACCOUNTS, and nothing else. The
- * password comes on standard input, so that it stands in no history and no list of processes.
+ * Prints an `email:hash` pair for ADMIN_ACCOUNTS. The password is read from standard input, so that it
+ * appears neither in the shell history nor in the process list.
  */
 const [email = '', ...rest] = process.argv.slice(2)
 if (!isEmail(email) || rest.length > 0) {
   fail('Usage: npm run -s admin:hash -- EMAIL < password')
 }
 const password = process.stdin.isTTY
-  ? await typedPassword()
+  ? await promptPassword()
   : (await text(process.stdin)).replace(/\r?\n$/, '')
 if (password.length < MIN_PASSWORD_LENGTH || password.length > MAX_PASSWORD_LENGTH) {
   fail(`The password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`)

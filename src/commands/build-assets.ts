@@ -5,7 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { assetManifest, assetsFolder } from '../plugins/assets.js'
 import { projectRoot } from '../config/project-root.js'
 
-/** Browser packages, by the name under which templates ask for them. */
+/** Browser packages by the name used in templates. */
 const PACKAGES = {
   'htmx.js': 'htmx.org/dist/htmx.min.js',
   'apexcharts.js': 'apexcharts/dist/apexcharts.min.js',

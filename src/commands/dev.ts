@@ -1,4 +1,4 @@
-// Started anew by `npm run dev` at every change of code, template or static file.
+// Restarted by `npm run dev` when code, templates or static files change.
 import './build-assets.js'
 
 await import('../server.js')

@@ -3,8 +3,8 @@ import Fastify from 'fastify'
 import config, { type Config } from '../plugins/config.js'
 
 /**
- * The configuration as the service reads it: the environment, over a file `.env` where there is
- * one. Throws ConfigError.
+ * Loads the configuration like the service: the environment takes precedence over `.env`. Throws
+ * ConfigError.
  */
 export async function loadConfig(options: { isSetUp?: boolean } = {}): Promise<Config> {
   if (existsSync('.env')) process.loadEnvFile('.env')

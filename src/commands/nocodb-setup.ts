@@ -9,12 +9,12 @@ function fail(message: string): never {
   process.exit(1)
 }
 
-// Whoever reads the first lines only wants the whole table all the same.
+// Continue if the reader closes the pipe early, e.g. `| head`.
 process.stdout.on('error', () => undefined)
-const say = (text: string): void => void process.stdout.write(`${text}\n`)
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** What an operator can mend gets a plain message; anything else is a fault of ours, with its stack. */
-function explain(error: unknown): string {
+/** Errors that an operator can fix get a short message; others include the stack. */
+function formatError(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   if (error instanceof NocoDbError) {
     const { status, code } = error
@@ -22,29 +22,26 @@ function explain(error: unknown): string {
       ...(status === undefined ? [] : [status]),
       ...(code === undefined ? [] : [code]),
     ]
-    return `NocoDB was not set up: ${error.message}${details.length > 0 ? ` (${details.join(', ')})` : ''}.`
+    return `NocoDB setup failed: ${error.message}${details.length > 0 ? ` (${details.join(', ')})` : ''}.`
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/*
- * Makes the table of orders in NocoDB, or adds what an existing one lacks; says what it did and
- * the id of the table.
- */
+/* Creates the orders table in NocoDB or adds missing columns; prints the changes and the table ID. */
 try {
   const { nocoDb } = await loadConfig({ isSetUp: true })
   if (nocoDb === null) fail('NocoDB is not configured.')
   const client = createNocoDbClient(nocoDb)
-  const { tableId, misfits } = await setUpTable({ client, ...nocoDb, tell: say })
+  const { tableId, misfits } = await setUpTable({ client, ...nocoDb, tell: print })
   await client.close()
   if (misfits.length > 0) {
     const columns = misfits.map(({ title, fault }) => `  ${title} ${fault}`).join('\n')
     fail(
-      `The table does not fit. Change these columns in NocoDB, or name others in NOCODB_COLUMNS:\n${columns}`,
+      `Some columns of the table are invalid. Change them in NocoDB, or map other columns with NOCODB_COLUMNS:\n${columns}`,
     )
   }
-  say('The table has all columns that orders need.')
-  say(`DATABASE_ORDERS_TABLE_ID=${tableId}`)
+  print('The table has all required columns.')
+  print(`DATABASE_ORDERS_TABLE_ID=${tableId}`)
 } catch (error) {
-  fail(explain(error))
+  fail(formatError(error))
 }

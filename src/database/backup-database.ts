@@ -38,7 +38,7 @@ async function copy(path: string, draft: string): Promise<void> {
 /**
  * Copies an order book as it is at one moment, also while others write to it, into a new file that
  * only this user may read; how many orders it has. The file is there when it is whole. Throws
- * BookError where the book or the new file does not do.
+ * DatabaseError where the book or the new file does not do.
  */
 export async function backupDatabase(path: string, target: string): Promise<number> {
   const draft = `${target}.draft-${process.pid}`

@@ -1,6 +1,6 @@
 /** The order book cannot be used; `message` says to the operator why, and what to do. */
 export class DatabaseError extends Error {
-  override readonly name = 'BookError'
+  override readonly name = 'DatabaseError'
 }
 
 /** The code of an error, also of one that has come over from a thread; empty where it has none. */
@@ -43,7 +43,7 @@ const wordsFor = (error: unknown): string | undefined =>
 export const describeDatabaseError = (error: unknown): string =>
   `${wordsFor(error) ?? 'for an unknown reason'} (${getErrorCode(error) || 'no code'})`
 
-/** What a library or the system throws over the file of a book, as a BookError. */
+/** What a library or the system throws over the file of a book, as a DatabaseError. */
 export function toDatabaseError(path: string, error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error
   const code = getErrorCode(error)

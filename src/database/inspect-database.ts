@@ -70,7 +70,7 @@ interface Inspected {
 }
 
 /**
- * Looks at a file and throws a BookError where it is no order book that this version can use.
+ * Looks at a file and throws a DatabaseError where it is no order book that this version can use.
  * Nothing is written to the file then, and nothing new is left beside it.
  */
 export function inspectDatabase({ path, isToBeRead }: Inspected, waitMs: number): void {

@@ -6,7 +6,7 @@ import { inspectDatabase } from './inspect-database.js'
 import { MAX_BYTES_CHECKED_AT_START, isCheckedAtStart } from './integrity-check.js'
 import { migrate } from './migrations.js'
 
-export { DatabaseError as BookError }
+export { DatabaseError }
 
 /** Writers of several processes take turns; opening waits for one this long. */
 const OPENING_WAITS_MS = 5_000
@@ -32,7 +32,7 @@ function provide(path: string): void {
 /**
  * Opens the order book for reading and writing, and makes it where there is none. What has been
  * committed survives the end of the process and of the machine. A file of more bytes than are
- * checked at once is not looked through for damage. Throws BookError.
+ * checked at once is not looked through for damage. Throws DatabaseError.
  */
 export function openDatabase(
   path: string,

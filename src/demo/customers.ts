@@ -1,7 +1,7 @@
-/** Who sails what: a yacht of one's own, yachts for hire, or ferries. */
+/** Segment of a customer: private yacht, charter company or ferry operator. */
 export type Trade = 'yacht' | 'charter' | 'ferry'
 
-/** A customer of the demonstration; none of them exists. */
+/** A fictional customer of the demo. */
 export interface DemoCustomer {
   name: string
   email: string
@@ -75,7 +75,7 @@ const FERRIES = customers('ferry', [
   ['Stockholms Skärgårdstrafik', 'miljo.skargard@example.net', 'SEK', 'Sandhamn', 'Vaxö'],
 ])
 
-/** How often each trade orders, and who is in it. */
+/** Share of the orders and customers of each trade. */
 export const TRADES = [
   { trade: 'charter', share: 0.45, customers: CHARTERS },
   { trade: 'yacht', share: 0.35, customers: YACHTS },

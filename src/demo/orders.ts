@@ -10,38 +10,36 @@ import { createDemoPrice } from './prices.js'
 import { createDemoTrip } from './trips.js'
 import { createImoNumber } from './vessels.js'
 
-/** An order of the demonstration, and how it came to be as it is. */
 export interface DemoOrder {
   order: Order
-  /** Who entered it */
+  /** The user who created it */
   by: string
-  /** What happened since */
   history: HistoryEntry[]
 }
 
 interface Options {
   seed?: number
-  howMany?: number
-  /** How far back they go */
+  count?: number
+  /** Period that the orders are spread over */
   days?: number
   now: Date
 }
 
-function demoCustomer(by: Random): DemoCustomer {
-  let rest = by.share()
-  const trade = TRADES.find(({ share }) => (rest -= share) < 0) ?? TRADES[0]
+function pickCustomer(random: Random): DemoCustomer {
+  let remaining = random.fraction()
+  const trade = TRADES.find(({ share }) => (remaining -= share) < 0) ?? TRADES[0]
   const [first, ...others] = trade.customers
-  if (first === undefined) throw new Error(`nobody is in the trade ${trade.trade}`)
-  return by.of([first, ...others])
+  if (first === undefined) throw new Error(`trade ${trade.trade} has no customers`)
+  return random.pick([first, ...others])
 }
 
-/** An order as the shop delivered it. */
-function delivered(by: Random, number: number, placedAt: string): Order {
-  const customer = demoCustomer(by)
-  const calculation = createDemoTrip(by, customer)
+/** Creates an order as the shop does. */
+function createShopOrder(random: Random, number: number, placedAt: string): Order {
+  const customer = pickCustomer(random)
+  const calculation = createDemoTrip(random, customer)
   const co2eKg = Number(calculateEstimate(calculation).co2eKg.toFixed(1))
-  const vesselName = by.of(customer.vessels)
-  const given = {
+  const vesselName = random.pick(customer.vessels)
+  const newOrder = {
     customerName: customer.name,
     customerEmail: customer.email,
     vesselName,
@@ -55,17 +53,17 @@ function delivered(by: Random, number: number, placedAt: string): Order {
   return {
     id: String(number),
     orderNumber: `CW-${String(number).padStart(6, '0')}`,
-    ...createFirstVersion(given, placedAt),
+    ...createFirstVersion(newOrder, placedAt),
   }
 }
 
-/** An order and what had happened to it by now. */
-function lived(by: Random, first: Order, now: Date): DemoOrder {
+/** Applies the lifecycle events up to `now`. */
+function applyLifecycle(random: Random, first: Order, now: Date): DemoOrder {
   let order = first
   let time = Date.parse(first.placedAt)
   const history: HistoryEntry[] = []
-  for (const event of createLifecycle(by)) {
-    time += Math.round(event.after)
+  for (const event of createLifecycle(random)) {
+    time += Math.round(event.delay)
     if (time > now.getTime()) break
     const at = new Date(time).toISOString()
     const changed =
@@ -78,17 +76,17 @@ function lived(by: Random, first: Order, now: Date): DemoOrder {
 }
 
 /**
- * Orders such as a shop has after two years, up to now, oldest first: the same for the same seed
- * and moment. Each has become what it is by moves that the status table allows.
+ * Generates the orders of a shop over two years, oldest first; deterministic for a seed and `now`.
+ * Every status change is a valid transition.
  */
 export function* createDemoOrders({
   seed = 1,
-  howMany = 4_000,
+  count = 4_000,
   days = 730,
   now,
 }: Options): Generator<DemoOrder> {
-  const by = createRandom(seed)
-  for (const [i, moment] of createTimestamps(by, howMany, days, now).entries()) {
-    yield lived(by, delivered(by, i + 1, moment.toISOString()), now)
+  const random = createRandom(seed)
+  for (const [i, placedAt] of createTimestamps(random, count, days, now).entries()) {
+    yield applyLifecycle(random, createShopOrder(random, i + 1, placedAt.toISOString()), now)
   }
 }

@@ -1,6 +1,6 @@
 import { getMinorUnitDigits } from '../orders/minor-units.js'
 
-/** What a tonne of CO2e costs, in major units. */
+/** Price of a tonne of CO₂e, in major units. */
 export const PRICES_PER_TONNE = {
   EUR: 25,
   USD: 27,
@@ -15,9 +15,9 @@ export const PRICES_PER_TONNE = {
 const isPriced = (currency: string): currency is keyof typeof PRICES_PER_TONNE =>
   Object.hasOwn(PRICES_PER_TONNE, currency)
 
-/** The price of offsetting a mass, in minor units of a currency, rounded up. */
+/** Price of an offset in minor units of the currency, rounded up. */
 export function createDemoPrice(co2eKg: number, currency: string): number {
-  if (!isPriced(currency)) throw new Error(`there is no price in ${currency}`)
+  if (!isPriced(currency)) throw new Error(`no price in ${currency}`)
   const minor = (co2eKg / 1_000) * PRICES_PER_TONNE[currency] * 10 ** getMinorUnitDigits(currency)
   return Math.ceil(Number(minor.toFixed(6)))
 }

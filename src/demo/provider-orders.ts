@@ -6,21 +6,19 @@ import type { Order } from '../orders/order.js'
 import { isOpen, findLatestAttempt, type FulfilmentAttempt } from '../fulfilment/attempt.js'
 import { getTons } from '../fulfilment/fulfilment.js'
 
-/** More than a demonstration has. */
-const MOST_ORDERS = 10_000
+const MAX_ORDERS = 10_000
 const HALF_AN_HOUR_MS = 30 * 60 * 1000
 const [HARBOUR_MIX, BLUE_CARBON] = PORTFOLIOS
 
-async function latest(book: OrderDatabase, status: Order['status'][] = []): Promise<Order[]> {
-  const { items } = await book.list(
+async function findLatest(store: OrderDatabase, status: Order['status'][] = []): Promise<Order[]> {
+  const { items } = await store.list(
     { status },
-    { sort: '-placedAt', offset: 0, limit: MOST_ORDERS },
+    { sort: '-placedAt', offset: 0, limit: MAX_ORDERS },
   )
   return items
 }
 
-/** An attempt whose answer did not come. */
-function attemptAt(
+function createAttempt(
   order: Order,
   portfolio: (typeof PORTFOLIOS)[number],
   sentAt: Date,
@@ -39,21 +37,21 @@ function attemptAt(
   }
 }
 
-/** Leaves two orders of which nobody knows whether they were placed: one was, the other was not. */
-export async function addFulfilmentAttempts(book: OrderDatabase, now = new Date()): Promise<void> {
-  const orders = await latest(book, ['processing'])
+/** Adds two fulfilment attempts without a response: one was placed at the provider, one was not. */
+export async function addUncertainAttempts(store: OrderDatabase, now = new Date()): Promise<void> {
+  const orders = await findLatest(store, ['processing'])
   const sentAt = new Date(now.getTime() - HALF_AN_HOUR_MS)
   for (const [index, portfolio] of [HARBOUR_MIX, BLUE_CARBON].entries()) {
     const order = orders[index]
     if (order === undefined || portfolio === undefined) return
-    const attempt = attemptAt(order, portfolio, sentAt)
+    const attempt = createAttempt(order, portfolio, sentAt)
     const context = { by: attempt.by, ifVersions: null }
-    await book.notePlacement(order.id, attempt, context)
-    await book.notePlacement(order.id, { ...attempt, state: 'unanswered' }, context)
+    await store.notePlacement(order.id, attempt, context)
+    await store.notePlacement(order.id, { ...attempt, state: 'unanswered' }, context)
   }
 }
 
-function entryOf(order: Order, id: string, attempt: FulfilmentAttempt | null): LedgerEntry {
+function createEntry(order: Order, id: string, attempt: FulfilmentAttempt | null): LedgerEntry {
   const { amountMinor, currency } = attempt ?? order
   return {
     id,
@@ -67,37 +65,38 @@ function entryOf(order: Order, id: string, attempt: FulfilmentAttempt | null): L
   }
 }
 
-/** What the order source of a demonstration has of its orders, oldest first. */
+/** The demo orders as the fake provider knows them. */
 export interface ProviderOrders {
+  /** Oldest first */
   entries: LedgerEntry[]
-  /** Of which it has something else */
+  /** Stored with a different amount */
   differing: Order | undefined
-  /** Of which it has nothing, though there is an id */
+  /** Has a provider order ID that the provider does not know */
   missing: Order | undefined
-  /** Of which nobody here knows whether it has them: those that it has, and those that it has not */
-  unknown: { arrived: Order[]; lost: Order[] }
+  /** Attempts without a response */
+  uncertain: { placed: Order[]; notPlaced: Order[] }
 }
 
-/** Makes an order source's side of the orders in a book: it has them all, save for some. */
-export async function createProviderOrders(book: OrderDatabase): Promise<ProviderOrders> {
-  const orders = await latest(book)
+/** Generates the provider's records of the orders in a store, with a few discrepancies. */
+export async function createProviderOrders(store: OrderDatabase): Promise<ProviderOrders> {
+  const orders = await findLatest(store)
   const [differing, missing] = orders.filter(({ orderSourceId }) =>
     orderSourceId?.startsWith('off_'),
   )
   const entries: LedgerEntry[] = []
-  const unknown: ProviderOrders['unknown'] = { arrived: [], lost: [] }
+  const uncertain: ProviderOrders['uncertain'] = { placed: [], notPlaced: [] }
   for (const order of orders) {
-    const placement = findLatestAttempt(book.history(order.id) ?? [])
-    const placed = placement?.state === 'placed' ? placement : null
-    if (isOpen(order, placement)) {
-      const arrived = placement.portfolioId === HARBOUR_MIX?.id
-      unknown[arrived ? 'arrived' : 'lost'].push(order)
-      if (arrived) entries.push(entryOf(order, `off_${placement.reference}`, placement))
+    const attempt = findLatestAttempt(store.history(order.id) ?? [])
+    const placed = attempt?.state === 'placed' ? attempt : null
+    if (isOpen(order, attempt)) {
+      const isPlaced = attempt.portfolioId === HARBOUR_MIX?.id
+      uncertain[isPlaced ? 'placed' : 'notPlaced'].push(order)
+      if (isPlaced) entries.push(createEntry(order, `off_${attempt.reference}`, attempt))
     } else if (order.orderSourceId !== null && order !== missing) {
-      const entry = entryOf(order, order.orderSourceId, placed)
+      const entry = createEntry(order, order.orderSourceId, placed)
       const tons = order === differing ? Number((entry.tons * 0.9).toFixed(3)) : entry.tons
       entries.push({ ...entry, tons })
     }
   }
-  return { entries: entries.reverse(), differing, missing, unknown }
+  return { entries: entries.reverse(), differing, missing, uncertain }
 }

@@ -3,7 +3,7 @@ import { openDatabase } from '../database/open-database.js'
 import { openStagedOrders } from '../order-store/sqlite/staged-orders.js'
 import { createDemoOrders } from './orders.js'
 
-/** Fills an order book with orders of the demonstration, unless it has orders; tells whether it did. */
+/** Adds the demo orders to an empty order store; returns whether it was empty. */
 export function seedOrderStore(path: string, now = new Date()): boolean {
   const db = openDatabase(path)
   try {

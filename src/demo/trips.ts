@@ -2,40 +2,45 @@ import type { Calculation } from '../calculator/calculator-data.js'
 import type { Random } from './random.js'
 import type { DemoCustomer } from './customers.js'
 
-/** Rounded to a step, one at least, without the dust of binary fractions. */
-const to = (step: number, value: number): number =>
+/** Rounds to a multiple of `step` (at least one), without floating-point noise. */
+const roundTo = (step: number, value: number): number =>
   Number((Math.max(1, Math.round(value / step)) * step).toFixed(3))
 
-/** What the crew burnt, in the unit of their country. */
-function fuelBurnt(by: Random, { currency }: DemoCustomer, litres: number): Calculation {
+/** Fuel burnt, in the customary unit of the customer's country. */
+function createFuelTrip(random: Random, { currency }: DemoCustomer, litres: number): Calculation {
   const [unit, inUnit] =
     currency === 'USD'
       ? (['gal-us', litres / 3.785] as const)
       : currency === 'GBP'
         ? (['gal-imp', litres / 4.546] as const)
         : (['l', litres] as const)
-  const fuelType = by.happens(0.8) ? 'mgo' : by.of(['hvo', 'petrol', 'mgo'])
-  return { calculatorType: 'fuel', calculatorData: { fuelType, quantity: to(5, inUnit), unit } }
+  const fuelType = random.chance(0.8) ? 'mgo' : random.pick(['hvo', 'petrol', 'mgo'])
+  return {
+    calculatorType: 'fuel',
+    calculatorData: { fuelType, quantity: roundTo(5, inUnit), unit },
+  }
 }
 
-function sailed(by: Random, motoring: number, litresPerHour: number): Calculation {
-  const speedKn = to(0.5, by.about(5, 11))
+function createDistanceTrip(random: Random, hours: number, litresPerHour: number): Calculation {
+  const speedKn = roundTo(0.5, random.between(5, 11))
   return {
     calculatorType: 'distance',
     calculatorData: {
       fuelType: 'mgo',
-      distance: to(1, motoring * speedKn),
+      distance: roundTo(1, hours * speedKn),
       distanceUnit: 'nmi',
       speedKn,
-      consumption: to(1, litresPerHour),
+      consumption: roundTo(1, litresPerHour),
       consumptionUnit: 'l/h',
-      ...(by.happens(0.3) ? { referenceSpeedKn: speedKn + 1 } : {}),
-      ...(by.happens(0.4) ? { generatorLitresPerHour: to(0.5, by.about(1.5, 6)) } : {}),
+      ...(random.chance(0.3) ? { referenceSpeedKn: speedKn + 1 } : {}),
+      ...(random.chance(0.4)
+        ? { generatorLitresPerHour: roundTo(0.5, random.between(1.5, 6)) }
+        : {}),
     },
   }
 }
 
-const WEEKS = [
+const DESCRIPTIONS = [
   'A week in the Cyclades',
   'Regatta week',
   'Delivery to winter quarters',
@@ -45,45 +50,50 @@ const WEEKS = [
   'クルーズ一週間',
 ] as const
 
-function known(by: Random, tonnes: number): Calculation {
-  const description = by.of(WEEKS)
+function createCustomTrip(random: Random, tonnes: number): Calculation {
+  const description = random.pick(DESCRIPTIONS)
   return {
     calculatorType: 'custom',
     calculatorData: {
-      amount: to(0.05, tonnes),
+      amount: roundTo(0.05, tonnes),
       unit: 't',
-      ...(by.happens(0.7) ? { description } : {}),
+      ...(random.chance(0.7) ? { description } : {}),
     },
   }
 }
 
-function ferryTrip(by: Random): Calculation {
-  const fuelType = by.of(['mgo', 'mgo', 'lfo', 'hfo', 'lng', 'methanol'])
-  if (by.happens(0.25)) {
-    const calculatorData = { fuelType, quantity: to(0.1, by.about(4, 30)), unit: 't' } as const
+function createFerryTrip(random: Random): Calculation {
+  const fuelType = random.pick(['mgo', 'mgo', 'lfo', 'hfo', 'lng', 'methanol'])
+  if (random.chance(0.25)) {
+    const calculatorData = {
+      fuelType,
+      quantity: roundTo(0.1, random.between(4, 30)),
+      unit: 't',
+    } as const
     return { calculatorType: 'fuel', calculatorData }
   }
   return {
     calculatorType: 'distance',
     calculatorData: {
       fuelType,
-      distance: to(1, by.about(12, 160)),
-      distanceUnit: by.happens(0.8) ? 'nmi' : 'km',
-      speedKn: to(0.5, by.about(13, 24)),
-      consumption: to(10, by.about(300, 1_800)),
+      distance: roundTo(1, random.between(12, 160)),
+      distanceUnit: random.chance(0.8) ? 'nmi' : 'km',
+      speedKn: roundTo(0.5, random.between(13, 24)),
+      consumption: roundTo(10, random.between(300, 1_800)),
       consumptionUnit: 'l/h',
-      generatorLitresPerHour: to(5, by.about(40, 120)),
+      generatorLitresPerHour: roundTo(5, random.between(40, 120)),
     },
   }
 }
 
-/** A trip such as a customer of this trade makes. */
-export function createDemoTrip(by: Random, customer: DemoCustomer): Calculation {
-  if (customer.trade === 'ferry') return ferryTrip(by)
-  // What is for hire is larger, and out for longer.
+/** Generates a typical trip for the customer's trade. */
+export function createDemoTrip(random: Random, customer: DemoCustomer): Calculation {
+  if (customer.trade === 'ferry') return createFerryTrip(random)
+  // Charter yachts are larger and make longer trips.
   const scale = customer.trade === 'charter' ? 3 : 1
-  const kind = by.share()
-  if (kind < 0.5) return fuelBurnt(by, customer, by.about(60, 700) * scale)
-  if (kind < 0.87) return sailed(by, by.about(6, 40), by.about(6, 25) * scale)
-  return known(by, by.about(0.2, 2.5) * scale)
+  const type = random.fraction()
+  if (type < 0.5) return createFuelTrip(random, customer, random.between(60, 700) * scale)
+  if (type < 0.87)
+    return createDistanceTrip(random, random.between(6, 40), random.between(6, 25) * scale)
+  return createCustomTrip(random, random.between(0.2, 2.5) * scale)
 }

@@ -24,7 +24,7 @@ export interface OrderStore extends OrderDatabase {
   readiness: () => { ready: boolean; detail: string }
 }
 
-/** Orders in a book of our own. Throws BookError. */
+/** Orders in a book of our own. Throws DatabaseError. */
 export function openSqliteOrderStore(dataDir: string, timeZone: string): OrderStore {
   const path = getOrderStorePath(dataDir)
   const book = openOrderDatabase({ path, timeZone })

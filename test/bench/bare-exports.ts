@@ -5,7 +5,7 @@ import ExcelJS from 'exceljs'
 import { openReadOnly } from '../../src/database/open-database.js'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { toOrder, READ_COLUMNS, type ReadRow } from '../../src/order-store/sqlite/order-row.js'
-import { excelColumns } from '../../src/orders/export/excel-columns.js'
+import { createExcelColumns } from '../../src/orders/export/excel-columns.js'
 
 // Exports with nothing but the libraries: SQLite's rows joined to lines, and the streaming writer
 // of exceljs. What Clearwake's are measured against.
@@ -33,14 +33,14 @@ async function csv(response: ServerResponse): Promise<void> {
 async function excel(response: ServerResponse): Promise<void> {
   const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({ stream: response, useStyles: true })
   const sheet = workbook.addWorksheet('Orders')
-  const cells = excelColumns('UTC')
+  const cells = createExcelColumns('UTC')
   sheet.addRow(cells.map(({ title }) => title)).commit()
   let written = 1
   for (const read of orders.iterate()) {
     const order = toOrder(read)
     const row = sheet.getRow(++written)
-    cells.forEach(({ cell }, index) => {
-      const content = cell(order)
+    cells.forEach(({ buildCell }, index) => {
+      const content = buildCell(order)
       if (content === null) return
       const target = row.getCell(index + 1)
       target.value = content.value

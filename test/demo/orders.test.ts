@@ -33,7 +33,7 @@ const tally = <T>(values: readonly T[]): Map<T, number> => {
 }
 const ageInDays = (order: Order): number => (NOW.getTime() - Date.parse(order.placedAt)) / DAY_MS
 
-t.test('every order is one that the book would take', (t) => {
+t.test('every order is valid', (t) => {
   const check = checker(ImportedOrder)
   t.equal(orders.length, 4_000)
   t.same(
@@ -45,7 +45,7 @@ t.test('every order is one that the book would take', (t) => {
   t.end()
 })
 
-t.test('masses come from the calculators, prices from the masses', (t) => {
+t.test('masses come from the calculators and prices from the masses', (t) => {
   for (const order of orders) {
     const { calculatorType, calculatorData } = order
     const trip = calculatorType && validateCalculation(calculatorType, calculatorData)
@@ -67,7 +67,7 @@ t.test('masses come from the calculators, prices from the masses', (t) => {
   t.end()
 })
 
-t.test('vessels have an IMO number that holds, the same in each order, or none', (t) => {
+t.test('vessels have one valid IMO number or none', (t) => {
   const byVessel = new Map<string | null, string | null>()
   for (const { vesselName, imoNumber } of orders) {
     if (imoNumber !== null) t.ok(parseImoNumber(imoNumber) === imoNumber || t.fail(imoNumber))
@@ -79,7 +79,7 @@ t.test('vessels have an IMO number that holds, the same in each order, or none',
   t.end()
 })
 
-t.test('old orders are done with, new ones under way', (t) => {
+t.test('old orders are completed, recent ones in progress', (t) => {
   const statuses = (from: number, to: number) =>
     tally(
       orders
@@ -102,7 +102,7 @@ t.test('old orders are done with, new ones under way', (t) => {
   t.end()
 })
 
-t.test('what happened to an order made it what it is, by moves of the table, in time', (t) => {
+t.test('the history leads to the current state by valid transitions', (t) => {
   const administrators = new Set<string>()
   for (const { order, by, history } of made) {
     let status: OrderStatus = 'pending'
@@ -130,7 +130,7 @@ t.test('what happened to an order made it what it is, by moves of the table, in 
   t.end()
 })
 
-t.test('they follow the seasons, the week and growth, up to today', (t) => {
+t.test('order dates follow season, weekday and growth', (t) => {
   const placed = orders.map(({ placedAt }) => new Date(placedAt))
   const count = (is: (date: Date) => boolean) => placed.filter(is).length
   const inMonth = (year: number, month: number) =>
@@ -145,18 +145,16 @@ t.test('they follow the seasons, the week and growth, up to today', (t) => {
   t.end()
 })
 
-t.test('the same seed makes the same orders', (t) => {
-  const again = (seed: number): DemoOrder[] => [
-    ...createDemoOrders({ seed, now: NOW, howMany: 50 }),
-  ]
+t.test('the same seed generates the same orders', (t) => {
+  const again = (seed: number): DemoOrder[] => [...createDemoOrders({ seed, now: NOW, count: 50 })]
   t.strictSame(again(7), again(7))
   t.notOk(isDeepStrictEqual(again(7), again(8)))
   t.end()
 })
 
-t.test('they come into an empty book, quickly, and into no other', async (t) => {
+t.test('seeds an empty store quickly, and only once', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  // What the machine does besides says nothing of us.
+  // CPU time, to be independent of other load on the machine.
   const began = process.cpuUsage()
   t.equal(seedOrderStore(path, NOW), true)
   const { user, system } = process.cpuUsage(began)
@@ -174,9 +172,9 @@ t.test('they come into an empty book, quickly, and into no other', async (t) => 
   t.ok(found.total > 0)
 })
 
-t.test('a book with an order of somebody else is left alone', async (t) => {
+t.test('does not seed a store that has orders', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  const [only] = createDemoOrders({ seed: 2, howMany: 1, now: NOW })
+  const [only] = createDemoOrders({ seed: 2, count: 1, now: NOW })
   fillBook(path, 'UTC', only ? [{ ...only.order, id: '99999', orderNumber: 'W-1' }] : [])
   t.equal(seedOrderStore(path, NOW), false)
   const book = openOrderDatabase({ path, timeZone: 'UTC' })
@@ -184,7 +182,7 @@ t.test('a book with an order of somebody else is left alone', async (t) => {
   t.equal((await book.list({}, { sort: 'placedAt', offset: 0, limit: 1 })).total, 1)
 })
 
-t.test('the demo has them, in a folder of its own', async (t) => {
+t.test('the demo command seeds its own data directory', async (t) => {
   const folder = temporaryFolder(t)
   const { PATH = '' } = process.env
   const demo = spawn(process.execPath, [built('commands', 'demo.js')], {

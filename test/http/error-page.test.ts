@@ -203,7 +203,7 @@ t.test('an export that cannot be had is a page, or a file for who waits', async 
   )
   const page = await ann.get(csv)
   isInFrame(t, page, 503, 'a third one')
-  t.match(words(page), /Other exports are under way: try again when they are done\. Try again/)
+  t.match(words(page), /Other exports are running\. Try again in a few seconds\. Try again/)
   t.ok(leadsTo(page).includes(csv))
   t.equal(page.headers.get('content-disposition'), null, 'the page is not saved as a file')
   t.same(

@@ -52,7 +52,7 @@ t.test('a copy made while the book is written to is whole, and has what was ther
       .map((line) => line.split(' ', 2))
     const file = join(temporaryFolder(t), 'copy.db')
     const { stdout } = await backUp(dataDir, file)
-    t.match(stdout, /^[\d,]+ orders copied to .*copy\.db\n$/)
+    t.match(stdout, /^[\d,]+ orders backed up to .*copy\.db\n$/)
     t.equal(statSync(file).mode & 0o777, 0o600)
     t.same(readdirSync(join(file, '..')), ['copy.db'], 'and nothing beside it')
     t.doesNotThrow(() => checkBook(file))
@@ -68,11 +68,14 @@ t.test('nothing is overwritten, and what cannot be copied is told', async (t) =>
   const dataDir = temporaryFolder(t)
   const refuses = (file: string, stderr: RegExp, environment = {}) =>
     t.rejects(backUp(dataDir, file, environment), { code: 1, stdout: '', stderr })
-  await refuses('copy.db', /^Nothing was copied: There is no order book .*orders\.db \(DATA_DIR\)/)
+  await refuses(
+    'copy.db',
+    /^The backup failed: Order database not found: .*orders\.db \(DATA_DIR\)/,
+  )
   t.notOk(existsSync(getOrderStorePath(dataDir)), 'and none is made')
   fillBook(getOrderStorePath(dataDir), 'UTC', usualOrders(10))
   writeFileSync(join(dataDir, 'kept'), 'kept')
-  await refuses('kept', /^Nothing was copied: .*kept is there already: name a new file\.$/m)
+  await refuses('kept', /^The backup failed: .*kept is there already: name a new file\.$/m)
   await refuses('orders.db', /orders\.db is there already/)
   await refuses('none/copy.db', /copy\.db cannot be opened \(ENOENT\)/)
   await refuses('', /^Usage/)

@@ -11,7 +11,7 @@ import {
   shippedPackages as shipped,
 } from '../support/licences.js'
 
-/** Licences under which anybody may use, change and sell the whole. */
+/** Licences that allow use, modification and sale. */
 const PERMISSIVE = [
   'MIT',
   'ISC',
@@ -27,10 +27,10 @@ const PERMISSIVE = [
   'WTFPL',
 ]
 
-/** Not as SPDX has it: 0BSD. */
+/** Non-SPDX name of 0BSD. */
 const ALIASES = ['BSD-0-Clause']
 
-/** Whether an SPDX expression leaves a choice that is permissive throughout. */
+/** Whether one alternative of an SPDX expression consists of permissive licences only. */
 const isPermissive = (licence: string): boolean =>
   licence
     .replace(/^\((.*)\)$/, '$1')
@@ -39,7 +39,7 @@ const isPermissive = (licence: string): boolean =>
       choice.split(' AND ').every((one) => [...PERMISSIVE, ...ALIASES].includes(one.trim())),
     )
 
-t.test('every package that the service needs has a permissive licence', async (t) => {
+t.test('every runtime package has a permissive licence', async (t) => {
   t.ok(shipped.length > 50)
   const stated = shipped.map((one) => [one[0], licenceOf(one)] as const)
   t.same(
@@ -48,30 +48,30 @@ t.test('every package that the service needs has a permissive licence', async (t
   )
 })
 
-t.test('the list of licences is that of what is installed', async (t) => {
+t.test('the licence list matches the installed packages', async (t) => {
   const listed = existsSync(LICENCES_FILE) ? readFileSync(LICENCES_FILE, 'utf8') : ''
-  t.equal(listed, licencesList(), 'npm run licences makes it')
+  t.equal(listed, licencesList(), 'update it with npm run licences')
 })
 
-t.test('only packages named run a script when they are installed', async (t) => {
+t.test('only allowed packages run install scripts', async (t) => {
   const { allowScripts } = readJson('package.json') as { allowScripts: Record<string, boolean> }
   const scripted = all
     .filter(([, { hasInstallScript }]) => hasInstallScript)
     .map(([path]) => nameOf(path))
-  // What watches files for macOS; nothing of it is installed elsewhere.
-  const named = [...Object.keys(allowScripts), 'fsevents']
+  // fsevents is installed on macOS only.
+  const allowed = [...Object.keys(allowScripts), 'fsevents']
   t.same(
-    [...new Set(scripted)].filter((name) => !named.includes(name)),
+    [...new Set(scripted)].filter((name) => !allowed.includes(name)),
     [],
   )
-  t.ok(named.length <= 4)
+  t.ok(allowed.length <= 4)
 })
 
 /**
- * The first versions, one for each major line that had to be mended, past what GitHub's advisories of
- * October 2026 and the packages' own changelogs tell of what the service needs.
+ * First fixed versions, one per affected major version, according to the GitHub advisories of October
+ * 2026 and the changelogs of the packages.
  */
-const MENDED_IN: Record<string, readonly string[]> = {
+const FIXED_IN: Record<string, readonly string[]> = {
   '@fastify/http-proxy': ['11.6.2'],
   '@fastify/jwt': ['10.2.2'],
   '@fastify/rate-limit': ['11.2.0'],
@@ -94,40 +94,40 @@ const MENDED_IN: Record<string, readonly string[]> = {
   ws: ['8.21.0'],
   yaml: ['2.8.3'],
 }
-/** The full-text index had two. */
-const SQLITE_MENDED_IN = '3.53.2'
+/** Fixes two vulnerabilities in full-text search. */
+const SQLITE_FIXED_IN = '3.53.2'
 
 const isAtLeast = (version: string, floor: string): boolean =>
   version.localeCompare(floor, 'en', { numeric: true }) >= 0
 
-/** Whether a version is past what was mended in its major line, or of a later line. */
-function isMended(version: string, floors: readonly string[]): boolean {
+/** Whether a version includes the fix of its major version, or belongs to a later one. */
+function isFixed(version: string, floors: readonly string[]): boolean {
   const major = Number.parseInt(version)
   const floor = floors.find((one) => Number.parseInt(one) === major)
   if (floor !== undefined) return isAtLeast(version, floor)
   return floors.every((one) => Number.parseInt(one) < major)
 }
 
-t.test('every package is past the advisories known of it', async (t) => {
-  t.ok(isMended('5.1.9', ['3.1.5', '5.1.8']) && isMended('6.0.0', ['5.1.8']))
-  t.notOk(isMended('4.9.9', ['3.1.5', '5.1.8']) || isMended('5.1.7', ['5.1.8', '10.2.3']))
+t.test('no package has a known advisory', async (t) => {
+  t.ok(isFixed('5.1.9', ['3.1.5', '5.1.8']) && isFixed('6.0.0', ['5.1.8']))
+  t.notOk(isFixed('4.9.9', ['3.1.5', '5.1.8']) || isFixed('5.1.7', ['5.1.8', '10.2.3']))
   const versions = shipped.map(([path, { version = '' }]) => [nameOf(path), version] as const)
-  for (const name of Object.keys(MENDED_IN))
+  for (const name of Object.keys(FIXED_IN))
     t.ok(
       versions.some(([one]) => one === name),
       name,
     )
   t.same(
-    versions.filter(([name, version]) => !isMended(version, MENDED_IN[name] ?? [])),
+    versions.filter(([name, version]) => !isFixed(version, FIXED_IN[name] ?? [])),
     [],
   )
   const db = new Database(':memory:')
   t.teardown(() => db.close())
   const sqlite = db.prepare('SELECT sqlite_version()').pluck().get()
-  t.ok(isAtLeast(String(sqlite), SQLITE_MENDED_IN), `SQLite ${String(sqlite)}`)
+  t.ok(isAtLeast(String(sqlite), SQLITE_FIXED_IN), `SQLite ${String(sqlite)}`)
 })
 
-t.test('every package is pinned by its content', async (t) => {
+t.test('every package is pinned with an integrity hash', async (t) => {
   t.same(
     all.filter(([, { integrity, version }]) => !integrity?.startsWith('sha512-') || !version),
     [],

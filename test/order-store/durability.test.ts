@@ -16,7 +16,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { BookError, openDatabase } from '../../src/database/open-database.js'
+import { DatabaseError, openDatabase } from '../../src/database/open-database.js'
 import {
   getOrderStorePath,
   openOrderDatabase,
@@ -92,7 +92,7 @@ function refusalOf(t: Test, path: string): string {
   try {
     openOrderDatabase({ path, timeZone: 'UTC' })
   } catch (error) {
-    t.type(error, BookError)
+    t.type(error, DatabaseError)
     t.ok(before.equals(readFileSync(path)), 'it stays untouched')
     return (error as Error).message
   }

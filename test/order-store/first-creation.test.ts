@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { BookError, openDatabase } from '../../src/database/open-database.js'
+import { DatabaseError, openDatabase } from '../../src/database/open-database.js'
 import {
   getOrderStorePath,
   openOrderDatabase,
@@ -93,7 +93,7 @@ function refusalOf(t: Test, path: string): string {
   try {
     openOrderDatabase({ path, timeZone: 'UTC' })
   } catch (error) {
-    t.type(error, BookError)
+    t.type(error, DatabaseError)
     t.strictSame(filesBeside(path), before, 'nothing new lies beside it')
     return (error as Error).message
   }
@@ -163,7 +163,7 @@ t.test('where it may not be made, the refusal says why', async (t) => {
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'file'), '')
   t.throws(() => openDatabase(getOrderStorePath(join(folder, 'file'))), {
-    name: BookError.name,
+    name: DatabaseError.name,
     message: /cannot be opened \(E\w+\)/,
   })
 })

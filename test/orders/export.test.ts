@@ -66,16 +66,16 @@ const all = (format: ExportRequest['format']): ExportRequest => ({
   sort: '-placedAt',
 })
 
-const staying = (): AbortSignal => new AbortController().signal
+const neverAborted = (): AbortSignal => new AbortController().signal
 
 const download = async (url: string, init?: RequestInit): Promise<Buffer> => {
   const response = await fetch(url, init)
-  if (response.status !== 200) throw new Error(`${url} was answered with ${response.status}`)
+  if (response.status !== 200) throw new Error(`${url} returned ${response.status}`)
   return Buffer.from(await response.arrayBuffer())
 }
 
-/** Whether nobody reads the book: only then the log can be emptied. */
-function canBeTidied(path: string): boolean {
+/** Whether the WAL can be truncated, i.e. no connection is reading. */
+function canCheckpoint(path: string): boolean {
   const db = new Database(path, { timeout: 0 })
   db.exec("UPDATE settings SET value = value + 1 WHERE name = 'next_order_number'")
   const [outcome] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
@@ -88,7 +88,7 @@ const { url } = service
 
 // Texts and formulas
 
-t.test('a text that was protected from running as a formula comes back as it was', async (t) => {
+t.test('escaped formulas can be restored', async (t) => {
   const anyText = fc.oneof(
     orderText(120),
     fc.string({ unit: 'binary', maxLength: 20 }),
@@ -117,7 +117,7 @@ t.test('a text that was protected from running as a formula comes back as it was
 
 // CSV
 
-t.test('the CSV holds exactly the listed orders, as another program reads it', async (t) => {
+t.test('CSV contains exactly the listed orders when read by another program', async (t) => {
   const bytes = await download(`${url}?format=csv`)
   t.same([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf], 'it begins with a byte order mark')
   t.match(bytes.toString(), /version\r\n/, 'lines end with CRLF')
@@ -148,7 +148,7 @@ t.test('the CSV holds exactly the listed orders, as another program reads it', a
   )
 })
 
-t.test('a CSV without orders has its byte order mark and header', async (t) => {
+t.test('an empty CSV has a byte order mark and header', async (t) => {
   const { url } = await startExportApp(t, none)
   const bytes = await download(url)
   t.equal(bytes.toString(), `\ufeff${FIELDS.join(',')}\r\n`)
@@ -160,15 +160,15 @@ const TITLES = [
   'Order number',
   'Status',
   'Customer',
-  'E-mail',
+  'Email',
   'Vessel',
   'IMO number',
   'Calculator',
   'Trip data',
-  'CO2e (kg)',
+  'CO₂e (kg)',
   'Amount',
   'Currency',
-  'Order source id',
+  'Provider order ID',
   'Notes',
   'Placed (Europe/Lisbon)',
   'Created (Europe/Lisbon)',
@@ -176,7 +176,7 @@ const TITLES = [
   'Fulfilled (Europe/Lisbon)',
   'Cancelled (Europe/Lisbon)',
   'Version',
-  'Id',
+  'ID',
 ]
 
 const DECIMALS: Record<string, number> = { JPY: 0, KRW: 0, BHD: 3, IQD: 3, CLF: 4 }
@@ -204,81 +204,84 @@ const decoded = (value: unknown): unknown =>
       )
     : value
 
-t.test('the workbook holds exactly the listed orders, as another program reads it', async (t) => {
-  const workbook = await readWorkbook(t, await download(`${url}?format=xlsx`))
-  t.equal(workbook.creator, 'Clearwake')
-  t.ok(Math.abs(Date.parse(`${workbook.created}Z`) - Date.now()) < 60_000, 'made just now')
-  t.ok(workbook.styles < 30, 'cells share their styles')
-  t.equal(workbook.sheets.length, 1)
-  const [sheet] = workbook.sheets
-  if (sheet === undefined) return
-  t.equal(sheet.title, 'Orders')
-  t.same(
-    sheet.header.map(({ value }) => value),
-    TITLES,
-  )
-  t.ok(
-    sheet.header.every(({ bold, color, tint }) => bold && color !== tint),
-    'the header is bold and filled',
-  )
-  t.equal(sheet.frozen, 'A2', 'and stays in sight')
-  t.equal(sheet.filter, `A1:T${random.orders.length + 1}`)
-  t.equal(sheet.widths.length, TITLES.length)
-  t.ok(sheet.widths.every((width) => width >= 8 && width <= 60))
+t.test(
+  'the workbook contains exactly the listed orders when read by another program',
+  async (t) => {
+    const workbook = await readWorkbook(t, await download(`${url}?format=xlsx`))
+    t.equal(workbook.creator, 'Clearwake')
+    t.ok(Math.abs(Date.parse(`${workbook.created}Z`) - Date.now()) < 60_000, 'made just now')
+    t.ok(workbook.styles < 30, 'cells share their styles')
+    t.equal(workbook.sheets.length, 1)
+    const [sheet] = workbook.sheets
+    if (sheet === undefined) return
+    t.equal(sheet.title, 'Orders')
+    t.same(
+      sheet.header.map(({ value }) => value),
+      TITLES,
+    )
+    t.ok(
+      sheet.header.every(({ bold, color, tint }) => bold && color !== tint),
+      'the header is bold and filled',
+    )
+    t.equal(sheet.frozen, 'A2', 'and stays in sight')
+    t.equal(sheet.filter, `A1:T${random.orders.length + 1}`)
+    t.equal(sheet.widths.length, TITLES.length)
+    t.ok(sheet.widths.every((width) => width >= 8 && width <= 60))
 
-  const expected = listed().map((one) => [
-    one.orderNumber,
-    one.status,
-    shown(one.customerName),
-    one.customerEmail,
-    shown(one.vesselName),
-    one.imoNumber,
-    one.calculatorType,
-    one.calculatorData === null ? null : shown(JSON.stringify(one.calculatorData)),
-    one.co2eKg,
-    one.amountMinor / 10 ** (DECIMALS[one.currency] ?? 2),
-    one.currency,
-    shown(one.orderSourceId),
-    shown(one.notes),
-    clockTime(one.placedAt),
-    clockTime(one.createdAt),
-    clockTime(one.updatedAt),
-    clockTime(one.fulfilledAt),
-    clockTime(one.cancelledAt),
-    one.version,
-    one.id,
-  ])
-  t.same(
-    sheet.rows.map((row) => row.map(({ value }) => decoded(value))),
-    expected,
-  )
+    const expected = listed().map((one) => [
+      one.orderNumber,
+      one.status,
+      shown(one.customerName),
+      one.customerEmail,
+      shown(one.vesselName),
+      one.imoNumber,
+      one.calculatorType,
+      one.calculatorData === null ? null : shown(JSON.stringify(one.calculatorData)),
+      one.co2eKg,
+      one.amountMinor / 10 ** (DECIMALS[one.currency] ?? 2),
+      one.currency,
+      shown(one.orderSourceId),
+      shown(one.notes),
+      clockTime(one.placedAt),
+      clockTime(one.createdAt),
+      clockTime(one.updatedAt),
+      clockTime(one.fulfilledAt),
+      clockTime(one.cancelledAt),
+      one.version,
+      one.id,
+    ])
+    t.same(
+      sheet.rows.map((row) => row.map(({ value }) => decoded(value))),
+      expected,
+    )
 
-  const column = (title: string) => {
-    const index = TITLES.indexOf(title)
-    return sheet.rows.flatMap((row) => row[index] ?? []).filter(({ value }) => value !== null)
-  }
-  const types = (title: string) => [...new Set(column(title).map(({ type }) => type))]
-  t.ok(
-    sheet.rows.flat().every(({ type }) => type !== 'f'),
-    'no cell is a formula',
-  )
-  for (const title of TITLES.slice(13, 18)) t.same(types(title), ['d'], `${title}: dates`)
-  for (const title of ['Id', 'Order number', 'IMO number', 'Customer', 'Notes']) {
-    t.same(types(title), ['s'], `${title}: text`)
-    t.same([...new Set(column(title).map(({ format }) => format))], ['@'], 'which stays text')
-  }
-  t.same(types('Amount'), ['n'])
-  listed().forEach((one, index) => {
-    const digits = DECIMALS[one.currency] ?? 2
-    const decimals = digits === 0 ? '' : `.${'0'.repeat(digits)}`
-    const format = sheet.rows[index]?.[TITLES.indexOf('Amount')]?.format
-    if (format !== `#,##0${decimals}`) t.fail(`${one.currency} is shown as ${format}`)
-  })
-  const tints = new Map(column('Status').map(({ value, tint }) => [value, tint]))
-  t.equal(new Set(tints.values()).size, 6, 'each status has a colour of its own')
-})
+    const column = (title: string) => {
+      const index = TITLES.indexOf(title)
+      return sheet.rows.flatMap((row) => row[index] ?? []).filter(({ value }) => value !== null)
+    }
+    const types = (title: string) => [...new Set(column(title).map(({ type }) => type))]
+    t.ok(
+      sheet.rows.flat().every(({ type }) => type !== 'f'),
+      'no cell is a formula',
+    )
+    for (const title of TITLES.slice(13, 18)) t.same(types(title), ['d'], `${title}: dates`)
+    for (const title of ['ID', 'Order number', 'IMO number', 'Customer', 'Notes']) {
+      t.same(types(title), ['s'], `${title}: text`)
+      t.same([...new Set(column(title).map(({ format }) => format))], ['@'], 'which stays text')
+    }
+    t.same(types('Amount'), ['n'])
+    listed().forEach((one, index) => {
+      const digits = DECIMALS[one.currency] ?? 2
+      const decimals = digits === 0 ? '' : `.${'0'.repeat(digits)}`
+      const format = sheet.rows[index]?.[TITLES.indexOf('Amount')]?.format
+      if (format !== `#,##0${decimals}`) t.fail(`${one.currency} is shown as ${format}`)
+    })
+    const tints = new Map(column('Status').map(({ value, tint }) => [value, tint]))
+    t.equal(new Set(tints.values()).size, 6, 'each status has a colour of its own')
+  },
+)
 
-t.test('a workbook without orders opens and has its header', async (t) => {
+t.test('an empty workbook is valid and has a header', async (t) => {
   const { url } = await startExportApp(t, none)
   const workbook = await readWorkbook(t, await download(`${url}?format=xlsx`))
   t.equal(workbook.sheets.length, 1)
@@ -295,7 +298,7 @@ async function workbookOf(t: Test, orders: Order[], rowsPerSheet?: number) {
   return readWorkbook(t, bytes)
 }
 
-t.test('what a sheet cannot hold goes on in the next one', async (t) => {
+t.test('continues on a new sheet when a sheet is full', async (t) => {
   const orders = [...usualOrders(25)]
   const idsOf = (workbook: Awaited<ReturnType<typeof workbookOf>>) =>
     workbook.sheets.map(({ rows }) => rows.map((row) => row.at(-1)?.value))
@@ -324,7 +327,7 @@ t.test('what a sheet cannot hold goes on in the next one', async (t) => {
   )
 })
 
-t.test('a cell takes no more than Excel does, and old dates are text', async (t) => {
+t.test('truncates long cells and writes dates before March 1900 as text', async (t) => {
   const [first] = usualOrders(1)
   if (first === undefined) return
   const workbook = await workbookOf(t, [
@@ -345,7 +348,7 @@ t.test('a cell takes no more than Excel does, and old dates are text', async (t)
 
 // The list
 
-t.test('an export has the filters, the search and the sort of the list', async (t) => {
+t.test('applies the filters, search and sort of the list', async (t) => {
   const queries: [string, OrderFilters, OrderSort?][] = [
     ['status=paid&sort=-amountMinor', { status: ['paid'] }, '-amountMinor'],
     ['status=paid&status=cancelled', { status: ['paid', 'cancelled'] }],
@@ -366,7 +369,7 @@ t.test('an export has the filters, the search and the sort of the list', async (
   }
 })
 
-t.test('an export is of one moment, whatever is written meanwhile', async (t) => {
+t.test('exports a consistent snapshot during writes', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   const count = 5_000
   fillBook(path, 'UTC', usualOrders(count))
@@ -384,7 +387,7 @@ t.test('an export is of one moment, whatever is written meanwhile', async (t) =>
 
 // The address
 
-t.test('a file is offered under its name, uncached', async (t) => {
+t.test('sends a file name and disables caching', async (t) => {
   await awayFromMidnight(TIME_ZONE)
   const today = new Intl.DateTimeFormat('sv-SE', { timeZone: TIME_ZONE }).format(new Date())
   const csv = await fetch(url)
@@ -400,7 +403,7 @@ t.test('a file is offered under its name, uncached', async (t) => {
   t.equal(excel.headers.get('content-encoding'), null, 'Excel files are already')
 })
 
-t.test('what is not a filter is refused', async (t) => {
+t.test('rejects invalid filters', async (t) => {
   const wrong: [string, string][] = [
     ['format=pdf', 'format'],
     ['page=2', 'page'],
@@ -424,7 +427,7 @@ t.test('what is not a filter is refused', async (t) => {
   }
 })
 
-t.test('HEAD tells what GET would, and makes nothing', async (t) => {
+t.test('HEAD sends the headers without running an export', async (t) => {
   // This one could not be made.
   const { url, log } = await startExportApp(t, join(folder, 'no such folder', 'orders.db'))
   const response = await fetch(`${url}?format=xlsx`, { method: 'HEAD' })
@@ -447,18 +450,18 @@ t.test('the export is documented', async (t) => {
 // Readers that are slow, or go
 
 for (const format of ['csv', 'xlsx'] as const) {
-  t.test(`${format}: a slow reader holds the thread back`, async (t) => {
+  t.test(`${format}: a slow client pauses the worker`, async (t) => {
     const file = startExportWorker({ path: many, timeZone: 'UTC', ...all(format) })
     await once(file, 'readable')
     await sleep(400)
     t.ok(file.readableLength <= 2 * CHUNK_BYTES, 'nothing piles up here')
-    t.notOk(canBeTidied(many), 'nor there: the orders are not all read yet')
+    t.notOk(canCheckpoint(many), 'nor there: the orders are not all read yet')
     const bytes = await buffer(file)
     t.ok(bytes.length > 8 * CHUNK_BYTES, 'and yet all of it comes')
-    t.ok(canBeTidied(many))
+    t.ok(canCheckpoint(many))
   })
 
-  t.test(`${format}: a reader that goes takes thread and connection along`, async (t) => {
+  t.test(`${format}: disconnecting ends the worker and its database connection`, async (t) => {
     const exports = createOrderExports({ path: some, timeZone: 'UTC' })
     for (const moment of ['at once', 'in the middle', 'at the end']) {
       const leaving = new AbortController()
@@ -472,8 +475,8 @@ for (const format of ['csv', 'xlsx'] as const) {
         if (moment === 'at the end') await buffer(file)
         leaving.abort()
       }
-      t.ok(await comesTrue(() => exports.underWay() === 0), `${moment}: none is under way`)
-      t.ok(canBeTidied(some), 'and nobody reads the book')
+      t.ok(await comesTrue(() => exports.countRunning() === 0), `${moment}: none is under way`)
+      t.ok(canCheckpoint(some), 'and nobody reads the book')
     }
   })
 }
@@ -486,15 +489,15 @@ async function nextChunk(file: Readable): Promise<Buffer> {
   }
 }
 
-t.test('a reader that takes nothing for long is left', async (t) => {
+t.test('cancels an export that is not read', async (t) => {
   const file = startExportWorker({ path: many, timeZone: 'UTC', ...all('csv') }, 200)
   await once(file, 'readable')
   const [error] = (await once(file, 'error')) as [Error]
-  t.match(error.message, /nobody reads/)
-  t.ok(await comesTrue(() => canBeTidied(many)))
+  t.match(error.message, /stopped reading/)
+  t.ok(await comesTrue(() => canCheckpoint(many)))
 })
 
-t.test('a client that goes is not an error, and makes room for the next', async (t) => {
+t.test('a disconnected client frees its slot and logs no error', async (t) => {
   const { app, url, log } = await startExportApp(t, some)
   const aborted = () => log.filter(({ msg, aborted }) => msg === 'request' && aborted === true)
   for (let i = 0; i < 4; i++) {
@@ -509,7 +512,7 @@ t.test('a client that goes is not an error, and makes room for the next', async 
     t.equal(aborted().length, i + 1)
     // The thread takes a moment to end.
     await sleep(300)
-    await comesTrue(() => canBeTidied(some))
+    await comesTrue(() => canCheckpoint(some))
   }
   t.same(
     log.filter(({ level }) => Number(level) >= 50),
@@ -524,7 +527,7 @@ async function keepBusy(url: string, signal: AbortSignal): Promise<Response[]> {
   return Promise.all([1, 2].map(() => fetch(url, { signal, headers })))
 }
 
-t.test('a third export waits until there is room', async (t) => {
+t.test('a third export waits for a free slot', async (t) => {
   const { url } = await startExportApp(t, many)
   const leaving = new AbortController()
   const busy = await keepBusy(url, leaving.signal)
@@ -548,19 +551,19 @@ t.test('a third export waits until there is room', async (t) => {
   }
 })
 
-t.test('who leaves while he waits takes no room', async (t) => {
+t.test('a client that disconnects while waiting takes no slot', async (t) => {
   const exports = createOrderExports({ path: some, timeZone: 'UTC' })
   const first = [
-    await exports.start(all('csv'), staying()),
-    await exports.start(all('csv'), staying()),
+    await exports.start(all('csv'), neverAborted()),
+    await exports.start(all('csv'), neverAborted()),
   ]
   const leaving = new AbortController()
   let turns = 0
   const left = exports.start(all('csv'), leaving.signal, () => turns++)
-  const stays = exports.start(all('csv'), staying(), () => turns++)
+  const stays = exports.start(all('csv'), neverAborted(), () => turns++)
   leaving.abort()
   await t.rejects(left, { name: 'AbortError' })
-  t.equal(exports.underWay(), 2)
+  t.equal(exports.countRunning(), 2)
   t.equal(turns, 0)
   for (const file of first) file.destroy()
   const file = await stays
@@ -568,24 +571,24 @@ t.test('who leaves while he waits takes no room', async (t) => {
   file.destroy()
 })
 
-t.test('what is wrong when its turn comes is thrown, and takes no room', async (t) => {
+t.test('an error at the start is thrown and frees the slot', async (t) => {
   const exports = createOrderExports({ path: some, timeZone: 'UTC' })
   const onTurn = () => {
     throw new Error('the book has gone')
   }
-  await t.rejects(exports.start(all('csv'), staying(), onTurn), /the book has gone/)
-  t.equal(exports.underWay(), 0)
+  await t.rejects(exports.start(all('csv'), neverAborted(), onTurn), /the book has gone/)
+  t.equal(exports.countRunning(), 0)
 })
 
-t.test('however many are asked for at once, two are under way', async (t) => {
+t.test('runs at most two exports at a time', async (t) => {
   const exports = createOrderExports({ path: random.path, timeZone: 'UTC' })
   const most: number[] = []
   const texts = [1, 2, 3, 4].map(async () => {
-    const file = await exports.start(all('csv'), staying())
-    most.push(exports.underWay())
+    const file = await exports.start(all('csv'), neverAborted())
+    most.push(exports.countRunning())
     let length = 0
     for await (const part of file) length += (part as Buffer).length
-    most.push(exports.underWay())
+    most.push(exports.countRunning())
     return length
   })
   const [first = 0, ...others] = await Promise.all(texts)
@@ -594,7 +597,7 @@ t.test('however many are asked for at once, two are under way', async (t) => {
   t.equal(Math.max(...most), 2)
 })
 
-t.test('who waits for room is told when the service stops', async (t) => {
+t.test('rejects waiting exports when the service stops', async (t) => {
   const { app, url } = await startExportApp(t, many, { SHUTDOWN_TIMEOUT_MS: '2000' })
   const leaving = new AbortController()
   const busy = await keepBusy(url, leaving.signal)
@@ -608,7 +611,7 @@ t.test('who waits for room is told when the service stops', async (t) => {
   leaving.abort()
 })
 
-t.test('two exports at once, and who has waited long is asked to come back', async (t) => {
+t.test('responds 503 with Retry-After when no slot becomes free', async (t) => {
   const { url, log } = await startExportApp(t, many)
   const leaving = new AbortController()
   const busy = await keepBusy(url, leaving.signal)
@@ -634,7 +637,7 @@ t.test('two exports at once, and who has waited long is asked to come back', asy
 
 // Failures
 
-t.test('a failure before the first byte is a problem', async (t) => {
+t.test('an error before the first byte is a problem response', async (t) => {
   const damaged = join(temporaryFolder(t), 'orders.db')
   fillBook(damaged, 'UTC', usualOrders(10))
   const db = new Database(damaged)
@@ -662,7 +665,7 @@ t.test('a failure before the first byte is a problem', async (t) => {
   }
 })
 
-t.test('a failure after the first byte cuts the connection', async (t) => {
+t.test('an error after the first byte closes the connection', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   fillBook(path, 'UTC', usualOrders(6_000))
   const db = new Database(path)
@@ -676,13 +679,13 @@ t.test('a failure after the first byte cuts the connection', async (t) => {
   }
   const exports = createOrderExports({ path, timeZone: 'UTC' })
   await t.rejects(
-    exports.start({ ...all('csv'), sort: '-orderNumber' }, staying()),
+    exports.start({ ...all('csv'), sort: '-orderNumber' }, neverAborted()),
     /unknown code: 99/,
   )
-  t.ok(await comesTrue(() => exports.underWay() === 0))
+  t.ok(await comesTrue(() => exports.countRunning() === 0))
 })
 
-t.test('a stop lets short exports finish, and ends those that nobody reads', async (t) => {
+t.test('shutdown lets short exports finish and cancels stalled ones', async (t) => {
   const { app, url } = await startExportApp(t, many, { SHUTDOWN_TIMEOUT_MS: '3000' })
   const stalled = await fetch(url, { headers: { 'accept-encoding': 'identity' } })
   const read = await fetch(`${url}?q=00001`)
@@ -692,23 +695,23 @@ t.test('a stop lets short exports finish, and ends those that nobody reads', asy
   t.ok(Buffer.from(bytes).toString('utf8').endsWith('\r\n'))
   await closed
   t.ok(performance.now() - started < 2_900)
-  t.ok(canBeTidied(many))
+  t.ok(canCheckpoint(many))
   await t.rejects(stalled.arrayBuffer())
 })
 
-t.test('an export that has not begun when the service stops is asked to come back', async (t) => {
+t.test('shutdown rejects an export that has not started', async (t) => {
   const exports = createOrderExports({ path: some, timeZone: 'UTC' })
-  const started = exports.start(all('csv'), staying())
-  await Promise.all([exports.end(), t.rejects(started, { name: 'Problem', statusCode: 503 })])
+  const started = exports.start(all('csv'), neverAborted())
+  await Promise.all([exports.stop(), t.rejects(started, { name: 'Problem', statusCode: 503 })])
 })
 
-t.test('threads start from the sources too, as they run in development', async (t) => {
+t.test('the worker also runs from the TypeScript sources', async (t) => {
   const script = join(temporaryFolder(t), 'export.mts')
   const module = join(projectRoot, 'src/orders/export/order-exports.ts')
   writeFileSync(
     script,
-    `import { orderExports } from ${JSON.stringify(module)}
-     const exports = orderExports({ path: ${JSON.stringify(none)}, timeZone: 'UTC' })
+    `import { createOrderExports } from ${JSON.stringify(module)}
+     const exports = createOrderExports({ path: ${JSON.stringify(none)}, timeZone: 'UTC' })
      const request = { format: 'csv', filters: {}, sort: 'placedAt' } as const
      const file = await exports.start(request, new AbortController().signal)
      for await (const chunk of file) process.stdout.write(chunk)`,

@@ -66,7 +66,7 @@ function describe(state: SyncState): string {
 
 /**
  * Orders whose truth is in NocoDB. All reading is on a copy, an order book of this process's
- * own, so it goes on whatever NocoDB does; writing goes to NocoDB first. Throws BookError.
+ * own, so it goes on whatever NocoDB does; writing goes to NocoDB first. Throws DatabaseError.
  */
 export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Options): OrderStore {
   const file = acquireReplicaFile(dataDir, getSourceId(settings))

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { BookError, openDatabase } from '../../database/open-database.js'
+import { DatabaseError, openDatabase } from '../../database/open-database.js'
 import { createReplicaSettings } from './replica-settings.js'
 import { isBusy } from '../../database/database-error.js'
 
@@ -48,7 +48,7 @@ function copyOf(source: string, path: string): ReplicaState | null {
     if (settings.get('source') !== source) return null
     return { isLoaded: settings.get('loaded') !== null, asOf: settings.get('as_of') }
   } catch (error) {
-    if (error instanceof BookError) return null
+    if (error instanceof DatabaseError) return null
     throw error
   } finally {
     db?.close()
@@ -65,7 +65,7 @@ function makeAnew(source: string, path: string): ReplicaState {
 
 /**
  * The file for a process's copy of the orders, held against other processes. A copy of another
- * source, and one that is damaged, is thrown away: all of it is in NocoDB. Throws BookError.
+ * source, and one that is damaged, is thrown away: all of it is in NocoDB. Throws DatabaseError.
  */
 export function acquireReplicaFile(dataDir: string, source: string): ReplicaFile {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -80,5 +80,7 @@ export function acquireReplicaFile(dataDir: string, source: string): ReplicaFile
       release: () => void held.close(),
     }
   }
-  throw new BookError(`${dataDir} is in use by ${MOST_PROCESSES} processes: set another DATA_DIR.`)
+  throw new DatabaseError(
+    `${dataDir} is in use by ${MOST_PROCESSES} processes: set another DATA_DIR.`,
+  )
 }

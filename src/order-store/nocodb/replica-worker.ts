@@ -12,7 +12,7 @@ import type {
   WriteRequest,
   WriteTask,
 } from './replica-messages.js'
-import { openReplica as openReplica } from './replica.js'
+import { openReplica } from './replica.js'
 import type { WorkerLog } from './sync-state.js'
 import { createSyncLoop } from './sync-loop.js'
 import { findSchemaMismatches, parseColumns } from './schema-check.js'

@@ -16,7 +16,7 @@ const secondsOf = (milliseconds: number | null): number =>
 
 /** A write was not done, or nobody knows whether it was. */
 export class WriteRejectedError extends Error {
-  override readonly name = 'WriteRefused'
+  override readonly name = 'WriteRejectedError'
   constructor(
     readonly refusal: WriteRejection,
     /** What was wrong with NocoDB, where that is why */

@@ -50,7 +50,7 @@ export type CreateResult =
 
 /** The book takes no changes at the moment: others write to it for long, or its disk does not let it. */
 export class StoreUnwritableError extends Error {
-  override readonly name = 'BookUnwritableError'
+  override readonly name = 'StoreUnwritableError'
   /** Others write: it passes, and nobody need do anything */
   readonly isBusy: boolean
   constructor(cause: unknown) {
@@ -98,7 +98,7 @@ function openForDaysOf({ path, timeZone, checkedAtOnce }: Options) {
 }
 
 /**
- * Opens the order book. Throws BookError where the file does not do. From then on, all reading and
+ * Opens the order book. Throws DatabaseError where the file does not do. From then on, all reading and
  * writing throws a Problem (503) while the book goes by the days of another process's time zone,
  * while its files are not those that were opened, and once damage has been found.
  */

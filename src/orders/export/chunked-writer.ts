@@ -1,54 +1,48 @@
 import { Writable } from 'node:stream'
 import type { MessagePort } from 'node:worker_threads'
 
-/** What travels from thread to thread at once. */
+/** Size of the messages between the threads. */
 export const CHUNK_BYTES = 64 * 1024
 
 /**
- * A stream that goes to another thread in chunks, one for each message that comes from there,
- * and a `null` at its end. Chunks are handed over, not copied.
+ * A stream to another thread. Sends one chunk for each message received from it, and `null` at the
+ * end. Chunks are transferred, not copied.
  */
 export function createChunkedWriter(port: MessagePort): Writable {
   let chunk = new Uint8Array(CHUNK_BYTES)
   let length = 0
-  let asked = 0
-  let wake: (() => void) | null = null
+  let requested = 0
+  let resume: (() => void) | null = null
 
   port.on('message', () => {
-    asked++
-    wake?.()
+    requested++
+    resume?.()
   })
 
-  async function send(): Promise<void> {
-    while (asked === 0) await new Promise<void>((resolve) => (wake = resolve))
-    asked--
+  async function sendChunk(): Promise<void> {
+    while (requested === 0) await new Promise<void>((resolve) => (resume = resolve))
+    requested--
     port.postMessage(chunk.subarray(0, length), [chunk.buffer])
     chunk = new Uint8Array(CHUNK_BYTES)
     length = 0
   }
 
-  async function sendAll(bytes: Buffer): Promise<void> {
+  async function append(bytes: Buffer): Promise<void> {
     for (let from = 0; from < bytes.length;) {
       const part = bytes.subarray(from, from + CHUNK_BYTES - length)
       chunk.set(part, length)
       length += part.length
       from += part.length
-      if (length === CHUNK_BYTES) await send()
+      if (length === CHUNK_BYTES) await sendChunk()
     }
   }
 
   return new Writable({
     write(bytes: Buffer, _encoding, done) {
-      if (length + bytes.length < CHUNK_BYTES) {
-        chunk.set(bytes, length)
-        length += bytes.length
-        done()
-      } else {
-        sendAll(bytes).then(() => done(), done)
-      }
+      append(bytes).then(() => done(), done)
     },
     final(done) {
-      const sent = length > 0 ? send() : Promise.resolve()
+      const sent = length > 0 ? sendChunk() : Promise.resolve()
       sent.then(() => port.postMessage(null)).then(() => done(), done)
     },
   })

@@ -15,50 +15,52 @@ import { Order } from '../order.js'
 
 type Column = (typeof READ_NAMES)[number]
 
-const text = (value: string | null): string => (value === null ? '' : escapeFormula(value))
+const formatText = (value: string | null): string => (value === null ? '' : escapeFormula(value))
 
 /**
- * How a row's values are written. From rows, as an order made of each first would take a fifth of
- * an export's time. Figures stay as they are: a negative one is no formula.
+ * Formats database rows directly: converting each to an Order first makes an export 20 % slower.
+ * Numbers are not escaped: a negative number is not a formula.
  */
-const WRITERS: { [Name in Column]: (value: OrderRow[Name]) => string } = {
+const FORMATTERS: { [Name in Column]: (value: OrderRow[Name]) => string } = {
   id: String,
-  order_number: text,
+  order_number: formatText,
   status: fromStatusCode,
-  customer_name: text,
-  customer_email: text,
-  vessel_name: text,
-  imo_number: text,
+  customer_name: formatText,
+  customer_email: formatText,
+  vessel_name: formatText,
+  imo_number: formatText,
   calculator_type: (code) => fromCalculatorCode(code) ?? '',
-  calculator_data: text,
+  calculator_data: formatText,
   co2e_kg: String,
   amount_minor: String,
-  currency: text,
-  order_source_id: text,
-  notes: text,
+  currency: formatText,
+  order_source_id: formatText,
+  notes: formatText,
   placed_at: formatIsoTime,
   created_at: formatIsoTime,
   updated_at: formatIsoTime,
-  fulfilled_at: (moment) => formatOptionalIsoTime(moment) ?? '',
-  cancelled_at: (moment) => formatOptionalIsoTime(moment) ?? '',
+  fulfilled_at: (time) => formatOptionalIsoTime(time) ?? '',
+  cancelled_at: (time) => formatOptionalIsoTime(time) ?? '',
   version: String,
 }
-const COLUMNS = READ_NAMES.map((name) => WRITERS[name] as (value: ReadRow[number]) => string)
-/** Rows have an order's values in the order of its fields. */
-const TITLES = Object.keys(Order.properties)
+const columnFormatters = READ_NAMES.map(
+  (name) => FORMATTERS[name] as (value: ReadRow[number]) => string,
+)
+/** In the same order as the columns of a row. */
+const HEADER = Object.keys(Order.properties)
 
-/** The titles and, for each order, its values. */
-function* lines(rows: Iterable<ReadRow>): Generator<string[]> {
-  yield TITLES
-  for (const row of rows) yield COLUMNS.map((write, at) => write(row[at] ?? null))
+function* buildLines(rows: Iterable<ReadRow>): Generator<string[]> {
+  yield HEADER
+  for (const row of rows)
+    yield columnFormatters.map((formatValue, index) => formatValue(row[index] ?? null))
 }
 
 /**
- * Writes orders as CSV (RFC 4180, UTF-8): a column for each field, under its name; what is null
- * is empty; times in UTC. Ends the stream.
+ * Writes orders as CSV (RFC 4180, UTF-8 with BOM): one column per field; null is empty; times in
+ * UTC. Ends the stream.
  */
 export async function writeCsv(rows: Iterable<ReadRow>, file: Writable): Promise<void> {
-  // Titles are a line like the others: given `headers`, fast-csv would put each line in their order.
+  // The header is written as a normal line: with `headers`, fast-csv would reorder every line.
   const csv = format({ rowDelimiter: '\r\n', includeEndRowDelimiter: true, writeBOM: true })
-  await pipeline(Readable.from(lines(rows)), csv, file)
+  await pipeline(Readable.from(buildLines(rows)), csv, file)
 }

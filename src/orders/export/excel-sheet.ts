@@ -3,41 +3,37 @@ import { setImmediate } from 'node:timers/promises'
 import type { stream, Worksheet } from 'exceljs'
 import type { Order } from '../order.js'
 import type { ExcelColumn } from './excel-columns.js'
-import { HEADER, PLAIN } from './excel-styles.js'
+import { HEADER, ROW } from './excel-styles.js'
 
 declare module 'exceljs' {
   interface Worksheet {
-    /** Where a sheet of a streamed workbook is poured, on its way into the archive. */
-    readonly stream: { pipes: readonly Poured[] }
+    /** Buffer of a streamed sheet, piped into the zip archive. */
+    readonly stream: { pipes: readonly SheetOutput[] }
   }
   interface Row {
-    /** What cells of the row look like that say nothing else. */
+    /** Default style of the cells of the row. */
     style: Partial<Style>
   }
 }
 
-/** exceljs pours without regard to what can be taken, so we look at what has piled up. */
-interface Poured extends EventEmitter {
+/** exceljs ignores back-pressure, so the length of its output buffer is checked instead. */
+interface SheetOutput extends EventEmitter {
   _writableState: { length: number }
 }
 
-/** Enough for the compression to be at work while rows are made. */
-const MOST_PILED_UP = 512 * 1024
-/**
- * After so many rows the event loop has a turn, in which the compression, which runs in threads of
- * its own, hands over what it has done and takes what there is to do.
- */
-const ROWS_IN_A_TURN = 8
+const MAX_BUFFERED_BYTES = 512 * 1024
+/** Yield to the event loop after this many rows, so that compression can proceed. */
+const ROWS_PER_TICK = 8
 const HEADER_HEIGHT = 22
 
-async function untilTaken(sheet: Worksheet): Promise<void> {
+async function drain(sheet: Worksheet): Promise<void> {
   await setImmediate()
-  for (const poured of sheet.stream.pipes) {
-    if (poured._writableState.length > MOST_PILED_UP) await once(poured, 'drain')
+  for (const output of sheet.stream.pipes) {
+    if (output._writableState.length > MAX_BUFFERED_BYTES) await once(output, 'drain')
   }
 }
 
-/** Begins a sheet of orders: header, frozen; rows are added and the sheet is ended. */
+/** Adds a sheet with a frozen header row; call `end` after the last order. */
 export function createExcelSheet(
   workbook: stream.xlsx.WorkbookWriter,
   name: string,
@@ -59,21 +55,21 @@ export function createExcelSheet(
   let rows = 1
 
   return {
-    /** Rows so far, with the header. */
-    rows: (): number => rows,
-    /** Adds an order; what comes back, now and then, settles when there is room for the next one. */
+    /** Including the header. */
+    countRows: (): number => rows,
+    /** Adds an order; await the result before adding the next one (back-pressure). */
     add(order: Order): Promise<void> | undefined {
       const row = sheet.getRow(++rows)
-      row.style = PLAIN
+      row.style = ROW
       columns.forEach((column, index) => {
-        const content = column.cell(order)
+        const content = column.buildCell(order)
         if (content === null) return
         const cell = row.getCell(index + 1)
         cell.value = content.value
         cell.style = content.style
       })
       row.commit()
-      return rows % ROWS_IN_A_TURN === 0 ? untilTaken(sheet) : undefined
+      return rows % ROWS_PER_TICK === 0 ? drain(sheet) : undefined
     },
     end(): void {
       sheet.autoFilter = {

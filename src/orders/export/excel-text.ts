@@ -1,19 +1,22 @@
-/** The most that a cell holds, UTF-16 code units. */
-const MOST_CHARACTERS = 32_767
-const CUT = '…'
+/** Maximum length of a cell, in UTF-16 code units. */
+const MAX_CELL_LENGTH = 32_767
+const ELLIPSIS = '…'
 
-// XML 1.0 has no way to write these. Surrogates count only where they stand alone.
-const ILLEGAL = /(?![\t\n])[\p{Cc}\p{Cs}\ufffe\uffff]/gu
-/** How Excel writes a character by its code; a text that looks so is read as that character. */
-const LOOKS_ESCAPED = /_(?=x[0-9a-f]{4}_)/gi
+// Characters that XML 1.0 cannot represent; surrogates only if unpaired.
+const INVALID_IN_XML = /(?![\t\n])[\p{Cc}\p{Cs}\ufffe\uffff]/gu
+/** Excel decodes `_x0041_` as a character, so the underscore of such text must be escaped. */
+const ESCAPE_SEQUENCE = /_(?=x[0-9a-f]{4}_)/gi
 
-function cut(text: string): string {
-  if (text.length <= MOST_CHARACTERS) return text
-  const end = MOST_CHARACTERS - CUT.length
+function truncate(text: string): string {
+  if (text.length <= MAX_CELL_LENGTH) return text
+  const end = MAX_CELL_LENGTH - ELLIPSIS.length
   const isPairSplit = /[\ud800-\udbff]/.test(text.charAt(end - 1))
-  return text.slice(0, isPairSplit ? end - 1 : end) + CUT
+  return text.slice(0, isPairSplit ? end - 1 : end) + ELLIPSIS
 }
 
-/** A text as a cell can hold it: lines end with LF, what cannot be written is left out. */
+/** Converts text for an Excel cell: LF line breaks, no invalid characters, limited length. */
 export const toExcelText = (text: string): string =>
-  cut(text.replace(/\r\n?/g, '\n').replace(ILLEGAL, '')).replace(LOOKS_ESCAPED, '_x005F_')
+  truncate(text.replace(/\r\n?/g, '\n').replace(INVALID_IN_XML, '')).replace(
+    ESCAPE_SEQUENCE,
+    '_x005F_',
+  )

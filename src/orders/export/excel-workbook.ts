@@ -1,23 +1,23 @@
 import type { Writable } from 'node:stream'
 import ExcelJS from 'exceljs'
 import type { Order } from '../order.js'
-import { excelColumns } from './excel-columns.js'
+import { createExcelColumns } from './excel-columns.js'
 import { createExcelSheet } from './excel-sheet.js'
 
-const MOST_ROWS = 1_048_576
+const MAX_ROWS = 1_048_576
 
 interface Options {
-  /** Zone of the dates, which Excel keeps without one */
+  /** Time zone of the dates; Excel dates have none of their own */
   timeZone: string
-  /** How many rows a sheet holds, the header among them */
+  /** Including the header */
   rowsPerSheet?: number
 }
 
-/** Writes orders as an Excel workbook, on as many sheets as they need. Ends the stream. */
+/** Writes orders as an Excel workbook with as many sheets as needed. Ends the stream. */
 export async function writeWorkbook(
   orders: Iterable<Order>,
   file: Writable,
-  { timeZone, rowsPerSheet = MOST_ROWS }: Options,
+  { timeZone, rowsPerSheet = MAX_ROWS }: Options,
 ): Promise<void> {
   const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
     stream: file,
@@ -28,13 +28,13 @@ export async function writeWorkbook(
   workbook.lastModifiedBy = 'Clearwake'
   workbook.created = workbook.modified = new Date()
 
-  const columns = excelColumns(timeZone)
-  let sheets = 1
+  const columns = createExcelColumns(timeZone)
+  let sheetCount = 1
   let sheet = createExcelSheet(workbook, 'Orders', columns)
   for (const order of orders) {
-    if (sheet.rows() === rowsPerSheet) {
+    if (sheet.countRows() === rowsPerSheet) {
       sheet.end()
-      sheet = createExcelSheet(workbook, `Orders ${++sheets}`, columns)
+      sheet = createExcelSheet(workbook, `Orders ${++sheetCount}`, columns)
     }
     await sheet.add(order)
   }

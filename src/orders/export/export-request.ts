@@ -10,21 +10,20 @@ export const CONTENT_TYPES = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 } as const satisfies Record<ExportFormat, string>
 
-/** Which orders go into a file, in which order, and what kind of file. */
 export interface ExportRequest {
   format: ExportFormat
   filters: OrderFilters
   sort: OrderSort
 }
 
-/** The list's filters and sort, and the format; all of the list, so no pages. */
+/** Filters and sort of the order list plus the format; exports are not paginated. */
 export const ExportQuery = Type.Object(
   {
     ...OrderFilters.properties,
     sort: OrderSortSchema,
     format: stringEnum<ExportFormat>(EXPORT_FORMATS, {
       default: 'csv',
-      description: 'Kind of file',
+      description: 'File format',
     }),
   },
   { additionalProperties: false },

@@ -1,18 +1,18 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { createDayCalendar } from '../day-calendar.js'
 import { openReadOnly } from '../../database/open-database.js'
 import { createOrderFinder } from '../../order-store/sqlite/find-orders.js'
 import { toOrder, READ_COLUMNS, type ReadRow } from '../../order-store/sqlite/order-row.js'
+import { createDayCalendar } from '../day-calendar.js'
 import type { Order } from '../order.js'
 import { createChunkedWriter } from './chunked-writer.js'
 import type { ExportTask } from './export-client.js'
 
-/* The thread of one export. What it throws ends it, and is told where it was started. */
+/* The worker thread of one export. An uncaught error ends it and is reported to the main thread. */
 
 const { path, timeZone, format, filters, sort } = workerData as ExportTask
 
-/** All of them by one statement, so they are as they were at one moment. */
-function* matchingRows(): Generator<ReadRow> {
+/** Reads with a single statement, so that the export is a consistent snapshot. */
+function* readRows(): Generator<ReadRow> {
   const db = openReadOnly(path)
   try {
     const { sql, values } = createOrderFinder(db, createDayCalendar(timeZone)).all(
@@ -29,18 +29,18 @@ function* matchingRows(): Generator<ReadRow> {
   }
 }
 
-function* matchingOrders(): Generator<Order> {
-  for (const row of matchingRows()) yield toOrder(row)
+function* readOrders(): Generator<Order> {
+  for (const row of readRows()) yield toOrder(row)
 }
 
-if (parentPort === null) throw new Error('an export runs in a thread of its own')
+if (parentPort === null) throw new Error('export-worker must run in a worker thread')
 const file = createChunkedWriter(parentPort)
-// Only what the format needs is loaded, as exceljs takes its time.
+// Loaded on demand: exceljs is slow to load.
 if (format === 'csv') {
   const { writeCsv } = await import('./csv-file.js')
-  await writeCsv(matchingRows(), file)
+  await writeCsv(readRows(), file)
 } else {
   const { writeWorkbook } = await import('./excel-workbook.js')
-  await writeWorkbook(matchingOrders(), file, { timeZone })
+  await writeWorkbook(readOrders(), file, { timeZone })
 }
 parentPort.close()

@@ -1,16 +1,31 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { addFreshnessHeaders } from '../freshness-headers.js'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { OrderStore } from '../../order-store/order-store.js'
-import pages from './download-pages.js'
+import adminPages from '../../plugins/admin-pages.js'
+import { addFreshnessHeaders } from '../freshness-headers.js'
+import { ExportQuery } from './export-request.js'
 import routes from './routes.js'
-import { createOrderStream } from './stream-orders.js'
+import { createOrderStream, type StreamOrders } from './stream-orders.js'
 
 interface Options {
   book: Pick<OrderStore, 'path' | 'check' | 'explainer' | 'freshness'>
   timeZone: string
 }
 
-/** Files of orders: by the API, and for browsers. */
+/** Browser downloads: the same file as the API, but errors are HTML pages. */
+const pages: FastifyPluginAsyncTypebox<{ sendOrders: StreamOrders }> = async (
+  app,
+  { sendOrders },
+) => {
+  await app.register(adminPages)
+  app.get(
+    '/admin/orders/export',
+    { schema: { querystring: ExportQuery } },
+    async (request, reply) => sendOrders(request, reply, request.query),
+  )
+}
+
+/** The CSV and Excel export of orders. */
 const orderExport: FastifyPluginAsync<Options> = async (app, options) => {
   addFreshnessHeaders(app, options.book, options.timeZone)
   const sendOrders = createOrderStream(app, options)

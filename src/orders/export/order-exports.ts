@@ -1,83 +1,83 @@
 import { EventEmitter, once } from 'node:events'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Problem } from '../../http/problem.js'
-import type { ExportRequest } from './export-request.js'
 import { startExportWorker } from './export-client.js'
+import type { ExportRequest } from './export-request.js'
 
-/** Each export keeps a processor busy and the book's log from being tidied up. */
-const MOST_AT_ONCE = 2
-/** Most exports are done long before; who waits for longer is told, and can do something else. */
-const PATIENCE_MS = 5000
+/** Each export keeps a CPU core busy and delays WAL checkpoints. */
+const MAX_CONCURRENT_EXPORTS = 2
+const MAX_WAIT_MS = 5000
 const RETRY_AFTER_SECONDS = 15
 
-const refusal = (detail: string): Problem =>
+const createUnavailableProblem = (detail: string): Problem =>
   new Problem(503, detail, { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } })
-const tooMany = (): Problem => refusal('Other exports are under way: try again when they are done.')
-const stopping = (): Problem => refusal('The service is stopping: try again in a moment.')
+const createBusyProblem = (): Problem =>
+  createUnavailableProblem('Other exports are running. Try again in a few seconds.')
+const createStoppingProblem = (): Problem =>
+  createUnavailableProblem('The service is stopping. Try again in a few seconds.')
 
 interface Options {
-  /** The order book's file */
+  /** The order database file */
   path: string
   timeZone: string
 }
 
-/** Exports of an order book, a few at once. */
+/** Runs exports of an order database, with limited concurrency. */
 export function createOrderExports({ path, timeZone }: Options) {
   const running = new Set<Readable>()
-  let isEnding = false
-  /** Emits `room` when one has ended, and when none begins any more. */
-  const ends = new EventEmitter().setMaxListeners(0)
+  let isStopping = false
+  /** Emits `slot` when an export ends and when the service stops. */
+  const events = new EventEmitter().setMaxListeners(0)
 
-  /** Waits for `room`; throws where that takes too long, or the one who asks leaves. */
-  async function waitForRoom(asker: AbortSignal, patience: AbortSignal): Promise<void> {
+  async function waitForSlot(signal: AbortSignal, timeout: AbortSignal): Promise<void> {
     try {
-      await once(ends, 'room', { signal: AbortSignal.any([asker, patience]) })
+      await once(events, 'slot', { signal: AbortSignal.any([signal, timeout]) })
     } catch (error) {
-      throw asker.aborted ? error : tooMany()
+      throw signal.aborted ? error : createBusyProblem()
     }
   }
 
   return {
     /**
-     * A file of orders whose first bytes are there already: what goes wrong before them is
-     * thrown, what goes wrong later destroys the stream. Throws a Problem where too many run for
-     * too long.
+     * Starts an export and resolves when its first bytes are available. Earlier errors are thrown,
+     * later ones destroy the stream. Throws a Problem (503) if no slot becomes free in time.
      *
-     * @param onTurn called when its turn has come; what it throws is thrown
+     * @param onStart called when a slot is free, before the worker starts; its errors are thrown
      */
     async start(
       request: ExportRequest,
       signal: AbortSignal,
-      onTurn: () => void = () => undefined,
+      onStart: () => void = () => undefined,
     ): Promise<Readable> {
-      const patience = AbortSignal.timeout(PATIENCE_MS)
-      // Nothing may come between seeing that there is room and taking it.
-      while (running.size >= MOST_AT_ONCE && !isEnding) await waitForRoom(signal, patience)
-      if (isEnding) throw stopping()
-      onTurn()
+      const timeout = AbortSignal.timeout(MAX_WAIT_MS)
+      // No await between this check and running.add(): otherwise the limit could be exceeded.
+      while (running.size >= MAX_CONCURRENT_EXPORTS && !isStopping) {
+        await waitForSlot(signal, timeout)
+      }
+      if (isStopping) throw createStoppingProblem()
+      onStart()
       const file = startExportWorker({ path, timeZone, ...request })
       running.add(file)
       file.once('close', () => {
         running.delete(file)
-        ends.emit('room')
+        events.emit('slot')
       })
-      // Between here and its reader, nobody else listens.
+      // Prevents an uncaught error until the caller reads the stream.
       file.on('error', () => {})
       addAbortSignal(signal, file)
       await once(file, 'readable')
       return file
     },
-    /** How many are under way. */
-    underWay: (): number => running.size,
-    /** Ends all that are under way, unfinished, and those that wait. */
-    async end(): Promise<void> {
-      isEnding = true
-      ends.emit('room')
-      const ended = [...running].map(
+    countRunning: (): number => running.size,
+    /** Cancels all running and waiting exports. */
+    async stop(): Promise<void> {
+      isStopping = true
+      events.emit('slot')
+      const closed = [...running].map(
         (file) => new Promise<void>((resolve) => file.once('close', resolve)),
       )
-      for (const file of running) file.destroy(stopping())
-      await Promise.all(ended)
+      for (const file of running) file.destroy(createStoppingProblem())
+      await Promise.all(closed)
     },
   }
 }

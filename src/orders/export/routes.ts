@@ -13,15 +13,15 @@ const routes: FastifyPluginAsyncTypebox<{ sendOrders: StreamOrders }> = async (
     {
       schema: {
         tags: ['Orders'],
-        summary: 'Export all orders of a list as CSV or Excel',
+        summary: 'Export orders as CSV or Excel',
         description:
-          'CSV has a column for each field of an order, under its name. Its texts that a spreadsheet would run as a formula have an apostrophe in front, and one more where they had some: take one away.',
+          'Exports all orders that match the filters. CSV files have one column per field, named after it. Text that a spreadsheet would run as a formula is prefixed with an apostrophe; remove the first apostrophe to restore the original text.',
         querystring: ExportQuery,
         response: {
           200: {
             description: 'The file',
             headers: {
-              'Content-Disposition': Type.String({ description: 'The name to keep it under' }),
+              'Content-Disposition': Type.String({ description: 'File name' }),
             },
             content: {
               'text/csv': { schema: { type: 'string' } },

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createValidationProblem } from '../../http/problem.js'
+import type { OrderStore } from '../../order-store/order-store.js'
 import { createDayCalendar, formatIsoDate } from '../day-calendar.js'
 import { findFilterErrors } from '../order-filters.js'
-import type { OrderStore } from '../../order-store/order-store.js'
 import { CONTENT_TYPES, type ExportQuery } from './export-request.js'
 import { createOrderExports } from './order-exports.js'
 
@@ -12,49 +12,49 @@ export interface StreamOptions {
   timeZone: string
 }
 
-/** Answers with a file of orders; throws a Problem where that cannot be. */
+/** Sends the exported file as the response; throws a Problem if it cannot. */
 export type StreamOrders = (
   request: FastifyRequest,
   reply: FastifyReply,
-  wanted: ExportQuery,
+  query: ExportQuery,
 ) => Promise<FastifyReply>
 
-/** The one way to export, for the API and for pages. */
+/** Creates the handler shared by the API and the pages. */
 export function createOrderStream(
   app: FastifyInstance,
-  { book, timeZone }: StreamOptions,
+  { book: store, timeZone }: StreamOptions,
 ): StreamOrders {
-  const exports = createOrderExports({ path: book.path, timeZone })
+  const exports = createOrderExports({ path: store.path, timeZone })
   const calendar = createDayCalendar(timeZone)
 
-  // A stop waits for what is under way; half its time is left to end what takes longer.
+  // Let short exports finish; cancel the others after half of the shutdown timeout.
   app.addHook('preClose', async () => {
-    setTimeout(() => void exports.end(), app.config.SHUTDOWN_TIMEOUT_MS / 2).unref()
+    setTimeout(() => void exports.stop(), app.config.SHUTDOWN_TIMEOUT_MS / 2).unref()
   })
 
   return async (request, reply, { format, sort, ...filters }) => {
-    const faults = findFilterErrors(filters)
-    if (faults.length > 0) throw createValidationProblem(faults)
-    // As long as it waits for its turn, the book may become another.
-    let told = (error: unknown) => error
-    const onTurn = () => {
-      book.check()
-      told = book.explainer()
+    const errors = findFilterErrors(filters)
+    if (errors.length > 0) throw createValidationProblem(errors)
+    // Checked when the export starts: the database may be replaced while it waits for a slot.
+    let translateError = (error: unknown) => error
+    const onStart = () => {
+      store.check()
+      translateError = store.explainer()
     }
 
-    const leaving = new AbortController()
-    reply.raw.once('close', () => leaving.abort())
+    const disconnected = new AbortController()
+    reply.raw.once('close', () => disconnected.abort())
     let file = Readable.from([])
     if (request.method !== 'HEAD') {
       try {
-        file = await exports.start({ format, sort, filters }, leaving.signal, onTurn)
+        file = await exports.start({ format, sort, filters }, disconnected.signal, onStart)
       } catch (error) {
-        if (leaving.signal.aborted) return reply.hijack() // nobody is left to answer
-        throw told(error)
+        if (disconnected.signal.aborted) return reply.hijack()
+        throw translateError(error)
       }
     }
-    // Its reader is told by the break; here it is noted, in case the book is damaged.
-    file.on('error', (error) => told(error))
+    // Lets the store record that the database is damaged; the client sees a broken connection.
+    file.on('error', (error) => translateError(error))
     const today = formatIsoDate(calendar.dayOf(Date.now()))
     return reply
       .type(CONTENT_TYPES[format])

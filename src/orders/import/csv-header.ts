@@ -1,66 +1,68 @@
 import { ImportedOrder, Order } from '../order.js'
 import type { ImportError } from './import-errors.js'
 
-/** A column of a file of orders. */
+/** A column of an import file; named after a field of an order. */
 export type Column = keyof ImportedOrder
 
 const COLUMNS = Object.keys(Order.properties) as Column[]
 const REQUIRED: readonly Column[] = ImportedOrder.required
 
-/** Whether a name in a header is that of a field. */
-export const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name)
+const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name)
 
-/** Whether some of the names are those of fields, where they are separated so. */
-export const isColumnName = (names: string, separator: string): boolean =>
-  names.split(separator).some((name) => isColumn(name.replace(/^"|"$/g, '')))
+/** Whether a header line split by this separator contains at least one known column name. */
+export const hasColumnName = (header: string, separator: string): boolean =>
+  header.split(separator).some((name) => isColumn(name.replace(/^"|"$/g, '')))
 
 const WRONG_SEPARATORS: [character: string, name: string][] = [
   [';', 'semicolons'],
   ['\t', 'tabs'],
 ]
 
-/** What stands between names of fields in the place of commas; `null` for nothing that is known. */
-export const findWrongSeparator = (names: string): string | null =>
+/** The name of the separator that a header uses instead of commas; `null` if there is none. */
+export const findWrongSeparator = (header: string): string | null =>
   WRONG_SEPARATORS.find(
-    ([character]) => names.includes(character) && isColumnName(names, character),
+    ([character]) => header.includes(character) && hasColumnName(header, character),
   )?.[1] ?? null
 
-function unknownName(name: string): string {
-  if (name === '') return 'has a column without a name'
-  const used = findWrongSeparator(name)
-  return used === null
-    ? 'is not a known column'
-    : `has names separated by ${used}; put commas between all of them, and between the cells`
+function describeUnknownColumn(name: string): string {
+  if (name === '') return 'header contains a column without a name'
+  const separator = findWrongSeparator(name)
+  return separator === null ? 'is not a known column' : `is separated by ${separator}; use commas`
 }
 
-/** What the cells of a line stand for. */
 export interface Header {
-  /** `null` for one that says nothing to us */
+  /** Column of each cell; `null` if unknown */
   columns: (Column | null)[]
-  /** Those that every order needs and the file has not */
+  /** Required columns that are missing */
   missing: ReadonlySet<string>
 }
 
-/** Reads the first record of a file, which names the columns; tells all that is wrong with it. */
+/** Parses the header record; returns every error in it. */
 export function parseHeader(
   line: number,
   cells: string[],
-): { header: Header; faults: ImportError[] } {
-  const faults: ImportError[] = []
+): { header: Header; errors: ImportError[] } {
+  const errors: ImportError[] = []
   const known = new Set<Column>()
   const columns = cells.map((name): Column | null => {
     if (!isColumn(name)) {
-      faults.push({ line, column: name === '' ? null : name, message: unknownName(name) })
+      errors.push({
+        line,
+        column: name === '' ? null : name,
+        message: describeUnknownColumn(name),
+      })
       return null
     }
     if (known.has(name)) {
-      faults.push({ line, column: name, message: 'is there twice' })
+      errors.push({ line, column: name, message: 'is a duplicate column' })
       return null
     }
     known.add(name)
     return name
   })
   const missing = new Set<string>(REQUIRED.filter((name) => !known.has(name)))
-  for (const column of missing) faults.push({ line, column, message: 'is missing in the header' })
-  return { header: { columns, missing }, faults }
+  for (const column of missing) {
+    errors.push({ line, column, message: 'is missing from the header' })
+  }
+  return { header: { columns, missing }, errors }
 }

@@ -1,114 +1,109 @@
-/** A record of a CSV file. */
 export interface CsvRecord {
-  /** The line it begins on, counted from 1 */
+  /** The line it starts on, from 1 */
   line: number
   cells: string[]
-  /** How it is not as RFC 4180 has it; its cells mean nothing then */
-  fault: string | null
+  /** RFC 4180 violation; `cells` must not be used if there is one */
+  error: string | null
 }
 
-/** Far beyond any cell of an order: most likely a closing quote is missing. */
-const LONGEST_CELL = 1_000_000
+/** Far larger than any valid cell: a closing quote is probably missing. */
+const MAX_CELL_LENGTH = 1_000_000
 
-const TEXT_AFTER_QUOTE = 'has text after a closing quote; a quote within a cell is written twice'
-const BARE_QUOTE = 'has a quote in a cell that is not in quotes'
-const UNCLOSED = 'has a quote that is never closed; nothing after it was read'
-const ENDLESS = `has a quote that is never closed, or a cell of more than ${LONGEST_CELL} characters; nothing after it was read`
-
-function countNewlines(text: string): number {
-  let count = 0
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++
-  return count
-}
+const TEXT_AFTER_QUOTE =
+  'contains text after a closing quote; write a quote inside a cell as two quotes'
+const UNQUOTED_QUOTE = 'contains a quote in an unquoted cell'
+const UNCLOSED_QUOTE = 'contains an unclosed quote; the rest of the file was not read'
+const CELL_TOO_LONG = `contains an unclosed quote or a cell longer than ${MAX_CELL_LENGTH} characters; the rest of the file was not read`
 
 /**
- * Reads records of RFC 4180, with LF or CRLF between them, from blocks of whole lines.
+ * Reads RFC 4180 records, separated by LF or CRLF, from blocks of complete lines.
  *
- * Our own since faults must be told with their lines, all of them, in a file of any size:
- * fast-csv stops at the first, knows no lines, and reads the rest of a file again and again
- * after a quote that is not closed; csv-parse counts a CRLF within quotes as two lines.
+ * Not a library, because every error must be reported with its line number for files of any size:
+ * fast-csv stops at the first error, has no line numbers and rescans the file after an unclosed
+ * quote; csv-parse counts a CRLF inside quotes as two lines.
  */
 export function createCsvReader() {
   let line = 1
   let newlines = 0
   let cells: string[] = []
-  let fault: string | null = null
+  let error: string | null = null
   let quoted: string | null = null
-  let stuck = false
+  let isAborted = false
 
-  /** The record that is complete now. */
-  function take(): CsvRecord {
-    const record = { line, cells, fault }
+  function finishRecord(): CsvRecord {
+    const record = { line, cells, error }
     line += 1 + newlines
     newlines = 0
     cells = []
-    fault = null
+    error = null
     return record
   }
 
-  /** The record that no end was found of. */
-  function unclosed(fault: string): CsvRecord {
-    stuck = true
-    return { line: line + newlines, cells: [], fault }
+  function abort(error: string): CsvRecord {
+    isAborted = true
+    return { line: line + newlines, cells: [], error }
   }
 
   return {
-    /** Where reading has come to an end before the file has. */
-    isStuck: (): boolean => stuck,
+    /** Whether reading stopped before the end of the file. */
+    isAborted: (): boolean => isAborted,
 
     *read(text: string): Generator<CsvRecord> {
-      let at = 0
+      let position = 0
       let lineEnd = -1
-      /** Where the cell ends that is at hand: at a comma or a line break. */
-      const cellEnd = (): number => {
-        if (lineEnd < at) lineEnd = text.indexOf('\n', at)
-        const comma = text.indexOf(',', at)
+      /** End of the current cell: the next comma or line break. */
+      const findCellEnd = (): number => {
+        if (lineEnd < position) lineEnd = text.indexOf('\n', position)
+        const comma = text.indexOf(',', position)
         return comma === -1 || comma > lineEnd ? lineEnd : comma
       }
-      /** What lies between here and there; the CR of a CRLF belongs to the line break. */
-      const upTo = (end: number): string =>
-        text.slice(at, end === lineEnd && text[end - 1] === '\r' && end > at ? end - 1 : end)
+      /** Text up to `end`, without the CR of a CRLF. */
+      const sliceTo = (end: number): string =>
+        text.slice(
+          position,
+          end === lineEnd && text[end - 1] === '\r' && end > position ? end - 1 : end,
+        )
 
-      while (at < text.length) {
-        if (quoted === null && text[at] === '"') {
+      while (position < text.length) {
+        if (quoted === null && text[position] === '"') {
           quoted = ''
-          at++
+          position++
         }
         if (quoted === null) {
-          const end = cellEnd()
-          const cell = upTo(end)
-          if (cell.includes('"')) fault ??= BARE_QUOTE
+          const end = findCellEnd()
+          const cell = sliceTo(end)
+          if (cell.includes('"')) error ??= UNQUOTED_QUOTE
           cells.push(cell)
-          at = end
+          position = end
         } else {
-          const quote = text.indexOf('"', at)
-          quoted += text.slice(at, quote === -1 ? text.length : quote)
-          if (quoted.length > LONGEST_CELL) {
-            yield unclosed(ENDLESS)
+          const quote = text.indexOf('"', position)
+          quoted += text.slice(position, quote === -1 ? text.length : quote)
+          if (quoted.length > MAX_CELL_LENGTH) {
+            yield abort(CELL_TOO_LONG)
             return
           }
           if (quote === -1) return
-          at = quote + 1
-          if (text[at] === '"') {
+          position = quote + 1
+          if (text[position] === '"') {
             quoted += '"'
-            at++
+            position++
             continue
           }
-          const end = cellEnd()
-          if (upTo(end) !== '') fault ??= TEXT_AFTER_QUOTE
-          newlines += countNewlines(quoted)
+          const end = findCellEnd()
+          if (sliceTo(end) !== '') error ??= TEXT_AFTER_QUOTE
+          newlines += quoted.split('\n').length - 1
           cells.push(quoted)
           quoted = null
-          at = end
+          position = end
         }
-        if (text[at] === '\n') yield take()
-        at++
+        if (text[position] === '\n') yield finishRecord()
+        position++
       }
     },
 
-    /** Tells that the file ends here. */
+    /** Call at the end of the file; yields an error if a quote is still open. */
     *end(): Generator<CsvRecord> {
-      if (quoted !== null && !stuck) yield unclosed(UNCLOSED)
+      if (quoted !== null && !isAborted) yield abort(UNCLOSED_QUOTE)
     },
   }
 }

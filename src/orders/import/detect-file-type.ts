@@ -1,46 +1,46 @@
-import { isColumnName, findWrongSeparator } from './csv-header.js'
+import { hasColumnName, findWrongSeparator } from './csv-header.js'
 
-const SAVE_AS_CSV = 'save it as CSV (UTF-8) and import that'
-const UTF_16 = `This is UTF-16 text; ${SAVE_AS_CSV}.`
+const SAVE_AS_CSV = 'Save it as CSV (UTF-8) and import that file.'
+const UTF_16 = `This file is UTF-16 text. ${SAVE_AS_CSV}`
 
-/** What files begin with that are often taken for CSV, a character for each byte. */
-const SIGNATURES: [start: string, message: string][] = [
-  ['PK\x03\x04', `This is an Excel workbook or another zip file; ${SAVE_AS_CSV}.`],
-  ['\xd0\xcf\x11\xe0', `This is an old Excel workbook; ${SAVE_AS_CSV}.`],
-  ['\x1f\x8b', 'This is a gzip file; unpack it and import what is in it.'],
-  ['%PDF-', 'This is a PDF; orders are read from CSV (UTF-8) only.'],
+/** First bytes (latin1) of files that are commonly mistaken for CSV. */
+const SIGNATURES: [prefix: string, message: string][] = [
+  ['PK\x03\x04', `This file is an Excel workbook or another zip file. ${SAVE_AS_CSV}`],
+  ['\xd0\xcf\x11\xe0', `This file is an old Excel workbook. ${SAVE_AS_CSV}`],
+  ['\x1f\x8b', 'This file is compressed with gzip. Unpack it and import the CSV file.'],
+  ['%PDF-', 'This file is a PDF. Only CSV (UTF-8) files can be imported.'],
   ['\xff\xfe', UTF_16],
   ['\xfe\xff', UTF_16],
 ]
 
-/** Whether letters of ASCII are in UTF-16, with no mark before them: every second byte is zero. */
-const isUnmarkedUtf16 = (start: Buffer): boolean =>
+/** Whether the first bytes are ASCII characters in UTF-16 without a byte order mark. */
+const isUtf16WithoutBom = (start: Buffer): boolean =>
   [0, 1].some((zero) => [0, 1, 2, 3].every((i) => (start[i] === 0) === (i % 2 === zero)))
 
-/** Why a header cannot be one of orders, in a sentence. */
-function wrongHeader(header: string): string | null {
-  if (header === '') return 'This file is empty; it needs a header with the names of the fields.'
-  if (isColumnName(header, ',')) return null
-  const used = findWrongSeparator(header)
-  return used === null
-    ? 'This is not a file of orders; its first line must name their fields, such as customerName.'
-    : `The cells of this file are separated by ${used}; save it with commas between them.`
+function findHeaderError(header: string): string | null {
+  if (header === '') return 'This file is empty. Add a header line with the column names.'
+  if (hasColumnName(header, ',')) return null
+  const separator = findWrongSeparator(header)
+  return separator === null
+    ? 'This file does not contain orders. The first line must contain column names such as customerName.'
+    : `This file is separated by ${separator}. Save it with commas as separators.`
 }
 
 /**
- * Why a file as a whole cannot be one of orders, in a sentence; `null` where it can. Pure.
+ * Checks whether a file can be a CSV file of orders.
  *
- * @param start its first bytes
- * @param firstLine its first line that is not blank, without the LF
+ * @param start the first bytes of the file
+ * @param firstLine the first line that is not blank, without the LF
+ * @returns an error message, or `null`
  */
-export function findWrongFileType(start: Buffer, firstLine: string): string | null {
+export function findFileTypeError(start: Buffer, firstLine: string): string | null {
   const first = start.toString('latin1', 0, 8)
-  const signature = SIGNATURES.find(([begins]) => first.startsWith(begins))
+  const signature = SIGNATURES.find(([prefix]) => first.startsWith(prefix))
   if (signature !== undefined) return signature[1]
-  if (isUnmarkedUtf16(start)) return UTF_16
-  const [header = '', ...others] = firstLine.replace(/^\r+|\r+$/g, '').split(/\r+/)
-  const fault = wrongHeader(header)
-  return others.length > 0 && fault === null
-    ? 'The lines of this file end in CR alone; save it with LF or CRLF as line breaks.'
-    : fault
+  if (isUtf16WithoutBom(start)) return UTF_16
+  const [header = '', ...otherLines] = firstLine.replace(/^\r+|\r+$/g, '').split(/\r+/)
+  const error = findHeaderError(header)
+  return otherLines.length > 0 && error === null
+    ? 'The lines of this file end in CR only. Save it with LF or CRLF line endings.'
+    : error
 }

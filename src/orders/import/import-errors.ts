@@ -1,57 +1,58 @@
-/** What is wrong with a line of a file, or with all of it. */
 export interface ImportError {
-  /**
-   * Counted from 1, as an editor does; of an order that spans lines, its first. `null` where it is
-   * all of the file: then the message is a sentence.
-   */
+  /** From 1; the first line of an order that spans several lines. `null` for the whole file. */
   line: number | null
-  /** Column, or the part of its value that is meant; `null` where it is all of the line */
+  /** Column, or a path below it; `null` for the whole line */
   column: string | null
   message: string
 }
 
-/** Keeps the first so many faults by their lines, and counts all. */
-export function createImportErrors(most: number) {
+/** Collects errors: keeps the first `limit` by line number and counts all of them. */
+export function createImportErrors(limit: number) {
   let kept: ImportError[] = []
   let total = 0
 
-  const firstOnes = (): ImportError[] =>
-    kept.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)).slice(0, most)
+  const getFirst = (): ImportError[] =>
+    kept.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)).slice(0, limit)
 
   return {
-    add: (fault: ImportError): void => {
+    add: (error: ImportError): void => {
       total++
-      kept.push(fault)
-      if (kept.length >= 2 * most) kept = firstOnes()
+      kept.push(error)
+      if (kept.length >= 2 * limit) kept = getFirst()
     },
-    /** Counts faults that come after those which are kept. */
-    addUntold: (howMany: number): void => void (total += howMany),
+    /** Counts errors without keeping them. */
+    addCount: (count: number): void => void (total += count),
     get total(): number {
       return total
     },
-    first: firstOnes,
+    getFirst,
   }
 }
 
 export type ImportErrors = ReturnType<typeof createImportErrors>
 
-const LONGEST_NAME = 60
+const MAX_NAME_LENGTH = 60
 
-/** What a terminal obeys or hides. */
-const UNSHOWN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu
+/** Characters that a terminal interprets or does not show. */
+const UNPRINTABLE = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu
 
-/** A name that a file has, as a message may repeat it: not too long, and all of it to be seen. */
-function shown(name: string): string {
-  const letters = Array.from(name.slice(0, 2 * LONGEST_NAME + 1))
-  const clipped = letters.length > LONGEST_NAME ? [...letters.slice(0, LONGEST_NAME), '…'] : letters
-  const text = clipped
+/** Shortens a column name from the file and escapes what a terminal would not show. */
+function escapeName(name: string): string {
+  const characters = Array.from(name.slice(0, 2 * MAX_NAME_LENGTH + 1))
+  const shortened =
+    characters.length > MAX_NAME_LENGTH
+      ? [...characters.slice(0, MAX_NAME_LENGTH), '…']
+      : characters
+  const text = shortened
     .join('')
-    .replace(UNSHOWN, (letter) => `\\u{${letter.codePointAt(0)?.toString(16) ?? ''}}`)
+    .replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`)
   return text === text.trim() ? text : `"${text}"`
 }
 
-/** A fault as a person reads it. */
+/** Formats an error for the console: `line 12: customerEmail is required`. */
 export function formatImportError({ line, column, message }: ImportError): string {
   if (line === null) return message
-  return column === null ? `line ${line}: ${message}` : `line ${line}, ${shown(column)}: ${message}`
+  return column === null
+    ? `line ${line}: ${message}`
+    : `line ${line}: ${escapeName(column)} ${message}`
 }

@@ -1,68 +1,66 @@
 import type { Database } from 'better-sqlite3'
 import { importStagedOrders } from '../../order-store/sqlite/import-staged-orders.js'
 import { openStagedOrders } from '../../order-store/sqlite/staged-orders.js'
+import { parseHeader } from './csv-header.js'
 import { createImportErrors, type ImportErrors } from './import-errors.js'
 import { readRecords } from './read-records.js'
-import { parseHeader } from './csv-header.js'
 import { toConflictError, createRowStager } from './row-stager.js'
 
-/** More than anybody mends by hand. */
-const MOST_FAULTS = 1_000
+const MAX_ERRORS = 1_000
 
-/** Told how an import gets on. */
 export interface ImportProgress {
-  /** So much of the file has been read */
+  /** Bytes and orders read so far */
   onRead: (bytes: number, orders: number) => void
-  /** What is being done to the book now, in words; it is locked for other writers meanwhile */
+  /** Called for each phase of the import transaction, while the store is locked for writing */
   onPhase: (phase: string) => void
 }
 
-export type ImportResult = { ok: true; orders: number } | { ok: false; faults: ImportErrors }
+export type ImportResult = { ok: true; orders: number } | { ok: false; errors: ImportErrors }
 
 /**
- * Reads a file of orders, as the export writes it, into the book: all of it, or, where anything
- * is wrong with it, nothing. The book is not locked while the file is being read.
+ * Imports a CSV file in the format of the export: all orders, or none if there is any error. The
+ * store is not locked while the file is being read.
  */
 export async function importOrders(
   db: Database,
   source: AsyncIterable<Buffer>,
   { onRead, onPhase }: ImportProgress,
 ): Promise<ImportResult> {
-  const faults = createImportErrors(MOST_FAULTS)
+  const errors = createImportErrors(MAX_ERRORS)
   const staged = openStagedOrders(db)
   let [bytesRead, recordsRead] = [0, 0]
   const records = readRecords(source, {
-    onFault: faults.add,
+    onError: errors.add,
     onBytes: (bytes) => onRead((bytesRead += bytes), recordsRead),
   })
 
   const first = await records.next()
-  if (first.done === true) return { ok: false, faults }
-  const { line, cells, fault } = first.value
-  const { header, faults: headerFaults } = parseHeader(line, cells)
-  if (fault !== null) faults.add({ line, column: null, message: fault })
-  else headerFaults.forEach(faults.add)
-  // Without a header that says anything, nothing can be told of the lines below it.
-  if (fault !== null || header.columns.every((column) => column === null)) {
-    return { ok: false, faults }
+  if (first.done === true) return { ok: false, errors }
+  const { line, cells, error } = first.value
+  const { header, errors: headerErrors } = parseHeader(line, cells)
+  if (error !== null) errors.add({ line, column: null, message: error })
+  else headerErrors.forEach(errors.add)
+  // Without any known column, the lines below cannot be checked.
+  if (error !== null || header.columns.every((column) => column === null)) {
+    return { ok: false, errors }
   }
 
-  const stage = createRowStager(header, { staged, faults, now: new Date() })
+  const stageRow = createRowStager(header, { staged, errors, now: new Date() })
   for await (const record of records) {
     recordsRead++
-    stage(record)
+    stageRow(record)
   }
 
-  const addClashes = ({ first, total }: ReturnType<typeof staged.clashesWithBook>): void => {
-    for (const clash of first) faults.add(toConflictError(clash))
-    faults.addUntold(total - first.length)
+  const addConflicts = ({ first, total }: ReturnType<typeof staged.clashesWithBook>): void => {
+    for (const conflict of first) errors.add(toConflictError(conflict))
+    errors.addCount(total - first.length)
   }
-  if (faults.total > 0) {
-    addClashes(staged.clashesWithBook(MOST_FAULTS))
-    return { ok: false, faults }
+  if (errors.total > 0) {
+    addConflicts(staged.clashesWithBook(MAX_ERRORS))
+    return { ok: false, errors }
   }
-  const entered = importStagedOrders(db, staged, { mostClashes: MOST_FAULTS, onPhase })
-  if (entered.outcome === 'entered') return { ok: true, orders: entered.orders }
-  addClashes(entered)
-  return { ok: false, faults }
+  const result = importStagedOrders(db, staged, { mostClashes: MAX_ERRORS, onPhase })
+  if (result.outcome === 'entered') return { ok: true, orders: result.orders }
+  addConflicts(result)
+  return { ok: false, errors }
 }

@@ -1,28 +1,62 @@
 import { createCsvReader, type CsvRecord } from './csv-reader.js'
+import { findFileTypeError } from './detect-file-type.js'
 import type { ImportError } from './import-errors.js'
-import { skipPreamble } from './skip-preamble.js'
-import { splitLineBlocks } from './line-blocks.js'
+import { MAX_LINE_BYTES, splitLineBlocks } from './line-blocks.js'
 
-interface Listeners {
-  /** Told of lines whose bytes are no text, and of a file that cannot be one of orders */
-  onFault: (fault: ImportError) => void
-  /** Told how much more has been read */
+interface Callbacks {
+  /** Called for encoding errors and for a file that is not a CSV file of orders */
+  onError: (error: ImportError) => void
+  /** Called with the number of bytes read since the last call */
   onBytes: (bytes: number) => void
 }
 
-const isBlank = ({ cells, fault }: CsvRecord): boolean =>
-  fault === null && cells.length === 1 && cells[0] === ''
+/** An optional byte order mark, blank lines, and the first line that is not blank. */
+const PREAMBLE = /^\ufeff?(?:\r?\n)*([^\n]*)(\n?)/
 
-/** The records of a file, without blank lines. Where there is none, a fault has said why. */
+function parseFirstLine(start: Buffer): { firstLine: string; isComplete: boolean } {
+  const [, firstLine = '', lineBreak = ''] = PREAMBLE.exec(start.toString('utf8')) ?? []
+  return { firstLine, isComplete: lineBreak !== '' }
+}
+
+/** Passes the file through; reports one error and ends if its start shows that it is not CSV. */
+async function* checkFileType(
+  source: AsyncIterable<Buffer>,
+  onError: (error: ImportError) => void,
+): AsyncGenerator<Buffer> {
+  function hasError(start: Buffer): boolean {
+    const message = findFileTypeError(start, parseFirstLine(start).firstLine)
+    if (message !== null) onError({ line: null, column: null, message })
+    return message !== null
+  }
+
+  let start: Buffer | null = Buffer.alloc(0)
+  for await (const chunk of source) {
+    if (start === null) {
+      yield chunk
+      continue
+    }
+    start = Buffer.concat([start, chunk])
+    if (!parseFirstLine(start).isComplete && start.length <= MAX_LINE_BYTES) continue
+    if (hasError(start)) return
+    yield start
+    start = null
+  }
+  if (start !== null && !hasError(start)) yield start
+}
+
+const isBlank = ({ cells, error }: CsvRecord): boolean =>
+  error === null && cells.length === 1 && cells[0] === ''
+
+/** Reads the records of a file, without blank lines; an error is reported if there is none. */
 export async function* readRecords(
   source: AsyncIterable<Buffer>,
-  { onFault, onBytes }: Listeners,
+  { onError, onBytes }: Callbacks,
 ): AsyncGenerator<CsvRecord> {
   const csv = createCsvReader()
-  for await (const { text, bytes } of splitLineBlocks(skipPreamble(source, onFault), onFault)) {
+  for await (const { text, bytes } of splitLineBlocks(checkFileType(source, onError), onError)) {
     for (const record of csv.read(text)) if (!isBlank(record)) yield record
     onBytes(bytes)
-    if (csv.isStuck()) return
+    if (csv.isAborted()) return
   }
   yield* csv.end()
 }

@@ -1,55 +1,79 @@
 import type { FieldError } from '../../validation/field-errors.js'
 import type { ValidationResult } from '../../validation/validator.js'
-import { ImportedOrder } from '../order.js'
 import { findTimestampErrors, validateNewOrder } from '../apply-changes.js'
+import { unescapeFormula } from '../formula-escaping.js'
+import { ImportedOrder } from '../order.js'
 import { checker } from '../validators.js'
-import { parseCells } from './parse-cells.js'
-import type { Header } from './csv-header.js'
+import type { Column, Header } from './csv-header.js'
 
 const check = checker(ImportedOrder)
 
-/** What a line says, and all that is wrong with it. */
+const NUMBER_COLUMNS: ReadonlySet<Column> = new Set<Column>(['co2eKg', 'amountMinor', 'version'])
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Converts cells to field values; skips empty cells. Invalid numbers stay text for the validator. */
+function parseCells({ columns }: Header, cells: string[]) {
+  const values: Partial<Record<Column, unknown>> = {}
+  const errors: FieldError[] = []
+  for (const [i, column] of columns.entries()) {
+    const cell = cells[i] ?? ''
+    if (column === null || cell === '') continue
+    if (NUMBER_COLUMNS.has(column)) values[column] = NUMBER.test(cell) ? Number(cell) : cell
+    else if (column !== 'calculatorData') values[column] = unescapeFormula(cell)
+    else {
+      const data = parseJson(cell)
+      if (data === undefined) errors.push({ path: column, message: 'must be JSON' })
+      else values[column] = data
+    }
+  }
+  return { values, errors }
+}
+
 export interface ValidatedRow {
-  /** What it claims for itself, also where the rest is wrong */
+  /** Set even if other fields are invalid, to find duplicates */
   id: string | null
   orderNumber: string | null
-  checked: ValidationResult<ImportedOrder>
+  result: ValidationResult<ImportedOrder>
 }
 
 /**
- * Makes a function that checks the lines of a file.
+ * Creates the validator for the lines of a file.
  *
  * @param now ms since the epoch
  */
 export function createRowValidator(header: Header, now: number): (cells: string[]) => ValidatedRow {
   return (cells) => {
-    const { given, errors } = parseCells(header, cells)
-    const { id, orderNumber } = given
-    const checked = check(given)
-    const found: FieldError[] = [
-      ...errors,
-      ...validateNewOrder(given, now),
-      ...findTimestampErrors(given, now),
-    ]
-    if (!checked.ok) {
-      // The header was told of what it lacks, once.
-      found.push(...checked.errors.filter(({ path }) => !header.missing.has(path)))
-    }
+    const { values, errors } = parseCells(header, cells)
+    const { id, orderNumber } = values
+    const result = check(values)
+    errors.push(...validateNewOrder(values, now), ...findTimestampErrors(values, now))
+    // Missing columns are reported once, for the header.
+    if (!result.ok) errors.push(...result.errors.filter(({ path }) => !header.missing.has(path)))
     return {
       id: typeof id === 'string' ? id : null,
       orderNumber: typeof orderNumber === 'string' ? orderNumber : null,
-      checked:
-        checked.ok && found.length === 0 ? checked : { ok: false, errors: byColumn(found, header) },
+      result:
+        result.ok && errors.length === 0
+          ? result
+          : { ok: false, errors: sortByColumn(errors, header) },
     }
   }
 }
 
-/** As a person reads a line: from left to right. */
-function byColumn(errors: FieldError[], { columns }: Header): FieldError[] {
-  const place = ({ path }: FieldError): number => {
+/** Sorts errors in the order of the file's columns. */
+function sortByColumn(errors: FieldError[], { columns }: Header): FieldError[] {
+  const getPosition = ({ path }: FieldError): number => {
     const [field] = path.split('.')
-    const at = columns.findIndex((column) => column === field)
-    return at === -1 ? columns.length : at
+    const index = columns.findIndex((column) => column === field)
+    return index === -1 ? columns.length : index
   }
-  return errors.toSorted((a, b) => place(a) - place(b))
+  return errors.toSorted((a, b) => getPosition(a) - getPosition(b))
 }

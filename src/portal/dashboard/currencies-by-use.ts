@@ -1,8 +1,8 @@
 import type { OrderDatabase } from '../../order-store/sqlite/sqlite-order-store.js'
 
 /**
- * The currencies that there are orders in: the main one, then by how usual they are. It goes by
- * all orders, so that the first one stays the same from range to range.
+ * The currencies of all orders: the main currency first, then by number of orders. Independent of
+ * the selected range, so that the first currency is the same for every range.
  */
 export function sortCurrenciesByUse(book: OrderDatabase, main: string): string[] {
   const uses = new Map<string, number>()

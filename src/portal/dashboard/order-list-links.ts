@@ -3,14 +3,14 @@ import { DEFAULT_SORT } from '../../orders/order-filters.js'
 import { isCounted, ORDER_STATUSES } from '../../orders/order-status.js'
 import type { DashboardStats } from '../../orders/dashboard-stats.js'
 
-/** The statuses of the orders whose CO2e and money count. */
+/** Statuses that count towards CO₂e and revenue. */
 export const COUNTED_STATUSES = ORDER_STATUSES.filter(isCounted)
 
-/** The address of the list of the orders that a figure is made of. */
+/** The URL of the order list with these filters. */
 export const buildOrdersUrl = (filters: Partial<ListQuery>): string =>
   buildListUrl({ sort: DEFAULT_SORT, page: 1, pageSize: DEFAULT_PAGE_SIZE, ...filters })
 
-/** The days of statistics as filters of the list; all time needs none. */
+/** Date filters of the order list for the period of the statistics; none for all time. */
 export const getDateFilters = ({
   range,
   from,

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import type { OrderDatabase } from '../../order-store/sqlite/sqlite-order-store.js'
-import adminPages from '../../plugins/admin-pages.js'
+import { getLocale } from '../../http/locale.js'
 import { logError } from '../../http/log-error.js'
 import { Problem, createUnexpectedProblem } from '../../http/problem.js'
-import { getLocale } from '../../http/locale.js'
+import type { OrderDatabase } from '../../order-store/sqlite/sqlite-order-store.js'
 import type { Range } from '../../orders/dashboard-stats.js'
+import adminPages from '../../plugins/admin-pages.js'
 import { buildDashboardView } from './dashboard-view.js'
 import { buildRangeChoices, buildRangeUrl, parseRange } from './ranges.js'
 
@@ -12,14 +12,14 @@ interface Query {
   range?: unknown
 }
 
-const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book }) => {
+const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book: store }) => {
   await app.register(adminPages)
 
-  /** What stands below the head: the figures, or why there are none. */
-  function contentOf(request: FastifyRequest, range: Range) {
+  /** The content below the range buttons: cards and charts, an empty state or an error. */
+  function buildContent(request: FastifyRequest, range: Range) {
     try {
       const locale = getLocale(request.headers['accept-language'])
-      const dashboard = buildDashboardView(book, range, {
+      const dashboard = buildDashboardView(store, range, {
         locale,
         mainCurrency: app.config.CURRENCY,
         now: Date.now(),
@@ -32,9 +32,9 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
       return {
         statusCode,
         progress: members.progress,
-        part: '_failure',
+        part: '_error',
         message,
-        retry: buildRangeUrl(range),
+        retryUrl: buildRangeUrl(range),
         requestId: request.id,
       }
     }
@@ -44,17 +44,17 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
     const range = parseRange(request.query.range)
     const ranges = buildRangeChoices(range)
     if (request.wantsFragment) {
-      const content = contentOf(request, range)
+      const content = buildContent(request, range)
       return reply
         .code(content.statusCode)
-        .renderView({ page: 'portal/dashboard/_response' }, { ranges, ...content })
+        .renderView({ page: 'portal/dashboard/_fragment' }, { ranges, ...content })
     }
     const { administrator } = request
     const nonce = reply.createStyleNonce()
     return reply.streamPage(
       'portal/dashboard/dashboard',
       { administrator, ranges, nonce },
-      async () => app.view('portal/dashboard/_content', contentOf(request, range)),
+      async () => app.view('portal/dashboard/_content', buildContent(request, range)),
     )
   })
 }

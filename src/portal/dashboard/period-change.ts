@@ -1,41 +1,44 @@
-import type { DashboardFormatters } from './dashboard-formatters.js'
-
-/** How a figure has changed. More is neither good nor bad, so there is no judgement in it. */
+/** How a value changed since the previous period. Neutral: an increase is neither good nor bad. */
 export type PeriodChange =
-  | { kind: 'moved'; sign: '▲' | '▼'; word: 'Up' | 'Down'; by: string; against: string }
-  | { kind: 'told'; text: string }
+  | { type: 'change'; sign: '▲' | '▼'; direction: 'Up' | 'Down'; amount: string; period: string }
+  | { type: 'text'; text: string }
 
-const SMALLEST_TOLD = 0.005
+const MIN_SHOWN_RATIO = 0.005
 
-const moved = (isUp: boolean, by: string, before: string): PeriodChange => ({
-  kind: 'moved',
-  ...(isUp ? { sign: '▲', word: 'Up' } : { sign: '▼', word: 'Down' }),
-  by,
-  against: `vs ${before}`,
+const buildChange = (isIncrease: boolean, amount: string, period: string): PeriodChange => ({
+  type: 'change',
+  ...(isIncrease ? { sign: '▲', direction: 'Up' } : { sign: '▼', direction: 'Down' }),
+  amount,
+  period: `vs ${period}`,
 })
 
-/** The change of a sum, in per cent of what it was in the time before. */
+const noChange = (period: string): PeriodChange => ({
+  type: 'text',
+  text: `No change from the ${period}`,
+})
+
+/** Change of a sum, as a percentage of the previous value. */
 export function formatSumChange(
-  now: number,
-  then: number,
-  before: string,
-  { percent }: DashboardFormatters,
+  current: number,
+  previous: number,
+  period: string,
+  formatPercent: (ratio: number) => string,
 ): PeriodChange {
-  if (now === then) return { kind: 'told', text: `As in ${before}` }
-  if (then === 0) return { kind: 'told', text: `None in ${before}` }
-  const ratio = Math.abs(now / then - 1)
-  const by = ratio < SMALLEST_TOLD ? `less than ${percent(0.01)}` : percent(ratio)
-  return moved(now > then, by, before)
+  if (current === previous) return noChange(period)
+  if (previous === 0) return { type: 'text', text: `None in the ${period}` }
+  const ratio = Math.abs(current / previous - 1)
+  const amount = ratio < MIN_SHOWN_RATIO ? `less than ${formatPercent(0.01)}` : formatPercent(ratio)
+  return buildChange(current > previous, amount, period)
 }
 
-/** The change of a rate, in percentage points. */
+/** Change of a rate (0 to 1), in percentage points. */
 export function formatRateChange(
-  now: number,
-  then: number,
-  before: string,
-  { tenths }: DashboardFormatters,
+  current: number,
+  previous: number,
+  period: string,
+  formatDecimal: (value: number) => string,
 ): PeriodChange {
-  const points = Math.round((now - then) * 1000) / 10
-  if (points === 0) return { kind: 'told', text: `As in ${before}` }
-  return moved(points > 0, `${tenths(Math.abs(points))} points`, before)
+  const points = Math.round((current - previous) * 1000) / 10
+  if (points === 0) return noChange(period)
+  return buildChange(points > 0, `${formatDecimal(Math.abs(points))} points`, period)
 }

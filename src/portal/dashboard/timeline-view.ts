@@ -1,81 +1,80 @@
 import { convertKilograms, toMassUnit } from '../../calculator/units.js'
-import { formatIsoDate, startOfNextPeriod, parseDay } from '../../orders/day-calendar.js'
-import type { Formatters } from '../formatters.js'
-import { getMinorUnitDigits } from '../../orders/minor-units.js'
 import type { DashboardStats, TimelineData } from '../../orders/dashboard-stats.js'
+import { formatIsoDate, startOfNextPeriod, parseDay } from '../../orders/day-calendar.js'
+import { getMinorUnitDigits } from '../../orders/minor-units.js'
+import type { Formatters } from '../formatters.js'
 import type { DashboardFormatters } from './dashboard-formatters.js'
 import { buildOrdersUrl } from './order-list-links.js'
 
-const STEP_NAMES = { day: 'day', week: 'week', month: 'month' }
-
-interface Given {
+interface TimelineInput {
   stats: DashboardStats
   currency: string
+  /** ISO date */
   today: string
-  figures: Formatters
-  words: DashboardFormatters
+  formatters: Formatters
+  dashboardFormatters: DashboardFormatters
 }
 
-/** What the timeline can show of each step: its value for the chart and as people read it. */
-function measuresOf({ stats, currency, figures, words }: Given) {
-  const unit = toMassUnit(Math.max(...stats.timeline.map(({ co2eKg }) => co2eKg)))
-  const minorOf = ({ revenue }: Pick<TimelineData, 'revenue'>): number =>
-    revenue.find((one) => one.currency === currency)?.amountMinor ?? 0
+type Point = Omit<TimelineData, 'date'>
+
+/** The series of the timeline, each with its value for the chart and its formatted text. */
+function buildSeries({ stats, currency, formatters, dashboardFormatters }: TimelineInput) {
+  const massUnit = toMassUnit(Math.max(...stats.timeline.map(({ co2eKg }) => co2eKg)))
+  const getAmount = ({ revenue }: Point): number =>
+    revenue.find((entry) => entry.currency === currency)?.amountMinor ?? 0
+  const getMass = ({ co2eKg }: Point): number => convertKilograms(co2eKg, massUnit)
   return [
     {
       name: 'orders',
       label: 'Orders',
       unit: '',
-      value: (point: Pick<TimelineData, 'orders'>) => point.orders,
-      text: (point: Pick<TimelineData, 'orders'>) => figures.count(point.orders),
+      getValue: (point: Point) => point.orders,
+      getText: (point: Point) => formatters.count(point.orders),
     },
     {
       name: 'co2e',
       label: 'CO₂e',
-      unit,
-      value: (point: Pick<TimelineData, 'co2eKg'>) => convertKilograms(point.co2eKg, unit),
-      text: (point: Pick<TimelineData, 'co2eKg'>) =>
-        words.tenths(convertKilograms(point.co2eKg, unit)),
+      unit: massUnit,
+      getValue: getMass,
+      getText: (point: Point) => dashboardFormatters.decimal(getMass(point)),
     },
     {
       name: 'revenue',
       label: 'Revenue',
       unit: currency,
-      value: (point: Pick<TimelineData, 'revenue'>) =>
-        minorOf(point) / 10 ** getMinorUnitDigits(currency),
-      text: (point: Pick<TimelineData, 'revenue'>) => figures.money(minorOf(point), currency),
+      getValue: (point: Point) => getAmount(point) / 10 ** getMinorUnitDigits(currency),
+      getText: (point: Point) => formatters.money(getAmount(point), currency),
     },
   ]
 }
 
-/** Orders over time, as the table that the chart is drawn from. */
-export function buildTimelineView(given: Given) {
-  const { stats, today, words } = given
-  const { step, timeline } = stats
-  const measures = measuresOf(given)
-  const cells = (point: Omit<TimelineData, 'date'>) =>
-    measures.map(({ value, text }) => ({ value: value(point), text: text(point) }))
+/** Orders over time: the table that the line chart is drawn from. */
+export function buildTimelineView(input: TimelineInput) {
+  const { stats, today, dashboardFormatters } = input
+  const { step: granularity, timeline } = stats
+  const series = buildSeries(input)
+  const buildCells = (point: Point) =>
+    series.map(({ getValue, getText }) => ({ value: getValue(point), text: getText(point) }))
   return {
-    step: STEP_NAMES[step],
-    locale: words.locale,
-    measures: measures.map(({ name, label, unit }, index) => ({
+    granularity,
+    locale: dashboardFormatters.locale,
+    series: series.map(({ name, label, unit }, index) => ({
       name,
       label,
       unit,
-      shown: index === 0,
+      isSelected: index === 0,
     })),
     rows: timeline.map((point) => {
-      const last = formatIsoDate(startOfNextPeriod(step, parseDay(point.date)) - 1)
+      const last = formatIsoDate(startOfNextPeriod(granularity, parseDay(point.date)) - 1)
       return {
         date: point.date,
-        name: words.step(step, point.date, last),
-        tick: words.tick(step, point.date),
-        // Not over yet, so less than it will be.
-        unfinished: last >= today,
+        name: dashboardFormatters.timelinePeriod(granularity, point.date, last),
+        axisLabel: dashboardFormatters.axisLabel(granularity, point.date),
+        isUnfinished: last >= today,
         href: buildOrdersUrl({ from: point.date, to: last }),
-        cells: cells(point),
+        cells: buildCells(point),
       }
     }),
-    total: cells(stats),
+    total: buildCells(stats),
   }
 }
