@@ -18,14 +18,14 @@ interface Credentials {
   password: string
 }
 
-/** What a start tells of a first administrator; `null` where it tells nothing. */
-function told(errors: string): Credentials | null {
-  const email = /^ {2}e-mail +(\S+)$/m.exec(errors)?.[1]
+/** Parses the credentials that a start prints, if any. */
+function parseCredentials(errors: string): Credentials | null {
+  const email = /^ {2}email +(\S+)$/m.exec(errors)?.[1]
   const password = /^ {2}password +(\S+)$/m.exec(errors)?.[1]
   return email === undefined || password === undefined ? null : { email, password }
 }
 
-/** The service as an operator starts it, once it listens. */
+/** Starts the service as an operator does, and waits until it listens. */
 async function operate(t: Test, DATA_DIR: string, environment: Record<string, string> = {}) {
   const { PATH = '' } = process.env
   const port = await freePort()
@@ -44,11 +44,11 @@ async function operate(t: Test, DATA_DIR: string, environment: Record<string, st
   return { url: `http://127.0.0.1:${port}`, output: () => output, errors: () => errors }
 }
 
-t.test('with no account named, a first one is made and shown once', async (t) => {
+t.test('creates a first administrator and prints its password once', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const file = join(DATA_DIR, 'first-administrator')
   const first = await operate(t, DATA_DIR)
-  const credentials = told(first.errors())
+  const credentials = parseCredentials(first.errors())
   t.match(credentials, {
     email: 'admin@localhost',
     password: /^([2-9a-km-np-z]{5}-){3}[2-9a-km-np-z]{5}$/,
@@ -60,7 +60,7 @@ t.test('with no account named, a first one is made and shown once', async (t) =>
   t.notOk(first.output().includes(password), 'the log does not have it')
 
   const second = await operate(t, DATA_DIR)
-  t.equal(told(second.errors()), null)
+  t.equal(parseCredentials(second.errors()), null)
   t.equal((await postLogin(second.url, credentials)).status, 200, 'it goes on')
 
   const named = await operate(t, DATA_DIR, { ADMIN_ACCOUNTS })
@@ -69,7 +69,7 @@ t.test('with no account named, a first one is made and shown once', async (t) =>
 
   rmSync(file)
   const third = await operate(t, DATA_DIR)
-  const renewed = told(third.errors())
+  const renewed = parseCredentials(third.errors())
   t.not(renewed?.password, password, 'without the file there is a new one')
   t.equal((await postLogin(third.url, credentials)).status, 401)
   t.equal((await postLogin(third.url, renewed)).status, 200)
@@ -84,19 +84,21 @@ t.test('a start that fails loses nobody the first administrator', async (t) => {
   let errors = ''
   failed.child.stderr?.on('data', (part: Buffer) => (errors += part.toString()))
   await t.rejects(failed, { code: 1, stderr: /orders\.db is damaged/ })
-  const credentials = told(errors)
+  const credentials = parseCredentials(errors)
   t.ok(credentials, 'the password is shown all the same')
 
   rmSync(book)
   const repaired = await operate(t, DATA_DIR)
-  t.equal(told(repaired.errors()), null)
+  t.equal(parseCredentials(repaired.errors()), null)
   t.equal((await postLogin(repaired.url, credentials)).status, 200, 'and is the one that counts')
 })
 
 t.test('processes that start at once make one first administrator', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const both = await Promise.all([operate(t, DATA_DIR), operate(t, DATA_DIR), operate(t, DATA_DIR)])
-  const credentials = both.map(({ errors }) => told(errors())).filter((one) => one !== null)
+  const credentials = both
+    .map(({ errors }) => parseCredentials(errors()))
+    .filter((one) => one !== null)
   t.equal(credentials.length, 1, 'one of them shows it')
   for (const { url } of both) t.equal((await postLogin(url, credentials[0])).status, 200)
 })
@@ -127,7 +129,7 @@ t.test('a damaged file stops the start', async (t) => {
   writeFileSync(join(DATA_DIR, 'first-administrator'), 'admin@localhost:half a ha')
   await t.rejects(startApp(t, { DATA_DIR }), {
     name: ConfigError.name,
-    message: /DATA_DIR.*damaged.*first-administrator/,
+    message: /first-administrator in DATA_DIR is damaged/,
   })
 })
 

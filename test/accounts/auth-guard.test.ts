@@ -137,7 +137,7 @@ t.test('a page for administrators answers a stranger as a page', async (t) => {
   const response = await fetch(`${base}/admin/plain`)
   t.equal(response.status, 401)
   t.match(response.headers.get('content-type'), /^text\/html/)
-  t.match(await response.text(), /log in/)
+  t.match(await response.text(), /[Ss]ign in/)
 })
 
 t.test('a handler is told which administrator asks', async (t) => {

@@ -34,10 +34,10 @@ t.test('a client that guesses wrong is stopped, and told when to come back', asy
   t.equal(refused.status, 429, 'the right password too, or guessing would go on')
   const seconds = Number(refused.headers.get('retry-after'))
   t.ok(seconds > 800 && seconds <= 900)
-  t.match(refused.body, { status: 429, detail: /try again in 15 minutes/ })
+  t.match(refused.body, { status: 429, detail: /Try again in 15 minutes/ })
   t.equal((await postLogin(url, ADMIN, from('203.0.113.2'))).status, 200, 'others go on')
   t.match(
-    log.filter(({ msg }) => msg === 'login').map(({ outcome }) => outcome),
+    log.filter(({ msg }) => msg === 'sign-in').map(({ outcome }) => outcome),
     ['failed', 'failed', 'failed', 'limited', 'succeeded'],
   )
 })

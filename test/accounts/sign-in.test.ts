@@ -44,11 +44,11 @@ t.test('an administrator logs in, is known, and logs out', async (t) => {
   t.equal((await verify(url, token)).status, 401, 'the token is worthless from then on')
   t.equal((await verify(url, another)).status, 200, 'another session goes on')
   t.match(
-    log.filter(({ msg }) => msg === 'login' || msg === 'logout'),
+    log.filter(({ msg }) => msg === 'sign-in' || msg === 'sign-out'),
     [
       { email: ADMIN.email, outcome: 'succeeded' },
       { email: ADMIN.email, outcome: 'succeeded' },
-      { email: ADMIN.email, msg: 'logout' },
+      { email: ADMIN.email, msg: 'sign-out' },
     ],
   )
 })
@@ -209,7 +209,7 @@ t.test('the log has who logged in, and never what was typed in the wrong field',
   await postLogin(own.url, { ...ADMIN, password: 'third secret' })
   const token = await logIn(own.url)
   t.match(
-    own.log.filter(({ msg }) => msg === 'login'),
+    own.log.filter(({ msg }) => msg === 'sign-in'),
     [
       { email: undefined, outcome: 'failed' },
       { email: ADMIN.email, outcome: 'failed' },

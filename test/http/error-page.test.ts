@@ -62,7 +62,7 @@ t.test('what is not there is told in the frame of the portal', async (t) => {
   isMessage(t, await ann.get(`${AT}/7`, HTMX), 404, 'an order that is not there')
   isMessage(t, await ann.post(`${AT}/7/status`, { version: '1' }, HTMX), 404, 'a change of it')
   const guest = await fetch(`${url}/nothing`)
-  t.match(await guest.text(), /To the calculators/, 'guests keep theirs')
+  t.match(await guest.text(), /Go to the calculators/, 'guests keep theirs')
   const stranger = await fetch(`${url}/admin/nothing`)
   t.notMatch(await stranger.text(), /Log out/, 'who is unknown has nothing to log out of')
 })
@@ -78,8 +78,8 @@ t.test('what goes wrong inside tells nothing of it, and is tried again', async (
   const list = await ann.get(`${AT}?status=paid&q=ann`)
   isInFrame(t, list, 500, 'the list')
   t.ok(leadsTo(list).includes(`${AT}?status=paid&q=ann`), 'the same list once more')
-  t.match(words(list), /^Something went wrong [^]* Try again To the orders If this keeps happening/)
-  t.match(list.text, 'Log out', 'one is still logged in')
+  t.match(words(list), /^Something went wrong [^]* Try again Go to orders If this keeps happening/)
+  t.match(list.text, 'Sign out', 'the user is still signed in')
   t.match(await ann.call('GET', '/api/admin/orders?q=ann'), { status: 500 }, 'also of a thread')
   const order = await ann.get(`${AT}/${id}`)
   isInFrame(t, order, 500, 'an order')
@@ -88,7 +88,7 @@ t.test('what goes wrong inside tells nothing of it, and is tried again', async (
   const fields = { version: '1', notes: 'typed with care' }
   const form = await ann.post(`${AT}/${id}/edit?group=notes`, fields)
   isInFrame(t, form, 500, 'a form')
-  t.match(words(form), /What you typed is not lost: reload this page to send it once more/)
+  t.match(words(form), /What you typed is not lost. Reload this page to send it again/)
   t.notMatch(words(form), /Try again/, 'a link would not send it')
 
   isMessage(t, await ann.get(`${AT}?q=ann`, HTMX), 500, 'a search')
@@ -113,7 +113,7 @@ t.test('while others write for long, changes wait and are not lost', async (t) =
   const path = `${AT}/${id}/edit?group=notes`
   const [page, fragment] = await Promise.all([ann.post(path, notes), ann.post(path, notes, HTMX)])
   isInFrame(t, page, 503, 'a form')
-  t.match(words(page), /^Not available at the moment The orders take no changes/)
+  t.match(words(page), /^Temporarily unavailable The orders take no changes/)
   t.ok(Number(page.headers.get('retry-after')) > 0)
   isMessage(t, fragment, 503, 'a fragment')
   other.exec('ROLLBACK')
@@ -129,7 +129,7 @@ t.test('without Redis every page says so, and works again by itself', async (t) 
   for (const path of ['/admin?range=7d', `${AT}?q=ann`, `${AT}/${id}`, `${AT}/new`]) {
     const page = await ann.get(path)
     isInFrame(t, page, 503, path)
-    t.match(words(page), /^Not available at the moment .* Try again To the orders$/)
+    t.match(words(page), /^Temporarily unavailable .* Try again Go to orders$/)
     t.ok(leadsTo(page).includes(path), `${path}: tried again`)
     isMessage(t, await ann.get(path, HTMX), 503, path)
   }
@@ -143,7 +143,7 @@ t.test('without Redis every page says so, and works again by itself', async (t) 
   t.ok(await comesTrue(works, { everyMs: 50 }))
 })
 
-t.test('a form from another site is refused in words for people', async (t) => {
+t.test('rejects a form from another site with a readable page', async (t) => {
   const { ann } = await startReaders(t)
   const { id } = await ann.call('POST', '/api/admin/orders', newOrder())
   const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
@@ -152,19 +152,19 @@ t.test('a form from another site is refused in words for people', async (t) => {
     isInFrame(t, page, 403, path)
     t.equal(
       words(page),
-      'This was not done This did not come from a page of this service, so nothing was done. To the orders',
+      'Not allowed The form was sent from another site. Nothing was changed. Go to orders',
     )
     isMessage(t, await ann.post(path, { version: '1' }, { ...foreign, ...HTMX }), 403, path)
   }
   t.match(await ann.call('GET', `/api/admin/orders/${id}`), { status: 'pending' })
 })
 
-t.test('too many requests are told with when to come back', async (t) => {
+t.test('shows when to retry after too many requests', async (t) => {
   const { ann } = await startReaders(t, { RATE_LIMIT_PER_MINUTE: '12' })
   let page = await ann.get(AT)
   for (let asked = 0; page.status === 200 && asked < 12; asked++) page = await ann.get(AT)
   isInFrame(t, page, 429, 'a page')
-  t.match(words(page), /^Too many requests Too many requests .*: try again in .* Try again To the/)
+  t.match(words(page), /^Too many requests Too many requests .* Try again in .* Try again Go to/)
   t.ok(Number(page.headers.get('retry-after')) > 0)
   isMessage(t, await ann.get(`${AT}?q=a`, HTMX), 429, 'a search')
   isMessage(t, await ann.post(AT, {}, HTMX), 429, 'a form')

@@ -91,7 +91,7 @@ t.test('a folder that turns read-only takes no changes until it can be written',
     body: {
       checks: {
         orders: { ready: false, detail: /takes no changes/ },
-        sessions: { ready: false, detail: /may not write|may only be read/ },
+        sessions: { ready: false, detail: /permission denied|read-only/ },
       },
     },
   })
@@ -132,7 +132,7 @@ t.test('a folder that is gone is told, and used again where it is back', async (
     body: {
       checks: {
         orders: { detail: /has been removed, replaced or cut off/ },
-        sessions: { detail: /the folder is missing, ENOENT/ },
+        sessions: { detail: /the directory does not exist, ENOENT/ },
       },
     },
   })

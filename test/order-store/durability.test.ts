@@ -224,7 +224,7 @@ t.test(
     other.exec('COMMIT')
     t.match(await waiting, { outcome: 'created' }, 'it is written as soon as that is possible')
     other.exec('BEGIN IMMEDIATE')
-    await t.rejects(book.create(newOrder(), 'ann'), { name: 'BookUnwritableError' })
+    await t.rejects(book.create(newOrder(), 'ann'), { name: 'StoreUnwritableError' })
     other.close()
     await book.close()
   },

@@ -455,7 +455,7 @@ t.test('all variables of NocoDB are set, or none', async (t) => {
   }
   for (const name of Object.keys(whole)) {
     const said = await problem({ ...whole, [name]: ' ' })
-    t.match(said, `${name} must be set, since others of NocoDB are`)
+    t.match(said, `${name} is required because other NocoDB variables are set`)
     t.equal(said.split('\n').length, 2, 'nothing else is wrong')
     t.notMatch(said, 'secret-key')
   }
