@@ -18,6 +18,7 @@ import compression from './plugins/compression.js'
 import config from './plugins/config.js'
 import errorHandler from './plugins/error-handler.js'
 import gracefulShutdown from './plugins/graceful-shutdown.js'
+import health from './plugins/health.js'
 import hostHeader from './plugins/host-header.js'
 import htmx from './plugins/htmx.js'
 import jsonParser from './plugins/json-parser.js'
@@ -64,6 +65,7 @@ export async function buildApp({
   await app.register(htmx)
   await app.register(rateLimits)
   await app.register(errorHandler)
+  await app.register(health)
   await app.register(compression)
   await app.register(jsonParser)
   await app.register(validation, { validators })

@@ -138,7 +138,7 @@ t.test('a port that is taken ends it with a message that says so', async (t) => 
   const { port } = holder.address() as AddressInfo
   const service = run(t, temporaryFolder(t), { PORT: String(port) })
   t.equal(await service.ended, 1)
-  t.match(service.errors(), /port is taken.*PORT/)
+  t.match(service.errors(), /port is in use.*PORT/)
   t.notMatch(service.errors(), /\n\s+at /)
 })
 
@@ -187,7 +187,7 @@ t.test('so does a folder where a file belongs', async (t) => {
   t.equal(await service.ended, 1)
   t.match(
     service.errors(),
-    /^ {2}DATA_DIR cannot hold which sessions have ended \(a folder .*, EISDIR\)$/m,
+    /^ {2}revoked sessions cannot be persisted in DATA_DIR \(a directory .*, EISDIR\)$/m,
   )
   t.notMatch(service.errors(), /\n\s+at /)
 })

@@ -1,9 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
-import { timingSafeEqualText } from '../http/timing-safe-equal.js'
-import { isLoopback } from '../http/loopback.js'
-import { Problem } from '../http/problem.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -47,7 +44,7 @@ function getLoggedPath({ originalUrl }: FastifyRequest): string {
   return originalUrl.slice(0, end)
 }
 
-/** Request log and duration metric; health, readiness and metrics routes. */
+/** Request log and duration metric. */
 export default fp(
   async (app) => {
     const metrics = new Registry()
@@ -77,56 +74,6 @@ export default fp(
       })
       done()
     })
-
-    const options = { config: { rateLimit: false, bypassLoadShedding: true } } as const
-
-    app.get('/healthz', options, async () => ({ status: 'alive' }))
-
-    app.get('/readyz', options, async (_request, reply) => {
-      const checks = await Promise.all(
-        [...app.readiness].map(async ([name, check]) => [name, await runCheck(check)] as const),
-      )
-      const ready = checks.every(([, state]) => state.ready)
-      return reply
-        .code(ready ? 200 : 503)
-        .send({ status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(checks) })
-    })
-
-    app.get('/metrics', options, async (request, reply) => {
-      const { METRICS_TOKEN } = app.config
-      if (METRICS_TOKEN === undefined) {
-        if (!isLocalRequest(request)) {
-          throw new Problem(
-            403,
-            'Metrics are only available from this machine unless METRICS_TOKEN is set.',
-          )
-        }
-      } else if (!timingSafeEqualText(getBearerToken(request) ?? '', METRICS_TOKEN)) {
-        throw new Problem(401, 'The metrics require a bearer token.', {
-          headers: { 'www-authenticate': 'Bearer' },
-        })
-      }
-      return reply.type(metrics.contentType).send(await metrics.metrics())
-    })
   },
   { name: 'telemetry', dependencies: ['config'] },
 )
-
-async function runCheck(check: ReadinessCheck): Promise<Readiness> {
-  try {
-    return await check()
-  } catch (error) {
-    return { ready: false, detail: error instanceof Problem ? error.message : 'the check failed' }
-  }
-}
-
-const getBearerToken = ({ headers }: FastifyRequest): string | undefined =>
-  /^bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1]
-
-const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via']
-
-// A reverse proxy on this machine also connects from loopback; most add one of these headers.
-function isLocalRequest({ headers, socket }: FastifyRequest): boolean {
-  const address = socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
-  return isLoopback(address) && FORWARDING_HEADERS.every((name) => headers[name] === undefined)
-}

@@ -623,7 +623,15 @@ t.test('responds 503 with Retry-After when no slot becomes free', async (t) => {
   await third.body?.cancel()
   t.match(
     log.filter(({ level }) => Number(level) > 30),
-    [{ level: 40, msg: 'request refused', status: 503, detail: /^Other exports/, err: undefined }],
+    [
+      {
+        level: 40,
+        msg: 'request rejected',
+        statusCode: 503,
+        detail: /^Other exports/,
+        err: undefined,
+      },
+    ],
     'a line in the log is enough',
   )
   t.equal(busy.length, 2)

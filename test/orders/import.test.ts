@@ -334,7 +334,7 @@ t.test('reports every error with its line and column, and imports nothing', asyn
     'line 5: co2eKg must be at least 0',
     'line 5: amountMinor must be a whole number',
     'line 5: currency must be an ISO 4217 code in capitals, such as EUR',
-    'line 6: imoNumber is not an IMO number: seven digits, of which the last is a check digit',
+    'line 6: imoNumber must be an IMO number: seven digits, the last one a check digit',
     'line 6: customerName is required',
     'line 6: customerEmail is required',
     'line 6: co2eKg is required',
@@ -345,7 +345,7 @@ t.test('reports every error with its line and column, and imports nothing', asyn
     'line 12: id already belongs to order 5 (W-5)',
     'line 12: orderNumber already belongs to order 5 (W-5)',
     `line 13: id ${ID}`,
-    'line 14: calculatorData.quantity must be more than 0',
+    'line 14: calculatorData.quantity must be greater than 0',
     'line 15: calculatorData must be JSON',
     'line 16: calculatorType must be given too where calculatorData is',
     'line 17: placedAt must not be in the future',
@@ -647,7 +647,7 @@ t.test('reports encoding errors with their lines', async (t) => {
   t.strictSame(await findErrorsIn(t, latin1), ['line 4: is not valid UTF-8'])
   t.strictSame(await findErrorsIn(t, `${after},"a\0"\n`), [
     'line 4: contains a NUL character',
-    'line 4: notes must not have control characters',
+    'line 4: notes must not contain control characters',
   ])
   const endless = await findErrorsIn(t, `${HEADER}\n${'x'.repeat(5_000_000)}`)
   t.match(endless, [/^line 2: is longer than 4 MB/])

@@ -67,7 +67,7 @@ const { url, get, call, bookFile, log } = await startDashboard(t, [
 t.test('the dashboard requires an administrator', async (t) => {
   const response = await fetch(`${url}/admin?range=7d`, { redirect: 'manual' })
   t.equal(response.status, 303)
-  t.equal(response.headers.get('location'), '/admin/login?to=%2Fadmin%3Frange%3D7d')
+  t.equal(response.headers.get('location'), '/admin/login?returnTo=%2Fadmin%3Frange%3D7d')
 })
 
 t.test('four cards show values and their change', async (t) => {

@@ -478,8 +478,8 @@ t.test('strangers and other sites change nothing', async (t) => {
       const stranger = await fetch(url + path, { method: 'POST', body, headers })
       t.equal(stranger.status, 401, path)
       const text = await stranger.text()
-      t.match(text, /Your session has ended/)
-      t.match(text, `href="/admin/login?to=${encodeURIComponent(path)}"`)
+      t.match(text, /Your session has expired/)
+      t.match(text, `href="/admin/login?returnTo=${encodeURIComponent(path)}"`)
       t.notMatch(text, /CW-0|customer\d/, 'and nothing is seen')
       for (const from of [
         { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
@@ -493,14 +493,14 @@ t.test('strangers and other sites change nothing', async (t) => {
   }
   const list = await fetch(url + LIST, { redirect: 'manual' })
   t.equal(list.status, 303)
-  t.equal(list.headers.get('location'), '/admin/login?to=%2Fadmin%2Forders')
+  t.equal(list.headers.get('location'), '/admin/login?returnTo=%2Fadmin%2Forders')
   const fragment = await fetch(`${url}${LIST}?q=a`, { headers: { ...TABLE }, redirect: 'manual' })
   t.equal(fragment.status, 401)
   t.equal(
     fragment.headers.get('hx-redirect'),
-    '/admin/login?to=%2Fadmin%2Forders%3Fq%3Da&ended=',
+    '/admin/login?returnTo=%2Fadmin%2Forders%3Fq%3Da&ended=',
     'who asks for a part has a page open',
   )
-  t.match(await fragment.text(), /Your session has ended/)
+  t.match(await fragment.text(), /Your session has expired/)
   t.match(await orderOf(ann, 1), { status: 'pending', version: 1 })
 })

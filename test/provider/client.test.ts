@@ -141,7 +141,7 @@ t.test('what the order source refuses comes with its own words', async (t) => {
   for (const [order, status, message] of [
     [{ ...ORDER, portfolioId: 99 }, 400, 'There is no portfolio 99.'],
     [{ ...ORDER, tons: 0.001 }, 400, 'The total charge must be at least $1.00.'],
-    [{ ...ORDER, tons: 0 }, 400, 'tons must be more than 0'],
+    [{ ...ORDER, tons: 0 }, 400, 'tons must be greater than 0'],
     [ORDER, 402, 'Insufficient credits: top up your balance.'],
   ] as const) {
     t.same(await source.placeOffsetOrder(order, 'key'), { outcome: 'refused', status, message })

@@ -633,7 +633,7 @@ t.test('a configuration that will not do ends the start, and is not quoted', asy
   t.notMatch(message, token)
   t.match(
     await problem({ ORDERSOURCE_BASE_URL: usual.ORDERSOURCE_BASE_URL }),
-    /^ {2}ORDERSOURCE_API_TOKEN must be set, since ORDERSOURCE_BASE_URL is$/m,
+    /^ {2}ORDERSOURCE_API_TOKEN is required with ORDERSOURCE_BASE_URL$/m,
   )
 })
 

@@ -490,7 +490,7 @@ t.test('requires a sign-in if QR_REQUIRE_ADMIN is set', async (t) => {
   const away = await fetch(`${closed.url}/qr-test?calculatorType=fuel`, { redirect: 'manual' })
   t.equal(away.status, 303)
   const way = away.headers.get('location') ?? ''
-  t.equal(way, `/admin/login?to=${encodeURIComponent('/qr-test?calculatorType=fuel')}`)
+  t.equal(way, `/admin/login?returnTo=${encodeURIComponent('/qr-test?calculatorType=fuel')}`)
   t.match(await (await fetch(closed.url + way)).text(), 'value="/qr-test?calculatorType=fuel"')
 
   const login = await postLogin(closed.url)

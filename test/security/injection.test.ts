@@ -206,7 +206,7 @@ t.test('a login leads to a page of ours, or to the first', async (t) => {
     ['/%5cevil.example'],
     ['/admin\r\nset-cookie: a=b'],
     ['/admin/orders\r\nlocation: //evil.example', '/admin/orderslocation:%20//evil.example'],
-    ['/admin/login?to=//evil.example'],
+    ['/admin/login?returnTo=//evil.example'],
     ['/admin/logout'],
     ['/calculator/fuel'],
     ['/qr-tests'],
@@ -215,13 +215,13 @@ t.test('a login leads to a page of ours, or to the first', async (t) => {
     ['/admin/orders?q=//evil.example#x', '/admin/orders?q=//evil.example'],
     ['/admin/orders/1', '/admin/orders/1'],
   ] as const) {
-    const asked = new URLSearchParams({ to }).toString()
+    const asked = new URLSearchParams({ returnTo: to }).toString()
     const known = await fetch(`${url}/admin/login?${asked}`, {
       headers: { cookie },
       redirect: 'manual',
     })
     const led = [known]
-    const form = new URLSearchParams({ ...ADMIN, to })
+    const form = new URLSearchParams({ ...ADMIN, returnTo: to })
     led.push(
       await fetch(`${url}/admin/login`, {
         method: 'POST',
@@ -247,7 +247,7 @@ t.test('a login leads to a page of ours, or to the first', async (t) => {
     const part = await fetch(`${url}/admin/orders`, {
       headers: { 'hx-request': 'true', 'hx-request-type': 'partial', 'hx-current-url': from },
     })
-    t.match(part.headers.get('hx-redirect'), /^\/admin\/login\?to=%2Fadmin/, from)
+    t.match(part.headers.get('hx-redirect'), /^\/admin\/login\?returnTo=%2Fadmin/, from)
     t.notMatch(part.headers.get('hx-redirect'), /evil/)
   }
 })

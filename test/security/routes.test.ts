@@ -170,7 +170,7 @@ function check(who: Who, { method, address, body }: HostileRequest, answer: Answ
   if (method === 'HEAD') assert.equal(text, '')
   if (who === 'stranger' && /^\/(?:api\/)?admin/.test(address) && !address.includes('login')) {
     assert.ok(status === 303 || status >= 400, `${status} for a stranger`)
-    if (status === 303) assert.match(String(headers.location), /^\/admin\/login\?to=/)
+    if (status === 303) assert.match(String(headers.location), /^\/admin\/login\?returnTo=/)
   }
 }
 
@@ -238,7 +238,7 @@ t.test('a long address does not make a head that proxies refuse', async (t) => {
     body: null,
   })
   t.equal(status, 303)
-  t.equal(headers.location, '/admin/login?to=%2Fadmin')
+  t.equal(headers.location, '/admin/login?returnTo=%2Fadmin')
 })
 
 t.test('what the order source’s addresses refuse has the headers of every answer', async (t) => {

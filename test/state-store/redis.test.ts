@@ -130,7 +130,7 @@ t.test(
     }
     t.match(
       log.filter(({ msg }) => String(msg).startsWith('redis')).map(({ msg }) => msg),
-      ['redis is away', 'redis is back'],
+      ['redis is unavailable', 'redis is available again'],
     )
     t.notMatch(JSON.stringify(log), new RegExp(REDIS_PASSWORD))
   },

@@ -55,12 +55,12 @@ for (const [how, reason] of [
     const answer = await logOut(url, token)
     t.equal(answer.status, 503)
     t.match(answer.headers.get('content-type'), 'application/problem+json')
-    t.match(await answer.json(), { detail: /^You are logged out, but .* not be written down/ })
+    t.match(await answer.json(), { detail: /^You are signed out, but this could not be saved/ })
     t.match(cookiesOf(answer).get('clearwake'), /Expires=Thu, 01 Jan 1970/)
     t.equal((await verify(url, token)).status, 401, 'the session has ended all the same')
     t.match(
       log.filter(({ level }) => level === 50),
-      [{ msg: 'DATA_DIR cannot hold which sessions have ended' }],
+      [{ msg: 'revoked sessions cannot be persisted in DATA_DIR' }],
     )
     t.match(await readiness(url), { status: 503, detail: reason })
     t.equal((await postLogin(url)).status, 200, 'who logs in is not refused for it')
@@ -108,8 +108,8 @@ t.test('the page says so too', async (t) => {
   t.equal(answer.status, 503)
   t.match(cookiesOf(answer).get('clearwake'), /Expires=Thu, 01 Jan 1970/)
   const page = await answer.text()
-  t.match(page, /<h1>Log in<\/h1>/)
-  t.match(page, /role="alert">You are logged out, but this could not be written down/)
+  t.match(page, /<h1>Sign in<\/h1>/)
+  t.match(page, /role="alert">You are signed out, but this could not be saved/)
   const after = await fetch(`${url}/admin`, { headers: { cookie }, redirect: 'manual' })
   t.not(after.status, 200)
 })
@@ -121,7 +121,7 @@ t.test('a start on a full disk says so, and leaves no draft', async (t) => {
   symlinkSync('/dev/full', join(DATA_DIR, draft))
   await t.rejects(startApp(t, { DATA_DIR, ADMIN_ACCOUNTS }), {
     name: ConfigError.name,
-    message: /DATA_DIR cannot hold which sessions have ended \(the disk is full, ENOSPC\)$/,
+    message: /revoked sessions cannot be persisted in DATA_DIR \(the disk is full, ENOSPC\)$/,
   })
   t.strictSame(readdirSync(DATA_DIR), ['remembered'])
 })

@@ -194,7 +194,7 @@ const sketches = ({
     {
       path: '/admin/orders/{order}',
       query: { ...LIST, at: '2' },
-      headers: { cookie: 'clearwake-message=saved.{order}' },
+      headers: { cookie: 'clearwake-flash=saved.{order}' },
     },
   ],
   'GET /admin/orders/:id/edit': [

@@ -3,10 +3,10 @@ import { findTextError, findTextLineError } from '../../src/validation/text-rule
 import { postJson, startApp } from '../support/app.js'
 import { USUAL } from '../support/calculations.js'
 
-const NOTHING = 'must have something to read in it'
-const BROKEN = 'must not have broken characters'
-const CONTROL = 'must not have control characters'
-const DIRECTION = 'must not have characters that turn the direction of the text'
+const NOTHING = 'must contain a visible character'
+const BROKEN = 'must not contain invalid characters'
+const CONTROL = 'must not contain control characters'
+const DIRECTION = 'must not contain characters that change the text direction'
 
 /** A text by its code points, as most of these cannot be shown. */
 const codes = (text: string): string =>
@@ -50,7 +50,7 @@ t.test('neither a line nor a longer text has what no text may have', async (t) =
 
 t.test('a line is one line', async (t) => {
   for (const text of ['a\nb', 'a\r\nb', 'a\u2028b', 'a\u2029b', 'a\tb']) {
-    t.equal(findTextLineError(text), 'must be one line, without tabs', codes(text))
+    t.equal(findTextLineError(text), 'must be a single line without tabs', codes(text))
     t.equal(findTextError(text), null, 'a longer text has as many as it likes')
   }
 })
