@@ -262,7 +262,7 @@ t.test(
     db.exec('ALTER TABLE sums RENAME TO sums_away')
     try {
       await page.locator('#range-7d').click()
-      await page.getByRole('alert').getByText('could not be read').waitFor()
+      await page.getByRole('alert').getByText('could not be loaded').waitFor()
       t.equal(await page.locator('.apexcharts-svg').count(), 0)
       t.match(page.url(), /range=7d$/)
     } finally {

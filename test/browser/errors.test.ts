@@ -77,7 +77,7 @@ for (const [device, viewport, colorScheme] of [
 
     const page = await context.newPage()
     await page.goto(`${LIST}?status=paid`)
-    await page.getByRole('heading', { name: 'Not available at the moment' }).waitFor()
+    await page.getByRole('heading', { name: 'Temporarily unavailable' }).waitFor()
     await checkLooks(t, page, 'an error as a page')
 
     await redisIsBack()
@@ -169,7 +169,7 @@ t.test('with scripts off a form that failed is sent again by reloading', async (
   await page.locator('#notes').fill('sent twice')
   await redis.kill()
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('reload this page to send it once more').waitFor()
+  await page.getByText('Reload this page to send it again').waitFor()
   await redisIsBack()
   await page.reload()
   await page.locator('.notes', { hasText: 'sent twice' }).waitFor()
@@ -184,7 +184,7 @@ t.test('an export that cannot be had leads back to the list', async (t) => {
   await page.goto(`${LIST}?status=paid`)
   await redis.kill()
   await page.getByRole('link', { name: 'Excel' }).click()
-  await page.getByRole('heading', { name: 'Not available at the moment' }).waitFor()
+  await page.getByRole('heading', { name: 'Temporarily unavailable' }).waitFor()
   await redisIsBack()
   const [download] = await Promise.all([
     page.waitForEvent('download'),

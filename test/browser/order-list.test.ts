@@ -356,17 +356,17 @@ t.test('a session that has ended leads to the login and back', async (t) => {
   await context.clearCookies()
   await page.locator('#q').fill('ann')
   await page.waitForURL(/\/admin\/login\?to=.*&ended/)
-  await page.getByText('Your session has ended').waitFor()
-  await page.getByLabel('E-mail').fill('admin@example.com')
+  await page.getByText('Your session has expired').waitFor()
+  await page.getByLabel('Email').fill('admin@example.com')
   await page.getByLabel('Password').fill('clearwake demo only')
-  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('button', { name: 'Sign in' }).click()
   await page.waitForURL((address) => address.href.startsWith(LIST))
   t.same(await chips(page), ['Search ann', 'Status Paid'], 'with what was searched for')
 
   await page.goto(LIST)
   await context.clearCookies()
   await page.getByRole('link', { name: 'CSV' }).click()
-  await page.getByText('Your session has ended').waitFor()
+  await page.getByText('Your session has expired').waitFor()
 })
 
 t.test('with scripts off the list is searched, filtered, sorted and paged', async (t) => {

@@ -36,7 +36,7 @@ async function portal(
   const context = await browser.newContext({ viewport: DESKTOP, locale: 'en-GB', ...options })
   t.teardown(() => context.close())
   const page = await context.newPage()
-  await page.goto(`${url}/admin/login?to=/admin/orders`)
+  await page.goto(`${url}/admin/login?returnTo=/admin/orders`)
   await page.locator('#email').fill(account.email)
   await page.locator('#password').fill(account.password)
   await page.locator('main button').click()
@@ -304,7 +304,7 @@ t.test('on a phone what failed does not cover what to press again', async (t) =>
   await context.clearCookies()
   await page.getByRole('button', { name: 'Save' }).click()
   const told = page.locator('#messages .message')
-  await told.getByText('Your session has ended').waitFor()
+  await told.getByText('Your session has expired').waitFor()
   await page.waitForFunction(() => {
     const bottom = document.querySelector('.form-actions')?.getBoundingClientRect().bottom
     const top = document.querySelector('#messages .message')?.getBoundingClientRect().top
@@ -389,7 +389,7 @@ t.test('without a connection, or a session, what was typed stays', async (t) => 
   const cookies = await context.cookies()
   await context.clearCookies()
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Your session has ended').waitFor()
+  await page.getByText('Your session has expired').waitFor()
   t.equal(await page.locator('#notes').inputValue(), 'still here')
   await context.addCookies(cookies)
   await page.getByRole('button', { name: 'Save' }).click()
@@ -406,7 +406,7 @@ t.test('a session that has ended leads nobody away from what was typed', async (
   const cookies = await context.cookies()
   await context.clearCookies()
   await page.getByRole('button', { name: 'Edit Vessel' }).click()
-  await page.getByText('Your session has ended').waitFor()
+  await page.getByText('Your session has expired').waitFor()
   t.equal(page.url(), `${url}/admin/orders/${id}`)
   t.equal(await page.locator('#notes').inputValue(), 'typed with care')
   await context.addCookies(cookies)

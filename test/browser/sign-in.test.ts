@@ -20,9 +20,9 @@ async function stranger(t: Test, options: BrowserContextOptions = {}) {
 }
 
 async function fillIn(page: Page, { email, password } = ADMIN): Promise<void> {
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
@@ -41,16 +41,16 @@ for (const [device, viewport] of DEVICES) {
     await fillIn(page, { ...ADMIN, password: 'wrong' })
     const error = page.getByRole('alert')
     await error.waitFor()
-    t.equal(await error.innerText(), 'The e-mail address or the password is wrong.')
-    t.match(await page.title(), /^Error: Log in/)
-    t.equal(await page.getByLabel('E-mail').inputValue(), ADMIN.email, 'the e-mail is kept')
+    t.equal(await error.innerText(), 'The email or the password is wrong.')
+    t.match(await page.title(), /^Error: Sign in/)
+    t.equal(await page.getByLabel('Email').inputValue(), ADMIN.email, 'the e-mail is kept')
     t.equal(await page.getByLabel('Password').inputValue(), '', 'and the password is not')
     await becomes(t, () => focused(page), 'password', 'which is typed next')
     await page.keyboard.type(ADMIN.password)
     await page.keyboard.press('Enter')
     await page.waitForURL(`${url}/admin/orders?status=paid`)
     t.equal(await page.getByRole('link', { name: 'Remove filter Status: Paid' }).count(), 1)
-    await page.goto(`${url}/admin/login?to=/admin/orders/new`)
+    await page.goto(`${url}/admin/login?returnTo=/admin/orders/new`)
     t.equal(page.url(), `${url}/admin/orders/new`, 'who is logged in need not do it again')
     t.same(complaints.strangers, [])
     t.same(
@@ -64,15 +64,15 @@ t.test('what is missing or no address stands beside its field', async (t) => {
   const { page } = await stranger(t, { viewport: PHONE })
   await page.goto(`${url}/admin/login`)
   await page.locator('form').evaluate((form: HTMLFormElement) => (form.noValidate = true))
-  await page.getByRole('button', { name: 'Log in' }).click()
-  t.equal(await page.locator('#email-error').innerText(), 'Must be filled in')
-  t.equal(await page.locator('#password-error').innerText(), 'Must be filled in')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  t.equal(await page.locator('#email-error').innerText(), 'Enter your email')
+  t.equal(await page.locator('#password-error').innerText(), 'Enter your password')
   await becomes(t, () => focused(page), 'email')
   await page.locator('form').evaluate((form: HTMLFormElement) => (form.noValidate = true))
   await fillIn(page, { email: 'admin', password: 'x' })
-  await page.locator('#email-error', { hasText: 'e-mail address' }).waitFor()
-  t.equal(await page.getByLabel('E-mail').inputValue(), 'admin')
-  t.equal(await page.getByLabel('E-mail').getAttribute('aria-invalid'), 'true')
+  await page.locator('#email-error', { hasText: 'email address' }).waitFor()
+  t.equal(await page.getByLabel('Email').inputValue(), 'admin')
+  t.equal(await page.getByLabel('Email').getAttribute('aria-invalid'), 'true')
 })
 
 t.test('nobody is led to another site', async (t) => {
@@ -87,7 +87,7 @@ t.test('nobody is led to another site', async (t) => {
   ]) {
     const { context, page } = await stranger(t)
     const complaints = listen(context, url)
-    await page.goto(`${url}/admin/login?${new URLSearchParams({ to }).toString()}`)
+    await page.goto(`${url}/admin/login?${new URLSearchParams({ returnTo: to }).toString()}`)
     await fillIn(page)
     await page.waitForURL(`${url}/admin`)
     t.same(complaints, { errors: [], strangers: [] }, to)
@@ -97,12 +97,12 @@ t.test('nobody is led to another site', async (t) => {
 
 t.test('a session that ends while one works leads to the login, and back', async (t) => {
   const { context, page } = await stranger(t)
-  await page.goto(`${url}/admin/login?to=/admin?range=7d`)
+  await page.goto(`${url}/admin/login?returnTo=/admin?range=7d`)
   await fillIn(page)
   await page.waitForURL(`${url}/admin?range=7d`)
   await context.clearCookies()
   await page.getByRole('link', { name: '90 days' }).click()
-  await page.waitForURL(/\/admin\/login\?to=/)
+  await page.waitForURL(/\/admin\/login\?returnTo=/)
   await fillIn(page)
   await page.waitForURL(`${url}/admin?range=90d`)
 
@@ -112,14 +112,14 @@ t.test('a session that ends while one works leads to the login, and back', async
   await page.getByRole('button', { name: 'Save' }).click()
   const [login] = await Promise.all([
     context.waitForEvent('page'),
-    page.getByRole('link', { name: 'log in again in a new tab' }).click(),
+    page.getByRole('link', { name: 'Sign in again in a new tab' }).click(),
   ])
   await fillIn(login)
   await login.waitForURL(/\/admin\/orders\/1\/edit/)
   await page.bringToFront()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.locator('.notes', { hasText: 'typed before the session ended' }).waitFor()
-  t.equal(await page.getByText('Your session has ended').count(), 0)
+  t.equal(await page.getByText('Your session has expired').count(), 0)
 })
 
 for (const [device, viewport] of DEVICES) {
@@ -132,8 +132,8 @@ for (const [device, viewport] of DEVICES) {
     await page.goto(`${url}/admin/orders/7?at=3`)
     t.ok(await secrets(page), 'an order is seen')
     const before = await context.cookies()
-    await page.getByRole('button', { name: 'Log out' }).click()
-    await page.getByText('You have logged out').waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You have signed out').waitFor()
     t.equal(await secrets(page), undefined)
     for (let steps = 0; steps < 3; steps++) {
       await page.goBack()
@@ -149,16 +149,16 @@ for (const [device, viewport] of DEVICES) {
 
 t.test('another window finds itself logged out', async (t) => {
   const { context, page } = await stranger(t)
-  await page.goto(`${url}/admin/login?to=/admin/orders`)
+  await page.goto(`${url}/admin/login?returnTo=/admin/orders`)
   await fillIn(page)
   await page.waitForURL(`${url}/admin/orders`)
   const other = await context.newPage()
   await other.goto(`${url}/admin`)
-  await other.getByRole('button', { name: 'Log out' }).click()
-  await other.getByText('You have logged out').waitFor()
+  await other.getByRole('button', { name: 'Sign out' }).click()
+  await other.getByText('You have signed out').waitFor()
   await page.bringToFront()
   await page.getByRole('link', { name: 'Next' }).click()
-  await page.waitForURL(/\/admin\/login\?to=%2Fadmin%2Forders/)
+  await page.waitForURL(/\/admin\/login\?returnTo=%2Fadmin%2Forders/)
 })
 
 for (const javaScriptEnabled of [true, false]) {
@@ -177,8 +177,8 @@ for (const javaScriptEnabled of [true, false]) {
     await page.keyboard.press('Enter')
     await page.waitForURL(`${url}/admin/orders`)
     t.equal(await page.locator('.row-link').count(), 25)
-    await page.getByRole('button', { name: 'Log out' }).press('Enter')
-    await page.getByText('You have logged out').waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).press('Enter')
+    await page.getByText('You have signed out').waitFor()
     await page.goBack()
     t.match(page.url(), /\/admin\/login/)
     t.equal(await secrets(page), undefined)
@@ -216,7 +216,7 @@ for (const [device, viewport] of DEVICES) {
       await page.goto(`${url}/admin/orders/1/edit?group=notes`)
       await page.context().clearCookies()
       await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByText('Your session has ended').waitFor()
+      await page.getByText('Your session has expired').waitFor()
       await check('a session that has ended')
     })
   }
