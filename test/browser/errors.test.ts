@@ -191,6 +191,6 @@ t.test('an export that cannot be had leads back to the list', async (t) => {
     page.getByRole('link', { name: 'Try again' }).click(),
   ])
   t.match(download.suggestedFilename(), /^orders-[\d-]+\.xlsx$/)
-  await page.getByRole('link', { name: 'To the orders' }).click()
+  await page.getByRole('link', { name: 'Go to orders' }).click()
   await page.getByRole('heading', { name: 'Orders' }).waitFor()
 })

@@ -355,7 +355,7 @@ t.test('a session that has ended leads to the login and back', async (t) => {
   await page.goto(`${LIST}?status=paid`)
   await context.clearCookies()
   await page.locator('#q').fill('ann')
-  await page.waitForURL(/\/admin\/login\?to=.*&ended/)
+  await page.waitForURL(/\/admin\/login\?returnTo=.*&ended/)
   await page.getByText('Your session has expired').waitFor()
   await page.getByLabel('Email').fill('admin@example.com')
   await page.getByLabel('Password').fill('clearwake demo only')

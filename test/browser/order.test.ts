@@ -417,7 +417,7 @@ t.test('a session that has ended leads nobody away from what was typed', async (
 
   await context.clearCookies()
   await page.getByRole('button', { name: 'Edit Customer' }).click()
-  await page.waitForURL(/\/admin\/login\?to=/)
+  await page.waitForURL(/\/admin\/login\?returnTo=/)
 })
 
 t.test('a form takes nothing while it is being saved, and goes on if it was not', async (t) => {
@@ -475,7 +475,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.getByRole('radio', { name: 'Distance' }).check()
     await page.locator('#distance-distance').fill('120')
     await page.locator('#distance-speedKn').fill('10')
-    await page.locator('#emissions').getByText('Still needed: consumption').waitFor()
+    await page.locator('#emissions').getByText('Still needed: fuel consumption').waitFor()
     await page.locator('#distance-consumption').pressSequentially('60', { delay: 30 })
     await page.waitForFunction(
       () => document.querySelector<HTMLInputElement>('#co2eKg')?.value === '2380.514',
