@@ -603,7 +603,7 @@ export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
     t.notMatch(wrong.output, 'a-wrong-token')
     t.match(await setUp(t, { DATABASE_BASE_ID: baseId }), {
       ok: false,
-      output: /DATABASE_BASE_URL must be set[\s\S]*DATABASE_API_KEY must be set/,
+      output: /DATABASE_BASE_URL is required[\s\S]*DATABASE_API_KEY is required/,
     })
   })
 

@@ -162,8 +162,8 @@ const sketches = ({
     { path: `/api/ordersource/offset-orders/${offsetOrder}` },
   ],
   'GET /admin': [{ query: { range: '7d' } }],
-  'GET /admin/login': [{ query: { to: '/admin/orders?q=x' } }],
-  'POST /admin/login': [{ form: { ...credentials, to: '/admin/orders?q=x' } }],
+  'GET /admin/login': [{ query: { returnTo: '/admin/orders?q=x' } }],
+  'POST /admin/login': [{ form: { ...credentials, returnTo: '/admin/orders?q=x' } }],
   'POST /admin/logout': [{ form: {} }],
   'GET /admin/orders': [
     { query: { ...LIST, page: '1', pageSize: '25' } },
