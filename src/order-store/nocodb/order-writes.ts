@@ -1,81 +1,77 @@
 import type { ChangeContext, ChangeResult, CreateResult } from '../sqlite/sqlite-order-store.js'
 import { hashIdempotencyKey, hashOrder } from '../../orders/idempotency.js'
 import { cancelOrder, applyChanges, undoLastChange } from '../../orders/apply-changes.js'
-import type { NewOrder, OrderChanges } from '../../orders/order.js'
-import { applyAttempt, type FulfilmentAttempt } from '../../fulfilment/attempt.js'
+import type { NewOrder } from '../../orders/order.js'
+import { applyAttempt } from '../../fulfilment/attempt.js'
 import type { ColumnTitles } from './columns.js'
 import { createOrderCreator } from './create-order.js'
-import { createPerOrderMutex } from './per-order-mutex.js'
-import { createOrderUpdater } from './update-order.js'
+import { createKeyedMutex } from './keyed-mutex.js'
 import type { OrdersTable } from './orders-table.js'
+import type { WriteCommand, WriteResult } from './replica-messages.js'
 import type { Replica } from './replica.js'
+import { createOrderUpdater } from './update-order.js'
 import { WriteRejectedError } from './write-rejection.js'
 
 interface Options {
   table: OrdersTable
   replica: Replica
   titles: ColumnTitles
-  /** Throws WriteRefused unless the table and the copy are ready for it */
+  /** Throws WriteRejectedError unless orders can be written */
   requireWritable: () => void
-  /** Is told where the table may not fit any more */
-  onMisfit: () => void
-  /** Is told where a new row was not given its number */
-  onUnnumbered: () => void
+  /** Called if the schema of the table may have become invalid */
+  onSchemaMismatch: () => void
+  /** Called if the order number could not be written to a new row */
+  onNumberNotWritten: () => void
 }
 
-/**
- * Writes orders to NocoDB, each write all or nothing, and then into the copy. Throws WriteRefused.
- */
-export function createOrderWrites({ requireWritable, onMisfit, onUnnumbered, ...store }: Options) {
-  const inLine = createPerOrderMutex()
-  const keysInLine = createPerOrderMutex()
-  const enter = createOrderCreator({ ...store, inLine, onUnnumbered })
-  const versions = createOrderUpdater({ ...store, inLine })
+/** Writes orders to NocoDB and then to the replica. */
+export function createOrderWrites(options: Options) {
+  const { requireWritable, onSchemaMismatch } = options
+  const orderMutex = createKeyedMutex()
+  const keyMutex = createKeyedMutex()
+  const create = createOrderCreator({ ...options, orderMutex })
+  const { change, recordEdit } = createOrderUpdater({ ...options, orderMutex })
 
-  async function write<T>(work: () => Promise<T>): Promise<T> {
-    requireWritable()
-    try {
-      return await work()
-    } catch (error) {
-      const { trouble } = error instanceof WriteRejectedError ? error : { trouble: null }
-      if (trouble === 'no such column' || trouble === 'value refused') onMisfit()
-      throw error
+  function createOnce(order: NewOrder, by: string, idempotencyKey?: string): Promise<CreateResult> {
+    const request = hashOrder(order)
+    if (idempotencyKey === undefined) return create({ order, by, key: null, request })
+    const key = hashIdempotencyKey(idempotencyKey, by)
+    return keyMutex(key, () => create({ order, by, key, request }))
+  }
+
+  function run(command: WriteCommand): Promise<WriteResult> {
+    switch (command.type) {
+      case 'create':
+        return createOnce(command.order, command.by, command.idempotencyKey)
+      case 'change':
+        return change(command.id, command.context, (order, _history, now) =>
+          applyChanges(order, command.changes, now),
+        )
+      case 'cancel':
+        return change(command.id, command.context, (order, _history, now) =>
+          cancelOrder(order, now),
+        )
+      case 'undo':
+        return change(command.id, command.context, undoLastChange)
+      case 'notePlacement':
+        return change(command.id, command.context, (order, history, now) =>
+          applyAttempt(order, history, command.step, now),
+        )
     }
   }
 
-  function enterOnce(given: NewOrder, by: string, idempotencyKey?: string): Promise<CreateResult> {
-    const request = hashOrder(given)
-    if (idempotencyKey === undefined) return enter({ given, by, key: null, request })
-    const key = hashIdempotencyKey(idempotencyKey, by)
-    return keysInLine(key, () => enter({ given, by, key, request }))
-  }
-
   return {
-    /** Enters an order. The same key and order again, from the same person, gives the one that is there. */
-    create: (given: NewOrder, by: string, idempotencyKey?: string) =>
-      write(() => enterOnce(given, by, idempotencyKey)),
-    /** Changes an order, all of it or nothing. */
-    change: (id: string, changes: OrderChanges, context: ChangeContext): Promise<ChangeResult> =>
-      write(() =>
-        versions.change(id, context, (order, _history, now) => applyChanges(order, changes, now)),
-      ),
-    /** Calls an order off; the record stays. */
-    cancel: (id: string, context: ChangeContext): Promise<ChangeResult> =>
-      write(() => versions.change(id, context, (order, _history, now) => cancelOrder(order, now))),
-    /** Takes an order one step back: see `undoneOrder`. */
-    undo: (id: string, context: ChangeContext): Promise<ChangeResult> =>
-      write(() => versions.change(id, context, undoLastChange)),
-    /** Notes the next step of placing an order at the order source, where it follows. */
-    notePlacement: (
-      id: string,
-      step: FulfilmentAttempt,
-      context: ChangeContext,
-    ): Promise<ChangeResult> =>
-      write(() =>
-        versions.change(id, context, (order, history, now) =>
-          applyAttempt(order, history, step, now),
-        ),
-      ),
-    adopt: versions.adopt,
+    /** Executes a write completely or not at all. Throws WriteRejectedError. */
+    async execute(command: WriteCommand): Promise<WriteResult> {
+      requireWritable()
+      try {
+        return await run(command)
+      } catch (error) {
+        const errorCode = error instanceof WriteRejectedError ? error.errorCode : null
+        if (errorCode === 'column_not_found' || errorCode === 'value_rejected') onSchemaMismatch()
+        throw error
+      }
+    },
+    recordEdit,
   }
 }
