@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { CreateResult } from '../sqlite/sqlite-order-store.js'
+import type { CreateResult } from '../order-store.js'
 import { createFirstVersion } from '../../orders/apply-changes.js'
 import type { NewOrder } from '../../orders/order.js'
 import type { ColumnTitles } from './columns.js'
@@ -68,8 +68,8 @@ export function createOrderCreator({ table, replica, titles, inLine, onUnnumbere
         await beforeWrite(() => table.compareAndSet(row, { [titles.idempotencyKey]: null }))
         continue
       }
-      if (found.request !== request) return { outcome: 'key reused' }
-      return { outcome: 'repeated', order: replica.orderOf(found) }
+      if (found.request !== request) return { outcome: 'idempotency_key_reused' }
+      return { outcome: 'replayed', order: replica.orderOf(found) }
     }
     return null
   }

@@ -1,5 +1,4 @@
-import type { HistoryEntry } from '../sqlite/order-records.js'
-import type { Order } from '../../orders/order.js'
+import type { Order, HistoryEntry } from '../../orders/order.js'
 import { findLatestAttempt } from '../../fulfilment/attempt.js'
 import { isObject } from '../../validation/is-object.js'
 

@@ -2,13 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../../http/problem.js'
 import { isCorruption } from '../../database/database-error.js'
-import {
-  openOrderDatabase,
-  type ChangeResult,
-  type CreateResult,
-  type OrderDatabase,
-} from '../sqlite/sqlite-order-store.js'
-import type { OrderStore } from '../order-store.js'
+import { openSqliteOrderStore } from '../sqlite/sqlite-order-store.js'
+import type { OrderStore, ChangeResult, CreateResult } from '../order-store.js'
 import { acquireReplicaFile, type ReplicaState } from './replica-file.js'
 import { startReplicaWorker } from './replica-client.js'
 import { getSourceId, type NocoDbSettings } from './nocodb-settings.js'
@@ -82,7 +77,7 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
     const onDamage = (): void => {
       if (number === copies) renewing ??= renew()
     }
-    const book = openOrderDatabase({ path, timeZone, remedy: START_AGAIN, onDamage })
+    const book = openSqliteOrderStore({ path, timeZone, remedy: START_AGAIN, onDamage })
     return { book, thread: startReplicaWorker({ path, settings }, known, log, onDamage) }
   }
 
@@ -127,7 +122,7 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
   /** What was thrown over the copy: a Problem (503) where that is damaged, and is made anew now. */
   const explained = (error: unknown): unknown => (renewing === null ? error : notLoaded(stateNow()))
 
-  function reading<T>(read: (book: OrderDatabase) => T): T {
+  function reading<T>(read: (book: OrderStore) => T): T {
     const state = stateNow()
     // Part of the orders is worse than none: nobody would see that some are missing.
     if (!state.isLoaded) throw notLoaded(state)
@@ -143,38 +138,40 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
     path,
     calendar,
     check: () => reading((book) => book.check()),
-    explainer() {
+    createErrorTranslator() {
       const { book } = copy
-      const tell = book.explainer()
-      return (error) => explained(tell(error))
+      const translate = book.createErrorTranslator()
+      return (error) => explained(translate(error))
     },
-    freshness() {
+    getFreshness() {
       const state = stateNow()
       const { isLoaded } = state
       const asOf = isLoaded ? state.asOf : null
-      if (!isLoaded) return { asOf, trouble: capitalize(loading(state)), takesChanges: false }
+      if (!isLoaded) return { asOf, problem: capitalize(loading(state)), isWritable: false }
       const trouble = describeSyncError(state)
-      if (trouble !== null) return { asOf, trouble, takesChanges: false }
+      if (trouble !== null) return { asOf, problem: trouble, isWritable: false }
       const isLate = copy.thread.behindMs() > LATE_AFTER_MS + settings.syncIntervalMs
-      return { asOf, trouble: isLate ? 'NocoDB answers slowly' : null, takesChanges: true }
+      return { asOf, problem: isLate ? 'NocoDB is responding slowly' : null, isWritable: true }
     },
     // Away or not, NocoDB is not needed for reading, and no other process could do more.
-    readiness() {
+    getReadiness() {
       const state = stateNow()
       if (renewing === null) copy.book.check()
       return { ready: state.isLoaded, detail: describe(state) }
     },
     get: (id) => reading((book) => book.get(id)),
-    history: (id) => reading((book) => book.history(id)),
-    currencies() {
+    getHistory: (id) => reading((book) => book.getHistory(id)),
+    listCurrencies() {
       try {
-        return renewing === null ? copy.book.currencies() : []
+        return renewing === null ? copy.book.listCurrencies() : []
       } catch (error) {
         throw explained(error)
       }
     },
-    withOrderSourceId: (orderSourceId) => reading((book) => book.withOrderSourceId(orderSourceId)),
-    offsetOrdersBesides: (ids, most) => reading((book) => book.offsetOrdersBesides(ids, most)),
+    findByOrderSourceId: (orderSourceId) =>
+      reading((book) => book.findByOrderSourceId(orderSourceId)),
+    findOtherProviderOrders: (excluded, limit) =>
+      reading((book) => book.findOtherProviderOrders(excluded, limit)),
     async list(filters, slice) {
       try {
         return await reading((book) => book.list(filters, slice))
@@ -182,15 +179,11 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
         throw explained(error)
       }
     },
-    readSums: (read) => reading((book) => book.readSums(read)),
+    readStatistics: (read) => reading((book) => book.readStatistics(read)),
     create: (given, by, idempotencyKey) =>
       copy.thread.ask<CreateResult>({ kind: 'create', given, by, idempotencyKey }),
-    change: (id, changes, context) =>
-      copy.thread.ask<ChangeResult>({ kind: 'change', id, changes, context }),
-    cancel: (id, context) => copy.thread.ask<ChangeResult>({ kind: 'cancel', id, context }),
-    undo: (id, context) => copy.thread.ask<ChangeResult>({ kind: 'undo', id, context }),
-    notePlacement: (id, step, context) =>
-      copy.thread.ask<ChangeResult>({ kind: 'notePlacement', id, step, context }),
+    apply: (id, command, context) =>
+      copy.thread.ask<ChangeResult>({ kind: 'apply', id, command, context }),
     async close() {
       closing.abort()
       try {

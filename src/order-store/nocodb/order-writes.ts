@@ -1,8 +1,7 @@
-import type { ChangeContext, ChangeResult, CreateResult } from '../sqlite/sqlite-order-store.js'
+import type { ChangeContext, ChangeResult, CreateResult } from '../order-store.js'
 import { hashIdempotencyKey, hashOrder } from '../../orders/idempotency.js'
-import { cancelOrder, applyChanges, undoLastChange } from '../../orders/apply-changes.js'
-import type { NewOrder, OrderChanges } from '../../orders/order.js'
-import { applyAttempt, type FulfilmentAttempt } from '../../fulfilment/attempt.js'
+import type { OrderCommand } from '../../orders/order-command.js'
+import type { NewOrder } from '../../orders/order.js'
 import type { ColumnTitles } from './columns.js'
 import { createOrderCreator } from './create-order.js'
 import { createPerOrderMutex } from './per-order-mutex.js'
@@ -55,27 +54,8 @@ export function createOrderWrites({ requireWritable, onMisfit, onUnnumbered, ...
     create: (given: NewOrder, by: string, idempotencyKey?: string) =>
       write(() => enterOnce(given, by, idempotencyKey)),
     /** Changes an order, all of it or nothing. */
-    change: (id: string, changes: OrderChanges, context: ChangeContext): Promise<ChangeResult> =>
-      write(() =>
-        versions.change(id, context, (order, _history, now) => applyChanges(order, changes, now)),
-      ),
-    /** Calls an order off; the record stays. */
-    cancel: (id: string, context: ChangeContext): Promise<ChangeResult> =>
-      write(() => versions.change(id, context, (order, _history, now) => cancelOrder(order, now))),
-    /** Takes an order one step back: see `undoneOrder`. */
-    undo: (id: string, context: ChangeContext): Promise<ChangeResult> =>
-      write(() => versions.change(id, context, undoLastChange)),
-    /** Notes the next step of placing an order at the order source, where it follows. */
-    notePlacement: (
-      id: string,
-      step: FulfilmentAttempt,
-      context: ChangeContext,
-    ): Promise<ChangeResult> =>
-      write(() =>
-        versions.change(id, context, (order, history, now) =>
-          applyAttempt(order, history, step, now),
-        ),
-      ),
+    apply: (id: string, command: OrderCommand, context: ChangeContext): Promise<ChangeResult> =>
+      write(() => versions.apply(id, command, context)),
     adopt: versions.adopt,
   }
 }

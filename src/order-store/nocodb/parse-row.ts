@@ -1,6 +1,5 @@
-import type { HistoryEntry } from '../sqlite/order-records.js'
 import { removeUndefined, getStatusTimestamps } from '../../orders/apply-changes.js'
-import type { FieldChange, Order } from '../../orders/order.js'
+import type { FieldChange, Order, HistoryEntry } from '../../orders/order.js'
 import { matchesWrittenValue, isDataFor, parseTimestamp, CELL_DECODERS } from './cell-codec.js'
 import { ORDER_FIELDS, type ColumnTitles, type OrderField } from './columns.js'
 import { parseRecord, type OrderRecord, type RecordedOrder } from './history-record.js'

@@ -1,6 +1,6 @@
-import type { ChangeContext, ChangeResult, CreateResult } from '../sqlite/sqlite-order-store.js'
-import type { NewOrder, OrderChanges } from '../../orders/order.js'
-import type { FulfilmentAttempt } from '../../fulfilment/attempt.js'
+import type { ChangeContext, ChangeResult, CreateResult } from '../order-store.js'
+import type { OrderCommand } from '../../orders/order-command.js'
+import type { NewOrder } from '../../orders/order.js'
 import type { NocoDbSettings } from './nocodb-settings.js'
 import type { SyncState, WorkerLog } from './sync-state.js'
 import type { WriteRejection } from './write-rejection.js'
@@ -14,9 +14,7 @@ export interface ReplicaTask {
 /** What it may be asked to write. */
 export type WriteTask =
   | { kind: 'create'; given: NewOrder; by: string; idempotencyKey: string | undefined }
-  | { kind: 'change'; id: string; changes: OrderChanges; context: ChangeContext }
-  | { kind: 'cancel' | 'undo'; id: string; context: ChangeContext }
-  | { kind: 'notePlacement'; id: string; step: FulfilmentAttempt; context: ChangeContext }
+  | { kind: 'apply'; id: string; command: OrderCommand; context: ChangeContext }
 
 export interface WriteRequest {
   number: number

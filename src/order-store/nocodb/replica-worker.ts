@@ -66,14 +66,8 @@ function done(task: WriteTask): Promise<WriteResult> {
   switch (task.kind) {
     case 'create':
       return writes.create(task.given, task.by, task.idempotencyKey)
-    case 'change':
-      return writes.change(task.id, task.changes, task.context)
-    case 'cancel':
-      return writes.cancel(task.id, task.context)
-    case 'undo':
-      return writes.undo(task.id, task.context)
-    case 'notePlacement':
-      return writes.notePlacement(task.id, task.step, task.context)
+    case 'apply':
+      return writes.apply(task.id, task.command, task.context)
   }
 }
 

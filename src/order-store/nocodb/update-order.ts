@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChangeContext, ChangeResult } from '../sqlite/sqlite-order-store.js'
+import type { ChangeContext, ChangeResult } from '../order-store.js'
 import type { ChangeOutcome } from '../../orders/apply-changes.js'
+import { applyCommand, type OrderCommand } from '../../orders/order-command.js'
 import { parseOrderId } from '../../orders/order-id.js'
 import type { Order } from '../../orders/order.js'
 import type { ColumnTitles } from './columns.js'
@@ -31,9 +32,6 @@ const PATIENCE_MS = 15_000
 
 /** Some databases fail where they are asked for a higher id than they can have. */
 const HIGHEST_ID = 2 ** 31 - 1
-
-/** What a change makes of an order whose history, newest first, is known. */
-type Apply = (order: Order, history: ParsedRow['history'], now: string) => ChangeOutcome
 
 /** Whether a row holds what was written with a token, or what came after that. */
 function holds(row: Row, token: string, titles: ColumnTitles): boolean {
@@ -83,22 +81,27 @@ export function createOrderUpdater({ table, replica, titles, inLine }: Options) 
   async function attempt(
     id: number,
     { by, ifVersions }: ChangeContext,
-    apply: Apply,
+    command: OrderCommand,
   ): Promise<ChangeResult | null> {
     const read = await beforeWrite(() => table.row(id))
     if (read === null) {
       replica.takeOut([id], performance.now())
-      return { outcome: 'no such order' }
+      return { outcome: 'not_found' }
     }
     takeIn(read.row, read.askedAt)
     const reading = parseRow(read.row, titles)
-    if (!reading.ok) return { outcome: 'no such order' }
+    if (!reading.ok) return { outcome: 'not_found' }
     const { found } = reading
     const order = replica.orderOf(found)
     if (ifVersions !== null && !ifVersions.includes(order.version)) {
-      return { outcome: 'stale', order }
+      return { outcome: 'version_conflict', order }
     }
-    const changed = apply(order, found.history.toReversed(), new Date().toISOString())
+    const changed = applyCommand(
+      order,
+      found.history.toReversed(),
+      command,
+      new Date().toISOString(),
+    )
     if (changed.outcome !== 'changed') return changed
     const isWritten = await writeVersion(read.row, found, order, changed, by, 'urgent')
     return isWritten ? changed : null
@@ -125,16 +128,20 @@ export function createOrderUpdater({ table, replica, titles, inLine }: Options) 
     )
   }
 
-  async function change(id: string, context: ChangeContext, apply: Apply): Promise<ChangeResult> {
+  async function apply(
+    id: string,
+    command: OrderCommand,
+    context: ChangeContext,
+  ): Promise<ChangeResult> {
     const key = parseOrderId(id)
     if (key === null || (key > HIGHEST_ID && replica.get(key) === null)) {
-      return { outcome: 'no such order' }
+      return { outcome: 'not_found' }
     }
     const asked = performance.now()
     return inLine(id, async () => {
       if (performance.now() - asked > PATIENCE_MS) throw tooBusy()
       for (let tries = 0; tries < MOST_ATTEMPTS; tries++) {
-        const outcome = await attempt(key, context, apply)
+        const outcome = await attempt(key, context, command)
         if (outcome !== null) return outcome
         await sleep(Math.random() * 50 * (tries + 1))
       }
@@ -155,7 +162,7 @@ export function createOrderUpdater({ table, replica, titles, inLine }: Options) 
 
   return {
     /** Changes an order, all of it or nothing. */
-    change,
+    apply,
     /**
      * Writes an edit made in NocoDB down as the version that it is shown as. Where that does not
      * go well, it can be tried again.
