@@ -16,7 +16,7 @@ import { apiContract } from '../support/api-contract.js'
 import { temporaryFolder } from '../support/app.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 import type { TestBase, TestNocoDb } from '../support/nocodb.js'
 import { until, untilReady } from '../support/until.js'
 

@@ -4,7 +4,7 @@ import { temporaryFolder } from '../support/app.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
 import type { TestBase, TestNocoDb } from '../support/nocodb.js'
 import { startOrderApi, type ApiAnswer, type OrderApi } from '../support/order-api.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 import { until, untilReady } from '../support/until.js'
 
 const ORDERS = '/api/admin/orders'

@@ -5,7 +5,7 @@ import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
 import { checkLooks } from '../support/accessibility.js'
 import type { TestNocoDb } from '../support/nocodb.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 import { adminContext } from '../support/portal.js'
 import { until, untilReady } from '../support/until.js'
 

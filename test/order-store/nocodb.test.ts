@@ -478,8 +478,8 @@ t.test('all variables of NocoDB are set, or none', async (t) => {
 t.test('how old orders are is told in words, while something keeps them from catching up', (t) => {
   const now = Date.parse('2026-11-20T14:07:30Z')
   const reader = { locale: 'en-GB', timeZone: 'Europe/Paris', now }
-  const view = (asOf: string | null, trouble: string | null, takesChanges = false) =>
-    buildFreshnessView({ asOf, trouble, takesChanges }, reader)
+  const view = (asOf: string | null, problem: string | null, isWritable = false) =>
+    buildFreshnessView({ asOf, problem, isWritable }, reader)
   t.equal(buildFreshnessView(null, reader), null, 'a book of our own is never late')
   t.equal(view('2026-11-20T14:07:00Z', null), null)
   t.equal(view(null, 'The orders are being taken in'), null, 'pages tell that by themselves')
@@ -520,7 +520,12 @@ t.test('between two threads a change is refused, whatever comes then', async (t)
   await until(async () => failures === 1)
   await sleep(300)
   const asked = thread
-    .ask({ kind: 'cancel', id: '1', context: { by: 'ann@example.com', ifVersions: null } })
+    .ask({
+      kind: 'apply',
+      id: '1',
+      command: { type: 'cancel' },
+      context: { by: 'ann@example.com', ifVersions: null },
+    })
     .catch((error: unknown) => error)
   await thread.close()
   t.match(await Promise.race([asked, sleep(5_000, 'no answer')]), { statusCode: 503 })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { CreateResult } from '../sqlite/sqlite-order-store.js'
+import type { CreateResult } from '../order-store.js'
 import { createFirstVersion } from '../../orders/apply-changes.js'
 import { IDEMPOTENCY_KEY_TTL_MS } from '../../orders/idempotency.js'
 import type { NewOrder } from '../../orders/order.js'
@@ -72,8 +72,8 @@ export function createOrderCreator({
           await table.compareAndSet(row, { [titles.idempotencyKey]: null })
           continue
         }
-        if (parsed.request !== request) return { outcome: 'key reused' }
-        return { outcome: 'repeated', order: replica.toOrder(parsed) }
+        if (parsed.request !== request) return { outcome: 'idempotency_key_reused' }
+        return { outcome: 'replayed', order: replica.toOrder(parsed) }
       }
       return null
     } catch (error) {

@@ -2,13 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../../http/problem.js'
 import { isCorruption } from '../../database/database-error.js'
-import {
-  openOrderDatabase,
-  type ChangeResult,
-  type CreateResult,
-  type OrderDatabase,
-} from '../sqlite/sqlite-order-store.js'
-import type { OrderStore } from '../order-store.js'
+import type { ChangeResult, CreateResult, OrderStore } from '../order-store.js'
+import { openSqliteOrderStore } from '../sqlite/sqlite-order-store.js'
 import { getSourceId, type NocoDbSettings } from './nocodb-settings.js'
 import { startReplicaWorker } from './replica-client.js'
 import { acquireReplicaFile, type ReplicaState } from './replica-file.js'
@@ -74,7 +69,7 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
       // Ignores readers of a replica that has been replaced.
       if (number === opened) recreation ??= recreate()
     }
-    const database = openOrderDatabase({
+    const database = openSqliteOrderStore({
       path,
       timeZone,
       remedy: CORRUPTION_REMEDY,
@@ -127,7 +122,7 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
   const translateError = (error: unknown): unknown =>
     recreation === null ? error : createNotLoadedProblem(getState())
 
-  function read<T>(query: (database: OrderDatabase) => T): T {
+  function read<T>(query: (database: OrderStore) => T): T {
     const state = getState()
     // Incomplete results would be mistaken for complete ones.
     if (!state.isLoaded) throw createNotLoadedProblem(state)
@@ -143,39 +138,40 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
     path,
     calendar,
     check: () => read((database) => database.check()),
-    explainer() {
-      const translate = replica.database.explainer()
+    createErrorTranslator() {
+      const translate = replica.database.createErrorTranslator()
       return (error) => translateError(translate(error))
     },
-    freshness() {
+    getFreshness() {
       const state = getState()
       if (!state.isLoaded) {
-        return { asOf: null, trouble: capitalize(describeLoading(state)), takesChanges: false }
+        return { asOf: null, problem: capitalize(describeLoading(state)), isWritable: false }
       }
       const { asOf } = state
-      const error = describeSyncError(state)
-      if (error !== null) return { asOf, trouble: capitalize(error), takesChanges: false }
+      const problem = describeSyncError(state)
+      if (problem !== null) return { asOf, problem, isWritable: false }
       const isSlow = replica.worker.getLagMs() > MAX_LAG_MS + settings.syncIntervalMs
-      return { asOf, trouble: isSlow ? 'NocoDB responds slowly' : null, takesChanges: true }
+      return { asOf, problem: isSlow ? 'NocoDB is responding slowly' : null, isWritable: true }
     },
     // Ready without NocoDB, because reads do not need it and other processes depend on it too.
-    readiness() {
+    getReadiness() {
       const state = getState()
       if (recreation === null) replica.database.check()
       return { ready: state.isLoaded, detail: describeState(state) }
     },
     get: (id) => read((database) => database.get(id)),
-    history: (id) => read((database) => database.history(id)),
-    currencies() {
+    getHistory: (id) => read((database) => database.getHistory(id)),
+    listCurrencies() {
       try {
-        return recreation === null ? replica.database.currencies() : []
+        return recreation === null ? replica.database.listCurrencies() : []
       } catch (error) {
         throw translateError(error)
       }
     },
-    withOrderSourceId: (orderSourceId) =>
-      read((database) => database.withOrderSourceId(orderSourceId)),
-    offsetOrdersBesides: (ids, most) => read((database) => database.offsetOrdersBesides(ids, most)),
+    findByOrderSourceId: (orderSourceId) =>
+      read((database) => database.findByOrderSourceId(orderSourceId)),
+    findOtherProviderOrders: (excluded, limit) =>
+      read((database) => database.findOtherProviderOrders(excluded, limit)),
     async list(filters, slice) {
       try {
         return await read((database) => database.list(filters, slice))
@@ -183,15 +179,11 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
         throw translateError(error)
       }
     },
-    readSums: (query) => read((database) => database.readSums(query)),
+    readStatistics: (query) => read((database) => database.readStatistics(query)),
     create: (order, by, idempotencyKey) =>
       replica.worker.write<CreateResult>({ type: 'create', order, by, idempotencyKey }),
-    change: (id, changes, context) =>
-      replica.worker.write<ChangeResult>({ type: 'change', id, changes, context }),
-    cancel: (id, context) => replica.worker.write<ChangeResult>({ type: 'cancel', id, context }),
-    undo: (id, context) => replica.worker.write<ChangeResult>({ type: 'undo', id, context }),
-    notePlacement: (id, step, context) =>
-      replica.worker.write<ChangeResult>({ type: 'notePlacement', id, step, context }),
+    apply: (id, command, context) =>
+      replica.worker.write<ChangeResult>({ type: 'apply', id, command, context }),
     async close() {
       closing.abort()
       try {

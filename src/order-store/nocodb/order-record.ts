@@ -1,5 +1,4 @@
-import type { HistoryEntry } from '../sqlite/order-records.js'
-import type { Order } from '../../orders/order.js'
+import type { HistoryEntry, Order } from '../../orders/order.js'
 import { findLatestAttempt } from '../../fulfilment/attempt.js'
 import { isObject } from '../../validation/is-object.js'
 import { encodeCell, matchesWrittenValue } from './cell-codec.js'

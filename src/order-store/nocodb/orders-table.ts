@@ -161,8 +161,8 @@ export function createOrdersTable(
         body: { fields: cells },
         priority: 'urgent',
       })
-      const [record]: unknown[] =
-        isObject(response) && Array.isArray(response.records) ? response.records : []
+      if (!isObject(response) || !Array.isArray(response.records)) throw invalidResponse()
+      const record: unknown = response.records[0]
       return parseId(isObject(record) ? record.id : undefined)
     },
     /**

@@ -1,7 +1,6 @@
-import type { HistoryEntry } from '../sqlite/order-records.js'
 import { validateCalculation } from '../../calculator/validate-calculation.js'
 import { removeUndefined, getStatusTimestamps } from '../../orders/apply-changes.js'
-import type { FieldChange, Order } from '../../orders/order.js'
+import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
 import { matchesWrittenValue, parseTimestamp, CELL_DECODERS } from './cell-codec.js'
 import { ORDER_FIELDS, type ColumnTitles, type OrderField, type Row } from './columns.js'
 import { parseRecord, type OrderRecord, type RecordedOrder } from './order-record.js'

@@ -9,7 +9,7 @@ import {
   type MessageFromWorker,
   type ReplicaWorkerData,
   type SyncState,
-  type WriteCommand,
+  type WriteTask,
   type WriteRequest,
   type WriteResult,
 } from './replica-messages.js'
@@ -89,10 +89,10 @@ export function startReplicaWorker(
     /** Time since the replica was up to date, ms; changes of the system clock do not affect it. */
     getLagMs: (): number => performance.now() - syncedAt,
     /** Executes a write. Throws a Problem (502, 503) if it is rejected or unconfirmed. */
-    async write<R extends WriteResult>(command: WriteCommand): Promise<R> {
+    async write<R extends WriteResult>(task: WriteTask): Promise<R> {
       const running = worker
       if (isStopping || running === null) throw toProblem(notReady(state).rejection)
-      const request: WriteRequest = { requestId: ++lastRequestId, command }
+      const request: WriteRequest = { requestId: ++lastRequestId, task }
       return new Promise<WriteResult>((resolve, reject) => {
         pending.set(request.requestId, { resolve, reject })
         running.postMessage(request)

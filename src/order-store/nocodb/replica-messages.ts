@@ -1,6 +1,6 @@
-import type { ChangeContext, ChangeResult, CreateResult } from '../sqlite/sqlite-order-store.js'
-import type { NewOrder, OrderChanges } from '../../orders/order.js'
-import type { FulfilmentAttempt } from '../../fulfilment/attempt.js'
+import type { ChangeContext, ChangeResult, CreateResult } from '../order-store.js'
+import type { OrderCommand } from '../../orders/order-command.js'
+import type { NewOrder } from '../../orders/order.js'
 import type { NocoDbSettings } from './nocodb-settings.js'
 import type { WriteRejection } from './write-rejection.js'
 
@@ -46,15 +46,13 @@ export interface ReplicaWorkerData {
   settings: NocoDbSettings
 }
 
-export type WriteCommand =
+export type WriteTask =
   | { type: 'create'; order: NewOrder; by: string; idempotencyKey: string | undefined }
-  | { type: 'change'; id: string; changes: OrderChanges; context: ChangeContext }
-  | { type: 'cancel' | 'undo'; id: string; context: ChangeContext }
-  | { type: 'notePlacement'; id: string; step: FulfilmentAttempt; context: ChangeContext }
+  | { type: 'apply'; id: string; command: OrderCommand; context: ChangeContext }
 
 export interface WriteRequest {
   requestId: number
-  command: WriteCommand
+  task: WriteTask
 }
 
 export type WriteResult = CreateResult | ChangeResult

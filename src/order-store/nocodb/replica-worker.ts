@@ -64,9 +64,9 @@ const sync = createSyncLoop({
   onCorruption: () => send({ isCorrupt: true }),
 })
 
-async function handleRequest({ requestId, command }: WriteRequest): Promise<void> {
+async function handleRequest({ requestId, task }: WriteRequest): Promise<void> {
   try {
-    send({ requestId, result: await writes.execute(command) })
+    send({ requestId, result: await writes.execute(task) })
   } catch (error) {
     if (isCorruption(error)) {
       send({ isCorrupt: true })

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChangeContext, ChangeResult } from '../sqlite/sqlite-order-store.js'
+import type { ChangeContext, ChangeResult } from '../order-store.js'
 import type { ChangeOutcome } from '../../orders/apply-changes.js'
+import { applyCommand, type OrderCommand } from '../../orders/order-command.js'
 import { parseOrderId } from '../../orders/order-id.js'
 import type { Order } from '../../orders/order.js'
 import type { Cells, ColumnTitles, Row } from './columns.js'
@@ -30,9 +31,6 @@ const MAX_WAIT_MS = 15_000
 
 /** PostgreSQL fails if it is queried for a higher id than its column type can hold. */
 const MAX_ID = 2 ** 31 - 1
-
-/** Computes the next version of an order from its history, newest first. */
-type Apply = (order: Order, history: ParsedRow['history'], now: string) => ChangeOutcome
 
 /** Whether a row contains the write with a token, or a later write based on it. */
 const containsWrite = (row: Row, token: string, titles: ColumnTitles): boolean =>
@@ -110,33 +108,38 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
   async function attemptChange(
     id: number,
     { by, ifVersions }: ChangeContext,
-    apply: Apply,
+    command: OrderCommand,
   ): Promise<ChangeResult | null> {
     const read = await readOrder(id).catch((error: unknown) => {
       throw toNotWritten(error)
     })
-    if (read === null) return { outcome: 'no such order' }
+    if (read === null) return { outcome: 'not_found' }
     const { row, parsed, order } = read
     if (ifVersions !== null && !ifVersions.includes(order.version)) {
-      return { outcome: 'stale', order }
+      return { outcome: 'version_conflict', order }
     }
-    const result = apply(order, parsed.history.toReversed(), new Date().toISOString())
+    const history = parsed.history.toReversed()
+    const result = applyCommand(order, history, command, new Date().toISOString())
     if (result.outcome !== 'changed') return result
     return (await writeVersion(row, parsed, order, result, by, 'urgent')) ? result : null
   }
 
   return {
-    /** Changes an order. */
-    async change(id: string, context: ChangeContext, apply: Apply): Promise<ChangeResult> {
+    /** Applies a command to an order, in full or not at all. */
+    apply: async (
+      id: string,
+      command: OrderCommand,
+      context: ChangeContext,
+    ): Promise<ChangeResult> => {
       const rowId = parseOrderId(id)
       if (rowId === null || (rowId > MAX_ID && replica.get(rowId) === null)) {
-        return { outcome: 'no such order' }
+        return { outcome: 'not_found' }
       }
       const queuedAt = performance.now()
       return orderMutex(id, async () => {
         if (performance.now() - queuedAt > MAX_WAIT_MS) throw tooBusy()
         for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-          const result = await attemptChange(rowId, context, apply)
+          const result = await attemptChange(rowId, context, command)
           if (result !== null) return result
           await sleep(Math.random() * 50 * attempt)
         }
@@ -144,11 +147,11 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
       })
     },
     /** Records an edit made in NocoDB as a version of the order. The caller retries on failure. */
-    async recordEdit(id: number): Promise<void> {
+    recordEdit: async (id: number): Promise<void> => {
       try {
         await orderMutex(String(id), async () => {
           const read = await readOrder(id)
-          if (read === null || !read.parsed.isEdited) return
+          if (!read?.parsed.isEdited) return
           const { row, parsed, order } = read
           const version = { order, changes: [] }
           await writeVersion(row, parsed, order, version, NOCODB_USER, 'background')
