@@ -76,7 +76,7 @@ const [FROM, TO] = ['2026-10-26', '2026-11-24']
 
 try {
   const nocoDb = await startNocoDb(scope)
-  const base = await nocoDb.ordersBase()
+  const base = await nocoDb.createBase()
   console.log(`Entering ${ORDERS} orders into NocoDB …`)
   await fill(nocoDb, base)
 

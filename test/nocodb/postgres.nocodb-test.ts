@@ -7,7 +7,7 @@ import { startPostgres } from '../support/postgres.js'
 
 const nocoDb = await startNocoDb(t, await startPostgres(t))
 
-ordersContract(t, { empty: async () => (await nocoDb.ordersBase()).environment })
+ordersContract(t, { empty: async () => (await nocoDb.createBase()).environment })
 nocoDbContract(t, nocoDb)
-// What outages do does not depend on the database behind NocoDB, and takes long.
+// Outages do not depend on the database of NocoDB, and the tests are slow.
 if (process.env.NOCODB_TESTS !== 'short') outageContract(t, nocoDb)

@@ -7,24 +7,31 @@ import fc from 'fast-check'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../src/app.js'
-import { getBackOffMs } from '../../src/order-store/nocodb/back-off.js'
 import { encodeCell } from '../../src/order-store/nocodb/cell-codec.js'
 import {
   ORDER_FIELDS,
   DEFAULT_TITLES,
   parseColumnTitles,
   type OrderField,
+  type Row,
 } from '../../src/order-store/nocodb/columns.js'
 import {
   createNocoDbClient,
   type NocoDbRequest,
 } from '../../src/order-store/nocodb/nocodb-client.js'
 import { NocoDbError } from '../../src/order-store/nocodb/nocodb-error.js'
-import { toRecordedOrder } from '../../src/order-store/nocodb/order-cells.js'
-import { createPerOrderMutex } from '../../src/order-store/nocodb/per-order-mutex.js'
-import { parseRecord, serializeRecord } from '../../src/order-store/nocodb/history-record.js'
-import { createRequestBudget } from '../../src/order-store/nocodb/request-budget.js'
-import { parseRow, type Row } from '../../src/order-store/nocodb/parse-row.js'
+import { createKeyedMutex } from '../../src/order-store/nocodb/keyed-mutex.js'
+import {
+  parseRecord,
+  serializeRecord,
+  toRecordedOrder,
+} from '../../src/order-store/nocodb/order-record.js'
+import {
+  createBackOff,
+  createRequestBudget,
+  type Priority,
+} from '../../src/order-store/nocodb/request-budget.js'
+import { parseRow } from '../../src/order-store/nocodb/parse-row.js'
 import { startReplicaWorker } from '../../src/order-store/nocodb/replica-client.js'
 import { findSchemaMismatches } from '../../src/order-store/nocodb/schema-check.js'
 import { buildFreshnessView } from '../../src/portal/freshness-view.js'
@@ -34,9 +41,9 @@ import { until } from '../support/until.js'
 
 const TOKEN = 'the-token-of-the-tests'
 
-/** A server that answers as a test says; its address. */
-async function serve(t: Test, answer: RequestListener): Promise<string> {
-  const server = createHttpServer(answer).listen(0, '127.0.0.1')
+/** Starts an HTTP server; returns its URL. */
+async function serve(t: Test, handler: RequestListener): Promise<string> {
+  const server = createHttpServer(handler).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
     server.closeAllConnections()
@@ -45,7 +52,7 @@ async function serve(t: Test, answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A server that does with connections what a test says; its address. */
+/** Starts a TCP server; returns its URL. */
 async function listen(t: Test, onSocket: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -61,72 +68,78 @@ async function listen(t: Test, onSocket: (socket: Socket) => void): Promise<stri
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-function clientOf(t: Test, baseUrl: string, requestsPerSecond = 1_000) {
+function createClient(t: Test, baseUrl: string, requestsPerSecond = 1_000) {
   const client = createNocoDbClient({
     baseUrl,
     token: TOKEN,
     requestsPerSecond,
-    limits: { connectMs: 300, answerMs: 300, wholeMs: 900, patienceMs: 500, bytes: 10_000 },
+    limits: {
+      connectMs: 300,
+      responseMs: 300,
+      totalMs: 900,
+      maxWaitMs: 500,
+      maxResponseBytes: 10_000,
+    },
   })
   t.teardown(() => client.close())
   return client
 }
 
-const GET: NocoDbRequest = { method: 'GET', path: '/x', urgency: 'urgent' }
-const POST: NocoDbRequest = { method: 'POST', path: '/x', body: {}, urgency: 'urgent' }
+const GET: NocoDbRequest = { method: 'GET', path: '/x', priority: 'urgent' }
+const POST: NocoDbRequest = { method: 'POST', path: '/x', body: {}, priority: 'urgent' }
 
-/** The error that asking ends in. */
-async function troubleOf(asking: Promise<unknown>): Promise<NocoDbError> {
+/** The error that a request fails with. */
+async function getError(request: Promise<unknown>): Promise<NocoDbError> {
   try {
-    await asking
+    await request
   } catch (error) {
     if (error instanceof NocoDbError) return error
     throw error
   }
-  throw new Error('it went well')
+  throw new Error('The request succeeded')
 }
 
-t.test('no second has more requests than the budget, whatever comes when', async (t) => {
+t.test('limits the requests in any second', async (t) => {
   const budget = createRequestBudget(20)
-  const begun: number[] = []
-  const ask = async (): Promise<void> => {
-    await budget.turn('urgent')
-    begun.push(performance.now())
+  const started: number[] = []
+  const acquire = async (): Promise<void> => {
+    await budget.acquire('urgent')
+    started.push(performance.now())
   }
-  const asked = Array.from({ length: 30 }, ask)
+  const first = Array.from({ length: 30 }, acquire)
   await sleep(700)
-  await Promise.all([...asked, ...Array.from({ length: 25 }, ask)])
-  begun.forEach((at, i) => {
-    const twentieth = begun[i + 20]
-    // A busy machine begins the first ones late, though not the next ones early.
+  await Promise.all([...first, ...Array.from({ length: 25 }, acquire)])
+  started.forEach((at, i) => {
+    const twentieth = started[i + 20]
+    // On a busy machine a request may start late, but not early.
     if (twentieth !== undefined) t.ok(twentieth - at >= 800, `${twentieth - at} ms`)
   })
-  t.ok((begun.at(-1) ?? 0) - (begun[0] ?? 0) < 2_500, 'and no fewer than it allows')
+  t.ok((started.at(-1) ?? 0) - (started[0] ?? 0) < 2_500, 'uses the whole budget')
 })
 
-t.test('a budget below one a second, or of a part, is kept too', async (t) => {
-  const begun: number[] = []
+t.test('supports fractional limits', async (t) => {
+  const started: number[] = []
   const budget = createRequestBudget(2.5)
   await Promise.all(
     Array.from({ length: 5 }, async () => {
-      await budget.turn('urgent')
-      begun.push(performance.now())
+      await budget.acquire('urgent')
+      started.push(performance.now())
     }),
   )
-  t.ok((begun[4] ?? 0) - (begun[0] ?? 0) >= 1_400)
+  t.ok((started[4] ?? 0) - (started[0] ?? 0) >= 1_400)
 })
 
-t.test('what people wait for goes first, and the background goes on', async (t) => {
+t.test('sends urgent requests first without starving background requests', async (t) => {
   const budget = createRequestBudget(100)
   const order: string[] = []
   budget.pause(50)
-  const turn = async (urgency: 'urgent' | 'background'): Promise<void> => {
-    await budget.turn(urgency)
-    order.push(urgency)
+  const acquire = async (priority: Priority): Promise<void> => {
+    await budget.acquire(priority)
+    order.push(priority)
   }
   await Promise.all([
-    ...Array.from({ length: 3 }, () => turn('background')),
-    ...Array.from({ length: 20 }, () => turn('urgent')),
+    ...Array.from({ length: 3 }, () => acquire('background')),
+    ...Array.from({ length: 20 }, () => acquire('urgent')),
   ])
   t.strictSame(order.slice(0, 8), Array(8).fill('urgent'))
   t.equal(order[8], 'background')
@@ -134,67 +147,67 @@ t.test('what people wait for goes first, and the background goes on', async (t) 
   t.equal(order.length, 23)
 })
 
-t.test('who does not wait any longer leaves the queue', async (t) => {
+t.test('removes an aborted request from the queue', async (t) => {
   const budget = createRequestBudget(100)
   budget.pause(200)
-  await t.rejects(budget.turn('urgent', AbortSignal.timeout(20)))
-  await t.rejects(budget.turn('urgent', AbortSignal.abort()))
-  t.ok(budget.pausedFor() > 100)
-  await budget.turn('background')
-  t.equal(budget.pausedFor(), 0)
+  await t.rejects(budget.acquire('urgent', AbortSignal.timeout(20)))
+  await t.rejects(budget.acquire('urgent', AbortSignal.abort()))
+  t.ok(budget.getPauseMs() > 100)
+  await budget.acquire('background')
+  t.equal(budget.getPauseMs(), 0)
 })
 
-t.test('waiting grows with each failure, differs by chance and has an end', async (t) => {
-  const waits = getBackOffMs({ firstMs: 100, longestMs: 1_000 })
-  const grown = Array.from({ length: 40 }, () => waits.failed())
-  grown.forEach((ms, i) => {
-    const longest = Math.min(100 * 2 ** i, 1_000)
-    t.ok(ms >= longest / 2 && ms <= longest)
+t.test('backs off exponentially with jitter up to a maximum', async (t) => {
+  const backOff = createBackOff({ minMs: 100, maxMs: 1_000 })
+  const delays = Array.from({ length: 40 }, () => backOff.nextDelayMs())
+  delays.forEach((ms, i) => {
+    const maxMs = Math.min(100 * 2 ** i, 1_000)
+    t.ok(ms >= maxMs / 2 && ms <= maxMs)
   })
-  t.ok(new Set(grown.slice(10)).size > 20)
-  waits.succeeded()
-  t.ok(waits.failed() <= 100)
+  t.ok(new Set(delays.slice(10)).size > 20)
+  backOff.reset()
+  t.ok(backOff.nextDelayMs() <= 100)
 })
 
-t.test('each trouble is told from the others, and whether it may be done', async (t) => {
-  const answers: [number, string, string, boolean, object?][] = [
-    [401, '{"error":"ERR_AUTHENTICATION_REQUIRED"}', 'token refused', false],
-    [403, '{"msg":"no"}', 'token refused', false],
-    [404, '{"error":"ERR_TABLE_NOT_FOUND","message":"m"}', 'no such table', false],
-    [422, '{"error":"ERR_BASE_NOT_FOUND","message":"m"}', 'no such table', false],
-    [404, '{"error":"ERR_RECORD_NOT_FOUND","message":"m"}', 'no such record', false],
-    [404, '{"error":"ERR_FIELD_NOT_FOUND","message":"m"}', 'no such column', false],
-    [404, '<h1>nginx</h1>', 'garbage', false],
-    [302, '', 'garbage', false],
-    [400, '{"msg":"Invalid value \\"secret name\\""}', 'value refused', false],
-    [409, '{"msg":"duplicate"}', 'value refused', false],
-    [422, '{"error":"ERR_INVALID_VALUE_FOR_FIELD"}', 'value refused', false],
-    [431, '', 'garbage', false],
-    [500, '{"msg":"sorry"}', 'failing', true],
-    [502, '<h1>nginx</h1>', 'failing', true],
-    [200, '<h1>Welcome</h1>', 'garbage', true],
-    [200, '', 'garbage', true],
-    [200, `"${'x'.repeat(20_000)}"`, 'too large', true],
+t.test('maps responses to error codes', async (t) => {
+  const responses: [number, string, string, boolean][] = [
+    [401, '{"error":"ERR_AUTHENTICATION_REQUIRED"}', 'unauthorized', false],
+    [403, '{"msg":"no"}', 'unauthorized', false],
+    [404, '{"error":"ERR_TABLE_NOT_FOUND","message":"m"}', 'table_not_found', false],
+    [422, '{"error":"ERR_BASE_NOT_FOUND","message":"m"}', 'table_not_found', false],
+    [404, '{"error":"ERR_RECORD_NOT_FOUND","message":"m"}', 'record_not_found', false],
+    [404, '{"error":"ERR_FIELD_NOT_FOUND","message":"m"}', 'column_not_found', false],
+    [404, '<h1>nginx</h1>', 'invalid_response', false],
+    [302, '', 'invalid_response', false],
+    [400, '{"msg":"Invalid value \\"secret name\\""}', 'value_rejected', false],
+    [409, '{"msg":"duplicate"}', 'value_rejected', false],
+    [422, '{"error":"ERR_INVALID_VALUE_FOR_FIELD"}', 'value_rejected', false],
+    [431, '', 'invalid_response', false],
+    [500, '{"msg":"sorry"}', 'server_error', true],
+    [502, '<h1>nginx</h1>', 'server_error', true],
+    [200, '<h1>Welcome</h1>', 'invalid_response', true],
+    [200, '', 'invalid_response', true],
+    [200, `"${'x'.repeat(20_000)}"`, 'response_too_large', true],
   ]
-  for (const [status, body, trouble, mayBeDone] of answers) {
+  for (const [status, body, errorCode, isIndeterminate] of responses) {
     const url = await serve(t, (request, reply) => {
       t.equal(request.headers['xc-token'], TOKEN)
       reply.writeHead(status, { location: 'http://127.0.0.1:1/' }).end(body)
     })
-    const error = await troubleOf(clientOf(t, url).ask(POST))
-    t.match(error, { trouble, mayBeDone }, `${status} ${body.slice(0, 40)}`)
+    const error = await getError(createClient(t, url).request(POST))
+    t.match(error, { errorCode, isIndeterminate }, `${status} ${body.slice(0, 40)}`)
     t.notMatch(JSON.stringify(error) + error.message, /secret name|token-of/)
-    if (trouble === 'value refused') {
-      t.equal((await troubleOf(clientOf(t, url).ask(GET))).trouble, 'question refused')
+    if (errorCode === 'value_rejected') {
+      t.equal((await getError(createClient(t, url).request(GET))).errorCode, 'query_rejected')
     }
   }
 })
 
-t.test('each phase has its end', async (t) => {
-  const unreachable = await troubleOf(clientOf(t, 'http://127.0.0.1:1').ask(POST))
-  t.match(unreachable, { trouble: 'unreachable', mayBeDone: false })
-  const nowhere = await troubleOf(clientOf(t, 'http://nowhere.invalid').ask(POST))
-  t.match(nowhere, { trouble: 'unreachable', mayBeDone: false })
+t.test('times out in each phase of a request', async (t) => {
+  const unreachable = await getError(createClient(t, 'http://127.0.0.1:1').request(POST))
+  t.match(unreachable, { errorCode: 'unreachable', isIndeterminate: false })
+  const nowhere = await getError(createClient(t, 'http://nowhere.invalid').request(POST))
+  t.match(nowhere, { errorCode: 'unreachable', isIndeterminate: false })
 
   const silent = await listen(t, () => undefined)
   const cut = await listen(t, (socket) => socket.once('data', () => socket.destroy()))
@@ -210,26 +223,26 @@ t.test('each phase has its end', async (t) => {
     }),
   )
   for (const url of [silent, cut, noise, half, drip]) {
-    const begun = performance.now()
-    const error = await troubleOf(clientOf(t, url).ask(POST))
-    t.match(error, { trouble: 'no answer', mayBeDone: true })
-    t.ok(performance.now() - begun < 3_000)
+    const startedAt = performance.now()
+    const error = await getError(createClient(t, url).request(POST))
+    t.match(error, { errorCode: 'no_response', isIndeterminate: true })
+    t.ok(performance.now() - startedAt < 3_000)
   }
 })
 
-t.test('a line that breaks is tried once more by who only asks', async (t) => {
+t.test('retries a read once if the connection was closed', async (t) => {
   let connections = 0
   const url = await serve(t, (request, reply) => {
     if (++connections === 1) request.socket.destroy()
     else reply.end('{"ok":true}')
   })
-  t.strictSame(await clientOf(t, url).ask(GET), { ok: true })
+  t.strictSame(await createClient(t, url).request(GET), { ok: true })
   connections = 0
-  t.match(await troubleOf(clientOf(t, url).ask(POST)), { trouble: 'no answer' })
-  t.equal(connections, 1, 'a write is not')
+  t.match(await getError(createClient(t, url).request(POST)), { errorCode: 'no_response' })
+  t.equal(connections, 1, 'does not retry a write')
 })
 
-t.test('Retry-After holds for all requests of the process', async (t) => {
+t.test('applies Retry-After to all requests of the process', async (t) => {
   for (const retryAfter of ['1', new Date(Date.now() + 2_500).toUTCString()]) {
     const requests: number[] = []
     const url = await serve(t, (_request, reply) => {
@@ -237,30 +250,30 @@ t.test('Retry-After holds for all requests of the process', async (t) => {
       if (requests.length === 1) reply.writeHead(429, { 'retry-after': retryAfter }).end('{}')
       else reply.end('{}')
     })
-    const client = clientOf(t, url)
-    const first = await troubleOf(client.ask(GET))
-    t.equal(first.trouble, 'rationed')
+    const client = createClient(t, url)
+    const first = await getError(client.request(GET))
+    t.equal(first.errorCode, 'rate_limited')
     t.ok((first.retryAfterMs ?? 0) >= 500)
-    const impatient = await troubleOf(client.ask(POST))
-    t.match(impatient, { trouble: 'rationed', mayBeDone: false })
-    t.ok((impatient.retryAfterMs ?? 0) > 300, 'who waits is told how long')
-    await client.ask({ ...GET, urgency: 'background' })
+    const second = await getError(client.request(POST))
+    t.match(second, { errorCode: 'rate_limited', isIndeterminate: false })
+    t.ok((second.retryAfterMs ?? 0) > 300, 'reports the remaining time')
+    await client.request({ ...GET, priority: 'background' })
     t.equal(requests.length, 2)
     t.ok((requests[1] ?? 0) - (requests[0] ?? 0) >= (first.retryAfterMs ?? 0) - 20)
   }
 })
 
-t.test('429 without Retry-After makes the process wait too', async (t) => {
+t.test('backs off after a 429 without Retry-After', async (t) => {
   const url = await serve(t, (_request, reply) => {
     reply.writeHead(429).end('{}')
   })
-  const client = clientOf(t, url)
-  await troubleOf(client.ask(GET))
-  t.ok(client.pausedFor() > 2_000)
+  const client = createClient(t, url)
+  await getError(client.request(GET))
+  t.ok(client.getPauseMs() > 2_000)
 })
 
-t.test('writes of one order stay in line, others pass', async (t) => {
-  const inLine = createPerOrderMutex()
+t.test('runs tasks of one key in order and tasks of other keys concurrently', async (t) => {
+  const mutex = createKeyedMutex()
   const done: string[] = []
   const work = (name: string, ms: number) => async (): Promise<void> => {
     await sleep(ms)
@@ -268,10 +281,10 @@ t.test('writes of one order stay in line, others pass', async (t) => {
     if (name === 'a2') throw new Error('fails')
   }
   const all = await Promise.allSettled([
-    inLine('a', work('a1', 60)),
-    inLine('a', work('a2', 1)),
-    inLine('a', work('a3', 1)),
-    inLine('b', work('b1', 10)),
+    mutex('a', work('a1', 60)),
+    mutex('a', work('a2', 1)),
+    mutex('a', work('a3', 1)),
+    mutex('b', work('b1', 10)),
   ])
   t.strictSame(done, ['b1', 'a1', 'a2', 'a3'])
   t.strictSame(
@@ -280,13 +293,13 @@ t.test('writes of one order stay in line, others pass', async (t) => {
   )
 })
 
-t.test('names of columns are read, and wrong ones refused', async (t) => {
+t.test('parses column titles and rejects invalid ones', async (t) => {
   t.match(parseColumnTitles('customerName=Customer, amountMinor = Total price'), {
     customerName: 'Customer',
     amountMinor: 'Total price',
     vesselName: 'VesselName',
   })
-  for (const wrong of [
+  for (const invalid of [
     'name=Customer',
     'customerName',
     'customerName=',
@@ -300,18 +313,17 @@ t.test('names of columns are read, and wrong ones refused', async (t) => {
     'toString=a',
     ',',
   ]) {
-    t.equal(parseColumnTitles(wrong), null, wrong)
+    t.equal(parseColumnTitles(invalid), null, invalid)
   }
 })
 
-/** A row as NocoDB would hold an order that was written from here. */
-function rowOf(order: ReturnType<typeof randomOrders>[number]): Row {
+/** The row of an order, as NocoDB returns it. */
+function toRow(order: ReturnType<typeof randomOrders>[number]): Row {
   const cells = ORDER_FIELDS.map((field) => {
     const cell = encodeCell(field, order[field])
-    // As NocoDB gives moments back.
-    const isMoment = typeof cell === 'string' && /^\d{4}-\d\d-\d\dT.*Z$/.test(cell)
-    const told = isMoment ? `${cell.slice(0, 19).replace('T', ' ')}+00:00` : cell
-    return [DEFAULT_TITLES[field], field.endsWith('At') ? told : cell]
+    const isTimestamp = typeof cell === 'string' && /^\d{4}-\d\d-\d\dT.*Z$/.test(cell)
+    const returned = isTimestamp ? `${cell.slice(0, 19).replace('T', ' ')}+00:00` : cell
+    return [DEFAULT_TITLES[field], field.endsWith('At') ? returned : cell]
   })
   return {
     ...Object.fromEntries(cells),
@@ -329,22 +341,22 @@ function rowOf(order: ReturnType<typeof randomOrders>[number]): Row {
   }
 }
 
-t.test('any order that was written comes out of its row as it was', async (t) => {
+t.test('reads every order from its row unchanged', async (t) => {
   fc.assert(
     fc.property(order(7), (written) => {
-      const reading = parseRow(rowOf(written), DEFAULT_TITLES)
-      if (!reading.ok) throw new Error(JSON.stringify(reading.faults))
-      t.strictSame(reading.found.order, written)
-      t.notOk(reading.found.isEdited)
+      const result = parseRow(toRow(written), DEFAULT_TITLES)
+      if (!result.ok) throw new Error(JSON.stringify(result.errors))
+      t.strictSame(result.parsed.order, written)
+      t.notOk(result.parsed.isEdited)
     }),
     { numRuns: 200 },
   )
 })
 
-t.test('any edit of one cell is seen, and is the only change', async (t) => {
+t.test('detects an edit of one cell as the only change', async (t) => {
   const edits: Partial<Record<OrderField, [cell: unknown, value: unknown]>> = {
     status: ['Refunded', 'refunded'],
-    customerName: ['Somebody else', 'Somebody else'],
+    customerName: ['Another name', 'Another name'],
     customerEmail: ['else@example.com', 'else@example.com'],
     vesselName: ['', null],
     imoNumber: ['IMO 9241061', '9241061'],
@@ -364,11 +376,11 @@ t.test('any edit of one cell is seen, and is the only change', async (t) => {
       currency: 'EUR',
     }))
     if (written === undefined) return
-    const row = { ...rowOf(written), [DEFAULT_TITLES[field as OrderField]]: cell }
-    const reading = parseRow(row, DEFAULT_TITLES)
-    t.ok(reading.ok, field)
-    if (!reading.ok) continue
-    const { order: now, history, isEdited } = reading.found
+    const row = { ...toRow(written), [DEFAULT_TITLES[field as OrderField]]: cell }
+    const result = parseRow(row, DEFAULT_TITLES)
+    t.ok(result.ok, field)
+    if (!result.ok) continue
+    const { order: now, history, isEdited } = result.parsed
     t.match(now, { [field]: value, version: written.version + 1 })
     t.ok(isEdited)
     t.strictSame(history, [
@@ -382,23 +394,23 @@ t.test('any edit of one cell is seen, and is the only change', async (t) => {
   }
 })
 
-t.test('a row of anything at all never throws', async (t) => {
+t.test('never throws for a row with arbitrary cells', async (t) => {
   const row = fc.dictionary(
     fc.constantFrom(...Object.values(DEFAULT_TITLES), 'CreatedAt', 'UpdatedAt'),
     fc.oneof(fc.jsonValue(), fc.string(), fc.constantFrom('9'.repeat(400), '\ud800', '2026-13-01')),
   )
-  let read = 0
+  let valid = 0
   fc.assert(
     fc.property(row, fc.option(order(3)), (cells, written) => {
-      const whole = { ...(written === null ? {} : rowOf(written)), ...cells, Id: 3 }
-      if (parseRow(whole, DEFAULT_TITLES).ok) read++
+      const whole = { ...(written === null ? {} : toRow(written)), ...cells, Id: 3 }
+      if (parseRow(whole, DEFAULT_TITLES).ok) valid++
     }),
     { numRuns: 2_000 },
   )
-  t.ok(read > 0)
+  t.ok(valid > 0)
 })
 
-t.test('the history in a row is bounded, its newest entry always there', async (t) => {
+t.test('truncates the history in a row but keeps the newest entry', async (t) => {
   const [one] = randomOrders(1)
   if (one === undefined) return
   const entry = (version: number, size: number) => ({
@@ -408,22 +420,22 @@ t.test('the history in a row is bounded, its newest entry always there', async (
     changes: [{ field: 'notes', from: '', to: 'é'.repeat(size) }],
     token: 'x',
   })
-  const kept = (entries: number, size: number) => {
+  const store = (entries: number, size: number) => {
     const history = Array.from({ length: entries }, (_, i) => entry(i + 2, size))
     const cell = serializeRecord({ order: toRecordedOrder(one), by: 'ann', request: null, history })
     return { cell, history: parseRecord(cell)?.history ?? [] }
   }
-  t.equal(kept(100, 10).history.length, 100)
-  const many = kept(2_000, 10)
+  t.equal(store(100, 10).history.length, 100)
+  const many = store(2_000, 10)
   t.ok(many.history.length < 500 && many.cell.length < 64 * 1024)
   t.equal(many.history.at(-1)?.version, 2_001)
-  t.equal(kept(3, 50_000).history.length, 1)
+  t.equal(store(3, 50_000).history.length, 1)
   for (const wrong of ['', '{', '[]', 'null', '{"order":{},"by":"x","history":[]}', 7, null]) {
     t.equal(parseRecord(wrong), null)
   }
 })
 
-t.test('a table that does not fit is told column by column', async (t) => {
+t.test('reports each invalid column', async (t) => {
   const column = (title: string, type: string, choices: string[] = []) => ({
     ...{ id: title, title, type, choices, rawChoices: [] },
   })
@@ -431,35 +443,38 @@ t.test('a table that does not fit is told column by column', async (t) => {
     [column('CustomerName', 'Number'), column('Status', 'SingleSelect', ['paid', 'pending'])],
     DEFAULT_TITLES,
   )
-  const faults = new Map(found.map(({ title, fault }) => [title, fault]))
-  t.equal(faults.size, 20)
-  t.match(faults.get('CustomerName'), /is of type Number; it must be SingleLineText/)
-  t.equal(faults.get('Status'), 'lacks the options processing, fulfilled, refunded, cancelled')
-  t.equal(faults.get('Version'), 'is missing')
+  const reasons = new Map(found.map(({ title, reason }) => [title, reason]))
+  t.equal(reasons.size, 20)
+  t.match(reasons.get('CustomerName'), /is of type Number; it must be SingleLineText/)
+  t.equal(
+    reasons.get('Status'),
+    'is missing the options processing, fulfilled, refunded, cancelled',
+  )
+  t.equal(reasons.get('Version'), 'is missing')
 })
 
-t.test('all variables of NocoDB are set, or none', async (t) => {
+t.test('requires all NocoDB variables or none', async (t) => {
   const whole = {
     DATABASE_BASE_URL: 'https://nocodb.example.com/',
     DATABASE_BASE_ID: 'pabc',
     DATABASE_API_KEY: 'secret-key',
     DATABASE_ORDERS_TABLE_ID: 'mabc',
   }
-  const problem = async (environment: NodeJS.ProcessEnv): Promise<string> => {
+  const getConfigError = async (environment: NodeJS.ProcessEnv): Promise<string> => {
     try {
       await (await buildApp({ environment: { LOG_LEVEL: 'silent', ...environment } })).close()
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
     }
-    return 'it started'
+    return 'started'
   }
   for (const name of Object.keys(whole)) {
-    const said = await problem({ ...whole, [name]: ' ' })
-    t.match(said, `${name} must be set, since others of NocoDB are`)
-    t.equal(said.split('\n').length, 2, 'nothing else is wrong')
-    t.notMatch(said, 'secret-key')
+    const error = await getConfigError({ ...whole, [name]: ' ' })
+    t.match(error, `${name} is required because other NocoDB variables are set`)
+    t.equal(error.split('\n').length, 2, 'reports no other error')
+    t.notMatch(error, 'secret-key')
   }
-  const wrong = await problem({
+  const invalid = await getConfigError({
     DATABASE_BASE_URL: 'https://user:password@nocodb.example.com',
     DATABASE_BASE_ID: 'a/b',
     DATABASE_API_KEY: 'a b',
@@ -469,20 +484,20 @@ t.test('all variables of NocoDB are set, or none', async (t) => {
     NOCODB_REQUESTS_PER_SECOND: 'many',
   })
   for (const name of [...Object.keys(whole), 'NOCODB_COLUMNS', 'NOCODB_SYNC_INTERVAL']) {
-    t.match(wrong, `  ${name} must be`)
+    t.match(invalid, `  ${name} must be`)
   }
-  t.match(wrong, 'NOCODB_REQUESTS_PER_SECOND must be')
-  t.notMatch(wrong, /password/)
+  t.match(invalid, 'NOCODB_REQUESTS_PER_SECOND must be')
+  t.notMatch(invalid, /password/)
 })
 
-t.test('how old orders are is told in words, while something keeps them from catching up', (t) => {
+t.test('describes outdated orders and the reason', (t) => {
   const now = Date.parse('2026-11-20T14:07:30Z')
   const reader = { locale: 'en-GB', timeZone: 'Europe/Paris', now }
   const view = (asOf: string | null, problem: string | null, isWritable = false) =>
     buildFreshnessView({ asOf, problem, isWritable }, reader)
-  t.equal(buildFreshnessView(null, reader), null, 'a book of our own is never late')
+  t.equal(buildFreshnessView(null, reader), null, 'a store in SQLite is never outdated')
   t.equal(view('2026-11-20T14:07:00Z', null), null)
-  t.equal(view(null, 'The orders are being taken in'), null, 'pages tell that by themselves')
+  t.equal(view(null, 'Orders are loading'), null, 'pages show this themselves')
   t.strictSame(view('2026-11-20T14:02:20Z', 'NocoDB cannot be reached'), {
     asOf: '2026-11-20T14:02:20Z',
     time: '15:02',
@@ -493,13 +508,13 @@ t.test('how old orders are is told in words, while something keeps them from cat
   t.match(view('2026-11-20T14:07:00Z', 'x'), { ago: 'less than a minute ago' })
   t.match(view('2026-11-19T23:30:00Z', 'x'), { time: '00:30', ago: '14 hr ago' })
   t.match(view('2026-11-18T09:00:00Z', 'x'), { time: '18 Nov 2026, 10:00', ago: '2 days ago' })
-  t.match(view('2026-11-20T14:00:00Z', 'NocoDB answers slowly', true), {
-    text: 'NocoDB answers slowly.',
+  t.match(view('2026-11-20T14:00:00Z', 'NocoDB responds slowly', true), {
+    text: 'NocoDB responds slowly.',
   })
   t.end()
 })
 
-t.test('between two threads a change is refused, whatever comes then', async (t) => {
+t.test('rejects a change if the worker is not running', async (t) => {
   let failures = 0
   const { log } = Fastify()
   log.error = () => {
@@ -514,19 +529,19 @@ t.test('between two threads a change is refused, whatever comes then', async (t)
     requestsPerSecond: 4,
     syncIntervalMs: 5_000,
   }
-  const path = join(temporaryFolder(t), 'no such folder', 'copy.db')
-  const known = { isLoaded: true, asOf: new Date().toISOString() }
-  const thread = startReplicaWorker({ path, settings }, known, log, () => undefined)
+  const path = join(temporaryFolder(t), 'missing', 'replica.db')
+  const replicaState = { isLoaded: true, asOf: new Date().toISOString() }
+  const worker = startReplicaWorker({ path, settings }, replicaState, log, () => undefined)
   await until(async () => failures === 1)
   await sleep(300)
-  const asked = thread
-    .ask({
-      kind: 'apply',
+  const response = worker
+    .write({
+      type: 'apply',
       id: '1',
       command: { type: 'cancel' },
       context: { by: 'ann@example.com', ifVersions: null },
     })
     .catch((error: unknown) => error)
-  await thread.close()
-  t.match(await Promise.race([asked, sleep(5_000, 'no answer')]), { statusCode: 503 })
+  await worker.close()
+  t.match(await Promise.race([response, sleep(5_000, 'no response')]), { statusCode: 503 })
 })
