@@ -2,13 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { temporaryFolder } from '../support/app.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
-import type { TestBase, TestNocoDb } from '../support/nocodb.js'
-import { startOrderApi, type ApiAnswer, type OrderApi } from '../support/order-api.js'
+import { ORDERS, readRows, startService, SYNC_TIMEOUT_MS } from '../support/nocodb-service.js'
+import type { TestNocoDb } from '../support/nocodb.js'
 import { newOrder } from '../support/order-store.js'
-import { until, untilReady } from '../support/until.js'
-
-const ORDERS = '/api/admin/orders'
-const SYNC_TIMEOUT_MS = 60_000
+import { until } from '../support/until.js'
 
 /** A usual timeout of proxies in front of Clearwake. */
 const MAX_RESPONSE_MS = 45_000
@@ -16,33 +13,11 @@ const MAX_RESPONSE_MS = 45_000
 /** Includes the back-off after an outage. */
 const RECOVERY_TIMEOUT_MS = 90_000
 
-/** Writes of the test with crashes of NocoDB. */
-const RANDOM_WRITES = 200
-const CRASHES = 3
-
-const random = (below: number): number => Math.floor(Math.random() * below)
-const pick = <T>(values: readonly T[]): T | undefined => values[random(values.length)]
-
 /** Tests of outages and errors of NocoDB, and of the recovery. */
 export function outageContract(t: Test, nocoDb: TestNocoDb): void {
-  async function startService(t: Test, environment: NodeJS.ProcessEnv): Promise<OrderApi> {
-    const service = await startOrderApi(t, environment)
-    await untilReady(service.url)
-    return service
-  }
-  const readRows = async ({ tableId }: TestBase): Promise<any[]> => {
-    const rows: any[] = []
-    for (;;) {
-      const query = `sort=Id&limit=1000&where=(Id,gt,${rows.at(-1)?.Id ?? 0})`
-      const { body } = await nocoDb.api('GET', `/api/v2/tables/${tableId}/records?${query}`)
-      rows.push(...body.list)
-      if (body.pageInfo.isLastPage) return rows
-    }
-  }
-
   t.test('reads orders and rejects writes while NocoDB is unreachable', async (t) => {
     const base = await nocoDb.createBase()
-    const service = await startService(t, base.environment)
+    const service = await startService(t, base)
     const { call } = service
     await call('POST', ORDERS, newOrder())
     await nocoDb.kill()
@@ -82,17 +57,17 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     }, RECOVERY_TIMEOUT_MS)
     t.ok(later, 'recovers automatically')
     t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).body.version, 2)
-    t.equal((await readRows(base)).length, 1)
+    t.equal((await readRows(nocoDb, base)).length, 1)
   })
 
   t.test('starts with the existing replica while NocoDB is unreachable', async (t) => {
     const base = await nocoDb.createBase()
     const DATA_DIR = temporaryFolder(t)
-    const first = await startService(t, { ...base.environment, DATA_DIR })
+    const first = await startService(t, base, { DATA_DIR })
     await first.call('POST', ORDERS, newOrder())
     await first.app.close()
     await nocoDb.kill()
-    const again = await startService(t, { ...base.environment, DATA_DIR })
+    const again = await startService(t, base, { DATA_DIR })
     t.equal((await again.call('GET', ORDERS)).body.totalItems, 1)
     t.equal((await again.call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 503)
     const { checks } = (await again.call('GET', '/readyz')).body
@@ -106,7 +81,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
 
   t.test('times out if NocoDB accepts requests without a response', async (t) => {
     const base = await nocoDb.createBase()
-    const service = await startService(t, base.environment)
+    const service = await startService(t, base)
     await service.call('POST', ORDERS, newOrder())
     nocoDb.freeze()
     const startedAt = Date.now()
@@ -130,7 +105,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     async (t) => {
       const base = await nocoDb.createBase()
       const proxy = await faultyProxy(t, nocoDb.url)
-      const service = await startService(t, { ...base.environment, DATABASE_BASE_URL: proxy.url })
+      const service = await startService(t, base, { DATABASE_BASE_URL: proxy.url })
       await service.call('POST', ORDERS, newOrder())
       let version = 1
       const faults: [Fault, RegExp][] = [
@@ -163,7 +138,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
   t.test('confirms a write whose response is lost instead of repeating it', async (t) => {
     const base = await nocoDb.createBase()
     const proxy = await faultyProxy(t, nocoDb.url)
-    const service = await startService(t, { ...base.environment, DATABASE_BASE_URL: proxy.url })
+    const service = await startService(t, base, { DATABASE_BASE_URL: proxy.url })
     /** Injects a fault into the first request with a method. */
     const failOnce = (failing: string, fault: Fault): void => {
       let isFirst = true
@@ -190,7 +165,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
       const { items } = (await service.call('GET', `${ORDERS}/${created.body.id}/history`)).body
       t.equal(items.length, 5)
     }
-    t.equal((await readRows(base)).length, 2)
+    t.equal((await readRows(nocoDb, base)).length, 2)
 
     proxy.faultOf = (method) => (method === 'POST' ? 'cuts after' : 'none')
     const key = { 'idempotency-key': 'lost' }
@@ -209,7 +184,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     proxy.faultOf = () => 'none'
     const repeated = await service.call('POST', ORDERS, newOrder({ amountMinor: 1 }), other)
     t.equal(repeated.status, 201)
-    t.equal((await readRows(base)).length, 4, 'is created once')
+    t.equal((await readRows(nocoDb, base)).length, 4, 'is created once')
 
     isUnavailable = false
     proxy.faultOf = (method) => {
@@ -231,8 +206,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
   t.test('shows a created order immediately even if it cannot be read back', async (t) => {
     const base = await nocoDb.createBase()
     const proxy = await faultyProxy(t, nocoDb.url)
-    const service = await startService(t, {
-      ...base.environment,
+    const service = await startService(t, base, {
       DATABASE_BASE_URL: proxy.url,
       NOCODB_SYNC_INTERVAL: '3600',
     })
@@ -256,7 +230,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
   t.test('sends no requests during Retry-After', async (t) => {
     const base = await nocoDb.createBase()
     const proxy = await faultyProxy(t, nocoDb.url)
-    const service = await startService(t, { ...base.environment, DATABASE_BASE_URL: proxy.url })
+    const service = await startService(t, base, { DATABASE_BASE_URL: proxy.url })
     await service.call('POST', ORDERS, newOrder())
     let isFirst = true
     proxy.faultOf = () => {
@@ -270,101 +244,5 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     t.equal(proxy.requests.length, before, 'sends nothing for the second of Retry-After')
     const waited = await service.call('PATCH', `${ORDERS}/1`, { notes: 'x' })
     t.equal(waited.status, 200, 'waits for a short time')
-  })
-
-  t.test(`loses and repeats none of ${RANDOM_WRITES} writes while NocoDB crashes`, async (t) => {
-    const base = await nocoDb.createBase()
-    const first = await startService(t, base.environment)
-    const services = [first, await startService(t, base.environment)]
-    /** The latest acknowledged version of each order, by id */
-    const acknowledged = new Map<string, any>()
-    const keys: { key: string; order: any }[] = []
-    let [rejected, unconfirmed] = [0, 0]
-
-    function recordResponse({ status, body }: ApiAnswer): void {
-      if (status === 503) {
-        rejected++
-        if (/couldn't confirm/.test(body.detail)) unconfirmed++
-      } else if (status < 300) {
-        const known = acknowledged.get(body.id)
-        if (known === undefined || body.version > known.version) acknowledged.set(body.id, body)
-      } else t.ok([404, 409, 412].includes(status), `${status} ${JSON.stringify(body)}`)
-    }
-
-    let [started, done] = [0, 0]
-    async function runWriter(): Promise<void> {
-      while (done < RANDOM_WRITES) {
-        const number = ++started
-        const before = rejected
-        const { call } = pick(services) ?? first
-        const id = pick([...acknowledged.keys()])
-        if (id === undefined || random(3) === 0) {
-          const again = random(3) === 0 ? pick(keys) : undefined
-          const entry = again ?? {
-            key: `key ${number}`,
-            order: newOrder({ amountMinor: number }),
-          }
-          keys.push(entry)
-          recordResponse(await call('POST', ORDERS, entry.order, { 'idempotency-key': entry.key }))
-        } else if (random(6) === 0) recordResponse(await call('DELETE', `${ORDERS}/${id}`))
-        else recordResponse(await call('PATCH', `${ORDERS}/${id}`, { notes: `write ${number}` }))
-        // A rejected write does not count; its client retries later.
-        if (rejected === before) done++
-        await sleep(random(100) + (rejected > before ? 500 : 0))
-      }
-    }
-    async function runCrashes(): Promise<void> {
-      for (let crash = 0; crash < CRASHES; crash++) {
-        await until(async () => done > ((crash + 1) * RANDOM_WRITES) / (CRASHES + 2), 120_000)
-        await nocoDb.kill()
-        await sleep(random(500))
-        await nocoDb.start()
-      }
-    }
-    await Promise.all([runWriter(), runWriter(), runWriter(), runCrashes()])
-    t.comment(`${rejected} rejected, ${unconfirmed} of them unconfirmed`)
-    t.ok(rejected > 0, 'some writes met an outage')
-
-    const rows = await until(async () => {
-      const found = await readRows(base)
-      const lists = await Promise.all(
-        services.map(async ({ call }) => (await call('GET', `${ORDERS}?pageSize=1`)).body),
-      )
-      return lists.every(({ totalItems }) => totalItems === found.length) && found
-    }, RECOVERY_TIMEOUT_MS)
-    t.equal(
-      new Set(rows.map((row) => row.IdempotencyKey)).size,
-      rows.length,
-      'creates no order twice',
-    )
-    for (const row of rows) {
-      const reads = await Promise.all(
-        services.map(({ call }) =>
-          until(async () => {
-            const { body } = await call('GET', `${ORDERS}/${row.Id}`)
-            return body.version === row.Version && body
-          }, RECOVERY_TIMEOUT_MS),
-        ),
-      )
-      t.strictSame(reads[0], reads[1], 'both replicas are equal')
-      t.match(reads[0], {
-        notes: row.Notes ?? '',
-        status: row.Status,
-        amountMinor: row.AmountMinor,
-      })
-      const { items } = (await first.call('GET', `${ORDERS}/${row.Id}/history`)).body
-      t.strictSame(
-        items.map(({ version }: any) => version),
-        Array.from({ length: row.Version }, (_, i) => row.Version - i),
-        'the history has every version',
-      )
-      t.notOk(items.some(({ by }: any) => by === 'NocoDB'))
-      const known = acknowledged.get(String(row.Id))
-      acknowledged.delete(String(row.Id))
-      if (known === undefined) continue // created, but the response was lost
-      t.ok(row.Version >= known.version, 'no acknowledged change is lost')
-      if (row.Version === known.version) t.strictSame(reads[0], known)
-    }
-    t.strictSame([...acknowledged.keys()], [], 'no acknowledged order is lost')
   })
 }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { crashContract } from '../contract/crash-contract.js'
 import { nocoDbContract } from '../contract/nocodb-contract.js'
 import { ordersContract } from '../contract/order-store-contract.js'
 import { outageContract } from '../contract/outage-contract.js'
@@ -10,4 +11,7 @@ const nocoDb = await startNocoDb(t, await startPostgres(t))
 ordersContract(t, { empty: async () => (await nocoDb.createBase()).environment })
 nocoDbContract(t, nocoDb)
 // Outages do not depend on the database of NocoDB, and the tests are slow.
-if (process.env.NOCODB_TESTS !== 'short') outageContract(t, nocoDb)
+if (process.env.NOCODB_TESTS !== 'short') {
+  outageContract(t, nocoDb)
+  crashContract(t, nocoDb)
+}
