@@ -78,7 +78,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       await list.locator('#found').getByText('1 order').waitFor()
       t.match(
         await banner(list).innerText(),
-        /^Shown as of \d\d:\d\d \(.* ago\): NocoDB .*\. Until that is over, changes cannot be saved\.$/,
+        /^Data from \d\d:\d\d \(.* ago\): NocoDB .*\. Until that is over, changes cannot be saved\.$/,
       )
       t.match(await banner(list).locator('time').getAttribute('datetime'), /^\d{4}-\d\d-\d\dT.*Z$/)
       await checkLooks(t, list, 'an outdated list')
