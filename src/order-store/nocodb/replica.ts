@@ -41,11 +41,9 @@ export function openReplica(db: Database, titles: ColumnTitles) {
   db.exec(TABLES)
   const records = createOrderWriter(db, openStoreCalendar(db))
   const settings = createReplicaSettings(db)
-  const prepareValue = <P extends unknown[], V>(sql: string) => db.prepare<P, V>(sql).pluck()
-
-  const selectRow = db.prepare<[number], { digest: string }>(
-    'SELECT digest FROM replica_rows WHERE id = ?',
-  )
+  const selectDigest = db
+    .prepare<[number], string>('SELECT digest FROM replica_rows WHERE id = ?')
+    .pluck()
   const saveRow = db.prepare<[number, string, string, string | null, number]>(
     'INSERT OR REPLACE INTO replica_rows VALUES (?, ?, ?, ?, ?)',
   )
@@ -53,32 +51,35 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     'UPDATE replica_rows SET fault = ?, edited = 0 WHERE id = ?',
   )
   const deleteRow = db.prepare<[number]>('DELETE FROM replica_rows WHERE id = ?')
-  const selectEdited = prepareValue<[], number>(
-    'SELECT id FROM replica_rows WHERE edited = 1 ORDER BY id LIMIT 10',
-  )
+  const selectEdited = db
+    .prepare<[], number>('SELECT id FROM replica_rows WHERE edited = 1 ORDER BY id LIMIT 10')
+    .pluck()
   const selectStamps = db.prepare<[number, number], { id: number; stamp: string }>(
     'SELECT id, stamp FROM replica_rows WHERE id > ? AND id <= ? ORDER BY id',
   )
-  const countRows = prepareValue<[number, number], number>(
-    'SELECT count(*) FROM replica_rows WHERE id > ? AND id <= ?',
+  const countRows = db
+    .prepare<[number, number], number>('SELECT count(*) FROM replica_rows WHERE id > ? AND id <= ?')
+    .pluck()
+  const selectNthId = db
+    .prepare<[number, number], number>(
+      'SELECT id FROM replica_rows WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?',
+    )
+    .pluck()
+  const selectLastId = db
+    .prepare<[], number>('SELECT coalesce(max(id), 0) FROM replica_rows')
+    .pluck()
+  const selectSkipped = db.prepare<[], { id: number; fault: string }>(
+    'SELECT id, fault FROM replica_rows WHERE fault IS NOT NULL ORDER BY id LIMIT 10',
   )
-  const selectNthId = prepareValue<[number, number], number>(
-    'SELECT id FROM replica_rows WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?',
-  )
-  const selectLastId = prepareValue<[], number>('SELECT coalesce(max(id), 0) FROM replica_rows')
-  const selectSkipped = prepareValue<[], string>(
-    `SELECT 'row ' || id || ': ' || fault FROM replica_rows WHERE fault IS NOT NULL
-       ORDER BY id LIMIT 10`,
-  )
-  const countSkipped = prepareValue<[], number>(
-    'SELECT count(*) FROM replica_rows WHERE fault IS NOT NULL',
-  )
-  const selectIdByNumber = prepareValue<[string, number], number>(
-    'SELECT id FROM orders WHERE order_number = ? AND id <> ?',
-  )
-  const selectIdByKey = prepareValue<[string], number>(
-    'SELECT order_id FROM idempotency_keys WHERE key = ?',
-  )
+  const countSkipped = db
+    .prepare<[], number>('SELECT count(*) FROM replica_rows WHERE fault IS NOT NULL')
+    .pluck()
+  const selectIdByNumber = db
+    .prepare<[string, number], number>('SELECT id FROM orders WHERE order_number = ? AND id <> ?')
+    .pluck()
+  const selectIdByKey = db
+    .prepare<[string], number>('SELECT order_id FROM idempotency_keys WHERE key = ?')
+    .pluck()
   const saveKey = db.prepare<[string, string, number, number]>(
     'INSERT OR REPLACE INTO idempotency_keys VALUES (?, ?, ?, ?)',
   )
@@ -142,8 +143,8 @@ export function openReplica(db: Database, titles: ColumnTitles) {
   function upsertRow(row: Row): RowError | null {
     const { Id: id } = row
     const digest = hashRow(row)
-    const before = selectRow.get(id)
-    if (before?.digest === digest) return null
+    const before = selectDigest.get(id)
+    if (before === digest) return null
     if (before !== undefined) deleteOrder(id)
     const result = parseRow(row, titles)
     const duplicate = result.ok ? findDuplicateKey(row) : null
@@ -211,7 +212,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     /** Rows that are not valid orders: how many, and descriptions of the first ones. */
     getSkippedRows: () => ({
       count: countSkipped.get() ?? 0,
-      first: selectSkipped.all(),
+      first: selectSkipped.all().map(({ id, fault }) => `row ${id}: ${fault}`),
     }),
     /** Ids of the first orders with an edit made in NocoDB that is not recorded yet. */
     getEditedIds: (): number[] => selectEdited.all(),
