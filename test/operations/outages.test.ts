@@ -88,7 +88,7 @@ t.test('with all that it depends on gone at once, it says so and recovers by its
     const portfolios = await statusOf(`${url}/api/ordersource/portfolios`)
     const { status, redis, orders, orderSource } = await readiness(url)
     const words = [redis, orders, orderSource].join()
-    return portfolios === 200 && status === 200 && /^answers,the orders can be [^;]*$/.test(words)
+    return portfolios === 200 && status === 200 && /^available,orders can be [^;]*$/.test(words)
   }
   t.ok(await comesTrue(() => isWell(url), { everyMs: 100 }))
   const token = await logIn(url)
@@ -105,7 +105,7 @@ t.test('with all that it depends on gone at once, it says so and recovers by its
     t.ok(await comesTrue(async () => (await readiness(url)).orders.includes('cannot be reached')))
     t.match(await readiness(url), {
       status: 503,
-      redis: /does not answer/,
+      redis: /^unavailable/,
       orders: /^orders can be read, as of /,
       orderSource: /unreachable|not answer/,
     })
@@ -118,7 +118,7 @@ t.test('with all that it depends on gone at once, it says so and recovers by its
     const tookMs = Math.round(performance.now() - begun)
     t.ok(tookMs < 4 * QUICK_MS, `${tookMs} ms`)
     if (late !== null) {
-      t.match(await readiness(late.url), { status: 503, orders: /are being taken in/ })
+      t.match(await readiness(late.url), { status: 503, orders: /orders are loading/ })
       t.equal(await statusOf(`${late.url}/healthz`), 200)
     }
 
