@@ -89,11 +89,11 @@ export async function buildApp({
   })
   await app.register(qrCode, { links })
 
-  const book = openOrderStore(app.config, app.log)
-  app.addHook('onClose', () => book.close())
-  await app.register(orderExport, { book, timeZone: app.config.TIME_ZONE })
-  await app.register(orders, { book, source: upstream && createOffsetOrderSource(upstream) })
-  await app.register(dashboard, { book })
+  const store = openOrderStore(app.config, app.log)
+  app.addHook('onClose', () => store.close())
+  await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
+  await app.register(orders, { store, source: upstream && createOffsetOrderSource(upstream) })
+  await app.register(dashboard, { store })
 
   return app
 }

@@ -4,7 +4,10 @@ import type { Calculation } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import type { Vessel } from '../calculator/vessel.js'
 import { startFakeProvider, type FakeProvider } from '../provider/fake-provider/fake-provider.js'
-import { getOrderStorePath, openOrderDatabase } from '../order-store/sqlite/sqlite-order-store.js'
+import {
+  getOrderStorePath,
+  openSqliteOrderStore,
+} from '../order-store/sqlite/sqlite-order-store.js'
 import { createProviderOrders, addUncertainAttempts } from '../demo/provider-orders.js'
 import { seedOrderStore } from '../demo/seed-order-store.js'
 import type { Order } from '../orders/order.js'
@@ -42,7 +45,7 @@ async function startProvider(): Promise<FakeProvider | null> {
 async function seed(dataDir: string, timeZone: string, provider: FakeProvider | null) {
   const path = getOrderStorePath(dataDir)
   const isNew = seedOrderStore(path)
-  const store = openOrderDatabase({ path, timeZone })
+  const store = openSqliteOrderStore({ path, timeZone })
   if (isNew) await addUncertainAttempts(store)
   const providerOrders = await createProviderOrders(store)
   provider?.ledger.enter(providerOrders.entries)

@@ -32,10 +32,10 @@ try {
   const { nocoDb } = await loadConfig({ isSetUp: true })
   if (nocoDb === null) fail('NocoDB is not configured.')
   const client = createNocoDbClient(nocoDb)
-  const { tableId, misfits } = await setUpTable({ client, ...nocoDb, tell: print })
+  const { tableId, mismatches } = await setUpTable({ client, ...nocoDb, onProgress: print })
   await client.close()
-  if (misfits.length > 0) {
-    const columns = misfits.map(({ title, fault }) => `  ${title} ${fault}`).join('\n')
+  if (mismatches.length > 0) {
+    const columns = mismatches.map(({ title, reason }) => `  ${title} ${reason}`).join('\n')
     fail(
       `Some columns of the table are invalid. Change them in NocoDB, or map other columns with NOCODB_COLUMNS:\n${columns}`,
     )

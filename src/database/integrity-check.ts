@@ -1,48 +1,35 @@
 import { statSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Problem } from '../http/problem.js'
+import type { Database } from 'better-sqlite3'
 import { startWorker } from '../start-worker.js'
-import type { FileMonitor } from './file-monitor.js'
+import { isCorruption } from './database-error.js'
 
-/** Looking through as much takes about a second; a start does not wait for more. */
-export const MAX_BYTES_CHECKED_AT_START = 64 * 1024 * 1024
+/** Checking this much takes about a second. Larger databases are checked by a worker. */
+const MAX_BYTES_CHECKED_BY_OPENING = 64 * 1024 * 1024
 
-/** Writers wait this long for the outcome. */
-const WRITERS_WAIT_MS = 5_000
+export const isCheckedByOpening = (path: string): boolean =>
+  statSync(path).size <= MAX_BYTES_CHECKED_BY_OPENING
 
-export const isCheckedAtStart = (path: string, most: number): boolean => statSync(path).size <= most
+/** Checks every page of a database. */
+export function isIntact(db: Database): boolean {
+  try {
+    return db.pragma('quick_check(1)', { simple: true }) === 'ok'
+  } catch (error) {
+    if (isCorruption(error)) return false
+    throw error
+  }
+}
 
-/**
- * Looks through a large book in a thread while it is read from already. Nothing is written until
- * it has been found whole, as a damaged file is to stay as it is.
- */
-export function startIntegrityCheck(path: string, condition: FileMonitor) {
-  let isDone = false
+/** Checks a large database in a worker thread; `null` for one that is checked by opening it. */
+export function startIntegrityCheck(path: string, onDamage: () => void) {
+  if (isCheckedByOpening(path)) return null
   const worker = startWorker('database/integrity-worker', path)
-  const ended = new Promise<void>((resolve) => {
-    const end = (isWhole: boolean): void => {
-      isDone = true
-      if (!isWhole) condition.markDamaged()
-      resolve()
-    }
-    worker.on('message', end)
-    // A file that cannot be read at all says so where it is needed.
-    worker.on('error', () => end(true))
+  worker.unref()
+  worker.on('message', (intact: boolean) => {
+    if (!intact) onDamage()
   })
-
+  // A database that cannot be read at all is reported by the next request.
+  worker.on('error', () => undefined)
   return {
-    /** Settles when the book may be written to; throws a Problem (503) where that takes long. */
-    async whole(): Promise<void> {
-      if (!isDone) await Promise.race([ended, sleep(WRITERS_WAIT_MS)])
-      condition.check()
-      if (!isDone) {
-        throw new Problem(
-          503,
-          'The order book is being looked through for damage after the start, and takes no changes until then: try again in a minute.',
-          { headers: { 'retry-after': '30' } },
-        )
-      }
-    },
     async close(): Promise<void> {
       await worker.terminate()
     },

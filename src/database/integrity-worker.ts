@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { isIntact } from './integrity-check.js'
 import { openReadOnly } from './open-database.js'
-import { isComplete } from './inspect-database.js'
 
-/* The thread that looks through a large book once: it says whether the book is whole, and ends. */
+/* The worker thread that checks a large database once and posts whether it is intact. */
 const db = openReadOnly(workerData as string)
-const whole = isComplete(db)
+const intact = isIntact(db)
 db.close()
-parentPort?.postMessage(whole)
+parentPort?.postMessage(intact)

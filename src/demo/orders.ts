@@ -1,7 +1,6 @@
 import { calculateEstimate } from '../calculator/estimate.js'
-import type { HistoryEntry } from '../order-store/sqlite/order-records.js'
 import { cancelOrder, applyChanges, createFirstVersion } from '../orders/apply-changes.js'
-import type { Order } from '../orders/order.js'
+import type { Order, HistoryEntry } from '../orders/order.js'
 import { createRandom, type Random } from './random.js'
 import { TRADES, type DemoCustomer } from './customers.js'
 import { createLifecycle, SHOP } from './order-lifecycle.js'

@@ -1,7 +1,7 @@
 import type { LedgerEntry } from '../provider/fake-provider/ledger.js'
 import { calculatePrice } from '../provider/price.js'
 import { PORTFOLIOS } from '../provider/fake-provider/portfolios.js'
-import type { OrderDatabase } from '../order-store/sqlite/sqlite-order-store.js'
+import type { OrderStore } from '../order-store/order-store.js'
 import type { Order } from '../orders/order.js'
 import { isOpen, findLatestAttempt, type FulfilmentAttempt } from '../fulfilment/attempt.js'
 import { getTons } from '../fulfilment/fulfilment.js'
@@ -10,7 +10,7 @@ const MAX_ORDERS = 10_000
 const HALF_AN_HOUR_MS = 30 * 60 * 1000
 const [HARBOUR_MIX, BLUE_CARBON] = PORTFOLIOS
 
-async function findLatest(store: OrderDatabase, status: Order['status'][] = []): Promise<Order[]> {
+async function findLatest(store: OrderStore, status: Order['status'][] = []): Promise<Order[]> {
   const { items } = await store.list(
     { status },
     { sort: '-placedAt', offset: 0, limit: MAX_ORDERS },
@@ -38,7 +38,7 @@ function createAttempt(
 }
 
 /** Adds two fulfilment attempts without a response: one was placed at the provider, one was not. */
-export async function addUncertainAttempts(store: OrderDatabase, now = new Date()): Promise<void> {
+export async function addUncertainAttempts(store: OrderStore, now = new Date()): Promise<void> {
   const orders = await findLatest(store, ['processing'])
   const sentAt = new Date(now.getTime() - HALF_AN_HOUR_MS)
   for (const [index, portfolio] of [HARBOUR_MIX, BLUE_CARBON].entries()) {
@@ -46,8 +46,9 @@ export async function addUncertainAttempts(store: OrderDatabase, now = new Date(
     if (order === undefined || portfolio === undefined) return
     const attempt = createAttempt(order, portfolio, sentAt)
     const context = { by: attempt.by, ifVersions: null }
-    await store.notePlacement(order.id, attempt, context)
-    await store.notePlacement(order.id, { ...attempt, state: 'unanswered' }, context)
+    await store.apply(order.id, { type: 'attempt', attempt }, context)
+    const unanswered: FulfilmentAttempt = { ...attempt, state: 'unanswered' }
+    await store.apply(order.id, { type: 'attempt', attempt: unanswered }, context)
   }
 }
 
@@ -78,7 +79,7 @@ export interface ProviderOrders {
 }
 
 /** Generates the provider's records of the orders in a store, with a few discrepancies. */
-export async function createProviderOrders(store: OrderDatabase): Promise<ProviderOrders> {
+export async function createProviderOrders(store: OrderStore): Promise<ProviderOrders> {
   const orders = await findLatest(store)
   const [differing, missing] = orders.filter(({ orderSourceId }) =>
     orderSourceId?.startsWith('off_'),
@@ -86,7 +87,7 @@ export async function createProviderOrders(store: OrderDatabase): Promise<Provid
   const entries: LedgerEntry[] = []
   const uncertain: ProviderOrders['uncertain'] = { placed: [], notPlaced: [] }
   for (const order of orders) {
-    const attempt = findLatestAttempt(store.history(order.id) ?? [])
+    const attempt = findLatestAttempt(store.getHistory(order.id) ?? [])
     const placed = attempt?.state === 'placed' ? attempt : null
     if (isOpen(order, attempt)) {
       const isPlaced = attempt.portfolioId === HARBOUR_MIX?.id

@@ -8,8 +8,7 @@ import {
   type Portfolio,
 } from '../provider/offset-order.js'
 import type { OffsetOrderSource, OrderSourceResult } from '../provider/offset-order-source.js'
-import type { ProviderOrderRef } from '../order-store/sqlite/provider-order-ids.js'
-import type { ChangeContext, OrderDatabase } from '../order-store/sqlite/sqlite-order-store.js'
+import type { ProviderOrderRef, ChangeContext, OrderStore } from '../order-store/order-store.js'
 import type { Order } from '../orders/order.js'
 import { toAmount, findDifferences, type Purchase, type Difference } from './verify-response.js'
 import {
@@ -56,8 +55,8 @@ export type PlaceResult =
   | { outcome: 'price changed'; price: Amount }
   /** It is placed already, is being placed, or is not to be placed. */
   | { outcome: 'not to be placed'; order: Order }
-  | { outcome: 'stale'; order: Order }
-  | { outcome: 'no such order' }
+  | { outcome: 'version_conflict'; order: Order }
+  | { outcome: 'not_found' }
 
 export type CheckResult =
   | NoResponse
@@ -67,7 +66,7 @@ export type CheckResult =
   | { outcome: 'not listed'; lacks: Pick<ProviderOrderRef, 'orderNumber' | 'orderSourceId'>[] }
   /** There is nothing to look for any more. */
   | { outcome: 'settled'; order: Order }
-  | { outcome: 'no such order' }
+  | { outcome: 'not_found' }
 
 /** Whether the order source has answered, but what it says does not tell what is there. */
 export const isInconclusive = ({ outcome }: { outcome: string }): boolean =>
@@ -111,7 +110,7 @@ export interface Certainty {
 }
 
 /** Places orders at the order source: each once, whoever asks for it how often, and whatever breaks. */
-export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource) {
+export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
   /** When this process began what it sends, by reference, as `performance.now` tells it. */
   const begun = new Map<string, number>()
   /** Ids of what was placed and could not be noted, by the number of the order. */
@@ -119,8 +118,8 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
 
   const latest = (id: string) => {
     // In this order: should the order change in between, its version here is the older one.
-    const order = book.get(id)
-    return order && { order, placement: findLatestAttempt(book.history(id) ?? []) }
+    const order = store.get(id)
+    return order && { order, placement: findLatestAttempt(store.getHistory(id) ?? []) }
   }
 
   /** Notes what came of an attempt; `false` where that could not be written. */
@@ -128,7 +127,8 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
     for (const milliseconds of NOTE_AFTER_MS) {
       await sleep(milliseconds)
       try {
-        await book.notePlacement(id, step, { by: step.by, ifVersions: ANY_VERSION })
+        const context = { by: step.by, ifVersions: ANY_VERSION }
+        await store.apply(id, { type: 'attempt', attempt: step }, context)
         return true
       } catch {
         // Whatever it is, all that helps is to try again.
@@ -176,7 +176,7 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
         }
         const isNoted = await note(id, placed)
         if (!isNoted) notNoted.set(orderSourceId, order.orderNumber)
-        const now = isNoted ? book.get(id) : null
+        const now = isNoted ? store.get(id) : null
         return now === null
           ? { outcome: 'placed, not noted', id: orderSourceId }
           : { outcome: 'placed', order: now, id: orderSourceId }
@@ -227,19 +227,20 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
   function lackedBy({ orders, isWhole }: OffsetOrders) {
     const ids = orders.map(({ id }) => id)
     // By hand, by another process or by a later look, it has been noted after all.
-    for (const id of notNoted.keys()) if (book.withOrderSourceId(id).length > 0) notNoted.delete(id)
+    for (const id of notNoted.keys())
+      if (store.findByOrderSourceId(id).length > 0) notNoted.delete(id)
     const lacks = [
       ...[...notNoted]
         .filter(([orderSourceId]) => !ids.includes(orderSourceId))
         .map(([orderSourceId, orderNumber]) => ({ orderNumber, orderSourceId })),
-      ...book.offsetOrdersBesides(ids, MOST_LACKING),
+      ...store.findOtherProviderOrders(ids, MOST_LACKING),
     ]
     return isWhole && lacks.length === 0 ? null : lacks
   }
 
   async function look(id: string, by: string): Promise<CheckResult> {
     const known = latest(id)
-    if (known === null) return { outcome: 'no such order' }
+    if (known === null) return { outcome: 'not_found' }
     const { order, placement } = known
     if (!isOpen(order, placement)) return { outcome: 'settled', order }
     const read = valueOf(await source.offsetOrders())
@@ -251,12 +252,15 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
     }
     const { tons } = found
     const charged = found.amount === null ? {} : toAmount(found.amount, placement.currency)
-    await book.notePlacement(
-      id,
-      { ...placement, ...charged, tons, state: 'placed', orderSourceId: found.id },
-      { by, ifVersions: ANY_VERSION },
-    )
-    return { outcome: 'found', order: book.get(id) ?? order }
+    const attempt: FulfilmentAttempt = {
+      ...placement,
+      ...charged,
+      tons,
+      state: 'placed',
+      orderSourceId: found.id,
+    }
+    await store.apply(id, { type: 'attempt', attempt }, { by, ifVersions: ANY_VERSION })
+    return { outcome: 'found', order: store.get(id) ?? order }
   }
 
   /** Time since an attempt began, ms: of another process's, as far as the clock tells. */
@@ -287,12 +291,13 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
      */
     async place(id: string, { version, portfolioId, price: confirmed, by }: ConfirmedQuote) {
       const known = latest(id)
-      if (known === null) return { outcome: 'no such order' } satisfies PlaceResult
+      if (known === null) return { outcome: 'not_found' } satisfies PlaceResult
       const { order } = known
       if (!canBePlaced(order, known.placement)) {
         return { outcome: 'not to be placed', order } satisfies PlaceResult
       }
-      if (order.version !== version) return { outcome: 'stale', order } satisfies PlaceResult
+      if (order.version !== version)
+        return { outcome: 'version_conflict', order } satisfies PlaceResult
       const quote = await price(order, portfolioId)
       if (quote.outcome !== 'quoted') return quote
       if (!isSamePrice(quote.price, confirmed)) {
@@ -310,12 +315,12 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
       }
       begun.set(attempt.reference, performance.now())
       const context: ChangeContext = { by, ifVersions: [version] }
-      const noted = await book.notePlacement(id, attempt, context)
+      const noted = await store.apply(id, { type: 'attempt', attempt }, context)
       switch (noted.outcome) {
         case 'changed':
           return send(noted.order, attempt)
         case 'unchanged':
-        case 'no such move':
+        case 'invalid_transition':
           return { outcome: 'not to be placed', order: noted.order } satisfies PlaceResult
         default: {
           // Most likely somebody else is placing it.
@@ -353,16 +358,14 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
         if (looked.outcome !== 'not there' && (mayArrive || !isVouchedFor)) return looked
         if (mayArrive) return { outcome: 'too early' }
       }
-      const released = await book.notePlacement(
-        id,
-        {
-          ...attempt,
-          state: 'released',
-          ...(isVouchedFor ? { reason: 'it was looked for there by hand' } : {}),
-        },
-        { by, ifVersions: ANY_VERSION },
-      )
-      if (released.outcome === 'no such order') return released
+      const reset: FulfilmentAttempt = {
+        ...attempt,
+        state: 'released',
+        ...(isVouchedFor ? { reason: 'it was looked for there by hand' } : {}),
+      }
+      const context = { by, ifVersions: ANY_VERSION }
+      const released = await store.apply(id, { type: 'attempt', attempt: reset }, context)
+      if (released.outcome === 'not_found') return released
       return released.outcome === 'changed'
         ? { outcome: 'released', order: released.order }
         : { outcome: 'settled', order: released.order }

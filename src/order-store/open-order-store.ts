@@ -1,12 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../plugins/config.js'
 import { openNocoDbOrderStore } from './nocodb/nocodb-order-store.js'
-import { openSqliteOrderStore, type OrderStore } from './order-store.js'
+import type { OrderStore } from './order-store.js'
+import { getOrderStorePath, openSqliteOrderStore } from './sqlite/sqlite-order-store.js'
 
-/** Orders where the configuration has them kept. Throws DatabaseError. */
+/** Opens the configured order store. Throws DatabaseError. */
 export function openOrderStore(config: Config, log: FastifyBaseLogger): OrderStore {
   const { DATA_DIR: dataDir, TIME_ZONE: timeZone, nocoDb } = config
   return nocoDb === null
-    ? openSqliteOrderStore(dataDir, timeZone)
+    ? openSqliteOrderStore({ path: getOrderStorePath(dataDir), timeZone })
     : openNocoDbOrderStore({ settings: nocoDb, dataDir, timeZone, log })
 }

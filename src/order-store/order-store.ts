@@ -1,43 +1,119 @@
-import {
-  getOrderStorePath,
-  openOrderDatabase,
-  type OrderDatabase,
-} from './sqlite/sqlite-order-store.js'
+import type { ChangeOutcome } from '../orders/apply-changes.js'
+import type { DayCalendar } from '../orders/day-calendar.js'
+import type { OrderCommand } from '../orders/order-command.js'
+import type { OrderFilters, OrderSort } from '../orders/order-filters.js'
+import type { OrderStatistics } from '../orders/order-statistics.js'
+import type { HistoryEntry, NewOrder, Order } from '../orders/order.js'
 
-/** How far what is shown may lag behind the truth. */
+/** The user who changes an order, and the versions that the change applies to. */
+export interface ChangeContext {
+  by: string
+  /** The order must have one of these versions; `null` accepts any */
+  ifVersions: readonly number[] | null
+}
+
+export type ChangeResult =
+  ChangeOutcome | { outcome: 'not_found' } | { outcome: 'version_conflict'; order: Order }
+
+export type CreateResult =
+  { outcome: 'created' | 'replayed'; order: Order } | { outcome: 'idempotency_key_reused' }
+
+/** A part of a sorted list. */
+export interface ListSlice {
+  sort: OrderSort
+  offset: number
+  limit: number
+}
+
+export interface OrderList {
+  items: Order[]
+  /** Matching orders, inside and outside the slice */
+  total: number
+}
+
+/** An order and an ID that it has, or had, at the provider. */
+export interface ProviderOrderRef {
+  /** ID of our order */
+  id: number
+  orderNumber: string
+  orderSourceId: string
+}
+
+/** How current the data of a replica is. */
 export interface Freshness {
-  /** It shows what the truth was at this moment, ISO 8601; `null` while there is nothing to show */
+  /** The replica shows the source as it was at this time, ISO 8601; `null` before the first load */
   asOf: string | null
-  /** What keeps it from catching up, a sentence without its end; `null` where nothing does */
-  trouble: string | null
-  /** Whether orders can be changed all the same */
-  takesChanges: boolean
+  /** Why the replica is behind, a sentence without its full stop; `null` if it is current */
+  problem: string | null
+  /** Whether orders can be changed */
+  isWritable: boolean
 }
 
-/** Where orders are kept: in a book of our own, or in NocoDB with a book as its copy. */
-export interface OrderStore extends OrderDatabase {
-  /** The file of the book that is read from */
-  path: string
-  /** How old what is shown is; `null` where the book is the truth */
-  freshness: () => Freshness | null
-  /** Whether orders can be read, and in words how things stand */
-  readiness: () => { ready: boolean; detail: string }
+/** Readiness of the store, with a description for operators. */
+export interface Readiness {
+  ready: boolean
+  detail: string
 }
 
-/** Orders in a book of our own. Throws DatabaseError. */
-export function openSqliteOrderStore(dataDir: string, timeZone: string): OrderStore {
-  const path = getOrderStorePath(dataDir)
-  const book = openOrderDatabase({ path, timeZone })
-  return {
-    ...book,
-    path,
-    freshness: () => null,
-    readiness() {
-      book.check()
-      const trouble = book.diskTrouble()
-      return trouble === null
-        ? { ready: true, detail: 'the order book can be read' }
-        : { ready: false, detail: `the order book takes no changes: ${trouble}` }
-    },
+/** The store cannot be written to: it is locked by other writers, or its disk is full or read-only. */
+export class StoreUnwritableError extends Error {
+  override readonly name = 'StoreUnwritableError'
+
+  constructor(
+    cause: unknown,
+    /** Locked by other writers, which is temporary */
+    readonly isBusy: boolean,
+  ) {
+    super('The order store cannot be written to', { cause })
   }
+}
+
+/**
+ * Stores orders and their history. All methods throw a Problem (503) while orders cannot be read,
+ * for example because the database is damaged or has not been loaded yet.
+ */
+export interface OrderStore {
+  /** Path of the order database that reads use */
+  readonly path: string
+  /** Defines the days of filters and statistics */
+  readonly calendar: DayCalendar
+
+  /** Returns an order; `null` if it does not exist. */
+  get: (id: string) => Order | null
+  /** Returns an order's history, newest first; `null` if the order does not exist. */
+  getHistory: (id: string) => HistoryEntry[] | null
+  list: (filters: OrderFilters, slice: ListSlice) => Promise<OrderList>
+  /** Returns the currencies in use, sorted. */
+  listCurrencies: () => string[]
+  /** Reads statistics from a consistent snapshot. */
+  readStatistics: <T>(read: (statistics: OrderStatistics) => T) => T
+
+  /** Returns the orders with an ID at the provider; more than one is a data entry error. */
+  findByOrderSourceId: (orderSourceId: string) => ProviderOrderRef[]
+  /**
+   * Returns orders known to be at the provider, by their current ID or a fulfilment attempt, under an
+   * ID not in `excluded`. Attempts that were reset do not count. Newest first, at most `limit`.
+   */
+  findOtherProviderOrders: (excluded: string[], limit: number) => ProviderOrderRef[]
+
+  /**
+   * Creates an order. The same key and order from the same user return the existing order.
+   * Throws StoreUnwritableError.
+   */
+  create: (order: NewOrder, by: string, idempotencyKey?: string) => Promise<CreateResult>
+  /** Changes an order in one transaction. Throws StoreUnwritableError. */
+  apply: (id: string, command: OrderCommand, context: ChangeContext) => Promise<ChangeResult>
+
+  /** Throws if orders cannot be read. */
+  check: () => void
+  /**
+   * Returns a function for errors of other threads that read the database at `path`: it records
+   * damage and returns the error to throw.
+   */
+  createErrorTranslator: () => (error: unknown) => unknown
+  /** Returns how current a replica is; `null` if the store is not a replica. */
+  getFreshness: () => Freshness | null
+  /** Throws if orders cannot be read. */
+  getReadiness: () => Readiness
+  close: () => Promise<void>
 }

@@ -9,7 +9,7 @@ import { getTransitions, ORDER_STATUSES, type OrderStatus } from './order-status
 export type ChangeOutcome =
   | { outcome: 'changed'; order: Order; changes: FieldChange[] }
   | { outcome: 'unchanged'; order: Order }
-  | { outcome: 'no such move'; order: Order; moves: readonly OrderStatus[] }
+  | { outcome: 'invalid_transition'; order: Order; transitions: readonly OrderStatus[] }
 
 const sevenDigits = (imoNumber: string | null | undefined): string | null =>
   imoNumber == null ? null : parseImoNumber(imoNumber)
@@ -165,9 +165,9 @@ export function applyChanges(
     ...(imoNumber === undefined ? {} : { imoNumber: sevenDigits(imoNumber) }),
   }
   const { status } = wanted
-  const moves = getTransitions(order.status)
-  if (status !== undefined && status !== order.status && !moves.includes(status)) {
-    return { outcome: 'no such move', order, moves }
+  const transitions = getTransitions(order.status)
+  if (status !== undefined && status !== order.status && !transitions.includes(status)) {
+    return { outcome: 'invalid_transition', order, transitions }
   }
   return createNextVersion(order, wanted, now)
 }

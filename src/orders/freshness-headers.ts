@@ -31,17 +31,18 @@ function documentHeader({ schema }: RouteOptions): void {
  */
 export function addFreshnessHeaders(
   app: FastifyInstance,
-  book: Pick<OrderStore, 'freshness'>,
+  store: Pick<OrderStore, 'getFreshness'>,
   timeZone: string,
 ): void {
   app.addHook('onRoute', documentHeader)
   app.addHook('onRequest', async (request, reply) => {
-    const freshness = book.freshness()
+    const freshness = store.getFreshness()
     if (freshness === null) return
     if (freshness.asOf !== null) void reply.header('orders-as-of', freshness.asOf)
     if (isApiPath(request.url)) return
     const locale = getLocale(request.headers['accept-language'])
-    const view = () => buildFreshnessView(book.freshness(), { locale, timeZone, now: Date.now() })
+    const view = () =>
+      buildFreshnessView(store.getFreshness(), { locale, timeZone, now: Date.now() })
     reply.outOfBand = { template: 'portal/_freshness-part', getData: () => ({ freshness: view() }) }
   })
 }

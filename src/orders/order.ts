@@ -226,3 +226,12 @@ export interface FieldChange {
   from: unknown
   to: unknown
 }
+
+/** A version of an order: the change that created it, and by whom. */
+export interface HistoryEntry {
+  /** ISO 8601 */
+  at: string
+  by: string
+  version: number
+  changes: FieldChange[]
+}

@@ -8,11 +8,7 @@ import {
   problemResponses,
   withHeaders,
 } from '../http/problem.js'
-import type {
-  ChangeContext,
-  ChangeResult,
-  OrderDatabase,
-} from '../order-store/sqlite/sqlite-order-store.js'
+import type { ChangeContext, ChangeResult, OrderStore } from '../order-store/order-store.js'
 import { formatEtag, parseIfMatch } from '../http/etag.js'
 import { ListQuery } from './list-query.js'
 import { findFilterErrors } from './order-filters.js'
@@ -20,7 +16,7 @@ import { NewOrder, Order, OrderChanges } from './order.js'
 import { buildPaginationLinks } from '../http/pagination-links.js'
 
 interface Options {
-  book: OrderDatabase
+  store: OrderStore
 }
 
 /** Room for the longest notes, escaped in JSON. */
@@ -107,25 +103,26 @@ function orderAfter(outcome: ChangeResult): Order {
     case 'changed':
     case 'unchanged':
       return outcome.order
-    case 'no such order':
+    case 'not_found':
       throw noSuchOrder()
-    case 'stale': {
+    case 'version_conflict': {
       const etag = formatEtag(outcome.order.version)
       throw new Problem(412, `This is not the version in If-Match: its ETag is ${etag} now.`, {
         headers: { etag },
       })
     }
-    case 'no such move': {
-      const { order, moves } = outcome
-      const open = moves.length > 0 ? `can become ${moves.join(', ')}` : 'stays as it is'
+    case 'invalid_transition': {
+      const { order, transitions } = outcome
+      const open =
+        transitions.length > 0 ? `can become ${transitions.join(', ')}` : 'stays as it is'
       throw new Problem(409, `An order that is ${order.status} ${open}.`, {
-        members: { possibleStatuses: moves },
+        members: { possibleStatuses: transitions },
       })
     }
   }
 }
 
-const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
+const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
   app.get(
     '/api/admin/orders',
     {
@@ -141,7 +138,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
       const faults = findFilterErrors(filters)
       if (faults.length > 0) throw createValidationProblem(faults)
       const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
-      const { items, total } = await book.list(filters, slice)
+      const { items, total } = await store.list(filters, slice)
       const totalPages = Math.ceil(total / pageSize)
       void reply.header('link', buildPaginationLinks(url, page, totalPages))
       return { items, page, pageSize, totalItems: total, totalPages }
@@ -162,8 +159,8 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
     },
     async (request, reply) => {
       const key = request.headers['idempotency-key']
-      const created = await book.create(request.body, request.administrator.email, key)
-      if (created.outcome === 'key reused') {
+      const created = await store.create(request.body, request.administrator.email, key)
+      if (created.outcome === 'idempotency_key_reused') {
         throw createValidationProblem([
           { path: 'Idempotency-Key', message: 'was used before, for another order' },
         ])
@@ -184,7 +181,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
       },
     },
     async ({ params }, reply) => {
-      const order = book.get(params.id)
+      const order = store.get(params.id)
       if (order === null) throw noSuchOrder()
       return sendOrder(reply, order)
     },
@@ -216,7 +213,12 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
     },
     async (request, reply) => {
       const { params, body } = request
-      return sendOrder(reply, orderAfter(await book.change(params.id, body, contextOf(request))))
+      return sendOrder(
+        reply,
+        orderAfter(
+          await store.apply(params.id, { type: 'edit', changes: body }, contextOf(request)),
+        ),
+      )
     },
   )
 
@@ -233,7 +235,10 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
       },
     },
     async (request, reply) =>
-      sendOrder(reply, orderAfter(await book.cancel(request.params.id, contextOf(request)))),
+      sendOrder(
+        reply,
+        orderAfter(await store.apply(request.params.id, { type: 'cancel' }, contextOf(request))),
+      ),
   )
 
   app.get(
@@ -247,7 +252,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { book }) => {
       },
     },
     async ({ params }) => {
-      const items = book.history(params.id)
+      const items = store.getHistory(params.id)
       if (items === null) throw noSuchOrder()
       return { items }
     },

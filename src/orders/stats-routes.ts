@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { OrderDatabase } from '../order-store/sqlite/sqlite-order-store.js'
+import type { OrderStore } from '../order-store/order-store.js'
 import { problemResponses } from '../http/problem.js'
 import { stringEnum } from '../validation/string-enum.js'
 import { DashboardStats, calculateDashboardStats, RANGES, type Range } from './dashboard-stats.js'
@@ -10,7 +10,7 @@ const StatsRequest = Type.Object(
   { title: 'Statistics request', additionalProperties: false, examples: [{ range: '30d' }] },
 )
 
-const routes: FastifyPluginAsyncTypebox<{ book: OrderDatabase }> = async (app, { book }) => {
+const routes: FastifyPluginAsyncTypebox<{ store: OrderStore }> = async (app, { store }) => {
   app.post(
     '/api/admin/stats',
     {
@@ -22,7 +22,7 @@ const routes: FastifyPluginAsyncTypebox<{ book: OrderDatabase }> = async (app, {
         response: { 200: DashboardStats, ...problemResponses },
       },
     },
-    async ({ body }) => calculateDashboardStats(book, body.range, Date.now()),
+    async ({ body }) => calculateDashboardStats(store, body.range, Date.now()),
   )
 }
 

@@ -32,10 +32,10 @@ function ago(moment: string, now: number): string {
  * are none yet, as pages say that by themselves.
  */
 export function buildFreshnessView(freshness: Freshness | null, { locale, timeZone, now }: Reader) {
-  if (freshness?.trouble == null || freshness.asOf === null) return null
-  const { asOf, trouble, takesChanges } = freshness
+  if (freshness?.problem == null || freshness.asOf === null) return null
+  const { asOf, problem, isWritable } = freshness
   const figures = getFormatters(locale, timeZone)
-  const text = `${trouble}.${takesChanges ? '' : ' Until that is over, changes cannot be saved.'}`
+  const text = `${problem}.${isWritable ? '' : ' Until that is over, changes cannot be saved.'}`
   const isToday = figures.date(asOf) === figures.date(new Date(now).toISOString())
   const time = isToday ? figures.time(asOf) : `${figures.date(asOf)}, ${figures.time(asOf)}`
   return { asOf, time, ago: ago(asOf, now), timeZone, text }

@@ -13,7 +13,7 @@ import { buildResultView } from '../../src/calculator/result-view.js'
 import { tripSchemaExtensions } from '../../src/calculator/trip-schemas.js'
 import {
   getOrderStorePath,
-  openOrderDatabase,
+  openSqliteOrderStore,
 } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { getNumberFormatter } from '../../src/formatting/number-formatter.js'
 import { parseListQuery } from '../../src/orders/list-query.js'
@@ -93,7 +93,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
   })
 })
 
-const book = openOrderDatabase({ path: getOrderStorePath(process.env.DATA_DIR ?? ''), timeZone })
+const book = openSqliteOrderStore({ path: getOrderStorePath(process.env.DATA_DIR ?? ''), timeZone })
 app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (request, reply) => {
   const { query, leftOut } = parseListQuery(request.query)
   const { sort, page, pageSize, ...filters } = query
@@ -105,7 +105,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (reques
     chosen: new Set(),
     items,
     total,
-    currencies: book.currencies(),
+    currencies: book.listCurrencies(),
     figures: getFormatters('en-GB', timeZone),
     timeZone,
   })

@@ -4,7 +4,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DEFAULT_TITLES } from '../../src/order-store/nocodb/columns.js'
-import { encodeNewOrder, toRecordedOrder } from '../../src/order-store/nocodb/order-cells.js'
+import { encodeNewOrder, toRecordedOrder } from '../../src/order-store/nocodb/order-record.js'
 import { projectRoot } from '../../src/config/project-root.js'
 import { built } from '../support/built.js'
 import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
@@ -76,7 +76,7 @@ const [FROM, TO] = ['2026-10-26', '2026-11-24']
 
 try {
   const nocoDb = await startNocoDb(scope)
-  const base = await nocoDb.ordersBase()
+  const base = await nocoDb.createBase()
   console.log(`Entering ${ORDERS} orders into NocoDB …`)
   await fill(nocoDb, base)
 

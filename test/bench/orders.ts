@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openReadOnly } from '../../src/database/open-database.js'
 import {
   getOrderStorePath,
-  openOrderDatabase,
+  openSqliteOrderStore,
 } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { calculateDashboardStats } from '../../src/orders/dashboard-stats.js'
 import { logIn } from '../support/sign-in.js'
@@ -125,7 +125,7 @@ async function bySize(services: Service[]) {
 /** A book in this process, as a ratio to the SQL that somebody would write. */
 async function againstSql({ orders, dataDir }: Book) {
   const path = getOrderStorePath(dataDir)
-  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
   const db = openReadOnly(path)
   const since = Date.now() - 30 * 86_400_000
   const page = db.prepare('SELECT * FROM orders ORDER BY placed_at DESC, id DESC LIMIT 25')

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/app.js'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
 import { awayFromMidnight } from '../support/midnight.js'
 import { startOrderApi } from '../support/order-api.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 import { becomes } from '../support/wait-for.js'
 
 await awayFromMidnight()

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { ADMIN } from '../support/sign-in.js'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 import { COLLEAGUE, startReaders } from '../support/page-reader.js'
 
 const standIn = await startFakeProvider({ token: 'stand-in-token' })

@@ -3,7 +3,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { ADMIN } from '../support/sign-in.js'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 import { COLLEAGUE, startReaders } from '../support/page-reader.js'
 import { becomes } from '../support/wait-for.js'
 
@@ -674,7 +674,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
       await page.locator('#customerName-error').waitFor({ state: 'visible' })
       await check('a new order with errors')
       await open('999999')
-      await check('no such order')
+      await check('not_found')
     })
   }
 }

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 import { startReaders } from '../support/page-reader.js'
 import { adminContext } from '../support/portal.js'
 

@@ -3,7 +3,7 @@ import { startFakeProvider } from '../../src/provider/fake-provider/fake-provide
 import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { cookieHeader, logIn, postLogin } from '../support/sign-in.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 import { randomOrders } from '../support/orders.js'
 import { until, untilReady } from '../support/until.js'
 

@@ -7,7 +7,7 @@ import t from 'tap'
 import { validateCalculation } from '../../src/calculator/validate-calculation.js'
 import { calculateEstimate } from '../../src/calculator/estimate.js'
 import { parseImoNumber } from '../../src/calculator/imo-number.js'
-import { openOrderDatabase } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { createDemoOrders, type DemoOrder } from '../../src/demo/orders.js'
 import { PRICES_PER_TONNE } from '../../src/demo/prices.js'
 import { seedOrderStore } from '../../src/demo/seed-order-store.js'
@@ -17,8 +17,8 @@ import { getTransitions, ORDER_STATUSES, type OrderStatus } from '../../src/orde
 import { checker } from '../../src/orders/validators.js'
 import { built } from '../support/built.js'
 import { temporaryFolder } from '../support/app.js'
-import { checkBook } from '../support/book-check.js'
-import { fillBook } from '../support/order-book.js'
+import { checkStore } from '../support/store-check.js'
+import { fillStore } from '../support/order-store.js'
 
 const NOW = new Date('2026-11-20T14:30:00Z')
 const DAY_MS = 86_400_000
@@ -161,12 +161,12 @@ t.test('seeds an empty store quickly, and only once', async (t) => {
   const took = (user + system) / 1_000
   t.ok(took < 2_000, `it took ${Math.round(took)} ms`)
   t.equal(seedOrderStore(path, NOW), false, 'a second time changes nothing')
-  checkBook(path)
-  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  checkStore(path)
+  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
   t.teardown(() => book.close())
   const oldest = made.find(({ history }) => history.length > 3)
   t.strictSame(book.get(oldest?.order.id ?? ''), oldest?.order)
-  const history = book.history(oldest?.order.id ?? '')
+  const history = book.getHistory(oldest?.order.id ?? '')
   t.strictSame(history?.slice(0, -1), oldest?.history.toReversed())
   const found = await book.list({ q: 'αργοναύτης' }, { sort: '-placedAt', offset: 0, limit: 5 })
   t.ok(found.total > 0)
@@ -175,9 +175,9 @@ t.test('seeds an empty store quickly, and only once', async (t) => {
 t.test('does not seed a store that has orders', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   const [only] = createDemoOrders({ seed: 2, count: 1, now: NOW })
-  fillBook(path, 'UTC', only ? [{ ...only.order, id: '99999', orderNumber: 'W-1' }] : [])
+  fillStore(path, 'UTC', only ? [{ ...only.order, id: '99999', orderNumber: 'W-1' }] : [])
   t.equal(seedOrderStore(path, NOW), false)
-  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
   t.teardown(() => book.close())
   t.equal((await book.list({}, { sort: 'placedAt', offset: 0, limit: 1 })).total, 1)
 })
@@ -195,7 +195,7 @@ t.test('the demo command seeds its own data directory', async (t) => {
   while (!output.includes('valid for 30 days') && demo.exitCode === null) await sleep(10)
   const path = join(folder, 'data', 'demo', 'orders.db')
   t.ok(existsSync(path))
-  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
   const { total } = await book.list({}, { sort: '-placedAt', offset: 0, limit: 1 })
   await book.close()
   t.equal(total, 4_000)

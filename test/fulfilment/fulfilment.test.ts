@@ -13,7 +13,7 @@ import { built } from '../support/built.js'
 import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
 import { SECRET, temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 import { HTMX, startReaders, type PageAnswer, type Reader } from '../support/page-reader.js'
 import { until } from '../support/until.js'
 

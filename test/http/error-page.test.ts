@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { logIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
-import { fillBook, newOrder } from '../support/order-book.js'
+import { fillStore, newOrder } from '../support/order-store.js'
 import { usualOrders } from '../support/orders.js'
 import { HTMX, startReaders, type PageAnswer } from '../support/page-reader.js'
 import { testRedis } from '../support/redis.js'
@@ -179,7 +179,7 @@ t.test('a form that is too large, or none at all, is refused in the frame', asyn
 
 t.test('an export that cannot be had is a page, or a file for who waits', async (t) => {
   const DATA_DIR = temporaryFolder(t)
-  fillBook(getOrderStorePath(DATA_DIR), 'UTC', usualOrders(25_000))
+  fillStore(getOrderStorePath(DATA_DIR), 'UTC', usualOrders(25_000))
   const { ann, url } = await startReaders(t, { DATA_DIR })
   const list = await ann.get(`${AT}?status=paid&sort=customerName`)
   const [csv = ''] = leadsTo(list).filter((to) => to.startsWith(`${AT}/export`))

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { crashContract } from '../contract/crash-contract.js'
 import { nocoDbContract } from '../contract/nocodb-contract.js'
 import { ordersContract } from '../contract/order-store-contract.js'
 import { outageContract } from '../contract/outage-contract.js'
@@ -7,7 +8,10 @@ import { startPostgres } from '../support/postgres.js'
 
 const nocoDb = await startNocoDb(t, await startPostgres(t))
 
-ordersContract(t, { empty: async () => (await nocoDb.ordersBase()).environment })
+ordersContract(t, { empty: async () => (await nocoDb.createBase()).environment })
 nocoDbContract(t, nocoDb)
-// What outages do does not depend on the database behind NocoDB, and takes long.
-if (process.env.NOCODB_TESTS !== 'short') outageContract(t, nocoDb)
+// Outages do not depend on the database of NocoDB, and the tests are slow.
+if (process.env.NOCODB_TESTS !== 'short') {
+  outageContract(t, nocoDb)
+  crashContract(t, nocoDb)
+}

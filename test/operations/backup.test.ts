@@ -12,14 +12,14 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import {
   getOrderStorePath,
-  openOrderDatabase,
+  openSqliteOrderStore,
 } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { projectRoot } from '../../src/config/project-root.js'
 import { built } from '../support/built.js'
 import { logIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
-import { checkBook } from '../support/book-check.js'
-import { fillBook, newOrder } from '../support/order-book.js'
+import { checkStore } from '../support/store-check.js'
+import { fillStore, newOrder } from '../support/order-store.js'
 import { usualOrders } from '../support/orders.js'
 import { comesTrue } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
@@ -36,7 +36,7 @@ const backUp = (dataDir: string, file: string, environment: NodeJS.ProcessEnv = 
 t.test('a copy made while the book is written to is whole, and has what was there', async (t) => {
   const dataDir = temporaryFolder(t)
   const path = getOrderStorePath(dataDir)
-  fillBook(path, 'UTC', [])
+  fillStore(path, 'UTC', [])
   const writer = spawn(process.execPath, [
     join(projectRoot, '.test', 'test', 'support', 'book-writer.js'),
     path,
@@ -55,8 +55,8 @@ t.test('a copy made while the book is written to is whole, and has what was ther
     t.match(stdout, /^[\d,]+ orders backed up to .*copy\.db\n$/)
     t.equal(statSync(file).mode & 0o777, 0o600)
     t.same(readdirSync(join(file, '..')), ['copy.db'], 'and nothing beside it')
-    t.doesNotThrow(() => checkBook(file))
-    const book = openOrderDatabase({ path: file, timeZone: 'UTC' })
+    t.doesNotThrow(() => checkStore(file))
+    const book = openSqliteOrderStore({ path: file, timeZone: 'UTC' })
     for (const [id = '', version] of acknowledged) {
       if ((book.get(id)?.version ?? 0) < Number(version)) t.fail(`version ${version} of ${id}`)
     }
@@ -73,7 +73,7 @@ t.test('nothing is overwritten, and what cannot be copied is told', async (t) =>
     /^The backup failed: Order database not found: .*orders\.db \(DATA_DIR\)/,
   )
   t.notOk(existsSync(getOrderStorePath(dataDir)), 'and none is made')
-  fillBook(getOrderStorePath(dataDir), 'UTC', usualOrders(10))
+  fillStore(getOrderStorePath(dataDir), 'UTC', usualOrders(10))
   writeFileSync(join(dataDir, 'kept'), 'kept')
   await refuses('kept', /^The backup failed: .*kept is there already: name a new file\.$/m)
   await refuses('orders.db', /orders\.db is there already/)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { projectRoot } from '../../src/config/project-root.js'
 import { ADMIN, logIn, postLogin, verify } from '../support/sign-in.js'
 import { postJson, temporaryFolder } from '../support/app.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 import { startService } from '../support/service.js'
 
 const HOUR_MS = 60 * 60 * 1000

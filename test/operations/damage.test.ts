@@ -15,7 +15,7 @@ import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-sto
 import { built } from '../support/built.js'
 import { logIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
-import { fillBook, newOrder } from '../support/order-book.js'
+import { fillStore, newOrder } from '../support/order-store.js'
 import { usualOrders } from '../support/orders.js'
 import { startService, type Service } from '../support/service.js'
 
@@ -48,7 +48,7 @@ async function caller({ url }: Service) {
 /** A service with orders, of which some are in the journal only. */
 async function prepare(t: Test) {
   const dataDir = temporaryFolder(t)
-  fillBook(getOrderStorePath(dataDir), 'UTC', usualOrders(STORED))
+  fillStore(getOrderStorePath(dataDir), 'UTC', usualOrders(STORED))
   const service = await startService(t, { DATA_DIR: dataDir })
   const call = await caller(service)
   for (let i = 0; i < 3; i++) await call('POST', '/api/admin/orders', newOrder())

@@ -5,8 +5,8 @@ import t from 'tap'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { logIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
-import { checkBook } from '../support/book-check.js'
-import { newOrder } from '../support/order-book.js'
+import { checkStore } from '../support/store-check.js'
+import { newOrder } from '../support/order-store.js'
 import { comesTrue } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
 
@@ -69,5 +69,5 @@ t.test('a full disk loses nothing, is told, and is over when there is room', asy
   t.equal(await count(), entered + 1)
   service.kill('SIGTERM')
   t.equal(await ended, 0)
-  t.doesNotThrow(() => checkBook(getOrderStorePath(dataDir)))
+  t.doesNotThrow(() => checkStore(getOrderStorePath(dataDir)))
 })

@@ -7,7 +7,7 @@ import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-sto
 import { built } from '../support/built.js'
 import { ADMIN_ACCOUNTS, logIn, postLogin, verify } from '../support/sign-in.js'
 import { SECRET, temporaryFolder } from '../support/app.js'
-import { fillBook, newOrder } from '../support/order-book.js'
+import { fillStore, newOrder } from '../support/order-store.js'
 import { usualOrders } from '../support/orders.js'
 import { comesTrue } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
@@ -45,7 +45,7 @@ async function failedStart(folder: string) {
 
 t.test('a book in a folder that may only be read ends the start with a sentence', async (t) => {
   const folder = temporaryFolder(t)
-  fillBook(getOrderStorePath(folder), 'UTC', usualOrders(10))
+  fillStore(getOrderStorePath(folder), 'UTC', usualOrders(10))
   const isMounted =
     run('mount', '--bind', folder, folder) && run('mount', '-o', 'remount,ro,bind', folder)
   t.teardown(() => spawnSync('umount', ['-l', folder]))

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { ADMIN, cookieHeader, logIn, postLogin, verify } from '../support/sign-in.js'
 import { postJson, temporaryFolder } from '../support/app.js'
-import { checkBook } from '../support/book-check.js'
-import { newOrder } from '../support/order-book.js'
+import { checkStore } from '../support/store-check.js'
+import { newOrder } from '../support/order-store.js'
 import { testRedis } from '../support/redis.js'
 import { startService, type Service } from '../support/service.js'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
@@ -113,5 +113,5 @@ t.test('a key used at both makes one order, also at the same moment', async (t) 
     service.process.kill('SIGTERM')
     t.equal(await service.ended, 0)
   }
-  t.doesNotThrow(() => checkBook(getOrderStorePath(DATA_DIR)))
+  t.doesNotThrow(() => checkStore(getOrderStorePath(DATA_DIR)))
 })

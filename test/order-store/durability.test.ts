@@ -19,11 +19,11 @@ import t, { type Test } from 'tap'
 import { DatabaseError, openDatabase } from '../../src/database/open-database.js'
 import {
   getOrderStorePath,
-  openOrderDatabase,
+  openSqliteOrderStore,
 } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { temporaryFolder } from '../support/app.js'
-import { checkBook } from '../support/book-check.js'
-import { fillBook, newOrder } from '../support/order-book.js'
+import { checkStore } from '../support/store-check.js'
+import { fillStore, newOrder } from '../support/order-store.js'
 import { comesTrue } from '../support/wait-for.js'
 
 const WRITER = join(import.meta.dirname, '../support/book-writer.js')
@@ -62,23 +62,23 @@ t.test(`no acknowledged write is lost and no half one kept through ${KILLS} kill
   for (let kills = 0; kills < KILLS; kills += AT_ONCE) {
     const writes = await killedWriters(path, AT_ONCE)
     acknowledged += writes.length
-    const book = openOrderDatabase({ path, timeZone: 'UTC' })
+    const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
     for (const [id, version] of writes) {
       const found = book.get(id)?.version ?? 0
       if (found < version) t.fail(`version ${version} of order ${id} is lost`)
-      const history = book.history(id) ?? []
+      const history = book.getHistory(id) ?? []
       if (history.length !== found) t.fail(`order ${id} has a gap in its history`)
     }
     await book.close()
-    if (kills % 40 === 0) checkBook(path)
+    if (kills % 40 === 0) checkStore(path)
   }
-  checkBook(path)
+  checkStore(path)
   t.ok(acknowledged > KILLS, `${acknowledged} writes were acknowledged`)
 })
 
 t.test('the book and what lies beside it are for their owner alone', async (t) => {
   const path = getOrderStorePath(temporaryFolder(t))
-  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
   await book.create(newOrder(), 'ann@example.com')
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     t.equal(statSync(file).mode & 0o777, 0o600, file)
@@ -90,7 +90,7 @@ t.test('the book and what lies beside it are for their owner alone', async (t) =
 function refusalOf(t: Test, path: string): string {
   const before = readFileSync(path)
   try {
-    openOrderDatabase({ path, timeZone: 'UTC' })
+    openSqliteOrderStore({ path, timeZone: 'UTC' })
   } catch (error) {
     t.type(error, DatabaseError)
     t.ok(before.equals(readFileSync(path)), 'it stays untouched')
@@ -101,7 +101,7 @@ function refusalOf(t: Test, path: string): string {
 
 t.test('a book of the first layout is brought up to date, with what is in it', async (t) => {
   const path = getOrderStorePath(temporaryFolder(t))
-  const before = openOrderDatabase({ path, timeZone: 'UTC' })
+  const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
   await before.create(newOrder({ orderSourceId: 'off_1' }), 'ann')
   await before.close()
   const db = new Database(path)
@@ -109,12 +109,12 @@ t.test('a book of the first layout is brought up to date, with what is in it', a
   db.pragma('user_version = 1')
   db.close()
 
-  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
   t.teardown(() => book.close())
-  t.match(book.withOrderSourceId('off_1'), [{ orderSourceId: 'off_1' }])
-  t.match(book.offsetOrdersBesides(['off_2'], 4), [{ orderSourceId: 'off_1' }])
-  t.same(book.offsetOrdersBesides(['off_1'], 4), [])
-  checkBook(path)
+  t.match(book.findByOrderSourceId('off_1'), [{ orderSourceId: 'off_1' }])
+  t.match(book.findOtherProviderOrders(['off_2'], 4), [{ orderSourceId: 'off_1' }])
+  t.same(book.findOtherProviderOrders(['off_1'], 4), [])
+  checkStore(path)
 })
 
 t.test(
@@ -129,14 +129,14 @@ t.test(
     t.match(refusalOf(t, other), /is not an order book/)
 
     const newer = getOrderStorePath(temporaryFolder(t))
-    fillBook(newer, 'UTC', [])
+    fillStore(newer, 'UTC', [])
     const db = new Database(newer)
     db.pragma('user_version = 999')
     db.close()
     t.match(refusalOf(t, newer), /newer Clearwake \(layout 999/)
 
     const cut = getOrderStorePath(temporaryFolder(t))
-    const book = openOrderDatabase({ path: cut, timeZone: 'UTC' })
+    const book = openSqliteOrderStore({ path: cut, timeZone: 'UTC' })
     for (let i = 0; i < 50; i++) await book.create(newOrder({ notes: 'x'.repeat(5000) }), 'ann')
     await book.close()
     truncateSync(cut, Math.floor(statSync(cut).size / 2))
@@ -151,11 +151,11 @@ t.test(
 
 t.test('a large book opens at once, and is looked through before it is written to', async (t) => {
   const path = getOrderStorePath(temporaryFolder(t))
-  const small = openOrderDatabase({ path, timeZone: 'UTC' })
+  const small = openSqliteOrderStore({ path, timeZone: 'UTC' })
   for (let i = 0; i < 50; i++) await small.create(newOrder({ notes: 'x'.repeat(5000) }), 'ann')
   await small.close()
 
-  const whole = openOrderDatabase({ path, timeZone: 'UTC', checkedAtOnce: 0 })
+  const whole = openSqliteOrderStore({ path, timeZone: 'UTC' })
   t.equal(whole.get('50')?.id, '50')
   t.match(await whole.create(newOrder(), 'ann'), { outcome: 'created' })
   whole.check()
@@ -167,7 +167,7 @@ t.test('a large book opens at once, and is looked through before it is written t
   writeSync(file, Buffer.alloc(page, 7), 0, page, last * page)
   closeSync(file)
   const before = readFileSync(path)
-  const damaged = openOrderDatabase({ path, timeZone: 'UTC', checkedAtOnce: 0 })
+  const damaged = openSqliteOrderStore({ path, timeZone: 'UTC' })
   await t.rejects(damaged.create(newOrder(), 'ann'), { statusCode: 503, message: /is damaged/ })
   t.throws(() => damaged.check(), /restore the book/)
   t.throws(() => damaged.get('1'), /is damaged/, 'nothing is read any more')
@@ -181,7 +181,7 @@ t.test('a book opens at once while somebody writes to it for long', async (t) =>
   const other = new Database(path)
   other.exec('BEGIN IMMEDIATE')
   const began = performance.now()
-  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
   t.ok(performance.now() - began < 4_000, 'a lock is waited for longer')
   other.exec('ROLLBACK')
   other.close()
@@ -191,12 +191,12 @@ t.test('a book opens at once while somebody writes to it for long', async (t) =>
 
 t.test('sums follow the time zone, and a process of another zone writes none', async (t) => {
   const path = getOrderStorePath(temporaryFolder(t))
-  const tokyo = openOrderDatabase({ path, timeZone: 'Asia/Tokyo' })
+  const tokyo = openSqliteOrderStore({ path, timeZone: 'Asia/Tokyo' })
   await tokyo.create(newOrder({ placedAt: '2026-03-01T20:00:00Z' }), 'ann')
-  const first = (book: ReturnType<typeof openOrderDatabase>) =>
-    book.readSums((sums) => sums.firstDay())
+  const first = (book: ReturnType<typeof openSqliteOrderStore>) =>
+    book.readStatistics((statistics) => statistics.getDayRange()?.from)
   t.equal(first(tokyo), Date.parse('2026-03-02') / 86_400_000)
-  const lisbon = openOrderDatabase({ path, timeZone: 'Europe/Lisbon' })
+  const lisbon = openSqliteOrderStore({ path, timeZone: 'Europe/Lisbon' })
   t.equal(first(lisbon), Date.parse('2026-03-01') / 86_400_000)
   const ofOtherDays = { statusCode: 503, message: /days of Europe\/Lisbon now, .* Asia\/Tokyo/ }
   await t.rejects(tokyo.create(newOrder(), 'ann'), ofOtherDays)
@@ -206,14 +206,14 @@ t.test('sums follow the time zone, and a process of another zone writes none', a
   await lisbon.create(newOrder(), 'ann')
   await tokyo.close()
   await lisbon.close()
-  checkBook(path)
+  checkStore(path)
 })
 
 t.test(
   'who cannot write because others do gets told so in time, and the process goes on',
   async (t) => {
     const path = getOrderStorePath(temporaryFolder(t))
-    const book = openOrderDatabase({ path, timeZone: 'UTC' })
+    const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
     let ticks = 0

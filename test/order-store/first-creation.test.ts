@@ -17,11 +17,11 @@ import t, { type Test } from 'tap'
 import { DatabaseError, openDatabase } from '../../src/database/open-database.js'
 import {
   getOrderStorePath,
-  openOrderDatabase,
+  openSqliteOrderStore,
 } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { temporaryFolder } from '../support/app.js'
-import { checkBook } from '../support/book-check.js'
-import { newOrder } from '../support/order-book.js'
+import { checkStore } from '../support/store-check.js'
+import { newOrder } from '../support/order-store.js'
 
 const OPENER = join(import.meta.dirname, '../support/book-opener.js')
 
@@ -56,7 +56,7 @@ t.test(`a book is whole or not there through ${KILLS} kills while it is made`, a
       const path = getOrderStorePath(join(folder, readdirSync(folder).sort().at(-1) ?? ''))
       if (filesBeside(path).some((file) => file.includes('draft'))) halfWay++
       openDatabase(path).close()
-      checkBook(path)
+      checkStore(path)
       t.strictSame(filesBeside(path), ['orders.db'], 'what was left is gone')
     }
   }
@@ -76,14 +76,14 @@ for (const count of [2, 4]) {
       })
       const outcomes = await Promise.all(answers)
       if (!outcomes.every((outcome) => outcome === 'done')) t.fail(outcomes.join(', '))
-      const book = openOrderDatabase({ path, timeZone: 'UTC' })
+      const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
       const { total } = await book.list({}, { sort: 'placedAt', offset: 0, limit: 1 })
       await book.close()
       if (total !== count) t.fail(`${total} orders of ${count} are kept`)
       const files = filesBeside(path)
       if (files.length > 1) t.fail(`${files.join(', ')} are left`)
     }
-    t.doesNotThrow(() => checkBook(getOrderStorePath(join(root, '0'))))
+    t.doesNotThrow(() => checkStore(getOrderStorePath(join(root, '0'))))
   })
 }
 
@@ -91,7 +91,7 @@ for (const count of [2, 4]) {
 function refusalOf(t: Test, path: string): string {
   const before = filesBeside(path)
   try {
-    openOrderDatabase({ path, timeZone: 'UTC' })
+    openSqliteOrderStore({ path, timeZone: 'UTC' })
   } catch (error) {
     t.type(error, DatabaseError)
     t.strictSame(filesBeside(path), before, 'nothing new lies beside it')
@@ -102,7 +102,7 @@ function refusalOf(t: Test, path: string): string {
 
 async function bookWithOrders(t: Test): Promise<string> {
   const path = getOrderStorePath(temporaryFolder(t))
-  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
   for (let i = 0; i < 50; i++) await book.create(newOrder({ notes: 'x'.repeat(5000) }), 'ann')
   await book.close()
   return path

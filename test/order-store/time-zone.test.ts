@@ -1,10 +1,10 @@
 import t from 'tap'
 import {
   getOrderStorePath,
-  openOrderDatabase,
+  openSqliteOrderStore,
 } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { temporaryFolder } from '../support/app.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 
 for (const [one, other] of [
   ['Europe/Berlin', 'europe/berlin'],
@@ -13,8 +13,8 @@ for (const [one, other] of [
 ] as const) {
   t.test(`processes for ${one} and ${other} share a book`, async (t) => {
     const path = getOrderStorePath(temporaryFolder(t))
-    const first = openOrderDatabase({ path, timeZone: one })
-    const second = openOrderDatabase({ path, timeZone: other })
+    const first = openSqliteOrderStore({ path, timeZone: one })
+    const second = openSqliteOrderStore({ path, timeZone: other })
     for (const book of [first, second, first]) {
       t.match(await book.create(newOrder(), 'ann'), { outcome: 'created' })
     }
@@ -31,8 +31,8 @@ for (const [one, other] of [
 
 t.test('zones that merely have the same time are two', async (t) => {
   const path = getOrderStorePath(temporaryFolder(t))
-  const berlin = openOrderDatabase({ path, timeZone: 'Europe/Berlin' })
-  const madrid = openOrderDatabase({ path, timeZone: 'Europe/Madrid' })
+  const berlin = openSqliteOrderStore({ path, timeZone: 'Europe/Berlin' })
+  const madrid = openSqliteOrderStore({ path, timeZone: 'Europe/Madrid' })
   await t.rejects(berlin.create(newOrder(), 'ann'), {
     statusCode: 503,
     message: /Europe\/Madrid now, .* Europe\/Berlin/,

@@ -3,9 +3,9 @@ import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-sto
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { ordersContract } from '../contract/order-store-contract.js'
 import { temporaryFolder } from '../support/app.js'
-import { checkBook } from '../support/book-check.js'
+import { checkStore } from '../support/store-check.js'
 import { startOrderApi } from '../support/order-api.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 
 const ORDERS = '/api/admin/orders'
 
@@ -15,7 +15,7 @@ const byField = ({ errors }: { errors: { path: string; message: string }[] }) =>
 
 ordersContract(t, {
   empty: async (t) => ({ DATA_DIR: temporaryFolder(t) }),
-  check: ({ DATA_DIR = '' }) => checkBook(getOrderStorePath(DATA_DIR)),
+  check: ({ DATA_DIR = '' }) => checkStore(getOrderStorePath(DATA_DIR)),
 })
 
 t.test(
@@ -220,7 +220,7 @@ t.test(
     t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 200)
     t.equal((await call('GET', '/readyz')).status, 200)
     t.equal((await other.call('GET', day)).status, 503, 'and the other one waits in its turn')
-    checkBook(getOrderStorePath(DATA_DIR))
+    checkStore(getOrderStorePath(DATA_DIR))
   },
 )
 

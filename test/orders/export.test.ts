@@ -24,7 +24,7 @@ import { projectRoot } from '../../src/config/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 import { startExportApp } from '../support/export-app.js'
 import { awayFromMidnight } from '../support/midnight.js'
-import { fillBook } from '../support/order-book.js'
+import { fillStore } from '../support/order-store.js'
 import { order, orderText, randomOrders, usualOrders } from '../support/orders.js'
 import { readCsv, readWorkbook } from '../support/spreadsheet.js'
 import { comesTrue } from '../support/wait-for.js'
@@ -41,10 +41,10 @@ const random = { path: join(folder, 'random.db'), orders: randomOrders(300) }
 const many = join(folder, 'many.db')
 const some = join(folder, 'some.db')
 const none = join(folder, 'none.db')
-fillBook(random.path, TIME_ZONE, random.orders)
-fillBook(many, TIME_ZONE, usualOrders(25_000))
-fillBook(some, TIME_ZONE, usualOrders(8_000))
-fillBook(none, TIME_ZONE, [])
+fillStore(random.path, TIME_ZONE, random.orders)
+fillStore(many, TIME_ZONE, usualOrders(25_000))
+fillStore(some, TIME_ZONE, usualOrders(8_000))
+fillStore(none, TIME_ZONE, [])
 
 const byId = new Map(random.orders.map((one) => [one.id, one]))
 
@@ -372,14 +372,14 @@ t.test('applies the filters, search and sort of the list', async (t) => {
 t.test('exports a consistent snapshot during writes', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   const count = 5_000
-  fillBook(path, 'UTC', usualOrders(count))
+  fillStore(path, 'UTC', usualOrders(count))
   const file = startExportWorker({ path, timeZone: 'UTC', ...all('csv'), sort: 'orderNumber' })
   await once(file, 'readable')
   const db = new Database(path)
   db.exec("UPDATE orders SET customer_name = 'changed meanwhile'")
   db.close()
   const [latecomer] = fc.sample(order(count + 1), { numRuns: 1, seed: 1 })
-  fillBook(path, 'UTC', latecomer ? [latecomer] : [])
+  fillStore(path, 'UTC', latecomer ? [latecomer] : [])
   const [, ...rows] = await readCsv(t, await buffer(file))
   t.equal(rows.length, count)
   t.notOk(rows.flat().includes('changed meanwhile'))
@@ -647,7 +647,7 @@ t.test('responds 503 with Retry-After when no slot becomes free', async (t) => {
 
 t.test('an error before the first byte is a problem response', async (t) => {
   const damaged = join(temporaryFolder(t), 'orders.db')
-  fillBook(damaged, 'UTC', usualOrders(10))
+  fillStore(damaged, 'UTC', usualOrders(10))
   const db = new Database(damaged)
   db.exec('UPDATE orders SET status = 99 WHERE id = 5')
   db.close()
@@ -675,7 +675,7 @@ t.test('an error before the first byte is a problem response', async (t) => {
 
 t.test('an error after the first byte closes the connection', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  fillBook(path, 'UTC', usualOrders(6_000))
+  fillStore(path, 'UTC', usualOrders(6_000))
   const db = new Database(path)
   db.exec('UPDATE orders SET status = 99 WHERE id = 5999')
   db.close()

@@ -12,10 +12,8 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { createProgressBar } from '../../src/commands/import-progress.js'
 import { openDatabase } from '../../src/database/open-database.js'
-import {
-  openOrderDatabase,
-  type OrderDatabase,
-} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import type { OrderStore } from '../../src/order-store/order-store.js'
 import { READ_NAMES, toOrderRow, type ReadRow } from '../../src/order-store/sqlite/order-row.js'
 import { writeCsv } from '../../src/orders/export/csv-file.js'
 import { writeWorkbook } from '../../src/orders/export/excel-workbook.js'
@@ -34,8 +32,8 @@ import { isOrderNumber } from '../../src/orders/order-number.js'
 import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { built } from '../support/built.js'
 import { temporaryFolder } from '../support/app.js'
-import { checkBook } from '../support/book-check.js'
-import { newOrder } from '../support/order-book.js'
+import { checkStore as checkStoreFile } from '../support/store-check.js'
+import { newOrder } from '../support/order-store.js'
 import { order, orderText, randomOrders } from '../support/orders.js'
 import { ordersCsv } from '../support/orders-csv.js'
 
@@ -74,7 +72,7 @@ async function importFile(t: Test, folder: string, csv: string | Buffer) {
 
 /** Checks the integrity of a store, including its indexes; returns the number of orders. */
 function checkStore(t: Test, path: string): number {
-  t.doesNotThrow(() => checkBook(path))
+  t.doesNotThrow(() => checkStoreFile(path))
   const db = new Database(path, { readonly: true })
   const numbers = (sql: string) => Number(db.prepare(sql).pluck().get())
   t.equal(
@@ -88,8 +86,8 @@ function checkStore(t: Test, path: string): number {
 
 const getStorePath = (folder: string): string => join(folder, 'data', 'orders.db')
 
-function openStore(t: Test, folder: string, timeZone = 'UTC'): OrderDatabase {
-  const book = openOrderDatabase({ path: getStorePath(folder), timeZone })
+function openStore(t: Test, folder: string, timeZone = 'UTC'): OrderStore {
+  const book = openSqliteOrderStore({ path: getStorePath(folder), timeZone })
   t.teardown(() => book.close())
   return book
 }
@@ -153,7 +151,7 @@ t.test('imports orders and adds defaults for omitted fields', async (t) => {
   t.equal(one?.cancelledAt, one?.updatedAt, 'it was cancelled when it was last changed')
   t.ok(Date.parse(one?.placedAt ?? '') >= before)
   t.match(two, { orderNumber: 'CW-000002', status: 'pending', notes: '', cancelledAt: null })
-  t.match(book.history('1'), [{ by: 'import', version: 1 }])
+  t.match(book.getHistory('1'), [{ by: 'import', version: 1 }])
   const found = await book.list({ q: 'evER' }, { sort: '-placedAt', offset: 0, limit: 10 })
   t.same(
     found.items.map(({ id }) => id),
@@ -189,7 +187,7 @@ t.test('keeps ids and order numbers of the file and numbers other orders after t
   })
   t.equal(numberOf('3'), 'CW-000003')
   t.same(['8', '9', '10'].map(numberOf), ['CW-000004', 'W 1', 'CW-000005'])
-  t.match(book.history('7'), [{ version: 5, by: 'import' }])
+  t.match(book.getHistory('7'), [{ version: 5, by: 'import' }])
   const made = await book.create(newOrder(), 'ann@example.com')
   t.match(made, { order: { id: '11', orderNumber: 'CW-000006' } })
 })
@@ -637,7 +635,11 @@ t.test('keeps updatedAt at or after createdAt if one of them is omitted', async 
   const book = openStore(t, folder)
   t.match(book.get('1'), { createdAt: '2025-02-01T00:00:00.000Z' })
   t.match(book.get('2'), { createdAt: soon, updatedAt: soon })
-  const changed = await book.change('2', { notes: 'x' }, { by: 'ann', ifVersions: null })
+  const changed = await book.apply(
+    '2',
+    { type: 'edit', changes: { notes: 'x' } },
+    { by: 'ann', ifVersions: null },
+  )
   t.match(changed, { order: { updatedAt: soon } }, 'nor does a change go before it')
 })
 
@@ -732,7 +734,7 @@ async function roundTrip(t: Test, bytes: Buffer, piece: number, ids: string[]) {
   const outcome = await importOrders(db, Readable.from(parts), SILENT)
   db.close()
   assert.deepEqual(outcome.ok ? [] : outcome.errors.getFirst().map(formatImportError), [])
-  const book = openOrderDatabase({ path: getStorePath(folder), timeZone: 'UTC' })
+  const book = openSqliteOrderStore({ path: getStorePath(folder), timeZone: 'UTC' })
   const found = ids.map((id) => book.get(id))
   await book.close()
   return found
@@ -838,7 +840,7 @@ t.test('detects conflicts with orders created while the file is read', async (t)
 })
 
 /** Creates an order; retries while an import locks the store. */
-async function createWithRetry(book: OrderDatabase) {
+async function createWithRetry(book: OrderStore) {
   for (;;) {
     try {
       return await book.create(newOrder(), 'ann@example.com')

@@ -6,7 +6,7 @@ import { createFormatters } from '../../src/portal/formatters.js'
 import { formatAmountInput, parseAmount } from '../../src/portal/orders/money-input.js'
 import { projectRoot } from '../../src/config/project-root.js'
 import { CURRENCIES } from '../../src/validation/formats.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 import { startReaders } from '../support/page-reader.js'
 
 /** Of ISO 4217, list one: all minor units but a hundredth, of the currencies that orders may have. */

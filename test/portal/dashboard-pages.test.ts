@@ -5,7 +5,7 @@ import { logIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { awayFromMidnight } from '../support/midnight.js'
 import { startOrderApi } from '../support/order-api.js'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 
 await awayFromMidnight()
 

@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap'
 import {
   getOrderStorePath,
-  openOrderDatabase,
+  openSqliteOrderStore,
 } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { updateOrders } from '../../src/portal/orders/bulk-actions.js'
 import { temporaryFolder } from '../support/app.js'
-import { fillBook } from '../support/order-book.js'
+import { fillStore } from '../support/order-store.js'
 import { HTMX, startReaders, type PageAnswer, type Reader } from '../support/page-reader.js'
 import { manyOrders } from '../support/portal.js'
 
@@ -16,7 +16,7 @@ const TABLE = { ...HTMX, 'hx-target': 'div#list' }
 /** The service with sixty orders: ten of each status, twenty of each currency. */
 async function start(t: Test) {
   const DATA_DIR = temporaryFolder(t)
-  fillBook(getOrderStorePath(DATA_DIR), 'UTC', manyOrders(60))
+  fillStore(getOrderStorePath(DATA_DIR), 'UTC', manyOrders(60))
   return startReaders(t, { DATA_DIR })
 }
 
@@ -364,14 +364,14 @@ t.test('one chosen twice is changed once', async (t) => {
 
 t.test('several orders that take longer than a person waits are left where it was', async (t) => {
   const path = getOrderStorePath(temporaryFolder(t))
-  fillBook(path, 'UTC', manyOrders(3))
-  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  fillStore(path, 'UTC', manyOrders(3))
+  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
   t.teardown(() => book.close())
   const slow = {
     ...book,
-    cancel: async (...wanted: Parameters<typeof book.cancel>) => {
+    apply: async (...wanted: Parameters<typeof book.apply>) => {
       await new Promise((resolve) => setTimeout(resolve, 30))
-      return book.cancel(...wanted)
+      return book.apply(...wanted)
     },
   }
   const chosen = ['1', '2', '3'].map((id) => ({ id, version: 1 }))

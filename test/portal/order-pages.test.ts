@@ -1,5 +1,5 @@
 import t from 'tap'
-import { newOrder } from '../support/order-book.js'
+import { newOrder } from '../support/order-store.js'
 import { HTMX, startReaders, type PageAnswer, type Reader } from '../support/page-reader.js'
 
 const ORDERS = '/api/admin/orders'

@@ -2,8 +2,8 @@ import t, { type Test } from 'tap'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { ADMIN, ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
 import { startApp, temporaryFolder } from '../support/app.js'
-import { checkBook } from '../support/book-check.js'
-import { fillBook } from '../support/order-book.js'
+import { checkStore } from '../support/store-check.js'
+import { fillStore } from '../support/order-store.js'
 import { manyOrders } from '../support/portal.js'
 import { pointAt, recordingUpstream } from '../support/recording-upstream.js'
 import { routeTable } from '../support/route-table.js'
@@ -18,7 +18,7 @@ const LOGIN = /^POST \/(?:api\/)?admin\/login$/
 async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
   const upstream = await recordingUpstream(t)
   const DATA_DIR = temporaryFolder(t)
-  fillBook(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', manyOrders(12))
+  fillStore(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', manyOrders(12))
   const { app, url } = await startApp(t, {
     ADMIN_ACCOUNTS,
     DATA_DIR,
@@ -128,7 +128,7 @@ t.test('looking changes nothing, wherever from', async (t) => {
   }
   t.strictSame(await orders(), before)
   t.ok(upstream.requests.every(({ method }) => method === 'GET' || method === 'HEAD'))
-  checkBook(getOrderStorePath(DATA_DIR))
+  checkStore(getOrderStorePath(DATA_DIR))
 })
 
 const EVIL = {

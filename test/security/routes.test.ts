@@ -11,9 +11,9 @@ import { projectRoot } from '../../src/config/project-root.js'
 import { ADMIN, ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
 import { apiContract, type Answer } from '../support/api-contract.js'
 import { startApp, temporaryFolder } from '../support/app.js'
-import { checkBook } from '../support/book-check.js'
+import { checkStore } from '../support/store-check.js'
 import { hostileRequest, type HostileRequest } from '../support/hostile-requests.js'
-import { fillBook } from '../support/order-book.js'
+import { fillStore } from '../support/order-store.js'
 import { pointAt } from '../support/recording-upstream.js'
 import { manyOrders } from '../support/portal.js'
 import { routeTable } from '../support/route-table.js'
@@ -29,7 +29,7 @@ const COSTLY = /login|orders\/export/
 const PATIENCE_MS = 20_000
 
 const DATA_DIR = temporaryFolder(t)
-fillBook(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', manyOrders(ORDERS))
+fillStore(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', manyOrders(ORDERS))
 const standIn = await startFakeProvider({ token: 'token-of-the-tests' })
 t.teardown(() => standIn.close())
 const { app, url, log } = await startApp(t, {
@@ -289,5 +289,5 @@ t.test('whatever is asked, the answer is one that is documented', async (t) => {
   t.ok(sent >= LEAST_REQUESTS, `${sent} requests`)
   t.strictSame(log, [], 'nothing is noted as a fault')
   t.equal(Reflect.get({}, 'polluted'), undefined, 'no object has got what was sent')
-  t.doesNotThrow(() => checkBook(getOrderStorePath(DATA_DIR)), 'the book is sound')
+  t.doesNotThrow(() => checkStore(getOrderStorePath(DATA_DIR)), 'the book is sound')
 })

@@ -58,7 +58,7 @@ export async function startExportApp(
   await app.register(validation, { validators })
   await app.register(apiDocs)
   const sendOrders = createOrderStream(app, {
-    book: { path, check: () => undefined, explainer: () => (error: unknown) => error },
+    store: { path, check: () => undefined, createErrorTranslator: () => (error: unknown) => error },
     timeZone: app.config.TIME_ZONE,
   })
   await app.register(exportRoutes, { sendOrders })

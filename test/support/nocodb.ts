@@ -13,17 +13,17 @@ import { NOCODB_SERVER, NOCODB_TOOLS } from './nocodb-tools.js'
 
 const OWNER = { email: 'owner@example.com', password: 'Passw0rd!of-the-tests' }
 
-/** Longer than NocoDB takes to start on a busy machine, ms. */
-const STARTS_WITHIN_MS = 240_000
+/** Includes a busy machine, ms. */
+const START_TIMEOUT_MS = 240_000
 
 export interface TestBase {
   baseId: string
   tableId: string
-  /** What Clearwake needs to use it */
+  /** Environment variables of Clearwake */
   environment: Record<string, string>
 }
 
-export interface NocoDbAnswer {
+export interface NocoDbResponse {
   status: number
   body: any
 }
@@ -32,20 +32,20 @@ export interface TestNocoDb {
   url: string
   token: string
   start: () => Promise<void>
-  /** Ends it at once, as a crash would. */
+  /** Kills the process, as a crash does */
   kill: () => Promise<void>
-  /** It takes connections, and answers nothing. */
+  /** Accepts connections without a response */
   freeze: () => void
   thaw: () => void
-  /** Asks as its own pages do. */
-  api: (method: string, path: string, body?: unknown) => Promise<NocoDbAnswer>
-  /** A new base without tables */
-  emptyBase: () => Promise<string>
-  /** A new base with an empty table of orders */
-  ordersBase: () => Promise<TestBase>
+  /** Sends a request to NocoDB's API */
+  api: (method: string, path: string, body?: unknown) => Promise<NocoDbResponse>
+  /** Creates a base without tables; returns its id */
+  createEmptyBase: () => Promise<string>
+  /** Creates a base with an empty orders table */
+  createBase: () => Promise<TestBase>
 }
 
-async function json(response: Response): Promise<any> {
+async function parseBody(response: Response): Promise<any> {
   const text = await response.text()
   try {
     return JSON.parse(text)
@@ -55,9 +55,9 @@ async function json(response: Response): Promise<any> {
 }
 
 /**
- * A NocoDB of the test's own, started and with an owner; stopped when the test ends.
+ * Starts a NocoDB server with an owner account; stopped when the test ends.
  *
- * @param database address of its database, in NocoDB's own way; SQLite unless given
+ * @param database the value of NC_DB; SQLite by default
  */
 export async function startNocoDb(t: Scope, database?: string): Promise<TestNocoDb> {
   const port = await freePort()
@@ -85,15 +85,15 @@ export async function startNocoDb(t: Scope, database?: string): Promise<TestNoco
     })
     server = started
     let output = ''
-    const keep = (part: Buffer): void => {
-      output = (output + part.toString()).slice(-20_000)
+    const appendOutput = (chunk: Buffer): void => {
+      output = (output + chunk.toString()).slice(-20_000)
     }
-    started.stdout.on('data', keep)
-    started.stderr.on('data', keep)
-    const givesUp = Date.now() + STARTS_WITHIN_MS
+    started.stdout.on('data', appendOutput)
+    started.stderr.on('data', appendOutput)
+    const deadline = Date.now() + START_TIMEOUT_MS
     while (!output.includes('NOCODB_READY')) {
-      if (started.exitCode !== null || started.signalCode !== null || Date.now() > givesUp) {
-        throw new Error(`NocoDB does not start:\n${output}`)
+      if (started.exitCode !== null || started.signalCode !== null || Date.now() > deadline) {
+        throw new Error(`NocoDB did not start:\n${output}`)
       }
       await sleep(50)
     }
@@ -101,9 +101,9 @@ export async function startNocoDb(t: Scope, database?: string): Promise<TestNoco
 
   async function kill(): Promise<void> {
     if (server === null) return
-    const ended = once(server, 'exit')
+    const exited = once(server, 'exit')
     server.kill('SIGKILL')
-    await ended
+    await exited
     server = null
   }
 
@@ -118,17 +118,17 @@ export async function startNocoDb(t: Scope, database?: string): Promise<TestNoco
       headers: { 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    return { status: response.status, body: await json(response) }
+    return { status: response.status, body: await parseBody(response) }
   }
 
   t.teardown(kill)
   await start()
   const { body: owner } = await call('POST', '/api/v1/auth/user/signup', OWNER, {})
   const asOwner = { 'xc-auth': String(owner.token) }
-  const made = await call('POST', '/api/v1/tokens', { description: 'tests' }, asOwner)
-  const token = String(made.body.token)
+  const created = await call('POST', '/api/v1/tokens', { description: 'tests' }, asOwner)
+  const token = String(created.body.token)
 
-  async function emptyBase(): Promise<string> {
+  async function createEmptyBase(): Promise<string> {
     const title = `base ${++bases}`
     const { body } = await call('POST', '/api/v2/meta/bases', { title }, asOwner)
     return String(body.id)
@@ -142,16 +142,16 @@ export async function startNocoDb(t: Scope, database?: string): Promise<TestNoco
     freeze: () => void server?.kill('SIGSTOP'),
     thaw: () => void server?.kill('SIGCONT'),
     api: (method, path, body) => call(method, path, body, { 'xc-token': token }),
-    emptyBase,
-    async ordersBase() {
-      const baseId = await emptyBase()
+    createEmptyBase,
+    async createBase() {
+      const baseId = await createEmptyBase()
       const client = createNocoDbClient({ baseUrl: url, token, requestsPerSecond: 1_000 })
       const { tableId } = await setUpTable({
         client,
         baseId,
         tableId: '',
         titles: DEFAULT_TITLES,
-        tell: () => undefined,
+        onProgress: () => undefined,
       })
       await client.close()
       return {

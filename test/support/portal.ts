@@ -6,7 +6,7 @@ import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import type { Order } from '../../src/orders/order.js'
 import { ADMIN, ADMIN_ACCOUNTS } from './sign-in.js'
 import { startApp, temporaryFolder, type TestApp } from './app.js'
-import { fillBook, newOrder } from './order-book.js'
+import { fillStore, newOrder } from './order-store.js'
 
 const HOUR = 60 * 60 * 1000
 
@@ -36,7 +36,7 @@ export const manyOrders = (count: number): Order[] =>
 /** The service with orders in its book. */
 export function startPortal(t: Test, orders: Order[], environment: NodeJS.ProcessEnv = {}) {
   const DATA_DIR = temporaryFolder(t)
-  fillBook(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', orders)
+  fillStore(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', orders)
   return startApp(t, { ADMIN_ACCOUNTS, DATA_DIR, TIME_ZONE: 'Europe/Lisbon', ...environment })
 }
 

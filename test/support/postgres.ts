@@ -11,9 +11,9 @@ const NOBODY = 65_534
 
 /** PostgreSQL refuses to run as root. */
 const isRoot = process.getuid?.() === 0
-const as = isRoot ? { uid: NOBODY, gid: NOBODY } : {}
+const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {}
 
-/** An empty PostgreSQL of the test's own, stopped when the test ends; its address as NocoDB takes it. */
+/** Starts an empty PostgreSQL server, stopped when the test ends; returns the value of NC_DB. */
 export async function startPostgres(t: Test): Promise<string> {
   const port = await freePort()
   const parent = mkdtempSync('/tmp/clearwake-postgres-')
@@ -22,14 +22,14 @@ export async function startPostgres(t: Test): Promise<string> {
   mkdirSync(folder, { mode: 0o700 })
   if (isRoot) chownSync(folder, NOBODY, NOBODY)
   const env = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', HOME: '/tmp' }
-  const options = { ...as, env, cwd: '/tmp' }
-  const program = (name: string): string => join(POSTGRES_NATIVE, 'bin', name)
+  const options = { ...user, env, cwd: '/tmp' }
+  const getProgram = (name: string): string => join(POSTGRES_NATIVE, 'bin', name)
 
-  execFileSync(program('initdb'), ['-D', folder, '-U', 'noco', '-A', 'trust', '-E', 'UTF8'], {
+  execFileSync(getProgram('initdb'), ['-D', folder, '-U', 'noco', '-A', 'trust', '-E', 'UTF8'], {
     ...options,
     stdio: 'ignore',
   })
-  spawnSync(program('postgres'), ['--single', '-D', folder, 'postgres'], {
+  spawnSync(getProgram('postgres'), ['--single', '-D', folder, 'postgres'], {
     ...options,
     input: 'create database noco;\n',
   })
@@ -40,7 +40,7 @@ export async function startPostgres(t: Test): Promise<string> {
     timezone: 'UTC',
   }
   const server: ChildProcess = spawn(
-    program('postgres'),
+    getProgram('postgres'),
     [
       ...['-D', folder, '-p', String(port)],
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
@@ -48,19 +48,19 @@ export async function startPostgres(t: Test): Promise<string> {
     options,
   )
   t.teardown(async () => {
-    const ended = once(server, 'exit')
+    const exited = once(server, 'exit')
     server.kill('SIGINT')
-    await ended
+    await exited
     rmSync(parent, { recursive: true, force: true })
   })
   let output = ''
   server.stdout?.resume()
-  server.stderr?.on('data', (part: Buffer) => {
-    output += part.toString()
+  server.stderr?.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
   })
-  for (let tries = 0; !output.includes('ready to accept connections'); tries++) {
-    if (server.exitCode !== null || tries === 8_000) {
-      throw new Error(`PostgreSQL does not start:\n${output}`)
+  for (let attempts = 0; !output.includes('ready to accept connections'); attempts++) {
+    if (server.exitCode !== null || attempts === 8_000) {
+      throw new Error(`PostgreSQL did not start:\n${output}`)
     }
     await sleep(30)
   }

@@ -1,5 +1,5 @@
 import { USUAL } from './calculations.js'
-import { newOrder } from './order-book.js'
+import { newOrder } from './order-store.js'
 
 /** A request that does what its route is for, as a starting point for ones that do not. */
 export interface Call {

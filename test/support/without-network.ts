@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { built } from './built.js'
 import { logIn } from './sign-in.js'
 import { postJson } from './app.js'
-import { newOrder } from './order-book.js'
+import { newOrder } from './order-store.js'
 import { comesTrue } from './wait-for.js'
 
 /*

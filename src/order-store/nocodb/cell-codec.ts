@@ -1,81 +1,75 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isCalculatorType } from '../../calculator/calculator-data.js'
-import { validateCalculation } from '../../calculator/validate-calculation.js'
 import { parseImoNumber } from '../../calculator/imo-number.js'
 import { isCurrency, isDateTime } from '../../validation/formats.js'
+import { isObject } from '../../validation/is-object.js'
 import { isTextLine } from '../../validation/text-line.js'
 import { ORDER_STATUSES } from '../../orders/order-status.js'
 import { getMaxLength, NewOrder, type Order, type TextField } from '../../orders/order.js'
-import { ORDER_COLUMNS, type ColumnType, type OrderField } from './columns.js'
+import { COLUMNS, type OrderField } from './columns.js'
 
-/** What a cell says, or why it cannot be what its column is for. */
-export type CellResult<T> = { ok: true; value: T } | { ok: false; fault: string }
+/** The value of a cell, or why the cell is invalid, such as "is not JSON". */
+export type CellResult<T> = { ok: true; value: T } | { ok: false; error: string }
 
-type Value<F extends OrderField> = Order[F]
-type Readers = { [F in OrderField]: (cell: unknown) => CellResult<Value<F> | null> }
+type Decoders = { [F in OrderField]: (cell: unknown) => CellResult<Order[F] | null> }
 
-const is = <T>(value: T): CellResult<T> => ({ ok: true, value })
-const not = (fault: string): CellResult<never> => ({ ok: false, fault })
+const valid = <T>(value: T): CellResult<T> => ({ ok: true, value })
+const invalid = (error: string): CellResult<never> => ({ ok: false, error })
 
-/** People leave cells empty in several ways. */
 const isEmpty = (cell: unknown): boolean =>
   cell === null || cell === undefined || (typeof cell === 'string' && cell.trim() === '')
 
-/** Control characters, tabs and breaks included, that text of one line cannot have. */
+/** Control characters, including tabs and line breaks, that are not allowed in a line of text. */
 const CONTROLS =
   /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}\p{Noncharacter_Code_Point}]+/gu
-const CONTROLS_OF_TEXT =
+/** The same for text of several lines. */
+const MULTILINE_CONTROLS =
   /(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069\p{Cs}\p{Noncharacter_Code_Point}]+/gu
 
-const textOf = (cell: unknown): string | null => {
+const toText = (cell: unknown): string | null => {
   if (typeof cell === 'string') return cell
   return typeof cell === 'number' || typeof cell === 'boolean' ? String(cell) : null
 }
 
-/** A text that a field has room for; characters are counted as the schemas do, by code points. */
-function fitting(text: string, field: TextField): CellResult<string> {
-  const most = getMaxLength(field)
-  const isLong = text.length > most && Array.from(text).length > most
-  return isLong ? not(`has more than ${most} characters`) : is(text)
+const toTrimmedText = (cell: unknown): string => (toText(cell) ?? '').trim()
+
+/** Checks the length in code points, as the schemas do. */
+function limitLength(text: string, field: TextField): CellResult<string> {
+  const maxLength = getMaxLength(field)
+  const isTooLong = text.length > maxLength && Array.from(text).length > maxLength
+  return isTooLong ? invalid(`has more than ${maxLength} characters`) : valid(text)
 }
 
-/** A line of text, its control characters as spaces. */
-const line =
+/** Decodes a line of text; control characters are replaced with spaces. */
+const decodeLine =
   (field: TextField) =>
   (cell: unknown): CellResult<string | null> => {
-    if (isEmpty(cell)) return is(null)
-    const text = textOf(cell)?.replace(CONTROLS, ' ') ?? null
-    return text === null || !isTextLine(text) ? not('is not a line of text') : fitting(text, field)
+    if (isEmpty(cell)) return valid(null)
+    const text = toText(cell)?.replace(CONTROLS, ' ') ?? null
+    return text === null || !isTextLine(text)
+      ? invalid('is not a line of text')
+      : limitLength(text, field)
   }
 
-function readChoice<T extends string>(cell: unknown, values: readonly T[]): CellResult<T | null> {
-  if (isEmpty(cell)) return is(null)
-  const text = textOf(cell)?.trim().toLowerCase()
-  const value = values.find((one) => one === text)
-  return value === undefined ? not(`is not one of ${values.join(', ')}`) : is(value)
-}
-
-function numberOf(cell: unknown): number {
+function toNumber(cell: unknown): number {
   if (typeof cell === 'number') return cell
   return typeof cell === 'string' && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(cell.trim())
     ? Number(cell)
     : NaN
 }
 
-const readNumber = (
+function decodeNumber(
   cell: unknown,
   { maximum = Infinity }: { maximum?: number },
-  whole: boolean,
-): CellResult<number | null> => {
-  if (isEmpty(cell)) return is(null)
-  const number = numberOf(cell)
-  if (Number.isNaN(number) || number < 0) return not('is not a number from zero on')
-  if (number > maximum) return not(`is more than ${maximum}`)
-  if (whole && !Number.isSafeInteger(number)) return not('is not a whole number of minor units')
-  return is(number + 0)
+): CellResult<number | null> {
+  if (isEmpty(cell)) return valid(null)
+  const number = toNumber(cell)
+  if (Number.isNaN(number) || number < 0) return invalid('is not a number of 0 or more')
+  // Adding 0 turns -0 into 0.
+  return number > maximum ? invalid(`is greater than ${maximum}`) : valid(number + 0)
 }
 
-/** NocoDB writes `2026-11-20 09:30:00+00:00`; UTC where it leaves the offset out. */
+/** Parses a timestamp such as `2026-11-20 09:30:00+00:00`; UTC unless it has an offset. */
 export function parseTimestamp(cell: unknown): string | null {
   const [, date, time, offset] =
     /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:\d{2})?$/.exec(
@@ -86,100 +80,107 @@ export function parseTimestamp(cell: unknown): string | null {
   return Number.isNaN(milliseconds) ? null : new Date(milliseconds).toISOString()
 }
 
-function readMoment(cell: unknown): CellResult<string | null> {
-  if (isEmpty(cell)) return is(null)
-  const moment = parseTimestamp(cell)
-  return moment !== null && isDateTime(moment)
-    ? is(moment)
-    : not('is not a moment of the years 1900 to 2199')
+function decodeTimestamp(cell: unknown): CellResult<string | null> {
+  if (isEmpty(cell)) return valid(null)
+  const timestamp = parseTimestamp(cell)
+  return timestamp !== null && isDateTime(timestamp)
+    ? valid(timestamp)
+    : invalid('is not a date and time between 1900 and 2199')
 }
 
-function readCurrency(cell: unknown): CellResult<string | null> {
-  if (isEmpty(cell)) return is(null)
-  const code = textOf(cell)?.trim().toUpperCase() ?? ''
-  return isCurrency(code) ? is(code) : not('is not an ISO 4217 code')
-}
-
-function readData(cell: unknown): CellResult<Record<string, unknown> | null> {
-  if (isEmpty(cell)) return is(null)
+function decodeJson(cell: unknown): CellResult<Record<string, unknown> | null> {
+  if (isEmpty(cell)) return valid(null)
   let data: unknown = cell
   try {
     if (typeof cell === 'string') data = JSON.parse(cell)
   } catch {
-    return not('is not JSON')
+    return invalid('is not JSON')
   }
-  return typeof data === 'object' && data !== null && !Array.isArray(data)
-    ? is(data as Record<string, unknown>)
-    : not('is not a JSON object')
+  return isObject(data) ? valid(data) : invalid('is not a JSON object')
 }
 
-/** How the cell of each field is read. Empty is `null`. */
-export const CELL_DECODERS: Readers = {
-  orderNumber: line('orderNumber'),
-  status: (cell) => readChoice(cell, ORDER_STATUSES),
-  customerName: line('customerName'),
-  // One that is none is shown as it stands: the order is real, and can be mended.
-  customerEmail: line('customerEmail'),
-  vesselName: line('vesselName'),
+/** Decode the cell of each field; an empty cell is `null`. */
+export const CELL_DECODERS: Decoders = {
+  orderNumber: decodeLine('orderNumber'),
+  status(cell) {
+    if (isEmpty(cell)) return valid(null)
+    const text = toTrimmedText(cell).toLowerCase()
+    const status = ORDER_STATUSES.find((one) => one === text)
+    return status === undefined
+      ? invalid(`is not one of ${ORDER_STATUSES.join(', ')}`)
+      : valid(status)
+  },
+  customerName: decodeLine('customerName'),
+  // An invalid address is kept, so that the order is shown and can be corrected.
+  customerEmail: decodeLine('customerEmail'),
+  vesselName: decodeLine('vesselName'),
   imoNumber(cell) {
-    if (isEmpty(cell)) return is(null)
-    const digits = parseImoNumber(textOf(cell) ?? '')
-    return digits === null ? not('is not an IMO number') : is(digits)
+    if (isEmpty(cell)) return valid(null)
+    const imoNumber = parseImoNumber(toText(cell) ?? '')
+    return imoNumber === null ? invalid('is not an IMO number') : valid(imoNumber)
   },
   calculatorType(cell) {
-    const type = isEmpty(cell) ? '' : (textOf(cell) ?? '').trim().toLowerCase()
-    if (type === '') return is(null)
-    return isCalculatorType(type) ? is(type) : not('is not a calculator')
+    if (isEmpty(cell)) return valid(null)
+    const type = toTrimmedText(cell).toLowerCase()
+    return isCalculatorType(type) ? valid(type) : invalid('is not a calculator type')
   },
-  calculatorData: readData,
-  co2eKg: (cell) => readNumber(cell, NewOrder.properties.co2eKg, false),
-  amountMinor: (cell) => readNumber(cell, NewOrder.properties.amountMinor, true),
-  currency: readCurrency,
-  orderSourceId: line('orderSourceId'),
+  calculatorData: decodeJson,
+  co2eKg: (cell) => decodeNumber(cell, NewOrder.properties.co2eKg),
+  amountMinor(cell) {
+    const result = decodeNumber(cell, NewOrder.properties.amountMinor)
+    return !result.ok || result.value === null || Number.isSafeInteger(result.value)
+      ? result
+      : invalid('is not a whole number of minor units')
+  },
+  currency(cell) {
+    if (isEmpty(cell)) return valid(null)
+    const code = toTrimmedText(cell).toUpperCase()
+    return isCurrency(code) ? valid(code) : invalid('is not an ISO 4217 code')
+  },
+  orderSourceId: decodeLine('orderSourceId'),
   notes(cell) {
-    const text = isEmpty(cell) ? '' : textOf(cell)?.replace(CONTROLS_OF_TEXT, ' ')
-    return text === undefined ? not('is not text') : fitting(text, 'notes')
+    const text = isEmpty(cell) ? '' : toText(cell)?.replace(MULTILINE_CONTROLS, ' ')
+    return text === undefined ? invalid('is not text') : limitLength(text, 'notes')
   },
-  placedAt: readMoment,
-  fulfilledAt: readMoment,
-  cancelledAt: readMoment,
+  placedAt: decodeTimestamp,
+  fulfilledAt: decodeTimestamp,
+  cancelledAt: decodeTimestamp,
 }
 
-/** Whether data are those of a calculator. */
-export const isDataFor = (type: Order['calculatorType'], data: unknown): boolean =>
-  type !== null && validateCalculation(type, structuredClone(data)).ok
-
-/** As finely as the column of decimals is filled: grams. */
+/** Decimal places of the CO₂e column: grams. */
 const DECIMALS = 3
 
-/** NocoDB keeps moments by the second. */
-const secondOf = (moment: string): string => `${moment.slice(0, 19)}Z`
+/** NocoDB stores timestamps to the second. */
+export const truncateToSecond = (timestamp: string): string => `${timestamp.slice(0, 19)}Z`
 
-/** A value as its cell is written. */
+/** Encodes a value for its cell. */
 export function encodeCell(field: OrderField, value: unknown): unknown {
   if (value === null || value === undefined) return null
-  const { kind } = ORDER_COLUMNS[field] as { kind: ColumnType }
-  if (kind === 'json') return JSON.stringify(value)
-  if (kind === 'decimal') return Number(Number(value).toFixed(DECIMALS))
-  if (kind === 'moment') return secondOf(new Date(value as string).toISOString())
+  const { type } = COLUMNS[field]
+  if (type === 'json') return JSON.stringify(value)
+  if (type === 'decimal') return Number(Number(value).toFixed(DECIMALS))
+  if (type === 'timestamp') return truncateToSecond(new Date(value as string).toISOString())
   return value
 }
 
-const plain = (cell: unknown): string => (textOf(cell) ?? '').replace(/\r\n?/g, '\n').trim()
+const normalizeText = (cell: unknown): string => (toText(cell) ?? '').replace(/\r\n?/g, '\n').trim()
 
-/**
- * Whether a cell still holds what was written to it from here: as far as columns can, which may
- * round, cut off parts of seconds and trim.
- */
+/** Whether a cell still has the value written to it, which NocoDB may have rounded or trimmed. */
 export function matchesWrittenValue(field: OrderField, cell: unknown, value: unknown): boolean {
+  const decoded = CELL_DECODERS[field](cell)
+  if (decoded.ok && isDeepStrictEqual(decoded.value, value)) return true
   const written = encodeCell(field, value)
-  const { kind } = ORDER_COLUMNS[field] as { kind: ColumnType }
-  const reading = CELL_DECODERS[field](cell)
-  if (reading.ok && isDeepStrictEqual(reading.value, value)) return true
-  if (isEmpty(cell) || written === null || written === '') return isEmpty(cell) && isEmpty(written)
-  if (kind === 'decimal') return Math.abs(numberOf(cell) - Number(written)) < 0.5 * 10 ** -DECIMALS
-  if (kind === 'moment') return secondOf(parseTimestamp(cell) ?? '') === written
-  if (kind === 'integer') return numberOf(cell) === written
-  if (kind === 'json') return reading.ok && isDeepStrictEqual(reading.value, value)
-  return plain(cell) === plain(written)
+  if (isEmpty(cell) || isEmpty(written)) return isEmpty(cell) && isEmpty(written)
+  switch (COLUMNS[field].type) {
+    case 'decimal':
+      return Math.abs(toNumber(cell) - Number(written)) < 0.5 * 10 ** -DECIMALS
+    case 'timestamp':
+      return truncateToSecond(parseTimestamp(cell) ?? '') === written
+    case 'integer':
+      return toNumber(cell) === written
+    case 'json':
+      return false
+    default:
+      return normalizeText(cell) === normalizeText(written)
+  }
 }

@@ -1,69 +1,59 @@
 import { Agent, request, type Dispatcher } from 'undici'
-import { getBackOffMs } from './back-off.js'
+import { getErrorCode } from '../../database/database-error.js'
+import { isObject } from '../../validation/is-object.js'
 import { NocoDbError, type NocoDbErrorCode } from './nocodb-error.js'
-import { createRequestBudget, type Priority } from './request-budget.js'
+import { createBackOff, createRequestBudget, type Priority } from './request-budget.js'
 
 interface Options {
-  /** Where NocoDB is, such as https://nocodb.example.com, without a slash at the end */
+  /** Address of NocoDB such as https://nocodb.example.com, without a trailing slash */
   baseUrl: string
   token: string
   requestsPerSecond: number
-  /** For tests: how long the phases of a request may take */
-  limits?: Partial<Limits>
+  /** Set by tests only */
+  limits?: Partial<typeof LIMITS>
 }
 
-interface Limits {
-  /** Until there is a connection, ms */
-  connectMs: number
-  /** From then until the answer begins, and between its parts, ms */
-  answerMs: number
-  /** All of it, without waiting for its turn, ms */
-  wholeMs: number
-  /** An urgent request waits this long for its turn, ms: a person waits for it */
-  patienceMs: number
-  /** Longest answer, bytes */
-  bytes: number
-}
-
-const LIMITS: Limits = {
+const LIMITS = {
   connectMs: 3_000,
-  answerMs: 10_000,
-  wholeMs: 20_000,
-  patienceMs: 8_000,
-  bytes: 32 * 1024 * 1024,
+  /** Until the response headers, and between parts of the body */
+  responseMs: 10_000,
+  /** The whole request, without the time in the queue */
+  totalMs: 20_000,
+  /** Time in the queue of an urgent request */
+  maxWaitMs: 8_000,
+  maxResponseBytes: 32 * 1024 * 1024,
 }
 
-const LONGEST_PAUSE_MS = 10 * 60_000
+const MAX_PAUSE_MS = 10 * 60_000
 
 export interface NocoDbRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Without the address of NocoDB */
   path: string
   query?: Record<string, string>
   body?: unknown
-  urgency: Priority
+  priority: Priority
 }
 
 const CODES: Record<string, NocoDbErrorCode> = {
-  ERR_AUTHENTICATION_REQUIRED: 'token refused',
-  ERR_TABLE_NOT_FOUND: 'no such table',
-  ERR_BASE_NOT_FOUND: 'no such table',
-  ERR_RECORD_NOT_FOUND: 'no such record',
-  ERR_FIELD_NOT_FOUND: 'no such column',
+  ERR_AUTHENTICATION_REQUIRED: 'unauthorized',
+  ERR_TABLE_NOT_FOUND: 'table_not_found',
+  ERR_BASE_NOT_FOUND: 'table_not_found',
+  ERR_RECORD_NOT_FOUND: 'record_not_found',
+  ERR_FIELD_NOT_FOUND: 'column_not_found',
 }
 
+// A 404 without a NocoDB code comes from another server at this address: an invalid response.
 const STATUSES: Record<number, NocoDbErrorCode> = {
-  400: 'value refused',
-  401: 'token refused',
-  403: 'token refused',
-  409: 'value refused',
-  413: 'value refused',
-  422: 'value refused',
-  429: 'rationed',
+  400: 'value_rejected',
+  401: 'unauthorized',
+  403: 'unauthorized',
+  409: 'value_rejected',
+  413: 'value_rejected',
+  422: 'value_rejected',
 }
 
 /** Failures before anything was sent. */
-const UNSENT = new Set([
+const NOT_SENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -72,18 +62,17 @@ const UNSENT = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error ? String(error.code) : undefined
+const CONNECTION_CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
-/** How long a Retry-After header asks to wait, ms; `undefined` where there is none. */
-function retryAfterOf(header: string | string[] | undefined): number | undefined {
+/** Delay of a Retry-After header (RFC 9110, section 10.2.3), ms. */
+function parseRetryAfter(header: string | string[] | undefined): number | undefined {
   const text = [header].flat()[0]
   if (text === undefined) return undefined
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_PAUSE_MS)
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_PAUSE_MS)
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -91,140 +80,124 @@ function parsed(text: string): unknown {
   }
 }
 
-const errorCodeOf = (answer: unknown): string | undefined =>
-  typeof answer === 'object' &&
-  answer !== null &&
-  'error' in answer &&
-  typeof answer.error === 'string'
-    ? answer.error.slice(0, 60)
-    : undefined
-
-/** The text of an answer, no longer than the limit. */
-async function textOf(body: Dispatcher.ResponseData['body'], most: number): Promise<string> {
-  const parts: Buffer[] = []
+async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
   let bytes = 0
-  for await (const part of body as AsyncIterable<Buffer>) {
-    bytes += part.length
-    if (bytes > most) {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBytes) {
       body.destroy()
-      throw new NocoDbError('too large', { mayBeDone: true })
+      throw new NocoDbError('response_too_large', { isIndeterminate: true })
     }
-    parts.push(part)
+    chunks.push(chunk)
   }
-  return Buffer.concat(parts).toString('utf8')
+  return Buffer.concat(chunks).toString('utf8')
 }
 
-/**
- * Asks NocoDB. All requests of the process share one budget; what NocoDB asks to be left alone
- * for holds for all of them. Throws NocoDbError.
- */
+/** HTTP client of NocoDB. All requests of the process share one budget and its pauses. Throws NocoDbError. */
 export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits = {} }: Options) {
-  const { connectMs, answerMs, wholeMs, patienceMs, bytes } = { ...LIMITS, ...limits }
+  const { connectMs, responseMs, totalMs, maxWaitMs, maxResponseBytes } = { ...LIMITS, ...limits }
   const budget = createRequestBudget(requestsPerSecond)
-  // NocoDB that rations blocks for some thirty seconds, and longer where it is asked meanwhile.
-  const rationed = getBackOffMs({ firstMs: 5_000, longestMs: 60_000 })
+  // A rate-limited client is blocked for about 30 s, and longer if it goes on sending.
+  const rateLimitBackOff = createBackOff({ minMs: 5_000, maxMs: 60_000 })
   const dispatcher = new Agent({
     connect: { timeout: connectMs },
-    headersTimeout: answerMs,
-    bodyTimeout: answerMs,
+    headersTimeout: responseMs,
+    bodyTimeout: responseMs,
     connections: 4,
     pipelining: 1,
   })
 
-  async function turn(urgency: Priority): Promise<void> {
-    if (urgency === 'background') {
-      await budget.turn(urgency)
+  async function waitForBudget(priority: Priority): Promise<void> {
+    if (priority === 'background') {
+      await budget.acquire(priority)
       return
     }
-    const pausedFor = budget.pausedFor()
-    if (pausedFor > patienceMs) throw new NocoDbError('rationed', { retryAfterMs: pausedFor })
+    const pauseMs = budget.getPauseMs()
+    if (pauseMs > maxWaitMs) throw new NocoDbError('rate_limited', { retryAfterMs: pauseMs })
     try {
-      await budget.turn(urgency, AbortSignal.timeout(patienceMs))
+      await budget.acquire(priority, AbortSignal.timeout(maxWaitMs))
     } catch {
-      throw new NocoDbError('rationed', { retryAfterMs: budget.pausedFor() })
+      throw new NocoDbError('rate_limited', { retryAfterMs: budget.getPauseMs() })
     }
   }
 
-  async function send({ method, path, query = {}, body }: NocoDbRequest) {
+  async function fetchText({ method, path, query = {}, body }: NocoDbRequest) {
     const parameters = new URLSearchParams(query).toString()
-    const url = `${baseUrl}${path}${parameters === '' ? '' : `?${parameters}`}`
-    const signal = AbortSignal.timeout(wholeMs)
     try {
-      const answer = await request(url, {
-        method,
-        headers: {
-          'xc-token': token,
-          accept: 'application/json',
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      const response = await request(
+        `${baseUrl}${path}${parameters === '' ? '' : `?${parameters}`}`,
+        {
+          method,
+          headers: {
+            'xc-token': token,
+            accept: 'application/json',
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          },
+          body: body === undefined ? null : JSON.stringify(body),
+          dispatcher,
+          signal: AbortSignal.timeout(totalMs),
         },
-        body: body === undefined ? null : JSON.stringify(body),
-        dispatcher,
-        signal,
-      })
-      return { ...answer, text: await textOf(answer.body, bytes) }
+      )
+      return { ...response, text: await readText(response.body, maxResponseBytes) }
     } catch (error) {
       if (error instanceof NocoDbError) throw error
-      const code = codeOf(error)
-      if (code !== undefined && UNSENT.has(code)) throw new NocoDbError('unreachable', { code })
-      // Names of errors and codes only: messages of the network may quote what was sent.
-      throw new NocoDbError('no answer', {
-        mayBeDone: true,
-        ...(code === undefined ? {} : { code }),
-      })
+      // Only the code is kept: messages of the network may quote what was sent.
+      const code = getErrorCode(error)
+      if (NOT_SENT.has(code)) throw new NocoDbError('unreachable', { code })
+      throw new NocoDbError('no_response', { isIndeterminate: true, code: code || undefined })
     }
   }
 
-  async function ask(question: NocoDbRequest): Promise<unknown> {
-    await turn(question.urgency)
-    const { statusCode: status, headers, text } = await send(question)
-    const answer = parsed(text)
+  async function send(sent: NocoDbRequest): Promise<unknown> {
+    await waitForBudget(sent.priority)
+    const { statusCode: status, headers, text } = await fetchText(sent)
+    const response = parseJson(text)
     if (status >= 200 && status < 300) {
-      if (answer === undefined) throw new NocoDbError('garbage', { mayBeDone: true, status })
-      rationed.succeeded()
-      return answer
+      if (response === undefined) {
+        throw new NocoDbError('invalid_response', { isIndeterminate: true, status })
+      }
+      rateLimitBackOff.reset()
+      return response
     }
-    const code = errorCodeOf(answer)
-    const details = { status, ...(code === undefined ? {} : { code }) }
-    const retryAfterMs = retryAfterOf(headers['retry-after'])
+    const code =
+      isObject(response) && typeof response.error === 'string'
+        ? response.error.slice(0, 60)
+        : undefined
+    const retryAfterMs = parseRetryAfter(headers['retry-after'])
     if (status === 429) {
-      const pause = retryAfterMs ?? rationed.failed()
-      budget.pause(pause)
-      throw new NocoDbError('rationed', { ...details, retryAfterMs: pause })
+      const pauseMs = retryAfterMs ?? rateLimitBackOff.nextDelayMs()
+      budget.pause(pauseMs)
+      throw new NocoDbError('rate_limited', { status, code, retryAfterMs: pauseMs })
     }
     if (status >= 500) {
       if (retryAfterMs !== undefined) budget.pause(retryAfterMs)
-      throw new NocoDbError('failing', {
-        ...details,
-        mayBeDone: true,
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      })
+      throw new NocoDbError('server_error', { status, code, retryAfterMs, isIndeterminate: true })
     }
-    // A 404 without a code of NocoDB's own comes from something else at this address.
-    const trouble = (code === undefined ? undefined : CODES[code]) ?? STATUSES[status] ?? 'garbage'
-    const isOfQuestion = trouble === 'value refused' && question.method === 'GET'
-    throw new NocoDbError(isOfQuestion ? 'question refused' : trouble, details)
+    const errorCode = CODES[code ?? ''] ?? STATUSES[status] ?? 'invalid_response'
+    const isQuery = errorCode === 'value_rejected' && sent.method === 'GET'
+    throw new NocoDbError(isQuery ? 'query_rejected' : errorCode, { status, code })
   }
 
   return {
-    /** Asks, and gives the answer's JSON. A question that changes nothing is put twice where the line breaks. */
-    async ask(question: NocoDbRequest): Promise<unknown> {
+    /** Sends a request and returns the JSON of the response. */
+    async request(sent: NocoDbRequest): Promise<unknown> {
       try {
-        return await ask(question)
+        return await send(sent)
       } catch (error) {
-        // A kept connection that NocoDB has closed is only noticed by using it.
-        const isBroken =
-          error instanceof NocoDbError && error.trouble === 'no answer' && isOfLine(error.code)
-        if (question.method !== 'GET' || !isBroken) throw error
-        return ask(question)
+        // A keep-alive connection closed by NocoDB is only noticed when it is used.
+        const isConnectionClosed =
+          error instanceof NocoDbError &&
+          error.errorCode === 'no_response' &&
+          CONNECTION_CLOSED.has(error.code ?? '')
+        if (sent.method !== 'GET' || !isConnectionClosed) throw error
+        return send(sent)
       }
     },
-    /** How long NocoDB has asked to be left alone, ms. */
-    pausedFor: budget.pausedFor,
+    /** Time for which NocoDB has asked for no requests, ms. */
+    getPauseMs: budget.getPauseMs,
     close: (): Promise<void> => dispatcher.destroy(),
   }
 }
-
-const isOfLine = (code: string | undefined): boolean =>
-  code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
 
 export type NocoDbClient = ReturnType<typeof createNocoDbClient>

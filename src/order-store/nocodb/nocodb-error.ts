@@ -1,80 +1,65 @@
-/** What can be wrong when NocoDB is asked. */
-export type NocoDbErrorCode =
-  /** No connection came about: nothing was done */
-  | 'unreachable'
-  /** No answer in time, or none to the end */
-  | 'no answer'
-  /** An answer of 500 and above */
-  | 'failing'
-  /** An answer that is none of NocoDB's */
-  | 'garbage'
-  /** An answer longer than is read */
-  | 'too large'
-  /** Too many requests, by NocoDB's count or by ours */
-  | 'rationed'
-  | 'token refused'
-  | 'no such table'
-  | 'no such record'
-  | 'no such column'
-  /** A value that NocoDB does not take */
-  | 'value refused'
-  /** A question that NocoDB does not answer, though it changes nothing */
-  | 'question refused'
-
-const WORDS: Record<NocoDbErrorCode, string> = {
+const MESSAGES = {
+  /** No connection: the request was not sent */
   unreachable: 'NocoDB cannot be reached',
-  'no answer': 'NocoDB does not answer in time',
-  failing: 'NocoDB answers with errors of its own',
-  garbage: 'what answers is not NocoDB',
-  'too large': 'NocoDB answers with more than can be read',
-  rationed: 'NocoDB takes no more requests at the moment',
-  'token refused': 'NocoDB refuses the token (DATABASE_API_KEY)',
-  'no such table': 'NocoDB has no such base or table (DATABASE_BASE_ID, DATABASE_ORDERS_TABLE_ID)',
-  'no such record': 'NocoDB has no such record',
-  'no such column': 'the table lacks a column (npm run nocodb:setup adds it)',
-  'value refused': 'NocoDB refuses a value',
-  'question refused':
-    'NocoDB does not understand what it is asked, so it may be of another version',
+  /** No response in time, or an incomplete one */
+  no_response: 'NocoDB does not respond',
+  /** Status 500 and above */
+  server_error: 'NocoDB returns server errors',
+  /** A response that is not NocoDB's, such as an error page of a proxy */
+  invalid_response: 'the response is not from NocoDB',
+  response_too_large: 'the response from NocoDB is too large',
+  /** The request rate exceeds NocoDB's limit or our own */
+  rate_limited: 'the request rate limit of NocoDB is reached',
+  unauthorized: 'NocoDB rejected the API token (DATABASE_API_KEY)',
+  table_not_found: 'NocoDB base or table not found (DATABASE_BASE_ID, DATABASE_ORDERS_TABLE_ID)',
+  record_not_found: 'NocoDB record not found',
+  column_not_found: 'a column is missing in the NocoDB table (npm run nocodb:setup adds it)',
+  value_rejected: 'NocoDB rejected a value',
+  query_rejected: 'NocoDB rejected a query, so its version may not be supported',
 }
+
+export type NocoDbErrorCode = keyof typeof MESSAGES
 
 interface Details {
-  /** Whether NocoDB may have done what it was asked */
-  mayBeDone?: boolean
-  /** When to ask again, ms from now, where that is known */
-  retryAfterMs?: number
-  /** Status of the answer and NocoDB's own code; never a value */
+  /** Whether NocoDB may have executed the request */
+  isIndeterminate?: boolean
+  /** When to retry, ms from now, if known */
+  retryAfterMs?: number | undefined
+  /** Status of the response */
   status?: number
-  code?: string
+  /** Error code of NocoDB or of the network; never a value */
+  code?: string | undefined
 }
 
-/** NocoDB did not do as asked. `message` is fit for logs and operators: no value, no token. */
+/** A request to NocoDB failed. `message` can be logged and shown: it has no value and no token. */
 export class NocoDbError extends Error {
   override readonly name = 'NocoDbError'
-  readonly mayBeDone: boolean
+  readonly isIndeterminate: boolean
   readonly retryAfterMs: number | null
   readonly status: number | undefined
   readonly code: string | undefined
 
   constructor(
-    readonly trouble: NocoDbErrorCode,
-    { mayBeDone = false, retryAfterMs, status, code }: Details = {},
+    readonly errorCode: NocoDbErrorCode,
+    { isIndeterminate = false, retryAfterMs, status, code }: Details = {},
   ) {
-    super(WORDS[trouble])
-    this.mayBeDone = mayBeDone
+    super(MESSAGES[errorCode])
+    this.isIndeterminate = isIndeterminate
     this.retryAfterMs = retryAfterMs ?? null
     this.status = status
     this.code = code
   }
 }
 
-/** Whether the same may go well later without anybody doing anything. */
-export const isTransient = ({ trouble }: NocoDbError): boolean =>
-  [
-    'unreachable',
-    'no answer',
-    'failing',
-    'garbage',
-    'too large',
-    'rationed',
-    'question refused',
-  ].includes(trouble)
+const TRANSIENT: readonly NocoDbErrorCode[] = [
+  'unreachable',
+  'no_response',
+  'server_error',
+  'invalid_response',
+  'response_too_large',
+  'rate_limited',
+  'query_rejected',
+]
+
+/** Whether a retry may succeed without an operator's intervention. */
+export const isTransient = ({ errorCode }: NocoDbError): boolean => TRANSIENT.includes(errorCode)

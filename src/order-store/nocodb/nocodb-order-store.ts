@@ -2,88 +2,83 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../../http/problem.js'
 import { isCorruption } from '../../database/database-error.js'
-import {
-  openOrderDatabase,
-  type ChangeResult,
-  type CreateResult,
-  type OrderDatabase,
-} from '../sqlite/sqlite-order-store.js'
-import type { OrderStore } from '../order-store.js'
-import { acquireReplicaFile, type ReplicaState } from './replica-file.js'
-import { startReplicaWorker } from './replica-client.js'
+import type { ChangeResult, CreateResult, OrderStore } from '../order-store.js'
+import { openSqliteOrderStore } from '../sqlite/sqlite-order-store.js'
 import { getSourceId, type NocoDbSettings } from './nocodb-settings.js'
-import { capitalize, NOT_LOADED, describeSyncError, type SyncState } from './sync-state.js'
+import { startReplicaWorker } from './replica-client.js'
+import { acquireReplicaFile, type ReplicaState } from './replica-file.js'
+import { capitalize, describeSyncError, NOT_LOADED, type SyncState } from './replica-messages.js'
 
 interface Options {
   settings: NocoDbSettings
-  /** The folder for the copy */
+  /** Folder of the replica */
   dataDir: string
   timeZone: string
   log: FastifyBaseLogger
 }
 
-const RETRY_AFTER = { 'retry-after': '5' }
+const RECREATE_RETRY_MS = 5_000
 
-/** A damaged copy that could not be made anew, as on a full disk, is tried again after this, ms. */
-const RENEW_AGAIN_MS = 5_000
+/** Lag beyond the sync interval from which NocoDB counts as slow, ms. */
+const MAX_LAG_MS = 60_000
 
-/** Longer than a copy that keeps up is behind, beside the time between two looks, ms. */
-const LATE_AFTER_MS = 60_000
+const CORRUPTION_REMEDY = 'restart the service; it loads all orders from NocoDB again'
 
-/** All of a copy is in NocoDB, and one that does not do is made anew at the start. */
-const START_AGAIN = 'start the service again, and it takes all orders in from NocoDB anew'
+const formatCount = (count: number): string => count.toLocaleString('en')
 
-const count = (number: number, noun: string): string =>
-  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
-
-const progressOf = ({ progress }: SyncState): string =>
-  progress === null
-    ? ''
-    : `: ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`
-
-/** How far the first load has come, a sentence without its end. */
-function loading(state: SyncState): string {
-  const trouble = describeSyncError(state)
-  const progress = `the orders are being taken in from NocoDB${progressOf(state)}`
-  return trouble === null ? progress : `${progress}. That does not go on: ${trouble}`
+/** The progress of the first load, a sentence without its full stop. */
+function describeLoading(state: SyncState): string {
+  const { progress } = state
+  const error = describeSyncError(state)
+  return [
+    'orders are loading from NocoDB',
+    progress === null ? '' : `: ${formatCount(progress.done)} of ${formatCount(progress.total)}`,
+    error === null ? '' : `. Loading is interrupted: ${error}`,
+  ].join('')
 }
 
-/** How the orders stand, in words for an operator. */
-function describe(state: SyncState): string {
-  const { isLoaded, asOf, leftOut } = state
-  const trouble = describeSyncError(state)
-  const parts = [
-    isLoaded
-      ? `the orders can be read, as they were in NocoDB at ${asOf ?? 'an unknown time'}`
-      : `the orders are being taken in from NocoDB${progressOf(state)}`,
-    ...(trouble === null ? [] : [`since then ${trouble}`]),
-    ...(leftOut.count === 0
+/** The state for operators. */
+function describeState(state: SyncState): string {
+  const { isLoaded, asOf, skippedRows } = state
+  const error = describeSyncError(state)
+  const rows = skippedRows.count === 1 ? 'row' : 'rows'
+  return [
+    isLoaded ? `orders can be read, as of ${asOf ?? 'an unknown time'}` : describeLoading(state),
+    ...(isLoaded && error !== null ? [`sync failed: ${error}`] : []),
+    ...(skippedRows.count === 0
       ? []
-      : [`${count(leftOut.count, 'row')} left out as no order (${leftOut.first.join('; ')})`]),
-  ]
-  return parts.join('; ')
+      : [`${formatCount(skippedRows.count)} ${rows} skipped (${skippedRows.first.join('; ')})`]),
+  ].join('; ')
 }
 
 /**
- * Orders whose truth is in NocoDB. All reading is on a copy, an order book of this process's
- * own, so it goes on whatever NocoDB does; writing goes to NocoDB first. Throws DatabaseError.
+ * Opens an order store whose orders are in NocoDB. Reads use a replica in SQLite, so they do not
+ * depend on NocoDB; writes go to NocoDB first. Throws DatabaseError.
  */
 export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Options): OrderStore {
   const file = acquireReplicaFile(dataDir, getSourceId(settings))
   const { path } = file
   const closing = new AbortController()
-  let renewing: Promise<void> | null = null
-  let copies = 0
-  let copy = openFirst()
+  let recreation: Promise<void> | null = null
+  let opened = 0
+  let replica = openFirst()
 
-  function open(known: ReplicaState) {
-    const number = ++copies
-    // Whoever still reads from a copy that was thrown away says nothing of the one there is now.
-    const onDamage = (): void => {
-      if (number === copies) renewing ??= renew()
+  function open(replicaState: ReplicaState) {
+    const number = ++opened
+    const onCorruption = (): void => {
+      // Ignores readers of a replica that has been replaced.
+      if (number === opened) recreation ??= recreate()
     }
-    const book = openOrderDatabase({ path, timeZone, remedy: START_AGAIN, onDamage })
-    return { book, thread: startReplicaWorker({ path, settings }, known, log, onDamage) }
+    const database = openSqliteOrderStore({
+      path,
+      timeZone,
+      remedy: CORRUPTION_REMEDY,
+      onDamage: onCorruption,
+    })
+    return {
+      database,
+      worker: startReplicaWorker({ path, settings }, replicaState, log, onCorruption),
+    }
   }
 
   function openFirst() {
@@ -91,112 +86,110 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
       return open(file.state)
     } catch (err) {
       if (!isCorruption(err)) throw err
-      log.warn({ err }, 'the copy of the orders cannot be opened, and is made anew from NocoDB')
-      return open(file.makeAnew())
+      log.warn({ err }, 'the replica cannot be opened; recreating it from NocoDB')
+      return open(file.recreate())
     }
   }
 
-  /** Throws a damaged copy away: all of it is in NocoDB. Settles when there is a new one. */
-  async function renew(): Promise<void> {
-    log.error({}, 'the copy of the orders is damaged, and is made anew from NocoDB')
-    await copy.thread.close()
-    // What is damaged may not even close well.
-    await copy.book.close().catch(() => undefined)
+  /** Replaces a corrupt replica with an empty one, which is loaded from NocoDB. */
+  async function recreate(): Promise<void> {
+    log.error({}, 'the replica is corrupt; recreating it from NocoDB')
+    await replica.worker.close()
+    // Closing a corrupt database may fail.
+    await replica.database.close().catch(() => undefined)
     while (!closing.signal.aborted) {
       try {
-        copy = open(file.makeAnew())
+        replica = open(file.recreate())
         break
       } catch (err) {
-        log.error({ err }, 'the copy of the orders cannot be made anew')
-        await sleep(RENEW_AGAIN_MS, undefined, { ref: false, signal: closing.signal }).catch(
-          () => undefined,
-        )
+        log.error({ err }, 'the replica cannot be recreated')
+        const options = { ref: false, signal: closing.signal }
+        await sleep(RECREATE_RETRY_MS, undefined, options).catch(() => undefined)
       }
     }
-    renewing = null
+    recreation = null
   }
 
-  const stateNow = (): SyncState => (renewing === null ? copy.thread.state() : NOT_LOADED)
+  const getState = (): SyncState => (recreation === null ? replica.worker.getState() : NOT_LOADED)
 
-  const notLoaded = (state: SyncState): Problem =>
-    new Problem(503, `${capitalize(loading(state))}.`, {
-      headers: RETRY_AFTER,
+  const createNotLoadedProblem = (state: SyncState): Problem =>
+    new Problem(503, `${capitalize(describeLoading(state))}.`, {
+      headers: { 'retry-after': '5' },
       members: { progress: state.progress ?? { done: 0, total: 0 } },
     })
 
-  /** What was thrown over the copy: a Problem (503) where that is damaged, and is made anew now. */
-  const explained = (error: unknown): unknown => (renewing === null ? error : notLoaded(stateNow()))
+  /** Replaces errors of a corrupt replica, which is being recreated, with a Problem (503). */
+  const translateError = (error: unknown): unknown =>
+    recreation === null ? error : createNotLoadedProblem(getState())
 
-  function reading<T>(read: (book: OrderDatabase) => T): T {
-    const state = stateNow()
-    // Part of the orders is worse than none: nobody would see that some are missing.
-    if (!state.isLoaded) throw notLoaded(state)
+  function read<T>(query: (database: OrderStore) => T): T {
+    const state = getState()
+    // Incomplete results would be mistaken for complete ones.
+    if (!state.isLoaded) throw createNotLoadedProblem(state)
     try {
-      return read(copy.book)
+      return query(replica.database)
     } catch (error) {
-      throw explained(error)
+      throw translateError(error)
     }
   }
 
-  const { calendar } = copy.book
+  const { calendar } = replica.database
   return {
     path,
     calendar,
-    check: () => reading((book) => book.check()),
-    explainer() {
-      const { book } = copy
-      const tell = book.explainer()
-      return (error) => explained(tell(error))
+    check: () => read((database) => database.check()),
+    createErrorTranslator() {
+      const translate = replica.database.createErrorTranslator()
+      return (error) => translateError(translate(error))
     },
-    freshness() {
-      const state = stateNow()
-      const { isLoaded } = state
-      const asOf = isLoaded ? state.asOf : null
-      if (!isLoaded) return { asOf, trouble: capitalize(loading(state)), takesChanges: false }
-      const trouble = describeSyncError(state)
-      if (trouble !== null) return { asOf, trouble, takesChanges: false }
-      const isLate = copy.thread.behindMs() > LATE_AFTER_MS + settings.syncIntervalMs
-      return { asOf, trouble: isLate ? 'NocoDB answers slowly' : null, takesChanges: true }
+    getFreshness() {
+      const state = getState()
+      if (!state.isLoaded) {
+        return { asOf: null, problem: capitalize(describeLoading(state)), isWritable: false }
+      }
+      const { asOf } = state
+      const problem = describeSyncError(state)
+      if (problem !== null) return { asOf, problem, isWritable: false }
+      const isSlow = replica.worker.getLagMs() > MAX_LAG_MS + settings.syncIntervalMs
+      return { asOf, problem: isSlow ? 'NocoDB is responding slowly' : null, isWritable: true }
     },
-    // Away or not, NocoDB is not needed for reading, and no other process could do more.
-    readiness() {
-      const state = stateNow()
-      if (renewing === null) copy.book.check()
-      return { ready: state.isLoaded, detail: describe(state) }
+    // Ready without NocoDB, because reads do not need it and other processes depend on it too.
+    getReadiness() {
+      const state = getState()
+      if (recreation === null) replica.database.check()
+      return { ready: state.isLoaded, detail: describeState(state) }
     },
-    get: (id) => reading((book) => book.get(id)),
-    history: (id) => reading((book) => book.history(id)),
-    currencies() {
+    get: (id) => read((database) => database.get(id)),
+    getHistory: (id) => read((database) => database.getHistory(id)),
+    listCurrencies() {
       try {
-        return renewing === null ? copy.book.currencies() : []
+        return recreation === null ? replica.database.listCurrencies() : []
       } catch (error) {
-        throw explained(error)
+        throw translateError(error)
       }
     },
-    withOrderSourceId: (orderSourceId) => reading((book) => book.withOrderSourceId(orderSourceId)),
-    offsetOrdersBesides: (ids, most) => reading((book) => book.offsetOrdersBesides(ids, most)),
+    findByOrderSourceId: (orderSourceId) =>
+      read((database) => database.findByOrderSourceId(orderSourceId)),
+    findOtherProviderOrders: (excluded, limit) =>
+      read((database) => database.findOtherProviderOrders(excluded, limit)),
     async list(filters, slice) {
       try {
-        return await reading((book) => book.list(filters, slice))
+        return await read((database) => database.list(filters, slice))
       } catch (error) {
-        throw explained(error)
+        throw translateError(error)
       }
     },
-    readSums: (read) => reading((book) => book.readSums(read)),
-    create: (given, by, idempotencyKey) =>
-      copy.thread.ask<CreateResult>({ kind: 'create', given, by, idempotencyKey }),
-    change: (id, changes, context) =>
-      copy.thread.ask<ChangeResult>({ kind: 'change', id, changes, context }),
-    cancel: (id, context) => copy.thread.ask<ChangeResult>({ kind: 'cancel', id, context }),
-    undo: (id, context) => copy.thread.ask<ChangeResult>({ kind: 'undo', id, context }),
-    notePlacement: (id, step, context) =>
-      copy.thread.ask<ChangeResult>({ kind: 'notePlacement', id, step, context }),
+    readStatistics: (query) => read((database) => database.readStatistics(query)),
+    create: (order, by, idempotencyKey) =>
+      replica.worker.write<CreateResult>({ type: 'create', order, by, idempotencyKey }),
+    apply: (id, command, context) =>
+      replica.worker.write<ChangeResult>({ type: 'apply', id, command, context }),
     async close() {
       closing.abort()
       try {
-        await renewing
-        await copy.thread.close()
-        await copy.book.close()
+        await recreation
+        await replica.worker.close()
+        await replica.database.close()
       } finally {
         file.release()
       }

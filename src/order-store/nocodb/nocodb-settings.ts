@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ColumnTitles } from './columns.js'
 
-/** Which table of which NocoDB holds the orders, and how it is asked. */
+/** The NocoDB table that holds the orders, and how to access it. */
 export interface NocoDbSettings {
-  /** Without a slash at the end */
+  /** Without a trailing slash */
   baseUrl: string
   baseId: string
   tableId: string
@@ -13,11 +13,11 @@ export interface NocoDbSettings {
   syncIntervalMs: number
 }
 
-/** One more whenever rows are read in another way than before: copies are then made anew. */
-const READING = 1
+/** Increment when rows are parsed differently: replicas are then recreated. */
+const PARSER_VERSION = 1
 
-/** Tells copies of different tables apart. Two of the same source are copies of the same. */
+/** Identifies the table that a replica was made from. */
 export const getSourceId = ({ baseUrl, baseId, tableId, titles }: NocoDbSettings): string =>
   createHash('sha256')
-    .update(JSON.stringify([READING, baseUrl, baseId, tableId, titles]))
+    .update(JSON.stringify([PARSER_VERSION, baseUrl, baseId, tableId, titles]))
     .digest('base64url')

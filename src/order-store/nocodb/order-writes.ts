@@ -1,81 +1,57 @@
-import type { ChangeContext, ChangeResult, CreateResult } from '../sqlite/sqlite-order-store.js'
+import type { CreateResult } from '../order-store.js'
 import { hashIdempotencyKey, hashOrder } from '../../orders/idempotency.js'
-import { cancelOrder, applyChanges, undoLastChange } from '../../orders/apply-changes.js'
-import type { NewOrder, OrderChanges } from '../../orders/order.js'
-import { applyAttempt, type FulfilmentAttempt } from '../../fulfilment/attempt.js'
 import type { ColumnTitles } from './columns.js'
 import { createOrderCreator } from './create-order.js'
-import { createPerOrderMutex } from './per-order-mutex.js'
-import { createOrderUpdater } from './update-order.js'
+import { createKeyedMutex } from './keyed-mutex.js'
 import type { OrdersTable } from './orders-table.js'
+import type { WriteResult, WriteTask } from './replica-messages.js'
 import type { Replica } from './replica.js'
+import { createOrderUpdater } from './update-order.js'
 import { WriteRejectedError } from './write-rejection.js'
 
 interface Options {
   table: OrdersTable
   replica: Replica
   titles: ColumnTitles
-  /** Throws WriteRefused unless the table and the copy are ready for it */
+  /** Throws WriteRejectedError unless orders can be written */
   requireWritable: () => void
-  /** Is told where the table may not fit any more */
-  onMisfit: () => void
-  /** Is told where a new row was not given its number */
-  onUnnumbered: () => void
+  /** Called if the schema of the table may have become invalid */
+  onSchemaMismatch: () => void
+  /** Called if the order number could not be written to a new row */
+  onNumberNotWritten: () => void
 }
 
-/**
- * Writes orders to NocoDB, each write all or nothing, and then into the copy. Throws WriteRefused.
- */
-export function createOrderWrites({ requireWritable, onMisfit, onUnnumbered, ...store }: Options) {
-  const inLine = createPerOrderMutex()
-  const keysInLine = createPerOrderMutex()
-  const enter = createOrderCreator({ ...store, inLine, onUnnumbered })
-  const versions = createOrderUpdater({ ...store, inLine })
+/** Writes orders to NocoDB and then to the replica. */
+export function createOrderWrites(options: Options) {
+  const orderMutex = createKeyedMutex()
+  const keyMutex = createKeyedMutex()
+  const create = createOrderCreator({ ...options, orderMutex })
+  const { apply, recordEdit } = createOrderUpdater({ ...options, orderMutex })
 
-  async function write<T>(work: () => Promise<T>): Promise<T> {
-    requireWritable()
-    try {
-      return await work()
-    } catch (error) {
-      const { trouble } = error instanceof WriteRejectedError ? error : { trouble: null }
-      if (trouble === 'no such column' || trouble === 'value refused') onMisfit()
-      throw error
-    }
-  }
-
-  function enterOnce(given: NewOrder, by: string, idempotencyKey?: string): Promise<CreateResult> {
-    const request = hashOrder(given)
-    if (idempotencyKey === undefined) return enter({ given, by, key: null, request })
+  function createOnce(task: WriteTask & { type: 'create' }): Promise<CreateResult> {
+    const { order, by, idempotencyKey } = task
+    const request = hashOrder(order)
+    if (idempotencyKey === undefined) return create({ order, by, key: null, request })
     const key = hashIdempotencyKey(idempotencyKey, by)
-    return keysInLine(key, () => enter({ given, by, key, request }))
+    return keyMutex(key, () => create({ order, by, key, request }))
   }
 
   return {
-    /** Enters an order. The same key and order again, from the same person, gives the one that is there. */
-    create: (given: NewOrder, by: string, idempotencyKey?: string) =>
-      write(() => enterOnce(given, by, idempotencyKey)),
-    /** Changes an order, all of it or nothing. */
-    change: (id: string, changes: OrderChanges, context: ChangeContext): Promise<ChangeResult> =>
-      write(() =>
-        versions.change(id, context, (order, _history, now) => applyChanges(order, changes, now)),
-      ),
-    /** Calls an order off; the record stays. */
-    cancel: (id: string, context: ChangeContext): Promise<ChangeResult> =>
-      write(() => versions.change(id, context, (order, _history, now) => cancelOrder(order, now))),
-    /** Takes an order one step back: see `undoneOrder`. */
-    undo: (id: string, context: ChangeContext): Promise<ChangeResult> =>
-      write(() => versions.change(id, context, undoLastChange)),
-    /** Notes the next step of placing an order at the order source, where it follows. */
-    notePlacement: (
-      id: string,
-      step: FulfilmentAttempt,
-      context: ChangeContext,
-    ): Promise<ChangeResult> =>
-      write(() =>
-        versions.change(id, context, (order, history, now) =>
-          applyAttempt(order, history, step, now),
-        ),
-      ),
-    adopt: versions.adopt,
+    /** Executes a write in full or not at all. Throws WriteRejectedError. */
+    async execute(task: WriteTask): Promise<WriteResult> {
+      options.requireWritable()
+      try {
+        return task.type === 'create'
+          ? await createOnce(task)
+          : await apply(task.id, task.command, task.context)
+      } catch (error) {
+        const errorCode = error instanceof WriteRejectedError ? error.errorCode : null
+        if (errorCode === 'column_not_found' || errorCode === 'value_rejected') {
+          options.onSchemaMismatch()
+        }
+        throw error
+      }
+    },
+    recordEdit,
   }
 }

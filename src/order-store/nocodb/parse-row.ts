@@ -1,40 +1,39 @@
-import type { HistoryEntry } from '../sqlite/order-records.js'
+import { validateCalculation } from '../../calculator/validate-calculation.js'
 import { removeUndefined, getStatusTimestamps } from '../../orders/apply-changes.js'
-import type { FieldChange, Order } from '../../orders/order.js'
-import { matchesWrittenValue, isDataFor, parseTimestamp, CELL_DECODERS } from './cell-codec.js'
-import { ORDER_FIELDS, type ColumnTitles, type OrderField } from './columns.js'
-import { parseRecord, type OrderRecord, type RecordedOrder } from './history-record.js'
+import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
+import { matchesWrittenValue, parseTimestamp, CELL_DECODERS } from './cell-codec.js'
+import { ORDER_FIELDS, type ColumnTitles, type OrderField, type Row } from './columns.js'
+import { parseRecord, type OrderRecord, type RecordedOrder } from './order-record.js'
 
-/** A row of the table, by the titles of its columns. */
-export type Row = Readonly<Record<string, unknown>> & { readonly Id: number }
+/** Stored as the user of edits made in NocoDB, which does not report users. */
+export const NOCODB_USER = 'NocoDB'
 
-/** Who it was, where a row was edited in NocoDB: rows do not tell more. */
-export const UNKNOWN_USER = 'NocoDB'
-
-/** Cells that cannot be what they are for. */
+/** An invalid cell. */
 export interface CellError {
   column: string
-  fault: string
+  /** A predicate such as "is not JSON" */
+  error: string
 }
 
-/** What a row says of an order. */
+/** The order in a row. */
 export interface ParsedRow {
   order: Omit<Order, 'orderNumber'> & { orderNumber: string | null }
-  /** Who entered it */
+  /** User who created the order */
   by: string
-  /** Newest last, from the second version on */
+  /** Entries from the second version on, oldest first */
   history: HistoryEntry[]
+  /** Hash of the request with the idempotency key */
   request: string | null
-  /** Whether its latest version came about in NocoDB, and is not yet written down as one */
+  /** Whether the latest version is an edit made in NocoDB that is not recorded in the row yet */
   isEdited: boolean
-  /** Cells of which nothing is shown */
-  faults: CellError[]
+  /** Cells that are shown as empty */
+  errors: CellError[]
 }
 
-export type ParseRowResult = { ok: true; found: ParsedRow } | { ok: false; faults: CellError[] }
+export type ParseRowResult = { ok: true; parsed: ParsedRow } | { ok: false; errors: CellError[] }
 
-/** Fields that no order can do without; the others are shown as empty where they are not readable. */
-const NEEDED = [
+/** A row without one of these is not a valid order; other invalid cells are shown as empty. */
+const REQUIRED: readonly OrderField[] = [
   'status',
   'customerName',
   'customerEmail',
@@ -42,122 +41,110 @@ const NEEDED = [
   'amountMinor',
   'currency',
   'placedAt',
-] as const satisfies OrderField[]
+]
 
-const isNeeded = (field: OrderField): boolean => NEEDED.some((needed) => needed === field)
+const DEFAULTS: Partial<Record<OrderField, unknown>> = { status: 'pending', notes: '' }
 
-const EMPTY: Partial<Record<OrderField, unknown>> = { status: 'pending', notes: '' }
+const isCalculation = (type: Order['calculatorType'] | undefined, data: unknown): boolean =>
+  type != null && validateCalculation(type, structuredClone(data)).ok
 
-/** The version in a row's column; 0 for a row that has none of ours. */
-export function getRowVersion(row: Row, titles: ColumnTitles): number {
-  const version = Number(row[titles.version] ?? 0)
-  return Number.isSafeInteger(version) && version > 0 ? version : 0
-}
-
-/** What the cells say where nothing of them was written from here: the record's value for the rest. */
-function readCells(row: Row, titles: ColumnTitles, record: OrderRecord | null) {
+/** The values of the cells; the recorded values of cells that were not edited since. */
+function decodeCells(row: Row, titles: ColumnTitles, record: OrderRecord | null) {
   const values: Record<string, unknown> = {}
-  const faults: CellError[] = []
-  const unreadable = new Set<OrderField>()
-  const placed = parseTimestamp(row.CreatedAt)
+  const errors: CellError[] = []
+  let isValid = true
   for (const field of ORDER_FIELDS) {
-    const cell = row[titles[field]]
-    const recorded: unknown =
-      field === 'orderNumber' ? undefined : record?.order[field as keyof RecordedOrder]
+    const column = titles[field]
+    const cell = row[column]
+    const recorded = field === 'orderNumber' ? undefined : record?.order[field]
     if (recorded !== undefined && matchesWrittenValue(field, cell, recorded)) {
       values[field] = recorded
       continue
     }
-    const reading = CELL_DECODERS[field](cell)
-    const value = reading.ok ? reading.value : null
-    values[field] = value ?? EMPTY[field] ?? (field === 'placedAt' && reading.ok ? placed : null)
-    if (!reading.ok) {
-      faults.push({ column: titles[field], fault: reading.fault })
-      unreadable.add(field)
+    const decoded = CELL_DECODERS[field](cell)
+    if (!decoded.ok) {
+      errors.push({ column, error: decoded.error })
+      values[field] = DEFAULTS[field] ?? null
+      if (REQUIRED.includes(field)) isValid = false
+      continue
     }
-    if (isNeeded(field) && values[field] === null && reading.ok) {
-      faults.push({ column: titles[field], fault: 'is empty' })
+    const created = field === 'placedAt' ? parseTimestamp(row.CreatedAt) : null
+    values[field] = decoded.value ?? DEFAULTS[field] ?? created
+    if (values[field] === null && REQUIRED.includes(field)) {
+      errors.push({ column, error: 'is empty' })
+      isValid = false
     }
   }
-  const lacks = [...NEEDED].some((field) => values[field] === null || unreadable.has(field))
-  return { values, faults, lacks }
+  const { calculatorType, calculatorData } = values as Partial<Order>
+  const isUnchanged = calculatorData == null || calculatorData === record?.order.calculatorData
+  if (isValid && !isUnchanged && !isCalculation(calculatorType, calculatorData)) {
+    values.calculatorData = null
+    errors.push({ column: titles.calculatorData, error: 'does not match the calculator type' })
+  }
+  return { values, errors, isValid }
 }
 
-/** Data that are not those of their calculator are of no use to anybody. */
-function withoutStrayData(
-  values: Record<string, unknown>,
-  titles: ColumnTitles,
-  faults: CellError[],
-): void {
-  const type = values.calculatorType as Order['calculatorType']
-  if (values.calculatorData === null || isDataFor(type, values.calculatorData)) return
-  values.calculatorData = null
-  faults.push({ column: titles.calculatorData, fault: 'is not data of its calculator' })
+/** The edits made in NocoDB since the last recorded version. */
+const findEdits = (recorded: RecordedOrder, values: Record<string, unknown>): FieldChange[] =>
+  ORDER_FIELDS.filter((field) => field !== 'orderNumber')
+    .filter((field) => values[field] !== recorded[field])
+    .map((field) => ({ field, from: recorded[field], to: values[field] }))
+
+/** Timestamps of a status set in NocoDB, unless they were edited too. */
+function getEditedTimestamps(
+  order: ParsedRow['order'],
+  edits: FieldChange[],
+  now: string,
+): Partial<ReturnType<typeof getStatusTimestamps>> {
+  const isEdited = (...fields: OrderField[]) =>
+    edits.some(({ field }) => fields.some((one) => one === field))
+  return isEdited('status') && !isEdited('fulfilledAt', 'cancelledAt')
+    ? getStatusTimestamps(order, order.status, now)
+    : {}
 }
 
-/** The fields that were edited in NocoDB since they were last written from here. */
-function editsSince(recorded: RecordedOrder, values: Record<string, unknown>): FieldChange[] {
-  return ORDER_FIELDS.filter((field) => field !== 'orderNumber')
-    .filter((field) => values[field] !== recorded[field as keyof RecordedOrder])
-    .map((field) => ({
-      field,
-      from: recorded[field as keyof RecordedOrder],
-      to: values[field],
-    }))
+/** The version in a row; 0 for a row that Clearwake has not written. */
+function getRowVersion(row: Row, titles: ColumnTitles): number {
+  const version = Number(row[titles.version] ?? 0)
+  return Number.isSafeInteger(version) && version > 0 ? version : 0
 }
 
-/**
- * The order that a row stands for, with what was edited in NocoDB as one version more, or why it
- * stands for none. Pure.
- */
+/** Parses the order in a row. Edits made in NocoDB count as one more version. */
 export function parseRow(row: Row, titles: ColumnTitles): ParseRowResult {
   const record = parseRecord(row[titles.record])
-  const { values, faults, lacks } = readCells(row, titles, record)
-  if (lacks) return { ok: false, faults }
-  const isOurData = record !== null && values.calculatorData === record.order.calculatorData
-  if (!isOurData) withoutStrayData(values, titles, faults)
+  const { values, errors, isValid } = decodeCells(row, titles, record)
+  if (!isValid) return { ok: false, errors }
 
   const createdAt =
     record?.order.createdAt ?? parseTimestamp(row.CreatedAt) ?? String(values.placedAt)
-  const touchedAt = parseTimestamp(row.UpdatedAt) ?? createdAt
-  const changes = record === null ? [] : editsSince(record.order, values)
-  const wasEdited = record === null || changes.length > 0
-  const version = getRowVersion(row, titles) + (wasEdited ? 1 : 0)
+  const editedAt = parseTimestamp(row.UpdatedAt) ?? createdAt
+  const changes = record === null ? [] : findEdits(record.order, values)
+  const isNewVersion = record === null || changes.length > 0
+  const version = getRowVersion(row, titles) + (isNewVersion ? 1 : 0)
   const order = {
     ...values,
     id: String(row.Id),
     createdAt,
-    updatedAt: wasEdited ? touchedAt : record.order.updatedAt,
+    updatedAt: isNewVersion ? editedAt : record.order.updatedAt,
     version,
   } as ParsedRow['order']
-  if (wasEdited) {
-    const moments = momentsOf(order, changes, touchedAt)
-    changes.push(...removeUndefined(order, moments))
-    Object.assign(order, moments)
+  if (isNewVersion) {
+    const timestamps = getEditedTimestamps(order, changes, editedAt)
+    changes.push(...removeUndefined(order, timestamps))
+    Object.assign(order, timestamps)
   }
 
-  const history = record?.history ?? []
-  const edit = { at: touchedAt, by: UNKNOWN_USER, version, changes }
+  const isEdited = changes.length > 0
+  const edit = { at: editedAt, by: NOCODB_USER, version, changes }
   return {
     ok: true,
-    found: {
+    parsed: {
       order,
-      by: record?.by ?? UNKNOWN_USER,
-      history: changes.length > 0 ? [...history, edit] : history,
+      by: record?.by ?? NOCODB_USER,
+      history: [...(record?.history ?? []), ...(isEdited ? [edit] : [])],
       request: record?.request ?? null,
-      isEdited: changes.length > 0,
-      faults,
+      isEdited,
+      errors,
     },
   }
-}
-
-/** When a status set in NocoDB was reached, unless a person has said so there. */
-function momentsOf(
-  order: ParsedRow['order'],
-  changes: FieldChange[],
-  now: string,
-): Partial<ReturnType<typeof getStatusTimestamps>> {
-  const moved = changes.some(({ field }) => field === 'status')
-  const told = changes.some(({ field }) => field === 'fulfilledAt' || field === 'cancelledAt')
-  return moved && !told ? getStatusTimestamps(order, order.status, now) : {}
 }

@@ -3,116 +3,111 @@ import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../../http/problem.js'
 import { startWorker, toWorkerError } from '../../start-worker.js'
 import { isCorruption } from '../../database/database-error.js'
-import type {
-  FromWorker,
-  ReplicaTask,
-  WriteResult,
-  WriteRequest,
-  WriteTask,
-} from './replica-messages.js'
 import type { ReplicaState } from './replica-file.js'
-import { NOT_LOADED, type SyncState } from './sync-state.js'
+import {
+  NOT_LOADED,
+  type MessageFromWorker,
+  type ReplicaWorkerData,
+  type SyncState,
+  type WriteTask,
+  type WriteRequest,
+  type WriteResult,
+} from './replica-messages.js'
 import { changeUnconfirmed, notReady, type WriteRejection } from './write-rejection.js'
 
-interface Waiting {
-  resolve: (outcome: WriteResult) => void
+interface PendingRequest {
+  resolve: (result: WriteResult) => void
   reject: (error: unknown) => void
 }
 
-const START_AGAIN_MS = 1_000
-/** What is under way may take so long when the service stops; its outcome is looked up at the next start. */
-const STOPPING_MS = 2_000
+const RESTART_DELAY_MS = 1_000
+/** Time for requests in progress when the service stops. */
+const STOP_TIMEOUT_MS = 2_000
 
-const problemOf = ({ status, detail, retryAfter }: WriteRejection): Problem =>
+const toProblem = ({ status, detail, retryAfter }: WriteRejection): Problem =>
   new Problem(status, detail, {
     headers: retryAfter === null ? {} : { 'retry-after': String(retryAfter) },
   })
 
-/** When a copy was as NocoDB at a moment, as `performance.now` tells it; a moment to come is now. */
-const caughtUpAt = (asOf: string | null): number =>
+/** A date and time as `performance.now()` counts it; the current time if it is in the future. */
+const toMonotonicTime = (asOf: string | null): number =>
   performance.now() - (asOf === null ? 0 : Math.max(0, Date.now() - Date.parse(asOf)))
 
-/** The thread that keeps a copy of the orders up with NocoDB and writes to both. It is started anew where it fails. */
+/** Starts the worker that updates the replica and writes orders, and restarts it if it fails. */
 export function startReplicaWorker(
-  task: ReplicaTask,
-  known: ReplicaState,
+  data: ReplicaWorkerData,
+  replicaState: ReplicaState,
   log: FastifyBaseLogger,
-  onDamage: () => void,
+  onCorruption: () => void,
 ) {
-  const waiting = new Map<number, Waiting>()
-  let state: SyncState = { ...NOT_LOADED, ...known }
-  let caughtUp = caughtUpAt(known.asOf)
+  const pending = new Map<number, PendingRequest>()
+  let state: SyncState = { ...NOT_LOADED, ...replicaState }
+  let syncedAt = toMonotonicTime(replicaState.asOf)
   let isStopping = false
-  let restart: NodeJS.Timeout | undefined
-  let lastNumber = 0
-  /** `null` from the end of one to the start of the next: what an ended one is sent goes nowhere. */
+  let restartTimer: NodeJS.Timeout | undefined
+  let lastRequestId = 0
+  /** `null` while it is not running */
   let worker: Worker | null = start()
 
-  function hear(message: FromWorker): void {
+  function onMessage(message: MessageFromWorker): void {
     if ('state' in message) {
-      if (message.state.asOf !== state.asOf) caughtUp = caughtUpAt(message.state.asOf)
+      if (message.state.asOf !== state.asOf) syncedAt = toMonotonicTime(message.state.asOf)
       ;({ state } = message)
-      return
+    } else if ('isCorrupt' in message) onCorruption()
+    else if ('level' in message) log[message.level](message.details, message.message)
+    else {
+      const request = pending.get(message.requestId)
+      pending.delete(message.requestId)
+      if ('result' in message) request?.resolve(message.result)
+      else if ('rejection' in message) request?.reject(toProblem(message.rejection))
+      else request?.reject(message.error)
     }
-    if ('isDamaged' in message) {
-      onDamage()
-      return
-    }
-    if ('level' in message) {
-      log[message.level](message.details, message.message)
-      return
-    }
-    const asked = waiting.get(message.number)
-    waiting.delete(message.number)
-    if ('outcome' in message) asked?.resolve(message.outcome)
-    else if ('refusal' in message) asked?.reject(problemOf(message.refusal))
-    else asked?.reject(message.error)
   }
 
   function start(): Worker {
-    const started = startWorker('order-store/nocodb/replica-worker', task)
-    started.on('message', hear)
+    const started = startWorker('order-store/nocodb/replica-worker', data)
+    started.on('message', onMessage)
     started.on('error', (thrown) => {
       const err = toWorkerError(thrown)
-      log.error({ err }, 'the thread of the orders has failed')
-      if (isCorruption(err)) onDamage()
+      log.error({ err }, 'the NocoDB worker failed')
+      if (isCorruption(err)) onCorruption()
     })
     started.on('exit', () => {
       worker = null
-      for (const asked of waiting.values()) asked.reject(problemOf(changeUnconfirmed().refusal))
-      waiting.clear()
+      for (const { reject } of pending.values()) reject(toProblem(changeUnconfirmed().rejection))
+      pending.clear()
       if (isStopping) return
-      restart = setTimeout(() => {
+      restartTimer = setTimeout(() => {
         worker = start()
-      }, START_AGAIN_MS)
+      }, RESTART_DELAY_MS)
     })
     return started
   }
 
   return {
-    state: (): SyncState => state,
-    /** Time since the copy has caught up, ms, whatever the clock has been set to meanwhile. */
-    behindMs: (): number => performance.now() - caughtUp,
-    /** Writes, and gives the outcome; throws a Problem where that is refused or unknown. */
-    async ask<T extends WriteResult>(asked: WriteTask): Promise<T> {
-      const writer = worker
-      if (isStopping || writer === null) throw problemOf(notReady(state).refusal)
-      const question: WriteRequest = { number: ++lastNumber, task: asked }
+    getState: (): SyncState => state,
+    /** Time since the replica was up to date, ms; changes of the system clock do not affect it. */
+    getLagMs: (): number => performance.now() - syncedAt,
+    /** Executes a write. Throws a Problem (502, 503) if it is rejected or unconfirmed. */
+    async write<R extends WriteResult>(task: WriteTask): Promise<R> {
+      const running = worker
+      if (isStopping || running === null) throw toProblem(notReady(state).rejection)
+      const request: WriteRequest = { requestId: ++lastRequestId, task }
       return new Promise<WriteResult>((resolve, reject) => {
-        waiting.set(question.number, { resolve, reject })
-        writer.postMessage(question)
-      }) as Promise<T>
+        pending.set(request.requestId, { resolve, reject })
+        running.postMessage(request)
+      }) as Promise<R>
     },
     async close(): Promise<void> {
       isStopping = true
-      clearTimeout(restart)
-      const last = worker
-      if (last === null) return
-      const ended = new Promise<void>((resolve) => last.once('exit', () => resolve()))
-      last.postMessage('stop')
-      const impatient = setTimeout(() => void last.terminate(), STOPPING_MS)
-      await ended
-      clearTimeout(impatient)
+      clearTimeout(restartTimer)
+      const running = worker
+      if (running === null) return
+      const exited = new Promise<void>((resolve) => running.once('exit', () => resolve()))
+      running.postMessage('stop')
+      const timer = setTimeout(() => void running.terminate(), STOP_TIMEOUT_MS)
+      await exited
+      clearTimeout(timer)
     },
   }
 }

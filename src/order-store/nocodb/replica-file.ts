@@ -1,33 +1,59 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { DatabaseError, openDatabase } from '../../database/open-database.js'
-import { createReplicaSettings } from './replica-settings.js'
 import { isBusy } from '../../database/database-error.js'
+import { DatabaseError, openDatabase } from '../../database/open-database.js'
 
-/** What is known of a copy. */
+export type ReplicaSetting =
+  /** Id of the table that it was made from */
+  | 'source'
+  /** The highest id of the first load so far */
+  | 'loaded_to'
+  /** Set when the first load is finished */
+  | 'loaded'
+  /** When a row was last modified, by the clock of NocoDB's database, ms since the epoch */
+  | 'touched'
+  /** `yes` if the schema was invalid since all rows were last read */
+  | 'misfit'
+  /** It has all changes up to this time, ISO 8601 */
+  | 'as_of'
+
+export function createReplicaSettings(db: Database.Database) {
+  db.exec(
+    `CREATE TABLE IF NOT EXISTS replica (
+       name TEXT PRIMARY KEY, value TEXT NOT NULL
+     ) STRICT, WITHOUT ROWID`,
+  )
+  const get = db.prepare<[string], string>('SELECT value FROM replica WHERE name = ?').pluck()
+  const set = db.prepare<[string, string]>('INSERT OR REPLACE INTO replica VALUES (?, ?)')
+  return {
+    get: (name: ReplicaSetting): string | null => get.get(name) ?? null,
+    set: (name: ReplicaSetting, value: string): void => void set.run(name, value),
+  }
+}
+
 export interface ReplicaState {
-  /** Whether all orders have been taken into it once */
+  /** Whether the first load is finished */
   isLoaded: boolean
-  /** It shows what was in NocoDB at this moment, ISO 8601 */
+  /** It has all changes up to this time, ISO 8601 */
   asOf: string | null
 }
 
 export interface ReplicaFile {
   path: string
-  /** How the copy in it stood when it was taken */
+  /** State of the existing replica */
   state: ReplicaState
-  /** Throws the copy away for an empty one; nobody may have it open */
-  makeAnew: () => ReplicaState
-  /** Lets another process have it */
+  /** Replaces the replica with an empty one; it must not be open */
+  recreate: () => ReplicaState
+  /** Unlocks the file for other processes */
   release: () => void
 }
 
-/** Processes on one data folder; each has a copy of its own. */
-const MOST_PROCESSES = 64
+/** Processes that share a data folder; each has its own replica. */
+const MAX_PROCESSES = 64
 
-/** A lock that ends with the process, however that ends; `null` where another process has it. */
-function lock(path: string): Database.Database | null {
+/** Takes a lock that ends with the process; `null` if another process holds it. */
+function acquireLock(path: string): Database.Database | null {
   const db = new Database(path, { timeout: 0 })
   try {
     db.exec('BEGIN EXCLUSIVE')
@@ -39,8 +65,8 @@ function lock(path: string): Database.Database | null {
   }
 }
 
-/** What is known of the copy in a file; `null` where it is none of this source. */
-function copyOf(source: string, path: string): ReplicaState | null {
+/** Reads the state of a replica; `null` if it is unusable or was made from another table. */
+function readState(source: string, path: string): ReplicaState | null {
   let db
   try {
     db = openDatabase(path)
@@ -55,7 +81,7 @@ function copyOf(source: string, path: string): ReplicaState | null {
   }
 }
 
-function makeAnew(source: string, path: string): ReplicaState {
+function recreate(source: string, path: string): ReplicaState {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true })
   const db = openDatabase(path)
   createReplicaSettings(db).set('source', source)
@@ -64,23 +90,23 @@ function makeAnew(source: string, path: string): ReplicaState {
 }
 
 /**
- * The file for a process's copy of the orders, held against other processes. A copy of another
- * source, and one that is damaged, is thrown away: all of it is in NocoDB. Throws DatabaseError.
+ * Locks a replica file for this process. A replica of another table and an unusable one are
+ * recreated, because NocoDB has all orders. Throws DatabaseError.
  */
 export function acquireReplicaFile(dataDir: string, source: string): ReplicaFile {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  for (let number = 1; number <= MOST_PROCESSES; number++) {
+  for (let number = 1; number <= MAX_PROCESSES; number++) {
     const path = join(dataDir, number === 1 ? 'replica.db' : `replica-${number}.db`)
-    const held = lock(`${path}.lock`)
-    if (held === null) continue
+    const lock = acquireLock(`${path}.lock`)
+    if (lock === null) continue
     return {
       path,
-      state: copyOf(source, path) ?? makeAnew(source, path),
-      makeAnew: () => makeAnew(source, path),
-      release: () => void held.close(),
+      state: readState(source, path) ?? recreate(source, path),
+      recreate: () => recreate(source, path),
+      release: () => void lock.close(),
     }
   }
   throw new DatabaseError(
-    `${dataDir} is in use by ${MOST_PROCESSES} processes: set another DATA_DIR.`,
+    `${dataDir} is used by ${MAX_PROCESSES} processes. Set another DATA_DIR for this process.`,
   )
 }

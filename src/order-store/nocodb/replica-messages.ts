@@ -1,39 +1,69 @@
-import type { ChangeContext, ChangeResult, CreateResult } from '../sqlite/sqlite-order-store.js'
-import type { NewOrder, OrderChanges } from '../../orders/order.js'
-import type { FulfilmentAttempt } from '../../fulfilment/attempt.js'
+import type { ChangeContext, ChangeResult, CreateResult } from '../order-store.js'
+import type { OrderCommand } from '../../orders/order-command.js'
+import type { NewOrder } from '../../orders/order.js'
 import type { NocoDbSettings } from './nocodb-settings.js'
-import type { SyncState, WorkerLog } from './sync-state.js'
 import type { WriteRejection } from './write-rejection.js'
 
-/** What the thread of a copy is started with. */
-export interface ReplicaTask {
+/** State of the synchronisation with NocoDB. */
+export interface SyncState {
+  /** Whether the replica has all orders */
+  isLoaded: boolean
+  /** Rows loaded and total during the first load */
+  progress: { done: number; total: number } | null
+  /** The replica has all changes up to this time, ISO 8601; `null` before the first sync */
+  asOf: string | null
+  /** Why the last sync pass failed, a sentence without its full stop */
+  error: string | null
+  /** Such as "Notes is missing"; empty if the schema of the table is valid */
+  schemaMismatches: string[]
+  /** Rows that are not valid orders: how many, and descriptions of the first ones */
+  skippedRows: { count: number; first: string[] }
+}
+
+export const NOT_LOADED: SyncState = {
+  isLoaded: false,
+  progress: null,
+  asOf: null,
+  error: null,
+  schemaMismatches: [],
+  skippedRows: { count: 0, first: [] },
+}
+
+/** Why the replica is not up to date, a sentence without its full stop; `null` if it is. */
+export const describeSyncError = ({ error, schemaMismatches }: SyncState): string | null =>
+  error === null || schemaMismatches.length === 0
+    ? error
+    : `the schema of the orders table in NocoDB is invalid (${schemaMismatches.join('; ')}); npm run nocodb:setup adds what is missing`
+
+export const capitalize = (sentence: string): string =>
+  sentence.charAt(0).toUpperCase() + sentence.slice(1)
+
+type Log = (details: object, message: string) => void
+export type WorkerLog = Record<'info' | 'warn' | 'error', Log>
+
+export interface ReplicaWorkerData {
   path: string
   settings: NocoDbSettings
 }
 
-/** What it may be asked to write. */
 export type WriteTask =
-  | { kind: 'create'; given: NewOrder; by: string; idempotencyKey: string | undefined }
-  | { kind: 'change'; id: string; changes: OrderChanges; context: ChangeContext }
-  | { kind: 'cancel' | 'undo'; id: string; context: ChangeContext }
-  | { kind: 'notePlacement'; id: string; step: FulfilmentAttempt; context: ChangeContext }
+  | { type: 'create'; order: NewOrder; by: string; idempotencyKey: string | undefined }
+  | { type: 'apply'; id: string; command: OrderCommand; context: ChangeContext }
 
 export interface WriteRequest {
-  number: number
+  requestId: number
   task: WriteTask
 }
 
 export type WriteResult = CreateResult | ChangeResult
 
-/** What the thread is told. */
-export type ToWorker = WriteRequest | 'stop'
+export type MessageToWorker = WriteRequest | 'stop'
 
-/** What it tells. */
-export type FromWorker =
-  | { number: number; outcome: WriteResult }
-  | { number: number; refusal: WriteRejection }
-  | { number: number; error: unknown }
+export type MessageFromWorker =
+  | { requestId: number; result: WriteResult }
+  | { requestId: number; rejection: WriteRejection }
+  | { requestId: number; error: unknown }
   | { state: SyncState }
-  /** The file of the copy is no whole database any more */
-  | { isDamaged: true }
+  /** The database file of the replica is corrupt */
+  | { isCorrupt: true }
   | { level: keyof WorkerLog; details: object; message: string }

@@ -5,38 +5,40 @@ import { createNocoDbClient } from './nocodb-client.js'
 import { createOrderWrites } from './order-writes.js'
 import { createOrdersTable } from './orders-table.js'
 import type {
-  FromWorker,
-  ReplicaTask,
-  ToWorker,
-  WriteResult,
+  MessageFromWorker,
+  MessageToWorker,
+  ReplicaWorkerData,
+  WorkerLog,
   WriteRequest,
-  WriteTask,
 } from './replica-messages.js'
 import { openReplica } from './replica.js'
-import type { WorkerLog } from './sync-state.js'
+import { fetchColumns, findSchemaMismatches } from './schema-check.js'
 import { createSyncLoop } from './sync-loop.js'
-import { findSchemaMismatches, parseColumns } from './schema-check.js'
 import { changeUnconfirmed, WriteRejectedError } from './write-rejection.js'
 
 /*
- * The thread that asks NocoDB, for everything that this process wants of it: it keeps the copy up
- * and writes orders. Other threads read the copy.
+ * The worker thread that sends all requests to NocoDB: it updates the replica and writes orders.
+ * The main thread reads the replica.
  */
 
-if (parentPort === null) throw new Error('a copy is kept in a thread of its own')
+if (parentPort === null) throw new Error('replica-worker must run in a worker thread')
 const port = parentPort
-const { path, settings } = workerData as ReplicaTask
+const { path, settings } = workerData as ReplicaWorkerData
 const { baseId, tableId, titles } = settings
 
-const tell = (message: FromWorker): void => port.postMessage(message)
-const entry =
+const send = (message: MessageFromWorker): void => port.postMessage(message)
+const createLog =
   (level: keyof WorkerLog): WorkerLog['info'] =>
   (details, message) =>
-    tell({ level, details, message })
-const log: WorkerLog = { info: entry('info'), warn: entry('warn'), error: entry('error') }
+    send({ level, details, message })
+const log: WorkerLog = {
+  info: createLog('info'),
+  warn: createLog('warn'),
+  error: createLog('error'),
+}
 
 const db = new Database(path)
-// What a crash of the machine takes from the copy comes again from NocoDB.
+// Commits lost in a crash of the machine are read from NocoDB again.
 db.pragma('synchronous = NORMAL')
 const replica = openReplica(db, titles)
 const client = createNocoDbClient(settings)
@@ -46,52 +48,37 @@ const writes = createOrderWrites({
   replica,
   titles,
   requireWritable: () => sync.requireWritable(),
-  onMisfit: () => sync.doubtFit(),
-  onUnnumbered: () => log.warn({}, 'the number of a new order was not written to NocoDB'),
+  onSchemaMismatch: () => sync.requestSchemaCheck(),
+  onNumberNotWritten: () => log.warn({}, 'the number of a new order was not written to NocoDB'),
 })
 const sync = createSyncLoop({
   table,
   replica,
-  findMisfits: async () =>
-    findSchemaMismatches(await parseColumns(client, baseId, tableId), titles),
-  adopt: (id) => writes.adopt(id),
-  pausedFor: client.pausedFor,
+  findMismatches: async () =>
+    findSchemaMismatches(await fetchColumns(client, baseId, tableId), titles),
+  recordEdit: writes.recordEdit,
+  getPauseMs: client.getPauseMs,
   intervalMs: settings.syncIntervalMs,
   log,
-  onState: (state) => tell({ state }),
-  onDamage: () => tell({ isDamaged: true }),
+  onState: (state) => send({ state }),
+  onCorruption: () => send({ isCorrupt: true }),
 })
 
-function done(task: WriteTask): Promise<WriteResult> {
-  switch (task.kind) {
-    case 'create':
-      return writes.create(task.given, task.by, task.idempotencyKey)
-    case 'change':
-      return writes.change(task.id, task.changes, task.context)
-    case 'cancel':
-      return writes.cancel(task.id, task.context)
-    case 'undo':
-      return writes.undo(task.id, task.context)
-    case 'notePlacement':
-      return writes.notePlacement(task.id, task.step, task.context)
-  }
-}
-
-async function answer({ number, task }: WriteRequest): Promise<void> {
+async function handleRequest({ requestId, task }: WriteRequest): Promise<void> {
   try {
-    tell({ number, outcome: await done(task) })
+    send({ requestId, result: await writes.execute(task) })
   } catch (error) {
     if (isCorruption(error)) {
-      tell({ isDamaged: true })
-      tell({ number, refusal: changeUnconfirmed().refusal })
-    } else if (error instanceof WriteRejectedError) tell({ number, refusal: error.refusal })
-    else tell({ number, error })
+      send({ isCorrupt: true })
+      send({ requestId, rejection: changeUnconfirmed().rejection })
+    } else if (error instanceof WriteRejectedError) send({ requestId, rejection: error.rejection })
+    else send({ requestId, error })
   }
 }
 
-port.on('message', (message: ToWorker) => {
+port.on('message', (message: MessageToWorker) => {
   if (message === 'stop') sync.stop()
-  else void answer(message)
+  else void handleRequest(message)
 })
 
 await sync.run()

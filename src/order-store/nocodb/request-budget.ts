@@ -1,88 +1,94 @@
-/** People wait for what is urgent; the rest goes on in the background. */
+/** Urgent: a user waits for the response. Background: synchronisation. */
 export type Priority = 'urgent' | 'background'
 
-interface Waiting {
-  go: () => void
-}
-
-/** So many urgent requests pass before one of the background that waits too. */
-const MOST_IN_A_ROW = 8
+/** Urgent requests sent in a row while a background request is queued. */
+const MAX_URGENT_IN_A_ROW = 8
 
 /**
- * Spreads the requests of a process over time: never more than so many a second, in any second.
- * Urgent ones go first, though the background never comes to a stop.
+ * Limits the requests of a process per second (sliding window). Urgent requests go first, but
+ * background requests are not starved.
  */
-export function createRequestBudget(perSecond: number) {
-  const most = Math.max(1, Math.floor(perSecond))
-  const windowMs = (most / perSecond) * 1000
-  /** When the last requests began, at most as many as go in a window */
-  const begun: number[] = []
-  const queues: Record<Priority, Waiting[]> = { urgent: [], background: [] }
-  let inARow = 0
+export function createRequestBudget(requestsPerSecond: number) {
+  const maxPerWindow = Math.max(1, Math.floor(requestsPerSecond))
+  const windowMs = (maxPerWindow / requestsPerSecond) * 1000
+  /** Start times of the latest requests, at most `maxPerWindow` */
+  const started: number[] = []
+  const queues: Record<Priority, (() => void)[]> = { urgent: [], background: [] }
+  let urgentInARow = 0
   let pausedUntil = 0
   let timer: NodeJS.Timeout | undefined
 
-  function opensAt(): number {
-    const oldest = begun.length < most ? undefined : begun[0]
+  function getNextStart(): number {
+    const oldest = started.length < maxPerWindow ? undefined : started[0]
     return Math.max(oldest === undefined ? 0 : oldest + windowMs, pausedUntil)
   }
 
-  function next(): Waiting | undefined {
+  function takeNext(): (() => void) | undefined {
     const { urgent, background } = queues
-    if (urgent.length > 0 && (inARow < MOST_IN_A_ROW || background.length === 0)) {
-      inARow++
+    if (urgent.length > 0 && (urgentInARow < MAX_URGENT_IN_A_ROW || background.length === 0)) {
+      urgentInARow++
       return urgent.shift()
     }
-    inARow = 0
+    urgentInARow = 0
     return background.shift()
   }
 
-  function pump(): void {
+  function drain(): void {
     clearTimeout(timer)
     while (queues.urgent.length > 0 || queues.background.length > 0) {
       const now = performance.now()
-      const opens = opensAt()
-      if (opens > now) {
-        timer = setTimeout(pump, Math.ceil(opens - now))
+      const delayMs = getNextStart() - now
+      if (delayMs > 0) {
+        timer = setTimeout(drain, Math.ceil(delayMs))
         return
       }
-      begun.push(now)
-      if (begun.length > most) begun.shift()
-      next()?.go()
+      started.push(now)
+      if (started.length > maxPerWindow) started.shift()
+      takeNext()?.()
     }
   }
 
   return {
-    /**
-     * Resolves when a request may be sent. Rejects with the signal's reason where that is aborted
-     * before.
-     */
-    turn(urgency: Priority, signal?: AbortSignal): Promise<void> {
+    /** Resolves when a request may be sent; rejects with the signal's reason if it is aborted. */
+    acquire(priority: Priority, signal?: AbortSignal): Promise<void> {
       return new Promise((resolve, reject) => {
-        if (signal?.aborted) {
-          reject(signal.reason as Error)
-          return
-        }
-        const leave = (): void => {
-          queues[urgency] = queues[urgency].filter((one) => one !== waiting)
+        const onAbort = (): void => {
+          queues[priority] = queues[priority].filter((queued) => queued !== start)
           reject(signal?.reason as Error)
         }
-        const waiting: Waiting = {
-          go() {
-            signal?.removeEventListener('abort', leave)
-            resolve()
-          },
+        const start = (): void => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve()
         }
-        signal?.addEventListener('abort', leave, { once: true })
-        queues[urgency].push(waiting)
-        pump()
+        if (signal?.aborted) {
+          onAbort()
+          return
+        }
+        signal?.addEventListener('abort', onAbort, { once: true })
+        queues[priority].push(start)
+        drain()
       })
     },
-    /** Lets nothing pass for some time, ms. */
+    /** Sends no request for a time, ms. */
     pause(milliseconds: number): void {
       pausedUntil = Math.max(pausedUntil, performance.now() + milliseconds)
     },
-    /** How long nothing passes yet, ms. */
-    pausedFor: (): number => Math.max(0, pausedUntil - performance.now()),
+    /** Time left of the pause, ms. */
+    getPauseMs: (): number => Math.max(0, pausedUntil - performance.now()),
+  }
+}
+
+/** Exponential back-off with jitter: between half the delay and the whole delay, ms. */
+export function createBackOff({ minMs, maxMs }: { minMs: number; maxMs: number }) {
+  let failures = 0
+  return {
+    /** Counts a failure and returns the delay before the next attempt, ms. */
+    nextDelayMs(): number {
+      const delayMs = Math.min(minMs * 2 ** Math.min(failures++, 30), maxMs)
+      return delayMs * (0.5 + Math.random() / 2)
+    },
+    reset(): void {
+      failures = 0
+    },
   }
 }

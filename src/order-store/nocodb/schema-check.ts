@@ -1,83 +1,93 @@
 import { isObject } from '../../validation/is-object.js'
-import { COLUMN_FIELDS, COLUMNS, type ColumnField, type ColumnTitles } from './columns.js'
+import { COLUMN_FIELDS, COLUMNS, type ColumnField, type ColumnTitles, type Row } from './columns.js'
 import type { NocoDbClient } from './nocodb-client.js'
 import { NocoDbError } from './nocodb-error.js'
 
-/** A column as NocoDB describes it. */
+/** A column of the NocoDB table. */
 export interface TableColumn {
   id: string
   title: string
+  /** NocoDB type, such as `SingleLineText` */
   type: string
-  /** Titles of its options */
+  /** Titles of the options of a SingleSelect column */
   choices: string[]
-  /** Its options as NocoDB has them, with colours and ids */
+  /** The same options with colours and ids, as NocoDB returns them */
   rawChoices: unknown[]
 }
 
-/** Why a column of the table does not do. */
+/** A column that is missing or invalid. */
 export interface SchemaMismatch {
   field: ColumnField
   title: string
-  /** In words, such as "is missing" */
-  fault: string
-  isMissing: boolean
+  /** A predicate such as "is missing" */
+  reason: string
 }
 
-function columnOf(value: unknown): TableColumn | null {
+function parseColumn(value: unknown): TableColumn | null {
   if (!isObject(value) || typeof value.title !== 'string' || typeof value.type !== 'string') {
     return null
   }
   const options = isObject(value.options) ? value.options : {}
-  const choices = Array.isArray(options.choices) ? options.choices : []
+  const rawChoices = Array.isArray(options.choices) ? options.choices : []
   return {
     id: String(value.id),
     title: value.title,
     type: value.type,
-    choices: choices.flatMap((one) =>
-      isObject(one) && typeof one.title === 'string' ? [one.title] : [],
+    choices: rawChoices.flatMap((choice) =>
+      isObject(choice) && typeof choice.title === 'string' ? [choice.title] : [],
     ),
-    rawChoices: choices,
+    rawChoices,
   }
 }
 
-/** The columns of a table. Throws NocoDbError. */
-export async function parseColumns(
-  client: Pick<NocoDbClient, 'ask'>,
+/** Reads the columns of a table. Throws NocoDbError. */
+export async function fetchColumns(
+  client: Pick<NocoDbClient, 'request'>,
   baseId: string,
   tableId: string,
 ): Promise<TableColumn[]> {
-  const answer = await client.ask({
+  const response = await client.request({
     method: 'GET',
     path: `/api/v3/meta/bases/${encodeURIComponent(baseId)}/tables/${encodeURIComponent(tableId)}`,
-    urgency: 'background',
+    priority: 'background',
   })
-  if (!isObject(answer) || !Array.isArray(answer.fields)) throw new NocoDbError('garbage')
-  return answer.fields.map(columnOf).filter((column) => column !== null)
+  if (!isObject(response) || !Array.isArray(response.fields)) {
+    throw new NocoDbError('invalid_response')
+  }
+  return response.fields.map(parseColumn).filter((column) => column !== null)
 }
 
-/** Whether a row, as it was read, has not all columns: what is written to such is dropped silently. */
-export const hasMissingColumns = (row: object, titles: ColumnTitles): boolean =>
+/** Whether a whole row lacks a column. NocoDB silently drops values written to missing columns. */
+export const hasMissingColumns = (row: Row, titles: ColumnTitles): boolean =>
   COLUMN_FIELDS.some((field) => !Object.hasOwn(row, titles[field]))
 
-function faultOf(field: ColumnField, column: TableColumn | undefined): string | null {
-  const { type, alsoTypes = [], choices = [] } = COLUMNS[field]
+/** Required options that a column does not have. */
+export const findMissingChoices = (field: ColumnField, column: TableColumn): string[] =>
+  column.type === 'SingleSelect'
+    ? (COLUMNS[field].choices ?? []).filter((choice) => !column.choices.includes(choice))
+    : []
+
+function findMismatch(field: ColumnField, column: TableColumn | undefined): string | null {
   if (column === undefined) return 'is missing'
-  if (column.type !== type && !alsoTypes.includes(column.type)) {
-    return `is of type ${column.type}; it must be ${[type, ...alsoTypes].join(' or ')}`
+  const { nocoDbType, otherNocoDbTypes = [] } = COLUMNS[field]
+  const types = [nocoDbType, ...otherNocoDbTypes]
+  if (!types.includes(column.type)) {
+    return `is of type ${column.type}; it must be ${types.join(' or ')}`
   }
-  if (column.type !== 'SingleSelect') return null
-  const lacking = choices.filter((choice) => !column.choices.includes(choice))
-  return lacking.length > 0 ? `lacks the options ${lacking.join(', ')}` : null
+  const missing = findMissingChoices(field, column)
+  return missing.length > 0 ? `is missing the options ${missing.join(', ')}` : null
 }
 
-/** What keeps a table from holding orders. Pure. */
+/** The columns that prevent a table from holding orders. */
 export const findSchemaMismatches = (
   columns: TableColumn[],
   titles: ColumnTitles,
 ): SchemaMismatch[] =>
   COLUMN_FIELDS.flatMap((field): SchemaMismatch[] => {
     const title = titles[field]
-    const column = columns.find((one) => one.title === title)
-    const fault = faultOf(field, column)
-    return fault === null ? [] : [{ field, title, fault, isMissing: column === undefined }]
+    const reason = findMismatch(
+      field,
+      columns.find((column) => column.title === title),
+    )
+    return reason === null ? [] : [{ field, title, reason }]
   })

@@ -1,184 +1,172 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isCorruption } from '../../database/database-error.js'
-import { getBackOffMs } from './back-off.js'
 import { NocoDbError } from './nocodb-error.js'
 import type { OrdersTable } from './orders-table.js'
-import type { Replica, RowError } from './replica.js'
-import { createSyncPasses } from './sync-pass.js'
-import { NOT_LOADED, type SyncState, type WorkerLog } from './sync-state.js'
+import { NOT_LOADED, type SyncState, type WorkerLog } from './replica-messages.js'
+import { formatCellErrors, type Replica, type RowError } from './replica.js'
+import { createBackOff } from './request-budget.js'
 import type { SchemaMismatch } from './schema-check.js'
+import { createSyncPasses } from './sync-pass.js'
 import { notReady } from './write-rejection.js'
 
 interface Options {
   table: OrdersTable
   replica: Replica
-  /** Tells what keeps the table from holding orders */
-  findMisfits: () => Promise<SchemaMismatch[]>
-  /** Takes up an edit made in NocoDB as a version of the order */
-  adopt: (id: number) => Promise<void>
-  /** How long NocoDB has asked to be left alone, ms */
-  pausedFor: () => number
+  findMismatches: () => Promise<SchemaMismatch[]>
+  /** Records an edit made in NocoDB as a version of the order */
+  recordEdit: (id: number) => Promise<void>
+  /** Time for which NocoDB has asked for no requests, ms */
+  getPauseMs: () => number
   intervalMs: number
   log: WorkerLog
-  /** Is told whenever the state has changed */
   onState: (state: SyncState) => void
-  /** Is told where the copy is no whole database any more */
-  onDamage: () => void
+  /** Called if the database file of the replica is corrupt */
+  onCorruption: () => void
 }
 
-/** Everything is compared so often, ms: what no faster way has found. */
-const COMPARE_ALL_MS = 60 * 60_000
+const COMPARE_ALL_INTERVAL_MS = 60 * 60_000
 
-/** More rows with faults than this are counted in the log, not named. */
-const MOST_NAMED = 20
+/** Rows with errors that are logged one by one per page. */
+const MAX_LOGGED_ROWS = 20
 
-const LOG_PROGRESS_MS = 5_000
+const LOG_PROGRESS_INTERVAL_MS = 5_000
 
-const faultText = ({ id, faults }: RowError): string =>
-  `row ${id}: ${faults.map(({ column, fault }) => `${column} ${fault}`).join(', ')}`
-
-/** Keeps a copy of the orders up with NocoDB until it is stopped, whatever NocoDB does. */
+/** Keeps a replica up to date with NocoDB until it is stopped. */
 export function createSyncLoop({
   table,
   replica,
-  findMisfits,
-  adopt,
-  pausedFor,
+  findMismatches,
+  recordEdit,
+  getPauseMs,
   intervalMs,
   log,
   onState,
-  onDamage,
+  onCorruption,
 }: Options) {
   const stopping = new AbortController()
-  const failures = getBackOffMs({ firstMs: 500, longestMs: Math.max(10_000, intervalMs) })
-  const passes = createSyncPasses({ table, replica, onFaults, onProgress })
+  const backOff = createBackOff({ minMs: 500, maxMs: Math.max(10_000, intervalMs) })
+  const passes = createSyncPasses({ table, replica, onRowErrors, onProgress })
   let comparedAt = performance.now()
-  let fits = false
-  let isFitInDoubt = true
+  let isSchemaValid = false
+  let isSchemaCheckDue = true
   let loggedProgressAt = 0
   let state: SyncState = {
     ...NOT_LOADED,
-    isLoaded: replica.setting('loaded') !== null,
-    asOf: replica.setting('as_of'),
-    leftOut: leftOut(),
+    isLoaded: replica.getSetting('loaded') !== null,
+    asOf: replica.getSetting('as_of'),
+    skippedRows: replica.getSkippedRows(),
   }
 
-  function leftOut(): SyncState['leftOut'] {
-    const { count, first } = replica.leftOut()
-    return { count, first: first.map(({ id, fault }) => `row ${id}: ${fault}`) }
-  }
-
-  function tell(changes: Partial<SyncState>): void {
+  function setState(changes: Partial<SyncState>): void {
     state = { ...state, ...changes }
     onState(state)
   }
 
-  function onFaults(faults: RowError[]): void {
-    for (const fault of faults.slice(0, MOST_NAMED)) {
-      const what = fault.isLeftOut ? 'is no order and is left out' : 'is shown without some cells'
-      log.warn({ row: fault.id }, `a row in NocoDB ${what}: ${faultText(fault)}`)
+  function onRowErrors(rows: RowError[]): void {
+    for (const { id, errors, isSkipped } of rows.slice(0, MAX_LOGGED_ROWS)) {
+      const action = isSkipped ? 'skipped a NocoDB row' : 'ignored invalid cells of a NocoDB row'
+      log.warn({ row: id }, `${action}: ${formatCellErrors(errors)}`)
     }
-    const more = faults.length - MOST_NAMED
-    if (more > 0) log.warn({ rows: more }, 'more rows in NocoDB have cells that cannot be read')
+    const others = rows.length - MAX_LOGGED_ROWS
+    if (others > 0) log.warn({ rows: others }, 'more NocoDB rows have invalid cells')
   }
 
   function onProgress(done: number, total: number): void {
-    tell({ progress: { done, total } })
-    if (performance.now() - loggedProgressAt < LOG_PROGRESS_MS && done < total) return
+    setState({ progress: { done, total } })
+    if (performance.now() - loggedProgressAt < LOG_PROGRESS_INTERVAL_MS && done < total) return
     loggedProgressAt = performance.now()
     log.info({ done, total }, 'loading orders from NocoDB')
   }
 
-  /** Looks at the columns once, and again while they do not do or there is a hint that they may not. */
-  async function requireFit(): Promise<boolean> {
-    if (!isFitInDoubt) return true
-    const found = await findMisfits()
-    const words = found.map(({ title, fault }) => `${title} ${fault}`)
-    if (words.join() !== state.misfits.join()) {
-      for (const { title, fault } of found) {
-        log.error({ column: title }, `the orders table in NocoDB does not fit: ${title} ${fault}`)
+  async function checkSchema(): Promise<void> {
+    const mismatches = await findMismatches()
+    const schemaMismatches = mismatches.map(({ title, reason }) => `${title} ${reason}`)
+    if (schemaMismatches.join() !== state.schemaMismatches.join()) {
+      for (const { title, reason } of mismatches) {
+        log.error({ column: title }, `invalid schema of the NocoDB table: ${title} ${reason}`)
       }
     }
-    fits = found.length === 0
-    isFitInDoubt = !fits
-    if (!fits && replica.setting('loaded_to') !== null) replica.set('misfit', 'yes')
-    tell({ misfits: words })
-    return fits
+    isSchemaValid = mismatches.length === 0
+    isSchemaCheckDue = !isSchemaValid
+    // Columns may have lost their values, which does not change the timestamps of rows.
+    if (!isSchemaValid && replica.getSetting('loaded_to') !== null) {
+      replica.setSetting('misfit', 'yes')
+    }
+    setState({ schemaMismatches })
   }
 
-  async function round(): Promise<void> {
-    const begun = new Date().toISOString()
+  async function sync(): Promise<void> {
+    const asOf = new Date().toISOString()
     if (!state.isLoaded) {
       await passes.load()
-      tell({ progress: null })
+      setState({ progress: null })
     }
-    if (replica.setting('misfit') === 'yes') {
+    if (replica.getSetting('misfit') === 'yes') {
       await passes.readAll()
-      replica.set('misfit', 'no')
+      replica.setSetting('misfit', 'no')
     }
-    await passes.changes()
-    await passes.evenOut()
-    if (performance.now() - comparedAt > COMPARE_ALL_MS) {
+    await passes.readChanges()
+    await passes.reconcileDeletions()
+    if (performance.now() - comparedAt > COMPARE_ALL_INTERVAL_MS) {
       comparedAt = performance.now()
-      isFitInDoubt = true
+      isSchemaCheckDue = true
       await passes.compareAll()
     }
-    replica.set('as_of', begun)
-    replica.tidyUp()
-    if (state.trouble !== null) log.info({}, 'NocoDB is back; the orders have caught up')
-    failures.succeeded()
-    tell({ isLoaded: true, asOf: begun, trouble: null, leftOut: leftOut() })
-    for (const id of replica.edited()) await adopt(id)
+    replica.setSetting('as_of', asOf)
+    replica.pruneRequestTimes()
+    if (state.error !== null) log.info({}, 'NocoDB is available again; orders are up to date')
+    backOff.reset()
+    setState({ isLoaded: true, asOf, error: null, skippedRows: replica.getSkippedRows() })
+    for (const id of replica.getEditedIds()) await recordEdit(id)
   }
 
-  function fail(trouble: string, details: object): number {
-    if (trouble !== state.trouble) {
-      log.error(details, `the orders do not keep up with NocoDB: ${trouble}`)
-    }
-    tell({ trouble, leftOut: leftOut() })
-    return Math.max(failures.failed(), pausedFor())
+  /** Reports an error; returns the delay before the next pass, ms. */
+  function fail(error: string, details: object): number {
+    if (error !== state.error) log.error(details, `syncing orders from NocoDB failed: ${error}`)
+    setState({ error, skippedRows: replica.getSkippedRows() })
+    return Math.max(backOff.nextDelayMs(), getPauseMs())
   }
 
-  /** One round; tells how long to wait for the next one, ms. */
-  async function attempt(): Promise<number> {
-    const begun = performance.now()
+  /** Runs one sync pass; returns the delay before the next one, ms. */
+  async function runPass(): Promise<number> {
+    const startedAt = performance.now()
     try {
-      if (!(await requireFit())) {
-        return fail('the orders table does not fit; npm run nocodb:setup adds what it lacks', {})
+      if (isSchemaCheckDue) await checkSchema()
+      if (!isSchemaValid) {
+        return fail('invalid table schema; npm run nocodb:setup adds what is missing', {})
       }
-      await round()
-      // Rounds begin in the interval, though one that takes long leaves room for other requests.
-      return Math.max(intervalMs - (performance.now() - begun), intervalMs / 2)
+      await sync()
+      // A slow pass leaves half of the interval to other requests.
+      return Math.max(intervalMs - (performance.now() - startedAt), intervalMs / 2)
     } catch (error) {
       if (stopping.signal.aborted) return 0
-      passes.doubt()
-      if (isCorruption(error)) onDamage()
-      if (!(error instanceof NocoDbError)) return fail('orders cannot be taken in', { err: error })
-      if (error.trouble === 'no such column') fits = false
-      isFitInDoubt ||= !fits || error.trouble === 'question refused'
-      return fail(error.message, { status: error.status, code: error.code })
-    }
-  }
-
-  async function run(): Promise<void> {
-    onState(state)
-    while (!stopping.signal.aborted) {
-      const pause = await attempt()
-      await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined)
+      passes.markUncertain()
+      if (isCorruption(error)) onCorruption()
+      if (!(error instanceof NocoDbError)) return fail('internal error', { err: error })
+      const { errorCode, message, status, code } = error
+      if (errorCode === 'column_not_found') isSchemaValid = false
+      isSchemaCheckDue ||= !isSchemaValid || errorCode === 'query_rejected'
+      return fail(message, { status, code })
     }
   }
 
   return {
-    /** Begins; resolves when it has been stopped. */
-    run,
-    stop: (): void => stopping.abort(),
-    /** Throws WriteRefused unless all orders have been taken in, and the table has all columns. */
-    requireWritable(): void {
-      if (!fits || !state.isLoaded) throw notReady(state)
+    /** Resolves when it has been stopped. */
+    async run(): Promise<void> {
+      onState(state)
+      while (!stopping.signal.aborted) {
+        const delayMs = await runPass()
+        await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+      }
     },
-    /** NocoDB did not take a write as it should: the columns are looked at again. */
-    doubtFit(): void {
-      isFitInDoubt = true
+    stop: (): void => stopping.abort(),
+    /** Throws WriteRejectedError unless all orders are loaded and the schema is valid. */
+    requireWritable(): void {
+      if (!isSchemaValid || !state.isLoaded) throw notReady(state)
+    },
+    /** Checks the schema with the next pass. */
+    requestSchemaCheck(): void {
+      isSchemaCheckDue = true
     },
   }
 }

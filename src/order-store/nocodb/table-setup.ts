@@ -3,36 +3,37 @@ import { COLUMN_FIELDS, COLUMNS, type ColumnField, type ColumnTitles } from './c
 import type { NocoDbClient, NocoDbRequest } from './nocodb-client.js'
 import { NocoDbError } from './nocodb-error.js'
 import {
+  fetchColumns,
+  findMissingChoices,
   findSchemaMismatches,
-  parseColumns,
   type SchemaMismatch,
   type TableColumn,
 } from './schema-check.js'
 
-/** What the table is called where it is made here. */
+/** Title of a new table. */
 const TABLE_TITLE = 'Clearwake orders'
 
 interface Options {
-  client: Pick<NocoDbClient, 'ask'>
+  client: Pick<NocoDbClient, 'request'>
   baseId: string
-  /** Empty where one is to be made */
+  /** Empty to find the table by its title, or to create it */
   tableId: string
   titles: ColumnTitles
-  /** Is told what is done, in words */
-  tell: (what: string) => void
+  /** Called with a sentence after each change */
+  onProgress: (message: string) => void
 }
 
 export interface TableSetup {
   tableId: string
-  /** Columns that do not do and cannot be mended from here */
-  misfits: SchemaMismatch[]
+  /** Columns that have to be changed by hand */
+  mismatches: SchemaMismatch[]
 }
 
-function fieldOf(field: ColumnField, titles: ColumnTitles): Record<string, unknown> {
-  const { type, choices, options, isUnique } = COLUMNS[field]
+function describeField(field: ColumnField, titles: ColumnTitles): Record<string, unknown> {
+  const { nocoDbType, choices, options, isUnique } = COLUMNS[field]
   return {
     title: titles[field],
-    type,
+    type: nocoDbType,
     ...(choices ? { options: { choices: choices.map((title) => ({ title })) } } : {}),
     ...(options ? { options } : {}),
     ...(isUnique === true ? { unique: true } : {}),
@@ -40,58 +41,55 @@ function fieldOf(field: ColumnField, titles: ColumnTitles): Record<string, unkno
 }
 
 /**
- * Makes the table of orders, or adds what an existing one lacks. Columns of a wrong type stay as
- * they are. Again changes nothing. Throws NocoDbError.
+ * Creates the orders table, or adds missing columns and options to an existing table. Columns of
+ * a wrong type are left unchanged. Idempotent. Throws NocoDbError.
  */
 export async function setUpTable(options: Options): Promise<TableSetup> {
-  const { client, baseId, titles, tell } = options
+  const { client, baseId, titles, onProgress } = options
   const meta = `/api/v3/meta/bases/${encodeURIComponent(baseId)}`
-  const ask = (method: NocoDbRequest['method'], path: string, body?: unknown) =>
-    client.ask({ method, path: meta + path, body, urgency: 'background' })
+  const request = (method: NocoDbRequest['method'], path: string, body?: unknown) =>
+    client.request({ method, path: meta + path, body, priority: 'background' })
 
-  async function existing(): Promise<string | null> {
-    const answer = await ask('GET', '/tables')
-    if (!isObject(answer) || !Array.isArray(answer.list)) throw new NocoDbError('garbage')
-    const table = answer.list.find((one) => isObject(one) && one.title === TABLE_TITLE) as unknown
+  async function findTable(): Promise<string | null> {
+    const response = await request('GET', '/tables')
+    if (!isObject(response) || !Array.isArray(response.list)) {
+      throw new NocoDbError('invalid_response')
+    }
+    const table: unknown = response.list.find((one) => isObject(one) && one.title === TABLE_TITLE)
     return isObject(table) && typeof table.id === 'string' ? table.id : null
   }
 
-  async function create(): Promise<string> {
-    const fields = COLUMN_FIELDS.map((field) => fieldOf(field, titles))
-    const answer = await ask('POST', '/tables', { title: TABLE_TITLE, fields })
-    if (!isObject(answer) || typeof answer.id !== 'string') throw new NocoDbError('garbage')
-    tell(`Made the table "${TABLE_TITLE}" with ${fields.length} columns.`)
-    return answer.id
-  }
-
-  async function mend(
-    tableId: string,
-    columns: TableColumn[],
-    misfit: SchemaMismatch,
-  ): Promise<void> {
-    const { field, title } = misfit
-    if (misfit.isMissing) {
-      await ask('POST', `/tables/${encodeURIComponent(tableId)}/fields`, fieldOf(field, titles))
-      tell(`Added the column ${title} (${COLUMNS[field].type}).`)
-      return
+  async function createTable(): Promise<string> {
+    const fields = COLUMN_FIELDS.map((field) => describeField(field, titles))
+    const response = await request('POST', '/tables', { title: TABLE_TITLE, fields })
+    if (!isObject(response) || typeof response.id !== 'string') {
+      throw new NocoDbError('invalid_response')
     }
-    const column = columns.find((one) => one.title === title)
-    const lacking = (COLUMNS[field].choices ?? []).filter(
-      (choice) => !column?.choices.includes(choice),
-    )
-    if (column?.type !== 'SingleSelect' || lacking.length === 0) return
-    const choices = [...column.rawChoices, ...lacking.map((choice) => ({ title: choice }))]
-    const body = { title, type: 'SingleSelect', options: { choices } }
-    await ask('PATCH', `/fields/${encodeURIComponent(column.id)}`, body)
-    tell(`Added the options ${lacking.join(', ')} to the column ${title}.`)
+    onProgress(`Created the table "${TABLE_TITLE}" with ${fields.length} columns.`)
+    return response.id
   }
 
-  const named = options.tableId === '' ? await existing() : options.tableId
-  const tableId = named ?? (await create())
-  const columns = await parseColumns(client, baseId, tableId)
-  for (const misfit of findSchemaMismatches(columns, titles)) await mend(tableId, columns, misfit)
-  return {
-    tableId,
-    misfits: findSchemaMismatches(await parseColumns(client, baseId, tableId), titles),
+  async function addColumn(tableId: string, field: ColumnField): Promise<void> {
+    const path = `/tables/${encodeURIComponent(tableId)}/fields`
+    await request('POST', path, describeField(field, titles))
+    onProgress(`Added the column ${titles[field]} (${COLUMNS[field].nocoDbType}).`)
   }
+
+  async function addChoices(field: ColumnField, column: TableColumn): Promise<void> {
+    const missing = findMissingChoices(field, column)
+    if (missing.length === 0) return
+    const choices = [...column.rawChoices, ...missing.map((title) => ({ title }))]
+    const body = { title: column.title, type: 'SingleSelect', options: { choices } }
+    await request('PATCH', `/fields/${encodeURIComponent(column.id)}`, body)
+    onProgress(`Added the options ${missing.join(', ')} to the column ${column.title}.`)
+  }
+
+  const tableId = options.tableId || ((await findTable()) ?? (await createTable()))
+  const columns = await fetchColumns(client, baseId, tableId)
+  for (const { field, title } of findSchemaMismatches(columns, titles)) {
+    const column = columns.find((one) => one.title === title)
+    await (column === undefined ? addColumn(tableId, field) : addChoices(field, column))
+  }
+  const fixed = await fetchColumns(client, baseId, tableId)
+  return { tableId, mismatches: findSchemaMismatches(fixed, titles) }
 }

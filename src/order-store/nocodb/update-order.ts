@@ -1,168 +1,164 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChangeContext, ChangeResult } from '../sqlite/sqlite-order-store.js'
+import type { ChangeContext, ChangeResult } from '../order-store.js'
 import type { ChangeOutcome } from '../../orders/apply-changes.js'
+import { applyCommand, type OrderCommand } from '../../orders/order-command.js'
 import { parseOrderId } from '../../orders/order-id.js'
 import type { Order } from '../../orders/order.js'
-import type { ColumnTitles } from './columns.js'
+import type { Cells, ColumnTitles, Row } from './columns.js'
+import { createConfirmationAttempts, isIndeterminate, toNotWritten } from './indeterminate-write.js'
+import type { KeyedMutex } from './keyed-mutex.js'
 import { NocoDbError } from './nocodb-error.js'
-import { encodeChangedOrder } from './order-cells.js'
-import type { PerOrderMutex } from './per-order-mutex.js'
-import { parseRecord } from './history-record.js'
-import type { Cells, OrdersTable } from './orders-table.js'
+import { encodeChangedOrder, parseRecord } from './order-record.js'
+import type { OrdersTable } from './orders-table.js'
+import { NOCODB_USER, parseRow, type ParsedRow } from './parse-row.js'
 import type { Replica } from './replica.js'
 import type { Priority } from './request-budget.js'
-import { parseRow, UNKNOWN_USER, type Row, type ParsedRow } from './parse-row.js'
-import { beforeWrite, createConfirmationAttempts, isIndeterminate } from './indeterminate-write.js'
-import { changeUnconfirmed, notWritten, tooBusy, WriteRejectedError } from './write-rejection.js'
+import { changeUnconfirmed, tooBusy, WriteRejectedError } from './write-rejection.js'
 
 interface Options {
   table: OrdersTable
   replica: Replica
   titles: ColumnTitles
-  inLine: PerOrderMutex
+  orderMutex: KeyedMutex
 }
 
-/** How often an order is tried to be written where others write to it too. */
-const MOST_ATTEMPTS = 10
+/** Attempts to change an order that is also changed by others. */
+const MAX_ATTEMPTS = 10
 
-/** A change waits this long for those of the same order before it, ms: a person waits for it. */
-const PATIENCE_MS = 15_000
+/** How long a change waits for earlier changes of the same order, ms. */
+const MAX_WAIT_MS = 15_000
 
-/** Some databases fail where they are asked for a higher id than they can have. */
-const HIGHEST_ID = 2 ** 31 - 1
+/** PostgreSQL fails if it is queried for a higher id than its column type can hold. */
+const MAX_ID = 2 ** 31 - 1
 
-/** What a change makes of an order whose history, newest first, is known. */
-type Apply = (order: Order, history: ParsedRow['history'], now: string) => ChangeOutcome
-
-/** Whether a row holds what was written with a token, or what came after that. */
-function holds(row: Row, token: string, titles: ColumnTitles): boolean {
-  if (row[titles.writeToken] === token) return true
-  return parseRecord(row[titles.record])?.history.some((entry) => entry.token === token) ?? false
-}
+/** Whether a row contains the write with a token, or a later write based on it. */
+const containsWrite = (row: Row, token: string, titles: ColumnTitles): boolean =>
+  row[titles.writeToken] === token ||
+  (parseRecord(row[titles.record])?.history.some((entry) => entry.token === token) ?? false)
 
 /**
- * Writes versions of orders, each on the one before: a compare-and-set on version and time of the
- * row, told from those of others by a token that is read back. Throws WriteRefused.
+ * Writes versions of orders with optimistic locking: a compare-and-set on the version and the time
+ * of update, confirmed by reading the write token. Throws WriteRejectedError.
  */
-export function createOrderUpdater({ table, replica, titles, inLine }: Options) {
-  function takeIn(row: Row, askedAt: number): void {
-    replica.takeIn({ rows: [row], askedAt })
-  }
-
+export function createOrderUpdater({ table, replica, titles, orderMutex }: Options) {
   /**
-   * Writes to a row as it was read. Where the answer stays out, looks what has become of it, and
-   * writes the same again: only one of them can come through.
+   * Updates a row; returns `false` on a conflict. If the response is lost, reads the row and
+   * writes again, because only one of several compare-and-sets can succeed.
    */
-  async function write(row: Row, token: string, cells: Cells, urgency: Priority): Promise<boolean> {
-    let isOpen = false
-    const isToLook = createConfirmationAttempts({ isFirstAtOnce: true })
-    while (await isToLook()) {
+  async function write(row: Row, token: string, cells: Cells, priority: Priority) {
+    let isUnconfirmed = false
+    const hasAttemptsLeft = createConfirmationAttempts({ isFirstDelayed: false })
+    while (await hasAttemptsLeft()) {
       try {
-        if (!(await table.compareAndSet(row, cells, urgency)) && !isOpen) return false
+        if (!(await table.compareAndSet(row, cells, priority)) && !isUnconfirmed) return false
       } catch (error) {
-        if (!isIndeterminate(error)) {
-          if (!isOpen) throw error instanceof NocoDbError ? notWritten(error) : error
-        } else isOpen = true
+        if (isIndeterminate(error)) isUnconfirmed = true
+        else if (!isUnconfirmed) throw toNotWritten(error)
       }
-      const now = await table.row(row.Id).catch(() => undefined)
-      if (now === null) return false
-      if (now !== undefined) {
-        takeIn(now.row, now.askedAt)
-        if (holds(now.row, token, titles)) return true
-        // Another version is there: what is under way still cannot come through.
-        if (now.row[titles.version] !== row[titles.version]) return false
-        if (!isOpen) return false
+      const current = await table.getRow(row.Id).catch(() => undefined)
+      if (current === null) return false
+      if (current !== undefined) {
+        replica.upsert({ rows: [current.row], requestedAt: current.requestedAt })
+        if (containsWrite(current.row, token, titles)) return true
+        // With another version, a write that is still in progress cannot succeed.
+        const isSuperseded = current.row[titles.version] !== row[titles.version]
+        if (isSuperseded || !isUnconfirmed) return false
       }
-      isOpen = true
+      isUnconfirmed = true
     }
     throw changeUnconfirmed()
   }
 
-  /** One try: the outcome, or `null` where somebody else was faster. */
-  async function attempt(
-    id: number,
-    { by, ifVersions }: ChangeContext,
-    apply: Apply,
-  ): Promise<ChangeResult | null> {
-    const read = await beforeWrite(() => table.row(id))
-    if (read === null) {
-      replica.takeOut([id], performance.now())
-      return { outcome: 'no such order' }
-    }
-    takeIn(read.row, read.askedAt)
-    const reading = parseRow(read.row, titles)
-    if (!reading.ok) return { outcome: 'no such order' }
-    const { found } = reading
-    const order = replica.orderOf(found)
-    if (ifVersions !== null && !ifVersions.includes(order.version)) {
-      return { outcome: 'stale', order }
-    }
-    const changed = apply(order, found.history.toReversed(), new Date().toISOString())
-    if (changed.outcome !== 'changed') return changed
-    const isWritten = await writeVersion(read.row, found, order, changed, by, 'urgent')
-    return isWritten ? changed : null
-  }
-
   function writeVersion(
     row: Row,
-    found: ParsedRow,
+    { by: createdBy, request, history }: ParsedRow,
     before: Order,
-    changed: ChangeOutcome & { outcome: 'changed' },
+    { order, changes }: Pick<ChangeOutcome & { outcome: 'changed' }, 'order' | 'changes'>,
     by: string,
-    urgency: Priority,
+    priority: Priority,
   ): Promise<boolean> {
     const token = randomUUID()
-    const { order, changes } = changed
     const entry = { at: order.updatedAt, by, version: order.version, changes, token }
-    const history = order.version > before.version ? [...found.history, entry] : found.history
-    const record = { by: found.by, request: found.request, history }
-    return write(
-      row,
-      token,
-      encodeChangedOrder(row, before, { order, record, token }, titles),
-      urgency,
-    )
-  }
-
-  async function change(id: string, context: ChangeContext, apply: Apply): Promise<ChangeResult> {
-    const key = parseOrderId(id)
-    if (key === null || (key > HIGHEST_ID && replica.get(key) === null)) {
-      return { outcome: 'no such order' }
+    const isNewVersion = order.version > before.version
+    const record = {
+      by: createdBy,
+      request,
+      history: [...history, ...(isNewVersion ? [entry] : [])],
     }
-    const asked = performance.now()
-    return inLine(id, async () => {
-      if (performance.now() - asked > PATIENCE_MS) throw tooBusy()
-      for (let tries = 0; tries < MOST_ATTEMPTS; tries++) {
-        const outcome = await attempt(key, context, apply)
-        if (outcome !== null) return outcome
-        await sleep(Math.random() * 50 * (tries + 1))
-      }
-      throw tooBusy()
-    })
+    const cells = encodeChangedOrder(row, before, { order, record, token }, titles)
+    return write(row, token, cells, priority)
   }
 
-  async function adopt(id: number): Promise<void> {
-    const read = await table.row(id)
-    if (read === null) return
-    takeIn(read.row, read.askedAt)
-    const reading = parseRow(read.row, titles)
-    if (!reading.ok || !reading.found.isEdited) return
-    const order = replica.orderOf(reading.found)
-    const kept: ChangeOutcome = { outcome: 'changed', order, changes: [] }
-    await writeVersion(read.row, reading.found, order, kept, UNKNOWN_USER, 'background')
+  /** Reads the current row of an order; `null` if it does not exist or is not a valid order. */
+  async function readOrder(id: number) {
+    const current = await table.getRow(id)
+    if (current === null) {
+      replica.delete([id], performance.now())
+      return null
+    }
+    const { row, requestedAt } = current
+    replica.upsert({ rows: [row], requestedAt })
+    const result = parseRow(row, titles)
+    if (!result.ok) return null
+    return { row, parsed: result.parsed, order: replica.toOrder(result.parsed) }
+  }
+
+  /** Attempts a change once; `null` on a conflict with a concurrent write. */
+  async function attemptChange(
+    id: number,
+    { by, ifVersions }: ChangeContext,
+    command: OrderCommand,
+  ): Promise<ChangeResult | null> {
+    const read = await readOrder(id).catch((error: unknown) => {
+      throw toNotWritten(error)
+    })
+    if (read === null) return { outcome: 'not_found' }
+    const { row, parsed, order } = read
+    if (ifVersions !== null && !ifVersions.includes(order.version)) {
+      return { outcome: 'version_conflict', order }
+    }
+    const history = parsed.history.toReversed()
+    const result = applyCommand(order, history, command, new Date().toISOString())
+    if (result.outcome !== 'changed') return result
+    return (await writeVersion(row, parsed, order, result, by, 'urgent')) ? result : null
   }
 
   return {
-    /** Changes an order, all of it or nothing. */
-    change,
-    /**
-     * Writes an edit made in NocoDB down as the version that it is shown as. Where that does not
-     * go well, it can be tried again.
-     */
-    adopt: (id: number): Promise<void> =>
-      inLine(String(id), () => adopt(id)).catch((error: unknown) => {
+    /** Applies a command to an order, in full or not at all. */
+    apply: async (
+      id: string,
+      command: OrderCommand,
+      context: ChangeContext,
+    ): Promise<ChangeResult> => {
+      const rowId = parseOrderId(id)
+      if (rowId === null || (rowId > MAX_ID && replica.get(rowId) === null)) {
+        return { outcome: 'not_found' }
+      }
+      const queuedAt = performance.now()
+      return orderMutex(id, async () => {
+        if (performance.now() - queuedAt > MAX_WAIT_MS) throw tooBusy()
+        for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+          const result = await attemptChange(rowId, context, command)
+          if (result !== null) return result
+          await sleep(Math.random() * 50 * attempt)
+        }
+        throw tooBusy()
+      })
+    },
+    /** Records an edit made in NocoDB as a version of the order. The caller retries on failure. */
+    recordEdit: async (id: number): Promise<void> => {
+      try {
+        await orderMutex(String(id), async () => {
+          const read = await readOrder(id)
+          if (!read?.parsed.isEdited) return
+          const { row, parsed, order } = read
+          const version = { order, changes: [] }
+          await writeVersion(row, parsed, order, version, NOCODB_USER, 'background')
+        })
+      } catch (error) {
         if (!(error instanceof NocoDbError || error instanceof WriteRejectedError)) throw error
-      }),
+      }
+    },
   }
 }

@@ -1,87 +1,75 @@
 import { NocoDbError, isTransient, type NocoDbErrorCode } from './nocodb-error.js'
-import { capitalize, describeSyncError, type SyncState } from './sync-state.js'
+import { capitalize, describeSyncError, type SyncState } from './replica-messages.js'
 
-/** Why a write was not done, as it is told to whoever asked for it. Crosses threads. */
+/** The HTTP response to a write that failed; sent from the worker to the main thread. */
 export interface WriteRejection {
   status: 502 | 503
   detail: string
-  /** s; `null` where waiting does not help */
+  /** s; `null` if a retry fails too */
   retryAfter: number | null
 }
 
-const RETRY_AFTER_S = 5
-
-const secondsOf = (milliseconds: number | null): number =>
-  milliseconds === null ? RETRY_AFTER_S : Math.max(1, Math.ceil(milliseconds / 1000))
-
-/** A write was not done, or nobody knows whether it was. */
+/** A write was not executed, or could not be confirmed. */
 export class WriteRejectedError extends Error {
   override readonly name = 'WriteRejectedError'
   constructor(
-    readonly refusal: WriteRejection,
-    /** What was wrong with NocoDB, where that is why */
-    readonly trouble: NocoDbErrorCode | null = null,
+    readonly rejection: WriteRejection,
+    /** The error of NocoDB that caused it */
+    readonly errorCode: NocoDbErrorCode | null = null,
   ) {
-    super(refusal.detail)
+    super(rejection.detail)
   }
 }
 
-const noChanges = (why: string): string =>
-  `The orders take no changes at the moment: nothing was changed. ${capitalize(why)}.`
+const RETRY_AFTER_S = 5
+/** For errors that an operator has to fix, s. */
+const RETRY_AFTER_FIX_S = 60
 
-/** Nobody can mend it sooner, s. */
-const MENDED_AFTER_S = 60
+const reject = (detail: string, retryAfter = RETRY_AFTER_S, errorCode?: NocoDbErrorCode) =>
+  new WriteRejectedError({ status: 503, detail, retryAfter }, errorCode)
 
-/** For a write of which nothing was done. */
+const notSaved = (reason: string): string => `Nothing was saved. ${capitalize(reason)}.`
+
+/** For a write that was not executed. */
 export function notWritten(error: NocoDbError): WriteRejectedError {
-  const { trouble } = error
-  if (trouble === 'value refused') {
-    const detail = 'NocoDB refuses a value of this order: nothing was changed.'
-    return new WriteRejectedError({ status: 502, detail, retryAfter: null }, trouble)
+  const { errorCode, message, retryAfterMs } = error
+  if (errorCode === 'value_rejected') {
+    const detail = notSaved('NocoDB rejected a value of this order')
+    return new WriteRejectedError({ status: 502, detail, retryAfter: null }, errorCode)
   }
-  const retryAfter = isTransient(error) ? secondsOf(error.retryAfterMs) : MENDED_AFTER_S
-  return new WriteRejectedError(
-    { status: 503, detail: noChanges(error.message), retryAfter },
-    trouble,
-  )
+  const retryAfter =
+    retryAfterMs === null ? RETRY_AFTER_S : Math.max(1, Math.ceil(retryAfterMs / 1000))
+  return reject(notSaved(message), isTransient(error) ? retryAfter : RETRY_AFTER_FIX_S, errorCode)
 }
 
-/** For a write while the table and the copy are not ready for it. */
+/** For a write before the schema check and the first load are done. */
 export function notReady(state: SyncState): WriteRejectedError {
-  const trouble = describeSyncError(state)
-  const refuse = (why: string, retryAfter: number): WriteRejectedError =>
-    new WriteRejectedError({ status: 503, detail: noChanges(why), retryAfter })
-  if (trouble !== null) {
-    return refuse(trouble, state.misfits.length > 0 ? MENDED_AFTER_S : RETRY_AFTER_S)
+  const error = describeSyncError(state)
+  if (error !== null) {
+    const isSchemaInvalid = state.schemaMismatches.length > 0
+    return reject(notSaved(error), isSchemaInvalid ? RETRY_AFTER_FIX_S : RETRY_AFTER_S)
   }
   return state.isLoaded
-    ? refuse('the table in NocoDB is being looked at first: try again', 1)
-    : refuse('they are being taken in from NocoDB', RETRY_AFTER_S)
+    ? reject(notSaved('the schema of the NocoDB table is being checked. Try again'), 1)
+    : reject(notSaved('orders are loading from NocoDB. Try again later'))
 }
 
-/** Others write to the order without a pause. */
+/** For a write that lost against concurrent writes, or waited for them too long. */
 export const tooBusy = (): WriteRejectedError =>
-  new WriteRejectedError({
-    status: 503,
-    detail: 'Others change this order at the moment: nothing was changed. Try again.',
-    retryAfter: 1,
-  })
+  reject(notSaved('other users are changing this order. Try again'), 1)
 
-/** For a change that NocoDB may have made without saying so. */
+/** For a change that NocoDB may have executed without a response. */
 export const changeUnconfirmed = (): WriteRejectedError =>
-  new WriteRejectedError({
-    status: 503,
-    detail:
-      'NocoDB does not answer, so it is not known whether the change was made: look at the order when it does.',
-    retryAfter: RETRY_AFTER_S,
-  })
+  reject(
+    "NocoDB did not respond, so we couldn't confirm that the change was saved. Check the order before you try again.",
+  )
 
-/** For an order that NocoDB may have entered without saying so. */
+/** For a new order that NocoDB may have created without a response. */
 export const creationUnconfirmed = (hasKey: boolean): WriteRejectedError =>
-  new WriteRejectedError({
-    status: 503,
-    detail: hasKey
-      ? 'NocoDB does not answer, so it is not known whether the order was entered. The same request with the same Idempotency-Key enters it once.'
-      : 'NocoDB does not answer, so it is not known whether the order was entered: look for it before it is entered again.',
-    retryAfter: RETRY_AFTER_S,
-  })
+  reject(
+    `NocoDB did not respond, so we couldn't confirm that the order was created. ${
+      hasKey
+        ? "It's safe to retry with the same Idempotency-Key."
+        : 'Check the list of orders before you create it again.'
+    }`,
+  )

@@ -18,7 +18,7 @@ interface Options {
   onPhase?: (phase: string) => void
 }
 
-/** Where a book of a million orders grows by this share, making indexes anew begins to be faster. */
+/** Where a store of a million orders grows by this share, making indexes anew begins to be faster. */
 const BULK_GROWTH = 1 / 2
 
 /** Rows read at once, as nothing can be written while a statement is being read from. */
@@ -94,7 +94,7 @@ const COPY_CHANGES = `
   FROM temp.staged_changes AS changed JOIN temp.staged_orders USING (line)`
 
 /**
- * Moves all staged orders into their book, with their search texts, sums and history: in one
+ * Moves all staged orders into their store, with their search texts, sums and history: in one
  * transaction, all or none. Readers go on meanwhile; other writers wait.
  */
 export function importStagedOrders(
@@ -104,7 +104,7 @@ export function importStagedOrders(
 ): ImportResult {
   const orders = staged.finish()
   const enter = db.transaction((): ImportResult => {
-    onPhase('looking for what is in the book already')
+    onPhase('looking for what is in the store already')
     const clashes = staged.clashesWithBook(mostClashes)
     if (clashes.total > 0) return { outcome: 'clashes', ...clashes }
 

@@ -13,7 +13,7 @@ const DIGITS = `substr(order_number, ${PREFIX.length + 1})`
 
 /**
  * The highest number of a table that is written as ours are; 0 where there is none. One beyond
- * any that the book comes to by itself is somebody else's, and does not count.
+ * any that the store comes to by itself is somebody else's, and does not count.
  */
 export const getHighestOrderNumber = (db: Database, table: string): number =>
   db
@@ -27,7 +27,7 @@ export const getHighestOrderNumber = (db: Database, table: string): number =>
     .get(HIGHEST_IMPORTED_ID) ?? 0
 
 /**
- * Hands out order numbers, within the caller's transaction. The book keeps which comes next: it is
+ * Hands out order numbers, within the caller's transaction. The store keeps which comes next: it is
  * above all that are written as ours are, whether handed out or imported.
  *
  * @param numbers the table or view whose `order_number` are taken

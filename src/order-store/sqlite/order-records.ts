@@ -20,7 +20,7 @@ export interface HistoryEntry {
   changes: FieldChange[]
 }
 
-/** An order of another store, as a book holds a copy of it. */
+/** An order of another store, as a store holds a copy of it. */
 export interface ReplicatedOrder {
   order: Order
   /** Who entered it */

@@ -79,10 +79,10 @@ export const toStatusCode = (status: Order['status']): number => ORDER_STATUSES.
 export const toCalculatorCode = (type: Order['calculatorType']): number =>
   type === null ? -1 : CALCULATOR_TYPES.indexOf(type)
 
-/** A value by its code; one that no code of ours stands for means a damaged book. */
+/** A value by its code; one that no code of ours stands for means a damaged store. */
 function decoded<T>(values: readonly T[], code: number): T {
   const value = values[code]
-  if (value === undefined) throw new Error(`the order book has an unknown code: ${code}`)
+  if (value === undefined) throw new Error(`the order store has an unknown code: ${code}`)
   return value
 }
 

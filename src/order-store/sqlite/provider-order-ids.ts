@@ -1,30 +1,23 @@
 import type { Database } from 'better-sqlite3'
+import type { ProviderOrderRef } from '../order-store.js'
 
-/** An order of ours, and an id that it has, or had, at the order source. */
-export interface ProviderOrderRef {
-  /** Id of our order */
-  id: number
-  orderNumber: string
-  orderSourceId: string
-}
-
-/** More than are ever told of one by one. */
-const MOST_WITH_ONE_ID = 10
+/** More than pages show. */
+const MAX_WITH_SAME_ID = 10
 
 const COLUMNS = 'orders.id AS id, order_number AS orderNumber'
 
-/** Reads what orders are known to be at the order source, by their ids there. */
+/** Finds orders by their ID at the provider. */
 export function createProviderOrderLookup(db: Database) {
   const withId = db.prepare<[string, number], ProviderOrderRef>(
     `SELECT ${COLUMNS}, order_source_id AS orderSourceId
      FROM orders INDEXED BY orders_by_source_id
      WHERE order_source_id IS NOT NULL AND order_source_id = ? ORDER BY id LIMIT ?`,
   )
-  const besides = db.prepare<[{ ids: string }], ProviderOrderRef>(
+  const withOtherId = db.prepare<[{ excluded: string }], ProviderOrderRef>(
     `SELECT ${COLUMNS}, order_source_id AS orderSourceId
      FROM orders INDEXED BY orders_by_source_id
      WHERE order_source_id IS NOT NULL
-       AND order_source_id NOT IN (SELECT value FROM json_each(@ids))
+       AND order_source_id NOT IN (SELECT value FROM json_each(@excluded))
      UNION ALL
      SELECT ${COLUMNS}, change.value ->> '$.to.orderSourceId'
      FROM changes INDEXED BY changes_placed
@@ -32,12 +25,12 @@ export function createProviderOrderLookup(db: Database) {
        CROSS JOIN json_each(changes.changes) AS change
      WHERE instr(changes.changes, '"state":"placed"') > 0
        AND change.value ->> 'field' = 'placement' AND change.value ->> '$.to.state' = 'placed'
-       AND change.value ->> '$.to.orderSourceId' NOT IN (SELECT value FROM json_each(@ids))`,
+       AND change.value ->> '$.to.orderSourceId' NOT IN (SELECT value FROM json_each(@excluded))`,
   )
   return {
-    /** The orders that have an id at the order source: one, or somebody has mixed them up. */
-    withId: (orderSourceId: string) => withId.all(orderSourceId, MOST_WITH_ONE_ID),
-    /** Orders that have, or were placed under, an id that is not among some; some come up twice. */
-    besides: (ids: string[]) => besides.iterate({ ids: JSON.stringify(ids) }),
+    findById: (orderSourceId: string) => withId.all(orderSourceId, MAX_WITH_SAME_ID),
+    /** Orders with a current or former ID that is not excluded; some are returned twice. */
+    iterateOthers: (excluded: string[]) =>
+      withOtherId.iterate({ excluded: JSON.stringify(excluded) }),
   }
 }

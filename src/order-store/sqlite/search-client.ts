@@ -1,67 +1,68 @@
 import type { Worker } from 'node:worker_threads'
-import { startWorker, toWorkerError } from '../../start-worker.js'
 import type { OrderFilters } from '../../orders/order-filters.js'
-import type { FindResult, Slice } from './find-orders.js'
+import { startWorker, toWorkerError } from '../../start-worker.js'
+import type { ListSlice } from '../order-store.js'
+import type { FindResult } from './find-orders.js'
 
-/** What the thread is asked. */
+/** A message to the worker. */
 export interface SearchRequest {
   id: number
   filters: OrderFilters
-  slice: Slice
+  slice: ListSlice
 }
 
-/** What it says. */
+/** A message from the worker. */
 export type SearchResponse =
   { id: number; found: FindResult } | { id: number; error: string; code: string }
 
-interface Waiting {
+interface PendingSearch {
   resolve: (found: FindResult) => void
   reject: (error: Error) => void
 }
 
-interface Thread {
+interface SearchThread {
   worker: Worker
-  /** Its own, as one that has failed may still be ending when the next is asked */
-  waiting: Map<number, Waiting>
+  /** Kept by worker: a failed one may still be exiting when its successor starts */
+  pending: Map<number, PendingSearch>
 }
 
 /**
- * Searches in a thread of its own, as a short or common text takes long to look for in a large
- * book. The thread starts with the first search and is replaced where it fails.
+ * Searches in a worker thread, since searching a large database for a short or common text is slow.
+ * The worker starts with the first search and is replaced after a failure.
  */
 export function startSearchWorker(path: string, timeZone: string) {
-  let thread: Thread | null = null
+  let thread: SearchThread | null = null
   let lastId = 0
 
-  function start(): Thread {
-    const waiting = new Map<number, Waiting>()
-    const started = startWorker('order-store/sqlite/search-worker', { path, timeZone })
-    started.unref()
-    started.on('message', (answer: SearchResponse) => {
-      const asked = waiting.get(answer.id)
-      waiting.delete(answer.id)
-      if ('found' in answer) asked?.resolve(answer.found)
-      else asked?.reject(Object.assign(new Error(answer.error), { code: answer.code }))
+  function start(): SearchThread {
+    const pending = new Map<number, PendingSearch>()
+    const worker = startWorker('order-store/sqlite/search-worker', { path, timeZone })
+    worker.unref()
+    worker.on('message', (response: SearchResponse) => {
+      const search = pending.get(response.id)
+      pending.delete(response.id)
+      if ('found' in response) search?.resolve(response.found)
+      else search?.reject(Object.assign(new Error(response.error), { code: response.code }))
     })
-    const fail = (thrown: unknown): void => {
+    const onFailure = (thrown: unknown): void => {
       const error = toWorkerError(thrown)
-      if (thread?.worker === started) thread = null
-      for (const asked of waiting.values()) asked.reject(error)
-      waiting.clear()
+      if (thread?.worker === worker) thread = null
+      for (const search of pending.values()) search.reject(error)
+      pending.clear()
     }
-    started.on('error', fail)
-    started.on('exit', () => fail(new Error('the search thread has ended')))
-    return { worker: started, waiting }
+    worker.on('error', onFailure)
+    worker.on('exit', () => onFailure(new Error('The search worker exited')))
+    return { worker, pending }
   }
 
   return {
-    find(filters: OrderFilters, slice: Slice): Promise<FindResult> {
+    find(filters: OrderFilters, slice: ListSlice): Promise<FindResult> {
       thread ??= start()
-      const { worker, waiting } = thread
-      const question: SearchRequest = { id: ++lastId, filters, slice }
+      const { worker, pending } = thread
+      const request: SearchRequest = { id: ++lastId, filters, slice }
       return new Promise((resolve, reject) => {
-        waiting.set(question.id, { resolve, reject })
-        worker.postMessage(question)
+        pending.set(request.id, { resolve, reject })
+        worker.postMessage(request)
       })
     },
     async close(): Promise<void> {

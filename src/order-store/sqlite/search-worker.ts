@@ -1,15 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { getErrorCode } from '../../database/database-error.js'
-import { createDayCalendar } from '../../orders/day-calendar.js'
 import { openReadOnly } from '../../database/open-database.js'
+import { createDayCalendar } from '../../orders/day-calendar.js'
 import { createOrderFinder } from './find-orders.js'
-import type { SearchResponse, SearchRequest } from './search-client.js'
+import type { SearchRequest, SearchResponse } from './search-client.js'
 
-/* The thread that searches: one question after the other. */
+/* The worker thread that runs searches, one at a time. */
 const { path, timeZone } = workerData as { path: string; timeZone: string }
 const finder = createOrderFinder(openReadOnly(path), createDayCalendar(timeZone))
 
-function answer({ id, filters, slice }: SearchRequest): SearchResponse {
+function handleRequest({ id, filters, slice }: SearchRequest): SearchResponse {
   try {
     return { id, found: finder.find(filters, slice) }
   } catch (error) {
@@ -18,4 +18,6 @@ function answer({ id, filters, slice }: SearchRequest): SearchResponse {
   }
 }
 
-parentPort?.on('message', (question: SearchRequest) => parentPort?.postMessage(answer(question)))
+parentPort?.on('message', (request: SearchRequest) =>
+  parentPort?.postMessage(handleRequest(request)),
+)

@@ -5,7 +5,7 @@ import { rebuildAggregates } from './aggregates.js'
 
 type Name = 'time_zone' | 'next_order_number'
 
-/** A setting of a book, as text. */
+/** A setting of a store, as text. */
 export const readSetting = (db: Database, name: Name): string =>
   db.prepare<[string], string>('SELECT value FROM settings WHERE name = ?').pluck().get(name) ?? ''
 
@@ -13,7 +13,7 @@ export const writeSetting = (db: Database, name: Name, value: string): void => {
   db.prepare('UPDATE settings SET value = ? WHERE name = ?').run(value, name)
 }
 
-/** The calendar by which a book's sums are kept. */
+/** The calendar by which a store's sums are kept. */
 export const openStoreCalendar = (db: Database): DayCalendar =>
   createDayCalendar(readSetting(db, 'time_zone'))
 
@@ -29,7 +29,7 @@ export function setTimeZone(db: Database, timeZone: string): DayCalendar {
 }
 
 /**
- * Makes a check that a book's sums are still those of a time zone's days: a process beside this
+ * Makes a check that a store's sums are still those of a time zone's days: a process beside this
  * one may have changed them. It throws a Problem (503) where they are not, and belongs into the
  * transaction that reads or writes them.
  */
@@ -45,7 +45,7 @@ export function createTimeZoneCheck(db: Database, timeZone: string): () => void 
     }
     throw new Problem(
       503,
-      `The order book goes by the days of ${kept} now, and this process by those of ${timeZone}: give all processes the same TIME_ZONE.`,
+      `The order store goes by the days of ${kept} now, and this process by those of ${timeZone}: give all processes the same TIME_ZONE.`,
     )
   }
 }

@@ -1,17 +1,16 @@
 import type { Database } from 'better-sqlite3'
-import type { Order } from '../../orders/order.js'
+import type { Order, HistoryEntry } from '../../orders/order.js'
 import { parseOrderId } from '../../orders/order-id.js'
-import type { HistoryEntry } from './order-records.js'
 import { ROW_COLUMNS, toOrderRow } from './order-row.js'
 import { toSearchText } from './search-text.js'
 
-/** An order that may be without what the book gives. */
+/** An order that may be without what the store gives. */
 export type StagedOrder = Omit<Order, 'id' | 'orderNumber'> & {
   id: string | null
   orderNumber: string | null
 }
 
-/** What an order and one before it, or one in the book, both claim. */
+/** What an order and one before it, or one in the store, both claim. */
 export interface ImportConflict {
   /** Line of the later one */
   line: number
@@ -22,7 +21,7 @@ export interface ImportConflict {
 
 /*
  * Temporary tables lie in a file of this connection alone, so staging takes no memory and no
- * lock of the book, and what is left unfinished vanishes with the process.
+ * lock of the store, and what is left unfinished vanishes with the process.
  */
 const TABLES = `
   CREATE TEMP TABLE staged_orders (line INTEGER PRIMARY KEY, text, ${ROW_COLUMNS.join(', ')});
@@ -62,7 +61,7 @@ function stagedValues(line: number, staged: StagedOrder, by: string): Value[] {
   ]
 }
 
-/** Gathers orders beside a book, to be entered into it all at once. One for each connection. */
+/** Gathers orders beside a store, to be entered into it all at once. One for each connection. */
 export function openStagedOrders(db: Database) {
   db.pragma('temp_store = FILE')
   db.exec(TABLES)
@@ -127,7 +126,7 @@ export function openStagedOrders(db: Database) {
       if (db.inTransaction) db.exec('COMMIT')
       return staged
     },
-    /** The first so many lines that claim what an order in the book has, and how many there are. */
+    /** The first so many lines that claim what an order in the store has, and how many there are. */
     clashesWithBook(most: number): { first: ImportConflict[]; total: number } {
       const first = clashes.all(most).map(({ line, field, id, order_number }) => ({
         line,

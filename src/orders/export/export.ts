@@ -8,7 +8,7 @@ import routes from './routes.js'
 import { createOrderStream, type StreamOrders } from './stream-orders.js'
 
 interface Options {
-  book: Pick<OrderStore, 'path' | 'check' | 'explainer' | 'freshness'>
+  store: Pick<OrderStore, 'path' | 'check' | 'createErrorTranslator' | 'getFreshness'>
   timeZone: string
 }
 
@@ -27,7 +27,7 @@ const pages: FastifyPluginAsyncTypebox<{ sendOrders: StreamOrders }> = async (
 
 /** The CSV and Excel export of orders. */
 const orderExport: FastifyPluginAsync<Options> = async (app, options) => {
-  addFreshnessHeaders(app, options.book, options.timeZone)
+  addFreshnessHeaders(app, options.store, options.timeZone)
   const sendOrders = createOrderStream(app, options)
   await app.register(routes, { sendOrders })
   await app.register(pages, { sendOrders })

@@ -8,7 +8,7 @@ import { CONTENT_TYPES, type ExportQuery } from './export-request.js'
 import { createOrderExports } from './order-exports.js'
 
 export interface StreamOptions {
-  book: Pick<OrderStore, 'path' | 'check' | 'explainer'>
+  store: Pick<OrderStore, 'path' | 'check' | 'createErrorTranslator'>
   timeZone: string
 }
 
@@ -22,7 +22,7 @@ export type StreamOrders = (
 /** Creates the handler shared by the API and the pages. */
 export function createOrderStream(
   app: FastifyInstance,
-  { book: store, timeZone }: StreamOptions,
+  { store: store, timeZone }: StreamOptions,
 ): StreamOrders {
   const exports = createOrderExports({ path: store.path, timeZone })
   const calendar = createDayCalendar(timeZone)
@@ -39,7 +39,7 @@ export function createOrderStream(
     let translateError = (error: unknown) => error
     const onStart = () => {
       store.check()
-      translateError = store.explainer()
+      translateError = store.createErrorTranslator()
     }
 
     const disconnected = new AbortController()

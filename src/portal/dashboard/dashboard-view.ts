@@ -1,4 +1,4 @@
-import type { OrderDatabase } from '../../order-store/sqlite/sqlite-order-store.js'
+import type { OrderStore } from '../../order-store/order-store.js'
 import { calculateDashboardStats, type Range } from '../../orders/dashboard-stats.js'
 import { formatIsoDate } from '../../orders/day-calendar.js'
 import { getFormatters } from '../formatters.js'
@@ -10,7 +10,7 @@ import { buildTimelineView } from './timeline-view.js'
 
 /** Builds the dashboard's view data; `null` while there are no orders. `now` is ms since the epoch. */
 export function buildDashboardView(
-  store: OrderDatabase,
+  store: OrderStore,
   range: Range,
   { locale, mainCurrency, now }: { locale: string; mainCurrency: string; now: number },
 ) {

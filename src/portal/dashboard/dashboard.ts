@@ -5,8 +5,8 @@ import pages from './pages.js'
 import routes from '../../orders/stats-routes.js'
 
 /** The dashboard: its API and its page. */
-const dashboard: FastifyPluginAsync<{ book: OrderStore }> = async (app, options) => {
-  addFreshnessHeaders(app, options.book, options.book.calendar.timeZone)
+const dashboard: FastifyPluginAsync<{ store: OrderStore }> = async (app, options) => {
+  addFreshnessHeaders(app, options.store, options.store.calendar.timeZone)
   await app.register(routes, options)
   await app.register(pages, options)
 }

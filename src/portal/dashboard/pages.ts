@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { getLocale } from '../../http/locale.js'
 import { logError } from '../../http/log-error.js'
 import { Problem, createUnexpectedProblem } from '../../http/problem.js'
-import type { OrderDatabase } from '../../order-store/sqlite/sqlite-order-store.js'
+import type { OrderStore } from '../../order-store/order-store.js'
 import type { Range } from '../../orders/dashboard-stats.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { buildDashboardView } from './dashboard-view.js'
@@ -12,7 +12,7 @@ interface Query {
   range?: unknown
 }
 
-const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book: store }) => {
+const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) => {
   await app.register(adminPages)
 
   /** The content below the range buttons: cards and charts, an empty state or an error. */

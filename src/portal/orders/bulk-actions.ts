@@ -3,8 +3,8 @@ import {
   StoreUnwritableError,
   type ChangeContext,
   type ChangeResult,
-  type OrderDatabase,
-} from '../../order-store/sqlite/sqlite-order-store.js'
+  type OrderStore,
+} from '../../order-store/order-store.js'
 import { toLiveStatus, type LiveStatus, type OrderStatus } from '../../orders/order-status.js'
 import { STATUS_LABELS } from '../labels.js'
 import type { Order } from '../../orders/order.js'
@@ -52,14 +52,14 @@ export function getStatusAfter(action: BulkAction): OrderStatus | null {
 
 function refusal(outcome: ChangeResult): string | null {
   switch (outcome.outcome) {
-    case 'no such order':
+    case 'not_found':
       return 'is no longer there'
-    case 'stale':
+    case 'version_conflict':
       return 'has changed in the meantime'
-    case 'no such move': {
-      const { order, moves } = outcome
+    case 'invalid_transition': {
+      const { order, transitions } = outcome
       const now = STATUS_LABELS[order.status].toLowerCase()
-      const open = moves.map((status) => STATUS_LABELS[status].toLowerCase())
+      const open = transitions.map((status) => STATUS_LABELS[status].toLowerCase())
       if (order.status === 'cancelled') return `is cancelled, and can only become ${either(open)}`
       return open.length > 0
         ? `is ${now}, and can only become ${either(open)}, or be cancelled`
@@ -87,7 +87,7 @@ function refusedBy(error: unknown): string {
  * nothing was changed for that.
  */
 export async function updateOrders(
-  book: OrderDatabase,
+  store: OrderStore,
   chosen: SelectedOrder[],
   action: BulkAction,
   by: string,
@@ -95,12 +95,12 @@ export async function updateOrders(
 ): Promise<BulkUpdateResult> {
   const outcomes: BulkUpdateResult = { done: [], unchanged: [], refused: [] }
   const refuse = (id: string, reason: string): void => {
-    outcomes.refused.push({ id, order: book.get(id), reason })
+    outcomes.refused.push({ id, order: store.get(id), reason })
   }
   const change = (id: string, context: ChangeContext): Promise<ChangeResult> =>
     action.kind === 'status'
-      ? book.change(id, { status: action.status }, context)
-      : book[action.kind](id, context)
+      ? store.apply(id, { type: 'edit', changes: { status: action.status } }, context)
+      : store.apply(id, { type: action.kind }, context)
 
   const givesUp = performance.now() + longestMs
   let isOver = false
@@ -113,7 +113,10 @@ export async function updateOrders(
       const outcome = await change(id, { by, ifVersions: [version] })
       if (outcome.outcome === 'changed') outcomes.done.push(outcome.order)
       else if (outcome.outcome === 'unchanged') outcomes.unchanged.push(outcome.order)
-      else if (outcome.outcome === 'stale' && outcome.order.status === getStatusAfter(action)) {
+      else if (
+        outcome.outcome === 'version_conflict' &&
+        outcome.order.status === getStatusAfter(action)
+      ) {
         // It has become so since, such as by the same form.
         outcomes.unchanged.push(outcome.order)
       } else refuse(id, refusal(outcome) ?? '')

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Amount } from '../../provider/offset-order.js'
 import { calculatePrice } from '../../provider/price.js'
 import adminPages from '../../plugins/admin-pages.js'
-import type { OrderDatabase } from '../../order-store/sqlite/sqlite-order-store.js'
+import type { OrderStore } from '../../order-store/order-store.js'
 import type { Order } from '../../orders/order.js'
 import { isProportionate } from '../../fulfilment/verify-response.js'
 import { getPurchase, isOpen, canBePlaced, findLatestAttempt } from '../../fulfilment/attempt.js'
@@ -36,16 +36,16 @@ const priceIn = ({ amountMinor, currency }: Record<string, unknown>): Amount => 
 })
 
 /** Placing an order at the order source, and what the order source has of it. */
-const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilment }> = async (
+const placementPages: FastifyPluginAsync<{ store: OrderStore; placing: Fulfilment }> = async (
   app,
-  { book, placing },
+  { store, placing },
 ) => {
   await app.register(adminPages)
   const { figuresOf, missing, show, done, overtaken, sharersOf } = createOrderPresenter(
-    book,
+    store,
     placing,
   )
-  const placementOf = (order: Order) => findLatestAttempt(book.history(order.id) ?? [])
+  const placementOf = (order: Order) => findLatestAttempt(store.getHistory(order.id) ?? [])
 
   /** What the steps of placing an order say of it. */
   function subjectOf(request: OrderRequest, order: Order) {
@@ -131,7 +131,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
   }
 
   app.get<OrderRoute>('/admin/orders/:id/placement', async (request, reply) => {
-    const order = book.get(request.params.id)
+    const order = store.get(request.params.id)
     if (order === null) return missing(reply)
     if (!canBePlaced(order, placementOf(order))) {
       return request.wantsFragment
@@ -153,7 +153,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
     const body = request.body ?? {}
     const version = parseVersion(body)
     const portfolioId = wholeNumberIn(body.portfolio)
-    const order = book.get(id)
+    const order = store.get(id)
     if (order === null) return missing(reply)
     if (portfolioId === null) {
       const { views, data } = await choice(request, order)
@@ -163,12 +163,12 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
     const confirmed = { version, portfolioId, price: priceIn(body), by }
     const placed = await placing.place(id, confirmed)
     request.log.info({ order: id, by, outcome: placed.outcome }, 'offset order')
-    const now = book.get(id) ?? order
+    const now = store.get(id) ?? order
     const tell = (status: number, sourceNotice: ProviderNotice) =>
       show(request, reply.code(status), now, { edited: 'provider', sourceNotice })
     switch (placed.outcome) {
       case 'placed': {
-        const history = book.history(placed.order.id) ?? []
+        const history = store.getHistory(placed.order.id) ?? []
         const isAsConfirmed =
           buildWarnings(placed.order, history, figuresOf(request)).length === 0 &&
           sharersOf(placed.order).length === 0
@@ -195,18 +195,18 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
         })
       case 'not to be placed':
         return tell(409, describeRejection(placed.order, placementOf(placed.order)))
-      case 'stale': {
+      case 'version_conflict': {
         const notice = overtaken(request, placed.order, version)
         return show(request, reply.code(412), placed.order, { notice, edited: 'provider' })
       }
-      case 'no such order':
+      case 'not_found':
         return missing(reply)
     }
   })
 
   // Asked again and again while an attempt is under way: nothing new, nothing to show.
   app.get<OrderRoute>('/admin/orders/:id/placement/progress', async (request, reply) => {
-    const order = book.get(request.params.id)
+    const order = store.get(request.params.id)
     if (order === null) return missing(reply)
     const placement = placementOf(order)
     const isUnderWay =
@@ -217,9 +217,9 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
   app.post<OrderRoute>('/admin/orders/:id/placement/look', async (request, reply) => {
     const { id } = request.params
     const looked = await placing.look(id, request.administrator.email)
-    if (looked.outcome === 'no such order') return missing(reply)
+    if (looked.outcome === 'not_found') return missing(reply)
     if (looked.outcome === 'found') return done(request, reply, looked.order, 'found')
-    const order = book.get(id)
+    const order = store.get(id)
     if (order === null) return missing(reply)
     switch (looked.outcome) {
       case 'not there':
@@ -243,7 +243,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
   })
 
   app.get<OrderRoute>('/admin/orders/:id/placement/release', async (request, reply) => {
-    const order = book.get(request.params.id)
+    const order = store.get(request.params.id)
     if (order === null) return missing(reply)
     if (!isOpen(order, placementOf(order))) {
       return request.wantsFragment
@@ -267,10 +267,10 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
       lookedFor: typeof lookedFor === 'string' ? lookedFor : null,
     })
     request.log.info({ order: id, by, outcome: released.outcome }, 'offset order released')
-    if (released.outcome === 'no such order') return missing(reply)
+    if (released.outcome === 'not_found') return missing(reply)
     if (released.outcome === 'released') return done(request, reply, released.order, 'released')
     if (released.outcome === 'found') return done(request, reply, released.order, 'found')
-    const order = book.get(id)
+    const order = store.get(id)
     if (order === null) return missing(reply)
     switch (released.outcome) {
       case 'too early':
@@ -295,7 +295,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
   })
 
   app.get<OrderRoute>('/admin/orders/:id/source-record', async (request, reply) => {
-    const order = book.get(request.params.id)
+    const order = store.get(request.params.id)
     if (!order?.orderSourceId) return missing(reply)
     const [read, portfolios] = await Promise.all([
       placing.recordOf(order.orderSourceId),
@@ -308,7 +308,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
       isThere && read.value !== null
         ? buildProviderRecordView(
             order,
-            book.history(order.id) ?? [],
+            store.getHistory(order.id) ?? [],
             read.value,
             offered,
             figuresOf(request),

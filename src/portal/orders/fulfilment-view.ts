@@ -5,9 +5,8 @@ import {
   type Portfolio,
 } from '../../provider/offset-order.js'
 import { truncateText } from '../../provider/truncate-text.js'
-import type { ProviderOrderRef } from '../../order-store/sqlite/provider-order-ids.js'
-import type { HistoryEntry } from '../../order-store/sqlite/order-records.js'
-import type { Order } from '../../orders/order.js'
+import type { ProviderOrderRef } from '../../order-store/order-store.js'
+import type { Order, HistoryEntry } from '../../orders/order.js'
 import { toAmount, isSameTons, findDifferences } from '../../fulfilment/verify-response.js'
 import {
   getPurchase,

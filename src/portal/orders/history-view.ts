@@ -1,7 +1,6 @@
-import type { HistoryEntry } from '../../order-store/sqlite/order-records.js'
 import type { Formatters } from '../formatters.js'
 import { STATUS_LABELS } from '../labels.js'
-import type { FieldChange, Order } from '../../orders/order.js'
+import type { FieldChange, Order, HistoryEntry } from '../../orders/order.js'
 import { findDifferences } from '../../fulfilment/verify-response.js'
 import {
   findConfirmedAttempt,

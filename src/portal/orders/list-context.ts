@@ -1,4 +1,4 @@
-import type { OrderDatabase } from '../../order-store/sqlite/sqlite-order-store.js'
+import type { OrderStore } from '../../order-store/order-store.js'
 import { buildListUrl, parseListQuery, type ListQuery } from '../../orders/list-query.js'
 import type { Order } from '../../orders/order.js'
 
@@ -46,7 +46,7 @@ export interface Neighbours {
 
 /** Which orders stand before and after one in its list; `null` where it is not near its place. */
 export async function findNeighbours(
-  book: OrderDatabase,
+  store: OrderStore,
   id: string,
   { query, at }: ListContext,
 ): Promise<Neighbours | null> {
@@ -56,7 +56,7 @@ export async function findNeighbours(
   const around = async (place: number, reach: number) => {
     const offset = Math.max(0, place - reach)
     const limit = place - offset + reach + 1
-    const { items, total } = await book.list(filters, { sort, offset, limit })
+    const { items, total } = await store.list(filters, { sort, offset, limit })
     const index = items.findIndex((order) => order.id === id)
     return { items, total, index, place: offset + index }
   }

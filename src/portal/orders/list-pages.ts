@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import adminPages from '../../plugins/admin-pages.js'
 import { getLocale } from '../../http/locale.js'
-import type { OrderDatabase } from '../../order-store/sqlite/sqlite-order-store.js'
+import type { OrderStore } from '../../order-store/order-store.js'
 import { updateOrders, parseBulkAction, parseSelection } from './bulk-actions.js'
 import { buildBulkSummary } from './bulk-view.js'
 import { getFormatters } from '../formatters.js'
@@ -11,9 +11,9 @@ import { STATUS_LABELS } from '../labels.js'
 
 type Fields = Record<string, unknown>
 
-const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book }) => {
+const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) => {
   await app.register(adminPages)
-  const { timeZone } = book.calendar
+  const { timeZone } = store.calendar
 
   const figuresOf = ({ headers }: FastifyRequest) =>
     getFormatters(getLocale(headers['accept-language']), timeZone)
@@ -22,9 +22,9 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
     const { query, leftOut } = parseListQuery(address)
     const { sort, page, pageSize, ...filters } = query
     const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
-    const { items, total } = await book.list(filters, slice)
+    const { items, total } = await store.list(filters, slice)
     const figures = figuresOf(request)
-    const currencies = book.currencies()
+    const currencies = store.listCurrencies()
     return buildListView({
       query,
       leftOut,
@@ -91,7 +91,7 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
       const summary = body.action === 'keep' && chosen.length > 0 ? undefined : nothingChosen
       return showSeveral(reply, list, summary)
     }
-    const outcome = await updateOrders(book, chosen, action, administrator.email)
+    const outcome = await updateOrders(store, chosen, action, administrator.email)
     const summary = buildBulkSummary(outcome, action, address)
     const refused = outcome.refused.map(({ id }) => id)
     const list = await listFor(request, fields, refused)
@@ -104,7 +104,7 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
     async (request, reply) => {
       const { administrator, body = {} } = request
       const { chosen, address, fields } = readSeveral(body)
-      const orders = chosen.flatMap(({ id }) => book.get(id) ?? [])
+      const orders = chosen.flatMap(({ id }) => store.get(id) ?? [])
       if (orders.length === 0) {
         const list = await listFor(request, fields)
         return showSeveral(reply, list, nothingChosen)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import adminPages from '../../plugins/admin-pages.js'
 import { getLocale } from '../../http/locale.js'
-import type { OrderDatabase } from '../../order-store/sqlite/sqlite-order-store.js'
+import type { OrderStore } from '../../order-store/order-store.js'
 import { buildCurrencyChoices } from './currency-choices.js'
 import { getFormatters } from '../formatters.js'
 import { parseNewOrderForm, type NewOrderForm } from './new-order-form.js'
@@ -14,9 +14,9 @@ interface FormRoute {
   Body: Fields | undefined
 }
 
-const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book }) => {
+const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) => {
   await app.register(adminPages)
-  const { timeZone } = book.calendar
+  const { timeZone } = store.calendar
 
   const localeOf = ({ headers }: FastifyRequest) => getLocale(headers['accept-language'])
 
@@ -33,7 +33,7 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
         administrator: reply.request.administrator,
         form: buildNewOrderView({ form, key, faults, figures: getFormatters(locale, timeZone) }),
         sentBefore,
-        currencies: buildCurrencyChoices(book.currencies(), locale),
+        currencies: buildCurrencyChoices(store.listCurrencies(), locale),
         timeZone,
       },
     )
@@ -63,8 +63,8 @@ const pages: FastifyPluginAsync<{ book: OrderDatabase }> = async (app, { book })
     const key = getFieldText(body.key) || randomUUID()
     const form = parseNewOrderForm(body, timeZone)
     if (form.order === null) return show(reply.code(422), form, { key, faults: form.faults })
-    const created = await book.create(form.order, request.administrator.email, `form ${key}`)
-    if (created.outcome === 'key reused') {
+    const created = await store.create(form.order, request.administrator.email, `form ${key}`)
+    if (created.outcome === 'idempotency_key_reused') {
       return show(reply.code(422), form, { key: randomUUID(), sentBefore: key })
     }
     reply.setFlash({ code: 'created', orderId: created.order.id })

@@ -1,8 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import adminPages from '../../plugins/admin-pages.js'
-import type { ChangeContext, OrderDatabase } from '../../order-store/sqlite/sqlite-order-store.js'
-import type { HistoryEntry } from '../../order-store/sqlite/order-records.js'
-import type { FieldChange, Order } from '../../orders/order.js'
+import type { ChangeContext, OrderStore } from '../../order-store/order-store.js'
+import type { FieldChange, Order, HistoryEntry } from '../../orders/order.js'
 import { createEditForm, isEditGroup, parseEditForm, parseVersion } from './edit-form.js'
 import { buildContextUrl, parseListContext } from './list-context.js'
 import { createOrderPresenter, type OrderRequest, type OrderRoute } from './order-presenter.js'
@@ -50,24 +49,24 @@ const undoing = (move: FieldChange | undefined) =>
   move?.from === 'cancelled' ? 'restored' : 'undone'
 
 interface Options {
-  book: OrderDatabase
+  store: OrderStore
   placing: Fulfilment | null
 }
 
-const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
+const pages: FastifyPluginAsync<Options> = async (app, { store, placing }) => {
   await app.register(adminPages)
-  const { timeZone } = book.calendar
-  const { figuresOf, missing, show, done, overtaken } = createOrderPresenter(book, placing)
+  const { timeZone } = store.calendar
+  const { figuresOf, missing, show, done, overtaken } = createOrderPresenter(store, placing)
 
   app.get<OrderRoute>('/admin/orders/:id', async (request, reply) => {
-    const order = book.get(request.params.id)
+    const order = store.get(request.params.id)
     if (order === null) return missing(reply)
     const { group } = request.query
     return show(request, reply, order, isEditGroup(group) ? { edited: group } : {})
   })
 
   app.get<OrderRoute>('/admin/orders/:id/edit', async (request, reply) => {
-    const order = book.get(request.params.id)
+    const order = store.get(request.params.id)
     const { group } = request.query
     if (order === null || !isEditGroup(group)) return missing(reply)
     const form = createEditForm(order, group, figuresOf(request))
@@ -75,20 +74,20 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
   })
 
   app.post<OrderRoute>('/admin/orders/:id/edit', async (request, reply) => {
-    const order = book.get(request.params.id)
+    const order = store.get(request.params.id)
     const { group } = request.query
     if (order === null || !isEditGroup(group)) return missing(reply)
     const { form, changes } = parseEditForm(group, request.body ?? {})
     if (changes === null) {
       return show(request, reply.code(422), order, { form, isWhole: false })
     }
-    const saved = await saveEdit(book, order.id, changes, form, request.administrator.email)
+    const saved = await saveEdit(store, order.id, changes, form, request.administrator.email)
     switch (saved.outcome) {
       case 'changed':
         return done(request, reply, saved.order, 'saved')
       case 'unchanged':
         return done(request, reply, saved.order, 'unchanged')
-      case 'stale':
+      case 'version_conflict':
         return show(request, reply.code(412), saved.order, { form, conflict: true })
       default:
         return missing(reply)
@@ -99,37 +98,38 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
     const { id } = request.params
     const body = request.body ?? {}
     const to = toLiveStatus(body.status)
-    const order = book.get(id)
+    const order = store.get(id)
     if (order === null) return missing(reply)
     if (to === undefined) {
       const notice = { title: 'There is no such status', text: 'Nothing was changed.', entries: [] }
       return show(request, reply.code(422), order, { notice })
     }
     const version = parseVersion(body)
-    const moved = await book.change(id, { status: to }, contextOf(request, version))
+    const command = { type: 'edit', changes: { status: to } } as const
+    const moved = await store.apply(id, command, contextOf(request, version))
     switch (moved.outcome) {
       case 'changed':
       case 'unchanged':
         return done(request, reply, moved.order, 'moved')
-      case 'no such move':
+      case 'invalid_transition':
         return show(request, reply.code(409), moved.order, {
           notice: explainInvalidTransition(moved.order, to),
         })
-      case 'stale': {
+      case 'version_conflict': {
         const asked = { by: request.administrator.email, version, to }
-        if (isRepeat(moved.order, book.history(id) ?? [], asked)) {
+        if (isRepeat(moved.order, store.getHistory(id) ?? [], asked)) {
           return done(request, reply, moved.order, 'moved')
         }
         const notice = overtaken(request, moved.order, version)
         return show(request, reply.code(412), moved.order, { notice })
       }
-      case 'no such order':
+      case 'not_found':
         return missing(reply)
     }
   })
 
   app.get<OrderRoute>('/admin/orders/:id/cancel', async (request, reply) => {
-    const order = book.get(request.params.id)
+    const order = store.get(request.params.id)
     if (order === null) return missing(reply)
     const place = parseListContext(request.query)
     if (order.status === 'cancelled') {
@@ -143,7 +143,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
         administrator: request.administrator,
         order: buildOrderView({
           order,
-          history: book.history(order.id) ?? [],
+          history: store.getHistory(order.id) ?? [],
           place,
           figures: figuresOf(request),
           timeZone,
@@ -157,11 +157,14 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
   app.post<OrderRoute>('/admin/orders/:id/cancel', async (request, reply) => {
     const { id } = request.params
     const version = parseVersion(request.body ?? {})
-    const cancelled = await book.cancel(id, contextOf(request, version))
-    if (cancelled.outcome === 'no such order') return missing(reply)
+    const cancelled = await store.apply(id, { type: 'cancel' }, contextOf(request, version))
+    if (cancelled.outcome === 'not_found') return missing(reply)
     const { order } = cancelled
     const asked = { by: request.administrator.email, version, to: 'cancelled' } as const
-    if (cancelled.outcome === 'stale' && !isRepeat(order, book.history(id) ?? [], asked)) {
+    if (
+      cancelled.outcome === 'version_conflict' &&
+      !isRepeat(order, store.getHistory(id) ?? [], asked)
+    ) {
       const notice = overtaken(request, order, version)
       return show(request, reply.code(412), order, { notice })
     }
@@ -170,10 +173,10 @@ const pages: FastifyPluginAsync<Options> = async (app, { book, placing }) => {
 
   async function undo(request: OrderRequest, reply: FastifyReply, version: number) {
     const { id } = request.params
-    const undone = await book.undo(id, contextOf(request, version))
-    if (undone.outcome === 'no such order') return missing(reply)
+    const undone = await store.apply(id, { type: 'undo' }, contextOf(request, version))
+    if (undone.outcome === 'not_found') return missing(reply)
     const { outcome, order } = undone
-    const history = book.history(id) ?? []
+    const history = store.getHistory(id) ?? []
     if (outcome === 'unchanged') return done(request, reply, order, 'unchanged')
     if (outcome === 'changed') {
       return done(request, reply, order, undoing(moveOf(history, order.version)))

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../../http/problem.js'
 import { getLocale } from '../../http/locale.js'
-import type { OrderDatabase } from '../../order-store/sqlite/sqlite-order-store.js'
+import type { OrderStore } from '../../order-store/order-store.js'
 import { buildCurrencyChoices } from './currency-choices.js'
 import { isEditGroup } from './edit-form.js'
 import { getFormatters } from '../formatters.js'
@@ -29,8 +29,8 @@ export interface OrderRoute {
 export type OrderRequest = FastifyRequest<OrderRoute>
 
 /** The answers that the pages of orders give. */
-export function createOrderPresenter(book: OrderDatabase, placing: Fulfilment | null) {
-  const { timeZone } = book.calendar
+export function createOrderPresenter(store: OrderStore, placing: Fulfilment | null) {
+  const { timeZone } = store.calendar
 
   const figuresOf = (request: FastifyRequest) =>
     getFormatters(getLocale(request.headers['accept-language']), timeZone)
@@ -60,12 +60,12 @@ export function createOrderPresenter(book: OrderDatabase, placing: Fulfilment | 
 
   const canUndo = (code: MessageCode, order: Order): boolean =>
     (code === 'cancelled' && order.status === 'cancelled') ||
-    (code === 'moved' && getPreviousStatus(order, book.history(order.id) ?? []) !== undefined)
+    (code === 'moved' && getPreviousStatus(order, store.getHistory(order.id) ?? []) !== undefined)
 
   /** The message that was left for this page. */
   function leftMessage(request: OrderRequest, reply: FastifyReply) {
     const left = request.wantsFragment ? null : reply.consumeFlash()
-    const order = left && isMessageCode(left.code) ? book.get(left.orderId) : null
+    const order = left && isMessageCode(left.code) ? store.get(left.orderId) : null
     return left && order && isMessageCode(left.code) ? messageOf(request, left.code, order) : null
   }
 
@@ -73,7 +73,7 @@ export function createOrderPresenter(book: OrderDatabase, placing: Fulfilment | 
   const sharersOf = ({ id, orderSourceId }: Order) =>
     orderSourceId === null
       ? []
-      : book.withOrderSourceId(orderSourceId).filter((other) => String(other.id) !== id)
+      : store.findByOrderSourceId(orderSourceId).filter((other) => String(other.id) !== id)
 
   /** Answers with the order's page, or with the parts of it that a change has touched. */
   async function show(
@@ -85,11 +85,11 @@ export function createOrderPresenter(book: OrderDatabase, placing: Fulfilment | 
     const { message, isWhole = true, ...told } = telling
     const place = parseListContext(request.query)
     const group = told.form?.group ?? told.edited
-    const around = request.wantsFragment ? null : await findNeighbours(book, order.id, place)
+    const around = request.wantsFragment ? null : await findNeighbours(store, order.id, place)
     const at = around === null ? place : { ...place, at: around.at }
     const locale = getLocale(request.headers['accept-language'])
     const figures = figuresOf(request)
-    const history = book.history(order.id) ?? []
+    const history = store.getHistory(order.id) ?? []
     const beside = (other: Order | null | undefined, step: number) =>
       other && {
         orderNumber: other.orderNumber,
@@ -111,7 +111,7 @@ export function createOrderPresenter(book: OrderDatabase, placing: Fulfilment | 
         }),
         group,
         isWhole,
-        currencies: told.form && buildCurrencyChoices(book.currencies(), locale),
+        currencies: told.form && buildCurrencyChoices(store.listCurrencies(), locale),
         success: message ? messageOf(request, message, order) : leftMessage(request, reply),
         // Opening a form leaves what is told there, such as a way to undo.
         keepsMessage: request.method === 'GET' && !isWhole,
@@ -146,7 +146,7 @@ export function createOrderPresenter(book: OrderDatabase, placing: Fulfilment | 
 
   /** What others have done since a page was made, for whoever wanted to change the order. */
   function overtaken(request: FastifyRequest, order: Order, version: number): Notice {
-    const entries = buildHistoryView(order, book.history(order.id) ?? [], figuresOf(request))
+    const entries = buildHistoryView(order, store.getHistory(order.id) ?? [], figuresOf(request))
     return {
       title: 'This order has changed since you opened it',
       text: 'Nothing was done. Look at what is new, then decide again.',

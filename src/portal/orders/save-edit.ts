@@ -1,4 +1,4 @@
-import type { ChangeResult, OrderDatabase } from '../../order-store/sqlite/sqlite-order-store.js'
+import type { ChangeResult, OrderStore } from '../../order-store/order-store.js'
 import type { EditForm } from './edit-form.js'
 import { applyChanges } from '../../orders/apply-changes.js'
 import type { OrderChanges } from '../../orders/order.js'
@@ -10,26 +10,30 @@ import type { OrderChanges } from '../../orders/order.js'
  * already, it counts as changed.
  */
 export async function saveEdit(
-  book: OrderDatabase,
+  store: OrderStore,
   id: string,
   changes: OrderChanges,
   form: EditForm,
   by: string,
 ): Promise<ChangeResult> {
-  const outcome = await book.change(id, changes, { by, ifVersions: [form.version] })
-  if (outcome.outcome !== 'stale' || form.version === 0) return outcome
+  const outcome = await store.apply(
+    id,
+    { type: 'edit', changes },
+    { by, ifVersions: [form.version] },
+  )
+  if (outcome.outcome !== 'version_conflict' || form.version === 0) return outcome
   // The answer to the same form may have been lost: what it asks for is there.
   if (applyChanges(outcome.order, changes, '').outcome === 'unchanged') {
     return { outcome: 'changed', order: outcome.order, changes: [] }
   }
   const now = outcome.order.version
   const fields = Object.keys(changes)
-  const since = (book.history(id) ?? []).filter(({ version }) => version > form.version)
+  const since = (store.getHistory(id) ?? []).filter(({ version }) => version > form.version)
   const isOwn =
     outcome.order.status !== 'cancelled' &&
     since.length === now - form.version &&
     since.every(
       (entry) => entry.by === by && entry.changes.every(({ field }) => !fields.includes(field)),
     )
-  return isOwn ? book.change(id, changes, { by, ifVersions: [now] }) : outcome
+  return isOwn ? store.apply(id, { type: 'edit', changes }, { by, ifVersions: [now] }) : outcome
 }

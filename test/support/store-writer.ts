@@ -1,14 +1,14 @@
 import { writeSync } from 'node:fs'
-import { openOrderDatabase } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { getTransitions } from '../../src/orders/order-status.js'
-import { newOrder } from './order-book.js'
+import { newOrder } from './order-store.js'
 
 /*
  * A process that writes to an order book until it is killed, and says on standard output what
  * has been acknowledged to it: `id version`, a line for each write.
  */
 const [path = '', timeZone = 'UTC'] = process.argv.slice(2)
-const book = openOrderDatabase({ path, timeZone })
+const book = openSqliteOrderStore({ path, timeZone })
 const context = { by: 'a writer', ifVersions: null }
 const ids: string[] = []
 const random = (below: number) => Math.floor(Math.random() * below)
@@ -23,7 +23,7 @@ for (;;) {
       'a writer',
       `key ${process.pid} ${random(1e9)}`,
     )
-    if (created.outcome === 'key reused') continue
+    if (created.outcome === 'idempotency_key_reused') continue
     ids.push(created.order.id)
     writeSync(1, `${created.order.id} ${created.order.version}\n`)
   } else {
@@ -33,10 +33,17 @@ for (;;) {
     const status = moves[random(moves.length)]
     const changed =
       random(4) === 0
-        ? await book.cancel(id, context)
-        : await book.change(
+        ? await book.apply(id, { type: 'cancel' }, context)
+        : await book.apply(
             id,
-            { co2eKg: random(1e6) / 3, notes: `${random(1e9)}`, ...(status ? { status } : {}) },
+            {
+              type: 'edit',
+              changes: {
+                co2eKg: random(1e6) / 3,
+                notes: `${random(1e9)}`,
+                ...(status ? { status } : {}),
+              },
+            },
             context,
           )
     if (changed.outcome === 'changed') writeSync(1, `${id} ${changed.order.version}\n`)

@@ -17,7 +17,7 @@ export const newOrder = (given: Partial<NewOrder> = {}): NewOrder => ({
 })
 
 /** Enters orders as they are, in a book of a time zone. */
-export function fillBook(path: string, timeZone: string, orders: Iterable<Order>): void {
+export function fillStore(path: string, timeZone: string, orders: Iterable<Order>): void {
   const db = openDatabase(path)
   const records = createOrderWriter(db, setTimeZone(db, timeZone))
   db.transaction(() => {

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openOrderDatabase } from '../../src/order-store/sqlite/sqlite-order-store.js'
-import { newOrder } from './order-book.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { newOrder } from './order-store.js'
 
 /* A process that opens the order books whose paths it is sent, writes an order to each, and says how that went. */
 let last = Promise.resolve()
 
 async function open(path: string): Promise<void> {
   await sleep(Math.random() * 10)
-  const book = openOrderDatabase({ path, timeZone: 'UTC' })
+  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
   await book.create(newOrder(), 'an opener')
   await book.close()
 }

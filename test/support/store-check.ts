@@ -19,7 +19,7 @@ const ROLL_UPS = {
 }
 
 /** Throws where anything in a book does not fit the rest: pages, search index, history, sums. */
-export function checkBook(path: string): void {
+export function checkStore(path: string): void {
   const db = new Database(path)
   assert.equal(db.pragma('integrity_check', { simple: true }), 'ok')
   db.exec("INSERT INTO search_index (search_index, rank) VALUES ('integrity-check', 1)")

@@ -1,0 +1,96 @@
+import { parseDay, type DayCalendar } from '../../orders/day-calendar.js'
+import type { OrderFilters, OrderSort, SortField } from '../../orders/order-filters.js'
+import type { DayRange } from '../../orders/order-statistics.js'
+import type { GroupCount } from './group-counts.js'
+import { toCalculatorCode, toStatusCode } from './order-row.js'
+
+/** Part of a query and its parameters. */
+export interface SqlFragment {
+  sql: string
+  values: (string | number)[]
+}
+
+/** A range of timestamps, ms since the epoch; `until` is excluded. */
+export interface TimeRange {
+  since: number
+  until: number
+}
+
+const SORT_COLUMNS: Record<SortField, string> = {
+  placedAt: 'placed_at',
+  orderNumber: 'order_number_key',
+  customerName: 'customer_name_key',
+  vesselName: 'vessel_name_key',
+  co2eKg: 'co2e_kg',
+  amountMinor: 'amount_minor',
+  status: 'status',
+}
+
+export const SORT_INDEXES: Record<SortField, string> = {
+  placedAt: 'orders_by_placed_at',
+  orderNumber: 'orders_by_order_number',
+  customerName: 'orders_by_customer_name',
+  vesselName: 'orders_by_vessel_name',
+  co2eKg: 'orders_by_co2e_kg',
+  amountMinor: 'orders_by_amount_minor',
+  status: 'orders_by_status',
+}
+
+export const parseSort = (sort: OrderSort): { field: SortField; descending: boolean } =>
+  sort.startsWith('-')
+    ? { field: sort.slice(1) as SortField, descending: true }
+    : { field: sort as SortField, descending: false }
+
+export function toOrderBy(field: SortField, descending: boolean): string {
+  const direction = descending ? 'DESC' : 'ASC'
+  return `ORDER BY ${SORT_COLUMNS[field]} ${direction}, orders.id ${direction}`
+}
+
+export const toDayRange = ({ from, to }: OrderFilters): DayRange => ({
+  from: from === undefined ? null : parseDay(from),
+  to: to === undefined ? null : parseDay(to),
+})
+
+export function toTimeRange(filters: OrderFilters, calendar: DayCalendar): TimeRange {
+  const { from, to } = toDayRange(filters)
+  return {
+    since: from === null ? Number.MIN_SAFE_INTEGER : calendar.startOf(from),
+    until: to === null ? Number.MAX_SAFE_INTEGER : calendar.startOf(to + 1),
+  }
+}
+
+const toInCondition = (column: string, values: (string | number)[]): SqlFragment => ({
+  sql: `${column} IN (${values.map(() => '?').join(', ')})`,
+  values,
+})
+
+/** The conditions of all filters except the search. */
+export function toConditions(filters: OrderFilters, calendar: DayCalendar): SqlFragment[] {
+  const { status = [], calculatorType = [], currency, from, to } = filters
+  const conditions: SqlFragment[] = []
+  if (status.length > 0) conditions.push(toInCondition('status', status.map(toStatusCode)))
+  if (calculatorType.length > 0) {
+    conditions.push(toInCondition('calculator_type', calculatorType.map(toCalculatorCode)))
+  }
+  if (currency !== undefined) conditions.push({ sql: 'currency = ?', values: [currency] })
+  if (from !== undefined || to !== undefined) {
+    const { since, until } = toTimeRange(filters, calendar)
+    conditions.push({ sql: 'placed_at >= ? AND placed_at < ?', values: [since, until] })
+  }
+  return conditions
+}
+
+export const toWhere = (conditions: SqlFragment[]): string =>
+  conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`
+
+export const toValues = (conditions: SqlFragment[]) => conditions.flatMap(({ values }) => values)
+
+/** Creates a predicate for groups that match the filters by status, calculator and currency. */
+export function createGroupFilter({ status, calculatorType, currency }: OrderFilters) {
+  const statuses = new Set(status?.map(toStatusCode))
+  const calculators = new Set(calculatorType?.map(toCalculatorCode))
+  return (group: GroupCount): boolean =>
+    (statuses.size === 0 || statuses.has(group.status)) &&
+    (calculators.size === 0 || calculators.has(group.calculator_type)) &&
+    (currency === undefined || currency === group.currency)
+}

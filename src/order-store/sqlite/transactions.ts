@@ -1,0 +1,175 @@
+import { statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  describeDatabaseError,
+  getErrorCode,
+  isBusy,
+  isCorruption,
+  toDatabaseError,
+} from '../../database/database-error.js'
+import { startIntegrityCheck } from '../../database/integrity-check.js'
+import { openDatabase, openReadOnly } from '../../database/open-database.js'
+import { Problem } from '../../http/problem.js'
+import { StoreUnwritableError } from '../order-store.js'
+import { createTimeZoneCheck, setTimeZone } from './settings.js'
+
+export interface DatabaseOptions {
+  /** Created if it does not exist */
+  path: string
+  timeZone: string
+  /** What an operator does if the database is damaged, for error messages */
+  remedy?: string
+  /** Called whenever damage, or a missing or replaced file, is detected */
+  onDamage?: () => void
+}
+
+const RESTORE = 'stop the service and restore it from a backup'
+
+/** SQLite waits this long for a lock: it blocks the event loop. Writers then retry asynchronously. */
+const BUSY_TIMEOUT_MS = 20
+const MAX_WRITE_WAIT_MS = 5_000
+
+const isDiskError = (error: unknown): boolean =>
+  /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(getErrorCode(error))
+
+/** Writes as much as a large order, and deletes it. */
+const TEST_WRITE = `
+  INSERT OR REPLACE INTO settings VALUES ('trial', hex(zeroblob(32768)));
+  DELETE FROM settings WHERE name = 'trial';`
+
+/** Identifies the file at a path; `null` if it is missing or inaccessible. */
+function getFileId(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path)
+    return `${dev}:${ino}`
+  } catch {
+    return null
+  }
+}
+
+function openWriter({ path, timeZone }: DatabaseOptions) {
+  const db = openDatabase(path)
+  try {
+    const calendar = setTimeZone(db, timeZone)
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    return { db, calendar }
+  } catch (error) {
+    db.close()
+    throw toDatabaseError(path, error)
+  }
+}
+
+/**
+ * Opens an order database with one connection for reading and one for writing. Throws DatabaseError.
+ * Transactions throw a Problem (503) after damage was detected, while the file is missing or
+ * replaced, and while another process uses the database with another time zone.
+ */
+export function openTransactions(options: DatabaseOptions) {
+  const { path, timeZone, remedy = RESTORE, onDamage = () => undefined } = options
+  const { db: writer, calendar } = openWriter(options)
+  const reader = openReadOnly(path)
+  const checkTimeZone = {
+    read: createTimeZoneCheck(reader, timeZone),
+    write: createTimeZoneCheck(writer, timeZone),
+  }
+  const fileId = getFileId(path)
+  let isDamaged = false
+  let diskError: unknown = null
+
+  const createDamageProblem = (): Problem =>
+    new Problem(503, `The order database is damaged: ${remedy}.`)
+
+  function markDamaged(): void {
+    isDamaged = true
+    onDamage()
+  }
+
+  const integrityCheck = startIntegrityCheck(path, markDamaged)
+
+  function check(): void {
+    if (isDamaged) throw createDamageProblem()
+    if (getFileId(path) === fileId) return
+    // SQLite would go on writing to the removed file, and the changes would be lost.
+    onDamage()
+    throw new Problem(
+      503,
+      `The order database was moved, removed or replaced while in use: put it back, or ${remedy}.`,
+    )
+  }
+
+  function translateError(error: unknown): unknown {
+    if (!isCorruption(error)) return error
+    markDamaged()
+    return createDamageProblem()
+  }
+
+  function run<T>(transaction: () => T): T {
+    try {
+      return transaction()
+    } catch (error) {
+      throw translateError(error)
+    }
+  }
+
+  return {
+    calendar,
+    reader,
+    writer,
+    check,
+    /** Records damage; returns the error to throw. */
+    translateError,
+
+    /** Runs `work` on the reader, with a consistent snapshot. */
+    read<T>(work: () => T): T {
+      const transaction = reader.transaction(() => {
+        checkTimeZone.read()
+        return work()
+      })
+      check()
+      return run(transaction)
+    },
+
+    /** Runs `work` on the writer; retries while locked. Throws StoreUnwritableError. */
+    async write<T>(work: () => T): Promise<T> {
+      const transaction = writer.transaction(() => {
+        checkTimeZone.write()
+        return work()
+      })
+      const deadline = performance.now() + MAX_WRITE_WAIT_MS
+      for (;;) {
+        check()
+        try {
+          const result = run(() => transaction.immediate())
+          diskError = null
+          return result
+        } catch (error) {
+          if (isDiskError(error)) {
+            diskError = error
+            throw new StoreUnwritableError(error, false)
+          }
+          if (!isBusy(error)) throw error
+          if (performance.now() > deadline) throw new StoreUnwritableError(error, true)
+        }
+        await sleep(10 + Math.random() * 20)
+      }
+    },
+
+    /** Describes why the last write failed, unless a test write succeeds; `null` if writes succeed. */
+    describeWriteError(): string | null {
+      if (diskError === null) return null
+      try {
+        writer.exec(TEST_WRITE)
+        diskError = null
+        return null
+      } catch (error) {
+        return describeDatabaseError(isBusy(error) ? diskError : error)
+      }
+    },
+
+    async close(): Promise<void> {
+      await integrityCheck?.close()
+      reader.close()
+      writer.close()
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import { applyAttempt, type FulfilmentAttempt } from '../fulfilment/attempt.js'
+import { applyChanges, cancelOrder, undoLastChange, type ChangeOutcome } from './apply-changes.js'
+import type { FieldChange, Order, OrderChanges } from './order.js'
+
+/** A change of an order: an edit, a cancellation, undoing the last change, or a fulfilment attempt. */
+export type OrderCommand =
+  | { type: 'edit'; changes: OrderChanges }
+  | { type: 'cancel' }
+  | { type: 'undo' }
+  | { type: 'attempt'; attempt: FulfilmentAttempt }
+
+/**
+ * Applies a command to an order. Pure.
+ *
+ * @param history the order's history, newest first
+ * @param now ISO 8601
+ */
+export function applyCommand(
+  order: Order,
+  history: readonly { changes: readonly FieldChange[] }[],
+  command: OrderCommand,
+  now: string,
+): ChangeOutcome {
+  switch (command.type) {
+    case 'edit':
+      return applyChanges(order, command.changes, now)
+    case 'cancel':
+      return cancelOrder(order, now)
+    case 'undo':
+      return undoLastChange(order, history, now)
+    case 'attempt':
+      return applyAttempt(order, history, command.attempt, now)
+  }
+}

@@ -1,0 +1,45 @@
+import type { Day, Granularity } from './day-calendar.js'
+import type { OrderStatus } from './order-status.js'
+
+/** A range of days, both included; `null` leaves an end open. */
+export interface DayRange {
+  from: Day | null
+  to: Day | null
+}
+
+/** An amount of money in minor units of its currency. */
+export interface CurrencyAmount {
+  currency: string
+  amountMinor: number
+}
+
+/** Totals of a set of orders. */
+export interface OrderTotals {
+  /** Orders of any status */
+  orders: number
+  /** kg CO2e, without cancelled and refunded orders */
+  co2eKg: number
+  /** Sorted by currency, without cancelled and refunded orders */
+  revenue: CurrencyAmount[]
+}
+
+export interface OrderSummary extends OrderTotals {
+  ordersByStatus: Record<OrderStatus, number>
+}
+
+/** The totals of one day, week or month. */
+export interface TimelinePoint extends OrderTotals {
+  /** First day of the period */
+  start: Day
+}
+
+/** Reads statistics by the day on which orders were placed. */
+export interface OrderStatistics {
+  getSummary: (range: DayRange) => OrderSummary
+  /** Periods with orders, by start, from the one that starts on `first` to the one that starts on `last`. */
+  getTimeline: (granularity: Granularity, first: Day, last: Day) => Map<Day, TimelinePoint>
+  /** The day of the first and of the last order; `null` if there are no orders. */
+  getDayRange: () => { from: Day; to: Day } | null
+  /** Number of orders in each currency in use. */
+  countByCurrency: () => Map<string, number>
+}

@@ -1,0 +1,259 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { openDatabase } from '../../src/database/open-database.js'
+import { DEFAULT_TITLES } from '../../src/order-store/nocodb/columns.js'
+import { createNocoDbClient } from '../../src/order-store/nocodb/nocodb-client.js'
+import { createOrdersTable } from '../../src/order-store/nocodb/orders-table.js'
+import { openReplica } from '../../src/order-store/nocodb/replica.js'
+import { createSyncPasses } from '../../src/order-store/nocodb/sync-pass.js'
+import { temporaryFolder } from '../support/app.js'
+import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
+import type { TestBase, TestNocoDb } from '../support/nocodb.js'
+import {
+  GOOD_ROW,
+  ORDERS,
+  SYNC_TIMEOUT_MS,
+  getRecordsPath,
+  listOrders,
+  startService,
+} from '../support/nocodb-service.js'
+import { newOrder } from '../support/order-store.js'
+import { until } from '../support/until.js'
+
+/** For sync passes that a test runs itself, ms. */
+const OVERLAP_MS = 1_500
+
+/** Tests of the synchronisation with NocoDB. */
+export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
+  const { api } = nocoDb
+
+  t.test('shows an edit made in NocoDB as a new version with its history', async (t) => {
+    const base = await nocoDb.createBase()
+    const service = await startService(t, base)
+    const { body: created } = await service.call('POST', ORDERS, newOrder({ co2eKg: 0.1234567 }))
+    const path = `${ORDERS}/${created.id}`
+    await api('PATCH', getRecordsPath(base), [
+      { Id: 1, CustomerName: 'Renamed', Status: 'fulfilled' },
+    ])
+    const edited = await until(async () => {
+      const { body } = await service.call('GET', path)
+      return body.customerName === 'Renamed' && body
+    }, SYNC_TIMEOUT_MS)
+    t.match(edited, { status: 'fulfilled', version: 2, co2eKg: 0.1234567 })
+    t.equal(edited.fulfilledAt, edited.updatedAt)
+    const conflict = await service.call('PATCH', path, { notes: 'x' }, { 'if-match': '"1"' })
+    t.equal(conflict.status, 412)
+
+    await until(async () => {
+      const { body } = await api('GET', `${getRecordsPath(base)}/1`)
+      return body.Version === 2
+    }, SYNC_TIMEOUT_MS)
+    await api('PATCH', getRecordsPath(base), [{ Id: 1, AmountMinor: 1 }])
+    await until(async () => (await service.call('GET', path)).body.version === 3, SYNC_TIMEOUT_MS)
+    const changed = await service.call('PATCH', path, { notes: 'x' }, { 'if-match': '"3"' })
+    t.match(changed.body, { version: 4, amountMinor: 1, notes: 'x', customerName: 'Renamed' })
+    const { items } = (await service.call('GET', `${path}/history`)).body
+    t.match(items, [
+      { by: 'admin@example.com', version: 4, changes: [{ field: 'notes', from: '', to: 'x' }] },
+      { by: 'NocoDB', version: 3, changes: [{ field: 'amountMinor', from: 4009, to: 1 }] },
+      {
+        by: 'NocoDB',
+        version: 2,
+        changes: [
+          { field: 'status', from: 'pending', to: 'fulfilled' },
+          { field: 'customerName', from: 'Ann Example', to: 'Renamed' },
+        ],
+      },
+      { by: 'admin@example.com', version: 1, changes: [] },
+    ])
+  })
+
+  t.test('syncs at the interval, and each sync pass shows the latest changes', async (t) => {
+    const base = await nocoDb.createBase()
+    const proxy = await faultyProxy(t, nocoDb.url)
+    const service = await startService(t, base, {
+      DATABASE_BASE_URL: proxy.url,
+      NOCODB_SYNC_INTERVAL: '1',
+    })
+    await service.call('POST', ORDERS, newOrder())
+    /** When each sync pass requested changes */
+    const passes: number[] = []
+    let [passesLeft, release] = [Infinity, (): void => undefined]
+    proxy.faultOf = async (method, path): Promise<Fault> => {
+      if (method !== 'GET' || !/records\?.*UpdatedAt%2Cgte/.test(path)) return 'none'
+      passes.push(performance.now())
+      if (passesLeft-- > 0) return 'none'
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return 'none'
+    }
+    await until(async () => passes.length > 10, SYNC_TIMEOUT_MS)
+    const intervals = passes.slice(1).map((at, i) => at - (passes[i] ?? 0))
+    const median = intervals.sort((a, b) => a - b)[Math.floor(intervals.length / 2)] ?? 0
+    t.ok(median > 900 && median < 1_500, `a pass every ${Math.round(median)} ms`)
+
+    const shows = async (notes: string): Promise<boolean> =>
+      (await service.call('GET', `${ORDERS}/1`)).body.notes === notes
+    for (const notes of ['first', 'second', 'third']) {
+      await api('PATCH', getRecordsPath(base), [{ Id: 1, Notes: notes }])
+      // Lets one pass through after the edit; the next one waits until the edit is shown.
+      passesLeft = 1
+      await until(() => shows(notes), SYNC_TIMEOUT_MS)
+      passesLeft = Infinity
+      release()
+    }
+    await api('POST', getRecordsPath(base), GOOD_ROW)
+    passesLeft = 1
+    await until(async () => (await listOrders(service)).totalItems === 2, SYNC_TIMEOUT_MS)
+    passesLeft = Infinity
+    release()
+  })
+
+  /** Opens a replica whose sync passes the test runs itself, through a proxy. */
+  async function openTestReplica(t: Test, base: TestBase) {
+    const proxy = await faultyProxy(t, nocoDb.url)
+    const client = createNocoDbClient({
+      baseUrl: proxy.url,
+      token: nocoDb.token,
+      requestsPerSecond: 1_000,
+    })
+    const db = openDatabase(join(temporaryFolder(t), 'replica.db'))
+    t.teardown(async () => {
+      db.close()
+      await client.close()
+    })
+    const replica = openReplica(db, DEFAULT_TITLES)
+    const passes = createSyncPasses({
+      table: createOrdersTable(client, { ...base, titles: DEFAULT_TITLES }),
+      replica,
+      onRowErrors: () => undefined,
+      onProgress: () => undefined,
+      overlapMs: OVERLAP_MS,
+    })
+    return { proxy, replica, passes }
+  }
+
+  t.test(
+    'finds an edit made in the same second as the previous one, also after an outage',
+    async (t) => {
+      const base = await nocoDb.createBase()
+      const { proxy, replica, passes } = await openTestReplica(t, base)
+      const edit = async (Notes: string): Promise<string> => {
+        await api('PATCH', getRecordsPath(base), [{ Id: 1, Notes }])
+        return (await api('GET', `${getRecordsPath(base)}/1`)).body.UpdatedAt
+      }
+      await api('POST', getRecordsPath(base), GOOD_ROW)
+      await passes.load()
+      // Two edits in the same second, the second one after the sync pass.
+      await until(async () => {
+        const first = await edit('first')
+        await passes.readChanges()
+        return (await edit('second')) === first
+      })
+      t.equal(replica.get(1)?.notes, 'first')
+      proxy.faultOf = () => 'fails'
+      await sleep(OVERLAP_MS + 100)
+      await t.rejects(passes.readChanges())
+      proxy.faultOf = () => 'none'
+      await passes.readChanges()
+      t.equal(replica.get(1)?.notes, 'second')
+    },
+  )
+
+  t.test('finds changes despite a wrong clock, at the latest by comparing all rows', async (t) => {
+    const base = await nocoDb.createBase()
+    const { replica, passes } = await openTestReplica(t, base)
+    const edit = (Notes: string) => api('PATCH', getRecordsPath(base), [{ Id: 1, Notes }])
+    await api('POST', getRecordsPath(base), GOOD_ROW)
+    await passes.load()
+    await passes.readChanges()
+    // A row modified by a clock that is ahead does not hide later changes.
+    const tomorrow = String(Date.now() + 86_400_000)
+    replica.setSetting('touched', tomorrow)
+    await edit('today')
+    await passes.readChanges()
+    t.equal(replica.get(1)?.notes, 'today')
+
+    // A row modified by a clock that is behind is only found by comparing all rows.
+    await sleep(1_100)
+    await edit('long ago')
+    await api('POST', getRecordsPath(base), [{ Notes: 'new' }, { Notes: 'new' }])
+    await sleep(OVERLAP_MS + 1_100)
+    replica.setSetting('touched', tomorrow)
+    await passes.readChanges()
+    t.equal(replica.get(1)?.notes, 'today')
+    await passes.compareAll()
+    t.equal(replica.get(1)?.notes, 'long ago')
+    t.equal(replica.count(), 3)
+    await api('DELETE', getRecordsPath(base), [{ Id: 2 }])
+    t.equal(await passes.compareAll(), 1)
+    t.equal(replica.count(), 2)
+  })
+
+  t.test('finds rows restored from a backup', async (t) => {
+    const base = await nocoDb.createBase()
+    const { replica, passes } = await openTestReplica(t, base)
+    await api('POST', getRecordsPath(base), Array(3).fill(GOOD_ROW))
+    await passes.load()
+    await passes.readChanges()
+    await sleep(OVERLAP_MS + 1_100)
+    await passes.readChanges()
+    // The restored rows are older than the last sync pass; one id is the highest.
+    replica.delete([1, 3], performance.now())
+    await passes.readChanges()
+    t.equal(replica.count(), 1, 'reading changes does not find them')
+    await passes.reconcileDeletions()
+    t.strictSame([replica.get(1)?.customerName, replica.get(3)?.customerName], ['Good', 'Good'])
+    await api('DELETE', getRecordsPath(base), [{ Id: 2 }])
+    t.equal(await passes.reconcileDeletions(), 1)
+    t.equal(replica.get(2), null)
+
+    // The replica has a change made after the backup.
+    const { body: row } = await api('GET', `${getRecordsPath(base)}/1`)
+    const later = { ...row, CustomerName: 'Lost', UpdatedAt: '2026-01-01 00:00:00+00:00' }
+    replica.upsert({ rows: [later], requestedAt: performance.now() })
+    replica.setSetting('touched', String(Date.now()))
+    await passes.readChanges()
+    t.equal(replica.get(1)?.customerName, 'Lost')
+    passes.markUncertain()
+    await passes.readChanges()
+    t.equal(replica.get(1)?.customerName, 'Good', 'a backup may be restored during an outage')
+  })
+
+  t.test('shows rows created in NocoDB and hides deleted ones', async (t) => {
+    const base = await nocoDb.createBase()
+    const service = await startService(t, base)
+    const rows = Array.from({ length: 5 }, (_, i) => ({
+      CustomerName: `Customer ${i}`,
+      CustomerEmail: 'c@example.com',
+      Co2eKg: 12.5,
+      AmountMinor: 100,
+      Currency: 'EUR',
+    }))
+    await api('POST', getRecordsPath(base), rows)
+    const list = await until(async () => {
+      const orders = await listOrders(service)
+      return orders.totalItems === 5 && orders
+    }, SYNC_TIMEOUT_MS)
+    t.match(list.items[0], {
+      orderNumber: 'CW-000005',
+      status: 'pending',
+      version: 1,
+      co2eKg: 12.5,
+    })
+    t.equal(list.items[0].placedAt, list.items[0].createdAt)
+    const history = await service.call('GET', `${ORDERS}/5/history`)
+    t.match(history.body.items, [{ by: 'NocoDB', version: 1 }])
+    const changed = await service.call('PATCH', `${ORDERS}/5`, { status: 'paid' })
+    t.match(changed.body, { version: 2, status: 'paid' })
+
+    await api('DELETE', getRecordsPath(base), [{ Id: 2 }, { Id: 4 }])
+    await until(async () => (await listOrders(service)).totalItems === 3, SYNC_TIMEOUT_MS)
+    t.equal((await service.call('GET', `${ORDERS}/2`)).status, 404)
+    t.equal((await service.call('PATCH', `${ORDERS}/4`, { notes: 'x' })).status, 404)
+    const stats = await service.call('POST', '/api/admin/stats', { range: 'all' })
+    t.match(stats.body, { orders: 3, co2eKg: 37.5, revenue: [{ amountMinor: 300 }] })
+  })
+}

@@ -1,0 +1,26 @@
+import t from 'tap'
+import { buildFreshnessView } from '../../src/portal/freshness-view.js'
+
+t.test('describes outdated orders and the reason', (t) => {
+  const now = Date.parse('2026-11-20T14:07:30Z')
+  const reader = { locale: 'en-GB', timeZone: 'Europe/Paris', now }
+  const view = (asOf: string | null, problem: string | null, isWritable = false) =>
+    buildFreshnessView({ asOf, problem, isWritable }, reader)
+  t.equal(buildFreshnessView(null, reader), null, 'a store in SQLite is never outdated')
+  t.equal(view('2026-11-20T14:07:00Z', null), null)
+  t.equal(view(null, 'Orders are loading'), null, 'pages show this themselves')
+  t.strictSame(view('2026-11-20T14:02:20Z', 'NocoDB cannot be reached'), {
+    asOf: '2026-11-20T14:02:20Z',
+    time: '15:02',
+    ago: '5 min ago',
+    timeZone: 'Europe/Paris',
+    text: 'NocoDB cannot be reached. Until that is over, changes cannot be saved.',
+  })
+  t.match(view('2026-11-20T14:07:00Z', 'x'), { ago: 'less than a minute ago' })
+  t.match(view('2026-11-19T23:30:00Z', 'x'), { time: '00:30', ago: '14 hr ago' })
+  t.match(view('2026-11-18T09:00:00Z', 'x'), { time: '18 Nov 2026, 10:00', ago: '2 days ago' })
+  t.match(view('2026-11-20T14:00:00Z', 'NocoDB responds slowly', true), {
+    text: 'NocoDB responds slowly.',
+  })
+  t.end()
+})
