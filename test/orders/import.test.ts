@@ -21,13 +21,9 @@ import { formatImportError } from '../../src/orders/import/import-errors.js'
 import { importOrders } from '../../src/orders/import/import-orders.js'
 import { toImportedOrder } from '../../src/orders/import/imported-order.js'
 import type { Order } from '../../src/orders/order.js'
-import {
-  cancelOrder,
-  applyChanges,
-  createFirstVersion,
-  findTimestampErrors,
-} from '../../src/orders/apply-changes.js'
-import { HIGHEST_IMPORTED_ID } from '../../src/orders/order-id.js'
+import { cancelOrder, applyChanges, createFirstVersion } from '../../src/orders/apply-changes.js'
+import { MAX_IMPORTED_ID } from '../../src/orders/order-id.js'
+import { findTimestampErrors } from '../../src/orders/validate-order.js'
 import { isOrderNumber } from '../../src/orders/order-number.js'
 import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { built } from '../support/built.js'
@@ -708,7 +704,7 @@ const inCurrency = (one: Order): Order => ({
 
 /** Orders with ids and numbers in random order. */
 const orders = fc
-  .uniqueArray(fc.integer({ min: 1, max: HIGHEST_IMPORTED_ID }), { minLength: 1, maxLength: 25 })
+  .uniqueArray(fc.integer({ min: 1, max: MAX_IMPORTED_ID }), { minLength: 1, maxLength: 25 })
   .chain((ids) => fc.tuple(...ids.map((id) => order(id))))
   .chain((given) =>
     fc

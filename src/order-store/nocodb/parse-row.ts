@@ -1,4 +1,4 @@
-import { removeUndefined, getStatusTimestamps } from '../../orders/apply-changes.js'
+import { getClearedTimestamps, getStatusTimestamps } from '../../orders/apply-changes.js'
 import type { FieldChange, Order, HistoryEntry } from '../../orders/order.js'
 import { matchesWrittenValue, isDataFor, parseTimestamp, CELL_DECODERS } from './cell-codec.js'
 import { ORDER_FIELDS, type ColumnTitles, type OrderField } from './columns.js'
@@ -131,7 +131,7 @@ export function parseRow(row: Row, titles: ColumnTitles): ParseRowResult {
   } as ParsedRow['order']
   if (wasEdited) {
     const moments = momentsOf(order, changes, touchedAt)
-    changes.push(...removeUndefined(order, moments))
+    changes.push(...getClearedTimestamps(order, moments))
     Object.assign(order, moments)
   }
 

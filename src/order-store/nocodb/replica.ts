@@ -90,7 +90,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
   /** Copies that are on their way into the book. */
   const pending = new Map<string, ReplicatedOrder>()
   function flush(): void {
-    records.addCopies([...pending.values()])
+    records.addReplicated([...pending.values()])
     pending.clear()
   }
 
