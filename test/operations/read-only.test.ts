@@ -98,7 +98,7 @@ t.test(
       body: {
         checks: {
           orders: { ready: false, detail: /cannot be written to/ },
-          sessions: { ready: false, detail: /may not write|may only be read/ },
+          sessions: { ready: false, detail: /permission denied, EPERM|read-only/ },
         },
       },
     })
@@ -143,7 +143,7 @@ t.test('reports a missing directory and resumes when it is back', async (t) => {
     body: {
       checks: {
         orders: { detail: /was moved, removed or replaced/ },
-        sessions: { detail: /the folder is missing, ENOENT/ },
+        sessions: { detail: /the directory does not exist, ENOENT/ },
       },
     },
   })
