@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { temporaryFolder } from '../support/app.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
 import type { TestBase, TestNocoDb } from '../support/nocodb.js'
-import { startOrderApi, type ApiAnswer, type OrderApi } from '../support/order-api.js'
+import { startOrderApi, type ApiResponse, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { until, untilReady } from '../support/until.js'
 
@@ -275,7 +275,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
       const keys: { key: string; order: any }[] = []
       let [refused, unknown] = [0, 0]
 
-      function note({ status, body }: ApiAnswer): void {
+      function note({ status, body }: ApiResponse): void {
         if (status === 503) {
           refused++
           if (/not known/.test(body.detail)) unknown++

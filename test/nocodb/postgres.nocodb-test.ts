@@ -7,7 +7,7 @@ import { startPostgres } from '../support/postgres.js'
 
 const nocoDb = await startNocoDb(t, await startPostgres(t))
 
-ordersContract(t, { empty: async () => (await nocoDb.ordersBase()).environment })
+ordersContract(t, { createEnvironment: async () => (await nocoDb.ordersBase()).environment })
 nocoDbContract(t, nocoDb)
 // What outages do does not depend on the database behind NocoDB, and takes long.
 if (process.env.NOCODB_TESTS !== 'short') outageContract(t, nocoDb)

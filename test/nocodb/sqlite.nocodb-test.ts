@@ -7,7 +7,7 @@ import { startNocoDb } from '../support/nocodb.js'
 
 const nocoDb = await startNocoDb(t)
 
-ordersContract(t, { empty: async () => (await nocoDb.ordersBase()).environment })
+ordersContract(t, { createEnvironment: async () => (await nocoDb.ordersBase()).environment })
 nocoDbContract(t, nocoDb)
 outageContract(t, nocoDb)
 portalContract(t, nocoDb)
