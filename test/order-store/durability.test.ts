@@ -167,7 +167,9 @@ t.test('checks a large database in the background and then rejects all requests'
   writeSync(file, Buffer.alloc(2 * pageBytes, 7), 0, 2 * pageBytes, statSync(path).size - 40_960)
   closeSync(file)
   let reports = 0
-  const onDamage = () => void reports++
+  const onDamage = () => {
+    reports++
+  }
   const damaged = openSqliteOrderStore({ path, timeZone: 'UTC', onDamage })
   t.ok(await comesTrue(() => reports > 0), 'reports the damage')
   const damage = { statusCode: 503, message: /is damaged: .* restore it from a backup/ }

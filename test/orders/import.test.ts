@@ -284,7 +284,7 @@ t.test('imports a few orders into a large store without rebuilding indexes', asy
   t.ok((await importDirectly(folder, manyLines(400))).ok)
   const { code, errors } = await importFile(t, folder, `${HEADER}\n${LINE}\n${LINE}\n`)
   t.equal(code, 0)
-  t.notMatch(errors, /making index/, 'does not rebuild its indexes')
+  t.notMatch(errors, /creating index/, 'does not rebuild its indexes')
   t.equal(checkStore(t, getStorePath(folder)), 402)
 })
 
@@ -324,11 +324,11 @@ t.test('reports every error with its line and column, and imports nothing', asyn
   const ID = 'must be a whole number from 1 to 1000000000000'
   t.strictSame(parseErrorLines(errors), [
     'line 5: status must be one of pending, paid, processing, fulfilled, refunded, cancelled',
-    'line 5: customerEmail must be an e-mail address, such as ann@example.com',
+    'line 5: customerEmail must be an email address, such as ann@example.com',
     'line 5: co2eKg must be at least 0',
     'line 5: amountMinor must be a whole number',
     'line 5: currency must be an ISO 4217 code in capitals, such as EUR',
-    'line 6: imoNumber is not an IMO number: seven digits, of which the last is a check digit',
+    'line 6: imoNumber must be an IMO number: seven digits, the last one a check digit',
     'line 6: customerName is required',
     'line 6: customerEmail is required',
     'line 6: co2eKg is required',
@@ -339,9 +339,9 @@ t.test('reports every error with its line and column, and imports nothing', asyn
     'line 12: id already belongs to order 5 (W-5)',
     'line 12: orderNumber already belongs to order 5 (W-5)',
     `line 13: id ${ID}`,
-    'line 14: calculatorData.quantity must be more than 0',
+    'line 14: calculatorData.quantity must be greater than 0',
     'line 15: calculatorData must be JSON',
-    'line 16: calculatorType must be given too where calculatorData is',
+    'line 16: calculatorType is required if calculatorData is given',
     'line 17: placedAt must not be in the future',
     'line 18: co2eKg must be a number',
     'line 19: has 9 cells, expected 13',
@@ -405,7 +405,7 @@ t.test('reports errors in the header and in the lines below it', async (t) => {
       'line 1: header contains a column without a name',
       'line 1: amountMinor is missing from the header',
       'line 1: currency is missing from the header',
-      'line 2: customerEmail must be an e-mail address, such as ann@example.com',
+      'line 2: customerEmail must be an email address, such as ann@example.com',
     ],
   )
   t.strictSame(
@@ -536,7 +536,7 @@ t.test('accepts blank lines and line breaks split across chunks', async (t) => {
 
 t.test('rejects order numbers with surrounding spaces or control characters', async (t) => {
   const ERROR =
-    'line 2: orderNumber must be one line with something to read in it, without control characters or spaces at its ends'
+    'line 2: orderNumber must be one line of visible text, without control characters or surrounding spaces'
   for (const number of [
     ' W-1',
     'W-1 ',
@@ -564,10 +564,10 @@ t.test('rejects timestamps that contradict the status', async (t) => {
   const lines = ['paid,,', `,${at},`, `processing,${at},${at}`, `fulfilled,,${at}`, `sent,${at},`]
   const csv = [columns, ...lines.map((line) => `${line},${LINE}`)].join('\n')
   t.strictSame(await findErrorsIn(t, csv), [
-    'line 3: fulfilledAt must be empty where status is pending',
-    'line 4: fulfilledAt must be empty where status is processing',
-    'line 4: cancelledAt must be empty where status is processing',
-    'line 5: cancelledAt must be empty where status is fulfilled',
+    'line 3: fulfilledAt must be empty if status is pending',
+    'line 4: fulfilledAt must be empty if status is processing',
+    'line 4: cancelledAt must be empty if status is processing',
+    'line 5: cancelledAt must be empty if status is fulfilled',
     'line 6: status must be one of pending, paid, processing, fulfilled, refunded, cancelled',
   ])
 
@@ -611,7 +611,7 @@ t.test('rejects timestamps in the future or out of order', async (t) => {
   ]
   const csv = [columns, ...lines.map((line) => `${line},${LINE}`)].join('\n')
   const YEARS =
-    'must be a moment from 1900 to 2199, in UTC too, with its offset, such as 2026-11-20T09:30:00Z'
+    'must be a date and time from 1900 to 2199 in UTC, with an offset, such as 2026-11-20T09:30:00Z'
   t.strictSame(await findErrorsIn(t, csv), [
     'line 2: createdAt must not be in the future',
     'line 2: updatedAt must not be in the future',
@@ -645,7 +645,7 @@ t.test('reports encoding errors with their lines', async (t) => {
   t.strictSame(await findErrorsIn(t, latin1), ['line 4: is not valid UTF-8'])
   t.strictSame(await findErrorsIn(t, `${after},"a\0"\n`), [
     'line 4: contains a NUL character',
-    'line 4: notes must not have control characters',
+    'line 4: notes must not contain control characters',
   ])
   const endless = await findErrorsIn(t, `${HEADER}\n${'x'.repeat(5_000_000)}`)
   t.match(endless, [/^line 2: is longer than 4 MB/])
@@ -677,7 +677,7 @@ t.test('prints short messages for unusable arguments and files', async (t) => {
     [['none.csv'], /^File not found: none\.csv$/m],
     [['.'], /is a directory/],
     [['note.csv'], /TIME_ZONE must/, { TIME_ZONE: 'Mars' }],
-    [['note.csv'], /not an order book of Clearwake/, { DATA_DIR: './odd' }],
+    [['note.csv'], /not a Clearwake order database/, { DATA_DIR: './odd' }],
   ]
   writeFileSync(join(folder, 'note.csv'), `${HEADER}\n`)
   const other = openDatabase(join(folder, 'odd', 'orders.db'))
@@ -796,7 +796,7 @@ t.test('imports all or nothing when killed at any time', async (t) => {
   const began = performance.now()
   t.equal(await imported(({ ended }) => ended.then(() => undefined)), MANY + 1)
   const lasts = performance.now() - began
-  for (const phase of [/Read/, /making index 5/, /indexing/, /writing to disk/]) {
+  for (const phase of [/Read/, /creating index 5/, /search index/, /writing to disk/]) {
     t.comment(`killed at ${phase.source}: ${await imported(at(phase))} orders`)
   }
   for (let i = 0; i < 2; i++) {
