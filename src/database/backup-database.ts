@@ -1,7 +1,8 @@
 import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { DatabaseError, getErrorCode, toDatabaseError } from './database-error.js'
-import { inspectDatabase } from './inspect-database.js'
+import { createDamageError, inspectDatabase } from './inspect-database.js'
+import { isIntact } from './integrity-check.js'
 import { openReadOnly } from './open-database.js'
 
 const BUSY_TIMEOUT_MS = 5_000
@@ -23,10 +24,11 @@ async function copy(path: string, target: string): Promise<void> {
   }
 }
 
-/** Converts a copy to a single file without a journal; returns its number of orders. */
-function finalize(path: string): number {
-  const db = new Database(path)
+/** Converts a copy of `path` to a single file without a journal; returns its number of orders. */
+function finalize(copyPath: string, path: string): number {
+  const db = new Database(copyPath)
   try {
+    if (!isIntact(db)) throw createDamageError(path)
     db.pragma('journal_mode = DELETE')
     return db.prepare<[], number>('SELECT count(*) FROM orders').pluck().get() ?? 0
   } finally {
@@ -44,8 +46,7 @@ export async function backupDatabase(path: string, target: string): Promise<numb
     inspectDatabase(path, BUSY_TIMEOUT_MS)
     closeSync(openSync(temporaryPath, 'wx', 0o600))
     await copy(path, temporaryPath)
-    const orders = finalize(temporaryPath)
-    inspectDatabase(temporaryPath, BUSY_TIMEOUT_MS)
+    const orders = finalize(temporaryPath, path)
     flush(temporaryPath)
     linkSync(temporaryPath, target)
     return orders

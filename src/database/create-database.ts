@@ -5,7 +5,8 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
+  closeSync,
+  openSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
@@ -24,6 +25,17 @@ function rejectLeftJournal(path: string): void {
   }
 }
 
+function writeDatabase(path: string): void {
+  closeSync(openSync(path, 'wx', 0o600))
+  const db = new Database(path, { fileMustExist: true })
+  try {
+    db.pragma('journal_mode = WAL')
+    migrate(db)
+  } finally {
+    db.close()
+  }
+}
+
 /**
  * Creates an order database atomically, so that neither a crash nor another process can leave or see
  * an incomplete one. If another process is faster, its database is kept.
@@ -31,13 +43,15 @@ function rejectLeftJournal(path: string): void {
 export function createDatabase(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   rejectLeftJournal(path)
-  const db = new Database(':memory:')
-  migrate(db)
-  const content = db.serialize()
-  db.close()
   const temporaryPath = `${path}.${process.pid}.tmp`
+  const removeTemporaryFiles = (): void => {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) {
+      rmSync(temporaryPath + suffix, { force: true })
+    }
+  }
+  removeTemporaryFiles() // of a crashed process with the same ID
   try {
-    writeFileSync(temporaryPath, content, { mode: 0o600, flush: true })
+    writeDatabase(temporaryPath)
     try {
       linkSync(temporaryPath, path)
     } catch (error) {
@@ -48,6 +62,6 @@ export function createDatabase(path: string): void {
   } catch (error) {
     if (!existsSync(path)) throw error
   } finally {
-    rmSync(temporaryPath, { force: true })
+    removeTemporaryFiles()
   }
 }

@@ -3,7 +3,7 @@ import { DatabaseError, isCorruption } from './database-error.js'
 import { isCheckedByOpening, isIntact } from './integrity-check.js'
 import { APPLICATION_ID, getSchemaVersion, SCHEMA_VERSION } from './migrations.js'
 
-const createDamageError = (path: string): DatabaseError =>
+export const createDamageError = (path: string): DatabaseError =>
   new DatabaseError(`${path} is damaged: restore it from a backup. The file was not changed.`)
 
 function check(db: Database.Database, path: string): void {
@@ -24,11 +24,11 @@ function check(db: Database.Database, path: string): void {
   }
 }
 
-/** Checks, without writing, that a file is an intact order database. Throws DatabaseError. */
+/** Checks that a file is an intact order database, and changes nothing. Throws DatabaseError. */
 export function inspectDatabase(path: string, busyTimeoutMs: number): void {
   let db
   try {
-    db = new Database(path, { readonly: true, timeout: busyTimeoutMs })
+    db = new Database(path, { fileMustExist: true, timeout: busyTimeoutMs })
     check(db, path)
   } catch (error) {
     throw isCorruption(error) ? createDamageError(path) : error

@@ -1,18 +1,18 @@
 import type { Database } from 'better-sqlite3'
 
-/** Tells an order book from other SQLite files ("ClwK"). */
+/** Marks a SQLite file as an order database ("ClwK"). */
 export const APPLICATION_ID = 0x436c774b
 
 /**
- * Sorted lists come from one index for each field to sort by. They hold what lists are filtered
- * by too, so that passing over an order costs no look at its row.
+ * Creates the index of a sort field. It contains the filtered columns, so that skipping an order
+ * does not read its row.
  */
-const sortedBy = (name: string, column: string): string =>
+const createSortIndex = (name: string, column: string): string =>
   `CREATE INDEX orders_by_${name} ON orders (${column}, id, status, calculator_type, currency, placed_at);`
 
 /**
- * Steps from one layout of the file to the next; the file's user_version counts those taken.
- * A step that has been released is never edited.
+ * Migrations from one schema version to the next. SQLite's user_version stores the number of applied
+ * migrations. Never edit a released migration, except for comments.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -20,21 +20,21 @@ const MIGRATIONS: readonly string[] = [
     id INTEGER PRIMARY KEY,
     order_number TEXT NOT NULL UNIQUE,
     order_number_key TEXT NOT NULL,
-    status INTEGER NOT NULL,           -- place in ORDER_STATUSES
+    status INTEGER NOT NULL,           -- STATUS_CODES
     customer_name TEXT NOT NULL,
     customer_name_key TEXT NOT NULL,
     customer_email TEXT NOT NULL,
     vessel_name TEXT,
     vessel_name_key TEXT NOT NULL,
     imo_number TEXT,
-    calculator_type INTEGER NOT NULL,  -- place in CALCULATOR_TYPES, -1 for none
+    calculator_type INTEGER NOT NULL,  -- CALCULATOR_CODES
     calculator_data TEXT,              -- JSON
     co2e_kg REAL NOT NULL,
     amount_minor INTEGER NOT NULL,
     currency TEXT NOT NULL,
     order_source_id TEXT,
     notes TEXT NOT NULL,
-    placed_at INTEGER NOT NULL,        -- times are milliseconds since 1970
+    placed_at INTEGER NOT NULL,        -- timestamps are in ms since 1970
     created_at INTEGER NOT NULL,
     created_by TEXT NOT NULL,
     updated_at INTEGER NOT NULL,
@@ -42,36 +42,35 @@ const MIGRATIONS: readonly string[] = [
     cancelled_at INTEGER,
     version INTEGER NOT NULL
   ) STRICT;
-  ${sortedBy('placed_at', 'placed_at')}
-  ${sortedBy('order_number', 'order_number_key')}
-  ${sortedBy('customer_name', 'customer_name_key')}
-  ${sortedBy('vessel_name', 'vessel_name_key')}
-  ${sortedBy('co2e_kg', 'co2e_kg')}
-  ${sortedBy('amount_minor', 'amount_minor')}
-  ${sortedBy('status', 'status')}
+  ${createSortIndex('placed_at', 'placed_at')}
+  ${createSortIndex('order_number', 'order_number_key')}
+  ${createSortIndex('customer_name', 'customer_name_key')}
+  ${createSortIndex('vessel_name', 'vessel_name_key')}
+  ${createSortIndex('co2e_kg', 'co2e_kg')}
+  ${createSortIndex('amount_minor', 'amount_minor')}
+  ${createSortIndex('status', 'status')}
   CREATE INDEX orders_by_kind ON orders (status, calculator_type, currency, placed_at);
 
-  -- What the search looks through, folded; the full-text index finds three letters and more in it.
+  -- Normalised text for the search; the full-text index finds three or more characters.
   CREATE TABLE search_texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
   CREATE VIRTUAL TABLE search_index USING fts5 (
     text, content = 'search_texts', content_rowid = 'id', tokenize = 'trigram case_sensitive 1'
   );
 
-  -- Sums of orders by the day, week and month they were placed in, in the time zone of the book,
-  -- and of all of them. Statistics read these few rows instead of the orders.
+  -- Totals by day, week and month of placed_at in the time zone of the settings, and overall.
   CREATE TABLE sums (
-    step INTEGER NOT NULL,             -- place in STEPS
-    start INTEGER NOT NULL,            -- first day of the step, days since 1970
+    step INTEGER NOT NULL,             -- PERIOD_CODES
+    start INTEGER NOT NULL,            -- first day of the period, days since 1970
     status INTEGER NOT NULL,
     currency TEXT NOT NULL,
     orders INTEGER NOT NULL,
-    co2e_kg INTEGER NOT NULL,          -- whole kilograms and,
-    co2e_mg INTEGER NOT NULL,          -- beside them, milligrams: no sum rounds or overflows
+    co2e_kg INTEGER NOT NULL,          -- whole kilograms
+    co2e_mg INTEGER NOT NULL,          -- and remaining milligrams: totals are exact
     amount_minor INTEGER NOT NULL,
     PRIMARY KEY (step, start, status, currency)
   ) STRICT, WITHOUT ROWID;
 
-  -- How many orders there are of each kind, for the totals of filtered lists.
+  -- Number of orders by group, for the totals of filtered lists.
   CREATE TABLE counts (
     step INTEGER NOT NULL,
     start INTEGER NOT NULL,
@@ -82,7 +81,7 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (step, start, status, calculator_type, currency)
   ) STRICT, WITHOUT ROWID;
 
-  -- Every change but the first entry, which stands in created_at and created_by.
+  -- The history, except the creation: see created_at and created_by.
   CREATE TABLE changes (
     order_id INTEGER NOT NULL,
     version INTEGER NOT NULL,
@@ -94,7 +93,7 @@ const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE idempotency_keys (
     key TEXT PRIMARY KEY,
-    request TEXT NOT NULL,             -- digest of what was asked for with it
+    request TEXT NOT NULL,             -- hash of the order
     order_id INTEGER NOT NULL,
     at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
@@ -105,28 +104,27 @@ const MIGRATIONS: readonly string[] = [
   `,
   `
   CREATE INDEX orders_by_source_id ON orders (order_source_id) WHERE order_source_id IS NOT NULL;
-  -- Changes that tell that the order source has taken an order.
+  -- Changes that record an order placed at the provider.
   CREATE INDEX changes_placed ON changes (order_id, version)
     WHERE instr(changes, '"state":"placed"') > 0;
   `,
 ]
 
-/** The layout that this version of Clearwake writes. */
+/** The schema version of this version of Clearwake. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** The layout of a file: 0 for an empty one. */
+/** The schema version of a database; 0 if it is empty. */
 export const getSchemaVersion = (db: Database): number =>
   db.pragma('user_version', { simple: true }) as number
 
-/** Brings a file to a layout, that of today unless another is asked for, all or nothing. */
-export function migrate(db: Database, wanted = SCHEMA_VERSION): void {
-  // A book of today is opened without waiting for others that write to it.
-  if (getSchemaVersion(db) === wanted) return
+/** Migrates a database to the current schema version, in one transaction. */
+export function migrate(db: Database): void {
+  // Avoids waiting for the write lock.
+  if (getSchemaVersion(db) === SCHEMA_VERSION) return
   db.transaction(() => {
-    // Read within: of two processes that start at once, the second finds the work done.
-    for (let layout = getSchemaVersion(db); layout < wanted; layout++)
-      db.exec(MIGRATIONS[layout] ?? '')
+    // Read in the transaction: another process may have migrated the database meanwhile.
+    for (const migration of MIGRATIONS.slice(getSchemaVersion(db))) db.exec(migration)
     db.pragma(`application_id = ${APPLICATION_ID}`)
-    db.pragma(`user_version = ${wanted}`)
+    db.pragma(`user_version = ${SCHEMA_VERSION}`)
   }).immediate()
 }

@@ -14,7 +14,7 @@ export function seedOrderStore(path: string, now = new Date()): boolean {
       staged.claim(++line, order.id, order.orderNumber)
       staged.add(line, order, by, history)
     }
-    return importStagedOrders(db, staged, { mostClashes: 1 }).outcome === 'entered'
+    return importStagedOrders(db, staged, { maxConflicts: 1 }).outcome === 'imported'
   } finally {
     db.close()
   }

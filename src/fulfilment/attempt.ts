@@ -135,6 +135,6 @@ export function applyAttempt(
   const orderSourceId = step.state === 'placed' ? (step.orderSourceId ?? null) : null
   const wanted = order.orderSourceId === null && orderSourceId !== null ? { orderSourceId } : {}
   return createNextVersion(order, wanted, now, {
-    beside: [{ field: ATTEMPT_FIELD, from: before, to: step }],
+    extraChanges: [{ field: ATTEMPT_FIELD, from: before, to: step }],
   })
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { isApiPath } from '../http/request-path.js'
 import { getLocale } from '../http/locale.js'
+import { isApiPath } from '../http/request-path.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import { buildFreshnessView } from '../portal/freshness-view.js'
 
@@ -9,25 +9,25 @@ const AS_OF = {
     type: 'string',
     format: 'date-time',
     description:
-      'Where the orders are in NocoDB: when it had them as they are told here. Absent until they have been taken in once.',
+      'With NocoDB only: the orders are shown as they were in NocoDB at this time. Absent until the first load is complete.',
   },
 }
 
-/** Names the header in the documentation of a route's answers. */
+/** Adds the header to the documented responses of a route. */
 function documentHeader({ schema }: RouteOptions): void {
   if (schema?.tags === undefined || schema.response === undefined) return
-  const answers = Object.entries(schema.response as Record<string, { headers?: object }>)
+  const responses = Object.entries(schema.response as Record<string, { headers?: object }>)
   schema.response = Object.fromEntries(
-    answers.map(([status, answer]) => {
-      const headers = { ...answer.headers, ...AS_OF }
-      return [status, { ...answer, headers }]
+    responses.map(([status, response]) => {
+      const headers = { ...response.headers, ...AS_OF }
+      return [status, { ...response, headers }]
     }),
   )
 }
 
 /**
- * Tells with every answer of a scope how old the orders are that it shows, where they are a copy:
- * by the header `orders-as-of`, when NocoDB had them so; and on pages, while it does not keep up.
+ * Shows how current the orders of a replica are, on all routes of a scope: in the `orders-as-of`
+ * header, and on pages while the replica is behind.
  */
 export function addFreshnessHeaders(
   app: FastifyInstance,
@@ -41,8 +41,11 @@ export function addFreshnessHeaders(
     if (freshness.asOf !== null) void reply.header('orders-as-of', freshness.asOf)
     if (isApiPath(request.url)) return
     const locale = getLocale(request.headers['accept-language'])
-    const view = () =>
+    const buildView = () =>
       buildFreshnessView(store.getFreshness(), { locale, timeZone, now: Date.now() })
-    reply.outOfBand = { template: 'portal/_freshness-part', getData: () => ({ freshness: view() }) }
+    reply.outOfBand = {
+      template: 'portal/_freshness-part',
+      getData: () => ({ freshness: buildView() }),
+    }
   })
 }

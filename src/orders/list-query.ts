@@ -12,7 +12,7 @@ import { validators } from './validators.js'
 export const MAX_PAGE_SIZE = 100
 export const DEFAULT_PAGE_SIZE = 25
 
-/** What the address of a list says. */
+/** The query parameters of a list. */
 export const ListQuery = Type.Object(
   {
     ...OrderFilters.properties,
@@ -29,48 +29,48 @@ const validate = validators.converter<ListQuery>(ListQuery)
 const isBlank = (value: unknown): boolean =>
   Array.isArray(value) ? value.length === 0 : typeof value === 'string' && value.trim() === ''
 
-/** What was left out of an address. */
-export interface IgnoredParameter {
-  /** Names of the parts that cannot be read */
-  unreadable: string[]
-  /** Whether the search was left out for being longer than searches are */
-  tooLong: boolean
-  /** Whether the last day was left out for being before the first */
-  endsBeforeStart: boolean
+/** Query parameters that were ignored. */
+export interface IgnoredParameters {
+  /** Names of invalid parameters */
+  invalid: string[]
+  isSearchTooLong: boolean
+  /** The last day was ignored, as it is before the first */
+  isRangeReversed: boolean
 }
 
-/** A page's address read with indulgence: what is blank or wrong is left out, and named. */
-export function parseListQuery(given: Record<string, unknown>): {
+/** Parses the query parameters of a page leniently: ignores blank and invalid ones. */
+export function parseListQuery(parameters: Record<string, unknown>): {
   query: ListQuery
-  leftOut: IgnoredParameter
+  ignored: IgnoredParameters
 } {
-  const wanted = Object.fromEntries(
-    Object.entries(given)
+  const values = Object.fromEntries(
+    Object.entries(parameters)
       .filter(([name]) => Object.hasOwn(ListQuery.properties, name))
       .map(([name, value]) => [name, Array.isArray(value) ? value.filter(Boolean) : value] as const)
       .filter(([, value]) => !isBlank(value)),
   )
-  const unreadable = new Set<string>()
-  const tooLong = typeof wanted.q === 'string' && Array.from(wanted.q).length > MAX_SEARCH_LENGTH
-  if (tooLong) delete wanted.q
-  while (!validate(wanted)) {
+  const invalid = new Set<string>()
+  const isSearchTooLong =
+    typeof values.q === 'string' && Array.from(values.q).length > MAX_SEARCH_LENGTH
+  if (isSearchTooLong) delete values.q
+  while (!validate(values)) {
     const name = validate.errors?.[0]?.instancePath.split('/')[1] ?? ''
-    unreadable.add(name)
-    if (!Reflect.deleteProperty(wanted, name) || name === '') break
+    invalid.add(name)
+    if (!Reflect.deleteProperty(values, name) || name === '') break
   }
-  const query = wanted as ListQuery
-  const endsBeforeStart = findFilterErrors(query).length > 0
-  if (endsBeforeStart) delete query.to
-  return { query, leftOut: { unreadable: [...unreadable], tooLong, endsBeforeStart } }
+  const query = values as ListQuery
+  const isRangeReversed = findFilterErrors(query).length > 0
+  if (isRangeReversed) delete query.to
+  return { query, ignored: { invalid: [...invalid], isSearchTooLong, isRangeReversed } }
 }
 
-/** The address of a list, without what is so by default. */
+/** Builds the URL of a list, without default values. */
 export function buildListUrl(query: ListQuery, path = '/admin/orders'): string {
   const parameters = new URLSearchParams()
-  const given: [string, string | number | string[] | undefined][] = Object.entries(query)
-  for (const [name, value] of given) {
+  const entries: [string, string | number | string[] | undefined][] = Object.entries(query)
+  for (const [name, value] of entries) {
     if (value === undefined) continue
-    for (const one of [value].flat()) parameters.append(name, String(one))
+    for (const item of [value].flat()) parameters.append(name, String(item))
   }
   if (query.sort === DEFAULT_SORT) parameters.delete('sort')
   if (query.page === 1) parameters.delete('page')
@@ -79,7 +79,7 @@ export function buildListUrl(query: ListQuery, path = '/admin/orders'): string {
   return text === '' ? path : `${path}?${text}`
 }
 
-/** The sort that a click on a column's head leads to. */
+/** The sort order that the header of a column links to. */
 export const getNextSort = (
   sort: OrderSort,
   column: OrderSort,

@@ -14,35 +14,35 @@ const date = (description: string) =>
 
 export const MAX_SEARCH_LENGTH = 200
 
-/** Which orders are meant; every part narrows. */
+/** Filters of a list; an order must match all of them. */
 export const OrderFilters = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: MAX_SEARCH_LENGTH,
       format: 'text',
-      description: 'Part of order number, customer name, e-mail, vessel name or IMO number',
+      description: 'Part of the order number, customer name, email, vessel name or IMO number',
     }),
   ),
-  // More than there are would only repeat one, in every address that is made from these.
+  // A longer list would repeat a status.
   status: Type.Optional(
     Type.Array(StatusSchema, {
       maxItems: ORDER_STATUSES.length,
-      description: 'Any of these; repeatable',
+      description: 'Any of these; can be repeated',
     }),
   ),
   calculatorType: Type.Optional(
     Type.Array(stringEnum<CalculatorType>(CALCULATOR_TYPES), {
       maxItems: CALCULATOR_TYPES.length,
-      description: 'Any of these; repeatable',
+      description: 'Any of these; can be repeated',
     }),
   ),
   currency: Type.Optional(Currency),
-  from: Type.Optional(date('Placed on this day in TIME_ZONE or later')),
-  to: Type.Optional(date('Placed on this day in TIME_ZONE or earlier')),
+  from: Type.Optional(date('Ordered on or after this day in TIME_ZONE')),
+  to: Type.Optional(date('Ordered on or before this day in TIME_ZONE')),
 })
 export type OrderFilters = Static<typeof OrderFilters>
 
-/** What is wrong with filters that are each fine but do not go together. */
+/** Checks filters that are valid on their own but not in combination. */
 export const findFilterErrors = ({ from, to }: OrderFilters): FieldError[] =>
   from !== undefined && to !== undefined && to < from
     ? [{ path: 'to', message: 'must not be before from' }]
@@ -59,7 +59,7 @@ export const SORT_FIELDS = [
 ] as const
 export type SortField = (typeof SORT_FIELDS)[number]
 
-/** A field to sort by; `-` in front is descending. */
+/** A sort field; a leading `-` sorts in descending order. */
 export type OrderSort = SortField | `-${SortField}`
 export const ORDER_SORTS: readonly OrderSort[] = SORT_FIELDS.flatMap(
   (field) => [field, `-${field}`] as const,
@@ -68,5 +68,6 @@ export const DEFAULT_SORT: OrderSort = '-placedAt'
 
 export const OrderSortSchema = stringEnum<OrderSort>(ORDER_SORTS, {
   default: DEFAULT_SORT,
-  description: 'A leading - is descending; status sorts by its life; ties are broken by id',
+  description:
+    'A leading - sorts in descending order. Statuses sort by progress, equal values by ID',
 })

@@ -1,19 +1,19 @@
-const WRITTEN = /^[1-9]\d{0,15}$/
+const FORMAT = /^[1-9]\d{0,15}$/
 
 /**
- * The highest id that a file may give an order. New orders go on from the highest there is, and
- * ids are exact in JSON up to 2^53 only: so nine thousand million million are left for them.
+ * The highest ID that an import can assign. New orders continue after the highest ID, and JSON
+ * represents integers exactly up to 2^53 only.
  */
-export const HIGHEST_IMPORTED_ID = 1_000_000_000_000
+export const MAX_IMPORTED_ID = 1_000_000_000_000
 
-/** The number that an order's id stands for; `null` where it is none: whole, above zero, exact in JSON. */
+/** Parses an order ID, a positive safe integer; `null` if it is invalid. */
 export function parseOrderId(id: string): number | null {
   const number = Number(id)
-  return WRITTEN.test(id) && Number.isSafeInteger(number) ? number : null
+  return FORMAT.test(id) && Number.isSafeInteger(number) ? number : null
 }
 
-/** Whether a file may give an order this id. */
+/** Whether an import can assign this ID. */
 export function isImportedId(id: string): boolean {
   const number = parseOrderId(id)
-  return number !== null && number <= HIGHEST_IMPORTED_ID
+  return number !== null && number <= MAX_IMPORTED_ID
 }

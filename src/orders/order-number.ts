@@ -1,4 +1,4 @@
 import { isTextLine } from '../validation/text-line.js'
 
-/** Whether a text may number an order: a line with nothing around it that makes two look alike. */
+/** Whether a text is a valid order number: one line without surrounding whitespace. */
 export const isOrderNumber = (text: string): boolean => isTextLine(text) && text.trim() === text

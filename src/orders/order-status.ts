@@ -1,4 +1,4 @@
-/** The statuses of an order, in the order of its life; lists sort by it. */
+/** The statuses of an order, in the order in which lists sort them. */
 export const ORDER_STATUSES = [
   'pending',
   'paid',
@@ -9,21 +9,20 @@ export const ORDER_STATUSES = [
 ] as const
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
-/** The statuses that an order may be given; cancelling is an act of its own. */
+/** The statuses that an edit can set; cancelling is a separate command. */
 export type LiveStatus = Exclude<OrderStatus, 'cancelled'>
 export const LIVE_STATUSES: readonly LiveStatus[] = ORDER_STATUSES.filter(
   (status) => status !== 'cancelled',
 )
 
-/** The status of this name that an order may be given. */
 export const toLiveStatus = (name: unknown): LiveStatus | undefined =>
   LIVE_STATUSES.find((status) => status === name)
 
 /**
- * Which status an order may take by an edit. Steps forward may skip some; money goes back only
- * where it has come in; a cancelled order begins anew. Cancelling is open from every status.
+ * The status transitions of an edit. Statuses can be skipped; an order can be refunded once it is
+ * paid, and a cancelled one can be reopened. Any order can be cancelled.
  */
-const MOVES: Record<OrderStatus, readonly OrderStatus[]> = {
+const TRANSITIONS: Record<OrderStatus, readonly OrderStatus[]> = {
   pending: ['paid', 'processing', 'fulfilled'],
   paid: ['processing', 'fulfilled', 'refunded'],
   processing: ['fulfilled', 'refunded'],
@@ -32,9 +31,9 @@ const MOVES: Record<OrderStatus, readonly OrderStatus[]> = {
   cancelled: ['pending'],
 }
 
-/** The statuses that an order may move to from this one. */
-export const getTransitions = (status: OrderStatus): readonly OrderStatus[] => MOVES[status]
+/** The statuses that an edit can change an order to. */
+export const getTransitions = (status: OrderStatus): readonly OrderStatus[] => TRANSITIONS[status]
 
-/** Whether CO2e and money of an order count: it is neither given back nor called off. */
+/** Whether the CO2e and revenue of an order count in statistics. */
 export const isCounted = (status: OrderStatus): boolean =>
   status !== 'refunded' && status !== 'cancelled'

@@ -8,10 +8,10 @@ import { EXAMPLES } from '../calculator/examples.js'
 import { ImoNumber, VesselName } from '../calculator/vessel.js'
 import { stringEnum } from '../validation/string-enum.js'
 import { textLine } from '../validation/text-line.js'
-import { HIGHEST_IMPORTED_ID } from './order-id.js'
+import { MAX_IMPORTED_ID } from './order-id.js'
 import { LIVE_STATUSES, ORDER_STATUSES, type LiveStatus, type OrderStatus } from './order-status.js'
 
-/** A field that may be without a value. */
+/** Allows `null` as well. */
 const nullable = <S extends TSchema>(schema: S) =>
   Type.Unsafe<Static<S> | null>({
     ...schema,
@@ -19,34 +19,34 @@ const nullable = <S extends TSchema>(schema: S) =>
     ...(Array.isArray(schema.enum) ? { enum: [...(schema.enum as unknown[]), null] } : {}),
   })
 
-/** A million tonnes and ten thousand million of a currency: what is more is a slip. */
-const MOST_CO2E_KG = 1_000_000_000
-const MOST_AMOUNT_MINOR = 1_000_000_000_000
+/** A million tonnes and ten billion of a currency: higher values are typing errors. */
+const MAX_CO2E_KG = 1_000_000_000
+const MAX_AMOUNT_MINOR = 1_000_000_000_000
 
 export const StatusSchema = stringEnum<OrderStatus>(ORDER_STATUSES, {
-  description: 'Where it stands',
+  description: 'Status of the order',
 })
 
 const LiveStatusSchema = stringEnum<LiveStatus>(LIVE_STATUSES, {
-  'x-message': `must be one of ${LIVE_STATUSES.join(', ')}; an order is cancelled by DELETE`,
-  description: 'Where it stands; an order is cancelled by DELETE',
+  'x-message': `must be one of ${LIVE_STATUSES.join(', ')}; use DELETE to cancel an order`,
+  description: 'Status of the order; use DELETE to cancel it',
 })
 
-const customerName = textLine({ maxLength: 120, description: 'Who ordered' })
+const customerName = textLine({ maxLength: 120, description: 'Name of the customer' })
 const customerEmail = Type.String({
   maxLength: 254,
   format: 'email-address',
-  'x-message': 'must be an e-mail address, such as ann@example.com',
-  description: 'Their e-mail address',
+  'x-message': 'must be an email address, such as ann@example.com',
+  description: 'Email address of the customer',
 })
 const co2eKg = Type.Number({
   minimum: 0,
-  maximum: MOST_CO2E_KG,
+  maximum: MAX_CO2E_KG,
   description: 'Mass to offset, kg CO2e',
 })
 const amountMinor = Type.Integer({
   minimum: 0,
-  maximum: MOST_AMOUNT_MINOR,
+  maximum: MAX_AMOUNT_MINOR,
   description: 'Price in minor units of the currency (ISO 4217), such as cents',
 })
 export const Currency = Type.String({
@@ -56,38 +56,37 @@ export const Currency = Type.String({
 })
 const orderSourceId = textLine({
   maxLength: 120,
-  description: 'The offset order at the order source',
+  description: 'ID of the offset order at the provider',
 })
 const notes = Type.String({
   maxLength: 10_000,
   format: 'text',
-  description: "The administrators' own text",
+  description: 'Notes of the administrators',
 })
 const orderNumber = textLine({
   maxLength: 40,
   format: 'order-number',
-  'x-message':
-    'must be one line with something to read in it, without control characters or spaces at its ends',
-  description: 'For people; unique',
+  'x-message': 'must be one line of visible text, without control characters or surrounding spaces',
+  description: 'Unique order number for correspondence',
 })
-const moment = (description: string) =>
+const dateTime = (description: string) =>
   Type.String({
     format: 'date-time',
     'x-message':
-      'must be a moment from 1900 to 2199, in UTC too, with its offset, such as 2026-11-20T09:30:00Z',
+      'must be a date and time from 1900 to 2199 in UTC, with an offset, such as 2026-11-20T09:30:00Z',
     description,
   })
 
 const calculatorData = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
-  description: "That calculator's data",
+  description: 'Input of the calculator',
   additionalProperties: true,
 })
 
 /** A customer's order to offset a trip. */
 export const Order = Type.Object(
   {
-    id: Type.String({ description: 'Identifies the order in this store' }),
+    id: Type.String({ description: 'ID of the order' }),
     orderNumber,
     status: StatusSchema,
     customerName,
@@ -101,12 +100,15 @@ export const Order = Type.Object(
     currency: Currency,
     orderSourceId: nullable(orderSourceId),
     notes,
-    placedAt: moment('When the customer ordered; filters, sorting and statistics go by it'),
-    createdAt: moment('When the record was made'),
-    updatedAt: moment('When it was last changed'),
-    fulfilledAt: nullable(moment('When it was fulfilled')),
-    cancelledAt: nullable(moment('When it was cancelled')),
-    version: Type.Integer({ minimum: 1, description: 'One more at every change; also the ETag' }),
+    placedAt: dateTime('When the customer ordered; used by filters, sorting and statistics'),
+    createdAt: dateTime('When the order was created here'),
+    updatedAt: dateTime('When the order was last changed'),
+    fulfilledAt: nullable(dateTime('When the order was fulfilled')),
+    cancelledAt: nullable(dateTime('When the order was cancelled')),
+    version: Type.Integer({
+      minimum: 1,
+      description: 'Incremented by every change; also the ETag',
+    }),
   },
   { title: 'Order', additionalProperties: false },
 )
@@ -121,7 +123,7 @@ export type TextField =
   | 'orderSourceId'
   | 'notes'
 
-/** How many characters (code points) a field of text has at most. */
+/** Maximum length of a text field, in code points. */
 export const getMaxLength = (field: TextField): number =>
   (Order.properties[field] as { maxLength?: number }).maxLength ?? Infinity
 
@@ -139,12 +141,12 @@ const newOrderFields = {
   orderSourceId: Type.Optional(nullable(orderSourceId)),
   notes: Type.Optional(notes),
   placedAt: Type.Optional(
-    moment('When the customer ordered, not in the future; now where it is left out'),
+    dateTime('When the customer ordered, not in the future; defaults to now'),
   ),
 }
 
-/** Data belong to a calculator, and their rules are that calculator's. */
-const matchingData = {
+/** Validates calculatorData against the schema of its calculator. */
+const calculatorDataRules = {
   allOf: CALCULATOR_TYPES.map((type) => ({
     if: { properties: { calculatorType: { const: type } }, required: ['calculatorType'] },
     then: {
@@ -155,12 +157,12 @@ const matchingData = {
   })),
 }
 
-/** What an order is entered or delivered with. */
+/** An order to create. */
 export const NewOrder = Type.Object(newOrderFields, {
   title: 'New order',
   additionalProperties: false,
   'x-new-order': true,
-  ...matchingData,
+  ...calculatorDataRules,
   examples: [
     {
       customerName: 'Ann Example',
@@ -176,7 +178,7 @@ export const NewOrder = Type.Object(newOrderFields, {
 })
 export type NewOrder = Static<typeof NewOrder>
 
-/** An order as a file of orders has it: with what its record says of itself, where known. */
+/** An order to import, with the fields that the store otherwise assigns. */
 export const ImportedOrder = Type.Object(
   {
     ...newOrderFields,
@@ -184,17 +186,17 @@ export const ImportedOrder = Type.Object(
     id: Type.Optional(
       Type.String({
         format: 'imported-order-id',
-        'x-message': `must be a whole number from 1 to ${HIGHEST_IMPORTED_ID}`,
+        'x-message': `must be a whole number from 1 to ${MAX_IMPORTED_ID}`,
       }),
     ),
     orderNumber: Type.Optional(orderNumber),
-    createdAt: Type.Optional(moment('When the record was made')),
-    updatedAt: Type.Optional(moment('When it was last changed')),
-    fulfilledAt: Type.Optional(nullable(moment('When it was fulfilled'))),
-    cancelledAt: Type.Optional(nullable(moment('When it was cancelled'))),
+    createdAt: Type.Optional(dateTime('When the order was created here')),
+    updatedAt: Type.Optional(dateTime('When the order was last changed')),
+    fulfilledAt: Type.Optional(nullable(dateTime('When the order was fulfilled'))),
+    cancelledAt: Type.Optional(nullable(dateTime('When the order was cancelled'))),
     version: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
   },
-  { additionalProperties: false, ...matchingData },
+  { additionalProperties: false, ...calculatorDataRules },
 )
 export type ImportedOrder = Static<typeof ImportedOrder>
 
@@ -211,16 +213,16 @@ const changeableFields = {
   notes,
 }
 
-/** What an administrator may change of an order. */
+/** The fields of an order that can be edited. */
 export const OrderChanges = Type.Partial(Type.Object(changeableFields), {
-  title: 'Changes of an order',
+  title: 'Changes to an order',
   additionalProperties: false,
   'x-fixed': Object.keys(Order.properties).filter((name) => !(name in changeableFields)),
   examples: [{ status: 'paid', notes: 'Paid by bank transfer' }],
 })
 export type OrderChanges = Static<typeof OrderChanges>
 
-/** One field of an order, before and after. */
+/** The value of a field before and after a change. */
 export interface FieldChange {
   field: string
   from: unknown

@@ -1,38 +1,41 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { createFulfilment } from '../fulfilment/fulfilment.js'
 import { Problem } from '../http/problem.js'
-import type { OffsetOrderSource } from '../provider/offset-order-source.js'
 import { StoreUnwritableError, type OrderStore } from '../order-store/order-store.js'
-import { addFreshnessHeaders } from './freshness-headers.js'
+import fulfilmentPages from '../portal/orders/fulfilment-pages.js'
+import listPages from '../portal/orders/list-pages.js'
 import newOrderPages from '../portal/orders/new-order-pages.js'
 import orderPages from '../portal/orders/order-pages.js'
-import listPages from '../portal/orders/list-pages.js'
-import placementPages from '../portal/orders/fulfilment-pages.js'
-import { createFulfilment } from '../fulfilment/fulfilment.js'
+import type { OffsetOrderSource } from '../provider/offset-order-source.js'
+import { addFreshnessHeaders } from './freshness-headers.js'
 import routes from './routes.js'
 
 interface Options {
   store: OrderStore
-  /** Where orders are placed; `null` where no order source is configured */
+  /** `null` if no provider is configured */
   source: OffsetOrderSource | null
 }
 
-/** The orders: their API and their pages. */
+/** The API and the pages of orders. */
 const orders: FastifyPluginAsync<Options> = async (app, { store, source }) => {
-  const options = { store, placing: source && createFulfilment(store, source) }
+  const placing = source && createFulfilment(store, source)
+  const options = { store, placing }
   app.readiness.set('orders', async () => store.getReadiness())
   addFreshnessHeaders(app, store, store.calendar.timeZone)
   app.setErrorHandler(async (error, request) => {
     if (!(error instanceof StoreUnwritableError)) throw error
-    if (!error.isBusy) request.log.error({ err: error.cause }, 'the order store takes no changes')
-    throw new Problem(503, 'The orders take no changes at the moment: nothing was changed.', {
-      headers: { 'retry-after': '5' },
-    })
+    if (!error.isBusy) request.log.error({ err: error.cause }, 'order store not writable')
+    throw new Problem(
+      503,
+      'Orders cannot be saved at the moment. Nothing was changed. Try again in a few seconds.',
+      { headers: { 'retry-after': '5' } },
+    )
   })
   await app.register(routes, options)
   await app.register(listPages, options)
   await app.register(newOrderPages, options)
   await app.register(orderPages, options)
-  if (options.placing) await app.register(placementPages, { store, placing: options.placing })
+  if (placing) await app.register(fulfilmentPages, { store, placing })
 }
 
 export default orders

@@ -19,7 +19,7 @@ interface Options {
   store: OrderStore
 }
 
-/** Room for the longest notes, escaped in JSON. */
+/** Fits the longest notes, escaped in JSON. */
 const BODY_LIMIT = 128 * 1024
 
 const OrderPage = Type.Object(
@@ -27,21 +27,21 @@ const OrderPage = Type.Object(
     items: Type.Array(Order),
     page: Type.Integer(),
     pageSize: Type.Integer(),
-    totalItems: Type.Integer({ description: 'Orders that match, on all pages' }),
+    totalItems: Type.Integer({ description: 'Number of matching orders on all pages' }),
     totalPages: Type.Integer(),
   },
   { title: 'Page of orders' },
 )
 
-const ETag = Type.String({ description: 'The version of the order, for If-Match' })
-const Location = Type.String({ description: 'Where the order is' })
-const Link = Type.String({ description: 'The first, previous, next and last page (RFC 8288)' })
+const ETag = Type.String({ description: 'Version of the order, for If-Match' })
+const Location = Type.String({ description: 'URL of the order' })
+const Link = Type.String({ description: 'First, previous, next and last page (RFC 8288)' })
 
-const OrderAnswer = withHeaders(Order, { ETag })
+const OrderResponse = withHeaders(Order, { ETag })
 const changeResponses = {
-  200: OrderAnswer,
-  412: problemResponse('The order has another version than If-Match names', {
-    headers: { ETag: Type.String({ description: 'The version that is there now' }) },
+  200: OrderResponse,
+  412: problemResponse('If-Match does not contain the current version of the order', {
+    headers: { ETag: Type.String({ description: 'Current version of the order' }) },
   }),
   ...problemResponses,
 }
@@ -51,11 +51,11 @@ const History = Type.Object(
     items: Type.Array(
       Type.Object({
         at: Type.String({ format: 'date-time' }),
-        by: Type.String({ description: 'Who changed it' }),
-        version: Type.Integer({ description: 'The version that came of it' }),
+        by: Type.String({ description: 'Email address of the user who made the change' }),
+        version: Type.Integer({ description: 'Version that the change created' }),
         changes: Type.Array(
           Type.Object({ field: Type.String(), from: Type.Unknown(), to: Type.Unknown() }),
-          { description: 'None for the first entry, by which the order came into being' },
+          { description: 'Empty for the creation of the order' },
         ),
       }),
       { description: 'Newest first' },
@@ -64,13 +64,13 @@ const History = Type.Object(
   { title: 'History of an order' },
 )
 
-const OrderId = Type.Object({ id: Type.String({ description: 'Id of the order' }) })
+const OrderId = Type.Object({ id: Type.String({ description: 'ID of the order' }) })
 
 const IfMatch = Type.Object({
   'if-match': Type.Optional(
     Type.String({
       description:
-        'ETag of the version seen, in its quotes, or several, separated by commas, or *; where the order has another by now, 412. A weak one, W/ in front, never matches',
+        'One or more ETags in quotes, separated by commas, or *. If none is the current version of the order, the response is 412. Weak ETags (W/) never match',
     }),
   ),
 })
@@ -80,44 +80,45 @@ const IdempotencyKey = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'Makes a repeat harmless for 30 days: it answers the order made the first time',
+      description:
+        'Makes retries safe for 30 days: they return the order that the first request created',
     }),
   ),
 })
 
 const tags = ['Orders']
-const noSuchOrder = (): Problem => new Problem(404, 'There is no such order.')
+const createNotFoundProblem = (): Problem => new Problem(404, 'Order not found.')
 
-const contextOf = (request: FastifyRequest): ChangeContext => ({
+const getContext = (request: FastifyRequest): ChangeContext => ({
   by: request.administrator.email,
   ifVersions: parseIfMatch(request.headers['if-match']),
 })
 
-/** Answers with an order, which its ETag goes with. */
+/** Sends an order with its ETag. */
 const sendOrder = (reply: FastifyReply, order: Order) =>
   reply.header('etag', formatEtag(order.version)).send(order)
 
-/** The order as a change has left it; a Problem where the change was refused. */
-function orderAfter(outcome: ChangeResult): Order {
-  switch (outcome.outcome) {
+/** Returns the order after a change; throws a Problem if the change was rejected. */
+function getChangedOrder(result: ChangeResult): Order {
+  switch (result.outcome) {
     case 'changed':
     case 'unchanged':
-      return outcome.order
+      return result.order
     case 'not_found':
-      throw noSuchOrder()
+      throw createNotFoundProblem()
     case 'version_conflict': {
-      const etag = formatEtag(outcome.order.version)
-      throw new Problem(412, `This is not the version in If-Match: its ETag is ${etag} now.`, {
+      const etag = formatEtag(result.order.version)
+      throw new Problem(412, `If-Match does not match the order: its current ETag is ${etag}.`, {
         headers: { etag },
       })
     }
     case 'invalid_transition': {
-      const { order, transitions } = outcome
-      const open =
-        transitions.length > 0 ? `can become ${transitions.join(', ')}` : 'stays as it is'
-      throw new Problem(409, `An order that is ${order.status} ${open}.`, {
-        members: { possibleStatuses: transitions },
-      })
+      const { order, transitions } = result
+      const detail =
+        transitions.length > 0
+          ? `An order with status ${order.status} can only change to ${transitions.join(', ')}.`
+          : `An order with status ${order.status} cannot change to another status.`
+      throw new Problem(409, detail, { members: { possibleStatuses: transitions } })
     }
   }
 }
@@ -135,8 +136,8 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
     },
     async ({ query, url }, reply) => {
       const { sort, page, pageSize, ...filters } = query
-      const faults = findFilterErrors(filters)
-      if (faults.length > 0) throw createValidationProblem(faults)
+      const errors = findFilterErrors(filters)
+      if (errors.length > 0) throw createValidationProblem(errors)
       const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
       const { items, total } = await store.list(filters, slice)
       const totalPages = Math.ceil(total / pageSize)
@@ -151,7 +152,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       bodyLimit: BODY_LIMIT,
       schema: {
         tags,
-        summary: 'Enter an order',
+        summary: 'Create an order',
         headers: IdempotencyKey,
         body: NewOrder,
         response: { 201: withHeaders(Order, { ETag, Location }), ...problemResponses },
@@ -162,7 +163,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       const created = await store.create(request.body, request.administrator.email, key)
       if (created.outcome === 'idempotency_key_reused') {
         throw createValidationProblem([
-          { path: 'Idempotency-Key', message: 'was used before, for another order' },
+          { path: 'Idempotency-Key', message: 'was already used for a different order' },
         ])
       }
       const { order } = created
@@ -175,14 +176,14 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
     {
       schema: {
         tags,
-        summary: 'Read an order',
+        summary: 'Get an order',
         params: OrderId,
-        response: { 200: OrderAnswer, ...problemResponses },
+        response: { 200: OrderResponse, ...problemResponses },
       },
     },
     async ({ params }, reply) => {
       const order = store.get(params.id)
-      if (order === null) throw noSuchOrder()
+      if (order === null) throw createNotFoundProblem()
       return sendOrder(reply, order)
     },
   )
@@ -193,17 +194,17 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       bodyLimit: BODY_LIMIT,
       schema: {
         tags,
-        summary: 'Change an order',
+        summary: 'Update an order',
         description:
-          'All of the changes or none. Statuses move from pending to paid, processing and fulfilled, skipping where need be; from paid on to refunded; from cancelled to pending. Another move is 409 with possibleStatuses.',
+          'Applies all changes or none. The status can change from pending to paid, processing and fulfilled, skipping some; from paid, processing or fulfilled to refunded; and from cancelled to pending. For any other change of status, the response is 409 with possibleStatuses.',
         params: OrderId,
         headers: IfMatch,
         body: OrderChanges,
         response: {
-          409: problemResponse('There is no such move', {
+          409: problemResponse('The status cannot change like this', {
             members: {
               possibleStatuses: Type.Array(Type.String(), {
-                description: 'What the order can become',
+                description: 'Statuses that the order can change to',
               }),
             },
           }),
@@ -215,8 +216,8 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       const { params, body } = request
       return sendOrder(
         reply,
-        orderAfter(
-          await store.apply(params.id, { type: 'edit', changes: body }, contextOf(request)),
+        getChangedOrder(
+          await store.apply(params.id, { type: 'edit', changes: body }, getContext(request)),
         ),
       )
     },
@@ -228,7 +229,8 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       schema: {
         tags,
         summary: 'Cancel an order',
-        description: 'The record stays, as cancelled. Again changes nothing.',
+        description:
+          'The order is kept with the status cancelled. Cancelling it again changes nothing.',
         params: OrderId,
         headers: IfMatch,
         response: changeResponses,
@@ -237,7 +239,9 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
     async (request, reply) =>
       sendOrder(
         reply,
-        orderAfter(await store.apply(request.params.id, { type: 'cancel' }, contextOf(request))),
+        getChangedOrder(
+          await store.apply(request.params.id, { type: 'cancel' }, getContext(request)),
+        ),
       ),
   )
 
@@ -246,14 +250,14 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
     {
       schema: {
         tags,
-        summary: 'What became of an order',
+        summary: 'Get order history',
         params: OrderId,
         response: { 200: History, ...problemResponses },
       },
     },
     async ({ params }) => {
       const items = store.getHistory(params.id)
-      if (items === null) throw noSuchOrder()
+      if (items === null) throw createNotFoundProblem()
       return { items }
     },
   )

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { OrderStore } from '../order-store/order-store.js'
 import { problemResponses } from '../http/problem.js'
+import type { OrderStore } from '../order-store/order-store.js'
 import { stringEnum } from '../validation/string-enum.js'
-import { DashboardStats, calculateDashboardStats, RANGES, type Range } from './dashboard-stats.js'
+import { calculateDashboardStats, DashboardStats, RANGES, type Range } from './dashboard-stats.js'
 
 const StatsRequest = Type.Object(
-  { range: stringEnum<Range>(RANGES, { description: 'How many days, today included' }) },
+  { range: stringEnum<Range>(RANGES, { description: 'Number of days, including today' }) },
   { title: 'Statistics request', additionalProperties: false, examples: [{ range: '30d' }] },
 )
 
@@ -17,7 +17,7 @@ const routes: FastifyPluginAsyncTypebox<{ store: OrderStore }> = async (app, { s
       bodyLimit: 1024,
       schema: {
         tags: ['Orders'],
-        summary: 'Statistics of orders',
+        summary: 'Get order statistics',
         body: StatsRequest,
         response: { 200: DashboardStats, ...problemResponses },
       },

@@ -1,19 +1,19 @@
 import { tripSchemaExtensions as trips } from '../calculator/trip-schemas.js'
 import { crossFieldKeyword } from '../validation/cross-field-keyword.js'
 import { createValidators, type SchemaExtensions } from '../validation/validator.js'
-import { validateNewOrder } from './apply-changes.js'
 import { isImportedId } from './order-id.js'
 import { isOrderNumber } from './order-number.js'
+import { validateNewOrder } from './validate-order.js'
 
-/** What the schemas of orders say beyond JSON Schema, trips and vessels included. */
-const vocabulary: SchemaExtensions = {
+/** Formats and keywords of the order schemas, including those of trips and vessels. */
+const extensions: SchemaExtensions = {
   formats: { ...trips.formats, 'imported-order-id': isImportedId, 'order-number': isOrderNumber },
   keywords: [
     ...trips.keywords,
-    crossFieldKeyword('x-new-order', (given) => validateNewOrder(given, Date.now())),
+    crossFieldKeyword('x-new-order', (order) => validateNewOrder(order, Date.now())),
   ],
 }
 
-/** What checks values against schemas of orders. */
-export const validators = createValidators(vocabulary)
+/** Validates values against order schemas. */
+export const validators = createValidators(extensions)
 export const { checker } = validators

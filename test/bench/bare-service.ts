@@ -95,7 +95,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
 
 const book = openSqliteOrderStore({ path: getOrderStorePath(process.env.DATA_DIR ?? ''), timeZone })
 app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (request, reply) => {
-  const { query, leftOut } = parseListQuery(request.query)
+  const { query, ignored: leftOut } = parseListQuery(request.query)
   const { sort, page, pageSize, ...filters } = query
   const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
   const { items, total } = await book.list(filters, slice)

@@ -64,6 +64,6 @@ export function fill(dataDir: string, count: number): void {
   const staged = openStagedOrders(db)
   let line = 0
   for (const order of plausibleOrders(count)) staged.add(++line, order, 'bench')
-  importStagedOrders(db, staged, { mostClashes: 1 })
+  importStagedOrders(db, staged, { maxConflicts: 1 })
   db.close()
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { ORDERS, readRows, startService } from '../support/nocodb-service.js'
 import type { TestNocoDb } from '../support/nocodb.js'
-import type { ApiAnswer } from '../support/order-api.js'
+import type { ApiResponse } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { until } from '../support/until.js'
 
@@ -27,7 +27,7 @@ export function crashContract(t: Test, nocoDb: TestNocoDb): void {
     const keys: { key: string; order: any }[] = []
     let [rejected, unconfirmed] = [0, 0]
 
-    function recordResponse({ status, body }: ApiAnswer): void {
+    function recordResponse({ status, body }: ApiResponse): void {
       if (status === 503) {
         rejected++
         if (/couldn't confirm/.test(body.detail)) unconfirmed++

@@ -8,7 +8,7 @@ import { startPostgres } from '../support/postgres.js'
 
 const nocoDb = await startNocoDb(t, await startPostgres(t))
 
-ordersContract(t, { empty: async () => (await nocoDb.createBase()).environment })
+ordersContract(t, { createEnvironment: async () => (await nocoDb.createBase()).environment })
 nocoDbContract(t, nocoDb)
 // Outages do not depend on the database of NocoDB, and the tests are slow.
 if (process.env.NOCODB_TESTS !== 'short') {

@@ -8,7 +8,7 @@ import { startNocoDb } from '../support/nocodb.js'
 
 const nocoDb = await startNocoDb(t)
 
-ordersContract(t, { empty: async () => (await nocoDb.createBase()).environment })
+ordersContract(t, { createEnvironment: async () => (await nocoDb.createBase()).environment })
 nocoDbContract(t, nocoDb)
 outageContract(t, nocoDb)
 crashContract(t, nocoDb)

@@ -26,19 +26,19 @@ import { startService } from '../support/service.js'
 
 const run = promisify(execFile)
 
-/** What `npm run -s orders:backup -- FILE` runs. */
+/** Runs `npm run -s orders:backup -- FILE`. */
 const backUp = (dataDir: string, file: string, environment: NodeJS.ProcessEnv = {}) =>
   run(process.execPath, [built('commands', 'orders-backup.js'), file], {
     cwd: dataDir,
     env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...environment },
   })
 
-t.test('a copy made while the book is written to is whole, and has what was there', async (t) => {
+t.test('a backup during writes is intact and has all orders written before', async (t) => {
   const dataDir = temporaryFolder(t)
   const path = getOrderStorePath(dataDir)
   fillStore(path, 'UTC', [])
   const writer = spawn(process.execPath, [
-    join(projectRoot, '.test', 'test', 'support', 'book-writer.js'),
+    join(projectRoot, '.test', 'test', 'support', 'store-writer.js'),
     path,
   ])
   t.teardown(() => writer.kill('SIGKILL'))
@@ -54,41 +54,38 @@ t.test('a copy made while the book is written to is whole, and has what was ther
     const { stdout } = await backUp(dataDir, file)
     t.match(stdout, /^[\d,]+ orders backed up to .*copy\.db\n$/)
     t.equal(statSync(file).mode & 0o777, 0o600)
-    t.same(readdirSync(join(file, '..')), ['copy.db'], 'and nothing beside it')
+    t.same(readdirSync(join(file, '..')), ['copy.db'], 'without other files')
     t.doesNotThrow(() => checkStore(file))
-    const book = openSqliteOrderStore({ path: file, timeZone: 'UTC' })
+    const store = openSqliteOrderStore({ path: file, timeZone: 'UTC' })
     for (const [id = '', version] of acknowledged) {
-      if ((book.get(id)?.version ?? 0) < Number(version)) t.fail(`version ${version} of ${id}`)
+      if ((store.get(id)?.version ?? 0) < Number(version)) t.fail(`version ${version} of ${id}`)
     }
-    await book.close()
+    await store.close()
   }
 })
 
-t.test('nothing is overwritten, and what cannot be copied is told', async (t) => {
+t.test('does not overwrite files and reports why a backup failed', async (t) => {
   const dataDir = temporaryFolder(t)
-  const refuses = (file: string, stderr: RegExp, environment = {}) =>
+  const fails = (file: string, stderr: RegExp, environment = {}) =>
     t.rejects(backUp(dataDir, file, environment), { code: 1, stdout: '', stderr })
-  await refuses(
-    'copy.db',
-    /^The backup failed: Order database not found: .*orders\.db \(DATA_DIR\)/,
-  )
-  t.notOk(existsSync(getOrderStorePath(dataDir)), 'and none is made')
+  await fails('copy.db', /^The backup failed: Order database not found: .*orders\.db \(DATA_DIR\)/)
+  t.notOk(existsSync(getOrderStorePath(dataDir)), 'and creates none')
   fillStore(getOrderStorePath(dataDir), 'UTC', usualOrders(10))
   writeFileSync(join(dataDir, 'kept'), 'kept')
-  await refuses('kept', /^The backup failed: .*kept is there already: name a new file\.$/m)
-  await refuses('orders.db', /orders\.db is there already/)
-  await refuses('none/copy.db', /copy\.db cannot be opened \(ENOENT\)/)
-  await refuses('', /^Usage/)
+  await fails('kept', /^The backup failed: .*kept already exists: name a new file\.$/m)
+  await fails('orders.db', /orders\.db already exists/)
+  await fails('none/copy.db', /Cannot open .*copy\.db: .*ENOENT/)
+  await fails('', /^Usage/)
   truncateSync(getOrderStorePath(dataDir), 20_000)
-  await refuses('copy.db', /orders\.db is damaged/)
+  await fails('copy.db', /orders\.db is damaged/)
   t.same(
-    readdirSync(dataDir).filter((name) => /copy|draft/.test(name)),
+    readdirSync(dataDir).filter((name) => /copy|tmp/.test(name)),
     [],
-    'nothing is left',
+    'leaves no files',
   )
 })
 
-t.test('what was lost is back after a restore', async (t) => {
+t.test('a backup can be restored', async (t) => {
   const first = await startService(t)
   const authorization = `Bearer ${await logIn(first.url)}`
   const call = async (url: string, method: string, path: string, body?: unknown) => {

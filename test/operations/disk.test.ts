@@ -12,15 +12,15 @@ import { startService } from '../support/service.js'
 
 const MEGABYTES = 6
 
-/** Makes a folder a disk of its own; whether it may. */
+/** Mounts a small disk on a folder; returns whether that is permitted. */
 const mount = (folder: string): boolean =>
   spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${MEGABYTES}m`, 'tmpfs', folder]).status === 0
 
-t.test('a full disk loses nothing, is told, and is over when there is room', async (t) => {
+t.test('a full disk loses no orders, is reported, and recovers when there is space', async (t) => {
   const dataDir = temporaryFolder(t)
   const isMounted = mount(dataDir)
   if (!isMounted) {
-    t.pass('it is refused', { skip: 'not tried: this user may not mount a disk' })
+    t.pass('not permitted', { skip: 'this user may not mount a disk' })
     return
   }
   t.teardown(() => spawnSync('umount', ['-l', dataDir]))
@@ -30,7 +30,7 @@ t.test('a full disk loses nothing, is told, and is over when there is room', asy
     'content-type': 'application/json',
   }
   const orders = `${url}/api/admin/orders`
-  const enter = async () => {
+  const create = async () => {
     const body = JSON.stringify(newOrder({ notes: 'x'.repeat(5_000) }))
     const response = await fetch(orders, { method: 'POST', headers, body })
     return { status: response.status, body: (await response.json()) as { detail?: string } }
@@ -41,32 +41,37 @@ t.test('a full disk loses nothing, is told, and is over when there is room', asy
     const response = await fetch(`${url}/readyz`)
     return { status: response.status, checks: (await response.json()).checks }
   }
-  let entered = 0
-  for (; entered < 5; entered++) t.equal((await enter()).status, 201)
+  let created = 0
+  for (; created < 5; created++) t.equal((await create()).status, 201)
 
   const ballast = join(dataDir, 'ballast')
   for (const size of [1_000_000, 10_000, 100]) {
     try {
       for (let i = 0; i < 100; i++) writeFileSync(`${ballast}${size}-${i}`, Buffer.alloc(size))
     } catch {
-      // Full, as it should be.
+      // The disk is full.
     }
   }
-  let refused = await enter()
-  // The journal may have some room of its own.
-  for (; refused.status === 201 && entered < 2_000; entered++) refused = await enter()
-  t.match(refused, { status: 503, body: { detail: /take no changes.*nothing was changed/ } })
-  t.equal(await count(), entered, 'all that was acknowledged can be read')
+  let rejected = await create()
+  // The journal may have free space.
+  for (; rejected.status === 201 && created < 2_000; created++) rejected = await create()
+  t.match(rejected, {
+    status: 503,
+    body: { detail: /cannot be saved at the moment\. Nothing was changed/ },
+  })
+  t.equal(await count(), created, 'all acknowledged orders are readable')
   t.match(await readiness(), {
     status: 503,
-    checks: { orders: { ready: false, detail: /takes no changes: .*(SQLITE_FULL|SQLITE_IOERR)/ } },
+    checks: {
+      orders: { ready: false, detail: /cannot be written to: .*(SQLITE_FULL|SQLITE_IOERR)/ },
+    },
   })
-  t.ok(await comesTrue(() => output().includes('the order book takes no changes')), 'in the log')
+  t.ok(await comesTrue(() => output().includes('order store not writable')), 'in the log')
 
   spawnSync('find', [dataDir, '-name', 'ballast*', '-delete'])
-  t.ok(await comesTrue(async () => (await readiness()).status === 200), 'without a hand')
-  t.equal((await enter()).status, 201)
-  t.equal(await count(), entered + 1)
+  t.ok(await comesTrue(async () => (await readiness()).status === 200), 'recovers automatically')
+  t.equal((await create()).status, 201)
+  t.equal(await count(), created + 1)
   service.kill('SIGTERM')
   t.equal(await ended, 0)
   t.doesNotThrow(() => checkStore(getOrderStorePath(dataDir)))

@@ -26,10 +26,10 @@ import { checkStore } from '../support/store-check.js'
 import { fillStore, newOrder } from '../support/order-store.js'
 import { comesTrue } from '../support/wait-for.js'
 
-const WRITER = join(import.meta.dirname, '../support/book-writer.js')
+const WRITER = join(import.meta.dirname, '../support/store-writer.js')
 
-/** Lets writers write for a moment, kills them all, and tells what had been acknowledged. */
-async function killedWriters(
+/** Starts writers, kills them, and returns the acknowledged writes. */
+async function killWriters(
   path: string,
   writers: number,
 ): Promise<[id: string, version: number][]> {
@@ -39,8 +39,8 @@ async function killedWriters(
   const outputs = processes.map(({ stdout }) => text(stdout))
   await Promise.all(
     processes.map(async (writer) => {
-      const ended = once(writer, 'exit').then(() => 'ended by itself')
-      assert.notEqual(await Promise.race([once(writer.stdout, 'data'), ended]), 'ended by itself')
+      const ended = once(writer, 'exit').then(() => 'exited')
+      assert.notEqual(await Promise.race([once(writer.stdout, 'data'), ended]), 'exited')
     }),
   )
   await sleep(Math.random() * 40)
@@ -53,53 +53,53 @@ async function killedWriters(
 }
 
 const KILLS = 200
-const AT_ONCE = 4
+const CONCURRENCY = 4
 
-t.test(`no acknowledged write is lost and no half one kept through ${KILLS} kills`, async (t) => {
+t.test(`keeps every acknowledged write completely through ${KILLS} kills`, async (t) => {
   const path = getOrderStorePath(temporaryFolder(t))
   openDatabase(path).close()
   let acknowledged = 0
-  for (let kills = 0; kills < KILLS; kills += AT_ONCE) {
-    const writes = await killedWriters(path, AT_ONCE)
+  for (let kills = 0; kills < KILLS; kills += CONCURRENCY) {
+    const writes = await killWriters(path, CONCURRENCY)
     acknowledged += writes.length
-    const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
+    const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
     for (const [id, version] of writes) {
-      const found = book.get(id)?.version ?? 0
+      const found = store.get(id)?.version ?? 0
       if (found < version) t.fail(`version ${version} of order ${id} is lost`)
-      const history = book.getHistory(id) ?? []
+      const history = store.getHistory(id) ?? []
       if (history.length !== found) t.fail(`order ${id} has a gap in its history`)
     }
-    await book.close()
+    await store.close()
     if (kills % 40 === 0) checkStore(path)
   }
   checkStore(path)
   t.ok(acknowledged > KILLS, `${acknowledged} writes were acknowledged`)
 })
 
-t.test('the book and what lies beside it are for their owner alone', async (t) => {
+t.test('only the owner can read the database and its journal', async (t) => {
   const path = getOrderStorePath(temporaryFolder(t))
-  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
-  await book.create(newOrder(), 'ann@example.com')
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  await store.create(newOrder(), 'ann@example.com')
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     t.equal(statSync(file).mode & 0o777, 0o600, file)
   }
-  await book.close()
+  await store.close()
 })
 
-/** What opening a file that does not do says; the file must be left as it is. */
-function refusalOf(t: Test, path: string): string {
+/** Returns the error of opening a file, which must stay unchanged. */
+function getOpenError(t: Test, path: string): string {
   const before = readFileSync(path)
   try {
     openSqliteOrderStore({ path, timeZone: 'UTC' })
   } catch (error) {
     t.type(error, DatabaseError)
-    t.ok(before.equals(readFileSync(path)), 'it stays untouched')
+    t.ok(before.equals(readFileSync(path)), 'the file is unchanged')
     return (error as Error).message
   }
-  return 'it was opened'
+  return 'opened'
 }
 
-t.test('a book of the first layout is brought up to date, with what is in it', async (t) => {
+t.test('migrates a database of schema version 1 and keeps its orders', async (t) => {
   const path = getOrderStorePath(temporaryFolder(t))
   const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
   await before.create(newOrder({ orderSourceId: 'off_1' }), 'ann')
@@ -109,123 +109,130 @@ t.test('a book of the first layout is brought up to date, with what is in it', a
   db.pragma('user_version = 1')
   db.close()
 
-  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
-  t.teardown(() => book.close())
-  t.match(book.findByOrderSourceId('off_1'), [{ orderSourceId: 'off_1' }])
-  t.match(book.findOtherProviderOrders(['off_2'], 4), [{ orderSourceId: 'off_1' }])
-  t.same(book.findOtherProviderOrders(['off_1'], 4), [])
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  t.teardown(() => store.close())
+  t.match(store.findByOrderSourceId('off_1'), [{ orderSourceId: 'off_1' }])
+  t.match(store.findOtherProviderOrders(['off_2'], 4), [{ orderSourceId: 'off_1' }])
+  t.same(store.findOtherProviderOrders(['off_1'], 4), [])
   checkStore(path)
 })
 
-t.test(
-  'a file that is no order book, a damaged or a newer one is refused, and stays untouched',
-  async (t) => {
-    const garbage = getOrderStorePath(temporaryFolder(t))
-    writeFileSync(garbage, 'this is no database, and never was one; '.repeat(50))
-    t.match(refusalOf(t, garbage), /is damaged/)
+t.test('rejects a foreign, damaged or newer file and leaves it unchanged', async (t) => {
+  const garbage = getOrderStorePath(temporaryFolder(t))
+  writeFileSync(garbage, 'this is no database, and never was one; '.repeat(50))
+  t.match(getOpenError(t, garbage), /is damaged/)
 
-    const other = getOrderStorePath(temporaryFolder(t))
-    new Database(other).exec('CREATE TABLE recipes (name)').close()
-    t.match(refusalOf(t, other), /is not an order book/)
+  const other = getOrderStorePath(temporaryFolder(t))
+  new Database(other).exec('CREATE TABLE recipes (name)').close()
+  t.match(getOpenError(t, other), /is not a Clearwake order database/)
 
-    const newer = getOrderStorePath(temporaryFolder(t))
-    fillStore(newer, 'UTC', [])
-    const db = new Database(newer)
-    db.pragma('user_version = 999')
-    db.close()
-    t.match(refusalOf(t, newer), /newer Clearwake \(layout 999/)
+  const newer = getOrderStorePath(temporaryFolder(t))
+  fillStore(newer, 'UTC', [])
+  const db = new Database(newer)
+  db.pragma('user_version = 999')
+  db.close()
+  t.match(getOpenError(t, newer), /newer version of Clearwake \(schema version 999/)
 
-    const cut = getOrderStorePath(temporaryFolder(t))
-    const book = openSqliteOrderStore({ path: cut, timeZone: 'UTC' })
-    for (let i = 0; i < 50; i++) await book.create(newOrder({ notes: 'x'.repeat(5000) }), 'ann')
-    await book.close()
-    truncateSync(cut, Math.floor(statSync(cut).size / 2))
-    t.match(refusalOf(t, cut), /is damaged/)
+  const cut = getOrderStorePath(temporaryFolder(t))
+  const store = openSqliteOrderStore({ path: cut, timeZone: 'UTC' })
+  for (let i = 0; i < 50; i++) await store.create(newOrder({ notes: 'x'.repeat(5000) }), 'ann')
+  await store.close()
+  truncateSync(cut, Math.floor(statSync(cut).size / 2))
+  t.match(getOpenError(t, cut), /is damaged/)
 
-    const unreadable = getOrderStorePath(temporaryFolder(t))
-    openDatabase(unreadable).close()
-    chmodSync(unreadable, 0o000)
-    if (process.getuid?.() !== 0) t.match(refusalOf(t, unreadable), /cannot be opened/)
-  },
-)
-
-t.test('a large book opens at once, and is looked through before it is written to', async (t) => {
-  const path = getOrderStorePath(temporaryFolder(t))
-  const small = openSqliteOrderStore({ path, timeZone: 'UTC' })
-  for (let i = 0; i < 50; i++) await small.create(newOrder({ notes: 'x'.repeat(5000) }), 'ann')
-  await small.close()
-
-  const whole = openSqliteOrderStore({ path, timeZone: 'UTC' })
-  t.equal(whole.get('50')?.id, '50')
-  t.match(await whole.create(newOrder(), 'ann'), { outcome: 'created' })
-  whole.check()
-  await whole.close()
-
-  const file = openSync(path, 'r+')
-  const page = 4096
-  const last = Math.floor(statSync(path).size / page / 2)
-  writeSync(file, Buffer.alloc(page, 7), 0, page, last * page)
-  closeSync(file)
-  const before = readFileSync(path)
-  const damaged = openSqliteOrderStore({ path, timeZone: 'UTC' })
-  await t.rejects(damaged.create(newOrder(), 'ann'), { statusCode: 503, message: /is damaged/ })
-  t.throws(() => damaged.check(), /restore the book/)
-  t.throws(() => damaged.get('1'), /is damaged/, 'nothing is read any more')
-  await damaged.close()
-  t.ok(before.equals(readFileSync(path)), 'it stays untouched')
+  const protectedFile = getOrderStorePath(temporaryFolder(t))
+  openDatabase(protectedFile).close()
+  chmodSync(protectedFile, 0o000)
+  if (process.getuid?.() !== 0) t.match(getOpenError(t, protectedFile), /^Cannot open/)
 })
 
-t.test('a book opens at once while somebody writes to it for long', async (t) => {
+t.test('checks a large database in the background and then rejects all requests', async (t) => {
+  const path = getOrderStorePath(temporaryFolder(t))
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  await store.create(newOrder(), 'ann')
+  await store.close()
+  const db = new Database(path)
+  db.exec('CREATE TABLE filler (content); INSERT INTO filler VALUES (zeroblob(70000000))')
+  db.exec('CREATE TABLE damaged (content); INSERT INTO damaged VALUES (zeroblob(100000))')
+  db.close()
+
+  const intact = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  t.match(await intact.create(newOrder(), 'ann'), { outcome: 'created' })
+  await sleep(1_000)
+  t.equal(intact.get('2')?.id, '2')
+  await intact.close()
+
+  const file = openSync(path, 'r+')
+  const pageBytes = 4096
+  writeSync(file, Buffer.alloc(2 * pageBytes, 7), 0, 2 * pageBytes, statSync(path).size - 40_960)
+  closeSync(file)
+  let reports = 0
+  const onDamage = () => {
+    reports++
+  }
+  const damaged = openSqliteOrderStore({ path, timeZone: 'UTC', onDamage })
+  t.ok(await comesTrue(() => reports > 0), 'reports the damage')
+  const damage = { statusCode: 503, message: /is damaged: .* restore it from a backup/ }
+  await t.rejects(damaged.create(newOrder(), 'ann'), damage)
+  t.throws(() => damaged.check(), damage)
+  t.throws(() => damaged.get('1'), damage)
+  await damaged.close()
+})
+
+t.test('opens while another process holds the write lock', async (t) => {
   const path = getOrderStorePath(temporaryFolder(t))
   openDatabase(path).close()
   const other = new Database(path)
   other.exec('BEGIN IMMEDIATE')
-  const began = performance.now()
-  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
-  t.ok(performance.now() - began < 4_000, 'a lock is waited for longer')
+  const startedAt = performance.now()
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  t.ok(performance.now() - startedAt < 4_000, 'does not wait for the lock')
   other.exec('ROLLBACK')
   other.close()
-  t.match(await book.create(newOrder(), 'ann'), { outcome: 'created' })
-  await book.close()
-})
-
-t.test('sums follow the time zone, and a process of another zone writes none', async (t) => {
-  const path = getOrderStorePath(temporaryFolder(t))
-  const tokyo = openSqliteOrderStore({ path, timeZone: 'Asia/Tokyo' })
-  await tokyo.create(newOrder({ placedAt: '2026-03-01T20:00:00Z' }), 'ann')
-  const first = (book: ReturnType<typeof openSqliteOrderStore>) =>
-    book.readStatistics((statistics) => statistics.getDayRange()?.from)
-  t.equal(first(tokyo), Date.parse('2026-03-02') / 86_400_000)
-  const lisbon = openSqliteOrderStore({ path, timeZone: 'Europe/Lisbon' })
-  t.equal(first(lisbon), Date.parse('2026-03-01') / 86_400_000)
-  const ofOtherDays = { statusCode: 503, message: /days of Europe\/Lisbon now, .* Asia\/Tokyo/ }
-  await t.rejects(tokyo.create(newOrder(), 'ann'), ofOtherDays)
-  t.throws(() => first(tokyo), ofOtherDays, 'nor does it read them')
-  await t.rejects(tokyo.list({}, { sort: 'placedAt', offset: 0, limit: 9 }), ofOtherDays)
-  await t.rejects(tokyo.list({ q: 'ann' }, { sort: 'placedAt', offset: 0, limit: 9 }), ofOtherDays)
-  await lisbon.create(newOrder(), 'ann')
-  await tokyo.close()
-  await lisbon.close()
-  checkStore(path)
+  t.match(await store.create(newOrder(), 'ann'), { outcome: 'created' })
+  await store.close()
 })
 
 t.test(
-  'who cannot write because others do gets told so in time, and the process goes on',
+  'recomputes aggregates for another time zone and rejects processes with the old one',
   async (t) => {
     const path = getOrderStorePath(temporaryFolder(t))
-    const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
-    const other = new Database(path)
-    other.exec('BEGIN IMMEDIATE')
-    let ticks = 0
-    const ticking = setInterval(() => ticks++, 10)
-    const waiting = book.create(newOrder(), 'ann')
-    t.ok(await comesTrue(() => ticks > 5), 'nothing stands still in the meantime')
-    clearInterval(ticking)
-    other.exec('COMMIT')
-    t.match(await waiting, { outcome: 'created' }, 'it is written as soon as that is possible')
-    other.exec('BEGIN IMMEDIATE')
-    await t.rejects(book.create(newOrder(), 'ann'), { name: 'StoreUnwritableError' })
-    other.close()
-    await book.close()
+    const tokyo = openSqliteOrderStore({ path, timeZone: 'Asia/Tokyo' })
+    await tokyo.create(newOrder({ placedAt: '2026-03-01T20:00:00Z' }), 'ann')
+    const first = (store: ReturnType<typeof openSqliteOrderStore>) =>
+      store.readStatistics((statistics) => statistics.getDayRange()?.from)
+    t.equal(first(tokyo), Date.parse('2026-03-02') / 86_400_000)
+    const lisbon = openSqliteOrderStore({ path, timeZone: 'Europe/Lisbon' })
+    t.equal(first(lisbon), Date.parse('2026-03-01') / 86_400_000)
+    const conflict = {
+      statusCode: 503,
+      message: /TIME_ZONE Europe\/Lisbon, this one with Asia\/Tokyo/,
+    }
+    await t.rejects(tokyo.create(newOrder(), 'ann'), conflict)
+    t.throws(() => first(tokyo), conflict, 'for reads as well')
+    await t.rejects(tokyo.list({}, { sort: 'placedAt', offset: 0, limit: 9 }), conflict)
+    await t.rejects(tokyo.list({ q: 'ann' }, { sort: 'placedAt', offset: 0, limit: 9 }), conflict)
+    await lisbon.create(newOrder(), 'ann')
+    await tokyo.close()
+    await lisbon.close()
+    checkStore(path)
   },
 )
+
+t.test('retries a locked write without blocking, and reports a lasting lock', async (t) => {
+  const path = getOrderStorePath(temporaryFolder(t))
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const other = new Database(path)
+  other.exec('BEGIN IMMEDIATE')
+  let ticks = 0
+  const ticking = setInterval(() => ticks++, 10)
+  const waiting = store.create(newOrder(), 'ann')
+  t.ok(await comesTrue(() => ticks > 5), 'the event loop is not blocked')
+  clearInterval(ticking)
+  other.exec('COMMIT')
+  t.match(await waiting, { outcome: 'created' }, 'is written when the lock is released')
+  other.exec('BEGIN IMMEDIATE')
+  await t.rejects(store.create(newOrder(), 'ann'), { name: 'StoreUnwritableError', isBusy: true })
+  other.close()
+  await store.close()
+})

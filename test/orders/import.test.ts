@@ -21,13 +21,9 @@ import { formatImportError } from '../../src/orders/import/import-errors.js'
 import { importOrders } from '../../src/orders/import/import-orders.js'
 import { toImportedOrder } from '../../src/orders/import/imported-order.js'
 import type { Order } from '../../src/orders/order.js'
-import {
-  cancelOrder,
-  applyChanges,
-  createFirstVersion,
-  findTimestampErrors,
-} from '../../src/orders/apply-changes.js'
-import { HIGHEST_IMPORTED_ID } from '../../src/orders/order-id.js'
+import { cancelOrder, applyChanges, createFirstVersion } from '../../src/orders/apply-changes.js'
+import { MAX_IMPORTED_ID } from '../../src/orders/order-id.js'
+import { findTimestampErrors } from '../../src/orders/validate-order.js'
 import { isOrderNumber } from '../../src/orders/order-number.js'
 import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { built } from '../support/built.js'
@@ -288,7 +284,7 @@ t.test('imports a few orders into a large store without rebuilding indexes', asy
   t.ok((await importDirectly(folder, manyLines(400))).ok)
   const { code, errors } = await importFile(t, folder, `${HEADER}\n${LINE}\n${LINE}\n`)
   t.equal(code, 0)
-  t.notMatch(errors, /making index/, 'does not rebuild its indexes')
+  t.notMatch(errors, /creating index/, 'does not rebuild its indexes')
   t.equal(checkStore(t, getStorePath(folder)), 402)
 })
 
@@ -328,7 +324,7 @@ t.test('reports every error with its line and column, and imports nothing', asyn
   const ID = 'must be a whole number from 1 to 1000000000000'
   t.strictSame(parseErrorLines(errors), [
     'line 5: status must be one of pending, paid, processing, fulfilled, refunded, cancelled',
-    'line 5: customerEmail must be an e-mail address, such as ann@example.com',
+    'line 5: customerEmail must be an email address, such as ann@example.com',
     'line 5: co2eKg must be at least 0',
     'line 5: amountMinor must be a whole number',
     'line 5: currency must be an ISO 4217 code in capitals, such as EUR',
@@ -345,7 +341,7 @@ t.test('reports every error with its line and column, and imports nothing', asyn
     `line 13: id ${ID}`,
     'line 14: calculatorData.quantity must be greater than 0',
     'line 15: calculatorData must be JSON',
-    'line 16: calculatorType must be given too where calculatorData is',
+    'line 16: calculatorType is required if calculatorData is given',
     'line 17: placedAt must not be in the future',
     'line 18: co2eKg must be a number',
     'line 19: has 9 cells, expected 13',
@@ -409,7 +405,7 @@ t.test('reports errors in the header and in the lines below it', async (t) => {
       'line 1: header contains a column without a name',
       'line 1: amountMinor is missing from the header',
       'line 1: currency is missing from the header',
-      'line 2: customerEmail must be an e-mail address, such as ann@example.com',
+      'line 2: customerEmail must be an email address, such as ann@example.com',
     ],
   )
   t.strictSame(
@@ -540,7 +536,7 @@ t.test('accepts blank lines and line breaks split across chunks', async (t) => {
 
 t.test('rejects order numbers with surrounding spaces or control characters', async (t) => {
   const ERROR =
-    'line 2: orderNumber must be one line with something to read in it, without control characters or spaces at its ends'
+    'line 2: orderNumber must be one line of visible text, without control characters or surrounding spaces'
   for (const number of [
     ' W-1',
     'W-1 ',
@@ -568,10 +564,10 @@ t.test('rejects timestamps that contradict the status', async (t) => {
   const lines = ['paid,,', `,${at},`, `processing,${at},${at}`, `fulfilled,,${at}`, `sent,${at},`]
   const csv = [columns, ...lines.map((line) => `${line},${LINE}`)].join('\n')
   t.strictSame(await findErrorsIn(t, csv), [
-    'line 3: fulfilledAt must be empty where status is pending',
-    'line 4: fulfilledAt must be empty where status is processing',
-    'line 4: cancelledAt must be empty where status is processing',
-    'line 5: cancelledAt must be empty where status is fulfilled',
+    'line 3: fulfilledAt must be empty if status is pending',
+    'line 4: fulfilledAt must be empty if status is processing',
+    'line 4: cancelledAt must be empty if status is processing',
+    'line 5: cancelledAt must be empty if status is fulfilled',
     'line 6: status must be one of pending, paid, processing, fulfilled, refunded, cancelled',
   ])
 
@@ -615,7 +611,7 @@ t.test('rejects timestamps in the future or out of order', async (t) => {
   ]
   const csv = [columns, ...lines.map((line) => `${line},${LINE}`)].join('\n')
   const YEARS =
-    'must be a moment from 1900 to 2199, in UTC too, with its offset, such as 2026-11-20T09:30:00Z'
+    'must be a date and time from 1900 to 2199 in UTC, with an offset, such as 2026-11-20T09:30:00Z'
   t.strictSame(await findErrorsIn(t, csv), [
     'line 2: createdAt must not be in the future',
     'line 2: updatedAt must not be in the future',
@@ -681,7 +677,7 @@ t.test('prints short messages for unusable arguments and files', async (t) => {
     [['none.csv'], /^File not found: none\.csv$/m],
     [['.'], /is a directory/],
     [['note.csv'], /TIME_ZONE must/, { TIME_ZONE: 'Mars' }],
-    [['note.csv'], /not an order book of Clearwake/, { DATA_DIR: './odd' }],
+    [['note.csv'], /not a Clearwake order database/, { DATA_DIR: './odd' }],
   ]
   writeFileSync(join(folder, 'note.csv'), `${HEADER}\n`)
   const other = openDatabase(join(folder, 'odd', 'orders.db'))
@@ -708,7 +704,7 @@ const inCurrency = (one: Order): Order => ({
 
 /** Orders with ids and numbers in random order. */
 const orders = fc
-  .uniqueArray(fc.integer({ min: 1, max: HIGHEST_IMPORTED_ID }), { minLength: 1, maxLength: 25 })
+  .uniqueArray(fc.integer({ min: 1, max: MAX_IMPORTED_ID }), { minLength: 1, maxLength: 25 })
   .chain((ids) => fc.tuple(...ids.map((id) => order(id))))
   .chain((given) =>
     fc
@@ -800,7 +796,7 @@ t.test('imports all or nothing when killed at any time', async (t) => {
   const began = performance.now()
   t.equal(await imported(({ ended }) => ended.then(() => undefined)), MANY + 1)
   const lasts = performance.now() - began
-  for (const phase of [/Read/, /making index 5/, /indexing/, /writing to disk/]) {
+  for (const phase of [/Read/, /creating index 5/, /search index/, /writing to disk/]) {
     t.comment(`killed at ${phase.source}: ${await imported(at(phase))} orders`)
   }
   for (let i = 0; i < 2; i++) {

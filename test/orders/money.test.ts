@@ -9,14 +9,14 @@ import { CURRENCIES } from '../../src/validation/formats.js'
 import { newOrder } from '../support/order-store.js'
 import { startReaders } from '../support/page-reader.js'
 
-/** Of ISO 4217, list one: all minor units but a hundredth, of the currencies that orders may have. */
+/** ISO 4217, list one: accepted currencies whose minor unit is not a hundredth. */
 const ISO_4217: Record<string, number> = {
   ...{ BIF: 0, CLP: 0, DJF: 0, GNF: 0, ISK: 0, JPY: 0, KMF: 0, KRW: 0, PYG: 0, RWF: 0 },
   ...{ UGX: 0, VND: 0, VUV: 0, XAF: 0, XOF: 0, XPF: 0 },
   ...{ BHD: 3, IQD: 3, JOD: 3, KWD: 3, LYD: 3, OMR: 3, TND: 3 },
 }
 
-t.test('every currency has the minor unit that ISO 4217 gives it', (t) => {
+t.test('every currency has the minor unit of ISO 4217', (t) => {
   const found = [...CURRENCIES].filter((code) => getMinorUnitDigits(code) !== 2)
   t.strictSame(found.toSorted(), Object.keys(ISO_4217).toSorted())
   for (const code of found) t.equal(getMinorUnitDigits(code), ISO_4217[code], code)
@@ -24,19 +24,19 @@ t.test('every currency has the minor unit that ISO 4217 gives it', (t) => {
   t.end()
 })
 
-t.test('browsers count minor units as the service does', (t) => {
+t.test('browsers and the service use the same minor units', (t) => {
   const script = readFileSync(join(projectRoot, 'static/portfolios.js'), 'utf8')
   const written = [...script.matchAll(/^ {2}(\d): '([A-Z ]+)',$/gm)].flatMap(
     ([, digits, codes = '']) => codes.split(' ').map((code) => [code, Number(digits)] as const),
   )
   const theirs = new Map(written)
   for (const code of CURRENCIES) t.equal(theirs.get(code) ?? 2, getMinorUnitDigits(code), code)
-  t.equal(theirs.get('JPY'), 0, 'they were found')
+  t.equal(theirs.get('JPY'), 0, 'the script contains minor units')
   t.end()
 })
 
-t.test('money is written and read with the decimals of its currency', (t) => {
-  const words = createFormatters('en-GB', 'UTC')
+t.test('formats and parses amounts with the decimals of their currency', (t) => {
+  const formatters = createFormatters('en-GB', 'UTC')
   const cases: [currency: string, minor: number, seen: RegExp, typed: string][] = [
     ['EUR', 123_450, /^€1,234\.50$/, '1234.50'],
     ['HUF', 123_450, /1,234\.50$/, '1234.50'],
@@ -46,7 +46,7 @@ t.test('money is written and read with the decimals of its currency', (t) => {
     ['CLF', 12_345, /1\.2345$/, '1.2345'],
   ]
   for (const [currency, minor, seen, typed] of cases) {
-    t.match(words.money(minor, currency), seen, currency)
+    t.match(formatters.money(minor, currency), seen, currency)
     t.equal(formatAmountInput(minor, currency), typed)
     t.same(parseAmount(typed, currency), { ok: true, value: minor })
   }
@@ -61,7 +61,7 @@ t.test('money is written and read with the decimals of its currency', (t) => {
   t.end()
 })
 
-t.test('list, form and dashboard show forints with their hundredths', async (t) => {
+t.test('list, form and dashboard show the decimals of forints', async (t) => {
   const { ann } = await startReaders(t, { CURRENCY: 'HUF' })
   const order = newOrder({ currency: 'HUF', amountMinor: 123_450 })
   const { id } = await ann.call('POST', '/api/admin/orders', order)

@@ -2,23 +2,23 @@ import type { Test } from 'tap'
 import { ADMIN_ACCOUNTS, logIn } from './sign-in.js'
 import { startApp, type TestApp } from './app.js'
 
-export interface ApiAnswer {
+export interface ApiResponse {
   status: number
   headers: Headers
   body: any
 }
 
 export interface OrderApi extends TestApp {
-  /** Asks as an administrator; a body goes as JSON. */
+  /** Sends a request as an administrator, with a JSON body. */
   call: (
     method: string,
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ) => Promise<ApiAnswer>
+  ) => Promise<ApiResponse>
 }
 
-/** The real service with an administrator logged in. */
+/** Starts the service and signs an administrator in. */
 export async function startOrderApi(
   t: Test,
   environment: NodeJS.ProcessEnv = {},

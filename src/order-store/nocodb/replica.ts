@@ -101,7 +101,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
   /** Orders to insert with the next flush, by order number. */
   const pending = new Map<string, ReplicatedOrder>()
   function flush(): void {
-    records.addCopies([...pending.values()])
+    records.addReplicated([...pending.values()])
     pending.clear()
   }
 

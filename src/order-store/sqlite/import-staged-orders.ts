@@ -1,73 +1,72 @@
 import type { Database } from 'better-sqlite3'
-import { withoutIndexes } from './without-indexes.js'
-import { getHighestOrderNumber, createOrderNumbers } from './order-numbers.js'
-import { ROW_COLUMNS, type OrderRow } from './order-row.js'
 import { createAggregateWriter, type AggregatedRow } from './aggregates.js'
+import { createOrderNumbers, getHighestOrderNumber } from './order-numbers.js'
+import { ROW_COLUMNS, type OrderRow } from './order-row.js'
 import { toOrderNumberKey, toSearchText } from './search-text.js'
 import { openStoreCalendar } from './settings.js'
-import type { ImportConflict, StagedOrders } from './staged-orders.js'
+import type { ImportConflicts, StagedOrders } from './staged-orders.js'
+import { withoutIndexes } from './without-indexes.js'
 
 export type ImportResult =
-  | { outcome: 'entered'; orders: number }
-  | { outcome: 'clashes'; first: ImportConflict[]; total: number }
+  { outcome: 'imported'; orders: number } | ({ outcome: 'conflicts' } & ImportConflicts)
 
 interface Options {
-  /** So many clashes are told of one by one */
-  mostClashes: number
-  /** Is told what is being done, in words */
+  /** Maximum number of conflicts to return */
+  maxConflicts: number
+  /** Called with a description of each phase */
   onPhase?: (phase: string) => void
 }
 
-/** Where a store of a million orders grows by this share, making indexes anew begins to be faster. */
-const BULK_GROWTH = 1 / 2
+/** If a database of a million orders grows by more than this share, recreating indexes is faster. */
+const MIN_GROWTH_WITHOUT_INDEXES = 1 / 2
 
-/** Rows read at once, as nothing can be written while a statement is being read from. */
-const BATCH = 1_000
+/** Rows are read in batches, as nothing can be written while a statement is being read. */
+const BATCH_SIZE = 1_000
 
-const integer = (db: Database, sql: string): number =>
+const selectInteger = (db: Database, sql: string): number =>
   db.prepare<[], number>(sql).pluck().get() ?? 0
 
-/** Gives the next ids to the orders that have none, as their lines follow each other. */
-function giveIds(db: Database, last: number): void {
+/** Assigns the IDs after `highestId` to orders without one, in the order of their lines. */
+function assignIds(db: Database, highestId: number): void {
   db.prepare(
     `UPDATE temp.staged_orders SET id = ? + place FROM (
        SELECT line AS unnamed, row_number() OVER (ORDER BY line) AS place
        FROM temp.staged_orders WHERE id IS NULL
      ) WHERE line = unnamed`,
-  ).run(last)
+  ).run(highestId)
 }
 
-type Unnumbered = Pick<
+type UnnumberedRow = Pick<
   OrderRow,
   'customer_name' | 'customer_email' | 'vessel_name' | 'imo_number'
 > & { line: number }
 
-function* unnumbered(db: Database): Generator<Unnumbered> {
-  const after = db.prepare<[number], Unnumbered>(
+function* readUnnumbered(db: Database): Generator<UnnumberedRow> {
+  const select = db.prepare<[number], UnnumberedRow>(
     `SELECT line, customer_name, customer_email, vessel_name, imo_number FROM temp.staged_orders
-     WHERE line > ? AND order_number IS NULL ORDER BY line LIMIT ${BATCH}`,
+     WHERE line > ? AND order_number IS NULL ORDER BY line LIMIT ${BATCH_SIZE}`,
   )
-  let last = 0
+  let lastLine = 0
   for (;;) {
-    const rows = after.all(last)
+    const rows = select.all(lastLine)
     if (rows.length === 0) return
     yield* rows
-    last = rows.at(-1)?.line ?? last
+    lastLine = rows.at(-1)?.line ?? lastLine
   }
 }
 
 /**
- * Gives order numbers to the orders that have none, as their lines follow each other: higher ones
- * than the others have, so that these are never between, nor in the way of later ones.
+ * Assigns order numbers to orders without one, in the order of their lines. They are higher than
+ * the imported numbers, so that they collide with none of these.
  */
-function giveNumbers(db: Database): void {
-  const given = getHighestOrderNumber(db, 'temp.staged_numbers')
-  const numbers = createOrderNumbers(db, 'temp.taken_numbers').series(given)
-  const give = db.prepare<[string, string, string, number]>(
+function assignOrderNumbers(db: Database): void {
+  const highest = getHighestOrderNumber(db, 'temp.staged_numbers')
+  const series = createOrderNumbers(db, 'temp.taken_numbers').startSeries(highest)
+  const update = db.prepare<[string, string, string, number]>(
     'UPDATE temp.staged_orders SET order_number = ?, order_number_key = ?, text = ? WHERE line = ?',
   )
-  for (const row of unnumbered(db)) {
-    const orderNumber = numbers.next()
+  for (const row of readUnnumbered(db)) {
+    const orderNumber = series.next()
     const text = toSearchText({
       orderNumber,
       customerName: row.customer_name,
@@ -75,14 +74,14 @@ function giveNumbers(db: Database): void {
       vesselName: row.vessel_name,
       imoNumber: row.imo_number,
     })
-    give.run(orderNumber, toOrderNumberKey(orderNumber), text, row.line)
+    update.run(orderNumber, toOrderNumberKey(orderNumber), text, row.line)
   }
-  numbers.close()
+  series.close()
 }
 
 const COLUMNS = ROW_COLUMNS.join(', ')
 
-// The full-text index writes what it has gathered wherever an id is not above the one before.
+// Sorted by ID: the full-text index flushes its buffer whenever an ID is not higher than the last.
 const COPY_ORDERS = `
   INSERT INTO orders (${COLUMNS}) SELECT ${COLUMNS} FROM temp.staged_orders ORDER BY id`
 const COPY_TEXTS = `
@@ -94,51 +93,51 @@ const COPY_CHANGES = `
   FROM temp.staged_changes AS changed JOIN temp.staged_orders USING (line)`
 
 /**
- * Moves all staged orders into their store, with their search texts, sums and history: in one
- * transaction, all or none. Readers go on meanwhile; other writers wait.
+ * Imports all staged orders, or none, in one transaction, with search texts, aggregates and history.
+ * Other connections can read meanwhile, but not write.
  */
 export function importStagedOrders(
   db: Database,
   staged: StagedOrders,
-  { mostClashes, onPhase = () => undefined }: Options,
+  { maxConflicts, onPhase = () => undefined }: Options,
 ): ImportResult {
   const orders = staged.finish()
-  const enter = db.transaction((): ImportResult => {
-    onPhase('looking for what is in the store already')
-    const clashes = staged.clashesWithBook(mostClashes)
-    if (clashes.total > 0) return { outcome: 'clashes', ...clashes }
+  const runImport = db.transaction((): ImportResult => {
+    onPhase('checking for conflicts')
+    const conflicts = staged.findConflicts(maxConflicts)
+    if (conflicts.total > 0) return { outcome: 'conflicts', ...conflicts }
 
-    const lastId = Math.max(
-      integer(db, 'SELECT max(id) FROM orders'),
-      integer(db, 'SELECT max(id) FROM temp.staged_ids'),
+    const highestId = Math.max(
+      selectInteger(db, 'SELECT max(id) FROM orders'),
+      selectInteger(db, 'SELECT max(id) FROM temp.staged_ids'),
     )
-    giveIds(db, lastId)
-    giveNumbers(db)
+    assignIds(db, highestId)
+    assignOrderNumbers(db)
 
-    // First, while little else is in memory.
-    onPhase('adding up')
-    const rolledUp = db.prepare<[], AggregatedRow>(
+    // Before the cache fills with the copied orders.
+    onPhase('updating statistics')
+    const rows = db.prepare<[], AggregatedRow>(
       `SELECT status, calculator_type, currency, co2e_kg, amount_minor, placed_at
        FROM temp.staged_orders`,
     )
-    createAggregateWriter(db, openStoreCalendar(db)).addAll(rolledUp.iterate())
+    createAggregateWriter(db, openStoreCalendar(db)).addAll(rows.iterate())
 
-    const before = integer(db, 'SELECT count(*) FROM orders')
+    const existing = selectInteger(db, 'SELECT count(*) FROM orders')
     onPhase('copying orders')
-    if (orders < before * BULK_GROWTH) db.exec(COPY_ORDERS)
+    if (orders < existing * MIN_GROWTH_WITHOUT_INDEXES) db.exec(COPY_ORDERS)
     else {
       withoutIndexes(
         db,
         () => db.exec(COPY_ORDERS),
-        (place, of) => onPhase(`making index ${place} of ${of}`),
+        (position, count) => onPhase(`creating index ${position} of ${count}`),
       )
     }
-    onPhase('indexing for the search')
+    onPhase('updating the search index')
     db.exec(COPY_TEXTS)
     db.exec(INDEX_TEXTS)
     db.exec(COPY_CHANGES)
     onPhase('writing to disk')
-    return { outcome: 'entered', orders }
+    return { outcome: 'imported', orders }
   })
-  return enter.immediate()
+  return runImport.immediate()
 }

@@ -1,19 +1,19 @@
 import type { Database } from 'better-sqlite3'
-import { HIGHEST_IMPORTED_ID } from '../../orders/order-id.js'
+import { MAX_IMPORTED_ID } from '../../orders/order-id.js'
 import { readSetting, writeSetting } from './settings.js'
 
 const PREFIX = 'CW-'
-const FEWEST_DIGITS = 6
+const MIN_DIGITS = 6
 
-/** The order number that stands for a number. */
+/** Formats an order number, such as CW-000042. */
 export const formatOrderNumber = (number: number): string =>
-  `${PREFIX}${String(number).padStart(FEWEST_DIGITS, '0')}`
+  `${PREFIX}${String(number).padStart(MIN_DIGITS, '0')}`
 
 const DIGITS = `substr(order_number, ${PREFIX.length + 1})`
 
 /**
- * The highest number of a table that is written as ours are; 0 where there is none. One beyond
- * any that the store comes to by itself is somebody else's, and does not count.
+ * Returns the highest order number of a table in this format, as a number; 0 without any. Ignores
+ * numbers out of reach, which another system must have assigned.
  */
 export const getHighestOrderNumber = (db: Database, table: string): number =>
   db
@@ -24,38 +24,37 @@ export const getHighestOrderNumber = (db: Database, table: string): number =>
        ) WHERE number <= ?`,
     )
     .pluck()
-    .get(HIGHEST_IMPORTED_ID) ?? 0
+    .get(MAX_IMPORTED_ID) ?? 0
 
 /**
- * Hands out order numbers, within the caller's transaction. The store keeps which comes next: it is
- * above all that are written as ours are, whether handed out or imported.
+ * Assigns order numbers, within the caller's transaction. The database stores the next number; it
+ * is higher than all assigned and imported numbers in this format.
  *
- * @param numbers the table or view whose `order_number` are taken
+ * @param table table or view with the `order_number`s in use
  */
-export function createOrderNumbers(db: Database, numbers = 'orders') {
-  const isTaken = db.prepare<[string], 1>(`SELECT 1 FROM ${numbers} WHERE order_number = ?`).pluck()
+export function createOrderNumbers(db: Database, table = 'orders') {
+  const isTaken = db.prepare<[string], 1>(`SELECT 1 FROM ${table} WHERE order_number = ?`).pluck()
 
-  /** Hands out one number after the other above a given one, until it is closed. */
-  function series(above = 0) {
+  /** Starts a series of numbers above a minimum; `close` stores the next number. */
+  function startSeries(above = 0) {
     let number = Math.max(Number(readSetting(db, 'next_order_number')), above + 1)
     return {
       next(): string {
-        // Only those that do not count may be in the way.
+        // Imported numbers out of reach can still collide.
         while (isTaken.get(formatOrderNumber(number)) !== undefined) number++
         return formatOrderNumber(number++)
       },
-      /** Remembers which number comes next. */
       close: (): void => writeSetting(db, 'next_order_number', String(number)),
     }
   }
 
   return {
     next(): string {
-      const numbers = series()
-      const orderNumber = numbers.next()
-      numbers.close()
+      const series = startSeries()
+      const orderNumber = series.next()
+      series.close()
       return orderNumber
     },
-    series,
+    startSeries,
   }
 }

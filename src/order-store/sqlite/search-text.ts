@@ -1,28 +1,27 @@
 import type { Order } from '../../orders/order.js'
 
-/** The accents of Latin, Greek and Cyrillic; the marks of other scripts make another letter. */
+/** Accents of Latin, Greek and Cyrillic; in other scripts, a mark forms a different letter. */
 const ACCENTS = /[\u0300-\u036f]/g
 
 /**
- * A text as the search compares it: the same for every case of every script, with accents or
- * without. By way of capitals, since only they bring ß to ss. A text of nothing but accents stays
- * as it is.
+ * Normalises a text for case-insensitive and accent-insensitive search. Converts to upper case
+ * first, which maps ß to ss. Keeps a text that consists of accents only.
  */
 export function foldText(text: string): string {
   const plain = (text.normalize('NFD').replace(ACCENTS, '') || text).normalize('NFC')
   return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 }
 
-/** Stands between the fields, so that no match spans two; no field has one, nor has a query. */
-const BETWEEN_FIELDS = '\n'
+/** Neither a field nor a search term contains it, so that no match spans two fields. */
+const FIELD_SEPARATOR = '\n'
 
-type Searched = Pick<
+type SearchedFields = Pick<
   Order,
   'orderNumber' | 'customerName' | 'customerEmail' | 'vesselName' | 'imoNumber'
 >
 
-/** What the search looks through, of one order. */
-export const toSearchText = (order: Searched): string =>
+/** The text of an order that is searched. */
+export const toSearchText = (order: SearchedFields): string =>
   foldText(
     [
       order.orderNumber,
@@ -30,23 +29,23 @@ export const toSearchText = (order: Searched): string =>
       order.customerEmail,
       order.vesselName ?? '',
       order.imoNumber ?? '',
-    ].join(BETWEEN_FIELDS),
+    ].join(FIELD_SEPARATOR),
   )
 
-/** What to look for, of what a person typed; `null` where that is nothing. */
+/** Converts a query to a search term; `null` if it is empty. Line breaks become spaces. */
 export function toSearchTerm(q: string | undefined): string | null {
   const [, imoNumber] = /^\s*imo *(\d{1,7})\s*$/i.exec(q ?? '') ?? []
-  const text = foldText(imoNumber ?? (q ?? '').trim())
+  const text = foldText(imoNumber ?? (q ?? '').trim().replace(/\s*[\r\n]\s*/g, ' '))
   return text === '' ? null : text
 }
 
-/** A text as names sort: without regard to case and accents. */
+/** The sort key of a name: ignores case and accents. */
 export const toSortKey = (text: string): string =>
   foldText(text).normalize('NFKD').replace(/\p{M}/gu, '').trim()
 
-/** After every text: what has no name sorts last. */
+/** Sorts after every name: orders without a name are last. */
 export const NO_NAME_KEY = '\u{10ffff}'
 
-/** An order number as it sorts, so that CW-1000000 comes after CW-999999. */
+/** The sort key of an order number: CW-1000000 comes after CW-999999. */
 export const toOrderNumberKey = (orderNumber: string): string =>
   toSortKey(orderNumber).replace(/\d+/g, (digits) => digits.padStart(12, '0'))

@@ -46,7 +46,7 @@ export function openSqliteOrderStore(options: DatabaseOptions): OrderStore {
     for (const order of providerOrders.iterateOthers(excluded)) {
       const { id, orderSourceId } = order
       const isCurrent = orders.get(id)?.orderSourceId === orderSourceId
-      if (isCurrent || !isReset(orders.history(id) ?? [], orderSourceId)) {
+      if (isCurrent || !isReset(orders.getHistory(id) ?? [], orderSourceId)) {
         found.set(`${id} ${orderSourceId}`, order)
       }
       if (found.size === limit) break
@@ -66,10 +66,13 @@ export function openSqliteOrderStore(options: DatabaseOptions): OrderStore {
     },
     getHistory(id) {
       const key = parseOrderId(id)
-      return read(() => (key === null ? null : orders.history(key)))
+      return read(() => (key === null ? null : orders.getHistory(key)))
     },
     async list(filters, slice) {
-      const toList = ({ ids, total }: FindResult): OrderList => ({ items: orders.some(ids), total })
+      const toList = ({ ids, total }: FindResult): OrderList => ({
+        items: orders.getMany(ids),
+        total,
+      })
       if (!isSearch(filters)) return read(() => toList(finder.find(filters, slice)))
       check()
       const found = await search.find(filters, slice).catch((error: unknown) => {
@@ -115,7 +118,7 @@ export function openSqliteOrderStore(options: DatabaseOptions): OrderStore {
         if (ifVersions !== null && !ifVersions.includes(order.version)) {
           return { outcome: 'version_conflict', order }
         }
-        const history = writableHistory.history(key) ?? []
+        const history = writableHistory.getHistory(key) ?? []
         const result = applyCommand(order, history, command, new Date().toISOString())
         if (result.outcome === 'changed') {
           writableOrders.replace(order, result.order, by, result.changes)

@@ -1,27 +1,32 @@
 import type { Database } from 'better-sqlite3'
-import type { Order, HistoryEntry } from '../../orders/order.js'
 import { parseOrderId } from '../../orders/order-id.js'
+import type { HistoryEntry, Order } from '../../orders/order.js'
 import { ROW_COLUMNS, toOrderRow } from './order-row.js'
 import { toSearchText } from './search-text.js'
 
-/** An order that may be without what the store gives. */
+/** An order to import. Without an ID or order number, the import assigns one. */
 export type StagedOrder = Omit<Order, 'id' | 'orderNumber'> & {
   id: string | null
   orderNumber: string | null
 }
 
-/** What an order and one before it, or one in the store, both claim. */
+/** An ID or order number that an earlier line or an existing order already has. */
 export interface ImportConflict {
-  /** Line of the later one */
+  /** The later line */
   line: number
   field: 'id' | 'orderNumber'
-  /** Whose it is */
   owner: { line: number } | { id: number; orderNumber: string }
 }
 
+export interface ImportConflicts {
+  /** The first conflicts, by line */
+  first: ImportConflict[]
+  total: number
+}
+
 /*
- * Temporary tables lie in a file of this connection alone, so staging takes no memory and no
- * lock of the store, and what is left unfinished vanishes with the process.
+ * Temporary tables are in a file of this connection: staging needs little memory, does not lock the
+ * order database, and leaves nothing behind if the process ends.
  */
 const TABLES = `
   CREATE TEMP TABLE staged_orders (line INTEGER PRIMARY KEY, text, ${ROW_COLUMNS.join(', ')});
@@ -33,21 +38,23 @@ const TABLES = `
   CREATE TEMP VIEW taken_numbers AS
     SELECT order_number FROM main.orders UNION ALL SELECT order_number FROM temp.staged_numbers`
 
-const CLASHES = `
+const CONFLICTS = `
   SELECT line, 'id' AS field, orders.id, orders.order_number
     FROM temp.staged_ids CROSS JOIN orders USING (id)
   UNION ALL
   SELECT line, 'orderNumber', orders.id, orders.order_number
     FROM temp.staged_numbers CROSS JOIN orders USING (order_number)`
 
-/** What an order may be without, and what comes of it. */
-const GIVEN_LATER = ['id', 'order_number', 'order_number_key'] as const
-const OTHERS = ROW_COLUMNS.filter((name) => !GIVEN_LATER.some((later) => later === name))
-const STAGED_COLUMNS = ['line', 'text', ...GIVEN_LATER, ...OTHERS]
+/** Columns that the import may have to assign. */
+const ASSIGNED_COLUMNS = ['id', 'order_number', 'order_number_key'] as const
+const OTHER_COLUMNS = ROW_COLUMNS.filter(
+  (name) => !ASSIGNED_COLUMNS.some((assigned) => assigned === name),
+)
+const STAGED_COLUMNS = ['line', 'text', ...ASSIGNED_COLUMNS, ...OTHER_COLUMNS]
 
 type Value = string | number | null
 
-function stagedValues(line: number, staged: StagedOrder, by: string): Value[] {
+function toStagedValues(line: number, staged: StagedOrder, by: string): Value[] {
   const { id, orderNumber } = staged
   const order = { ...staged, id: id ?? '', orderNumber: orderNumber ?? '' }
   const row = toOrderRow(order, by)
@@ -57,83 +64,86 @@ function stagedValues(line: number, staged: StagedOrder, by: string): Value[] {
     id === null ? null : row.id,
     orderNumber,
     orderNumber === null ? null : row.order_number_key,
-    ...OTHERS.map((name) => row[name]),
+    ...OTHER_COLUMNS.map((name) => row[name]),
   ]
 }
 
-/** Gathers orders beside a store, to be entered into it all at once. One for each connection. */
+/** Collects orders for one import, in temporary tables of the connection. */
 export function openStagedOrders(db: Database) {
   db.pragma('temp_store = FILE')
   db.exec(TABLES)
-  const insert = db.prepare<Value[]>(
+  const insertOrder = db.prepare<Value[]>(
     `INSERT INTO temp.staged_orders (${STAGED_COLUMNS.join(', ')})
      VALUES (${STAGED_COLUMNS.map(() => '?').join(', ')})`,
   )
   const insertChange = db.prepare<[number, number, number, string, string]>(
     'INSERT INTO temp.staged_changes VALUES (?, ?, ?, ?, ?)',
   )
-  const claimId = db.prepare<[number, number]>(
+  const insertId = db.prepare<[number, number]>(
     'INSERT OR IGNORE INTO temp.staged_ids VALUES (?, ?)',
   )
-  const claimNumber = db.prepare<[string, number]>(
+  const insertNumber = db.prepare<[string, number]>(
     'INSERT OR IGNORE INTO temp.staged_numbers VALUES (?, ?)',
   )
-  const ownerOfId = db
+  const lineOfId = db
     .prepare<[number], number>('SELECT line FROM temp.staged_ids WHERE id = ?')
     .pluck()
-  const ownerOfNumber = db
+  const lineOfNumber = db
     .prepare<[string], number>('SELECT line FROM temp.staged_numbers WHERE order_number = ?')
     .pluck()
-  const clashes = db.prepare<
+  const selectConflicts = db.prepare<
     [number],
     { line: number; field: ImportConflict['field']; id: number; order_number: string }
-  >(`${CLASHES} ORDER BY line LIMIT ?`)
-  const countClashes = db.prepare<[], number>(`SELECT count(*) FROM (${CLASHES})`).pluck()
+  >(`${CONFLICTS} ORDER BY line LIMIT ?`)
+  const countConflicts = db.prepare<[], number>(`SELECT count(*) FROM (${CONFLICTS})`).pluck()
 
-  /** One transaction for all of it, of the temporary file alone: each has a cost of its own. */
+  /** Uses one transaction for all rows, since each transaction has a fixed cost. */
   function begin(): void {
     if (!db.inTransaction) db.exec('BEGIN')
   }
-  let staged = 0
+  let stagedCount = 0
 
   return {
-    /** Claims an id and an order number for a line; tells which of them a line before has. */
+    /** Reserves an ID and an order number for a line; returns conflicts with earlier lines. */
     claim(line: number, id: string | null, orderNumber: string | null): ImportConflict[] {
       begin()
-      const found: ImportConflict[] = []
+      const conflicts: ImportConflict[] = []
       const key = id === null ? null : parseOrderId(id)
-      if (key !== null && claimId.run(key, line).changes === 0) {
-        found.push({ line, field: 'id', owner: { line: ownerOfId.get(key) ?? 0 } })
+      if (key !== null && insertId.run(key, line).changes === 0) {
+        conflicts.push({ line, field: 'id', owner: { line: lineOfId.get(key) ?? 0 } })
       }
-      if (orderNumber !== null && claimNumber.run(orderNumber, line).changes === 0) {
-        const owner = { line: ownerOfNumber.get(orderNumber) ?? 0 }
-        found.push({ line, field: 'orderNumber', owner })
+      if (orderNumber !== null && insertNumber.run(orderNumber, line).changes === 0) {
+        const owner = { line: lineOfNumber.get(orderNumber) ?? 0 }
+        conflicts.push({ line, field: 'orderNumber', owner })
       }
-      return found
+      return conflicts
     },
-    /** Puts an order by. Its history leaves out its first entry, which is by `by`. */
+    /**
+     * @param by creator of the order
+     * @param history oldest first, without the creation
+     */
     add(line: number, order: StagedOrder, by: string, history: HistoryEntry[] = []): void {
       begin()
-      insert.run(...stagedValues(line, order, by))
+      insertOrder.run(...toStagedValues(line, order, by))
       for (const entry of history) {
         const { version, at, changes } = entry
         insertChange.run(line, version, Date.parse(at), entry.by, JSON.stringify(changes))
       }
-      staged++
+      stagedCount++
     },
-    /** Ends the gathering; tells how many there are. */
+    /** Completes staging; returns the number of orders. */
     finish(): number {
       if (db.inTransaction) db.exec('COMMIT')
-      return staged
+      return stagedCount
     },
-    /** The first so many lines that claim what an order in the store has, and how many there are. */
-    clashesWithBook(most: number): { first: ImportConflict[]; total: number } {
-      const first = clashes.all(most).map(({ line, field, id, order_number }) => ({
+    /** Finds conflicts with existing orders. */
+    findConflicts(max: number): ImportConflicts {
+      const first = selectConflicts.all(max).map(({ line, field, id, order_number }) => ({
         line,
         field,
         owner: { id, orderNumber: order_number },
       }))
-      return { first, total: countClashes.get() ?? 0 }
+      return { first, total: countConflicts.get() ?? 0 }
     },
   }
 }

@@ -111,48 +111,50 @@ export function openTransactions(options: DatabaseOptions) {
     }
   }
 
+  /** Runs `work` on the reader, with a consistent snapshot. */
+  function read<T>(work: () => T): T {
+    check()
+    const transaction = reader.transaction(() => {
+      checkTimeZone.read()
+      return work()
+    })
+    return run(transaction)
+  }
+
+  /** Runs `work` on the writer; retries while it is locked. Throws StoreUnwritableError. */
+  async function write<T>(work: () => T): Promise<T> {
+    const transaction = writer.transaction(() => {
+      checkTimeZone.write()
+      return work()
+    })
+    const deadline = performance.now() + MAX_WRITE_WAIT_MS
+    for (;;) {
+      check()
+      try {
+        const result = run(() => transaction.immediate())
+        diskError = null
+        return result
+      } catch (error) {
+        if (isDiskError(error)) {
+          diskError = error
+          throw new StoreUnwritableError(error, false)
+        }
+        if (!isBusy(error)) throw error
+        if (performance.now() > deadline) throw new StoreUnwritableError(error, true)
+      }
+      await sleep(10 + Math.random() * 20)
+    }
+  }
+
   return {
     calendar,
     reader,
     writer,
+    read,
+    write,
     check,
     /** Records damage; returns the error to throw. */
     translateError,
-
-    /** Runs `work` on the reader, with a consistent snapshot. */
-    read<T>(work: () => T): T {
-      const transaction = reader.transaction(() => {
-        checkTimeZone.read()
-        return work()
-      })
-      check()
-      return run(transaction)
-    },
-
-    /** Runs `work` on the writer; retries while locked. Throws StoreUnwritableError. */
-    async write<T>(work: () => T): Promise<T> {
-      const transaction = writer.transaction(() => {
-        checkTimeZone.write()
-        return work()
-      })
-      const deadline = performance.now() + MAX_WRITE_WAIT_MS
-      for (;;) {
-        check()
-        try {
-          const result = run(() => transaction.immediate())
-          diskError = null
-          return result
-        } catch (error) {
-          if (isDiskError(error)) {
-            diskError = error
-            throw new StoreUnwritableError(error, false)
-          }
-          if (!isBusy(error)) throw error
-          if (performance.now() > deadline) throw new StoreUnwritableError(error, true)
-        }
-        await sleep(10 + Math.random() * 20)
-      }
-    },
 
     /** Describes why the last write failed, unless a test write succeeds; `null` if writes succeed. */
     describeWriteError(): string | null {

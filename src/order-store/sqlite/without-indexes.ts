@@ -1,15 +1,15 @@
 import type { Database } from 'better-sqlite3'
 
 /**
- * Does some work on the orders without their indexes, and makes those anew, one after the other.
- * All of it within the caller's transaction: other connections see the indexes all along.
+ * Runs `work` without the indexes of the orders table, then recreates them. Within the caller's
+ * transaction, so that other connections keep using the indexes.
  *
- * @param making is told before each index which it is
+ * @param onIndex called before each index is created, with its position
  */
 export function withoutIndexes(
   db: Database,
   work: () => void,
-  making: (place: number, of: number) => void,
+  onIndex: (position: number, count: number) => void,
 ): void {
   const indexes = db
     .prepare<[], { name: string; sql: string }>(
@@ -19,8 +19,8 @@ export function withoutIndexes(
     .all()
   for (const { name } of indexes) db.exec(`DROP INDEX ${name}`)
   work()
-  for (const [i, { sql }] of indexes.entries()) {
-    making(i + 1, indexes.length)
+  for (const [index, { sql }] of indexes.entries()) {
+    onIndex(index + 1, indexes.length)
     db.exec(sql)
   }
 }

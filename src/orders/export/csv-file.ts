@@ -1,10 +1,10 @@
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { format } from 'fast-csv'
-import { formatIsoTime } from '../../order-store/sqlite/iso-time.js'
 import {
   fromCalculatorCode,
-  formatOptionalIsoTime,
+  formatOptionalTime,
+  formatTime,
   READ_NAMES,
   fromStatusCode,
   type OrderRow,
@@ -36,11 +36,11 @@ const FORMATTERS: { [Name in Column]: (value: OrderRow[Name]) => string } = {
   currency: formatText,
   order_source_id: formatText,
   notes: formatText,
-  placed_at: formatIsoTime,
-  created_at: formatIsoTime,
-  updated_at: formatIsoTime,
-  fulfilled_at: (time) => formatOptionalIsoTime(time) ?? '',
-  cancelled_at: (time) => formatOptionalIsoTime(time) ?? '',
+  placed_at: formatTime,
+  created_at: formatTime,
+  updated_at: formatTime,
+  fulfilled_at: (time) => formatOptionalTime(time) ?? '',
+  cancelled_at: (time) => formatOptionalTime(time) ?? '',
   version: String,
 }
 const columnFormatters = READ_NAMES.map(

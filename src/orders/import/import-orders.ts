@@ -51,16 +51,16 @@ export async function importOrders(
     stageRow(record)
   }
 
-  const addConflicts = ({ first, total }: ReturnType<typeof staged.clashesWithBook>): void => {
+  const addConflicts = ({ first, total }: ReturnType<typeof staged.findConflicts>): void => {
     for (const conflict of first) errors.add(toConflictError(conflict))
     errors.addCount(total - first.length)
   }
   if (errors.total > 0) {
-    addConflicts(staged.clashesWithBook(MAX_ERRORS))
+    addConflicts(staged.findConflicts(MAX_ERRORS))
     return { ok: false, errors }
   }
-  const result = importStagedOrders(db, staged, { mostClashes: MAX_ERRORS, onPhase })
-  if (result.outcome === 'entered') return { ok: true, orders: result.orders }
+  const result = importStagedOrders(db, staged, { maxConflicts: MAX_ERRORS, onPhase })
+  if (result.outcome === 'imported') return { ok: true, orders: result.orders }
   addConflicts(result)
   return { ok: false, errors }
 }

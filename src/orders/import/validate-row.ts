@@ -1,6 +1,6 @@
 import type { FieldError } from '../../validation/field-errors.js'
 import type { ValidationResult } from '../../validation/validator.js'
-import { findTimestampErrors, validateNewOrder } from '../apply-changes.js'
+import { findTimestampErrors, validateNewOrder } from '../validate-order.js'
 import { unescapeFormula } from '../formula-escaping.js'
 import { ImportedOrder } from '../order.js'
 import { checker } from '../validators.js'

@@ -19,7 +19,7 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
     getFormatters(getLocale(headers['accept-language']), timeZone)
 
   async function listFor(request: FastifyRequest, address: Fields, chosen: string[] = []) {
-    const { query, leftOut } = parseListQuery(address)
+    const { query, ignored: leftOut } = parseListQuery(address)
     const { sort, page, pageSize, ...filters } = query
     const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
     const { items, total } = await store.list(filters, slice)

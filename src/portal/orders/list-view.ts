@@ -5,7 +5,7 @@ import {
   DEFAULT_PAGE_SIZE,
   buildListUrl,
   getNextSort,
-  type IgnoredParameter,
+  type IgnoredParameters,
   type ListQuery,
 } from '../../orders/list-query.js'
 import { MAX_SEARCH_LENGTH, type SortField } from '../../orders/order-filters.js'
@@ -40,7 +40,11 @@ const PARTS: Record<string, string> = {
 const words = lazy(() => new Intl.ListFormat('en-GB', { type: 'conjunction' }))
 
 /** What was left out of an address and why, in sentences; empty where all was taken. */
-function leftOutText({ unreadable, tooLong, endsBeforeStart }: IgnoredParameter): string {
+function leftOutText({
+  invalid: unreadable,
+  isSearchTooLong: tooLong,
+  isRangeReversed: endsBeforeStart,
+}: IgnoredParameters): string {
   const names = unreadable.map((name) => `“${PARTS[name] ?? name}”`)
   const [were, values] = names.length === 1 ? ['was', 'value'] : ['were', 'values']
   return [
@@ -123,7 +127,7 @@ function chipsOf(query: ListQuery, figures: Formatters): Chip[] {
 
 interface Listed {
   query: ListQuery
-  leftOut: IgnoredParameter
+  leftOut: IgnoredParameters
   /** Ids of the orders that are ticked */
   chosen: ReadonlySet<string>
   items: Order[]

@@ -1,0 +1,55 @@
+import type { FieldError } from '../validation/field-errors.js'
+import { isDateTime } from '../validation/formats.js'
+import { ORDER_STATUSES, type OrderStatus } from './order-status.js'
+
+/** Allows for clocks and time zones that differ; a later time is a typing error. */
+const MAX_AHEAD_MS = 24 * 60 * 60 * 1000
+
+/** ms since the epoch; NaN, which no comparison matches, for anything that is not a date-time. */
+const toTime = (value: unknown): number =>
+  typeof value === 'string' && isDateTime(value) ? Date.parse(value) : NaN
+
+const isFuture = (value: unknown, now: number): boolean => toTime(value) > now + MAX_AHEAD_MS
+const NOT_FUTURE = 'must not be in the future'
+
+type NewOrderFields = Partial<Record<'placedAt' | 'calculatorType' | 'calculatorData', unknown>>
+
+/** Checks rules of a new order beyond its schema. Ignores values that the schema rejects. */
+export function validateNewOrder(order: NewOrderFields, now: number): FieldError[] {
+  const errors: FieldError[] = []
+  if (isFuture(order.placedAt, now)) errors.push({ path: 'placedAt', message: NOT_FUTURE })
+  if (order.calculatorData != null && order.calculatorType == null) {
+    errors.push({ path: 'calculatorType', message: 'is required if calculatorData is given' })
+  }
+  return errors
+}
+
+/** Statuses of an order that can have been fulfilled before. */
+export const STATUSES_AFTER_FULFILMENT: readonly OrderStatus[] = [
+  'fulfilled',
+  'refunded',
+  'cancelled',
+]
+
+const TIMESTAMPS = ['createdAt', 'updatedAt', 'fulfilledAt', 'cancelledAt'] as const
+
+type TimestampFields = Partial<Record<'status' | (typeof TIMESTAMPS)[number], unknown>>
+
+/** Checks the timestamps of an imported order. Ignores values that the schema rejects. */
+export function findTimestampErrors(order: TimestampFields, now: number): FieldError[] {
+  const errors: FieldError[] = TIMESTAMPS.filter((field) => isFuture(order[field], now)).map(
+    (path) => ({ path, message: NOT_FUTURE }),
+  )
+  const { createdAt, updatedAt, fulfilledAt, cancelledAt } = order
+  if (toTime(updatedAt) < toTime(createdAt)) {
+    errors.push({ path: 'updatedAt', message: 'must not be before createdAt' })
+  }
+  const status = ORDER_STATUSES.find((name) => name === (order.status ?? 'pending'))
+  if (status === undefined) return errors
+  const message = `must be empty if status is ${status}`
+  if (fulfilledAt != null && !STATUSES_AFTER_FULFILMENT.includes(status)) {
+    errors.push({ path: 'fulfilledAt', message })
+  }
+  if (cancelledAt != null && status !== 'cancelled') errors.push({ path: 'cancelledAt', message })
+  return errors
+}
