@@ -131,7 +131,7 @@ t.test('a wrong configuration ends it with one message that names every fault', 
   t.equal(service.output(), '')
 })
 
-t.test('a port that is taken ends it with a message that says so', async (t) => {
+t.test('a port in use ends the start with one message', async (t) => {
   const holder = createServer().listen(0, '127.0.0.1')
   await once(holder, 'listening')
   t.teardown(() => holder.close())
@@ -147,20 +147,17 @@ const WITHOUT_RIGHTS = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } :
 const maySeeIt = spawnSync(process.execPath, ['--check', SERVER], WITHOUT_RIGHTS).status === 0
 
 t.test(
-  'a data folder that it may not write to ends it with one sentence',
+  'a data directory without write permission ends the start with one message',
   { skip: !maySeeIt },
   async (t) => {
-    const keeping = (file: string) =>
-      new RegExp(`^ {2}DATA_DIR cannot hold ${file} \\(.*, EACCES\\)$`, 'm')
+    const cannotStore = (subject: string) =>
+      new RegExp(`^ {2}${subject} cannot be \\w+ in DATA_DIR \\(permission denied, EACCES\\)$`, 'm')
     const given = { PORT: '0', SESSION_SECRET: SECRET, ADMIN_ACCOUNTS }
     for (const [message, environment, file] of [
-      [keeping('the session secret'), {}],
-      [keeping('the first administrator'), { SESSION_SECRET: SECRET }],
-      [keeping('which sessions have ended'), given, 'remembered'],
-      [
-        /^Clearwake cannot start: .*orders\.db cannot be opened \(EACCES\): .* may not write/,
-        given,
-      ],
+      [cannotStore('the session secret'), {}],
+      [cannotStore('the first administrator'), { SESSION_SECRET: SECRET }],
+      [cannotStore('revoked sessions'), given, 'remembered'],
+      [/^Clearwake cannot start: Cannot open .*orders\.db: it is not writable \(\w+\)\.$/m, given],
     ] as const) {
       const folder = temporaryFolder(t)
       if (file !== undefined) writeFileSync(join(folder, file), '')
@@ -175,7 +172,7 @@ t.test(
   },
 )
 
-t.test('so does a folder where a file belongs', async (t) => {
+t.test('a directory in place of a state file ends the start with one message', async (t) => {
   const folder = temporaryFolder(t)
   mkdirSync(join(folder, 'remembered'))
   const service = run(t, folder, {
@@ -192,14 +189,17 @@ t.test('so does a folder where a file belongs', async (t) => {
   t.notMatch(service.errors(), /\n\s+at /)
 })
 
-t.test('so does a book with a part missing', async (t) => {
+t.test('an order database without a table ends the start with one message', async (t) => {
   const folder = temporaryFolder(t)
   const db = openDatabase(getOrderStorePath(folder))
   db.exec('DROP TABLE sums')
   db.close()
   const service = run(t, folder, { DATA_DIR: folder, PORT: '0' })
   t.equal(await service.ended, 1)
-  t.match(service.errors(), /^Clearwake cannot start: .*orders\.db lacks a part \(table sums\)/m)
+  t.match(
+    service.errors(),
+    /^Clearwake cannot start: Cannot open .*orders\.db: no such table: sums; restore it from a backup\.$/m,
+  )
   t.notMatch(service.errors(), /\n\s+at /)
 })
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
-import { checkLooks } from '../support/accessibility.js'
+import { checkAccessibility } from '../support/accessibility.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
 import { testRedis } from '../support/redis.js'
 import { comesTrue } from '../support/wait-for.js'
@@ -49,7 +49,7 @@ for (const [device, viewport, colorScheme] of [
     t.equal(await list.locator('#q').inputValue(), 'ann')
     t.equal(await list.locator('.row-link').count(), 50, 'the list is still there')
     t.notMatch(list.url(), /q=ann/, 'and its address')
-    await checkLooks(t, list, 'a message over the list')
+    await checkAccessibility(t, list, 'a message over the list')
 
     await list.getByLabel('Choose CW-000040').check()
     await list.getByLabel('Set status').selectOption('paid')
@@ -62,7 +62,7 @@ for (const [device, viewport, colorScheme] of [
     await order.getByRole('button', { name: 'Save' }).click()
     await failure(order).waitFor()
     t.equal(await order.locator('#notes').inputValue(), 'typed with care')
-    await checkLooks(t, order, 'a message on an order')
+    await checkAccessibility(t, order, 'a message on an order')
     await entry.bringToFront()
     await entry.getByRole('button', { name: 'Enter the order' }).click()
     await failure(entry).waitFor()
@@ -78,7 +78,7 @@ for (const [device, viewport, colorScheme] of [
     const page = await context.newPage()
     await page.goto(`${LIST}?status=paid`)
     await page.getByRole('heading', { name: 'Temporarily unavailable' }).waitFor()
-    await checkLooks(t, page, 'an error as a page')
+    await checkAccessibility(t, page, 'an error as a page')
 
     await redisIsBack()
     await page.getByRole('link', { name: 'Try again' }).click()

@@ -1,7 +1,7 @@
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { postJson, startApp } from '../support/app.js'
 import { DESKTOP, launchBrowser, listen, PHONE, readPng } from '../support/browser.js'
 import { weigh } from '../support/page-weight.js'
@@ -37,39 +37,24 @@ const PAGES = {
 const unfold = (page: Page) =>
   page.evaluate(() => document.querySelectorAll('details').forEach((d) => (d.open = true)))
 
-for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    t.test(
-      `every page is accessible and self-contained on a ${device}, ${colorScheme}`,
-      async (t) => {
-        const context = await browser.newContext({ viewport, colorScheme })
-        t.teardown(() => context.close())
-        const complaints = listen(context, url)
-        const page = await context.newPage()
-        for (const [name, path] of Object.entries(PAGES)) {
-          await page.goto(url + path)
-          await unfold(page)
-          await page.evaluate(axe.source)
-          const { violations } = await page.evaluate(() => (window as any).axe.run())
-          t.same(
-            violations.map(({ id, nodes }: any) => [id, nodes.map((node: any) => node.html)]),
-            [],
-            name,
-          )
-          const overflow = await page.evaluate(
-            () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-          )
-          t.equal(overflow, 0, `${name} does not scroll sideways`)
-        }
-        t.same(complaints.strangers, [])
-        t.same(
-          complaints.errors.filter((error) => !error.includes('404')),
-          [],
-          'the console is silent, save for the page that is not there',
-        )
-      },
+for (const [device, options] of ACCESSIBILITY_VARIANTS) {
+  t.test(`every page is accessible and self-contained on ${device}`, async (t) => {
+    const context = await browser.newContext(options)
+    t.teardown(() => context.close())
+    const complaints = listen(context, url)
+    const page = await context.newPage()
+    for (const [name, path] of Object.entries(PAGES)) {
+      await page.goto(url + path)
+      await unfold(page)
+      await checkAccessibility(t, page, name)
+    }
+    t.same(complaints.strangers, [])
+    t.same(
+      complaints.errors.filter((error) => !error.includes('404')),
+      [],
+      'no console errors except for the missing page',
     )
-  }
+  })
 }
 
 t.test('everything can be reached by keyboard, in the order of the page', async (t) => {

@@ -1,6 +1,6 @@
-import axe from 'axe-core'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { ADMIN } from '../support/sign-in.js'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
 import { manyOrders, startPortal } from '../support/portal.js'
@@ -185,39 +185,25 @@ for (const javaScriptEnabled of [true, false]) {
   })
 }
 
-for (const [device, viewport] of DEVICES) {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    t.test(`the login is accessible on a ${device}, ${colorScheme}`, async (t) => {
-      const { page } = await stranger(t, { viewport, colorScheme })
-      const check = async (name: string) => {
-        await page.evaluate(axe.source)
-        const { violations } = await page.evaluate(() => (window as any).axe.run())
-        t.same(
-          violations.map(({ id, nodes }: any) => [id, nodes.map(({ html }: any) => html)]),
-          [],
-          name,
-        )
-        const overflow = await page.evaluate(
-          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        )
-        t.equal(overflow, 0, `${name} does not scroll sideways`)
-      }
-      await page.goto(`${url}/admin/login?out`)
-      await check('after logging out')
-      await fillIn(page, { email: `${'x'.repeat(60)}@example.com`, password: 'wrong' })
-      await page.getByRole('alert').waitFor()
-      await check('after a wrong password')
-      await page.locator('form').evaluate((form: HTMLFormElement) => (form.noValidate = true))
-      await fillIn(page, { email: 'nobody', password: '' })
-      await page.locator('#password-error').waitFor({ state: 'visible' })
-      await check('with fields that are wrong')
-      await fillIn(page)
-      await page.waitForURL(`${url}/admin`)
-      await page.goto(`${url}/admin/orders/1/edit?group=notes`)
-      await page.context().clearCookies()
-      await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByText('Your session has expired').waitFor()
-      await check('a session that has ended')
-    })
-  }
+for (const [device, options] of ACCESSIBILITY_VARIANTS) {
+  t.test(`the sign-in page is accessible on ${device}`, async (t) => {
+    const { page } = await stranger(t, options)
+    const check = (name: string) => checkAccessibility(t, page, name)
+    await page.goto(`${url}/admin/login?out`)
+    await check('after logging out')
+    await fillIn(page, { email: `${'x'.repeat(60)}@example.com`, password: 'wrong' })
+    await page.getByRole('alert').waitFor()
+    await check('after a wrong password')
+    await page.locator('form').evaluate((form: HTMLFormElement) => (form.noValidate = true))
+    await fillIn(page, { email: 'nobody', password: '' })
+    await page.locator('#password-error').waitFor({ state: 'visible' })
+    await check('with fields that are wrong')
+    await fillIn(page)
+    await page.waitForURL(`${url}/admin`)
+    await page.goto(`${url}/admin/orders/1/edit?group=notes`)
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Your session has expired').waitFor()
+    await check('a session that has ended')
+  })
 }

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
-import { checkLooks } from '../support/accessibility.js'
+import { checkAccessibility } from '../support/accessibility.js'
 import type { TestNocoDb } from '../support/nocodb.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
@@ -81,7 +81,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
         /^Data from \d\d:\d\d \(.* ago\): NocoDB .*\. Until that is over, changes cannot be saved\.$/,
       )
       t.match(await banner(list).locator('time').getAttribute('datetime'), /^\d{4}-\d\d-\d\dT.*Z$/)
-      await checkLooks(t, list, 'an outdated list')
+      await checkAccessibility(t, list, 'an outdated list')
 
       await order.bringToFront()
       await order.getByRole('button', { name: 'Save' }).click()
@@ -89,7 +89,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       t.match(await failure(order).innerText(), /What you typed is still here/)
       t.equal(await order.locator('#notes').inputValue(), 'typed with care')
       await banner(order).waitFor()
-      await checkLooks(t, order, 'an outdated order')
+      await checkAccessibility(t, order, 'an outdated order')
 
       await form.bringToFront()
       await form.getByRole('button', { name: 'Enter the order' }).click()
@@ -101,7 +101,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       await dashboard.getByRole('link', { name: '90 days' }).click()
       await banner(dashboard).waitFor()
       t.equal(await dashboard.locator('#card-orders .value').innerText(), '3')
-      await checkLooks(t, dashboard, 'an outdated dashboard')
+      await checkAccessibility(t, dashboard, 'an outdated dashboard')
       const fresh = await open('/admin/orders/2')
       await banner(fresh).waitFor()
 
@@ -198,7 +198,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       const notice = page.locator('[data-waiting]')
       await notice.getByText('Orders are loading from NocoDB: 1,000 of 1,200.').waitFor()
       t.equal(await notice.locator('progress').getAttribute('value'), '1000')
-      await checkLooks(t, page, 'a page while orders are loading')
+      await checkAccessibility(t, page, 'a page while orders are loading')
     }
     release()
     await list.bringToFront()
@@ -222,6 +222,6 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       await notice.innerText(),
       /is invalid \(Money is missing; Remarks is missing\); npm run nocodb:setup adds what/,
     )
-    await checkLooks(t, page, 'a page with schema errors')
+    await checkAccessibility(t, page, 'a page with schema errors')
   })
 }

@@ -52,7 +52,7 @@ async function killWriters(
     .map(([id = '', version]) => [id, Number(version)])
 }
 
-const KILLS = 200
+const KILLS = 24
 const CONCURRENCY = 4
 
 t.test(`keeps every acknowledged write completely through ${KILLS} kills`, async (t) => {

@@ -22,7 +22,7 @@ async function startOpeners(t: Test, count: number): Promise<ChildProcess[]> {
 }
 
 const CONCURRENCY = 4
-const KILLS = 60
+const KILLS = 12
 
 t.test(`a database is complete or missing after ${KILLS} kills during creation`, async (t) => {
   for (let kills = 0; kills < KILLS; kills += CONCURRENCY) {
@@ -50,7 +50,7 @@ for (const count of [2, 4]) {
   t.test(`${count} processes that create a database at once share one`, async (t) => {
     const root = temporaryFolder(t)
     const processes = await startOpeners(t, count)
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 15; round++) {
       const path = getOrderStorePath(join(root, String(round)))
       const responses = processes.map(async (opener) => {
         const response = once(opener, 'message')

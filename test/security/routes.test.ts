@@ -19,11 +19,11 @@ import { manyOrders } from '../support/portal.js'
 import { routeTable } from '../support/route-table.js'
 import { validCalls } from '../support/valid-calls.js'
 
-const LEAST_REQUESTS = 10_000
-const RUNS = 130
+const LEAST_REQUESTS = 2_500
+const RUNS = 35
 const ORDERS = 2_000
 /** Of routes that take long when all is well: a password to hash, a thread to start. */
-const FEW_RUNS = 60
+const FEW_RUNS = 20
 const COSTLY = /login|orders\/export/
 /** Far more than anything here takes, also where others use the machine. */
 const PATIENCE_MS = 20_000

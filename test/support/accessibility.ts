@@ -1,15 +1,22 @@
 import axe from 'axe-core'
-import type { Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
+import { DESKTOP, PHONE } from './browser.js'
 
-/** Whether everybody can use a page as it stands, and none of it is beyond its edge. */
-export async function checkLooks(t: Test, page: Page, name: string): Promise<void> {
-  // Colours on their way from one to another have no contrast yet.
+/** Screen size and colour scheme of the accessibility tests: both sizes and both schemes occur. */
+export const ACCESSIBILITY_VARIANTS = [
+  ['a phone, light', { viewport: PHONE, colorScheme: 'light' }],
+  ['a desktop, dark', { viewport: DESKTOP, colorScheme: 'dark' }],
+] as const satisfies [string, BrowserContextOptions][]
+
+/** Asserts that axe finds no violation on a page, and that it does not scroll sideways. */
+export async function checkAccessibility(t: Test, page: Page, name: string): Promise<void> {
+  // The contrast is only final once the colour transitions have finished.
   await page.evaluate(() => {
-    const passing = document
+    const animations = document
       .getAnimations()
       .filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)
-    return Promise.allSettled(passing.map(({ finished }) => finished))
+    return Promise.allSettled(animations.map(({ finished }) => finished))
   })
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate(() => (window as any).axe.run())
@@ -18,6 +25,11 @@ export async function checkLooks(t: Test, page: Page, name: string): Promise<voi
     [],
     name,
   )
+  await checkNoSidewaysScrolling(t, page, name)
+}
+
+/** Asserts that a page is not wider than the screen. */
+export async function checkNoSidewaysScrolling(t: Test, page: Page, name: string): Promise<void> {
   const overflow = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   )

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { toDatabaseError } from '../../database/database-error.js'
 import { isReset } from '../../fulfilment/attempt.js'
 import { createFirstVersion } from '../../orders/apply-changes.js'
 import { hashIdempotencyKey, hashOrder } from '../../orders/idempotency.js'
@@ -25,6 +26,14 @@ export const getOrderStorePath = (dataDir: string): string => join(dataDir, 'ord
 
 /** Opens an order database as an order store. Throws DatabaseError. */
 export function openSqliteOrderStore(options: DatabaseOptions): OrderStore {
+  try {
+    return createStore(options)
+  } catch (error) {
+    throw toDatabaseError(options.path, error)
+  }
+}
+
+function createStore(options: DatabaseOptions): OrderStore {
   const { path, timeZone } = options
   const database = openTransactions(options)
   const { calendar, reader, writer, read, write, check, translateError } = database
@@ -33,13 +42,13 @@ export function openSqliteOrderStore(options: DatabaseOptions): OrderStore {
   const finder = createOrderFinder(reader, calendar)
   const statistics = createStatistics(reader)
   const providerOrders = createProviderOrderLookup(reader)
-  const search = startSearchWorker(path, timeZone)
 
   const writableOrders = createOrderWriter(writer, calendar)
   const writableHistory = createOrderReader(writer)
   const orderNumbers = createOrderNumbers(writer)
   const idempotencyKeys = createIdempotencyKeys(writer)
   const highestId = writer.prepare<[], number>('SELECT coalesce(max(id), 0) FROM orders').pluck()
+  const search = startSearchWorker(path, timeZone)
 
   function findOtherProviderOrders(excluded: string[], limit: number): ProviderOrderRef[] {
     const found = new Map<string, ProviderOrderRef>()
