@@ -34,7 +34,7 @@ import { createLinkSigner } from './qr-code/link-signature.js'
 import { createPrefillLinks } from './qr-code/prefill-link.js'
 import { createPrefillReader } from './qr-code/prefill-reader.js'
 import qrCode from './qr-code/qr-code.js'
-import { serverOptions, type LogStream } from './http/server-options.js'
+import { serverOptions, type LogStream } from './server-options.js'
 
 interface Options {
   /** Environment variables, as listed in `.env.example` */

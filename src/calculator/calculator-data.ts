@@ -3,7 +3,7 @@ import { stringEnum } from '../validation/string-enum.js'
 import { textLine } from '../validation/text-line.js'
 import { FUEL_TYPES, type FuelType } from './emission-factors.js'
 import { EXAMPLES } from './examples.js'
-import { MAX_SPEED_KN, MAX_TRIP_HOURS } from './trip-plausibility.js'
+import { MAX_SPEED_KN, MAX_TRIP_HOURS } from './trip-limits.js'
 
 /** Smaller values could give a result that rounds to zero. */
 const MIN_POSITIVE = 1e-9

@@ -1,16 +1,11 @@
 import type { FieldError } from '../validation/field-errors.js'
 import type { DistanceData } from './calculator-data.js'
 import { calculateDistanceFuel } from './distance-fuel.js'
+import { MAX_SPEED_KN, MAX_TRIP_HOURS } from './trip-limits.js'
 import { NAUTICAL_MILES_PER } from './units.js'
 
 /** A trip whose fields may be missing. */
 type PartialTrip = Partial<Omit<DistanceData, 'fuelType'>>
-
-/** Above the speed of any vessel, knots */
-export const MAX_SPEED_KN = 100
-
-/** A leap year */
-export const MAX_TRIP_HOURS = 8_784
 
 /** Beyond this ratio the propeller law does not describe a real ship. */
 const MAX_SPEED_RATIO = 4

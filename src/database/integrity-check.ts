@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
-import { startWorker } from '../start-worker.js'
+import { startWorker } from './start-worker.js'
 import { isCorruption } from './database-error.js'
 
 /** Checking this much takes about a second. Larger databases are checked by a worker. */

@@ -16,7 +16,7 @@ import rateLimits from '../../src/plugins/rate-limits.js'
 import security from '../../src/plugins/security-headers.js'
 import telemetry from '../../src/plugins/telemetry.js'
 import validation from '../../src/plugins/validation.js'
-import { serverOptions } from '../../src/http/server-options.js'
+import { serverOptions } from '../../src/server-options.js'
 import { SECRET, temporaryFolder } from './app.js'
 
 export interface ExportApp {

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../../http/problem.js'
-import { startWorker, toWorkerError } from '../../start-worker.js'
+import { startWorker, toWorkerError } from '../../database/start-worker.js'
 import { isCorruption } from '../../database/database-error.js'
 import type { ReplicaState } from './replica-file.js'
 import {
@@ -11,9 +11,10 @@ import {
   type SyncState,
   type WriteTask,
   type WriteRequest,
+  type WriteRejection,
   type WriteResult,
 } from './replica-messages.js'
-import { changeUnconfirmed, notReady, type WriteRejection } from './write-rejection.js'
+import { changeUnconfirmed, notReady } from './write-rejection.js'
 
 interface PendingRequest {
   resolve: (result: WriteResult) => void

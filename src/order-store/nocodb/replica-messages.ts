@@ -2,7 +2,14 @@ import type { ChangeContext, ChangeResult, CreateResult } from '../order-store.j
 import type { OrderCommand } from '../../orders/order-command.js'
 import type { NewOrder } from '../../orders/order.js'
 import type { NocoDbSettings } from './nocodb-settings.js'
-import type { WriteRejection } from './write-rejection.js'
+
+/** The HTTP response to a write that failed; sent from the worker to the main thread. */
+export interface WriteRejection {
+  status: 502 | 503
+  detail: string
+  /** s; `null` if a retry fails too */
+  retryAfter: number | null
+}
 
 /** State of the synchronisation with NocoDB. */
 export interface SyncState {

@@ -1,13 +1,10 @@
 import { NocoDbError, isTransient, type NocoDbErrorCode } from './nocodb-error.js'
-import { capitalize, describeSyncError, type SyncState } from './replica-messages.js'
-
-/** The HTTP response to a write that failed; sent from the worker to the main thread. */
-export interface WriteRejection {
-  status: 502 | 503
-  detail: string
-  /** s; `null` if a retry fails too */
-  retryAfter: number | null
-}
+import {
+  capitalize,
+  describeSyncError,
+  type SyncState,
+  type WriteRejection,
+} from './replica-messages.js'
 
 /** A write was not executed, or could not be confirmed. */
 export class WriteRejectedError extends Error {

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import type { OrderFilters } from '../../orders/order-filters.js'
-import { startWorker, toWorkerError } from '../../start-worker.js'
+import { startWorker, toWorkerError } from '../../database/start-worker.js'
 import type { ListSlice } from '../order-store.js'
 import type { FindResult } from './find-orders.js'
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { startWorker, toWorkerError } from '../../start-worker.js'
+import { startWorker, toWorkerError } from '../../database/start-worker.js'
 import { CHUNK_BYTES } from './chunked-writer.js'
 import type { ExportRequest } from './export-request.js'
 

@@ -1,10 +1,10 @@
 import { LogController, type FastifyHttpOptions, type FastifyServerOptions } from 'fastify'
 import type { Server } from 'node:http'
-import { normalizeUrl } from './request-path.js'
-import { handleClientError } from '../plugins/error-handler.js'
-import { genReqId } from './request-id.js'
-import { loggerOptions } from '../plugins/telemetry.js'
-import { parseTrustProxy } from '../config/trust-proxy.js'
+import { normalizeUrl } from './http/request-path.js'
+import { handleClientError } from './plugins/error-handler.js'
+import { genReqId } from './http/request-id.js'
+import { loggerOptions } from './plugins/telemetry.js'
+import { parseTrustProxy } from './config/trust-proxy.js'
 
 /** Destination of the log; standard output by default. */
 export type LogStream = NonNullable<Exclude<FastifyServerOptions['logger'], boolean>>['stream']

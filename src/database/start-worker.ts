@@ -15,7 +15,7 @@ function getTypeScriptLoader(): string[] {
  */
 export function startWorker(module: string, workerData: unknown): Worker {
   const extension = extname(import.meta.url)
-  return new Worker(new URL(`./${module}${extension}`, import.meta.url), {
+  return new Worker(new URL(`../${module}${extension}`, import.meta.url), {
     workerData,
     execArgv: extension === '.ts' ? getTypeScriptLoader() : [],
   })

@@ -1,6 +1,6 @@
-import { DEFAULT_TITLES, parseColumnTitles } from '../order-store/nocodb/columns.js'
-import type { NocoDbSettings } from '../order-store/nocodb/nocodb-settings.js'
-import type { Environment } from './config-schema.js'
+import { DEFAULT_TITLES, parseColumnTitles } from './columns.js'
+import type { NocoDbSettings } from './nocodb-settings.js'
+import type { Environment } from '../../config/config-schema.js'
 
 const REQUIRED = [
   'DATABASE_BASE_URL',
