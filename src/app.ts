@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import accounts from './accounts/accounts.js'
 import calculator from './calculator/calculator.js'
-import dashboard from './portal/dashboard/dashboard.js'
+import { createFulfilment } from './fulfilment/fulfilment.js'
 import { createOffsetOrderSource } from './provider/offset-order-source.js'
 import { arePortfoliosPublic } from './provider/public-routes.js'
 import proxy from './provider/proxy.js'
@@ -10,6 +10,7 @@ import orderExport from './orders/export/export.js'
 import { openOrderStore } from './order-store/open-order-store.js'
 import orders from './orders/orders.js'
 import { validators } from './orders/validators.js'
+import portal from './portal/portal.js'
 import adminAccounts, { type FirstAdministrator } from './plugins/accounts.js'
 import apiDocs from './plugins/api-docs.js'
 import assets from './plugins/assets.js'
@@ -92,8 +93,9 @@ export async function buildApp({
   const store = openOrderStore(app.config, app.log)
   app.addHook('onClose', () => store.close())
   await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
-  await app.register(orders, { store, source: upstream && createOffsetOrderSource(upstream) })
-  await app.register(dashboard, { store })
+  await app.register(orders, { store })
+  const fulfilment = upstream && createFulfilment(store, createOffsetOrderSource(upstream))
+  await app.register(portal, { store, fulfilment })
 
   return app
 }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { OrderStore } from '../../order-store/order-store.js'
 import adminPages from '../../plugins/admin-pages.js'
-import { addFreshnessHeaders } from '../freshness-headers.js'
+import { addFreshnessHeader } from '../freshness-header.js'
 import { ExportQuery } from './export-request.js'
 import routes from './routes.js'
 import { createOrderStream, type StreamOrders } from './stream-orders.js'
@@ -27,7 +27,7 @@ const pages: FastifyPluginAsyncTypebox<{ sendOrders: StreamOrders }> = async (
 
 /** The CSV and Excel export of orders. */
 const orderExport: FastifyPluginAsync<Options> = async (app, options) => {
-  addFreshnessHeaders(app, options.store, options.timeZone)
+  addFreshnessHeader(app, options.store)
   const sendOrders = createOrderStream(app, options)
   await app.register(routes, { sendOrders })
   await app.register(pages, { sendOrders })

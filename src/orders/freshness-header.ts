@@ -1,8 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { getLocale } from '../http/locale.js'
-import { isApiPath } from '../http/request-path.js'
 import type { OrderStore } from '../order-store/order-store.js'
-import { buildFreshnessView } from '../portal/freshness-view.js'
 
 const AS_OF = {
   'orders-as-of': {
@@ -26,26 +23,16 @@ function documentHeader({ schema }: RouteOptions): void {
 }
 
 /**
- * Shows how current the orders of a replica are, on all routes of a scope: in the `orders-as-of`
- * header, and on pages while the replica is behind.
+ * Adds the `orders-as-of` header to all responses of a scope: when the replica was last in step with
+ * NocoDB.
  */
-export function addFreshnessHeaders(
+export function addFreshnessHeader(
   app: FastifyInstance,
   store: Pick<OrderStore, 'getFreshness'>,
-  timeZone: string,
 ): void {
   app.addHook('onRoute', documentHeader)
-  app.addHook('onRequest', async (request, reply) => {
-    const freshness = store.getFreshness()
-    if (freshness === null) return
-    if (freshness.asOf !== null) void reply.header('orders-as-of', freshness.asOf)
-    if (isApiPath(request.url)) return
-    const locale = getLocale(request.headers['accept-language'])
-    const buildView = () =>
-      buildFreshnessView(store.getFreshness(), { locale, timeZone, now: Date.now() })
-    reply.outOfBand = {
-      template: 'portal/_freshness-part',
-      getData: () => ({ freshness: buildView() }),
-    }
+  app.addHook('onRequest', async (_request, reply) => {
+    const asOf = store.getFreshness()?.asOf
+    if (asOf != null) void reply.header('orders-as-of', asOf)
   })
 }

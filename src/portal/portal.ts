@@ -1,0 +1,32 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Fulfilment } from '../fulfilment/fulfilment.js'
+import type { OrderStore } from '../order-store/order-store.js'
+import { addFreshnessHeader } from '../orders/freshness-header.js'
+import { handleStoreError } from '../orders/store-error-handler.js'
+import dashboardPages from './dashboard/pages.js'
+import { addFreshnessNotice } from './freshness-notice.js'
+import fulfilmentPages from './orders/fulfilment-pages.js'
+import listPages from './orders/list-pages.js'
+import newOrderPages from './orders/new-order-pages.js'
+import orderPages from './orders/order-pages.js'
+
+interface Options {
+  store: OrderStore
+  /** `null` if no provider is configured */
+  fulfilment: Fulfilment | null
+}
+
+/** The administrators' pages: dashboard and orders. */
+const portal: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) => {
+  addFreshnessHeader(app, store)
+  addFreshnessNotice(app, store)
+  app.setErrorHandler(handleStoreError)
+  const options = { store, placing: fulfilment }
+  await app.register(dashboardPages, { store })
+  await app.register(listPages, options)
+  await app.register(newOrderPages, options)
+  await app.register(orderPages, options)
+  if (fulfilment) await app.register(fulfilmentPages, { store, placing: fulfilment })
+}
+
+export default portal
