@@ -113,7 +113,7 @@ t.test('while others write for long, changes wait and are not lost', async (t) =
   const path = `${AT}/${id}/edit?group=notes`
   const [page, fragment] = await Promise.all([ann.post(path, notes), ann.post(path, notes, HTMX)])
   isInFrame(t, page, 503, 'a form')
-  t.match(words(page), /^Temporarily unavailable The orders take no changes/)
+  t.match(words(page), /^Temporarily unavailable Orders cannot be saved at the moment/)
   t.ok(Number(page.headers.get('retry-after')) > 0)
   isMessage(t, fragment, 503, 'a fragment')
   other.exec('ROLLBACK')
