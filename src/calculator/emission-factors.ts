@@ -127,7 +127,7 @@ export const FUELS = {
     basis: 'volume',
     density: desnz(0.78),
     tankToWake: desnz(0.03558),
-    wellToTank: desnz(0.27844),
+    wellToTank: desnz(0.56439),
   },
 } as const satisfies Record<string, Fuel>
 
