@@ -45,7 +45,7 @@ async function seed(dataDir: string, timeZone: string, provider: FakeProvider | 
   const store = openOrderDatabase({ path, timeZone })
   if (isNew) await addUncertainAttempts(store)
   const providerOrders = await createProviderOrders(store)
-  provider?.ledger.enter(providerOrders.entries)
+  provider?.ledger.load(providerOrders.entries)
   await store.close()
   return providerOrders
 }

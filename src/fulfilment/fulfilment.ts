@@ -7,7 +7,7 @@ import {
   type OffsetOrders,
   type Portfolio,
 } from '../provider/offset-order.js'
-import type { OffsetOrderSource, OrderSourceResult } from '../provider/offset-order-source.js'
+import type { OffsetOrderSource, OrderSourceResult } from '../provider/client.js'
 import type { ProviderOrderRef } from '../order-store/sqlite/provider-order-ids.js'
 import type { ChangeContext, OrderDatabase } from '../order-store/sqlite/sqlite-order-store.js'
 import type { Order } from '../orders/order.js'
@@ -33,7 +33,7 @@ export interface ConfirmedQuote {
 export type NoResponse =
   | { outcome: 'refused'; status: number; message: string }
   | { outcome: 'unreachable' }
-  | { outcome: 'unusable' }
+  | { outcome: 'invalid_response' }
 
 /** What an order costs with a portfolio, or why nobody may agree to that. */
 export type Quote =
@@ -71,7 +71,7 @@ export type CheckResult =
 
 /** Whether the order source has answered, but what it says does not tell what is there. */
 export const isInconclusive = ({ outcome }: { outcome: string }): boolean =>
-  outcome === 'not listed' || outcome === 'unusable' || outcome === 'refused'
+  outcome === 'not listed' || outcome === 'invalid_response' || outcome === 'refused'
 
 export type ResetResult =
   | CheckResult
@@ -95,7 +95,7 @@ export const getTons = ({ co2eKg }: Order): number => Number((co2eKg / 1000).toP
 
 /** An answer that is one; else why there is none, nothing having been done. */
 const valueOf = <T>(answer: OrderSourceResult<T>): { value: T } | NoResponse => {
-  if (answer.outcome === 'answered') return answer
+  if (answer.outcome === 'ok') return answer
   return answer.outcome === 'unknown' ? { outcome: 'unreachable' } : answer
 }
 
@@ -158,12 +158,12 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
       })
       return { outcome: 'unreachable' }
     }
-    const answer = await source.placeOffsetOrder(
+    const answer = await source.placeOrder(
       { ...offsetOrderOf(order, attempt), dryRun: false },
       attempt.reference,
     )
     switch (answer.outcome) {
-      case 'answered': {
+      case 'ok': {
         const { id: orderSourceId, amount, tons } = answer.value
         if (orderSourceId === null) return { outcome: 'unknown' }
         const charged = toAmount(amount, attempt.currency)
@@ -190,7 +190,7 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
         return answer
       }
       case 'unreachable':
-      case 'unusable':
+      case 'invalid_response':
         await withdraw(id, attempt, { reason: 'the order source could not be reached' })
         return answer
       case 'unknown':
@@ -200,13 +200,13 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
   }
 
   async function price(order: Order, portfolioId: number): Promise<Quote> {
-    const offered = valueOf(await source.portfolios())
+    const offered = valueOf(await source.listPortfolios())
     if (!('value' in offered)) return offered
     const portfolio = offered.value.find(({ id }) => id === portfolioId)
     if (portfolio === undefined) return { outcome: 'no such portfolio' }
     const tons = getTons(order)
     const priced = valueOf(
-      await source.placeOffsetOrder(
+      await source.placeOrder(
         { tons, portfolioId, note: order.orderNumber, dryRun: true },
         randomBytes(REFERENCE_BYTES).toString('hex'),
       ),
@@ -224,7 +224,7 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
   }
 
   /** What a list lacks of what is known to be there; `null` where nothing tells that it is not whole. */
-  function lackedBy({ orders, isWhole }: OffsetOrders) {
+  function lackedBy({ orders, isComplete }: OffsetOrders) {
     const ids = orders.map(({ id }) => id)
     // By hand, by another process or by a later look, it has been noted after all.
     for (const id of notNoted.keys()) if (book.withOrderSourceId(id).length > 0) notNoted.delete(id)
@@ -234,7 +234,7 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
         .map(([orderSourceId, orderNumber]) => ({ orderNumber, orderSourceId })),
       ...book.offsetOrdersBesides(ids, MOST_LACKING),
     ]
-    return isWhole && lacks.length === 0 ? null : lacks
+    return isComplete && lacks.length === 0 ? null : lacks
   }
 
   async function look(id: string, by: string): Promise<CheckResult> {
@@ -242,7 +242,7 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
     if (known === null) return { outcome: 'no such order' }
     const { order, placement } = known
     if (!isOpen(order, placement)) return { outcome: 'settled', order }
-    const read = valueOf(await source.offsetOrders())
+    const read = valueOf(await source.listOrders())
     if (!('value' in read)) return read
     const found = read.value.orders.find((other) => other.note?.includes(placement.reference))
     if (found === undefined) {
@@ -267,18 +267,18 @@ export function createFulfilment(book: OrderDatabase, source: OffsetOrderSource)
 
   /** How long an attempt may still be on its way to the order source, ms; 0 where it cannot be. */
   const mayLastMs = (attempt: FulfilmentAttempt): number =>
-    Math.max(0, MOST_NOTING_MS + source.longestCallMs - elapsedSince(attempt))
+    Math.max(0, MOST_NOTING_MS + source.maxRequestMs - elapsedSince(attempt))
 
   return {
     mayLastMs,
     /** What can be offset with. */
     portfolios: async (): Promise<{ value: Portfolio[] } | NoResponse> =>
-      valueOf(await source.portfolios()),
+      valueOf(await source.listPortfolios()),
     /** What an order costs with a portfolio: nothing is ordered. */
     price,
     /** An order of the order source; `null` where there is no such. */
     recordOf: async (orderSourceId: string): Promise<{ value: OffsetOrder | null } | NoResponse> =>
-      valueOf(await source.offsetOrder(orderSourceId)),
+      valueOf(await source.getOrder(orderSourceId)),
 
     /**
      * Places an order as it was confirmed. The attempt is noted in the order first, by a change

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Problem } from '../http/problem.js'
-import type { OffsetOrderSource } from '../provider/offset-order-source.js'
+import type { OffsetOrderSource } from '../provider/client.js'
 import { StoreUnwritableError } from '../order-store/sqlite/sqlite-order-store.js'
 import { addFreshnessHeaders } from './freshness-headers.js'
 import type { OrderStore } from '../order-store/order-store.js'

@@ -10,60 +10,50 @@ import {
 import type * as Schemas from './schemas.js'
 import { truncateText } from './truncate-text.js'
 
-const LONGEST_MESSAGE = 300
+const MAX_MESSAGE_LENGTH = 300
+/** White space, control characters, lone surrogates and bidirectional overrides. */
 const BLANKS = /[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu
 
-/** Text of somebody else, as one line. */
-const line = (text: string): string => text.replace(BLANKS, ' ').trim()
-const lineOrNull = (text: string | null | undefined): string | null => line(text ?? '') || null
+/** Converts text of the provider to one line. */
+const toLine = (text: string): string => text.replace(BLANKS, ' ').trim()
+const toLineOrNull = (text: string | null | undefined): string | null => toLine(text ?? '') || null
 
-const amountOf = (amountMinor: number, currency: string | null | undefined): Amount => ({
-  amountMinor,
-  currency: (currency ?? DEFAULT_CURRENCY).toUpperCase(),
-})
-
-const chargeOf = (amountMinor: number, currency: string | null | undefined): Charge => ({
+const toCharge = (amountMinor: number, currency: string | null | undefined): Charge => ({
   amountMinor,
   currency: currency?.toUpperCase() ?? null,
 })
 
-type WirePortfolio = Omit<Static<typeof Schemas.Portfolio>, 'projects'>
-type WireProject = Static<typeof Schemas.Project>
+type ValidPortfolio = Omit<Static<typeof Schemas.Portfolio>, 'projects'>
+type ValidProject = Static<typeof Schemas.Project>
 
-function priceOf(portfolio: WirePortfolio): Amount | null {
+function getPricePerTon(portfolio: ValidPortfolio): Amount | null {
   const { pricePerTonMinor, currency, cost_per_ton: dollars } = portfolio
-  if (typeof pricePerTonMinor === 'number') return amountOf(pricePerTonMinor, currency)
-  return typeof dollars === 'number' ? amountOf(Math.round(dollars * 100), 'USD') : null
+  if (typeof pricePerTonMinor === 'number') {
+    const code = currency ?? DEFAULT_CURRENCY
+    return { amountMinor: pricePerTonMinor, currency: code.toUpperCase() }
+  }
+  if (typeof dollars !== 'number') return null
+  return { amountMinor: Math.round(dollars * 100), currency: 'USD' }
 }
 
-/** A portfolio and its projects, which have been checked. */
-export const parsePortfolio = (portfolio: WirePortfolio, projects: WireProject[]): Portfolio => ({
+export const parsePortfolio = (portfolio: ValidPortfolio, projects: ValidProject[]): Portfolio => ({
   id: portfolio.id,
-  name: line(portfolio.name),
-  description: lineOrNull(portfolio.description),
-  pricePerTon: priceOf(portfolio),
-  projects: projects.map((project) => ({
-    id: String(project.id),
-    name: line(project.name),
-    description: lineOrNull(project.description),
-    kind: lineOrNull(project.kind),
-    country: lineOrNull(project.country),
-    share: project.percentage ?? null,
-  })),
+  name: toLine(portfolio.name),
+  description: toLineOrNull(portfolio.description),
+  pricePerTon: getPricePerTon(portfolio),
+  projects: projects.map(({ name }) => ({ name: toLine(name) })),
 })
 
-/** An offset order that has been checked. */
 export const parseOffsetOrder = (order: Static<typeof Schemas.KnownOffsetOrder>): OffsetOrder => ({
   id: String(order.id),
   tons: order.tons,
   amount:
-    typeof order.amountCharged === 'number' ? chargeOf(order.amountCharged, order.currency) : null,
+    typeof order.amountCharged === 'number' ? toCharge(order.amountCharged, order.currency) : null,
   portfolioId: order.portfolioId ?? null,
-  note: lineOrNull(order.note),
-  createdAt: lineOrNull(order.createdAt),
+  note: toLineOrNull(order.note),
+  createdAt: toLineOrNull(order.createdAt),
 })
 
-/** What placing an order was answered with, checked. */
 export const parsePlacedOrder = ({
   id,
   tons,
@@ -72,32 +62,29 @@ export const parsePlacedOrder = ({
 }: Static<typeof Schemas.PlacedOrderResponse>): PlacedOffsetOrder => ({
   id: id === null ? null : String(id),
   tons,
-  amount: chargeOf(amountCharged, currency),
+  amount: toCharge(amountCharged, currency),
 })
 
-/** Fields beside the orders of a list that tell of nothing more to come. */
-const KNOWN_FIELDS = ['offsetOrders', 'stats']
+/** Fields of a list that say nothing about further orders. */
+const LIST_FIELDS = ['offsetOrders', 'stats']
 const EMPTY: readonly unknown[] = [null, undefined, false, '', 0]
 
-/** Whether a list of orders may be all of them: nothing beside it hints at more. */
+/** Whether a list of orders is complete: no other field, and no Link header, suggests more pages. */
 export function isCompleteList(body: { offsetOrders: unknown[] }, link: string): boolean {
   const { length } = body.offsetOrders
-  const isHint = ([name, value]: [string, unknown]): boolean =>
+  const suggestsMore = ([name, value]: [string, unknown]): boolean =>
+    !LIST_FIELDS.includes(name) &&
+    !EMPTY.includes(value) &&
     !(/total|count/i.test(name) && typeof value === 'number' && value <= length)
-  return (
-    link === '' &&
-    !Object.entries(body)
-      .filter(([name, value]) => !KNOWN_FIELDS.includes(name) && !EMPTY.includes(value))
-      .some(isHint)
-  )
+  return link === '' && !Object.entries(body).some(suggestsMore)
 }
 
-/** What an error says for itself, on one line, maybe empty. */
+/** Returns the message of an error response on one line, may be empty. */
 export function getErrorMessage(body: unknown): string {
   if (typeof body !== 'object' || body === null) return ''
   const fields = new Map<string, unknown>(Object.entries(body))
-  const said = ['message', 'errorMessage', 'detail', 'error']
+  const message = ['message', 'errorMessage', 'detail', 'error']
     .map((name) => fields.get(name))
     .find((value) => typeof value === 'string')
-  return truncateText(line(said ?? ''), LONGEST_MESSAGE)
+  return truncateText(toLine(message ?? ''), MAX_MESSAGE_LENGTH)
 }

@@ -687,7 +687,7 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
       )
     }
 
-    standIn.fault = 'reset after the order'
+    standIn.fault = 'connection_reset_after_order'
     const statuses = await Promise.all(
       [first, second, first, second].map((service) => place(service, 1)),
     )
@@ -717,7 +717,7 @@ export function ordersContract(t: Test, { empty, check }: Store): void {
 
     // A list without what another process knows to be there proves nothing.
     const { body: next } = await first.call('POST', ORDERS, newOrder({ status: 'paid' }))
-    standIn.fault = 'silence instead of the order'
+    standIn.fault = 'no_response_instead_of_order'
     t.equal(await send(first, '', { ...confirmed, version: '1' }, next.id), 504)
     standIn.fault = null
     ;(standIn.ledger.orders as unknown[]).splice(0)

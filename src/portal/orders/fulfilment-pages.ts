@@ -180,7 +180,7 @@ const placementPages: FastifyPluginAsync<{ book: OrderDatabase; placing: Fulfilm
       }
       case 'refused':
       case 'unreachable':
-      case 'unusable':
+      case 'invalid_response':
       case 'bought unasked':
       case 'not as asked':
         return tell(502, describeQuoteError(placed, figuresOf(request)))
