@@ -3,7 +3,7 @@ const MAX_FAILURES = 5
 const OPEN_MS = 3_000
 
 /** State of the provider according to the requests so far. */
-export type ProviderState = 'no requests yet' | 'available' | 'unavailable'
+export type ProviderState = 'no requests yet' | 'reachable' | 'unreachable'
 
 /**
  * Rejects requests for a while after consecutive failures; then allows one probe at a time. Every
@@ -25,12 +25,12 @@ export function createCircuitBreaker() {
       return true
     },
     succeeded(): void {
-      state = 'available'
+      state = 'reachable'
       failures = 0
       isProbing = false
     },
     failed(): void {
-      state = 'unavailable'
+      state = 'unreachable'
       failures++
       isProbing = false
       openUntil = performance.now() + OPEN_MS

@@ -1,6 +1,4 @@
 import { Readable } from 'node:stream'
-import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { createUpstreamHeaders, hasContentEncoding } from './headers.js'
 import type {
   NewOffsetOrder,
@@ -11,20 +9,15 @@ import type {
 } from './offset-order.js'
 import {
   getErrorMessage,
-  isCompleteList,
-  parseOffsetOrder,
+  parseOrder,
+  parseOrders,
   parsePlacedOrder,
-  parsePortfolio,
+  parsePortfolios,
+  parseQuote,
+  type Parse,
 } from './parse-response.js'
-import { readBody } from './read-body.js'
+import { readBody } from './response-body.js'
 import { createSecretRedactor } from './redact.js'
-import {
-  KnownOffsetOrder,
-  OffsetOrderList,
-  PlacedOrderResponse,
-  Portfolio as PortfolioSchema,
-  Project,
-} from './schemas.js'
 import { UpstreamError } from './upstream-error.js'
 import type { Upstream } from './upstream.js'
 
@@ -73,48 +66,7 @@ interface JsonResponse {
   link: string
 }
 
-/** Converts a response body; `null` if it is invalid. */
-type Parse<T> = (body: unknown, link: string) => T | null
-
 const MAX_JSON_BYTES = 5 * 1024 * 1024
-const MAX_ITEMS = 1_000
-
-function createGuard<S extends TSchema>(schema: S) {
-  const compiled = TypeCompiler.Compile(schema)
-  return (value: unknown): value is Static<S> => compiled.Check(value)
-}
-
-const isArray = createGuard(Type.Array(Type.Unknown(), { maxItems: MAX_ITEMS }))
-const isPortfolioList = createGuard(Type.Object({ portfolios: Type.Array(Type.Unknown()) }))
-const isPortfolio = createGuard(Type.Omit(PortfolioSchema, ['projects']))
-const isProject = createGuard(Project)
-const isOffsetOrderList = createGuard(OffsetOrderList)
-const isOffsetOrder = createGuard(KnownOffsetOrder)
-const isPlacedOrder = createGuard(PlacedOrderResponse)
-
-/** Skips invalid portfolios and projects; `null` if every portfolio is invalid. */
-const parsePortfolios: Parse<Portfolio[]> = (body) => {
-  if (!isPortfolioList(body) || !isArray(body.portfolios)) return null
-  const valid = body.portfolios.filter(isPortfolio).map((portfolio) => {
-    const projects: unknown = 'projects' in portfolio ? portfolio.projects : []
-    return parsePortfolio(portfolio, isArray(projects) ? projects.filter(isProject) : [])
-  })
-  return valid.length === 0 && body.portfolios.length > 0 ? null : valid
-}
-
-const parseOrders: Parse<OffsetOrders> = (body, link) =>
-  isOffsetOrderList(body)
-    ? { orders: body.offsetOrders.map(parseOffsetOrder), isComplete: isCompleteList(body, link) }
-    : null
-
-const parseOrder: Parse<OffsetOrder> = (body) =>
-  isOffsetOrder(body) ? parseOffsetOrder(body) : null
-
-/** A placed order must have an id; a quote has none. */
-const parsePlaced =
-  (isDryRun: boolean): Parse<PlacedOffsetOrder> =>
-  (body) =>
-    isPlacedOrder(body) && (isDryRun || body.id !== null) ? parsePlacedOrder(body) : null
 
 /** Ids that can be part of a path. */
 const PATH_ID = /^(?!\.+$)[\w.~-]{1,120}$/
@@ -224,7 +176,7 @@ export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
           body: order,
           headers: { 'idempotency-key': idempotencyKey },
         },
-        parsePlaced(order.dryRun),
+        order.dryRun ? parseQuote : parsePlacedOrder,
         !order.dryRun,
       ),
   }

@@ -1,14 +1,33 @@
-import type { Static } from '@sinclair/typebox'
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import {
   DEFAULT_CURRENCY,
   type Amount,
   type Charge,
   type OffsetOrder,
+  type OffsetOrders,
   type PlacedOffsetOrder,
   type Portfolio,
 } from './offset-order.js'
-import type * as Schemas from './schemas.js'
+import * as schemas from './schemas.js'
 import { truncateText } from './truncate-text.js'
+
+/** Validates and converts a response body; `null` if it is invalid. `link` is the Link header. */
+export type Parse<T> = (body: unknown, link: string) => T | null
+
+function createGuard<S extends TSchema>(schema: S) {
+  const compiled = TypeCompiler.Compile(schema)
+  return (value: unknown): value is Static<S> => compiled.Check(value)
+}
+
+const isArray = createGuard(Type.Array(Type.Unknown(), { maxItems: 1_000 }))
+const isPortfolioList = createGuard(Type.Object({ portfolios: Type.Array(Type.Unknown()) }))
+const ValidPortfolio = Type.Omit(schemas.Portfolio, ['projects'])
+const isPortfolio = createGuard(ValidPortfolio)
+const isProject = createGuard(schemas.Project)
+const isOffsetOrderList = createGuard(schemas.OffsetOrderList)
+const isOffsetOrder = createGuard(schemas.KnownOffsetOrder)
+const isPlacedOrder = createGuard(schemas.PlacedOrderResponse)
 
 const MAX_MESSAGE_LENGTH = 300
 /** White space, control characters, lone surrogates and bidirectional overrides. */
@@ -23,10 +42,7 @@ const toCharge = (amountMinor: number, currency: string | null | undefined): Cha
   currency: currency?.toUpperCase() ?? null,
 })
 
-type ValidPortfolio = Omit<Static<typeof Schemas.Portfolio>, 'projects'>
-type ValidProject = Static<typeof Schemas.Project>
-
-function getPricePerTon(portfolio: ValidPortfolio): Amount | null {
+function getPricePerTon(portfolio: Static<typeof ValidPortfolio>): Amount | null {
   const { pricePerTonMinor, currency, cost_per_ton: dollars } = portfolio
   if (typeof pricePerTonMinor === 'number') {
     const code = currency ?? DEFAULT_CURRENCY
@@ -36,15 +52,27 @@ function getPricePerTon(portfolio: ValidPortfolio): Amount | null {
   return { amountMinor: Math.round(dollars * 100), currency: 'USD' }
 }
 
-export const parsePortfolio = (portfolio: ValidPortfolio, projects: ValidProject[]): Portfolio => ({
-  id: portfolio.id,
-  name: toLine(portfolio.name),
-  description: toLineOrNull(portfolio.description),
-  pricePerTon: getPricePerTon(portfolio),
-  projects: projects.map(({ name }) => ({ name: toLine(name) })),
-})
+function toPortfolio(portfolio: Static<typeof ValidPortfolio>): Portfolio {
+  const projects: unknown = 'projects' in portfolio ? portfolio.projects : []
+  return {
+    id: portfolio.id,
+    name: toLine(portfolio.name),
+    description: toLineOrNull(portfolio.description),
+    pricePerTon: getPricePerTon(portfolio),
+    projects: (isArray(projects) ? projects.filter(isProject) : []).map(({ name }) => ({
+      name: toLine(name),
+    })),
+  }
+}
 
-export const parseOffsetOrder = (order: Static<typeof Schemas.KnownOffsetOrder>): OffsetOrder => ({
+/** Skips invalid portfolios and projects; `null` if every portfolio is invalid. */
+export const parsePortfolios: Parse<Portfolio[]> = (body) => {
+  if (!isPortfolioList(body) || !isArray(body.portfolios)) return null
+  const portfolios = body.portfolios.filter(isPortfolio).map(toPortfolio)
+  return portfolios.length === 0 && body.portfolios.length > 0 ? null : portfolios
+}
+
+const toOffsetOrder = (order: Static<typeof schemas.KnownOffsetOrder>): OffsetOrder => ({
   id: String(order.id),
   tons: order.tons,
   amount:
@@ -54,29 +82,38 @@ export const parseOffsetOrder = (order: Static<typeof Schemas.KnownOffsetOrder>)
   createdAt: toLineOrNull(order.createdAt),
 })
 
-export const parsePlacedOrder = ({
-  id,
-  tons,
-  amountCharged,
-  currency,
-}: Static<typeof Schemas.PlacedOrderResponse>): PlacedOffsetOrder => ({
-  id: id === null ? null : String(id),
-  tons,
-  amount: toCharge(amountCharged, currency),
-})
+export const parseOrder: Parse<OffsetOrder> = (body) =>
+  isOffsetOrder(body) ? toOffsetOrder(body) : null
 
 /** Fields of a list that say nothing about further orders. */
 const LIST_FIELDS = ['offsetOrders', 'stats']
 const EMPTY: readonly unknown[] = [null, undefined, false, '', 0]
 
-/** Whether a list of orders is complete: no other field, and no Link header, suggests more pages. */
-export function isCompleteList(body: { offsetOrders: unknown[] }, link: string): boolean {
+/** Whether neither another field of a list nor a Link header suggests that there are more pages. */
+function isComplete(body: Static<typeof schemas.OffsetOrderList>, link: string): boolean {
   const { length } = body.offsetOrders
   const suggestsMore = ([name, value]: [string, unknown]): boolean =>
     !LIST_FIELDS.includes(name) &&
     !EMPTY.includes(value) &&
     !(/total|count/i.test(name) && typeof value === 'number' && value <= length)
   return link === '' && !Object.entries(body).some(suggestsMore)
+}
+
+export const parseOrders: Parse<OffsetOrders> = (body, link) =>
+  isOffsetOrderList(body)
+    ? { orders: body.offsetOrders.map(toOffsetOrder), isComplete: isComplete(body, link) }
+    : null
+
+export const parseQuote: Parse<PlacedOffsetOrder> = (body) => {
+  if (!isPlacedOrder(body)) return null
+  const { id, tons, amountCharged, currency } = body
+  return { id: id === null ? null : String(id), tons, amount: toCharge(amountCharged, currency) }
+}
+
+/** A placed order has an id; a quote has none. */
+export const parsePlacedOrder: Parse<PlacedOffsetOrder> = (body, link) => {
+  const order = parseQuote(body, link)
+  return order?.id == null ? null : order
 }
 
 /** Returns the message of an error response on one line, may be empty. */

@@ -12,9 +12,10 @@ import {
 } from './headers.js'
 import { MOUNT, parsePublicRoutes, PROXY_METHODS } from './paths.js'
 import { createSecretRedactor, type SecretRedactor } from './redact.js'
+import type { UpstreamResponse } from './response-body.js'
 import { getDocumentedRoutes, type DocumentedRoute } from './routes.js'
 import { toBodyError, UpstreamError } from './upstream-error.js'
-import type { Upstream, UpstreamResponse } from './upstream.js'
+import type { Upstream } from './upstream.js'
 
 interface ProxyOptions {
   /** `null` if the order source is not configured */

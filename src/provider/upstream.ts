@@ -7,7 +7,12 @@ import { isUnsafeMethod } from '../http/fetch-metadata.js'
 import type { Problem } from '../http/problem.js'
 import { createCircuitBreaker, type CircuitBreaker, type ProviderState } from './circuit-breaker.js'
 import { parseBaseUrl } from './paths.js'
-import { MAX_BUFFERED_BYTES, readErrorBody, readBody } from './read-body.js'
+import {
+  bufferSmallBody,
+  isBodiless,
+  MAX_BUFFERED_BYTES,
+  type UpstreamResponse,
+} from './response-body.js'
 import { startTimeLimits } from './time-limits.js'
 import { isConnectionError, toBodyError, toUpstreamError, UpstreamError } from './upstream-error.js'
 
@@ -19,13 +24,6 @@ export interface UpstreamRequest {
   body?: Readable | undefined
   /** Cancels the request; a shared request continues for the other callers */
   signal?: AbortSignal | undefined
-}
-
-export interface UpstreamResponse {
-  statusCode: number
-  headers: IncomingHttpHeaders
-  /** Bytes if the body is small or an error, a stream if not, `undefined` if there is none */
-  body: Buffer | Readable | undefined
 }
 
 /** The connection to the order source, shared by everything that uses it. */
@@ -95,35 +93,13 @@ function reportFailure(breaker: CircuitBreaker, outcome: string): void {
   else breaker.failed()
 }
 
-/** Whether a provider may reject the body by its length and close the connection while it is sent. */
-const hasLongBody = ({ body, headers }: UpstreamRequest): boolean =>
-  body !== undefined && Number(headers['content-length'] ?? Infinity) > MAX_BUFFERED_BYTES
-
-/** What a failure before the response means. */
-function toRequestError(error: unknown, request: UpstreamRequest): Problem {
-  const wasSent = request.body?.readableDidRead === true
-  return wasSent && hasLongBody(request) && isConnectionError(error)
+/** Converts an error before the response. A provider may reject a long body by closing the connection. */
+function toRequestError(error: unknown, { body, headers }: UpstreamRequest): Problem {
+  const wasSent = body?.readableDidRead === true
+  const isLong = Number(headers['content-length'] ?? Infinity) > MAX_BUFFERED_BYTES
+  return wasSent && isLong && isConnectionError(error)
     ? new UpstreamError('connection_closed', { wasSent })
     : toUpstreamError(error, wasSent)
-}
-
-/** Whether a response has no body, whatever its Content-Length (RFC 9110, section 6.4.1). */
-const isBodiless = (method: string, statusCode: number): boolean =>
-  method === 'HEAD' || statusCode === 204 || statusCode === 304
-
-/** Reads the body if it is small, so that an interrupted response becomes an error. */
-async function bufferSmallBody(
-  { method }: UpstreamRequest,
-  { statusCode, headers, body }: Dispatcher.ResponseData,
-): Promise<UpstreamResponse> {
-  if (isBodiless(method, statusCode)) {
-    // undici expects as many bytes as the Content-Length of a 304 says.
-    body.on('error', () => undefined).resume()
-    return { statusCode, headers, body: undefined }
-  }
-  if (statusCode >= 400) return { statusCode, headers, body: await readErrorBody(body) }
-  const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_BUFFERED_BYTES
-  return { statusCode, headers, body: isSmall ? await readBody(body, MAX_BUFFERED_BYTES) : body }
 }
 
 /** Everything that a provider can base its response on; the request id is for its log. */
@@ -211,7 +187,7 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
   }
 
   const requestAlone = async (request: UpstreamRequest): Promise<UpstreamResponse> =>
-    bufferSmallBody(request, await send(request))
+    bufferSmallBody(request.method, await send(request))
 
   /** Joins an identical pending request; its response is shared if it is small. */
   async function requestShared(request: UpstreamRequest): Promise<UpstreamResponse> {
@@ -225,7 +201,7 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
       .finally(() => {
         if (pendingReads.get(key) === read) pendingReads.delete(key)
       })
-      .then((response) => bufferSmallBody(request, response))
+      .then((response) => bufferSmallBody(request.method, response))
     pendingReads.set(key, read)
     return read
   }

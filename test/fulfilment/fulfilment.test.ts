@@ -774,7 +774,7 @@ const INCONCLUSIVE: [name: string, list: () => Response, told: RegExp][] = [
   ['another list', () => Response.json({ orders: [] }), /answer cannot be used/],
   ['half an answer', () => new Response('{"offsetOrders":['), /answer cannot be used/],
   ['a redirect', () => new Response('', { status: 302 }), /answer cannot be used/],
-  ['401', () => new Response('', { status: 401 }), /refuses: .* does not accept the token/],
+  ['401', () => new Response('', { status: 401 }), /refuses: .* rejected the API token/],
   ['403', () => Response.json({ message: 'Not you.' }, { status: 403 }), /refuses: .* Not you\./],
   ['404', () => new Response('', { status: 404 }), /refuses: .* gave no reason \(404\)/],
 ]

@@ -20,10 +20,10 @@ t.test('opens after consecutive failures, then allows one probe at a time', (t) 
     t.ok(breaker.allowRequest())
     breaker.failed()
   }
-  t.equal(breaker.state(), 'unavailable')
+  t.equal(breaker.state(), 'unreachable')
   t.ok(breaker.allowRequest())
   breaker.succeeded()
-  t.equal(breaker.state(), 'available')
+  t.equal(breaker.state(), 'reachable')
   for (let i = 0; i < 5; i++) {
     t.ok(breaker.allowRequest(), 'a success resets the count')
     breaker.failed()

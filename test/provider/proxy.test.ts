@@ -649,7 +649,7 @@ t.test('readiness tells of the order source, and does not depend on it', async (
   }
   t.equal(await detail(), 'no requests yet')
   t.equal((await wire(`${url}${MOUNT}/portfolios`)).status, 502)
-  t.equal(await detail(), 'unavailable')
+  t.equal(await detail(), 'unreachable')
 })
 
 t.test('the metrics count calls by part and outcome, of which there are few', async (t) => {

@@ -432,7 +432,7 @@ t.test('a body beyond the limit is refused, announced or not', async (t) => {
     'of which the order source never saw the end',
   )
   t.match(await (await fetch(`${url}/readyz`)).json(), {
-    checks: { orderSource: { detail: 'available' } },
+    checks: { orderSource: { detail: 'reachable' } },
   })
 })
 
@@ -593,7 +593,7 @@ t.test('one that stays away costs nothing, until it is back', async (t) => {
   t.equal(upstream.calls.length, connections, 'it is left alone')
   const ready = await fetch(`${url}/readyz`)
   t.equal(ready.status, 200)
-  t.match(await ready.json(), { checks: { orderSource: { detail: 'unavailable' } } })
+  t.match(await ready.json(), { checks: { orderSource: { detail: 'unreachable' } } })
 
   await sleep(3_050)
   await Promise.all(Array.from({ length: 10 }, () => call('POST')))
