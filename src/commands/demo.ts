@@ -48,7 +48,7 @@ async function seed(dataDir: string, timeZone: string, provider: FakeProvider | 
   const store = openSqliteOrderStore({ path, timeZone })
   if (isNew) await addUncertainAttempts(store)
   const providerOrders = await createProviderOrders(store)
-  provider?.ledger.enter(providerOrders.entries)
+  provider?.ledger.load(providerOrders.entries)
   await store.close()
   return providerOrders
 }

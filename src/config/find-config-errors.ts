@@ -1,5 +1,4 @@
-import { parseBaseUrl } from '../provider/base-url.js'
-import { parsePublicRoutes } from '../provider/public-routes.js'
+import { parseBaseUrl, parsePublicRoutes } from '../provider/paths.js'
 import { isLoopback } from '../http/loopback.js'
 import { isCurrency } from '../validation/formats.js'
 import { parseAdminAccounts } from './admin-accounts.js'

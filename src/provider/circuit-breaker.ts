@@ -1,60 +1,46 @@
-/** Failures in a row after which nothing is sent for a while. */
-const MOST_FAILURES = 5
-const PAUSE_MS = 3_000
+/** Consecutive failures that open the circuit. */
+const MAX_FAILURES = 5
+const OPEN_MS = 3_000
 
-/** What the calls so far tell of the other side */
-export type CircuitState = 'not asked yet' | 'answers' | 'does not answer'
-
-export interface CircuitBreaker {
-  state(): CircuitState
-  /** Whether calls are refused at the moment without being sent */
-  isOpen(): boolean
-  /** Asks whether a call may be sent now. For each that may, one of the three below must be told. */
-  admits(): boolean
-  succeeded(): void
-  failed(): void
-  /** It ended without saying anything about the other side, which may have been well. */
-  ended(): void
-  /** Seconds until the next call may be sent, at least 1 */
-  retryAfter(): number
-}
+/** State of the provider according to the requests so far. */
+export type ProviderState = 'no requests yet' | 'reachable' | 'unreachable'
 
 /**
- * Spares callers the wait for something that does not answer: after some failures in a row calls
- * are refused for a few seconds, then one goes out to see whether it answers again.
- *
- * @param clock milliseconds, of any beginning
+ * Rejects requests for a while after consecutive failures; then allows one probe at a time. Every
+ * allowed request must report its result: succeeded, failed, or released if it says nothing about
+ * the provider.
  */
-export function createCircuitBreaker(clock = () => performance.now()): CircuitBreaker {
-  let state: CircuitState = 'not asked yet'
+export function createCircuitBreaker() {
+  let state: ProviderState = 'no requests yet'
   let failures = 0
-  let pausedUntil = 0
+  let openUntil = 0
   let isProbing = false
-  const hasFailed = () => failures >= MOST_FAILURES
 
   return {
     state: () => state,
-    isOpen: () => hasFailed() && (isProbing || clock() < pausedUntil),
-    admits() {
-      if (!hasFailed()) return true
-      if (isProbing || clock() < pausedUntil) return false
+    allowRequest(): boolean {
+      if (failures < MAX_FAILURES) return true
+      if (isProbing || performance.now() < openUntil) return false
       isProbing = true
       return true
     },
-    succeeded() {
-      state = 'answers'
+    succeeded(): void {
+      state = 'reachable'
       failures = 0
       isProbing = false
     },
-    failed() {
-      state = 'does not answer'
+    failed(): void {
+      state = 'unreachable'
       failures++
       isProbing = false
-      pausedUntil = clock() + PAUSE_MS
+      openUntil = performance.now() + OPEN_MS
     },
-    ended() {
+    release(): void {
       isProbing = false
     },
-    retryAfter: () => Math.max(1, Math.ceil((pausedUntil - clock()) / 1000)),
+    /** Seconds until the next request is allowed, at least 1 */
+    retryAfter: () => Math.max(1, Math.ceil((openUntil - performance.now()) / 1000)),
   }
 }
+
+export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>

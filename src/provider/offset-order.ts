@@ -4,62 +4,52 @@ export interface Amount {
   currency: string
 }
 
-/** The currency of prices and charges for which nothing says another. */
+/** Currency of prices and charges without one. */
 export const DEFAULT_CURRENCY = 'USD'
 
-/** What an order is charged with. */
+/** What the provider charged. */
 export interface Charge {
   amountMinor: number
-  /** `null` where the order source does not say: then it is that of the portfolio */
+  /** `null` if the provider does not report it; then it is the currency of the portfolio */
   currency: string | null
 }
 
-export interface OffsetProject {
-  id: string
-  name: string
-  description: string | null
-  kind: string | null
-  country: string | null
-  /** Its part of the portfolio, 0 to 1 */
-  share: number | null
-}
-
-/** What can be offset with. */
+/** A mix of projects that can be bought by the ton. */
 export interface Portfolio {
   id: number
   name: string
   description: string | null
   pricePerTon: Amount | null
-  projects: OffsetProject[]
+  projects: { name: string }[]
 }
 
+/** An order at the provider. */
 export interface OffsetOrder {
   id: string
   tons: number
   amount: Charge | null
   portfolioId: number | null
   note: string | null
-  /** As the order source writes it: ISO 8601, as a rule */
+  /** As the provider writes it, usually ISO 8601 */
   createdAt: string | null
 }
 
-/** The orders that an order source lists. */
 export interface OffsetOrders {
   orders: OffsetOrder[]
-  /** Nothing hints at orders that are not in it, such as further pages */
-  isWhole: boolean
+  /** Whether nothing suggests that there are more, such as further pages */
+  isComplete: boolean
 }
 
 export interface NewOffsetOrder {
   tons: number
   portfolioId: number
   note: string
-  /** Asks for the price only */
+  /** Only get a quote */
   dryRun: boolean
 }
 
 export interface PlacedOffsetOrder {
-  /** `null` where only the price was asked for */
+  /** `null` for a quote */
   id: string | null
   tons: number
   amount: Charge

@@ -1,103 +1,127 @@
-import type { Static } from '@sinclair/typebox'
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import {
   DEFAULT_CURRENCY,
   type Amount,
   type Charge,
   type OffsetOrder,
+  type OffsetOrders,
   type PlacedOffsetOrder,
   type Portfolio,
 } from './offset-order.js'
-import type * as Schemas from './schemas.js'
+import * as schemas from './schemas.js'
 import { truncateText } from './truncate-text.js'
 
-const LONGEST_MESSAGE = 300
+/** Validates and converts a response body; `null` if it is invalid. `link` is the Link header. */
+export type Parse<T> = (body: unknown, link: string) => T | null
+
+function createGuard<S extends TSchema>(schema: S) {
+  const compiled = TypeCompiler.Compile(schema)
+  return (value: unknown): value is Static<S> => compiled.Check(value)
+}
+
+const isArray = createGuard(Type.Array(Type.Unknown(), { maxItems: 1_000 }))
+const isPortfolioList = createGuard(Type.Object({ portfolios: Type.Array(Type.Unknown()) }))
+const ValidPortfolio = Type.Omit(schemas.Portfolio, ['projects'])
+const isPortfolio = createGuard(ValidPortfolio)
+const isProject = createGuard(schemas.Project)
+const isOffsetOrderList = createGuard(schemas.OffsetOrderList)
+const isOffsetOrder = createGuard(schemas.KnownOffsetOrder)
+const isPlacedOrder = createGuard(schemas.PlacedOrderResponse)
+
+const MAX_MESSAGE_LENGTH = 300
+/** White space, control characters, lone surrogates and bidirectional overrides. */
 const BLANKS = /[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu
 
-/** Text of somebody else, as one line. */
-const line = (text: string): string => text.replace(BLANKS, ' ').trim()
-const lineOrNull = (text: string | null | undefined): string | null => line(text ?? '') || null
+/** Converts text of the provider to one line. */
+const toLine = (text: string): string => text.replace(BLANKS, ' ').trim()
+const toLineOrNull = (text: string | null | undefined): string | null => toLine(text ?? '') || null
 
-const amountOf = (amountMinor: number, currency: string | null | undefined): Amount => ({
-  amountMinor,
-  currency: (currency ?? DEFAULT_CURRENCY).toUpperCase(),
-})
-
-const chargeOf = (amountMinor: number, currency: string | null | undefined): Charge => ({
+const toCharge = (amountMinor: number, currency: string | null | undefined): Charge => ({
   amountMinor,
   currency: currency?.toUpperCase() ?? null,
 })
 
-type WirePortfolio = Omit<Static<typeof Schemas.Portfolio>, 'projects'>
-type WireProject = Static<typeof Schemas.Project>
-
-function priceOf(portfolio: WirePortfolio): Amount | null {
+function getPricePerTon(portfolio: Static<typeof ValidPortfolio>): Amount | null {
   const { pricePerTonMinor, currency, cost_per_ton: dollars } = portfolio
-  if (typeof pricePerTonMinor === 'number') return amountOf(pricePerTonMinor, currency)
-  return typeof dollars === 'number' ? amountOf(Math.round(dollars * 100), 'USD') : null
+  if (typeof pricePerTonMinor === 'number') {
+    const code = currency ?? DEFAULT_CURRENCY
+    return { amountMinor: pricePerTonMinor, currency: code.toUpperCase() }
+  }
+  if (typeof dollars !== 'number') return null
+  return { amountMinor: Math.round(dollars * 100), currency: 'USD' }
 }
 
-/** A portfolio and its projects, which have been checked. */
-export const parsePortfolio = (portfolio: WirePortfolio, projects: WireProject[]): Portfolio => ({
-  id: portfolio.id,
-  name: line(portfolio.name),
-  description: lineOrNull(portfolio.description),
-  pricePerTon: priceOf(portfolio),
-  projects: projects.map((project) => ({
-    id: String(project.id),
-    name: line(project.name),
-    description: lineOrNull(project.description),
-    kind: lineOrNull(project.kind),
-    country: lineOrNull(project.country),
-    share: project.percentage ?? null,
-  })),
-})
+function toPortfolio(portfolio: Static<typeof ValidPortfolio>): Portfolio {
+  const projects: unknown = 'projects' in portfolio ? portfolio.projects : []
+  return {
+    id: portfolio.id,
+    name: toLine(portfolio.name),
+    description: toLineOrNull(portfolio.description),
+    pricePerTon: getPricePerTon(portfolio),
+    projects: (isArray(projects) ? projects.filter(isProject) : []).map(({ name }) => ({
+      name: toLine(name),
+    })),
+  }
+}
 
-/** An offset order that has been checked. */
-export const parseOffsetOrder = (order: Static<typeof Schemas.KnownOffsetOrder>): OffsetOrder => ({
+/** Skips invalid portfolios and projects; `null` if every portfolio is invalid. */
+export const parsePortfolios: Parse<Portfolio[]> = (body) => {
+  if (!isPortfolioList(body) || !isArray(body.portfolios)) return null
+  const portfolios = body.portfolios.filter(isPortfolio).map(toPortfolio)
+  return portfolios.length === 0 && body.portfolios.length > 0 ? null : portfolios
+}
+
+const toOffsetOrder = (order: Static<typeof schemas.KnownOffsetOrder>): OffsetOrder => ({
   id: String(order.id),
   tons: order.tons,
   amount:
-    typeof order.amountCharged === 'number' ? chargeOf(order.amountCharged, order.currency) : null,
+    typeof order.amountCharged === 'number' ? toCharge(order.amountCharged, order.currency) : null,
   portfolioId: order.portfolioId ?? null,
-  note: lineOrNull(order.note),
-  createdAt: lineOrNull(order.createdAt),
+  note: toLineOrNull(order.note),
+  createdAt: toLineOrNull(order.createdAt),
 })
 
-/** What placing an order was answered with, checked. */
-export const parsePlacedOrder = ({
-  id,
-  tons,
-  amountCharged,
-  currency,
-}: Static<typeof Schemas.PlacedOrderResponse>): PlacedOffsetOrder => ({
-  id: id === null ? null : String(id),
-  tons,
-  amount: chargeOf(amountCharged, currency),
-})
+export const parseOrder: Parse<OffsetOrder> = (body) =>
+  isOffsetOrder(body) ? toOffsetOrder(body) : null
 
-/** Fields beside the orders of a list that tell of nothing more to come. */
-const KNOWN_FIELDS = ['offsetOrders', 'stats']
+/** Fields of a list that say nothing about further orders. */
+const LIST_FIELDS = ['offsetOrders', 'stats']
 const EMPTY: readonly unknown[] = [null, undefined, false, '', 0]
 
-/** Whether a list of orders may be all of them: nothing beside it hints at more. */
-export function isCompleteList(body: { offsetOrders: unknown[] }, link: string): boolean {
+/** Whether neither another field of a list nor a Link header suggests that there are more pages. */
+function isComplete(body: Static<typeof schemas.OffsetOrderList>, link: string): boolean {
   const { length } = body.offsetOrders
-  const isHint = ([name, value]: [string, unknown]): boolean =>
+  const suggestsMore = ([name, value]: [string, unknown]): boolean =>
+    !LIST_FIELDS.includes(name) &&
+    !EMPTY.includes(value) &&
     !(/total|count/i.test(name) && typeof value === 'number' && value <= length)
-  return (
-    link === '' &&
-    !Object.entries(body)
-      .filter(([name, value]) => !KNOWN_FIELDS.includes(name) && !EMPTY.includes(value))
-      .some(isHint)
-  )
+  return link === '' && !Object.entries(body).some(suggestsMore)
 }
 
-/** What an error says for itself, on one line, maybe empty. */
+export const parseOrders: Parse<OffsetOrders> = (body, link) =>
+  isOffsetOrderList(body)
+    ? { orders: body.offsetOrders.map(toOffsetOrder), isComplete: isComplete(body, link) }
+    : null
+
+export const parseQuote: Parse<PlacedOffsetOrder> = (body) => {
+  if (!isPlacedOrder(body)) return null
+  const { id, tons, amountCharged, currency } = body
+  return { id: id === null ? null : String(id), tons, amount: toCharge(amountCharged, currency) }
+}
+
+/** A placed order has an id; a quote has none. */
+export const parsePlacedOrder: Parse<PlacedOffsetOrder> = (body, link) => {
+  const order = parseQuote(body, link)
+  return order?.id == null ? null : order
+}
+
+/** Returns the message of an error response on one line, may be empty. */
 export function getErrorMessage(body: unknown): string {
   if (typeof body !== 'object' || body === null) return ''
   const fields = new Map<string, unknown>(Object.entries(body))
-  const said = ['message', 'errorMessage', 'detail', 'error']
+  const message = ['message', 'errorMessage', 'detail', 'error']
     .map((name) => fields.get(name))
     .find((value) => typeof value === 'string')
-  return truncateText(line(said ?? ''), LONGEST_MESSAGE)
+  return truncateText(toLine(message ?? ''), MAX_MESSAGE_LENGTH)
 }

@@ -1,10 +1,10 @@
 import type { Amount } from './offset-order.js'
 
-/** Sums of floating point numbers are a bit off: what is below a millionth of a cent is not there. */
-const DIGITS = 6
+/** Decimal places of a minor unit to keep before rounding, so that floating-point errors do not count. */
+const DECIMAL_PLACES = 6
 
-/** What so many tons cost, by the order source's own rule: in minor units, rounded up. */
-export const calculatePrice = (tons: number, perTon: Amount): Amount => ({
-  amountMinor: Math.ceil(Number((tons * perTon.amountMinor).toFixed(DIGITS))),
-  currency: perTon.currency,
+/** Price of a number of tons, rounded up to a minor unit as the provider does. */
+export const calculatePrice = (tons: number, pricePerTon: Amount): Amount => ({
+  amountMinor: Math.ceil(Number((tons * pricePerTon.amountMinor).toFixed(DECIMAL_PLACES))),
+  currency: pricePerTon.currency,
 })

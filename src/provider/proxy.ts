@@ -1,19 +1,150 @@
-import type { FastifyPluginAsync } from 'fastify'
-import notConfigured from './not-configured.js'
-import { parsePublicRoutes } from './public-routes.js'
-import routes from './proxy-routes.js'
+import { Readable } from 'node:stream'
+import httpProxy from '@fastify/http-proxy'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { Problem } from '../http/problem.js'
+import { API_POLICY } from '../plugins/security-headers.js'
+import { addProxyGuard } from './guard.js'
+import {
+  CLIENT_HEADERS,
+  hasContentEncoding,
+  toClientHeaders,
+  toUpstreamHeaders,
+} from './headers.js'
+import { MOUNT, parsePublicRoutes, PROXY_METHODS } from './paths.js'
+import { createSecretRedactor, type SecretRedactor } from './redact.js'
+import type { UpstreamResponse } from './response-body.js'
+import { getDocumentedRoutes, type DocumentedRoute } from './routes.js'
+import { toBodyError, UpstreamError } from './upstream-error.js'
 import type { Upstream } from './upstream.js'
 
-/** The relay to the order source; without one, the same addresses say that there is none. */
-const relay: FastifyPluginAsync<{ upstream: Upstream | null }> = async (app, { upstream }) => {
-  const publicRoutes = parsePublicRoutes(app.config.ORDERSOURCE_PUBLIC_ROUTES) ?? new Set()
-  // Never a reason not to serve: calculators and orders go on without it.
-  app.readiness.set('orderSource', async () => ({
-    ready: true,
-    detail: upstream === null ? 'not configured' : upstream.state(),
-  }))
-  if (upstream === null) await app.register(notConfigured, { publicRoutes })
-  else await app.register(routes, { upstream, publicRoutes })
+interface ProxyOptions {
+  /** `null` if the order source is not configured */
+  upstream: Upstream | null
 }
 
-export default relay
+/** The proxy under /api/ordersource; it responds 503 if the order source is not configured. */
+const proxy: FastifyPluginAsync<ProxyOptions> = async (app, { upstream }) => {
+  const publicRoutes = parsePublicRoutes(app.config.ORDERSOURCE_PUBLIC_ROUTES) ?? new Set()
+  const routes = getDocumentedRoutes(publicRoutes)
+  // Always ready: calculators and orders do not depend on the order source.
+  app.readiness.set('orderSource', async () => ({
+    ready: true,
+    detail: upstream?.state() ?? 'not configured',
+  }))
+  await app.register(async (scope) => {
+    addProxyGuard(scope, publicRoutes)
+    if (upstream === null) addUnavailableRoutes(scope, routes)
+    else await addProxyRoutes(scope, upstream, routes)
+  })
+}
+
+export default proxy
+
+function addUnavailableRoutes(scope: FastifyInstance, routes: DocumentedRoute[]): void {
+  const handler = async () => {
+    throw new Problem(503, 'The order source is not configured.')
+  }
+  // Before the body is parsed, so that its errors do not hide the 503.
+  scope.addHook('preParsing', handler)
+  for (const { method, url, schema } of routes) {
+    scope.route({ method, url: MOUNT + url, schema, handler })
+  }
+  for (const url of [MOUNT, `${MOUNT}/*`]) scope.route({ method: PROXY_METHODS, url, handler })
+}
+
+async function addProxyRoutes(
+  scope: FastifyInstance,
+  upstream: Upstream,
+  routes: DocumentedRoute[],
+): Promise<void> {
+  scope.removeAllContentTypeParsers()
+  // The schemas are documentation: the order source validates what it receives.
+  scope.setValidatorCompiler(() => () => true)
+  scope.setSerializerCompiler(() => JSON.stringify)
+  scope.setErrorHandler((error, request, reply) => {
+    if (error instanceof UpstreamError) {
+      const { code, reason } = error
+      request.log.info({ code, reason }, 'order source request failed')
+    }
+    // A body can fail after its headers are set.
+    for (const name of CLIENT_HEADERS) reply.removeHeader(name)
+    reply.headers({ 'cache-control': 'no-store', 'content-security-policy': API_POLICY })
+    throw error
+  })
+  const options = {
+    upstream: upstream.baseUrl,
+    prefix: MOUNT,
+    handler: createHandler(scope, upstream),
+  }
+  for (const { method, url, schema } of routes) {
+    await scope.register(async (inner) => {
+      inner.addHook('onRoute', (route) => {
+        route.schema = schema
+      })
+      await inner.register(httpProxy, { ...options, routes: [url], httpMethods: [method] })
+    })
+  }
+  await scope.register(httpProxy, { ...options, httpMethods: PROXY_METHODS })
+}
+
+/** The query as received, with its question mark. */
+const getQuery = (url: string): string => (url.includes('?') ? url.slice(url.indexOf('?')) : '')
+
+/** Replaces the body of the provider's errors for guests. */
+function createGuestProblem({ statusCode, headers }: UpstreamResponse): Problem {
+  const retryAfter = headers['retry-after'] ?? ''
+  return new Problem(statusCode, 'The order source returned an error.', {
+    headers: /^\d{1,9}$/.test(retryAfter) ? { 'retry-after': retryAfter } : {},
+  })
+}
+
+function redactStream(body: Readable, redactor: SecretRedactor): Readable {
+  const redacted = redactor.createStream()
+  body.on('error', (error) => redacted.destroy(toBodyError(error)))
+  redacted.on('close', () => body.destroy())
+  return body.pipe(redacted)
+}
+
+/**
+ * Forwards requests that @fastify/http-proxy has matched. It rewrites the path, too, and rejects
+ * one that leaves the base path.
+ */
+function createHandler(scope: FastifyInstance, upstream: Upstream) {
+  const redactor = createSecretRedactor(upstream.token)
+
+  const isAdministrator = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> =>
+    request.knownAdministrator !== null ||
+    scope.requireAdministrator.call(scope, request, reply).then(
+      () => true,
+      () => false,
+    )
+
+  return async (request: FastifyRequest, reply: FastifyReply, path: string) => {
+    const { method, url, body } = request
+    const cancellation = new AbortController()
+    reply.raw.once('close', () => cancellation.abort())
+    const response = await upstream.request(
+      {
+        method,
+        path: (path || '/') + getQuery(url),
+        headers: toUpstreamHeaders(request, upstream.token),
+        body: body instanceof Readable ? body : undefined,
+        signal: cancellation.signal,
+      },
+      request.isPublicRoute && method === 'GET',
+    )
+    if (hasContentEncoding(response.headers)) {
+      // It cannot be redacted.
+      if (response.body instanceof Readable) response.body.destroy()
+      throw new UpstreamError('invalid_response', { reason: 'content-encoding', wasSent: true })
+    }
+    if (response.statusCode >= 400 && !(await isAdministrator(request, reply))) {
+      throw createGuestProblem(response)
+    }
+    reply.code(response.statusCode).headers(toClientHeaders(response, request, redactor))
+    if (response.body instanceof Readable) return reply.send(redactStream(response.body, redactor))
+    // Fastify would set the Content-Length of a HEAD response without a body to 0.
+    if (method === 'HEAD') return reply.send(Readable.from([]))
+    return reply.send(response.body && redactor.redactBytes(response.body))
+  }
+}

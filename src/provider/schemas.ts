@@ -1,9 +1,9 @@
 import { Type, type TSchema } from '@sinclair/typebox'
 
-// The order source's own vocabulary, as Wren documents it: https://www.wren.co/docs/api
+// The provider's API, as Wren documents it: https://www.wren.co/docs/api
 
-/** A field that the order source may leave out, or leave empty. */
-const maybe = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]))
+/** A field that can be missing or null. */
+const nullish = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]))
 
 const text = (description: string, maxLength = 500) => Type.String({ maxLength, description })
 const id = Type.Union([
@@ -14,57 +14,59 @@ const currency = Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217 
 const amountCharged = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Price in minor units of the currency, such as cents; rounded up',
+  description: 'Price in minor units of the currency, such as cents, rounded up',
 })
 
 export const Project = Type.Object({
   id,
   name: text('Name of the project'),
-  description: maybe(text('What it does', 20_000)),
-  kind: maybe(text('Kind of project')),
-  country: maybe(text('Where it is')),
-  url: maybe(text('A page about it')),
-  percentage: maybe(Type.Number({ description: 'Share of the portfolio, 0 to 1' })),
+  description: nullish(text('Description of the project', 20_000)),
+  kind: nullish(text('Type of project')),
+  country: nullish(text('Location')),
+  url: nullish(text('Web page of the project')),
+  percentage: nullish(Type.Number({ description: 'Share of the portfolio, 0 to 1' })),
 })
 
 export const Portfolio = Type.Object({
   id: Type.Integer(),
   name: text('Name of the portfolio'),
-  description: maybe(text('What it is about', 20_000)),
-  cost_per_ton: maybe(Type.Number({ minimum: 0, description: 'Price of a ton, major units' })),
-  pricePerTonMinor: maybe(Type.Integer({ minimum: 0, description: 'The same in minor units' })),
-  currency: maybe(currency),
-  projects: maybe(Type.Array(Project, { maxItems: 1_000 })),
+  description: nullish(text('Description of the portfolio', 20_000)),
+  cost_per_ton: nullish(Type.Number({ minimum: 0, description: 'Price per ton in dollars' })),
+  pricePerTonMinor: nullish(
+    Type.Integer({ minimum: 0, description: 'Price per ton in minor units of the currency' }),
+  ),
+  currency: nullish(currency),
+  projects: nullish(Type.Array(Project, { maxItems: 1_000 })),
 })
 
 const offsetOrder = {
-  tons: Type.Number({ exclusiveMinimum: 0, description: 'Tons of CO2e' }),
-  currency: maybe(currency),
-  note: maybe(text('As it was ordered', 20_000)),
+  tons: Type.Number({ exclusiveMinimum: 0, description: 'Tons of CO₂e' }),
+  currency: nullish(currency),
+  note: nullish(text('Note of the request', 20_000)),
 }
 
-/** An offset order among others. */
+/** An existing offset order. */
 export const KnownOffsetOrder = Type.Object(
   {
     id,
     ...offsetOrder,
-    amountCharged: maybe(amountCharged),
-    portfolioId: maybe(Type.Integer()),
-    createdAt: maybe(text('When it was made', 40)),
+    amountCharged: nullish(amountCharged),
+    portfolioId: nullish(Type.Integer()),
+    createdAt: nullish(text('Date and time of the order', 40)),
   },
   { title: 'Offset order' },
 )
 
-/** What an order, or asking for its price, is answered with. */
+/** The response to a placed order or a quote. */
 export const PlacedOrderResponse = Type.Object(
   {
     id: Type.Union([id, Type.Null()], {
-      description: 'null where dryRun asked for the price only',
+      description: 'null for a quote (dryRun)',
     }),
     ...offsetOrder,
     amountCharged,
   },
-  { title: 'Offset order, placed or priced' },
+  { title: 'Placed offset order or quote' },
 )
 
 export const PortfolioList = Type.Object(
@@ -82,18 +84,18 @@ export const OffsetOrderRequest = Type.Object(
     tons: Type.Number({
       exclusiveMinimum: 0,
       maximum: 1_000_000,
-      description: 'Tons of CO2e to offset',
+      description: 'Tons of CO₂e to offset',
     }),
     portfolioId: Type.Optional(
-      Type.Integer({ description: 'What to offset with; a default portfolio where missing' }),
+      Type.Integer({ description: 'Portfolio to buy from; the default portfolio if missing' }),
     ),
-    note: Type.Optional(Type.String({ maxLength: 2_000, description: 'Kept with the order' })),
+    note: Type.Optional(Type.String({ maxLength: 2_000, description: 'Stored with the order' })),
     dryRun: Type.Optional(
-      Type.Boolean({ description: 'true: only the price; nothing is ordered, nothing charged' }),
+      Type.Boolean({ description: 'Only return a quote; nothing is ordered or charged' }),
     ),
   },
   {
-    title: 'Request for an offset order',
+    title: 'New offset order',
     examples: [{ tons: 1.6, portfolioId: 1, note: 'CW-000123' }],
   },
 )

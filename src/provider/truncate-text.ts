@@ -1,12 +1,13 @@
-/** A cut goes back to the end of a word that lies in the last part of what is left. */
-const LAST_PART = 0.3
+/** A word that is cut off is removed if it starts in this last part of the text. */
+const MAX_REMOVED_PART = 0.3
 
-/** A text of at most so many characters, cut at the end of a word and with an ellipsis where it was longer. */
-export function truncateText(text: string, most: number): string {
+/** Truncates text to a number of characters, if possible after a word, and appends an ellipsis. */
+export function truncateText(text: string, maxLength: number): string {
   const characters = Array.from(text)
-  if (characters.length <= most) return text
-  const start = characters.slice(0, most - 1).join('')
-  const end = start.lastIndexOf(' ')
-  const kept = end > start.length * (1 - LAST_PART) ? start.slice(0, end) : start
-  return `${kept.trimEnd()}…`
+  if (characters.length <= maxLength) return text
+  const start = characters.slice(0, maxLength - 1).join('')
+  const wordEnd = start.lastIndexOf(' ')
+  const truncated =
+    wordEnd > start.length * (1 - MAX_REMOVED_PART) ? start.slice(0, wordEnd) : start
+  return `${truncated.trimEnd()}…`
 }

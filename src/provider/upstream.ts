@@ -1,29 +1,46 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { finished, Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Histogram, type Registry } from 'prom-client'
 import { Pool, type Dispatcher } from 'undici'
 import { isUnsafeMethod } from '../http/fetch-metadata.js'
-import { parseBaseUrl } from './base-url.js'
-import { createCircuitBreaker, type CircuitBreaker, type CircuitState } from './circuit-breaker.js'
-import { UpstreamRequest } from './upstream-request.js'
-import { UpstreamFailure } from './upstream-failure.js'
-import { createRequestCoalescer, type RequestCoalescer } from './request-coalescing.js'
+import type { Problem } from '../http/problem.js'
+import { createCircuitBreaker, type CircuitBreaker, type ProviderState } from './circuit-breaker.js'
+import { parseBaseUrl } from './paths.js'
+import {
+  bufferSmallBody,
+  isBodiless,
+  MAX_BUFFERED_BYTES,
+  type UpstreamResponse,
+} from './response-body.js'
+import { startTimeLimits } from './time-limits.js'
+import { isConnectionError, toBodyError, toUpstreamError, UpstreamError } from './upstream-error.js'
 
-/** The order source as all calls of it share it: its connections, and what is known of its state. */
+export interface UpstreamRequest {
+  method: string
+  /** With the base path */
+  path: string
+  headers: IncomingHttpHeaders
+  body?: Readable | undefined
+  /** Cancels the request; a shared request continues for the other callers */
+  signal?: AbortSignal | undefined
+}
+
+/** The connection to the order source, shared by everything that uses it. */
 export interface Upstream {
-  /** What all addresses begin with, without a slash at the end */
+  /** Without a trailing slash */
   readonly baseUrl: string
-  /** The path in it; empty where it has none */
   readonly basePath: string
   readonly token: string
-  /** Within this time each call has ended, ms; the body of what is relayed may take longer */
-  readonly longestCallMs: number
-  /** Sends calls; each ends with an answer or an OrderSourceFailure, within its time. */
-  readonly dispatcher: Dispatcher
-  /** Sends calls likewise, and of questions that are the same at the same moment one. */
-  readonly request: RequestCoalescer['request']
-  /** Why nothing is sent at the moment, for a few seconds; `null` where calls go out. */
-  restingFailure(): UpstreamFailure | null
-  /** Whether it answers, as far as the calls so far tell */
-  state(): CircuitState
+  /** Every request ends within this time, including its response body, ms */
+  readonly maxRequestMs: number
+  /**
+   * Sends a request. Throws a Problem, usually an UpstreamError.
+   *
+   * @param isShared whether an identical request that is waiting for its response may be joined
+   */
+  request(request: UpstreamRequest, isShared?: boolean): Promise<UpstreamResponse>
+  state(): ProviderState
   close(): Promise<void>
 }
 
@@ -33,103 +50,172 @@ interface Settings {
   ORDERSOURCE_TIMEOUT_MS: number
 }
 
-const MOST_CONNECTIONS = 64
-const MOST_ANSWER_BYTES = 100 * 1024 * 1024
-const MOST_HEADER_BYTES = 16 * 1024
-/** The HTTP client's timers are early by as much, or late. */
-const CLIENT_TICK_MS = 500
-/** A body may come slowly, but not for ever: all of a call may take this many time-outs. */
-const WHOLE_TIMEOUTS = 6
+const MAX_CONNECTIONS = 64
+const MAX_RESPONSE_BYTES = 100 * 1024 * 1024
+const MAX_HEADER_BYTES = 16 * 1024
+/** A whole request may take this many time-outs. */
+const MAX_TIMEOUTS = 6
+/** Resolution of undici's timers, ms. */
+const TIMER_RESOLUTION_MS = 500
+const RETRY_DELAY_MS = 50
 
-const GROUPS = ['portfolios', 'offset-orders']
+/** Metrics count requests by these parts of the API. */
+const ROUTE = /^\/(portfolios|offset-orders)(?![\w-])/
 
-/** The part of the order source that a path is of, one of few. */
-function groupOf(path: string, basePath: string): string {
-  const start = basePath.length + 1
-  for (const group of GROUPS) {
-    const follows = path.charAt(start + group.length)
-    if (path.startsWith(group, start) && !/[\w-]/.test(follows)) return group
+const createPoolOptions = (timeoutMs: number): Pool.Options => ({
+  connections: MAX_CONNECTIONS,
+  // Explicit, so that the environment cannot disable it; NODE_EXTRA_CA_CERTS adds authorities.
+  connect: { rejectUnauthorized: true, timeout: timeoutMs },
+  // Does not cover the time in the queue or interim responses; see time-limits.ts.
+  headersTimeout: 0,
+  bodyTimeout: timeoutMs + TIMER_RESOLUTION_MS,
+  maxHeaderSize: MAX_HEADER_BYTES,
+  maxResponseSize: MAX_RESPONSE_BYTES,
+})
+
+/** Why a response must not be forwarded; `null` if it can be. */
+function checkResponse({ statusCode, headers }: Dispatcher.ResponseData): UpstreamError | null {
+  if (statusCode === 401) return new UpstreamError('token_rejected', { wasSent: true })
+  if ((statusCode >= 300 && statusCode < 400 && statusCode !== 304) || statusCode > 599) {
+    return new UpstreamError('invalid_response', { reason: String(statusCode), wasSent: true })
   }
-  return 'other'
+  return Number(headers['content-length'] ?? 0) > MAX_RESPONSE_BYTES
+    ? new UpstreamError('too_large', { wasSent: true })
+    : null
 }
 
-function poolOptions(timeoutMs: number): Pool.Options {
-  // Each exchange watches over the beginning of its answer itself, and is first.
-  const latestMs = timeoutMs + CLIENT_TICK_MS
-  return {
-    connections: MOST_CONNECTIONS,
-    // The environment cannot switch it off; further authorities come by NODE_EXTRA_CA_CERTS.
-    connect: { rejectUnauthorized: true, timeout: timeoutMs },
-    // Where both are the same, the timer is made while the order source works, and is only put off
-    // when its answer begins: nobody waits for it.
-    headersTimeout: latestMs,
-    bodyTimeout: latestMs,
-    maxHeaderSize: MOST_HEADER_BYTES,
-    maxResponseSize: MOST_ANSWER_BYTES,
-  }
+const getOutcome = (error: Problem): string =>
+  error instanceof UpstreamError ? error.code : 'invalid_request'
+
+/** Reports a request without a response. Only some failures concern the provider. */
+function reportFailure(breaker: CircuitBreaker, outcome: string): void {
+  if (['cancelled', 'connection_closed', 'invalid_request'].includes(outcome)) breaker.release()
+  else breaker.failed()
 }
 
-const resting = (breaker: CircuitBreaker): UpstreamFailure =>
-  new UpstreamFailure('resting', { headers: { 'retry-after': String(breaker.retryAfter()) } })
+/** Converts an error before the response. A provider may reject a long body by closing the connection. */
+function toRequestError(error: unknown, { body, headers }: UpstreamRequest): Problem {
+  const wasSent = body?.readableDidRead === true
+  const isLong = Number(headers['content-length'] ?? Infinity) > MAX_BUFFERED_BYTES
+  return wasSent && isLong && isConnectionError(error)
+    ? new UpstreamError('connection_closed', { wasSent })
+    : toUpstreamError(error, wasSent)
+}
 
-/** Opens what all calls of the order source go through; `null` where it is not configured. */
+/** Everything that a provider can base its response on; the request id is for its log. */
+const getSharingKey = ({ path, headers }: UpstreamRequest): string =>
+  JSON.stringify([path, { ...headers, 'x-request-id': undefined }])
+
+/** Opens the connection to the order source; `null` if it is not configured. */
 export function openUpstream(settings: Settings, metrics: Registry): Upstream | null {
-  const { ORDERSOURCE_BASE_URL, ORDERSOURCE_API_TOKEN: token, ORDERSOURCE_TIMEOUT_MS } = settings
-  const baseUrl = parseBaseUrl(ORDERSOURCE_BASE_URL ?? '')
+  const { ORDERSOURCE_API_TOKEN: token, ORDERSOURCE_TIMEOUT_MS: timeoutMs } = settings
+  const baseUrl = parseBaseUrl(settings.ORDERSOURCE_BASE_URL ?? '')
   if (baseUrl === null || token === undefined) return null
 
   const { origin, pathname } = new URL(baseUrl)
   const basePath = pathname.replace(/\/$/, '')
+  const maxRequestMs = MAX_TIMEOUTS * timeoutMs
   const breaker = createCircuitBreaker()
   const durations = new Histogram({
-    name: 'clearwake_order_source_seconds',
-    help: 'Time that calls of the order source took, by part of it and outcome',
+    name: 'clearwake_order_source_request_duration_seconds',
+    help: 'Duration of requests to the order source, by part of its API and outcome',
     labelNames: ['route', 'outcome'] as const,
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers: [metrics],
   })
-  const options = poolOptions(ORDERSOURCE_TIMEOUT_MS)
-  const kept = new Pool(origin, options)
-  // What must not be sent twice gets a connection of its own: one kept open may have been closed
-  // on the other side just now, and then nobody can tell whether the request arrived.
-  const fresh = new Pool(origin, { ...options, pipelining: 0 })
+  const pool = new Pool(origin, createPoolOptions(timeoutMs))
+  // A request that must not be repeated gets a connection of its own: the provider may just have
+  // closed an idle one, and then it is unknown whether the request arrived.
+  const unpooled = new Pool(origin, { ...createPoolOptions(timeoutMs), pipelining: 0 })
+  /** GET requests that wait for a response, by key */
+  const pendingReads = new Map<string, Promise<UpstreamResponse>>()
 
-  const longestCallMs = WHOLE_TIMEOUTS * ORDERSOURCE_TIMEOUT_MS
-  const dispatcher: Dispatcher = kept.compose((dispatch) => (call, handler) => {
-    const mayChange = isUnsafeMethod(call.method)
-    const send = mayChange ? fresh.dispatch.bind(fresh) : dispatch
-    const route = groupOf(call.path, basePath)
-    new UpstreamRequest(
-      {
-        breaker,
-        timeoutMs: ORDERSOURCE_TIMEOUT_MS,
-        wholeTimeoutMs: longestCallMs,
-        mostAnswerBytes: MOST_ANSWER_BYTES,
-        onOutcome: () => {
-          if (mayChange) shared.forget()
-        },
-        onEnd: (outcome, seconds) => durations.observe({ route, outcome }, seconds),
-      },
-      call,
-      // A body may take longer to be sent than an answer to begin.
-      (exchange) => send(call.body ? { ...call, headersTimeout: 0 } : call, exchange),
-      handler,
-    )
-    return true
-  })
-  const shared = createRequestCoalescer(dispatcher)
+  async function sendWithRetry(request: UpstreamRequest, signal: AbortSignal) {
+    const { method, path, headers, body = null } = request
+    const options = { method, path, headers, body, signal }
+    if (isUnsafeMethod(method)) return unpooled.request(options)
+    try {
+      return await pool.request(options)
+    } catch (error) {
+      if (method === 'OPTIONS' || signal.aborted || !isConnectionError(error)) throw error
+      await sleep(RETRY_DELAY_MS * (1 + Math.random()))
+      return pool.request(options)
+    }
+  }
+
+  /** Sends a request and resolves when the response starts. */
+  async function send(request: UpstreamRequest): Promise<Dispatcher.ResponseData> {
+    const [, route = 'other'] = ROUTE.exec(request.path.slice(basePath.length)) ?? []
+    const stopTimer = durations.startTimer({ route })
+    if (!breaker.allowRequest()) {
+      stopTimer({ outcome: 'circuit_open' })
+      throw new UpstreamError('circuit_open', {
+        headers: { 'retry-after': String(breaker.retryAfter()) },
+      })
+    }
+    const limits = startTimeLimits(request, { timeoutMs, maxRequestMs })
+    const finish = (outcome: string) => {
+      limits.stop()
+      stopTimer({ outcome })
+    }
+    let response: Dispatcher.ResponseData
+    try {
+      response = await Promise.race([sendWithRetry(request, limits.signal), limits.exceeded])
+    } catch (error) {
+      const failure = toRequestError(error, request)
+      reportFailure(breaker, getOutcome(failure))
+      finish(getOutcome(failure))
+      throw failure
+    } finally {
+      // A later read must not receive a response from before this write.
+      if (isUnsafeMethod(request.method)) pendingReads.clear()
+    }
+    breaker.succeeded()
+    limits.responseStarted()
+    const { body, statusCode } = response
+    const failure = checkResponse(response)
+    if (failure !== null) {
+      body.on('error', () => undefined).destroy()
+      finish(failure.code)
+      throw failure
+    }
+    finished(body, (error) => {
+      const isInterrupted = error && !isBodiless(request.method, statusCode)
+      finish(isInterrupted ? getOutcome(toBodyError(error)) : `${Math.floor(statusCode / 100)}xx`)
+    })
+    return response
+  }
+
+  const requestAlone = async (request: UpstreamRequest): Promise<UpstreamResponse> =>
+    bufferSmallBody(request.method, await send(request))
+
+  /** Joins an identical pending request; its response is shared if it is small. */
+  async function requestShared(request: UpstreamRequest): Promise<UpstreamResponse> {
+    const key = getSharingKey(request)
+    const pending = pendingReads.get(key)
+    if (pending !== undefined) {
+      const response = await pending
+      return response.body instanceof Readable ? requestAlone(request) : response
+    }
+    const read: Promise<UpstreamResponse> = send({ ...request, signal: undefined })
+      .finally(() => {
+        if (pendingReads.get(key) === read) pendingReads.delete(key)
+      })
+      .then((response) => bufferSmallBody(request.method, response))
+    pendingReads.set(key, read)
+    return read
+  }
 
   return {
     baseUrl,
     basePath,
     token,
-    longestCallMs,
-    dispatcher,
-    request: shared.request,
-    restingFailure: () => (breaker.isOpen() ? resting(breaker) : null),
+    maxRequestMs,
+    request: async (request, isShared = false) =>
+      isShared ? requestShared(request) : requestAlone(request),
     state: () => breaker.state(),
     async close() {
-      await Promise.all([kept.destroy(), fresh.destroy()])
+      await Promise.all([pool.destroy(), unpooled.destroy()])
     },
   }
 }

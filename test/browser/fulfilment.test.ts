@@ -149,7 +149,7 @@ t.test('with scripts off it is placed once too, and a reload sends nothing again
 
   const lost = await enter()
   await openConfirmation(page, lost.id)
-  standIn.fault = 'reset after the order'
+  standIn.fault = 'connection_reset_after_order'
   await page.getByRole('button', { name: /^Place it for/ }).click()
   await page.getByText('Nobody knows whether it was placed').waitFor()
   standIn.fault = null
@@ -165,7 +165,7 @@ t.test('what becomes of an attempt shows by itself on the page of somebody else'
   const other = await portal(t, {}, COLLEAGUE)
   const { id, orderNumber } = await enter()
   await openConfirmation(page, id)
-  standIn.fault = 'silence after the order'
+  standIn.fault = 'no_response_after_order'
   await page.getByRole('button', { name: /^Place it for/ }).click()
   while (placed(orderNumber) === 0) await page.waitForTimeout(20)
   await other.page.goto(`${url}/admin/orders/${id}`)
@@ -219,7 +219,7 @@ t.test('the steps work on pages of their own, too', async (t) => {
 t.test('a long note leaves the columns their widths', async (t) => {
   const { page } = await portal(t)
   const { orderNumber } = await enter()
-  standIn.ledger.enter([
+  standIn.ledger.load([
     {
       id: 'noted',
       createdAt: new Date().toISOString(),
@@ -286,7 +286,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
       await page.getByRole('button', { name: 'Ask for the price' }).click()
       await page.getByRole('button', { name: /^Place it for/ }).waitFor()
       await check('confirmation')
-      standIn.fault = 'silence instead of the order'
+      standIn.fault = 'no_response_instead_of_order'
       await page.getByRole('button', { name: /^Place it for/ }).click()
       await page.locator('#attempt.unknown').waitFor()
       standIn.fault = null

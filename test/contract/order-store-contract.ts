@@ -678,7 +678,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
       )
     }
 
-    provider.fault = 'reset after the order'
+    provider.fault = 'connection_reset_after_order'
     const statuses = await Promise.all(
       [first, second, first, second].map((service) => place(service, 1)),
     )
@@ -708,7 +708,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
 
     // A list without an order that another process has placed is incomplete.
     const { body: next } = await first.call('POST', ORDERS, newOrder({ status: 'paid' }))
-    provider.fault = 'silence instead of the order'
+    provider.fault = 'no_response_instead_of_order'
     t.equal(await send(first, '', { ...confirmed, version: '1' }, next.id), 504)
     provider.fault = null
     ;(provider.ledger.orders as unknown[]).splice(0)

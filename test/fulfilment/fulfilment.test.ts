@@ -304,7 +304,7 @@ t.test(
   },
 )
 
-for (const fault of ['reset after the order', 'silence after the order'] as const) {
+for (const fault of ['connection_reset_after_order', 'no_response_after_order'] as const) {
   t.test(`${fault}: it is unknown, not sent again, and found by looking`, async (t) => {
     const { ann, ben, standIn } = await start(t)
     const { id, orderNumber } = await enter(ann)
@@ -350,7 +350,7 @@ t.test('what never arrived is released deliberately, once it cannot arrive any m
   const { ann, standIn } = await start(t)
   const { id } = await enter(ann)
   const { fields } = await confirmation(ann, id)
-  standIn.fault = 'silence instead of the order'
+  standIn.fault = 'no_response_instead_of_order'
   t.equal((await ann.post(placementOf(id), fields)).status, 504)
   standIn.fault = null
   const sentAt = Date.now()
@@ -389,7 +389,7 @@ t.test('an id entered by hand settles an open attempt', async (t) => {
   const { ann, standIn } = await start(t)
   const { id } = await enter(ann)
   const { fields } = await confirmation(ann, id)
-  standIn.fault = 'reset after the order'
+  standIn.fault = 'connection_reset_after_order'
   await ann.post(placementOf(id), fields)
   standIn.fault = null
   const { version } = await orderOf(ann, id)
@@ -475,7 +475,7 @@ t.test('a process that is killed after sending leaves what it did to be seen', a
   })
   const { id } = (await created.json()) as { id: string }
 
-  standIn.fault = 'silence after the order'
+  standIn.fault = 'no_response_after_order'
   const confirmed = { version: '1', portfolio: '2', amountMinor: '6174', currency: 'USD' }
   const lost = fetch(url + placementOf(id), {
     method: 'POST',
@@ -534,7 +534,7 @@ t.test('an order stands beside what the order source has of it', async (t) => {
   const strange = await enter(ann, { orderSourceId: '../../portfolios' })
   t.match(seen(await record(strange.id)), /Not found there.*has no order \.\.\/\.\.\/portfolios/)
 
-  for (const fault of [503, 'silence', 'reset', 403] as const) {
+  for (const fault of [503, 'no_response', 'connection_reset', 403] as const) {
     standIn.fault = fault
     const away = await record(id, HTMX)
     t.equal(away.status, 502, String(fault))
@@ -774,7 +774,7 @@ const INCONCLUSIVE: [name: string, list: () => Response, told: RegExp][] = [
   ['another list', () => Response.json({ orders: [] }), /answer cannot be used/],
   ['half an answer', () => new Response('{"offsetOrders":['), /answer cannot be used/],
   ['a redirect', () => new Response('', { status: 302 }), /answer cannot be used/],
-  ['401', () => new Response('', { status: 401 }), /refuses: .* does not accept the token/],
+  ['401', () => new Response('', { status: 401 }), /refuses: .* rejected the API token/],
   ['403', () => Response.json({ message: 'Not you.' }, { status: 403 }), /refuses: .* Not you\./],
   ['404', () => new Response('', { status: 404 }), /refuses: .* gave no reason \(404\)/],
 ]
@@ -1007,7 +1007,7 @@ t.test('while it is being placed, the page asks until something is new', async (
   const { ann, ben, standIn } = await start(t)
   const { id } = await enter(ann)
   const { fields } = await confirmation(ann, id)
-  standIn.fault = 'silence after the order'
+  standIn.fault = 'no_response_after_order'
   const placing = ann.post(placementOf(id), fields)
   await until(async () => standIn.ledger.orders.length === 1)
   const progress = () => ben.get(`${placementOf(id)}/progress`, HTMX)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { toUpstreamPath } from '../../src/provider/upstream-path.js'
+import { decodeUpstreamPath } from '../../src/provider/paths.js'
 import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
 import { startApp } from '../support/app.js'
 import { rawRequest } from '../support/raw-http.js'
@@ -225,11 +225,11 @@ t.test('the reading of addresses itself', (t) => {
     ['portfolios', null],
     [`${MOUNT}/a//`, null],
   ] as const) {
-    t.equal(toUpstreamPath(address), path, address)
+    t.equal(decodeUpstreamPath(address), path, address)
   }
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      const path = toUpstreamPath(`${MOUNT}/${encodeURIComponent(text)}`)
+      const path = decodeUpstreamPath(`${MOUNT}/${encodeURIComponent(text)}`)
       return path === null || (path === `/${text}` && staysInside(BASE + encodeURI(path)))
     }),
     { numRuns: 2_000 },

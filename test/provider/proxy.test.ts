@@ -219,7 +219,7 @@ t.test('bodies arrive as they were sent, byte for byte', async (t) => {
       url,
       `GET ${MOUNT}/portfolios HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${framing}`,
     )
-    t.match(answer, /^HTTP\/1\.1 400 [^]*takes no body/, 'a GET has none')
+    t.match(answer, /^HTTP\/1\.1 400 [^]*must not have a body/, 'a GET has none')
   }
   t.equal(upstream.requests.length, before)
 })
@@ -502,7 +502,7 @@ t.test('a token that is not accepted is our fault, not the caller’s', async (t
   }
   const answer = await wire(`${url}${MOUNT}/x`, { headers: bearer })
   t.equal(answer.status, 502)
-  t.match(problemOf(answer), { detail: /token of this service/ })
+  t.match(problemOf(answer), { detail: /API token of this service/ })
   t.equal(answer.headers['www-authenticate'], undefined)
   t.notMatch(answer.body.toString(), UPSTREAM_TOKEN)
 })
@@ -647,9 +647,9 @@ t.test('readiness tells of the order source, and does not depend on it', async (
     t.equal(response.status, 200)
     return (await response.json()).checks.orderSource.detail as string
   }
-  t.equal(await detail(), 'not asked yet')
+  t.equal(await detail(), 'no requests yet')
   t.equal((await wire(`${url}${MOUNT}/portfolios`)).status, 502)
-  t.equal(await detail(), 'does not answer')
+  t.equal(await detail(), 'unreachable')
 })
 
 t.test('the metrics count calls by part and outcome, of which there are few', async (t) => {
@@ -669,11 +669,13 @@ t.test('the metrics count calls by part and outcome, of which there are few', as
   upstream.answer = (_request, response) => response.writeHead(302).end()
   await wire(`${url}${MOUNT}/offset-orders`, { headers: bearer })
   const text = await (await fetch(`${url}/metrics`)).text()
-  const counts = [...text.matchAll(/^clearwake_order_source_seconds_count\{(.+)\} (\d+)$/gm)]
+  const counts = [
+    ...text.matchAll(/^clearwake_order_source_request_duration_seconds_count\{(.+)\} (\d+)$/gm),
+  ]
   t.same(counts.map(([, labels, count]) => `${labels} ${count}`).toSorted(), [
     'route="offset-orders",outcome="2xx" 2',
     'route="offset-orders",outcome="4xx" 1',
-    'route="offset-orders",outcome="cut" 1',
+    'route="offset-orders",outcome="invalid_response" 1',
     'route="other",outcome="2xx" 3',
     'route="portfolios",outcome="2xx" 1',
   ])
@@ -723,7 +725,7 @@ t.test('strangers get no words of the order source’s errors, administrators do
       for (const headers of [{}, { authorization: 'Bearer nonsense' }, { cookie: 'clearwake=x' }]) {
         const answer = await wire(`${url}${MOUNT}/portfolios`, { headers })
         t.equal(answer.status, status)
-        t.match(problemOf(answer), { status, detail: 'The order source answered with an error.' })
+        t.match(problemOf(answer), { status, detail: 'The order source returned an error.' })
         t.match(answer.headers, {
           'content-type': /^application\/problem\+json/,
           'cache-control': 'no-store',

@@ -19,7 +19,7 @@ export const describeNoResponse = (what: string, answer: NoResponse): ProviderNo
         title: `The order source refuses: ${what}`,
         text: answer.message || `It gave no reason (${answer.status}).`,
       }
-    : answer.outcome === 'unusable'
+    : answer.outcome === 'invalid_response'
       ? {
           title: `The order source's answer cannot be used: ${what}`,
           text: 'It answered with something else than was asked for. Ask those who run it.',

@@ -180,7 +180,7 @@ const placementPages: FastifyPluginAsync<{ store: OrderStore; placing: Fulfilmen
       }
       case 'refused':
       case 'unreachable':
-      case 'unusable':
+      case 'invalid_response':
       case 'bought unasked':
       case 'not as asked':
         return tell(502, describeQuoteError(placed, figuresOf(request)))

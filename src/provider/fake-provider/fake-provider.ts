@@ -1,52 +1,51 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { checker } from '../../validation/validator.js'
 import { timingSafeEqualText } from '../../http/timing-safe-equal.js'
+import { checker } from '../../validation/validator.js'
 import { OffsetOrderRequest } from '../schemas.js'
 import { createLedger, calculateOrderPrice, type Ledger } from './ledger.js'
 import { PORTFOLIOS } from './portfolios.js'
 
-/** What goes wrong at a stand-in: an error of this status, no answer, or a broken connection. */
-export type FakeProviderError =
+/** Simulated failure: an error status for every request, no response, or a closed connection. */
+export type FakeProviderFault =
   | 403
   | 500
   | 503
-  | 'silence'
-  | 'reset'
-  | 'reset after the order'
-  | 'silence after the order'
-  | 'silence instead of the order'
+  | 'no_response'
+  | 'connection_reset'
+  | 'connection_reset_after_order'
+  | 'no_response_after_order'
+  | 'no_response_instead_of_order'
 
 export interface FakeProvider {
-  /** What ORDERSOURCE_BASE_URL is set to */
+  /** For ORDERSOURCE_BASE_URL */
   url: string
   token: string
   ledger: Ledger
-  /** Before each answer */
+  /** Delay of every response, ms */
   latencyMs: number
-  /** From now on, until it is `null` again */
-  fault: FakeProviderError | null
+  fault: FakeProviderFault | null
   close(): Promise<void>
 }
 
 interface Options {
   token: string
-  /** 0 takes any free one */
+  /** A free port if 0 */
   port?: number
-  /** Minor units, from which orders are paid */
+  /** Minor units */
   credit?: number
 }
 
 const BASE_PATH = '/api'
-const PLENTY = 1_000_000_000
-/** Wren takes no charge below a dollar. */
-const LEAST_CHARGE = 100
+const DEFAULT_CREDIT = 1_000_000_000
+/** Like Wren: a dollar. */
+const MIN_CHARGE = 100
 
 const check = checker(OffsetOrderRequest)
 
-/** An error as Wren words it. */
-class Refusal extends Error {
+/** An error in the format of Wren's API. */
+class ProviderError extends Error {
   readonly statusCode: number
   constructor(statusCode: number, message: string) {
     super(message)
@@ -56,15 +55,15 @@ class Refusal extends Error {
 
 const [DEFAULT_PORTFOLIO] = PORTFOLIOS
 
-function portfolioOf(id: number | undefined) {
+function findPortfolio(id: number | undefined) {
   const portfolio =
     id === undefined ? DEFAULT_PORTFOLIO : PORTFOLIOS.find((portfolio) => portfolio.id === id)
-  if (portfolio === undefined) throw new Refusal(400, `There is no portfolio ${id ?? ''}.`)
+  if (portfolio === undefined) throw new ProviderError(400, `There is no portfolio ${id ?? ''}.`)
   return portfolio
 }
 
-function addRoutes(app: FastifyInstance, standIn: FakeProvider): void {
-  const { ledger } = standIn
+function addRoutes(app: FastifyInstance, provider: FakeProvider): void {
+  const { ledger } = provider
 
   app.get('/portfolios', async () => ({
     portfolios: PORTFOLIOS.map((portfolio) => ({
@@ -80,70 +79,60 @@ function addRoutes(app: FastifyInstance, standIn: FakeProvider): void {
 
   app.get<{ Params: { id: string } }>('/offset-orders/:id', async ({ params }) => {
     const order = ledger.orders.find(({ id }) => id === params.id)
-    if (order === undefined) throw new Refusal(404, 'There is no such offset order.')
+    if (order === undefined) throw new ProviderError(404, 'There is no such offset order.')
     return order
   })
 
-  // It knows no idempotency keys, as the service that it stands for promises none.
+  // Ignores idempotency keys, because Wren does not document any.
   app.post('/offset-orders', async ({ body, raw }, reply) => {
     const checked = check(body)
     if (!checked.ok) {
-      const faults = checked.errors.map(({ path, message }) => `${path} ${message}`.trim())
-      throw new Refusal(400, faults.join('; '))
+      const messages = checked.errors.map(({ path, message }) => `${path} ${message}`.trim())
+      throw new ProviderError(400, messages.join('; '))
     }
     const { tons, portfolioId, note = null, dryRun = false } = checked.value
-    const portfolio = portfolioOf(portfolioId)
+    const portfolio = findPortfolio(portfolioId)
     const amountCharged = calculateOrderPrice(tons, portfolio)
-    if (amountCharged < LEAST_CHARGE) {
-      throw new Refusal(400, 'The total charge must be at least $1.00.')
+    if (amountCharged < MIN_CHARGE) {
+      throw new ProviderError(400, 'The total charge must be at least $1.00.')
     }
-    const priced = { amountCharged, currency: portfolio.currency, tons, portfolio, note }
-    if (dryRun) return { ...priced, id: null }
+    const quote = { amountCharged, currency: portfolio.currency, tons, portfolio, note }
+    if (dryRun) return { ...quote, id: null }
 
-    if (standIn.fault === 'silence instead of the order') {
-      reply.hijack()
-      return
-    }
+    const { fault } = provider
+    if (fault === 'no_response_instead_of_order') return reply.hijack()
     const order = ledger.add({ tons, note }, portfolio)
-    if (order === null) throw new Refusal(402, 'Insufficient credits: top up your balance.')
-    if (standIn.fault === 'reset after the order') {
-      reply.hijack()
-      raw.socket.resetAndDestroy()
-      return
-    }
-    if (standIn.fault === 'silence after the order') {
-      reply.hijack()
-      return
-    }
-    return { ...priced, id: order.id, createdAt: order.createdAt }
+    if (order === null) throw new ProviderError(402, 'Insufficient credits: top up your balance.')
+    if (fault === 'connection_reset_after_order') raw.socket.resetAndDestroy()
+    if (fault === 'no_response_after_order') return reply.hijack()
+    return { ...quote, id: order.id, createdAt: order.createdAt }
   })
 }
 
-/** Lets happen what the stand-in is told to, before anything else does. */
-function addFaults(app: FastifyInstance, standIn: FakeProvider): void {
+/** Adds latency and the simulated failure to every request. */
+function addFaults(app: FastifyInstance, provider: FakeProvider): void {
   app.addHook('onRequest', async (request, reply) => {
-    const { latencyMs, fault } = standIn
+    const { latencyMs, fault } = provider
     if (latencyMs > 0) await sleep(latencyMs)
-    if (typeof fault === 'number') throw new Refusal(fault, 'Something is wrong with the account.')
-    if (fault === 'silence') reply.hijack()
-    if (fault === 'reset') {
-      reply.hijack()
-      request.raw.socket.resetAndDestroy()
+    if (typeof fault === 'number') {
+      throw new ProviderError(fault, 'Something is wrong with the account.')
     }
+    if (fault === 'no_response' || fault === 'connection_reset') reply.hijack()
+    if (fault === 'connection_reset') request.raw.socket.resetAndDestroy()
   })
 }
 
 /**
- * A carbon-offset service of the kind that Wren's is, for demonstrations and tests: a server of its
- * own on the loopback address, which keeps its orders until it is closed.
+ * Starts a fake carbon-offset provider on the loopback address, for the demo and for tests. It keeps
+ * its orders in memory.
  */
 export async function startFakeProvider({
   token,
   port = 0,
-  credit = PLENTY,
+  credit = DEFAULT_CREDIT,
 }: Options): Promise<FakeProvider> {
   const app = Fastify({ forceCloseConnections: true })
-  const standIn: FakeProvider = {
+  const provider: FakeProvider = {
     url: '',
     token,
     ledger: createLedger(credit),
@@ -151,21 +140,23 @@ export async function startFakeProvider({
     fault: null,
     close: () => app.close(),
   }
-  app.setErrorHandler<Partial<Refusal>>((error, _request, reply) => {
+  app.setErrorHandler<Partial<ProviderError>>((error, _request, reply) => {
     const { statusCode = 500, message } = error
     return reply.code(statusCode).send({ message })
   })
   app.setNotFoundHandler(() => {
-    throw new Refusal(404, 'Not found.')
+    throw new ProviderError(404, 'Not found.')
   })
-  addFaults(app, standIn)
+  addFaults(app, provider)
   app.addHook('onRequest', async ({ headers }) => {
-    const [, given = ''] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? []
-    if (!timingSafeEqualText(given, token)) throw new Refusal(401, 'The token was not recognized.')
+    const [, bearer = ''] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? []
+    if (!timingSafeEqualText(bearer, token)) {
+      throw new ProviderError(401, 'The token was not recognized.')
+    }
   })
-  await app.register(async (scope) => addRoutes(scope, standIn), { prefix: BASE_PATH })
+  await app.register(async (scope) => addRoutes(scope, provider), { prefix: BASE_PATH })
   await app.listen({ host: '127.0.0.1', port })
-  const { port: taken } = app.server.address() as AddressInfo
-  standIn.url = `http://127.0.0.1:${taken}${BASE_PATH}`
-  return standIn
+  const address = app.server.address() as AddressInfo
+  provider.url = `http://127.0.0.1:${address.port}${BASE_PATH}`
+  return provider
 }

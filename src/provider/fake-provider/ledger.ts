@@ -12,27 +12,25 @@ export interface LedgerEntry {
   source: 'API'
 }
 
-/** The price of so many tons, in minor units, rounded up. */
+/** Price of an order, minor units. */
 export const calculateOrderPrice = (
   tons: number,
   { pricePerTonMinor: amountMinor, currency }: FakePortfolio,
 ): number => calculatePrice(tons, { amountMinor, currency }).amountMinor
 
-/** The offset orders that a stand-in has taken, and the credit that they are paid from. */
+/** The orders of the fake provider and the credit that pays for them. */
 export interface Ledger {
   readonly orders: readonly LedgerEntry[]
-  /** Minor units left */
+  /** Remaining credit, minor units */
   credit: number
-  /** Takes an order and its price; `null` where the credit does not reach. */
+  /** Adds an order; `null` if the credit is insufficient. */
   add(order: Pick<LedgerEntry, 'tons' | 'note'>, portfolio: FakePortfolio): LedgerEntry | null
-  /** Has orders that were taken before. */
-  enter(entries: LedgerEntry[]): void
+  /** Adds existing orders, such as demo data. */
+  load(entries: LedgerEntry[]): void
 }
 
-/** An empty ledger. */
 export function createLedger(credit: number): Ledger {
   const orders: LedgerEntry[] = []
-  const nextId = () => String(Math.max(0, ...orders.map(({ id }) => Number(id) || 0)) + 1)
   return {
     orders,
     credit,
@@ -41,7 +39,7 @@ export function createLedger(credit: number): Ledger {
       if (amountCharged > this.credit) return null
       this.credit -= amountCharged
       const entry: LedgerEntry = {
-        id: nextId(),
+        id: String(Math.max(0, ...orders.map(({ id }) => Number(id) || 0)) + 1),
         createdAt: new Date().toISOString(),
         tons,
         portfolioId: portfolio.id,
@@ -53,6 +51,6 @@ export function createLedger(credit: number): Ledger {
       orders.push(entry)
       return entry
     },
-    enter: (entries) => void orders.push(...entries),
+    load: (entries) => void orders.push(...entries),
   }
 }

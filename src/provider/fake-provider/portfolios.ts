@@ -1,11 +1,9 @@
-interface Project {
+interface FakeProject {
   id: number
   name: string
   description: string
   kind: string
   country: string
-  /** Its part of the portfolio, 0 to 1 */
-  percentage: number
 }
 
 export interface FakePortfolio {
@@ -14,10 +12,48 @@ export interface FakePortfolio {
   description: string
   pricePerTonMinor: number
   currency: string
-  projects: Project[]
+  /** With their shares of the portfolio, 0 to 1 */
+  projects: (FakeProject & { percentage: number })[]
 }
 
-/** What the stand-in offers: all of it made up. */
+const project = (
+  id: number,
+  [name, kind, country]: [name: string, kind: string, country: string],
+  description: string,
+): FakeProject => ({ id, name, description, kind, country })
+
+const mangroves = project(
+  11,
+  ['Mangroves of Gazi Bay', 'Mangrove restoration', 'Kenya'],
+  'Replants and guards mangroves, where fish grow up and storms slow down.',
+)
+const cookStoves = project(
+  12,
+  ['Cook stoves for Nakuru', 'Clean cooking', 'Kenya'],
+  'Stoves that need half the wood, built in the town where they are used.',
+)
+const wind = project(
+  13,
+  ['Wind over Isthmus', 'Wind power', 'Mexico'],
+  'Twelve turbines in a place that is never calm.',
+)
+const seagrass = project(
+  21,
+  ['Seagrass of the Ria', 'Seagrass restoration', 'Portugal'],
+  'Sows seagrass and moves moorings off it.',
+)
+const basalt = project(
+  31,
+  ['Basalt wells', 'Direct air capture', 'Iceland'],
+  'CO₂ from the air, dissolved in water, turned to stone in two years.',
+)
+const biochar = project(
+  32,
+  ['Biochar from olive prunings', 'Biochar', 'Spain'],
+  'Char that stays in the soil instead of going up in smoke.',
+)
+
+/** Fictitious portfolios. */
 export const PORTFOLIOS: readonly FakePortfolio[] = [
   {
     id: 1,
@@ -26,30 +62,9 @@ export const PORTFOLIOS: readonly FakePortfolio[] = [
     pricePerTonMinor: 2390,
     currency: 'USD',
     projects: [
-      {
-        id: 11,
-        name: 'Mangroves of Gazi Bay',
-        description: 'Replants and guards mangroves, where fish grow up and storms slow down.',
-        kind: 'Mangrove restoration',
-        country: 'Kenya',
-        percentage: 0.5,
-      },
-      {
-        id: 12,
-        name: 'Cook stoves for Nakuru',
-        description: 'Stoves that need half the wood, built in the town where they are used.',
-        kind: 'Clean cooking',
-        country: 'Kenya',
-        percentage: 0.3,
-      },
-      {
-        id: 13,
-        name: 'Wind over Isthmus',
-        description: 'Twelve turbines in a place that is never calm.',
-        kind: 'Wind power',
-        country: 'Mexico',
-        percentage: 0.2,
-      },
+      { ...mangroves, percentage: 0.5 },
+      { ...cookStoves, percentage: 0.3 },
+      { ...wind, percentage: 0.2 },
     ],
   },
   {
@@ -59,22 +74,8 @@ export const PORTFOLIOS: readonly FakePortfolio[] = [
     pricePerTonMinor: 3850,
     currency: 'USD',
     projects: [
-      {
-        id: 11,
-        name: 'Mangroves of Gazi Bay',
-        description: 'Replants and guards mangroves, where fish grow up and storms slow down.',
-        kind: 'Mangrove restoration',
-        country: 'Kenya',
-        percentage: 0.6,
-      },
-      {
-        id: 21,
-        name: 'Seagrass of the Ria',
-        description: 'Sows seagrass and moves moorings off it.',
-        kind: 'Seagrass restoration',
-        country: 'Portugal',
-        percentage: 0.4,
-      },
+      { ...mangroves, percentage: 0.6 },
+      { ...seagrass, percentage: 0.4 },
     ],
   },
   {
@@ -84,22 +85,8 @@ export const PORTFOLIOS: readonly FakePortfolio[] = [
     pricePerTonMinor: 40171,
     currency: 'USD',
     projects: [
-      {
-        id: 31,
-        name: 'Basalt wells',
-        description: 'CO2 from the air, dissolved in water, turned to stone in two years.',
-        kind: 'Direct air capture',
-        country: 'Iceland',
-        percentage: 0.55,
-      },
-      {
-        id: 32,
-        name: 'Biochar from olive prunings',
-        description: 'Char that stays in the soil instead of going up in smoke.',
-        kind: 'Biochar',
-        country: 'Spain',
-        percentage: 0.45,
-      },
+      { ...basalt, percentage: 0.55 },
+      { ...biochar, percentage: 0.45 },
     ],
   },
 ]

@@ -1,0 +1,183 @@
+import { Readable } from 'node:stream'
+import { createUpstreamHeaders, hasContentEncoding } from './headers.js'
+import type {
+  NewOffsetOrder,
+  OffsetOrder,
+  OffsetOrders,
+  PlacedOffsetOrder,
+  Portfolio,
+} from './offset-order.js'
+import {
+  getErrorMessage,
+  parseOrder,
+  parseOrders,
+  parsePlacedOrder,
+  parsePortfolios,
+  parseQuote,
+  type Parse,
+} from './parse-response.js'
+import { readBody } from './response-body.js'
+import { createSecretRedactor } from './redact.js'
+import { UpstreamError } from './upstream-error.js'
+import type { Upstream } from './upstream.js'
+
+export type OrderSourceResult<T> =
+  | { outcome: 'ok'; value: T }
+  /** Rejected without effect; `message` is the provider's reason on one line, may be empty */
+  | { outcome: 'refused'; status: number; message: string }
+  /** Without effect: the provider is unreachable or failed. */
+  | { outcome: 'unreachable' }
+  /** Without effect: the response is invalid. */
+  | { outcome: 'invalid_response' }
+  /** The request was sent and may have had an effect. Check before you send it again. */
+  | { outcome: 'unknown' }
+
+/** Typed client of the order source. Failures of the provider are results, not exceptions. */
+export interface OffsetOrderSource {
+  /** Every method finishes within this time per request, ms */
+  readonly maxRequestMs: number
+  listPortfolios(): Promise<OrderSourceResult<Portfolio[]>>
+  listOrders(): Promise<OrderSourceResult<OffsetOrders>>
+  /** `null` if the order does not exist */
+  getOrder(id: string): Promise<OrderSourceResult<OffsetOrder | null>>
+  /**
+   * Places an order, which spends money, or gets a quote (`dryRun`). It is sent once. Not every
+   * provider honours the idempotency key.
+   */
+  placeOrder(
+    order: NewOffsetOrder,
+    idempotencyKey: string,
+  ): Promise<OrderSourceResult<PlacedOffsetOrder>>
+}
+
+interface JsonRequest {
+  method: 'GET' | 'POST'
+  /** Below the base path, percent-encoded */
+  path: string
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+interface JsonResponse {
+  status: number
+  /** `undefined` if it is not JSON */
+  body: unknown
+  /** The Link header, may be empty */
+  link: string
+}
+
+const MAX_JSON_BYTES = 5 * 1024 * 1024
+
+/** Ids that can be part of a path. */
+const PATH_ID = /^(?!\.+$)[\w.~-]{1,120}$/
+
+/**
+ * Statuses of an order that was certainly not placed. Any other error can come from a gateway after
+ * the provider has received the order.
+ */
+const REJECTED = [400, 401, 402, 403, 422]
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns a function that sends JSON and throws a Problem, usually an UpstreamError. */
+function createJsonClient(upstream: Upstream) {
+  const { basePath, token } = upstream
+  const redactor = createSecretRedactor(token)
+  return async ({ method, path, body, headers }: JsonRequest): Promise<JsonResponse> => {
+    const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
+    const response = await upstream.request({
+      method,
+      path: basePath + path,
+      headers: {
+        ...createUpstreamHeaders(token),
+        accept: 'application/json',
+        ...(json && { 'content-type': 'application/json', 'content-length': String(json.length) }),
+        ...headers,
+      },
+      // A stream, because it shows whether the request was sent.
+      ...(json && { body: Readable.from([json]) }),
+    })
+    const bytes =
+      response.body instanceof Readable
+        ? await readBody(response.body, MAX_JSON_BYTES)
+        : (response.body ?? Buffer.alloc(0))
+    const text = hasContentEncoding(response.headers) ? '' : redactor.redactText(bytes.toString())
+    const { link = '' } = response.headers
+    return { status: response.statusCode, body: parseJson(text), link: String(link) }
+  }
+}
+
+export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
+  const send = createJsonClient(upstream)
+
+  /** @param isPurchase whether the request places an order */
+  function toResult<T>(
+    { status, body, link }: JsonResponse,
+    parse: Parse<T>,
+    isPurchase: boolean,
+  ): OrderSourceResult<T> {
+    if (status >= 400 && status < 500 && (!isPurchase || REJECTED.includes(status))) {
+      return { outcome: 'refused', status, message: getErrorMessage(body) }
+    }
+    const value = status < 300 ? parse(body, link) : null
+    if (value !== null) return { outcome: 'ok', value }
+    if (isPurchase) return { outcome: 'unknown' }
+    return { outcome: status >= 500 ? 'unreachable' : 'invalid_response' }
+  }
+
+  async function call<T>(
+    request: JsonRequest,
+    parse: Parse<T>,
+    isPurchase = false,
+  ): Promise<OrderSourceResult<T>> {
+    try {
+      return toResult(await send(request), parse, isPurchase)
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error
+      const { code, message, wasSent } = error
+      if (code === 'token_rejected') return { outcome: 'refused', status: 401, message }
+      if (isPurchase && wasSent) return { outcome: 'unknown' }
+      const isInvalid = code === 'invalid_response' || code === 'too_large'
+      return { outcome: isInvalid ? 'invalid_response' : 'unreachable' }
+    }
+  }
+
+  const listOrders = () => call({ method: 'GET', path: '/offset-orders' }, parseOrders)
+
+  return {
+    maxRequestMs: upstream.maxRequestMs,
+    listPortfolios: () => call({ method: 'GET', path: '/portfolios' }, parsePortfolios),
+    listOrders,
+    async getOrder(id) {
+      if (PATH_ID.test(id)) {
+        const order = await call({ method: 'GET', path: `/offset-orders/${id}` }, parseOrder)
+        if (order.outcome !== 'refused' || order.status !== 404) return order
+      }
+      // Not every provider has a route for a single order.
+      const list = await listOrders()
+      if (list.outcome !== 'ok') return list
+      const { orders, isComplete } = list.value
+      const order = orders.find((candidate) => candidate.id === id) ?? null
+      return order === null && !isComplete
+        ? { outcome: 'invalid_response' }
+        : { outcome: 'ok', value: order }
+    },
+    placeOrder: (order, idempotencyKey) =>
+      call(
+        {
+          method: 'POST',
+          path: '/offset-orders',
+          body: order,
+          headers: { 'idempotency-key': idempotencyKey },
+        },
+        order.dryRun ? parseQuote : parsePlacedOrder,
+        !order.dryRun,
+      ),
+  }
+}

@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http'
+import { Transform } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Problem } from '../http/problem.js'
+import { decodeUpstreamPath, isPublicRoute, type PublicRoutes } from './paths.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether the proxy forwards this request for everyone; set by the proxy guard */
+    isPublicRoute: boolean
+  }
+}
+
+const MAX_BODY_MB = 10
+const MAX_BODY_BYTES = MAX_BODY_MB * 1024 * 1024
+
+const createTooLargeProblem = (): Problem =>
+  new Problem(413, `The body must not exceed ${MAX_BODY_MB} MB.`)
+
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+function checkRequest(request: FastifyRequest): void {
+  const { headers, method } = request
+  if (/websocket/i.test(headers.upgrade ?? '')) {
+    throw new Problem(400, 'WebSocket connections are not supported.')
+  }
+  if ((method === 'GET' || method === 'HEAD') && hasBody(request)) {
+    throw new Problem(400, `A ${method} request must not have a body.`)
+  }
+  if (Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw createTooLargeProblem()
+}
+
+/**
+ * Returns a stream of the request body that fails with 413 beyond the limit and with 400 if the
+ * client disconnects. Destroying it does not close the client's connection.
+ */
+function limitBody(body: IncomingMessage): Transform {
+  let bytes = 0
+  const limited = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      if (bytes > MAX_BODY_BYTES) done(createTooLargeProblem())
+      else done(null, chunk)
+    },
+  })
+  const onClose = () => {
+    if (!body.complete) limited.destroy(new Problem(400, 'The body is incomplete.'))
+  }
+  body.on('close', onClose).on('error', onClose)
+  // While the request waits for a connection, nothing else listens for errors.
+  limited.on('error', () => undefined)
+  // Discard the rest, so that the client can read the response.
+  limited.once('close', () => body.unpipe(limited).resume())
+  return body.pipe(limited)
+}
+
+/**
+ * Adds the checks of the proxy to a scope: rate limit, unambiguous path, administrator (with CSRF
+ * protection) unless the route is public, and body limits. Rejected requests count towards the
+ * rate limit.
+ */
+export function addProxyGuard(scope: FastifyInstance, publicRoutes: PublicRoutes): void {
+  scope.decorateRequest('isPublicRoute', false)
+  scope.addHook('onRequest', scope.rateLimit())
+  scope.addHook('onRequest', async function (request, reply) {
+    const path = decodeUpstreamPath(request.originalUrl)
+    if (path === null) throw new Problem(400, 'The URL is malformed.')
+    request.isPublicRoute = isPublicRoute(publicRoutes, request.method, path)
+    if (!request.isPublicRoute) await scope.requireAdministrator.call(this, request, reply)
+    checkRequest(request)
+  })
+  scope.addHook('preParsing', (request, reply, payload, done) => {
+    if (!hasBody(request)) {
+      done(null, payload)
+      return
+    }
+    const body = limitBody(request.raw)
+    reply.raw.once('close', () => body.destroy())
+    done(null, body)
+  })
+}

@@ -1,0 +1,101 @@
+import { isLoopback } from '../http/loopback.js'
+
+/** Path of the proxy on this service. */
+export const MOUNT = '/api/ordersource'
+
+/** Methods that the proxy forwards. */
+export const PROXY_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Path segments that every parser reads in the same way. */
+const BASE_PATH = /^(?:\/[\w.~!$&'()*+,=:@-]+)*\/?$/
+
+/**
+ * Parses ORDERSOURCE_BASE_URL and removes a trailing slash; `null` if it is invalid. Only loopback
+ * addresses may use http, because every request carries the token.
+ */
+export function parseBaseUrl(text: string): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || url.username || url.password || url.search || url.hash) return null
+  const isSecure =
+    url.protocol === 'https:' ||
+    (url.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[(.*)\]$/, '$1')))
+  return isSecure && BASE_PATH.test(url.pathname)
+    ? url.origin + url.pathname.replace(/\/$/, '')
+    : null
+}
+
+/** Characters of a request path; everything else must be percent-encoded. */
+const PATH_CHARACTERS = /^\/[\x21\x22\x24-\x5b\x5d-\x7e]*$/
+
+/** Characters that separate or end a path for some parser, or start another level of escapes. */
+const AMBIGUOUS = /[/\\;?#%\p{Cc}\p{Zl}\p{Zp}]/u
+
+/** `.` and `..`, what some systems treat as such, and segments that start or end with `..`. */
+const DOT_SEGMENT = /^[. ]+$|^\.\.|\.\.$/
+
+function decodeSegment(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return null
+  }
+}
+
+// Some systems map compatibility characters, such as a full-width slash, to their ASCII equivalent.
+const isUnambiguous = (segment: string): boolean =>
+  [segment, segment.normalize('NFKC')].every(
+    (text) => !AMBIGUOUS.test(text) && !DOT_SEGMENT.test(text),
+  )
+
+/**
+ * Returns the decoded path below the mount. `null` if two parsers could read different paths: dot
+ * segments, empty segments, encoded separators and nested escapes.
+ *
+ * @param url request target as received, not normalised
+ */
+export function decodeUpstreamPath(url: string): string | null {
+  const [path = ''] = url.split('?', 1)
+  if (url.includes('#') || !PATH_CHARACTERS.test(path)) return null
+  const segments = path.split('/').map(decodeSegment)
+  const isValid = segments.every((segment, index) => {
+    // Before the leading slash, and after a trailing slash below the mount.
+    const canBeEmpty = index === 0 || (index === segments.length - 1 && index > 2)
+    return segment === '' ? canBeEmpty : segment !== null && isUnambiguous(segment)
+  })
+  const decoded = segments.join('/')
+  if (!isValid || (decoded !== MOUNT && !decoded.startsWith(`${MOUNT}/`))) return null
+  return decoded.slice(MOUNT.length) || '/'
+}
+
+/** Routes that need no administrator, as `METHOD /path`. */
+export type PublicRoutes = ReadonlySet<string>
+
+function parseRoute(text: string): string | null {
+  const [, method = '', path = ''] = /^([a-z]+) +(\/\S*)$/i.exec(text) ?? []
+  const decoded = path.includes('?') ? null : decodeUpstreamPath(MOUNT + path)
+  return decoded !== null && PROXY_METHODS.includes(method.toUpperCase())
+    ? `${method.toUpperCase()} ${decoded}`
+    : null
+}
+
+/**
+ * Parses ORDERSOURCE_PUBLIC_ROUTES: comma-separated `METHOD /path`, or `none`. `null` if a route is
+ * invalid.
+ */
+export function parsePublicRoutes(text: string): PublicRoutes | null {
+  if (text.trim().toLowerCase() === 'none') return new Set()
+  const routes = text.split(',').map((part) => parseRoute(part.trim()))
+  return routes.every((route) => route !== null) ? new Set(routes) : null
+}
+
+/** Whether a route is public. A public GET includes HEAD. */
+export const isPublicRoute = (routes: PublicRoutes, method: string, path: string): boolean =>
+  routes.has(`${method} ${path}`) || (method === 'HEAD' && routes.has(`GET ${path}`))
+
+/** Whether guests can read the portfolios. */
+export const arePortfoliosPublic = (config: { ORDERSOURCE_PUBLIC_ROUTES: string }): boolean =>
+  isPublicRoute(
+    parsePublicRoutes(config.ORDERSOURCE_PUBLIC_ROUTES) ?? new Set(),
+    'GET',
+    '/portfolios',
+  )

@@ -1,0 +1,65 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import { toBodyError, UpstreamError } from './upstream-error.js'
+
+export interface UpstreamResponse {
+  statusCode: number
+  headers: IncomingHttpHeaders
+  /** Bytes if the body is small or an error, a stream if not, `undefined` if there is none */
+  body: Buffer | Readable | undefined
+}
+
+/** A response body of at most this length is read before any of it is sent to the caller. */
+export const MAX_BUFFERED_BYTES = 64 * 1024
+
+/** Time limit for the body of an error response, which few callers see, ms. */
+const MAX_ERROR_BODY_MS = 1_000
+
+/** Reads a response body. Throws an UpstreamError if it is interrupted or too large. */
+export async function readBody(body: Readable, maxBytes: number): Promise<Buffer> {
+  const source: AsyncIterable<Uint8Array> = body
+  const chunks: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const chunk of source) {
+      length += chunk.length
+      if (length > maxBytes) throw new UpstreamError('too_large', { wasSent: true })
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw toBodyError(error)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Reads the body of an error response; empty if that fails. */
+async function readErrorBody(body: Readable): Promise<Buffer> {
+  const timer = setTimeout(() => body.destroy(), MAX_ERROR_BODY_MS)
+  try {
+    return await readBody(body, MAX_BUFFERED_BYTES)
+  } catch {
+    return Buffer.alloc(0)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Whether a response has no body, whatever its Content-Length (RFC 9110, section 6.4.1). */
+export const isBodiless = (method: string, statusCode: number): boolean =>
+  method === 'HEAD' || statusCode === 204 || statusCode === 304
+
+/** Reads the body if it is small, so that an interrupted response becomes an error. */
+export async function bufferSmallBody(
+  method: string,
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+): Promise<UpstreamResponse> {
+  if (isBodiless(method, statusCode)) {
+    // undici expects as many bytes as the Content-Length of a 304 says.
+    body.on('error', () => undefined).resume()
+    return { statusCode, headers, body: undefined }
+  }
+  if (statusCode >= 400) return { statusCode, headers, body: await readErrorBody(body) }
+  const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_BUFFERED_BYTES
+  return { statusCode, headers, body: isSmall ? await readBody(body, MAX_BUFFERED_BYTES) : body }
+}

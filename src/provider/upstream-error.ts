@@ -1,0 +1,84 @@
+import { Problem } from '../http/problem.js'
+
+/** Why a request to the order source failed: HTTP status and message for the caller. */
+const FAILURES = {
+  unreachable: [502, 'The order source is unreachable. Try again later.'],
+  circuit_open: [502, 'The order source is unavailable. Try again in a few seconds.'],
+  timeout: [504, 'The order source did not respond in time.'],
+  connection_closed: [
+    502,
+    'The order source closed the connection before it responded. The body may be too large for it.',
+  ],
+  invalid_response: [502, 'The order source sent an invalid response.'],
+  too_large: [502, 'The response of the order source is too large.'],
+  token_rejected: [502, 'The order source rejected the API token of this service.'],
+  // 499 is what nginx logs; the caller does not receive it.
+  cancelled: [499, 'The request was cancelled.'],
+} as const satisfies Record<string, readonly [status: number, detail: string]>
+
+export type FailureCode = keyof typeof FAILURES
+
+interface Details {
+  /** Code of the underlying error, for the log */
+  reason?: string | undefined
+  /** Whether the provider may have received the request */
+  wasSent?: boolean
+  headers?: Record<string, string>
+}
+
+/** A failed request to the order source. It never contains the provider's address. */
+export class UpstreamError extends Problem {
+  readonly code: FailureCode
+  readonly reason: string | undefined
+  readonly wasSent: boolean
+
+  constructor(code: FailureCode, { reason, wasSent = false, headers = {} }: Details = {}) {
+    const [status, detail] = FAILURES[code]
+    super(status, detail, { headers: { 'cache-control': 'no-store', ...headers } })
+    this.code = code
+    this.reason = reason
+    this.wasSent = wasSent
+  }
+}
+
+/** Codes of undici's errors; any other means that the connection failed. */
+const CODES: Record<string, FailureCode> = {
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_HEADERS_OVERFLOW: 'invalid_response',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'invalid_response',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'too_large',
+  UND_ERR_ABORTED: 'cancelled',
+}
+
+const getCode = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error ? String(error.code) : undefined
+
+/** Whether the provider sent something that is not valid HTTP. */
+const isParseError = (error: unknown, code = ''): boolean =>
+  error instanceof Error &&
+  (error.name === 'HTTPParserError' ||
+    code.startsWith('HPE_') ||
+    (code === 'UND_ERR_SOCKET' && error.message === 'bad response'))
+
+/** Converts an error of the HTTP client. A Problem is the caller's own error and is returned as is. */
+export function toUpstreamError(error: unknown, wasSent: boolean): Problem {
+  if (error instanceof Problem) return error
+  const reason = getCode(error)
+  if (reason === 'UND_ERR_INVALID_ARG') return new Problem(400, 'The URL is malformed.')
+  const code = isParseError(error, reason) ? 'invalid_response' : CODES[reason ?? '']
+  return new UpstreamError(code ?? 'unreachable', { reason, wasSent })
+}
+
+/** Whether the connection failed before a response, so that a retry can help. */
+export const isConnectionError = (error: unknown): boolean => {
+  const failure = toUpstreamError(error, false)
+  return failure instanceof UpstreamError && failure.code === 'unreachable'
+}
+
+/** Converts an error that interrupts a response body. */
+export const toBodyError = (error: unknown): Problem =>
+  isConnectionError(error)
+    ? new UpstreamError('invalid_response', { reason: getCode(error), wasSent: true })
+    : toUpstreamError(error, true)
