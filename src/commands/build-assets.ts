@@ -1,44 +1,64 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, extname, join } from 'node:path'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { extname, join, parse } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { buildSync } from 'esbuild'
 import { assetManifest, assetsFolder } from '../plugins/assets.js'
 import { projectRoot } from '../config/project-root.js'
 
-/** Browser packages by the name used in templates. */
-const PACKAGES = {
-  'htmx.js': 'htmx.org/dist/htmx.min.js',
-  'apexcharts.js': 'apexcharts/dist/apexcharts.min.js',
-  'alpine.js': '@alpinejs/csp/dist/cdn.min.js',
+/** Scripts and style sheets in `static/`, by the name used in templates. Imports are bundled. */
+const BUNDLES = {
+  'site.css': 'styles/site.css',
+  'portal.css': 'portal/portal.css',
+  'calculator.js': 'calculator/live-form.js',
+  'portfolios.js': 'calculator/portfolios.js',
+  'copy.js': 'qr-code/copy.js',
+  'messages.js': 'portal/messages.js',
+  'progress.js': 'portal/progress.js',
+  'dashboard.js': 'portal/dashboard/dashboard.js',
+  'orders.js': 'portal/orders/list.js',
+  'order.js': 'portal/orders/order.js',
 }
 
-const sources = new Map([
-  ...readdirSync(join(projectRoot, 'static')).map(
-    (name) => [name, join(projectRoot, 'static', name)] as const,
-  ),
-  ...Object.entries(PACKAGES).map(
-    ([name, path]) => [name, join(projectRoot, 'node_modules', path)] as const,
-  ),
-])
+/** Files that are served as they are. */
+const FILES = {
+  'icon.svg': 'static/icon.svg',
+  'htmx.js': 'node_modules/htmx.org/dist/htmx.min.js',
+  'apexcharts.js': 'node_modules/apexcharts/dist/apexcharts.min.js',
+  'alpine.js': 'node_modules/@alpinejs/csp/dist/cdn.min.js',
+}
+
+function bundle(path: string): Uint8Array {
+  const { outputFiles } = buildSync({
+    entryPoints: [join(projectRoot, 'static', path)],
+    bundle: true,
+    minify: true,
+    target: ['es2022', 'chrome111', 'firefox113', 'safari16.4'],
+    format: 'iife',
+    write: false,
+  })
+  const [file] = outputFiles
+  if (file === undefined) throw new Error(`no output for ${path}`)
+  return file.contents
+}
+
+/** Writes a file under a content-hashed name, and compressed copies. Returns the name. */
+function writeAsset(name: string, content: Uint8Array): string {
+  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12)
+  const file = `${parse(name).name}.${hash}${extname(name)}`
+  const path = join(assetsFolder, file)
+  const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
+  writeFileSync(path, content)
+  writeFileSync(`${path}.br`, brotliCompressSync(content, { params }))
+  writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }))
+  return file
+}
 
 rmSync(assetsFolder, { recursive: true, force: true })
 mkdirSync(assetsFolder, { recursive: true })
 const manifest: Record<string, string> = {}
-for (const [name, path] of sources) {
-  const content = readFileSync(path)
-  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12)
-  const extension = extname(name)
-  const file = `${basename(name, extension)}.${hash}${extension}`
-  writeFileSync(join(assetsFolder, file), content)
-  if (/\.(?:css|js|svg|json|webmanifest)$/.test(name)) {
-    writeFileSync(
-      join(assetsFolder, `${file}.br`),
-      brotliCompressSync(content, {
-        params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY },
-      }),
-    )
-    writeFileSync(join(assetsFolder, `${file}.gz`), gzipSync(content, { level: 9 }))
-  }
-  manifest[name] = file
+for (const [name, path] of Object.entries(BUNDLES)) manifest[name] = writeAsset(name, bundle(path))
+for (const [name, path] of Object.entries(FILES)) {
+  manifest[name] = writeAsset(name, readFileSync(join(projectRoot, path)))
 }
 writeFileSync(assetManifest, `${JSON.stringify(manifest, null, 2)}\n`)

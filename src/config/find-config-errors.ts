@@ -1,7 +1,7 @@
-import { parseBaseUrl, parsePublicRoutes } from '../provider/paths.js'
 import { isLoopback } from '../http/loopback.js'
 import { isCurrency } from '../validation/formats.js'
 import { parseAdminAccounts } from './admin-accounts.js'
+import { checkRules, type ConfigRule } from './config-rules.js'
 import { ConfigSchema } from './config-schema.js'
 import { isValidTrustProxy } from './trust-proxy.js'
 
@@ -13,9 +13,6 @@ export const isLongSecret = (secret: string): boolean =>
 
 // Stricter than the schema's conversion, which accepts 0x50 and 8e1.
 const isPort = (text: string): boolean => /^\d+$/.test(text)
-
-// Sent in a header.
-const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 
 function parseHttpUrl(text: string): URL | null {
   const url = URL.canParse(text) ? new URL(text) : null
@@ -41,7 +38,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-const RULES: [name: string, isValid: (text: string) => boolean, rule: string][] = [
+const RULES: readonly ConfigRule[] = [
   ['SESSION_SECRET', isLongSecret, `must have at least ${MIN_SECRET_BYTES} bytes`],
   ['SESSION_SECRET_PREVIOUS', isLongSecret, `must have at least ${MIN_SECRET_BYTES} bytes`],
   ['PORT', isPort, 'must be a whole number'],
@@ -60,17 +57,6 @@ const RULES: [name: string, isValid: (text: string) => boolean, rule: string][] 
     isValidTrustProxy,
     'must be true, false, a number of hops, or addresses, comma-separated',
   ],
-  [
-    'ORDERSOURCE_BASE_URL',
-    (text) => parseBaseUrl(text) !== null,
-    'must be an https URL without a query (http only on a loopback address)',
-  ],
-  ['ORDERSOURCE_API_TOKEN', isToken, 'must be ASCII without spaces'],
-  [
-    'ORDERSOURCE_PUBLIC_ROUTES',
-    (text) => parsePublicRoutes(text) !== null,
-    'must be none, or methods with paths, comma-separated, such as GET /portfolios',
-  ],
 ]
 
 function findDuplicateEmails(accounts: string): string[] {
@@ -86,14 +72,8 @@ const findInfiniteNumbers = (environment: NodeJS.ProcessEnv): string[] =>
 
 /** Finds what the schema cannot express. Works on the raw text, so it does not depend on the schema. */
 export function findConfigErrors(environment: NodeJS.ProcessEnv): string[] {
-  const errors = RULES.flatMap(([name, isValid, rule]) => {
-    const text = environment[name]
-    return text === undefined || isValid(text) ? [] : [`${name} ${rule}`]
-  })
-  const { HOST, ORDERSOURCE_BASE_URL, ORDERSOURCE_API_TOKEN, ADMIN_ACCOUNTS = '' } = environment
-  if (ORDERSOURCE_BASE_URL !== undefined && ORDERSOURCE_API_TOKEN === undefined) {
-    errors.push('ORDERSOURCE_API_TOKEN is required with ORDERSOURCE_BASE_URL')
-  }
+  const errors = checkRules(environment, RULES)
+  const { HOST, ADMIN_ACCOUNTS = '' } = environment
   const duplicates = findDuplicateEmails(ADMIN_ACCOUNTS)
   if (duplicates.length > 0) {
     errors.push(`ADMIN_ACCOUNTS must list each administrator once: ${duplicates.join(', ')}`)

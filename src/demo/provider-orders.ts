@@ -3,8 +3,8 @@ import { calculatePrice } from '../provider/price.js'
 import { PORTFOLIOS } from '../provider/fake-provider/portfolios.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import type { Order } from '../orders/order.js'
-import { isOpen, findLatestAttempt, type FulfilmentAttempt } from '../fulfilment/attempt.js'
-import { getTons } from '../fulfilment/fulfilment.js'
+import { isUnresolved, findLatestAttempt, type FulfilmentAttempt } from '../fulfilment/attempt.js'
+import { getTons } from '../fulfilment/quote.js'
 
 const MAX_ORDERS = 10_000
 const HALF_AN_HOUR_MS = 30 * 60 * 1000
@@ -89,7 +89,7 @@ export async function createProviderOrders(store: OrderStore): Promise<ProviderO
   for (const order of orders) {
     const attempt = findLatestAttempt(store.getHistory(order.id) ?? [])
     const placed = attempt?.state === 'placed' ? attempt : null
-    if (isOpen(order, attempt)) {
+    if (isUnresolved(order, attempt)) {
       const isPlaced = attempt.portfolioId === HARBOUR_MIX?.id
       uncertain[isPlaced ? 'placed' : 'notPlaced'].push(order)
       if (isPlaced) entries.push(createEntry(order, `off_${attempt.reference}`, attempt))

@@ -3,138 +3,143 @@ import type { FieldChange, Order } from '../orders/order.js'
 import type { OrderStatus } from '../orders/order-status.js'
 
 /**
- * How far an attempt has come to place an order at the order source:
- * - `sent`: noted before it was sent; what came of it is not known here (yet)
- * - `unanswered`: it was sent, and the answer has not come
- * - `placed`: the order source has taken it
- * - `refused`: it was not ordered, for a reason
- * - `released`: it was not found there, or its id was taken away here, and an administrator has let
- *   go of it
+ * Progress of an attempt to place an order with the provider:
+ * - `sent`: recorded before the request was sent; the outcome is not known (yet)
+ * - `unanswered`: sent, but no response was received
+ * - `placed`: accepted by the provider
+ * - `refused`: not ordered, for a known reason
+ * - `released`: an administrator allowed another attempt
+ *
+ * Stored data: never rename one.
  */
 export type AttemptState = 'sent' | 'unanswered' | 'placed' | 'refused' | 'released'
 
-/** An attempt to place an order at the order source, as the order's history keeps it. */
+/** An attempt to place an order with the provider, as recorded in the order's history. */
 export interface FulfilmentAttempt {
   state: AttemptState
-  /** Made at random, and given to the order source as part of its note: by it the order is found there */
+  /** Random; part of the provider's note, which identifies the order there */
   reference: string
-  /** Who began it */
+  /** User who started it */
   by: string
-  /** When it was begun, ISO 8601 */
+  /** Start, ISO 8601 */
   sentAt: string
   portfolioId: number
   portfolioName: string
-  /** Tons of CO2e that were asked for, or, once it is placed, taken */
+  /** Requested tonnes of CO2e; once placed, those that the provider confirmed */
   tons: number
-  /** The price that was confirmed, or, once it is placed, charged */
+  /** Confirmed price; once placed, the price charged */
   amountMinor: number
   currency: string
-  /** Its id there, once it is placed */
+  /** The provider's id, once placed */
   orderSourceId?: string
-  /** Why it was not ordered, or taken for not there, in the order source's words or ours */
+  /** Why it was not ordered, or why another attempt was allowed */
   reason?: string
-  /** The HTTP status that it was refused with */
+  /** HTTP status of the refusal */
   status?: number
 }
 
-/** The field by which changes of it stand in the history; it is not one of the order's own. */
+type History = readonly { changes: readonly FieldChange[] }[]
+
+/** The field name of attempts in the history; orders have no such field. Stored data. */
 export const ATTEMPT_FIELD = 'placement'
 
-/** In these it makes sense to spend money on an order. */
-const MAY_BE_PLACED: readonly OrderStatus[] = ['pending', 'paid', 'processing']
-
-const isPlacement = (value: unknown): value is FulfilmentAttempt =>
+const isAttempt = (value: unknown): value is FulfilmentAttempt =>
   typeof value === 'object' && value !== null && 'state' in value && 'reference' in value
 
-/** The latest attempt that a history tells of; `null` where there was none. */
-export function findLatestAttempt(
-  history: readonly { changes: readonly FieldChange[] }[],
-): FulfilmentAttempt | null {
-  for (const { changes } of history) {
+const listAttempts = (history: History): FulfilmentAttempt[] =>
+  history.flatMap(({ changes }) => {
     const value = changes.find(({ field }) => field === ATTEMPT_FIELD)?.to
-    if (isPlacement(value)) return value
-  }
-  return null
-}
+    return isAttempt(value) ? [value] : []
+  })
 
-/** What was confirmed of an attempt when it was sent. */
+/**
+ * Returns the latest attempt; `null` if there was none.
+ *
+ * @param history newest first
+ */
+export const findLatestAttempt = (history: History): FulfilmentAttempt | null =>
+  listAttempts(history)[0] ?? null
+
+/** Returns an attempt as the administrator confirmed it; `null` if it is not in the history. */
 export const findConfirmedAttempt = (
-  history: readonly { changes: readonly FieldChange[] }[],
+  history: History,
   reference: string,
 ): FulfilmentAttempt | null =>
-  history
-    .map((entry) => findLatestAttempt([entry]))
-    .find((step) => step?.reference === reference && step.state === 'sent') ?? null
+  listAttempts(history).find(
+    (attempt) => attempt.reference === reference && attempt.state === 'sent',
+  ) ?? null
 
-/** Whether an order was placed under an id, and somebody has let go of that since. */
-export function isReset(
-  history: readonly { changes: readonly FieldChange[] }[],
-  orderSourceId: string,
-): boolean {
-  const steps = history.map((entry) => findLatestAttempt([entry])).filter((step) => step !== null)
-  const placed = steps.find((step) => step.orderSourceId === orderSourceId)
-  return steps.some(
+/** Whether an order was placed under an id, and another attempt was allowed since. */
+export function isReset(history: History, orderSourceId: string): boolean {
+  const attempts = listAttempts(history)
+  const placed = attempts.find((attempt) => attempt.orderSourceId === orderSourceId)
+  return attempts.some(
     ({ state, reference }) => state === 'released' && reference === placed?.reference,
   )
 }
 
-/** Steps after which it is there, or may be. */
-const MAY_BE_THERE: readonly AttemptState[] = ['sent', 'unanswered', 'placed']
+const MAY_BE_PLACED: readonly AttemptState[] = ['sent', 'unanswered', 'placed']
 
 /**
- * Whether it is or may be ordered, though the order has no id of it: nothing more is sent until that
- * is settled.
+ * Whether an order is or may be placed, although it has no provider id. Nothing more is sent until
+ * that is resolved.
  */
-export const isOpen = (
+export const isUnresolved = (
   order: Order,
-  placement: FulfilmentAttempt | null,
-): placement is FulfilmentAttempt =>
-  order.orderSourceId === null && placement !== null && MAY_BE_THERE.includes(placement.state)
+  attempt: FulfilmentAttempt | null,
+): attempt is FulfilmentAttempt =>
+  order.orderSourceId === null && attempt !== null && MAY_BE_PLACED.includes(attempt.state)
 
-/** The id that an order was bought under, though it has none any more; else `null`. */
-export const getPurchase = (order: Order, placement: FulfilmentAttempt | null): string | null =>
-  isOpen(order, placement) && placement.state === 'placed'
-    ? (placement.orderSourceId ?? placement.reference)
+/** Returns the id that an order was placed under if the order no longer has it; else `null`. */
+export const getLostProviderId = (
+  order: Order,
+  attempt: FulfilmentAttempt | null,
+): string | null =>
+  isUnresolved(order, attempt) && attempt.state === 'placed'
+    ? (attempt.orderSourceId ?? attempt.reference)
     : null
 
-/** Whether an order may be sent to the order source. */
-export const canBePlaced = (order: Order, placement: FulfilmentAttempt | null): boolean =>
+const FULFILLABLE: readonly OrderStatus[] = ['pending', 'paid', 'processing']
+
+/** Whether an order can be sent to the provider. */
+export const canBeFulfilled = (order: Order, attempt: FulfilmentAttempt | null): boolean =>
   order.orderSourceId === null &&
   order.co2eKg > 0 &&
-  MAY_BE_PLACED.includes(order.status) &&
-  !isOpen(order, placement)
+  FULFILLABLE.includes(order.status) &&
+  !isUnresolved(order, attempt)
 
-/** Whether a step comes after what there is. That something was bought is noted in any case, once. */
-function follows(
+/** Whether an attempt is a valid next step. A purchase is always recorded, once. */
+function isNextStep(
   order: Order,
-  before: FulfilmentAttempt | null,
+  previous: FulfilmentAttempt | null,
   { state, reference }: FulfilmentAttempt,
 ): boolean {
-  if (state === 'sent') return canBePlaced(order, before)
-  const isSame = before?.reference === reference
+  if (state === 'sent') return canBeFulfilled(order, previous)
+  const isSame = previous?.reference === reference
   if (state === 'placed') {
-    return !(isSame && before.state === 'placed') || order.orderSourceId === null
+    return !(isSame && previous.state === 'placed') || order.orderSourceId === null
   }
-  return isSame && isOpen(order, before) && before.state !== state
+  return isSame && isUnresolved(order, previous) && previous.state !== state
 }
 
 /**
- * An order with the next step of its placement in its history, and once it is placed with its id
- * there, unless it has one. A step that does not follow changes nothing. Pure.
+ * Records the next step of an attempt in an order's history, and the provider's id once it is
+ * placed, unless the order has one. An invalid step changes nothing. Pure.
  *
- * @param history what became of it, newest first
+ * @param history newest first
+ * @param now ISO 8601
  */
 export function applyAttempt(
   order: Order,
-  history: readonly { changes: readonly FieldChange[] }[],
-  step: FulfilmentAttempt,
+  history: History,
+  attempt: FulfilmentAttempt,
   now: string,
 ): ChangeOutcome {
-  const before = findLatestAttempt(history)
-  if (!follows(order, before, step)) return { outcome: 'unchanged', order }
-  const orderSourceId = step.state === 'placed' ? (step.orderSourceId ?? null) : null
-  const wanted = order.orderSourceId === null && orderSourceId !== null ? { orderSourceId } : {}
-  return createNextVersion(order, wanted, now, {
-    extraChanges: [{ field: ATTEMPT_FIELD, from: before, to: step }],
+  const previous = findLatestAttempt(history)
+  if (!isNextStep(order, previous, attempt)) return { outcome: 'unchanged', order }
+  const orderSourceId = attempt.state === 'placed' ? (attempt.orderSourceId ?? null) : null
+  const changes = order.orderSourceId === null && orderSourceId !== null ? { orderSourceId } : {}
+  return createNextVersion(order, changes, now, {
+    extraChanges: [{ field: ATTEMPT_FIELD, from: previous, to: attempt }],
   })
 }

@@ -1,311 +1,189 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  DEFAULT_CURRENCY,
-  type Amount,
-  type OffsetOrder,
-  type OffsetOrders,
-  type Portfolio,
-} from '../provider/offset-order.js'
-import type { OffsetOrderSource, OrderSourceResult } from '../provider/offset-order-source.js'
-import type { ProviderOrderRef, ChangeContext, OrderStore } from '../order-store/order-store.js'
+import type { ChangeContext, OrderStore } from '../order-store/order-store.js'
 import type { Order } from '../orders/order.js'
-import { toAmount, findDifferences, type Purchase, type Difference } from './verify-response.js'
+import type { OffsetOrderSource } from '../provider/client.js'
+import type { Amount, OffsetOrder, Portfolio } from '../provider/offset-order.js'
+import { createAttemptTimer } from './attempt-timer.js'
 import {
-  getPurchase,
-  isOpen,
-  canBePlaced,
+  canBeFulfilled,
   findLatestAttempt,
+  getLostProviderId,
+  isUnresolved,
   type FulfilmentAttempt,
 } from './attempt.js'
+import { createProviderCheck } from './provider-check.js'
+import { createReference, getTons, requestQuote } from './quote.js'
+import {
+  getValue,
+  isInconclusive,
+  type CheckResult,
+  type FulfilResult,
+  type ProviderFailure,
+  type QuoteResult,
+  type ResetResult,
+} from './results.js'
+import { toAmount } from './verify-response.js'
 
-/** What an administrator has seen and agreed to. */
+/** What an administrator has seen and confirmed. */
 export interface ConfirmedQuote {
-  /** Version of the order that was seen */
+  /** Version of the order that was shown */
   version: number
   portfolioId: number
   price: Amount
   by: string
 }
 
-/** Why the order source was of no use, and nothing was done. */
-export type NoResponse =
-  | { outcome: 'refused'; status: number; message: string }
-  | { outcome: 'unreachable' }
-  | { outcome: 'unusable' }
+/** What an administrator vouches for when allowing another attempt. */
+export interface ResetConfirmation {
+  /** The id that the order was placed under */
+  lostProviderId?: string | null
+  /** The reference that the administrator looked for at the provider and did not find */
+  searchedReference?: string | null
+}
 
-/** What an order costs with a portfolio, or why nobody may agree to that. */
-export type Quote =
-  | NoResponse
-  | { outcome: 'quoted'; portfolio: Portfolio; price: Amount }
-  | { outcome: 'no such portfolio' }
-  /** The price that was told is for something else. */
-  | { outcome: 'not as asked'; differences: Difference[]; asked: Purchase; answered: Purchase }
-  /** Only the price was asked for, and an id came back: it may have been bought. */
-  | { outcome: 'bought unasked'; id: string }
-
-export type PlaceResult =
-  | Exclude<Quote, { outcome: 'quoted' }>
-  /** As it was confirmed, and under the id that the order has, or not: its history tells. */
-  | { outcome: 'placed'; order: Order; id: string }
-  /** It was placed, but the order here could not be changed: it is found again by looking for it. */
-  | { outcome: 'placed, not noted'; id: string }
-  /** It was sent, and nobody knows what came of it. */
-  | { outcome: 'unknown' }
-  | { outcome: 'price changed'; price: Amount }
-  /** It is placed already, is being placed, or is not to be placed. */
-  | { outcome: 'not to be placed'; order: Order }
-  | { outcome: 'version_conflict'; order: Order }
-  | { outcome: 'not_found' }
-
-export type CheckResult =
-  | NoResponse
-  | { outcome: 'found'; order: Order }
-  | { outcome: 'not there' }
-  /** It is not in what was listed, nor are these; so that need not be all there is. */
-  | { outcome: 'not listed'; lacks: Pick<ProviderOrderRef, 'orderNumber' | 'orderSourceId'>[] }
-  /** There is nothing to look for any more. */
-  | { outcome: 'settled'; order: Order }
-  | { outcome: 'not_found' }
-
-/** Whether the order source has answered, but what it says does not tell what is there. */
-export const isInconclusive = ({ outcome }: { outcome: string }): boolean =>
-  outcome === 'not listed' || outcome === 'unusable' || outcome === 'refused'
-
-export type ResetResult =
-  | CheckResult
-  | { outcome: 'released'; order: Order }
-  /** It may still be on its way there. */
-  | { outcome: 'too early' }
-
-/** Noting an attempt may take as long; what takes longer is not sent any more. */
-const MOST_NOTING_MS = 15_000
-const REFERENCE_BYTES = 8
-/** How often it is tried to note what came of an attempt, and how long after one another. */
-const NOTE_AFTER_MS = [0, 200, 1_000, 3_000]
-
-/** Of what a list lacks, so many are looked for. */
-const MOST_LACKING = 4
+/** An attempt that takes longer to record is not sent. */
+const MAX_RECORDING_MS = 15_000
+/** Delays of the tries to record an outcome */
+const RECORDING_DELAYS_MS = [0, 200, 1_000, 3_000]
 
 const ANY_VERSION = null
-
-/** Tons of CO2e of an order. */
-export const getTons = ({ co2eKg }: Order): number => Number((co2eKg / 1000).toPrecision(15))
-
-/** An answer that is one; else why there is none, nothing having been done. */
-const valueOf = <T>(answer: OrderSourceResult<T>): { value: T } | NoResponse => {
-  if (answer.outcome === 'answered') return answer
-  return answer.outcome === 'unknown' ? { outcome: 'unreachable' } : answer
-}
 
 const isSamePrice = (a: Amount, b: Amount): boolean =>
   a.amountMinor === b.amountMinor && a.currency === b.currency
 
-/** What an administrator knows for certain who lets go of an attempt. */
-export interface Certainty {
-  /** The id that it was bought under */
-  bought?: string | null
-  /** The reference that was looked for at the order source by hand, and is not there */
-  lookedFor?: string | null
-}
-
-/** Places orders at the order source: each once, whoever asks for it how often, and whatever breaks. */
+/**
+ * Places orders with the provider, each at most once. Providers have no idempotency keys: an attempt
+ * is recorded in the order before the request is sent, and its outcome afterwards.
+ */
 export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
-  /** When this process began what it sends, by reference, as `performance.now` tells it. */
-  const begun = new Map<string, number>()
-  /** Ids of what was placed and could not be noted, by the number of the order. */
-  const notNoted = new Map<string, string>()
+  const maxInFlightMs = MAX_RECORDING_MS + source.maxRequestMs
+  const timer = createAttemptTimer(maxInFlightMs)
+  const providerCheck = createProviderCheck(store, source)
 
-  const latest = (id: string) => {
-    // In this order: should the order change in between, its version here is the older one.
+  const load = (id: string) => {
+    // In this order: if the order changes in between, its version here is the older one.
     const order = store.get(id)
-    return order && { order, placement: findLatestAttempt(store.getHistory(id) ?? []) }
+    return order && { order, attempt: findLatestAttempt(store.getHistory(id) ?? []) }
   }
 
-  /** Notes what came of an attempt; `false` where that could not be written. */
-  async function note(id: string, step: FulfilmentAttempt): Promise<boolean> {
-    for (const milliseconds of NOTE_AFTER_MS) {
-      await sleep(milliseconds)
+  /** Records an attempt's outcome; `false` if the store cannot be written to. */
+  async function record(id: string, attempt: FulfilmentAttempt): Promise<boolean> {
+    for (const delayMs of RECORDING_DELAYS_MS) {
+      await sleep(delayMs)
       try {
-        const context = { by: step.by, ifVersions: ANY_VERSION }
-        await store.apply(id, { type: 'attempt', attempt: step }, context)
+        const context = { by: attempt.by, ifVersions: ANY_VERSION }
+        await store.apply(id, { type: 'attempt', attempt }, context)
         return true
       } catch {
-        // Whatever it is, all that helps is to try again.
+        // Any error: the next try may succeed.
       }
     }
     return false
   }
 
-  const withdraw = (
-    id: string,
-    attempt: FulfilmentAttempt,
-    why: Pick<FulfilmentAttempt, 'reason' | 'status'>,
-  ) => note(id, { ...attempt, state: 'refused', ...why })
+  async function recordPlaced(order: Order, attempt: FulfilmentAttempt, providerId: string) {
+    const isRecorded = await record(order.id, attempt)
+    if (!isRecorded) providerCheck.addUnrecorded(providerId, order.orderNumber)
+    const updated = isRecorded ? store.get(order.id) : null
+    return updated === null
+      ? ({ outcome: 'placed_not_recorded', id: providerId } as const)
+      : ({ outcome: 'placed', order: updated, id: providerId } as const)
+  }
 
-  const offsetOrderOf = ({ orderNumber }: Order, placement: FulfilmentAttempt) => ({
-    tons: placement.tons,
-    portfolioId: placement.portfolioId,
-    note: `${orderNumber} ${placement.reference}`,
-  })
+  /** Sends a recorded attempt. */
+  async function send(order: Order, attempt: FulfilmentAttempt): Promise<FulfilResult> {
+    const recordRefusal = (why: Pick<FulfilmentAttempt, 'reason' | 'status'>) =>
+      record(order.id, { ...attempt, state: 'refused', ...why })
 
-  /** Sends what has been noted. */
-  async function send(order: Order, attempt: FulfilmentAttempt): Promise<PlaceResult> {
-    const { id } = order
-    if (elapsedSince(attempt) > MOST_NOTING_MS) {
-      await withdraw(id, attempt, {
-        reason: 'it took too long to be noted here, and was not sent',
-      })
+    if (timer.getElapsedMs(attempt) > MAX_RECORDING_MS) {
+      await recordRefusal({ reason: 'recording it took too long, so it was not sent' })
       return { outcome: 'unreachable' }
     }
-    const answer = await source.placeOffsetOrder(
-      { ...offsetOrderOf(order, attempt), dryRun: false },
-      attempt.reference,
-    )
-    switch (answer.outcome) {
-      case 'answered': {
-        const { id: orderSourceId, amount, tons } = answer.value
+    const { tons, portfolioId, reference } = attempt
+    const note = `${order.orderNumber} ${reference}`
+    const response = await source.placeOrder({ tons, portfolioId, note, dryRun: false }, reference)
+    switch (response.outcome) {
+      case 'ok': {
+        const { id: orderSourceId, amount, tons: confirmedTons } = response.value
         if (orderSourceId === null) return { outcome: 'unknown' }
         const charged = toAmount(amount, attempt.currency)
         const placed: FulfilmentAttempt = {
           ...attempt,
           ...charged,
-          tons,
+          tons: confirmedTons,
           state: 'placed',
           orderSourceId,
         }
-        const isNoted = await note(id, placed)
-        if (!isNoted) notNoted.set(orderSourceId, order.orderNumber)
-        const now = isNoted ? store.get(id) : null
-        return now === null
-          ? { outcome: 'placed, not noted', id: orderSourceId }
-          : { outcome: 'placed', order: now, id: orderSourceId }
+        return recordPlaced(order, placed, orderSourceId)
       }
       case 'refused': {
-        const { status, message } = answer
-        await withdraw(id, attempt, {
-          reason: message || 'the order source gave no reason',
-          status,
-        })
-        return answer
+        const { status, message } = response
+        await recordRefusal({ reason: message || 'the provider gave no reason', status })
+        return response
       }
       case 'unreachable':
-      case 'unusable':
-        await withdraw(id, attempt, { reason: 'the order source could not be reached' })
-        return answer
+      case 'invalid_response':
+        await recordRefusal({ reason: 'the provider could not be reached' })
+        return response
       case 'unknown':
-        await note(id, { ...attempt, state: 'unanswered' })
-        return answer
+        await record(order.id, { ...attempt, state: 'unanswered' })
+        return response
     }
   }
 
-  async function price(order: Order, portfolioId: number): Promise<Quote> {
-    const offered = valueOf(await source.portfolios())
-    if (!('value' in offered)) return offered
-    const portfolio = offered.value.find(({ id }) => id === portfolioId)
-    if (portfolio === undefined) return { outcome: 'no such portfolio' }
-    const tons = getTons(order)
-    const priced = valueOf(
-      await source.placeOffsetOrder(
-        { tons, portfolioId, note: order.orderNumber, dryRun: true },
-        randomBytes(REFERENCE_BYTES).toString('hex'),
-      ),
-    )
-    if (!('value' in priced)) return priced
-    const { id, amount } = priced.value
-    if (id !== null) return { outcome: 'bought unasked', id }
-    const usual = portfolio.pricePerTon?.currency ?? amount.currency ?? DEFAULT_CURRENCY
-    const answered = { ...toAmount(amount, usual), tons: priced.value.tons }
-    const asked = { amountMinor: answered.amountMinor, currency: usual, tons }
-    const differences = findDifferences(asked, answered)
-    return differences.length > 0
-      ? { outcome: 'not as asked', differences, asked, answered }
-      : { outcome: 'quoted', portfolio, price: toAmount(amount, usual) }
-  }
+  /** How much longer an attempt may still be on its way to the provider, ms. */
+  const getRemainingMs = (attempt: FulfilmentAttempt): number =>
+    Math.max(0, maxInFlightMs - timer.getElapsedMs(attempt))
 
-  /** What a list lacks of what is known to be there; `null` where nothing tells that it is not whole. */
-  function lackedBy({ orders, isWhole }: OffsetOrders) {
-    const ids = orders.map(({ id }) => id)
-    // By hand, by another process or by a later look, it has been noted after all.
-    for (const id of notNoted.keys())
-      if (store.findByOrderSourceId(id).length > 0) notNoted.delete(id)
-    const lacks = [
-      ...[...notNoted]
-        .filter(([orderSourceId]) => !ids.includes(orderSourceId))
-        .map(([orderSourceId, orderNumber]) => ({ orderNumber, orderSourceId })),
-      ...store.findOtherProviderOrders(ids, MOST_LACKING),
-    ]
-    return isWhole && lacks.length === 0 ? null : lacks
-  }
-
-  async function look(id: string, by: string): Promise<CheckResult> {
-    const known = latest(id)
-    if (known === null) return { outcome: 'not_found' }
-    const { order, placement } = known
-    if (!isOpen(order, placement)) return { outcome: 'settled', order }
-    const read = valueOf(await source.offsetOrders())
-    if (!('value' in read)) return read
-    const found = read.value.orders.find((other) => other.note?.includes(placement.reference))
-    if (found === undefined) {
-      const lacks = lackedBy(read.value)
-      return lacks === null ? { outcome: 'not there' } : { outcome: 'not listed', lacks }
-    }
-    const { tons } = found
-    const charged = found.amount === null ? {} : toAmount(found.amount, placement.currency)
-    const attempt: FulfilmentAttempt = {
-      ...placement,
-      ...charged,
-      tons,
-      state: 'placed',
-      orderSourceId: found.id,
-    }
-    await store.apply(id, { type: 'attempt', attempt }, { by, ifVersions: ANY_VERSION })
+  async function check(id: string, by: string): Promise<CheckResult> {
+    const current = load(id)
+    if (current === null) return { outcome: 'not_found' }
+    const { order, attempt } = current
+    if (!isUnresolved(order, attempt)) return { outcome: 'resolved', order }
+    const result = await providerCheck.find(attempt)
+    if (result.outcome !== 'placed') return result
+    const context = { by, ifVersions: ANY_VERSION }
+    await store.apply(id, { type: 'attempt', attempt: result.attempt }, context)
     return { outcome: 'found', order: store.get(id) ?? order }
   }
 
-  /** Time since an attempt began, ms: of another process's, as far as the clock tells. */
-  function elapsedSince({ reference, sentAt }: FulfilmentAttempt): number {
-    const since = begun.get(reference)
-    return since === undefined ? Date.now() - Date.parse(sentAt) : performance.now() - since
-  }
-
-  /** How long an attempt may still be on its way to the order source, ms; 0 where it cannot be. */
-  const mayLastMs = (attempt: FulfilmentAttempt): number =>
-    Math.max(0, MOST_NOTING_MS + source.longestCallMs - elapsedSince(attempt))
-
   return {
-    mayLastMs,
-    /** What can be offset with. */
-    portfolios: async (): Promise<{ value: Portfolio[] } | NoResponse> =>
-      valueOf(await source.portfolios()),
-    /** What an order costs with a portfolio: nothing is ordered. */
-    price,
-    /** An order of the order source; `null` where there is no such. */
-    recordOf: async (orderSourceId: string): Promise<{ value: OffsetOrder | null } | NoResponse> =>
-      valueOf(await source.offsetOrder(orderSourceId)),
+    getRemainingMs,
+    /** Checks with the provider whether an order was placed; if so, records its id. */
+    check,
+
+    listPortfolios: async (): Promise<{ value: Portfolio[] } | ProviderFailure> =>
+      getValue(await source.listPortfolios()),
+    /** Requests the price of an order with a portfolio; nothing is ordered. */
+    getQuote: (order: Order, portfolioId: number): Promise<QuoteResult> =>
+      requestQuote(source, order, portfolioId),
+    /** Returns the provider's record of an order; `null` if it has none. */
+    getProviderOrder: async (
+      orderSourceId: string,
+    ): Promise<{ value: OffsetOrder | null } | ProviderFailure> =>
+      getValue(await source.getOrder(orderSourceId)),
 
     /**
-     * Places an order as it was confirmed. The attempt is noted in the order first, by a change
-     * that only one can make of a version, so of several at once one sends; and whatever happens
-     * afterwards, it is known that it may have been sent.
+     * Places an order as confirmed. The attempt is recorded with the confirmed version as its
+     * condition, so that of concurrent requests only one is sent.
      */
-    async place(id: string, { version, portfolioId, price: confirmed, by }: ConfirmedQuote) {
-      const known = latest(id)
-      if (known === null) return { outcome: 'not_found' } satisfies PlaceResult
-      const { order } = known
-      if (!canBePlaced(order, known.placement)) {
-        return { outcome: 'not to be placed', order } satisfies PlaceResult
-      }
-      if (order.version !== version)
-        return { outcome: 'version_conflict', order } satisfies PlaceResult
-      const quote = await price(order, portfolioId)
+    async fulfil(
+      id: string,
+      { version, portfolioId, price: confirmed, by }: ConfirmedQuote,
+    ): Promise<FulfilResult> {
+      const current = load(id)
+      if (current === null) return { outcome: 'not_found' }
+      const { order } = current
+      if (!canBeFulfilled(order, current.attempt)) return { outcome: 'not_fulfillable', order }
+      if (order.version !== version) return { outcome: 'version_conflict', order }
+      const quote = await requestQuote(source, order, portfolioId)
       if (quote.outcome !== 'quoted') return quote
       if (!isSamePrice(quote.price, confirmed)) {
-        return { outcome: 'price changed', price: quote.price } satisfies PlaceResult
+        return { outcome: 'price_changed', price: quote.price }
       }
       const attempt: FulfilmentAttempt = {
         state: 'sent',
-        reference: randomBytes(REFERENCE_BYTES).toString('hex'),
+        reference: createReference(),
         by,
         sentAt: new Date().toISOString(),
         portfolioId,
@@ -313,62 +191,61 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
         tons: getTons(order),
         ...quote.price,
       }
-      begun.set(attempt.reference, performance.now())
+      timer.start(attempt.reference)
       const context: ChangeContext = { by, ifVersions: [version] }
-      const noted = await store.apply(id, { type: 'attempt', attempt }, context)
-      switch (noted.outcome) {
+      const recorded = await store.apply(id, { type: 'attempt', attempt }, context)
+      switch (recorded.outcome) {
         case 'changed':
-          return send(noted.order, attempt)
+          return send(recorded.order, attempt)
         case 'unchanged':
         case 'invalid_transition':
-          return { outcome: 'not to be placed', order: noted.order } satisfies PlaceResult
+          return { outcome: 'not_fulfillable', order: recorded.order }
         default: {
-          // Most likely somebody else is placing it.
-          const now = latest(id)
-          return now !== null && !canBePlaced(now.order, now.placement)
-            ? ({ outcome: 'not to be placed', order: now.order } satisfies PlaceResult)
-            : noted
+          // Most likely a concurrent request is placing the order.
+          const latest = load(id)
+          return latest !== null && !canBeFulfilled(latest.order, latest.attempt)
+            ? { outcome: 'not_fulfillable', order: latest.order }
+            : recorded
         }
       }
     },
 
-    /** Looks whether an order that may have been placed is there, and if so notes its id. */
-    look,
-
     /**
-     * Lets go of an attempt, so that the order can be placed again: of one that is not there even
-     * now, of one that an administrator has looked for there, where the list tells nothing, or of
-     * one that is known to have been bought under the id that is given.
+     * Allows another attempt: if the order was not placed, if an administrator has searched the
+     * provider's orders in vain where the list is inconclusive, or if the administrator knows the
+     * id that it was placed under.
      */
-    async release(
+    async reset(
       id: string,
       by: string,
-      { bought = null, lookedFor = null }: Certainty = {},
+      { lostProviderId = null, searchedReference = null }: ResetConfirmation = {},
     ): Promise<ResetResult> {
-      const known = latest(id)
-      const attempt = known?.placement
-      const isGivenUp =
-        bought !== null && known && getPurchase(known.order, known.placement) === bought
+      const current = load(id)
+      const attempt = current?.attempt
+      const isPurchaseGivenUp =
+        lostProviderId !== null &&
+        current !== null &&
+        getLostProviderId(current.order, current.attempt) === lostProviderId
       let isVouchedFor = false
-      if (!isGivenUp || attempt == null) {
-        const looked = await look(id, by)
-        if (attempt == null || attempt.state === 'placed') return looked
-        isVouchedFor = isInconclusive(looked) && lookedFor === attempt.reference
-        const mayArrive = mayLastMs(attempt) > 0
-        if (looked.outcome !== 'not there' && (mayArrive || !isVouchedFor)) return looked
-        if (mayArrive) return { outcome: 'too early' }
+      if (!isPurchaseGivenUp || attempt == null) {
+        const result = await check(id, by)
+        if (attempt == null || attempt.state === 'placed') return result
+        isVouchedFor = isInconclusive(result) && searchedReference === attempt.reference
+        const isInFlight = getRemainingMs(attempt) > 0
+        if (result.outcome !== 'not_placed' && (isInFlight || !isVouchedFor)) return result
+        if (isInFlight) return { outcome: 'too_early' }
       }
       const reset: FulfilmentAttempt = {
         ...attempt,
         state: 'released',
-        ...(isVouchedFor ? { reason: 'it was looked for there by hand' } : {}),
+        ...(isVouchedFor ? { reason: 'an administrator searched for it at the provider' } : {}),
       }
       const context = { by, ifVersions: ANY_VERSION }
-      const released = await store.apply(id, { type: 'attempt', attempt: reset }, context)
-      if (released.outcome === 'not_found') return released
-      return released.outcome === 'changed'
-        ? { outcome: 'released', order: released.order }
-        : { outcome: 'settled', order: released.order }
+      const result = await store.apply(id, { type: 'attempt', attempt: reset }, context)
+      if (result.outcome === 'not_found') return result
+      return result.outcome === 'changed'
+        ? { outcome: 'reset', order: result.order }
+        : { outcome: 'resolved', order: result.order }
     },
   }
 }

@@ -1,47 +1,46 @@
 import type { Amount, Charge } from '../provider/offset-order.js'
 import { calculatePrice } from '../provider/price.js'
 
-/** Sums of tons that differ by less are the same. */
-const LEAST_TONS = 1e-6
+const TONS_TOLERANCE = 1e-6
 
-/** What an order is for: tons of CO2e, and what they cost. */
+/** Tonnes of CO2e and their price. */
 export interface Purchase extends Amount {
   tons: number
 }
 
-/** What of an order is not what it should be */
+/** A property of a purchase that differs, as pages name it */
 export type Difference = 'CO₂e' | 'currency' | 'amount'
 
-export const isSameTons = (a: number, b: number): boolean => Math.abs(a - b) <= LEAST_TONS
+export const isSameTons = (a: number, b: number): boolean => Math.abs(a - b) <= TONS_TOLERANCE
 
-/** A charge in its currency, which is the usual one where it comes without. */
-export const toAmount = ({ amountMinor, currency }: Charge, usual: string): Amount => ({
+/** Adds the currency to a charge if the provider leaves it out. */
+export const toAmount = ({ amountMinor, currency }: Charge, defaultCurrency: string): Amount => ({
   amountMinor,
-  currency: currency ?? usual,
+  currency: currency ?? defaultCurrency,
 })
 
 /**
- * In what the order source's answer differs from what it was asked for.
+ * Finds how a response of the provider differs from the request.
  *
- * @param asked without an amount where any is right
+ * @param expected without `amountMinor` to accept any price
  */
 export function findDifferences(
-  asked: Pick<Purchase, 'tons' | 'currency'> & Partial<Purchase>,
-  answered: Purchase,
+  expected: Pick<Purchase, 'tons' | 'currency'> & Partial<Purchase>,
+  actual: Purchase,
 ): Difference[] {
-  const { amountMinor = answered.amountMinor } = asked
+  const { amountMinor = actual.amountMinor } = expected
   const differences: Record<Difference, boolean> = {
-    'CO₂e': !isSameTons(asked.tons, answered.tons),
-    currency: asked.currency !== answered.currency,
-    amount: amountMinor !== answered.amountMinor,
+    'CO₂e': !isSameTons(expected.tons, actual.tons),
+    currency: expected.currency !== actual.currency,
+    amount: amountMinor !== actual.amountMinor,
   }
   return (Object.keys(differences) as Difference[]).filter((name) => differences[name])
 }
 
-/** The price of a tonne may have been rounded, by so many minor units. */
-const MOST_ROUNDED = 0.5
+/** Rounding error of a price per tonne, in minor units. */
+const MAX_ROUNDING_ERROR = 0.5
 
-/** Whether a price is what so many tons cost at the price of a tonne, as far as that is exact. */
+/** Whether a price is the price per tonne times the tonnes, within the rounding error. */
 export function isProportionate(
   { tons, amountMinor, currency }: Purchase,
   perTon: Amount,
@@ -49,6 +48,6 @@ export function isProportionate(
   const expected = calculatePrice(tons, perTon)
   return (
     expected.currency === currency &&
-    Math.abs(expected.amountMinor - amountMinor) <= 1 + tons * MOST_ROUNDED
+    Math.abs(expected.amountMinor - amountMinor) <= 1 + tons * MAX_ROUNDING_ERROR
   )
 }

@@ -9,6 +9,7 @@ import { findConfigErrors, isLongSecret } from '../config/find-config-errors.js'
 import { findDatabaseConfigErrors, toNocoDbConfig } from '../order-store/nocodb/nocodb-config.js'
 import { readOrCreateSessionSecret } from '../config/session-secret.js'
 import type { NocoDbSettings } from '../order-store/nocodb/nocodb-settings.js'
+import { findProviderConfigErrors } from '../provider/provider-config.js'
 import { toFieldErrors } from '../validation/field-errors.js'
 
 declare module 'fastify' {
@@ -99,7 +100,11 @@ interface Options {
 export default fp<Options>(
   async (app, { environment, isSetUp = false }) => {
     const data = removeBlanks(environment)
-    const errors = [...findConfigErrors(data), ...findDatabaseConfigErrors(data, isSetUp)]
+    const errors = [
+      ...findConfigErrors(data),
+      ...findProviderConfigErrors(data),
+      ...findDatabaseConfigErrors(data, isSetUp),
+    ]
     try {
       await app.register(env, {
         schema: ConfigSchema,

@@ -1,36 +1,32 @@
 import { getNumberFormatter } from '../formatting/number-formatter.js'
 import { getMinorUnitDigits } from '../orders/minor-units.js'
 
-/** Figures and dates as a reader's locale writes them. Dates are those of a time zone. */
+const MAX_DECIMALS = 6
+const round = (value: number): number => Number(value.toFixed(MAX_DECIMALS))
+
+/** Formats numbers, money and dates of the portal in a locale. Dates are in a time zone. */
 export function createFormatters(locale: string, timeZone: string) {
-  const whole = new Intl.NumberFormat(locale)
-  const mass = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
-  const exact = new Intl.NumberFormat(locale, { maximumFractionDigits: 6 })
-  const exactMass = new Intl.NumberFormat(locale, {
-    minimumFractionDigits: 1,
-    maximumFractionDigits: 6,
-  })
-  const percent = new Intl.NumberFormat(locale, { style: 'percent' })
-  const decimalSign =
-    mass.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value === ',' ? ',' : '.'
+  const numbers = getNumberFormatter(locale)
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone })
   const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone })
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
   const currencies = new Map<string, Intl.NumberFormat>()
   return {
-    numbers: getNumberFormatter(locale),
-    count: (value: number): string => whole.format(value),
+    numbers,
+    /** A whole number */
+    count: numbers.whole,
     /** kg with one decimal, so that columns align */
-    kilograms: (value: number): string => mass.format(value),
-    /** A number with all the digits that mean something */
-    exact: (value: number): string => exact.format(value),
-    /** kg with all the digits that mean something, and one decimal at the least, as lists have it */
-    exactKilograms: (value: number): string => exactMass.format(value),
-    /** A share of 1, as whole percents */
-    percent: (share: number): string => percent.format(share),
-    /** A number written with a decimal point, as this reader would type it */
-    typed: (text: string): string => text.replace('.', decimalSign),
-    /** An amount in minor units, with all the decimals of its currency */
+    kilograms: (value: number): string => numbers.decimal(value, 1),
+    /** At most six decimals, without trailing zeros */
+    exact: (value: number): string => numbers.exact(round(value)),
+    /** kg with one to six decimals */
+    exactKilograms: (value: number): string =>
+      Number.isInteger(round(value)) ? numbers.decimal(value, 1) : numbers.exact(round(value)),
+    /** A share of 1 as a whole percentage */
+    percent: numbers.percent,
+    /** Plain digits with the decimal sign of the locale, as in a form field */
+    input: numbers.input,
+    /** An amount in minor units, with all decimals of its currency */
     money(amountMinor: number, currency: string): string {
       const digits = getMinorUnitDigits(currency)
       let format = currencies.get(currency)
@@ -41,8 +37,13 @@ export function createFormatters(locale: string, timeZone: string) {
       }
       return format.format(amountMinor / 10 ** digits)
     },
-    date: (moment: string): string => date.format(new Date(moment)),
-    time: (moment: string): string => time.format(new Date(moment)),
+    /** The date of an ISO 8601 timestamp */
+    date: (timestamp: string): string => date.format(new Date(timestamp)),
+    /** The time of an ISO 8601 timestamp */
+    time: (timestamp: string): string => time.format(new Date(timestamp)),
+    /** Date and time of an ISO 8601 timestamp */
+    dateTime: (timestamp: string): string =>
+      `${date.format(new Date(timestamp))}, ${time.format(new Date(timestamp))}`,
     /** A calendar day, such as `2026-11-20` */
     day: (isoDate: string): string => day.format(new Date(`${isoDate}T00:00:00Z`)),
   }
@@ -50,17 +51,17 @@ export function createFormatters(locale: string, timeZone: string) {
 
 export type Formatters = ReturnType<typeof createFormatters>
 
-const made = new Map<string, Formatters>()
-const MOST_KEPT = 50
+const cache = new Map<string, Formatters>()
+const MAX_CACHED = 50
 
-/** The same, made once for each locale: making them takes longer than using them. */
+/** Same as `createFormatters`, cached because Intl constructors are slow. */
 export function getFormatters(locale: string, timeZone: string): Formatters {
   const key = `${locale} ${timeZone}`
-  let known = made.get(key)
-  if (known === undefined) {
-    if (made.size >= MOST_KEPT) made.clear()
-    known = createFormatters(locale, timeZone)
-    made.set(key, known)
+  let formatters = cache.get(key)
+  if (formatters === undefined) {
+    if (cache.size >= MAX_CACHED) cache.clear()
+    formatters = createFormatters(locale, timeZone)
+    cache.set(key, formatters)
   }
-  return known
+  return formatters
 }

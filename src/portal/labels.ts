@@ -1,7 +1,6 @@
 import type { CalculatorType } from '../calculator/calculator-data.js'
 import type { OrderStatus } from '../orders/order-status.js'
 
-/** What people read for a status. */
 export const STATUS_LABELS: Record<OrderStatus, string> = {
   pending: 'Pending',
   paid: 'Paid',
@@ -11,9 +10,19 @@ export const STATUS_LABELS: Record<OrderStatus, string> = {
   cancelled: 'Cancelled',
 }
 
-/** What people read for a calculator. */
+/** The label of a status inside a sentence. */
+export const toInlineLabel = (status: OrderStatus): string => STATUS_LABELS[status].toLowerCase()
+
 export const CALCULATOR_LABELS: Record<CalculatorType, string> = {
   fuel: 'Fuel',
   distance: 'Distance',
   custom: 'Custom',
 }
+
+/** Joins texts to `a, b and c`. */
+export const joinWithAnd = (texts: readonly string[]): string =>
+  new Intl.ListFormat('en-GB').format(texts)
+
+/** Joins texts to `a, b or c`. */
+export const joinWithOr = (texts: readonly string[]): string =>
+  new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(texts)

@@ -21,12 +21,11 @@ const portal: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =
   addFreshnessHeader(app, store)
   addFreshnessNotice(app, store)
   app.setErrorHandler(handleStoreError)
-  const options = { store, placing: fulfilment }
   await app.register(dashboardPages, { store })
-  await app.register(listPages, options)
-  await app.register(newOrderPages, options)
-  await app.register(orderPages, options)
-  if (fulfilment) await app.register(fulfilmentPages, { store, placing: fulfilment })
+  await app.register(listPages, { store })
+  await app.register(newOrderPages, { store })
+  await app.register(orderPages, { store, fulfilment })
+  if (fulfilment) await app.register(fulfilmentPages, { store, fulfilment })
 }
 
 export default portal

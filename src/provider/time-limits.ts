@@ -1,5 +1,5 @@
+import type { Readable } from 'node:stream'
 import { Problem } from '../http/problem.js'
-import type { UpstreamRequest } from './upstream.js'
 import { toUpstreamError, UpstreamError } from './upstream-error.js'
 
 interface Limits {
@@ -11,7 +11,7 @@ interface Limits {
 
 /** Starts the time limits of a request, and cancels it when its caller does. */
 export function startTimeLimits(
-  { body, signal: callerSignal }: UpstreamRequest,
+  { body, signal: callerSignal }: { body?: Readable | undefined; signal?: AbortSignal | undefined },
   { timeoutMs, maxRequestMs }: Limits,
 ) {
   const controller = new AbortController()

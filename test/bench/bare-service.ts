@@ -95,20 +95,13 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
 
 const book = openSqliteOrderStore({ path: getOrderStorePath(process.env.DATA_DIR ?? ''), timeZone })
 app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (request, reply) => {
-  const { query, ignored: leftOut } = parseListQuery(request.query)
+  const { query, ignored } = parseListQuery(request.query)
   const { sort, page, pageSize, ...filters } = query
   const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
   const { items, total } = await book.list(filters, slice)
-  const list = buildListView({
-    query,
-    leftOut,
-    chosen: new Set(),
-    items,
-    total,
-    currencies: book.listCurrencies(),
-    figures: getFormatters('en-GB', timeZone),
-    timeZone,
-  })
+  const currencies = book.listCurrencies()
+  const data = { query, ignored, selectedIds: new Set<string>(), items, total, currencies }
+  const list = buildListView(data, getFormatters('en-GB', timeZone), timeZone)
   return reply.viewAsync('portal/orders/orders', {
     administrator: { email: 'admin@example.com' },
     list,

@@ -64,7 +64,7 @@ for (const [device, viewport, colorScheme] of [
     t.equal(await order.locator('#notes').inputValue(), 'typed with care')
     await checkAccessibility(t, order, 'a message on an order')
     await entry.bringToFront()
-    await entry.getByRole('button', { name: 'Enter the order' }).click()
+    await entry.getByRole('button', { name: 'Create order' }).click()
     await failure(entry).waitFor()
     t.equal(await entry.locator('#customerName').inputValue(), 'Zoë')
     await dashboard.bringToFront()

@@ -43,7 +43,7 @@ async function portal(
 
 async function openConfirmation(page: Page, id: string): Promise<void> {
   await page.goto(`${url}/admin/orders/${id}`)
-  await page.getByRole('button', { name: 'Place it there…' }).click()
+  await page.getByRole('button', { name: 'Place offset order…' }).click()
   await page.getByLabel('Blue Carbon').check()
   await page.getByRole('button', { name: 'Ask for the price' }).click()
   await page.getByRole('button', { name: /^Place it for/ }).waitFor()
@@ -64,7 +64,7 @@ t.test('an order is placed in two steps, once, though the button is pressed twic
   t.equal(await dialog.count(), 0)
   t.equal(placed(orderNumber), 1)
   await page.locator('.verdict').waitFor()
-  t.equal(await page.locator('.verdict').innerText(), 'Agrees with this order')
+  t.equal(await page.locator('.verdict').innerText(), 'Matches this order')
   t.match(await page.locator('#history').innerText(), /Order source: placed as/)
 
   await page.getByRole('button', { name: 'Start processing' }).click()
@@ -143,7 +143,7 @@ t.test('with scripts off it is placed once too, and a reload sends nothing again
   t.equal(placed(orderNumber), 1)
   t.equal(await page.locator('.record-bones').isVisible(), false, 'nothing waits for a script')
   await page.getByRole('link', { name: 'Compare with the order source' }).click()
-  t.equal(await page.locator('.verdict').innerText(), 'Agrees with this order')
+  t.equal(await page.locator('.verdict').innerText(), 'Matches this order')
   await page.getByRole('link', { name: 'Back to the order' }).click()
   t.equal(await page.getByRole('heading', { level: 1 }).innerText(), orderNumber)
 
@@ -151,7 +151,7 @@ t.test('with scripts off it is placed once too, and a reload sends nothing again
   await openConfirmation(page, lost.id)
   standIn.fault = 'connection_reset_after_order'
   await page.getByRole('button', { name: /^Place it for/ }).click()
-  await page.getByText('Nobody knows whether it was placed').waitFor()
+  await page.getByText('Placement status unknown').waitFor()
   standIn.fault = null
   await page.reload()
   t.equal(placed(lost.orderNumber), 1, 'the form that is sent again by the reload does nothing')
@@ -169,12 +169,12 @@ t.test('what becomes of an attempt shows by itself on the page of somebody else'
   await page.getByRole('button', { name: /^Place it for/ }).click()
   while (placed(orderNumber) === 0) await page.waitForTimeout(20)
   await other.page.goto(`${url}/admin/orders/${id}`)
-  t.equal(await other.page.locator('#attempt h3').innerText(), 'Being placed …')
-  const unknown = { hasText: 'Nobody knows whether it was placed' }
+  t.equal(await other.page.locator('#attempt h3').innerText(), 'Placing the order…')
+  const unknown = { hasText: 'Placement status unknown' }
   await other.page.locator('#attempt h3', unknown).waitFor()
   await page.locator('#attempt h3', unknown).waitFor()
   standIn.fault = null
-  t.equal(await page.getByRole('button', { name: 'Place it there…' }).count(), 0)
+  t.equal(await page.getByRole('button', { name: 'Place offset order…' }).count(), 0)
   await page.getByRole('button', { name: 'Enter its id' }).click()
   await page.locator('#orderSourceId').waitFor()
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
@@ -186,7 +186,7 @@ t.test('what becomes of an attempt shows by itself on the page of somebody else'
 t.test('what is told of a portfolio begins where its name does', async (t) => {
   const { page } = await portal(t)
   const { id } = await enter()
-  await page.goto(`${url}/admin/orders/${id}/placement`)
+  await page.goto(`${url}/admin/orders/${id}/fulfilment`)
   for (const size of ['100%', '150%']) {
     await page.evaluate((fontSize) => (document.documentElement.style.fontSize = fontSize), size)
     const edges = await page
@@ -200,7 +200,7 @@ t.test('what is told of a portfolio begins where its name does', async (t) => {
 t.test('the steps work on pages of their own, too', async (t) => {
   const { page } = await portal(t)
   const { id, orderNumber } = await enter()
-  await page.goto(`${url}/admin/orders/${id}/placement`)
+  await page.goto(`${url}/admin/orders/${id}/fulfilment`)
   await page.getByLabel('Blue Carbon').check()
   await page.getByRole('button', { name: 'Ask for the price' }).click()
   await page.getByRole('button', { name: /^Place it for/ }).click()
@@ -209,7 +209,7 @@ t.test('the steps work on pages of their own, too', async (t) => {
 
   const { id: other } = await enter()
   standIn.fault = 503
-  await page.goto(`${url}/admin/orders/${other}/placement`)
+  await page.goto(`${url}/admin/orders/${other}/fulfilment`)
   await page.getByText('does not answer').waitFor()
   standIn.fault = null
   await page.getByRole('button', { name: 'Try again' }).click()
@@ -257,7 +257,10 @@ t.test('a record that cannot be read is asked for again', async (t) => {
   standIn.fault = null
   await page.locator('.record .source-notice').getByRole('button', { name: 'Try again' }).click()
   await page.locator('.verdict').waitFor()
-  t.equal(await page.locator('.verdict').innerText(), 'Differs in CO₂e, amount, and note')
+  t.equal(
+    await page.locator('.verdict').innerText(),
+    'Differs from this order: CO₂e, amount, and note',
+  )
 })
 
 for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
@@ -280,7 +283,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
       const { id } = await enter()
       await page.goto(`${url}/admin/orders/${id}`)
       await check('not ordered')
-      await page.getByRole('button', { name: 'Place it there…' }).click()
+      await page.getByRole('button', { name: 'Place offset order…' }).click()
       await page.getByLabel('Blue Carbon').check()
       await check('portfolios')
       await page.getByRole('button', { name: 'Ask for the price' }).click()
@@ -294,7 +297,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
       await page.getByRole('button', { name: 'Look at the order source' }).click()
       await page.locator('.looked').waitFor()
       await check('not there')
-      await page.goto(`${url}/admin/orders/${id}/placement/release`)
+      await page.goto(`${url}/admin/orders/${id}/fulfilment/reset`)
       await check('release')
 
       const record = async (orderSourceId: string, shows: string, name: string) => {

@@ -173,7 +173,7 @@ t.test('rows are walked and chosen by keyboard', async (t) => {
   await becomes(t, focused, 'CW-000002')
   await page.keyboard.press('Space')
   t.ok(await page.getByLabel('Choose CW-000002').isChecked())
-  t.equal(await page.locator('#chosen-count').innerText(), '1')
+  t.equal(await page.locator('#selected-count').innerText(), '1')
   await page.keyboard.press('ArrowUp')
   await becomes(t, focused, 'CW-000001')
   await page.keyboard.press('Escape')
@@ -197,7 +197,7 @@ t.test('several orders change at once, and what was refused is said', async (t) 
     await page.getByRole('button', { name: 'Set', exact: true }).click()
     const message = page.locator('#messages .message')
     await message.waitFor()
-    t.match(await message.innerText(), /2 orders are fulfilled now\. 1 order was left as it is:/)
+    t.match(await message.innerText(), /2 orders are now fulfilled\. 1 order was left as it is:/)
     t.match(
       await message.innerText(),
       new RegExp(`${number(4)} is refunded, and can only be cancelled`),
@@ -284,7 +284,7 @@ t.test('who is chosen stays chosen where still listed, and who is not is told', 
   await page.locator('#q').fill('CW-000001')
   await page.getByText('One order that was chosen is not on this page').waitFor()
   t.ok(await page.getByLabel('Choose CW-000001').isChecked())
-  t.equal(await page.locator('#chosen-count').innerText(), '1')
+  t.equal(await page.locator('#selected-count').innerText(), '1')
 })
 
 t.test('an export holds what is listed and shows how far it is', async (t) => {
@@ -426,7 +426,7 @@ t.test('on a narrow screen the list is sorted and chosen as a whole too', async 
     t.equal((await listed(page))[0], 'CW-000001')
     if (!javaScriptEnabled) continue
     await page.getByLabel('Choose all on this page').check()
-    t.equal(await page.locator('#chosen-count').innerText(), '25')
+    t.equal(await page.locator('#selected-count').innerText(), '25')
   }
 })
 
@@ -494,8 +494,8 @@ t.test('what came of several orders is seen from the end of the list', async (t)
   await page.keyboard.press('Escape')
   await page.locator('#row-20').waitFor()
   await settled(page)
-  t.equal(await page.locator('#chosen-count').innerText(), '2', 'the choice is kept')
-  await becomes(t, focused, 'cancel-chosen')
+  t.equal(await page.locator('#selected-count').innerText(), '2', 'the choice is kept')
+  await becomes(t, focused, 'cancel-selected')
   await page.getByLabel('Set status').selectOption('fulfilled')
   await page.getByRole('button', { name: 'Set', exact: true }).click()
   await page.locator('#outcome').waitFor()
@@ -504,7 +504,7 @@ t.test('what came of several orders is seen from the end of the list', async (t)
     () => document.getElementById('outcome')?.getBoundingClientRect().top,
   )
   t.ok(top !== undefined && top >= 0 && top < 800, `it is in sight, at ${top}`)
-  t.equal(await page.locator('#chosen-count').innerText(), '1')
+  t.equal(await page.locator('#selected-count').innerText(), '1')
   t.ok(await page.getByLabel('Choose CW-000023').isChecked(), 'what was refused stays chosen')
 })
 

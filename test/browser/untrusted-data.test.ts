@@ -260,7 +260,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.locator('#orderSourceId').fill(text(6))
     await page.locator('#notes').fill(ALL)
     await check('while it is typed')
-    await page.getByRole('button', { name: 'Enter the order' }).click()
+    await page.getByRole('button', { name: 'Create order' }).click()
     await page.locator('.order-notice').waitFor()
     t.equal(await valueOf(page, 'customerName'), text(0))
     t.equal(await valueOf(page, 'customerEmail'), text(1))

@@ -659,7 +659,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
       fields: Record<string, string> = {},
       id: string = order.id,
     ) => {
-      const response = await fetch(`${url}/admin/orders/${id}/placement${path}`, {
+      const response = await fetch(`${url}/admin/orders/${id}/fulfilment${path}`, {
         method: 'POST',
         redirect: 'manual',
         headers: { authorization: `Bearer ${await logIn(url)}` },
@@ -701,7 +701,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     t.equal(await place(second, version), 409)
     t.equal(provider.ledger.orders.length, 1)
 
-    t.equal(await send(second, '/look'), 303)
+    t.equal(await send(second, '/check'), 303)
     t.match((await read(second)).body, { orderSourceId: '1', version: version + 1 })
     t.equal((await steps(second))[0], 'placed')
     await until(async () => (await read(first)).body.orderSourceId === '1')
@@ -712,7 +712,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     t.equal(await send(first, '', { ...confirmed, version: '1' }, next.id), 504)
     provider.fault = null
     ;(provider.ledger.orders as unknown[]).splice(0)
-    t.equal(await send(first, '/look', {}, next.id), 502)
+    t.equal(await send(first, '/check', {}, next.id), 502)
     check?.(environment)
   })
 }

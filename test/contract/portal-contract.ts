@@ -78,7 +78,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       await list.locator('#found').getByText('1 order').waitFor()
       t.match(
         await banner(list).innerText(),
-        /^Data from \d\d:\d\d \(.* ago\): NocoDB .*\. Until that is over, changes cannot be saved\.$/,
+        /^Data from \d\d:\d\d \(.* ago\): NocoDB .*\. Changes cannot be saved until this is resolved\.$/,
       )
       t.match(await banner(list).locator('time').getAttribute('datetime'), /^\d{4}-\d\d-\d\dT.*Z$/)
       await checkAccessibility(t, list, 'an outdated list')
@@ -92,7 +92,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       await checkAccessibility(t, order, 'an outdated order')
 
       await form.bringToFront()
-      await form.getByRole('button', { name: 'Enter the order' }).click()
+      await form.getByRole('button', { name: 'Create order' }).click()
       await failure(form).getByText('Nothing was saved').waitFor()
       t.equal(await form.locator('#customerName').inputValue(), 'Nora')
       await banner(form).waitFor()
@@ -113,7 +113,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       t.equal(await banner(order).count(), 0, 'hides the banner after the outage')
       t.equal(await failure(order).count(), 0)
       await form.bringToFront()
-      await form.getByRole('button', { name: 'Enter the order' }).click()
+      await form.getByRole('button', { name: 'Create order' }).click()
       await form.waitForURL(/\/admin\/orders\/\d+$/)
       t.equal((await service.call('GET', ORDERS)).body.totalItems, 4, 'creates the order once')
       t.same(problems.strangers, [])
@@ -134,7 +134,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       for (let i = 0; i < 3; i++) await service.call('POST', ORDERS, newOrder())
       const { open } = await openPages(t, service, { viewport: DESKTOP, colorScheme: 'dark' })
       const list = await open('/admin/orders?sort=orderNumber')
-      await list.locator('#choose-all').check()
+      await list.locator('#select-all').check()
       await list.getByLabel('Set status').selectOption('paid')
       let writes = 0
       proxy.faultOf = (method) => {
@@ -144,7 +144,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       await list.getByRole('button', { name: 'Set', exact: true }).click()
       await list.locator('#outcome').waitFor()
       const outcome = await list.locator('#outcome').innerText()
-      t.match(outcome, /1 order is paid now\. 2 orders were left as they are:/)
+      t.match(outcome, /1 order is now paid\. 2 orders were not changed:/)
       t.match(
         outcome,
         /CW-000002 – NocoDB did not respond, so we couldn't confirm that the change was/,
@@ -195,7 +195,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
     const dashboard = await open('/admin')
     for (const page of [list, dashboard]) {
       await page.bringToFront()
-      const notice = page.locator('[data-waiting]')
+      const notice = page.locator('[data-progress]')
       await notice.getByText('Orders are loading from NocoDB: 1,000 of 1,200.').waitFor()
       t.equal(await notice.locator('progress').getAttribute('value'), '1000')
       await checkAccessibility(t, page, 'a page while orders are loading')
@@ -217,7 +217,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
     await until(async () => (await getDetail(service)).includes('is invalid'))
     const { open } = await openPages(t, service, { viewport: PHONE, colorScheme: 'dark' })
     const page = await open('/admin/orders')
-    const notice = page.locator('[data-waiting]')
+    const notice = page.locator('[data-progress]')
     t.match(
       await notice.innerText(),
       /is invalid \(Money is missing; Remarks is missing\); npm run nocodb:setup adds what/,

@@ -74,12 +74,12 @@ function fieldsOf({ text }: PageAnswer, action: RegExp): Record<string, string> 
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]))
 }
 
-const placementOf = (id: string): string => `/admin/orders/${id}/placement`
+const placementOf = (id: string): string => `/admin/orders/${id}/fulfilment`
 
 /** Chooses a portfolio and reads what is to be confirmed. */
 async function confirmation(reader: Reader, id: string, portfolio = '2') {
   const page = await reader.get(`${placementOf(id)}?portfolio=${portfolio}`)
-  return { page, fields: fieldsOf(page, /\/placement/) }
+  return { page, fields: fieldsOf(page, /\/fulfilment/) }
 }
 
 async function place(reader: Reader, id: string): Promise<PageAnswer> {
@@ -91,14 +91,14 @@ t.test('an order is placed with plain forms: portfolio, price, confirmation', as
   const { ann, standIn } = await start(t)
   const { id, orderNumber } = await enter(ann, { vesselName: 'Eendracht' })
   const before = await ann.get(`/admin/orders/${id}`)
-  t.match(seen(before), /Not ordered there yet Place it there…/)
+  t.match(seen(before), /Not placed Place offset order…/)
   t.notMatch(seen(await ann.get(`/admin/orders/${id}/cancel`)), /bought/)
 
   const choice = await ann.get(placementOf(id))
   t.equal(choice.status, 200)
   t.match(
     seen(choice),
-    /1\.6036 t CO₂e , offset with .*Harbour Mix US\$38\.33 .*Blue Carbon US\$61\.74/,
+    /Portfolio for 1\.6036 t CO₂e .*Harbour Mix US\$38\.33 .*Blue Carbon US\$61\.74/,
   )
   t.match(choice.text, new RegExp(`<form[^>]* action="${placementOf(id)}" method="get"`))
 
@@ -107,7 +107,7 @@ t.test('an order is placed with plain forms: portfolio, price, confirmation', as
     seen(page),
     new RegExp(`Place ${orderNumber} for US\\$61\\.74\\?.*Ann Example · Eendracht`),
   )
-  t.match(seen(page), /CO₂e 1\.6036 t Portfolio Blue Carbon A tonne US\$38\.50/)
+  t.match(seen(page), /CO₂e 1\.6036 t Portfolio Blue Carbon Per tonne US\$38\.50/)
   t.strictSame(fields, { version: '1', portfolio: '2', amountMinor: '6174', currency: 'USD' })
   t.equal(standIn.ledger.orders.length, 0, 'nothing is ordered by looking at prices')
   t.equal((await orderOf(ann, id)).version, 1)
@@ -115,12 +115,12 @@ t.test('an order is placed with plain forms: portfolio, price, confirmation', as
   const placed = await ann.post(placementOf(id), fields)
   t.equal(placed.status, 303, 'so that a reload sends nothing again')
   const after = await ann.get(placed.headers.get('location') ?? '')
-  t.match(seen(after), new RegExp(`Order ${orderNumber} was placed at the order source`))
-  t.match(seen(after), /Order source : placed as 1, for US\$61\.74/)
-  t.match(seen(after), /to be placed with Blue Carbon: 1\.6036 t for US\$61\.74/)
+  t.match(seen(after), new RegExp(`The offset order for ${orderNumber} was placed`))
+  t.match(seen(after), /Offset order : placed as 1, for US\$61\.74/)
+  t.match(seen(after), /placing with Blue Carbon: 1\.6036 t for US\$61\.74/)
 
   const cancelling = await ann.get(`/admin/orders/${id}/cancel`)
-  t.match(seen(cancelling), /What was bought for it at the order source stays bought, as 1 ?\./)
+  t.match(seen(cancelling), /The offset order 1 stays placed with the provider\./)
 
   const [entry, ...others] = standIn.ledger.orders
   t.strictSame(others, [])
@@ -131,7 +131,7 @@ t.test('an order is placed with plain forms: portfolio, price, confirmation', as
 
   const again = await ann.post(placementOf(id), fields)
   t.equal(again.status, 409)
-  t.match(seen(again), /is at the order source already/)
+  t.match(seen(again), /This order is placed already/)
   t.equal((await ann.get(placementOf(id))).status, 303)
   t.equal(standIn.ledger.orders.length, 1)
 })
@@ -142,7 +142,7 @@ t.test('nothing of it is there without an order source, or where it makes no sen
   t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Place it there/)
   t.equal((await ann.get(placementOf(id))).status, 404)
   const known = await enter(ann, { orderSourceId: 'off_1' })
-  t.notMatch((await ann.get(`/admin/orders/${known.id}`)).text, /source-record/)
+  t.notMatch((await ann.get(`/admin/orders/${known.id}`)).text, /provider-record/)
 
   const { ann: eve, standIn } = await start(t)
   for (const given of [
@@ -166,7 +166,7 @@ t.test('strangers and other sites place nothing', async (t) => {
   const { id } = await enter(ann)
   const { fields } = await confirmation(ann, id)
   const forged = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
-  for (const path of ['', '/look', '/release']) {
+  for (const path of ['', '/check', '/reset']) {
     t.equal((await ann.post(placementOf(id) + path, fields, forged)).status, 403, path)
     const body = new URLSearchParams(fields)
     const answer = await fetch(url + placementOf(id) + path, { method: 'POST', body })
@@ -181,11 +181,8 @@ t.test('a price or an order that is not as it was confirmed is asked about again
   const { fields } = await confirmation(ann, id)
   const dearer = await ann.post(placementOf(id), { ...fields, amountMinor: '6000' })
   t.equal(dearer.status, 409)
-  t.match(
-    seen(dearer),
-    /for US\$61\.74\?.*The price has changed since you saw it\. Nothing was ordered/,
-  )
-  t.strictSame(fieldsOf(dearer, /placement/), fields, 'the new price can be confirmed')
+  t.match(seen(dearer), /for US\$61\.74\?.*The price has changed\. Nothing was ordered/)
+  t.strictSame(fieldsOf(dearer, /fulfilment/), fields, 'the new price can be confirmed')
   for (const broken of [{ amountMinor: 'x' }, { currency: 'EUR' }, { currency: '' }]) {
     t.equal((await ann.post(placementOf(id), { ...fields, ...broken })).status, 409)
   }
@@ -212,7 +209,7 @@ t.test('of many at once, in two processes on one book, one places it', async (t)
       ),
     )
     const done = answers.filter(
-      ({ status, text }) => status === 303 || text.includes('was placed at'),
+      ({ status, text }) => status === 303 || /offset order for \S+ was placed/.test(text),
     )
     t.equal(done.length, 1, 'one is told that it was placed')
     t.equal(standIn.ledger.orders.length, round)
@@ -228,18 +225,18 @@ t.test(
     const { id } = await enter(ann)
     const refused = await place(ann, id)
     t.equal(refused.status, 502)
-    t.match(seen(refused), /The order source refuses: nothing was ordered Insufficient credits/)
+    t.match(seen(refused), /The provider refused the request Insufficient credits/)
     t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
     const page = seen(await ann.get(`/admin/orders/${id}`))
     t.match(
       page,
-      /Last time: Insufficient credits: top up your balance\. \d+ \w+ \d{4}, \d\d:\d\d , status 402, by admin@example\.com Place it there…/,
+      /Last attempt: Insufficient credits: top up your balance\. \d+ \w+ \d{4}, \d\d:\d\d , status 402, by admin@example\.com Place offset order…/,
     )
-    t.match(page, /Order source : not placed: Insufficient credits/)
+    t.match(page, /Offset order : not placed: Insufficient credits/)
 
     const small = await enter(ann, { co2eKg: 1 })
     const dry = await ann.get(`${placementOf(small.id)}?portfolio=1`)
-    t.match(seen(dry), /refuses: nothing was ordered The total charge must be at least \$1\.00/)
+    t.match(seen(dry), /The provider refused the request The total charge must be at least \$1\.00/)
     t.equal((await orderOf(ann, small.id)).version, 1, 'a dry run leaves no trace')
 
     standIn.ledger.credit = 100_000
@@ -293,13 +290,13 @@ t.test(
     network.isGoing = true
     const gone = await ann.post(placementOf(id), fields)
     t.equal(gone.status, 502)
-    t.match(seen(gone), /The order source does not answer: nothing was ordered/)
+    t.match(seen(gone), /The provider cannot be reached Nothing was ordered/)
     t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
-    t.match(seen(gone), /not placed: the order source could not be reached/)
-    t.match(seen(await ann.get(`/admin/orders/${id}`)), /Place it there…/)
+    t.match(seen(gone), /not placed: the provider could not be reached/)
+    t.match(seen(await ann.get(`/admin/orders/${id}`)), /Place offset order…/)
 
     const later = await ann.get(placementOf(id))
-    t.match(seen(later), /The order source does not answer: nothing was ordered.*Try again/)
+    t.match(seen(later), /The provider cannot be reached Nothing was ordered.*Try again/)
     t.equal(standIn.ledger.orders.length, 0)
   },
 )
@@ -313,12 +310,15 @@ for (const fault of ['connection_reset_after_order', 'no_response_after_order'] 
     const unknown = await ann.post(placementOf(id), fields)
     standIn.fault = null
     t.equal(unknown.status, 504)
-    t.match(seen(unknown), /Nobody knows whether it was placed.*US\$61\.74 Portfolio Blue Carbon/)
+    t.match(seen(unknown), /Placement status unknown.*US\$61\.74 Portfolio Blue Carbon/)
     t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
     t.equal(standIn.ledger.orders.length, 1)
 
     const cancelling = seen(await ann.get(`/admin/orders/${id}/cancel`))
-    t.match(cancelling, /It was sent to the order source: what may have been bought there stays/)
+    t.match(
+      cancelling,
+      /This order was sent to the provider: an offset order that was placed there stays placed/,
+    )
     for (const reader of [ann, ben]) {
       const page = await reader.get(`/admin/orders/${id}`)
       t.notMatch(seen(page), /Place it there/)
@@ -329,19 +329,19 @@ for (const fault of ['connection_reset_after_order', 'no_response_after_order'] 
     }
     t.equal(standIn.ledger.orders.length, 1)
 
-    const found = await ben.post(`${placementOf(id)}/look`, {})
+    const found = await ben.post(`${placementOf(id)}/check`, {})
     t.equal(found.status, 303)
     t.match(
       seen(await ben.get(`/admin/orders/${id}`)),
-      new RegExp(`Order ${orderNumber} is at the order source`),
+      new RegExp(`The provider has the offset order for ${orderNumber}`),
     )
     t.match(await orderOf(ann, id), { orderSourceId: '1', version: 4 })
     t.equal(
-      (await ben.post(`${placementOf(id)}/look`, {})).status,
+      (await ben.post(`${placementOf(id)}/check`, {})).status,
       200,
       'looking again is harmless',
     )
-    t.equal((await ben.post(`${placementOf(id)}/release`, {})).status, 200)
+    t.equal((await ben.post(`${placementOf(id)}/reset`, {})).status, 200)
     t.equal((await orderOf(ann, id)).version, 4)
   })
 }
@@ -355,29 +355,35 @@ t.test('what never arrived is released deliberately, once it cannot arrive any m
   standIn.fault = null
   const sentAt = Date.now()
 
-  const early = await ann.post(`${placementOf(id)}/look`, {})
-  t.match(seen(early), /it was not there\. It may still be on its way: look again after \d\d:\d\d/)
+  const early = await ann.post(`${placementOf(id)}/check`, {})
+  t.match(
+    seen(early),
+    /Not found at the provider at .*\. The request may still be on its way: check again after \d\d:\d\d/,
+  )
   t.notMatch(seen(early), /Release it/)
-  t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 409, 'too early')
+  t.equal((await ann.post(`${placementOf(id)}/reset`, {})).status, 409, 'too early')
   t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
   const clock = Date.now
   t.teardown(() => (Date.now = clock))
   Date.now = () => clock() + 60 * 60 * 1000
-  t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 409, 'nor by another clock')
+  t.equal((await ann.post(`${placementOf(id)}/reset`, {})).status, 409, 'nor by another clock')
   Date.now = clock
 
   await new Promise((resolve) => setTimeout(resolve, 15_000 + 6 * TIMEOUT_MS + 500))
   t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Release it/, 'one looks first')
-  const looked = await ann.post(`${placementOf(id)}/look`, {})
-  t.match(seen(looked), /it was not there\. Look again Release it…/)
+  const looked = await ann.post(`${placementOf(id)}/check`, {})
+  t.match(seen(looked), /Not found at the provider at .*\. Check again Allow another attempt…/)
 
   standIn.fault = 503
-  const blind = await ann.post(`${placementOf(id)}/release`, {})
+  const blind = await ann.post(`${placementOf(id)}/reset`, {})
   t.equal(blind.status, 502)
-  t.match(seen(blind), /does not answer: it stays as it is/)
+  t.match(seen(blind), /cannot be reached The placement status is still unknown/)
   standIn.fault = null
-  t.match(seen(await ann.get(`${placementOf(id)}/release`)), /it is bought twice.*Release it/)
-  t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 303)
+  t.match(
+    seen(await ann.get(`${placementOf(id)}/reset`)),
+    /you pay for it twice.*Allow another attempt/,
+  )
+  t.equal((await ann.post(`${placementOf(id)}/reset`, {})).status, 303)
   t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered', 'released'])
   t.ok(Date.now() - sentAt > 15_000)
 
@@ -398,11 +404,11 @@ t.test('an id entered by hand settles an open attempt', async (t) => {
     orderSourceId: '1',
   })
   t.equal(saved.status, 303)
-  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Nobody knows/)
+  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Placement status unknown/)
   await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
   t.match(
     seen(await ann.get(`/admin/orders/${id}`)),
-    /Nobody knows/,
+    /Placement status unknown/,
     'and without it, it is open again',
   )
 })
@@ -415,7 +421,7 @@ t.test('without its id, an order that was bought is not bought again', async (t)
   const emptied = { version: String(version), orderSourceId: '' }
   t.equal((await ann.post(`/admin/orders/${id}/edit?group=provider`, emptied)).status, 303)
   const page = seen(await ann.get(`/admin/orders/${id}`))
-  t.match(page, /It is bought already, as 1 .*Release it… Enter its id/)
+  t.match(page, /Placed already, as 1 .*Allow another attempt… Enter the ID/)
   t.notMatch(page, /Place it there/)
   const confirmed = { portfolio: '2', amountMinor: '6174', currency: 'USD' }
   const again = async () => {
@@ -424,23 +430,23 @@ t.test('without its id, an order that was bought is not bought again', async (t)
   }
   const refused = await again()
   t.equal(refused.status, 409)
-  t.match(seen(refused), /This order is bought already, as 1/)
+  t.match(seen(refused), /This order is placed already, as 1/)
   t.equal((await ann.get(placementOf(id))).status, 303)
 
-  t.equal((await ann.post(`${placementOf(id)}/look`, {})).status, 303, 'looking finds it again')
+  t.equal((await ann.post(`${placementOf(id)}/check`, {})).status, 303, 'looking finds it again')
   t.equal((await orderOf(ann, id)).orderSourceId, '1')
 
   await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
   t.equal((await again()).status, 409)
   t.equal(standIn.ledger.orders.length, 1)
-  const release = await ann.get(`${placementOf(id)}/release`)
-  t.match(seen(release), /bought already, as 1 \. Should it be placed again, it is bought twice/)
-  const fields = fieldsOf(release, /release/)
-  t.strictSame(fields, { bought: '1' })
-  t.equal((await ann.post(`${placementOf(id)}/release`, { bought: '2' })).status, 303)
+  const release = await ann.get(`${placementOf(id)}/reset`)
+  t.match(seen(release), /placed already, as 1 \. If you place it again, you pay for it twice/)
+  const fields = fieldsOf(release, /reset/)
+  t.strictSame(fields, { lostProviderId: '1' })
+  t.equal((await ann.post(`${placementOf(id)}/reset`, { lostProviderId: '2' })).status, 303)
   t.equal((await orderOf(ann, id)).orderSourceId, '1', 'another id releases nothing')
   await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
-  t.equal((await ann.post(`${placementOf(id)}/release`, fields)).status, 303)
+  t.equal((await ann.post(`${placementOf(id)}/reset`, fields)).status, 303)
   t.equal((await again()).status, 303, 'only who releases it buys it twice')
   t.equal(standIn.ledger.orders.length, 2)
 })
@@ -494,13 +500,13 @@ t.test('a process that is killed after sending leaves what it did to be seen', a
 
   const { ann } = await startReaders(t, { ...pointedAt(standIn.url), DATA_DIR })
   const page = await ann.get(`/admin/orders/${id}`)
-  t.match(seen(page), /Being placed …/)
+  t.match(seen(page), /Placing the order…/)
   t.notMatch(seen(page), /Place it there/)
   for (const version of ['1', '2']) {
     t.equal((await ann.post(placementOf(id), { ...confirmed, version })).status, 409)
   }
   t.strictSame(await stepsOf(ann, id), ['sent'])
-  t.equal((await ann.post(`${placementOf(id)}/look`, {})).status, 303)
+  t.equal((await ann.post(`${placementOf(id)}/check`, {})).status, 303)
   t.equal((await orderOf(ann, id)).orderSourceId, '1')
   t.equal(standIn.ledger.orders.length, 1)
 })
@@ -510,35 +516,38 @@ t.test('an order stands beside what the order source has of it', async (t) => {
   const { id } = await enter(ann)
   await place(ann, id)
   const record = (order: string, headers = {}) =>
-    ann.get(`/admin/orders/${order}/source-record`, headers)
+    ann.get(`/admin/orders/${order}/provider-record`, headers)
   const page = await ann.get(`/admin/orders/${id}`)
   t.match(
     page.text,
-    new RegExp(`hx-get="/admin/orders/${id}/source-record[^"]*" hx-trigger="load"`),
+    new RegExp(`hx-get="/admin/orders/${id}/provider-record[^"]*" hx-trigger="load"`),
   )
-  t.match(page.text, new RegExp(`<noscript><p><a href="/admin/orders/${id}/source-record`))
+  t.match(page.text, new RegExp(`<noscript><p><a href="/admin/orders/${id}/provider-record`))
 
   const same = await record(id, HTMX)
   t.notMatch(same.text, /<html/)
-  t.match(seen(same), /Agrees with this order.*CO₂e 1\.6036 t 1\.6036 t/)
+  t.match(seen(same), /Matches this order.*CO₂e 1\.6036 t 1\.6036 t/)
   t.match(seen(same), /US\$61\.74 as confirmed US\$61\.74 Portfolio Blue Carbon Blue Carbon/)
-  t.match(seen(await record(id)), /CW-000001 at the order source.*Agrees.*Back to the order/)
+  t.match(seen(await record(id)), /CW-000001 at the provider.*Matches.*Back to the order/)
 
   await ann.call('PATCH', `${ORDERS}/${id}`, { co2eKg: 1500 })
-  t.match(seen(await record(id)), /Differs in CO₂e.*1\.5 t 1\.6036 t differs/)
+  t.match(seen(await record(id)), /Differs from this order: CO₂e.*1\.5 t 1\.6036 t differs/)
 
   const byHand = await enter(ann, { orderSourceId: '1' })
   const hand = seen(await record(byHand.id))
-  t.match(hand, /Differs in amount/)
-  t.match(hand, /€40\.09 what the customer pays US\$61\.74 differs/)
+  t.match(hand, /Differs from this order: amount/)
+  t.match(hand, /€40\.09 customer price US\$61\.74 differs/)
   const strange = await enter(ann, { orderSourceId: '../../portfolios' })
-  t.match(seen(await record(strange.id)), /Not found there.*has no order \.\.\/\.\.\/portfolios/)
+  t.match(
+    seen(await record(strange.id)),
+    /Not found at the provider.*has no order \.\.\/\.\.\/portfolios/,
+  )
 
   for (const fault of [503, 'no_response', 'connection_reset', 403] as const) {
     standIn.fault = fault
     const away = await record(id, HTMX)
     t.equal(away.status, 502, String(fault))
-    t.match(seen(away), /its record cannot be shown.*Try again/)
+    t.match(seen(away), /Its record cannot be shown.*Try again/)
   }
   standIn.fault = null
   const unplaced = await enter(ann)
@@ -609,22 +618,16 @@ async function startOdd(
 
 t.test('a price that is for something else cannot be confirmed', async (t) => {
   for (const [quote, said] of [
-    [
-      { tons: 50 },
-      /price of something else: nothing was ordered Asked: 1\.6036 t.*50 t for €32\.08/,
-    ],
-    [
-      { currency: 'JPY' },
-      /price of something else: nothing was ordered Asked: .* in EUR\..*\(JPY\)/,
-    ],
-    [{ id: 'real-1' }, /may have bought it, as real-1.*Do not try again/],
-    [{ id: ' ' }, /answer cannot be used: nothing was ordered/],
+    [{ tons: 50 }, /quoted something else Requested: 1\.6036 t.*50 t for €32\.08/],
+    [{ currency: 'JPY' }, /quoted something else Requested: .* in EUR\..*\(JPY\)/],
+    [{ id: 'real-1' }, /may have placed the order, as real-1.*Do not try again/],
+    [{ id: ' ' }, /sent an invalid response Nothing was ordered/],
   ] as const) {
     const { ann, sent } = await startOdd(t, { quote })
     const { id } = await enter(ann)
     const page = seen(await ann.get(`${placementOf(id)}?portfolio=2`))
     t.match(page, said)
-    t.notMatch(page, /Place it for/)
+    t.notMatch(page, /Place order for/)
     const answer = await ann.post(placementOf(id), CONFIRMED)
     t.equal(answer.status, 502)
     t.match(seen(answer), said)
@@ -658,15 +661,19 @@ t.test('what is taken otherwise than confirmed is kept as placed, and marked', a
     t.equal((await orderOf(ann, id)).orderSourceId, 'src-1')
     t.strictSame(await stepsOf(ann, id), ['sent', 'placed'])
     const page = seen(await ann.get(`/admin/orders/${id}`))
-    t.match(page, /was placed at the order source, but not as you confirmed it/)
+    t.match(page, /was placed, but it differs from what you confirmed/)
     t.match(
       page,
-      new RegExp(`Not as it was confirmed: ${names} Confirmed: 1\\.6036 t for €32\\.08`),
+      new RegExp(`Differs from what was confirmed: ${names} Confirmed: 1\\.6036 t for €32\\.08`),
     )
-    t.match(page, /placed as src-1, .*: not as confirmed/)
-    const beside = seen(await ann.get(`/admin/orders/${id}/source-record`))
+    t.match(page, /placed as src-1, .*, which differs from what was confirmed/)
+    const beside = seen(await ann.get(`/admin/orders/${id}/provider-record`))
     if (names === 'CO₂e') continue
-    t.match(beside, /Differs in amount charged/, 'though its list says what was confirmed')
+    t.match(
+      beside,
+      /Differs from this order: amount charged/,
+      'though its list says what was confirmed',
+    )
   }
 })
 
@@ -681,21 +688,28 @@ t.test('an id entered while the order is bought under another is told', async (t
   answer()
   t.equal((await placing).status, 303)
   const page = seen(await ann.get(`/admin/orders/${id}`))
-  t.match(page, /but not as you confirmed it/)
-  t.match(page, /It was bought as src-1, which is not the id of this order The order has HAND-1/)
+  t.match(page, /but it differs from what you confirmed/)
+  t.match(page, /Placed as src-1, which is not this order’s provider order ID The order has HAND-1/)
   t.equal((await orderOf(ann, id)).orderSourceId, 'HAND-1')
-  const beside = seen(await ann.get(`/admin/orders/${id}/source-record`))
-  t.match(beside, /Differs in id.* Id HAND-1 x differs/, 'and so is the record of another order')
+  const beside = seen(await ann.get(`/admin/orders/${id}/provider-record`))
+  t.match(
+    beside,
+    /Differs from this order: ID.* ID HAND-1 x differs/,
+    'and so is the record of another order',
+  )
 })
 
 t.test('a portfolio that is not offered is not ordered', async (t) => {
   const { ann, sent } = await startOdd(t, {})
   const { id } = await enter(ann)
   for (const portfolio of ['999', '-1']) {
-    t.match(seen(await ann.get(`${placementOf(id)}?portfolio=${portfolio}`)), /no such portfolio/)
+    t.match(
+      seen(await ann.get(`${placementOf(id)}?portfolio=${portfolio}`)),
+      /no longer offers this portfolio/,
+    )
     const answer = await ann.post(placementOf(id), { ...CONFIRMED, portfolio })
     t.equal(answer.status, 422)
-    t.match(seen(answer), /no such portfolio: nothing was ordered/)
+    t.match(seen(answer), /no longer offers this portfolio Nothing was ordered/)
   }
   t.same(sent, [])
 })
@@ -705,12 +719,12 @@ t.test('a list that is not whole releases nothing', async (t) => {
   const { ann, sent } = await startOdd(t, { list, placed: { id: null } })
   const { id } = await enter(ann)
   t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 504)
-  const looked = await ann.post(`${placementOf(id)}/look`, {})
+  const looked = await ann.post(`${placementOf(id)}/check`, {})
   t.equal(looked.status, 502)
-  t.match(seen(looked), /not in the list of the order source, which is not whole/)
-  const released = await ann.post(`${placementOf(id)}/release`, {})
+  t.match(seen(looked), /The provider returned an incomplete list/)
+  const released = await ann.post(`${placementOf(id)}/reset`, {})
   t.equal(released.status, 409)
-  t.match(seen(released), /which is not whole/)
+  t.match(seen(released), /returned an incomplete list/)
   t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
   t.equal(sent.length, 1)
 })
@@ -723,36 +737,48 @@ t.test(
     const before = await startOdd(t, odd, { DATA_DIR })
     const { id } = await enter(before.ann)
     t.equal((await before.ann.post(placementOf(id), CONFIRMED)).status, 504)
-    const early = await before.ann.post(`${placementOf(id)}/look`, {})
-    t.match(seen(early), /It may still be on its way: look again after/)
+    const early = await before.ann.post(`${placementOf(id)}/check`, {})
+    t.match(seen(early), /The request may still be on its way: check again after/)
     t.notMatch(seen(early), /Release it/)
     const { changes } = (await before.ann.call('GET', `${ORDERS}/${id}/history`)).items[0]
     const lookedFor = changes[0].to.reference as string
-    const release = `${placementOf(id)}/release`
-    t.equal((await before.ann.post(release, { lookedFor })).status, 409, 'too early')
+    const release = `${placementOf(id)}/reset`
+    t.equal(
+      (await before.ann.post(release, { searchedReference: lookedFor })).status,
+      409,
+      'too early',
+    )
     await before.app.close()
 
     const clock = Date.now
     t.teardown(() => (Date.now = clock))
     Date.now = () => clock() + 60 * 60 * 1000
     const { ann } = await startOdd(t, odd, { DATA_DIR })
-    const looked = await ann.post(`${placementOf(id)}/look`, {})
-    t.match(seen(looked), /There are more pages than it gives here.*else release it\..*Release it…/)
+    const looked = await ann.post(`${placementOf(id)}/check`, {})
+    t.match(
+      seen(looked),
+      /more pages than it returns here.*allow another attempt\..*Allow another attempt…/,
+    )
     const page = await ann.get(`${release}?unlisted=1`)
     t.match(
       seen(page),
-      /Look through all orders there yourself.*I have looked there, and it is not/,
+      /Search all orders at the provider yourself.*I have searched the provider’s orders/,
     )
-    t.match(page.text, new RegExp(`name="lookedFor" value="${lookedFor}" form="release" required`))
-    for (const other of [{}, { lookedFor: '' }, { lookedFor: 'on' }]) {
+    t.match(
+      page.text,
+      new RegExp(`name="searchedReference" value="${lookedFor}" form="reset-form" required`),
+    )
+    for (const other of [{}, { searchedReference: '' }, { searchedReference: 'on' }]) {
       t.equal((await ann.post(release, other)).status, 409, 'nobody has looked for this one')
     }
     t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
-    t.equal((await ann.post(release, { lookedFor })).status, 303)
+    t.equal((await ann.post(release, { searchedReference: lookedFor })).status, 303)
     t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered', 'released'])
     t.match(
       seen(await ann.get(`/admin/orders/${id}`)),
-      new RegExp(`released \\(reference ${lookedFor}\\), as it was looked for there by hand`),
+      new RegExp(
+        `another attempt allowed \\(reference ${lookedFor}\\): an administrator searched for it at the provider`,
+      ),
     )
   },
 )
@@ -770,13 +796,17 @@ async function enterUnknown(ann: Reader, count: number) {
 }
 
 const INCONCLUSIVE: [name: string, list: () => Response, told: RegExp][] = [
-  ['no JSON', () => new Response('<h1>Welcome</h1>'), /answer cannot be used/],
-  ['another list', () => Response.json({ orders: [] }), /answer cannot be used/],
-  ['half an answer', () => new Response('{"offsetOrders":['), /answer cannot be used/],
-  ['a redirect', () => new Response('', { status: 302 }), /answer cannot be used/],
-  ['401', () => new Response('', { status: 401 }), /refuses: .* rejected the API token/],
-  ['403', () => Response.json({ message: 'Not you.' }, { status: 403 }), /refuses: .* Not you\./],
-  ['404', () => new Response('', { status: 404 }), /refuses: .* gave no reason \(404\)/],
+  ['no JSON', () => new Response('<h1>Welcome</h1>'), /sent an invalid response/],
+  ['another list', () => Response.json({ orders: [] }), /sent an invalid response/],
+  ['half an answer', () => new Response('{"offsetOrders":['), /sent an invalid response/],
+  ['a redirect', () => new Response('', { status: 302 }), /sent an invalid response/],
+  ['401', () => new Response('', { status: 401 }), /refused the request .* rejected the API token/],
+  [
+    '403',
+    () => Response.json({ message: 'Not you.' }, { status: 403 }),
+    /refused the request .*Not you\./,
+  ],
+  ['404', () => new Response('', { status: 404 }), /No reason was given \(status 404\)/],
 ]
 
 t.test('a list that cannot be read or is refused releases only what was looked for', async (t) => {
@@ -793,13 +823,13 @@ t.test('a list that cannot be read or is refused releases only what was looked f
   for (const { name, list, told, id, lookedFor } of cases) {
     odd.list = list
     const early = [
-      await before.ann.post(`${placementOf(id)}/look`, {}),
-      await before.ann.post(`${placementOf(id)}/release`, { lookedFor }),
+      await before.ann.post(`${placementOf(id)}/check`, {}),
+      await before.ann.post(`${placementOf(id)}/reset`, { searchedReference: lookedFor }),
     ]
     for (const page of early) {
       t.equal(page.status, 502, name)
       t.match(seen(page), told, name)
-      t.match(seen(page), /It may still be on its way: look again after/, name)
+      t.match(seen(page), /The request may still be on its way: check again after/, name)
       t.notMatch(seen(page), /it was not there|Release it/, `${name} tells nothing`)
     }
     t.strictSame(await stepsOf(before.ann, id), known, name)
@@ -812,25 +842,29 @@ t.test('a list that cannot be read or is refused releases only what was looked f
   const { ann } = await startOdd(t, odd, { DATA_DIR })
   for (const { name, list, told, id, lookedFor } of cases) {
     odd.list = list
-    const release = `${placementOf(id)}/release`
-    const looked = await ann.post(`${placementOf(id)}/look`, {})
+    const release = `${placementOf(id)}/reset`
+    const looked = await ann.post(`${placementOf(id)}/check`, {})
     t.equal(looked.status, 502, name)
     t.match(seen(looked), told, name)
-    t.match(seen(looked), /if you find it, enter its id, else release it\..*Release it…/, name)
-    t.notMatch(seen(looked), /it was not there/, name)
-    t.match(looked.text, /\/placement\/release\?[^"]*unlisted=1/, name)
+    t.match(
+      seen(looked),
+      /If it is there, enter its ID; if not, allow another attempt\..*Allow another attempt…/,
+      name,
+    )
+    t.notMatch(seen(looked), /Not found at the provider/, name)
+    t.match(looked.text, /\/fulfilment\/reset\?[^"]*unlisted=1/, name)
     const page = await ann.get(`${release}?unlisted=1`)
-    t.match(seen(page), new RegExp(`does not tell whether reference ${lookedFor} is there`))
+    t.match(seen(page), new RegExp(`does not show whether reference ${lookedFor} exists`))
     const others = cases.filter((one) => one.id !== id).map((one) => one.lookedFor)
     for (const other of ['', 'on', ...others.slice(0, 1)]) {
-      const kept = await ann.post(release, { lookedFor: other })
+      const kept = await ann.post(release, { searchedReference: other })
       t.equal(kept.status, 502, `${name}: nobody has looked for this one`)
-      t.match(seen(kept), /: it stays as it is/, name)
+      t.match(seen(kept), /status is still unknown/, name)
     }
     t.strictSame(await stepsOf(ann, id), known, name)
-    t.equal((await ann.post(release, { lookedFor })).status, 303, name)
+    t.equal((await ann.post(release, { searchedReference: lookedFor })).status, 303, name)
     t.strictSame(await stepsOf(ann, id), [...known, 'released'], name)
-    t.match(seen(await ann.get(`/admin/orders/${id}`)), /Not ordered there yet .*Place it there…/)
+    t.match(seen(await ann.get(`/admin/orders/${id}`)), /Not placed .*Place offset order…/)
   }
 })
 
@@ -849,17 +883,20 @@ t.test('while the order source is away or fails, nothing is released', async (t)
   const { ann } = await startOdd(t, odd, { DATA_DIR })
   for (const status of [500, 503]) {
     odd.list = () => new Response('<h1>Sorry</h1>', { status })
-    const looked = await ann.post(`${placementOf(id)}/look`, {})
+    const looked = await ann.post(`${placementOf(id)}/check`, {})
     t.equal(looked.status, 502)
-    t.match(seen(looked), /does not answer: nothing new is known .* Try again in a while\. /)
+    t.match(
+      seen(looked),
+      /cannot be reached The placement status is still unknown\. Try again in a few minutes\. /,
+    )
     t.notMatch(seen(looked), /Release it|release it|it was not there/)
-    const kept = await ann.post(`${placementOf(id)}/release`, { lookedFor })
+    const kept = await ann.post(`${placementOf(id)}/reset`, { searchedReference: lookedFor })
     t.equal(kept.status, 502, 'though somebody says to have looked there')
-    t.match(seen(kept), /does not answer: it stays as it is/)
+    t.match(seen(kept), /cannot be reached The placement status is still unknown/)
     t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
   }
   odd.list = () => Response.json({ offsetOrders: [] })
-  t.equal((await ann.post(`${placementOf(id)}/release`, {})).status, 303, 'once it answers')
+  t.equal((await ann.post(`${placementOf(id)}/reset`, {})).status, 303, 'once it answers')
 })
 
 t.test('a list without what is known to be there is not whole, after a restart too', async (t) => {
@@ -876,38 +913,42 @@ t.test('a list without what is known to be there is not whole, after a restart t
   await before.app.close()
 
   const { ann } = await startOdd(t, { list }, { DATA_DIR })
-  const look = async () => seen(await ann.post(`${placementOf(id)}/look`, {}))
+  const look = async () => seen(await ann.post(`${placementOf(id)}/check`, {}))
   const listed = (...ids: string[]) => {
     list.offsetOrders = ids.map((id) => ({ ...QUOTE, id }))
   }
   t.match(
     await look(),
     new RegExp(
-      `which is not whole It lacks hand-1 \\(${byHand.orderNumber}\\) and src-1 \\(${bought.orderNumber}\\)\\.`,
+      `incomplete list This order is not in it, nor are hand-1 \\(${byHand.orderNumber}\\) and src-1 \\(${bought.orderNumber}\\)\\.`,
     ),
   )
   listed('src-1')
-  t.match(await look(), /It lacks hand-1 \(CW-\d+\)\./)
+  t.match(await look(), /nor is hand-1 \(CW-\d+\)\./)
   listed('hand-1')
-  t.match(await look(), /It lacks src-1/)
+  t.match(await look(), /nor is src-1/)
   await ann.call('PATCH', `${ORDERS}/${bought.id}`, { orderSourceId: 'something-else' })
   t.match(
     await look(),
-    /It lacks something-else \(CW-\d+\) and src-1/,
+    /nor are something-else \(CW-\d+\) and src-1/,
     'what was placed stays known',
   )
   listed('hand-1', 'src-1', 'something-else')
-  t.match(await look(), /it was not there\. It may still be on its way/)
+  t.match(await look(), /Not found at the provider at .*\. The request may still be on its way/)
 
   await ann.call('PATCH', `${ORDERS}/${bought.id}`, { orderSourceId: null })
   listed('hand-1')
-  t.match(await look(), /It lacks src-1/)
-  const released = await ann.post(`${placementOf(bought.id)}/release`, { bought: 'src-1' })
+  t.match(await look(), /nor is src-1/)
+  const released = await ann.post(`${placementOf(bought.id)}/reset`, { lostProviderId: 'src-1' })
   t.equal(released.status, 303)
-  t.match(await look(), /it was not there/, 'what somebody has let go of need not be there')
+  t.match(
+    await look(),
+    /Not found at the provider/,
+    'what somebody has let go of need not be there',
+  )
 
   for (const name of ['a', 'b', 'c', 'd', 'e']) await enter(ann, { orderSourceId: name })
-  t.match(await look(), /It lacks d \(CW-\d+\), c \(CW-\d+\), b \(CW-\d+\), and more\./)
+  t.match(await look(), /nor are d \(CW-\d+\), c \(CW-\d+\), b \(CW-\d+\) and more\./)
 })
 
 t.test('two orders with one id at the order source are told of each other', async (t) => {
@@ -920,9 +961,9 @@ t.test('two orders with one id at the order source are told of each other', asyn
   const edit = `/admin/orders/${other.id}/edit?group=provider`
   const saved = await ann.post(edit, { version: '1', orderSourceId: 'src-1' }, HTMX)
   t.equal(saved.status, 200)
-  t.match(seen(saved), new RegExp(`${bought.orderNumber} has the same id there`))
+  t.match(seen(saved), new RegExp(`${bought.orderNumber} has the same provider order ID`))
   const page = await ann.get(`/admin/orders/${bought.id}`)
-  t.match(seen(page), new RegExp(`${other.orderNumber} has the same id there`))
+  t.match(seen(page), new RegExp(`${other.orderNumber} has the same provider order ID`))
   t.match(page.text, new RegExp(`<a href="/admin/orders/${other.id}">${other.orderNumber}</a>`))
 
   const third = await enter(ann)
@@ -931,7 +972,7 @@ t.test('two orders with one id at the order source are told of each other', asyn
   await ann.call('PATCH', `${ORDERS}/${third.id}`, { orderSourceId: 'src-1' })
   t.match(
     seen(await ann.get(`/admin/orders/${third.id}`)),
-    new RegExp(`${bought.orderNumber} and ${other.orderNumber} have the same id there`),
+    new RegExp(`${bought.orderNumber} and ${other.orderNumber} have the same provider order ID`),
   )
 })
 
@@ -942,8 +983,8 @@ t.test('an id that the order source gives twice is told when it comes', async (t
     t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 303)
   }
   const page = seen(await ann.get(`/admin/orders/${second.id}`))
-  t.match(page, /was placed at the order source, but not as you confirmed it/)
-  t.match(page, new RegExp(`${first.orderNumber} has the same id there`))
+  t.match(page, /was placed, but it differs from what you confirmed/)
+  t.match(page, new RegExp(`${first.orderNumber} has the same provider order ID`))
 })
 
 t.test('a note at the order source that names another order is marked, and cut', async (t) => {
@@ -952,14 +993,14 @@ t.test('a note at the order source that names another order is marked, and cut',
   const { id, orderNumber } = await enter(ann, { orderSourceId: 'x', currency: 'EUR' })
   const beside = async (note: string) => {
     odd.record = { id: 'x', tons: 1.6036, amountCharged: 4009, currency: 'EUR', note }
-    return seen(await ann.get(`/admin/orders/${id}/source-record`))
+    return seen(await ann.get(`/admin/orders/${id}/provider-record`))
   }
   t.match(
     await beside('CW-009999 0123456789abcdef'),
-    new RegExp(`Differs in note .*names CW-009999 here: ${orderNumber}`),
+    new RegExp(`Differs from this order: note .*names CW-009999 this order: ${orderNumber}`),
   )
   for (const note of [`${orderNumber} and CW-009999`, 'quay 3', 'CW-1', `x${orderNumber}`]) {
-    t.match(await beside(note), /Agrees with this order/, note)
+    t.match(await beside(note), /Matches this order/, note)
   }
   t.match(await beside('n'.repeat(3_000)), / n{199}… /)
   t.match(await beside('words '.repeat(300)), / (words ){32}words… /)
@@ -976,7 +1017,7 @@ t.test('a price that is not tons times the price of a tonne is warned of', async
   }
   for (const amountCharged of [0, 3200, 3216, 320_720]) {
     quote.amountCharged = amountCharged
-    t.match(await price(), /At €20\.00 a tonne it should be €32\.08/)
+    t.match(await price(), /At €20\.00 per tonne, the price would be €32\.08/)
   }
 })
 
@@ -994,7 +1035,7 @@ t.test('what the order source writes is text', async (t) => {
   for (const path of [
     placementOf(id),
     `${placementOf(id)}?portfolio=2`,
-    `/admin/orders/${known.id}/source-record`,
+    `/admin/orders/${known.id}/provider-record`,
   ]) {
     const page = await ann.get(path)
     t.equal(page.status, 200, path)
@@ -1019,7 +1060,7 @@ t.test('while it is being placed, the page asks until something is new', async (
   await placing
   const after = await progress()
   t.equal(after.status, 200)
-  t.match(seen(after), /Nobody knows whether it was placed/)
+  t.match(seen(after), /Placement status unknown/)
 })
 
 t.test('a book that cannot be written to stops an order before it is sent', async (t) => {

@@ -25,7 +25,7 @@ t.test('every currency has the minor unit of ISO 4217', (t) => {
 })
 
 t.test('browsers and the service use the same minor units', (t) => {
-  const script = readFileSync(join(projectRoot, 'static/portfolios.js'), 'utf8')
+  const script = readFileSync(join(projectRoot, 'static/calculator/portfolios.js'), 'utf8')
   const written = [...script.matchAll(/^ {2}(\d): '([A-Z ]+)',$/gm)].flatMap(
     ([, digits, codes = '']) => codes.split(' ').map((code) => [code, Number(digits)] as const),
   )

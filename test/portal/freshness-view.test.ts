@@ -12,13 +12,13 @@ t.test('describes outdated orders and the reason', (t) => {
   t.strictSame(view('2026-11-20T14:02:20Z', 'NocoDB cannot be reached'), {
     asOf: '2026-11-20T14:02:20Z',
     time: '15:02',
-    ago: '5 min ago',
+    age: '5 min ago',
     timeZone: 'Europe/Paris',
-    text: 'NocoDB cannot be reached. Until that is over, changes cannot be saved.',
+    text: 'NocoDB cannot be reached. Changes cannot be saved until this is resolved.',
   })
-  t.match(view('2026-11-20T14:07:00Z', 'x'), { ago: 'less than a minute ago' })
-  t.match(view('2026-11-19T23:30:00Z', 'x'), { time: '00:30', ago: '14 hr ago' })
-  t.match(view('2026-11-18T09:00:00Z', 'x'), { time: '18 Nov 2026, 10:00', ago: '2 days ago' })
+  t.match(view('2026-11-20T14:07:00Z', 'x'), { age: 'less than a minute ago' })
+  t.match(view('2026-11-19T23:30:00Z', 'x'), { time: '00:30', age: '14 hr ago' })
+  t.match(view('2026-11-18T09:00:00Z', 'x'), { time: '18 Nov 2026, 10:00', age: '2 days ago' })
   t.match(view('2026-11-20T14:00:00Z', 'NocoDB responds slowly', true), {
     text: 'NocoDB responds slowly.',
   })

@@ -166,10 +166,10 @@ t.test('an address that makes no sense gets the list, and is told what was left 
     'page=1e99': '“Page”',
     'page=99999999999999999999': '“Page”',
     'page=1&page=2': '“Page”',
-    'pageSize=0': '“Rows a page”',
-    'pageSize=101': '“Rows a page”',
-    'sort=id': '“Sorting”',
-    'sort=placedAt&sort=status': '“Sorting”',
+    'pageSize=0': '“Orders per page”',
+    'pageSize=101': '“Orders per page”',
+    'sort=id': '“Sort order”',
+    'sort=placedAt&sort=status': '“Sort order”',
     'q=a%00b': '“Search”',
     'q=a&q=b': '“Search”',
     'from=x&status=lost&page=x': '“Status”, “Placed from” and “Page”',
@@ -181,8 +181,8 @@ t.test('an address that makes no sense gets the list, and is told what was left 
       t.equal(
         warning(answer),
         parts.includes(' and ')
-          ? `${parts} were left out: the list has no such values.`
-          : `${parts} was left out: the list has no such value.`,
+          ? `${parts} were ignored: invalid values.`
+          : `${parts} was ignored: invalid value.`,
         query,
       )
       t.equal(rows(answer).length, 25, query)
@@ -193,14 +193,14 @@ t.test('an address that makes no sense gets the list, and is told what was left 
 t.test('a search that is too long is told as such', async (t) => {
   const { ann } = await start(t)
   const answer = await ann.get(`${LIST}?q=${'x'.repeat(201)}`)
-  t.equal(warning(answer), '“Search” was left out: it has more than 200 characters.')
+  t.equal(warning(answer), '“Search” was ignored: it has more than 200 characters.')
   t.equal(rows(answer).length, 25)
 })
 
 t.test('amounts of several currencies are not sorted without a word', async (t) => {
   const { ann } = await start(t)
   const told = async (query: string) =>
-    (await ann.get(LIST + query)).text.includes('whatever their currency')
+    (await ann.get(LIST + query)).text.includes('regardless of currency')
   t.equal(await told('?sort=-amountMinor'), true)
   t.equal(await told('?sort=amountMinor&currency=EUR'), false)
   t.equal(await told('?sort=co2eKg'), false)
@@ -211,8 +211,8 @@ t.test('a last day before the first is left out, in the words of the form', asyn
   const answer = await ann.get(`${LIST}?from=2026-02-01&to=2026-01-01&page=x`)
   t.equal(
     warning(answer),
-    '“Page” was left out: the list has no such value. ' +
-      '“Placed until” was left out: it is before “Placed from”.',
+    '“Page” was ignored: invalid value. ' +
+      '“Placed until” was ignored: it is before “Placed from”.',
   )
   t.equal(chips(answer).length, 1, 'the first day stays')
 })
@@ -252,7 +252,7 @@ t.test('past the end there is a way to the last page', async (t) => {
   for (const page of [4, 1_000_000_000]) {
     const answer = await ann.get(`${LIST}?page=${page}`)
     t.equal(answer.status, 200)
-    t.match(plain(answer.text), /This page is past the end To the last page/)
+    t.match(plain(answer.text), /This page does not exist Go to the last page/)
     t.match(answer.text, `href="${LIST}?page=3"`)
   }
 })
@@ -266,15 +266,15 @@ t.test('several orders change together, and each refusal is told', async (t) => 
     ['action', 'fulfilled'],
     ['list', 'sort=orderNumber&pageSize=50'],
   ])
-  const answer = await ann.post(`${LIST}/several`, form)
+  const answer = await ann.post(`${LIST}/bulk`, form)
   t.equal(answer.status, 200)
   t.equal(
     summary(answer),
-    '2 orders are fulfilled now. 1 order was so already. 4 orders were left as they are: ' +
-      'CW-000005 is refunded, and can only be cancelled ' +
-      'CW-000006 is cancelled, and can only become pending ' +
-      'Order 999 is no longer there ' +
-      'CW-000003 has changed in the meantime',
+    '2 orders are now fulfilled. 1 order already had this status. 4 orders were not changed: ' +
+      'CW-000005 is refunded and can only be cancelled ' +
+      'CW-000006 is cancelled and can only become pending ' +
+      'Order 999 no longer exists ' +
+      'CW-000003 was changed by someone else',
   )
   t.same(rows(answer).slice(0, 2), ['CW-000001', 'CW-000002'], 'the list is the one it was')
   t.equal(rows(answer).length, 50)
@@ -293,19 +293,19 @@ t.test('several orders change together, and each refusal is told', async (t) => 
   const { items } = await ann.call('GET', '/api/admin/orders/1/history')
   t.match(items[0], { by: 'admin@example.com', changes: [{ field: 'status', to: 'fulfilled' }] })
 
-  const fragment = await ann.post(`${LIST}/several`, form, WHOLE)
+  const fragment = await ann.post(`${LIST}/bulk`, form, WHOLE)
   t.notMatch(fragment.text, /<html/)
   t.match(
     summary(fragment),
-    /^3 orders were so already\. 4 orders were left as they are:/,
+    /^3 orders already had this status\. 4 orders were not changed:/,
     'sent once more, it is known again',
   )
   const paid = await ann.post(
-    `${LIST}/several`,
+    `${LIST}/bulk`,
     new URLSearchParams('order=3:1&order=4:1&action=paid'),
   )
-  t.match(summary(paid), /processing, and can only become fulfilled or refunded, or be cancelled/)
-  t.match(summary(paid), /fulfilled, and can only become refunded, or be cancelled/)
+  t.match(summary(paid), /processing and can only become fulfilled or refunded, or be cancelled/)
+  t.match(summary(paid), /fulfilled and can only become refunded, or be cancelled/)
 })
 
 /** What the form beside what was done sends. */
@@ -323,8 +323,8 @@ const undoForm = ({ text }: PageAnswer): URLSearchParams => {
 t.test('what was done to several is undone, save what others have changed since', async (t) => {
   const { ann } = await start(t)
   for (const [action, words] of [
-    ['fulfilled', /^3 orders are fulfilled now\./],
-    ['cancel', /^3 orders are cancelled now\./],
+    ['fulfilled', /^3 orders are now fulfilled\./],
+    ['cancel', /^3 orders are now cancelled\./],
   ] as const) {
     const before = await Promise.all([1, 2, 3].map((id) => orderOf(ann, id)))
     const form = new URLSearchParams([
@@ -332,14 +332,14 @@ t.test('what was done to several is undone, save what others have changed since'
       ['action', action],
       ['list', 'sort=orderNumber&pageSize=50'],
     ])
-    const done = await ann.post(`${LIST}/several`, form)
+    const done = await ann.post(`${LIST}/bulk`, form)
     t.match(summary(done), words)
     const undo = undoForm(done)
     const other = await ann.call('PATCH', '/api/admin/orders/3', { notes: `since ${action}` })
-    const undone = await ann.post(`${LIST}/several`, undo)
+    const undone = await ann.post(`${LIST}/bulk`, undo)
     t.match(
       summary(undone),
-      /^2 orders are as before again\. 1 order was left as it is: CW-000003 has changed in the meantime$/,
+      /^Change undone for 2 orders\. 1 order was not changed: CW-000003 was changed by someone else$/,
     )
     t.same([...undoForm(undone)], [], 'an Undo is not undone')
     t.equal(rows(undone).length, 50, 'the list is the one it was')
@@ -351,40 +351,40 @@ t.test('what was done to several is undone, save what others have changed since'
       )
     }
     t.match(await orderOf(ann, 3), { status: other.status, version: other.version })
-    t.match(summary(await ann.post(`${LIST}/several`, undo)), /^3 orders were left as they are:/)
+    t.match(summary(await ann.post(`${LIST}/bulk`, undo)), /^3 orders were not changed:/)
   }
 })
 
 t.test('one chosen twice is changed once', async (t) => {
   const { ann } = await start(t)
   const form = new URLSearchParams('order=1:1&order=1:1&action=paid')
-  t.match(summary(await ann.post(`${LIST}/several`, form)), /^1 order is paid now\.$/)
+  t.match(summary(await ann.post(`${LIST}/bulk`, form)), /^1 order is now paid\.$/)
   t.match(await orderOf(ann, 1), { status: 'paid', version: 2 })
 })
 
-t.test('several orders that take longer than a person waits are left where it was', async (t) => {
+t.test('a bulk action stops at its time limit', async (t) => {
   const path = getOrderStorePath(temporaryFolder(t))
   fillStore(path, 'UTC', manyOrders(3))
-  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
-  t.teardown(() => book.close())
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  t.teardown(() => store.close())
   const slow = {
-    ...book,
-    apply: async (...wanted: Parameters<typeof book.apply>) => {
+    ...store,
+    apply: async (...parameters: Parameters<typeof store.apply>) => {
       await new Promise((resolve) => setTimeout(resolve, 30))
-      return book.apply(...wanted)
+      return store.apply(...parameters)
     },
   }
-  const chosen = ['1', '2', '3'].map((id) => ({ id, version: 1 }))
-  const { done, refused } = await updateOrders(slow, chosen, { kind: 'cancel' }, 'ann', 10)
+  const selection = ['1', '2', '3'].map((id) => ({ id, version: 1 }))
+  const { changed, rejected } = await updateOrders(slow, selection, { type: 'cancel' }, 'ann', 10)
   t.same(
-    done.map(({ id }) => id),
+    changed.map(({ id }) => id),
     ['1'],
   )
-  t.match(refused, [
-    { id: '2', reason: 'was not tried any more' },
-    { id: '3', reason: 'was not tried any more' },
+  t.match(rejected, [
+    { id: '2', reason: 'was not attempted' },
+    { id: '3', reason: 'was not attempted' },
   ])
-  t.not(book.get('2')?.status, 'cancelled')
+  t.not(store.get('2')?.status, 'cancelled')
 })
 
 t.test('cancelling several asks first, and does it then', async (t) => {
@@ -392,7 +392,7 @@ t.test('cancelling several asks first, and does it then', async (t) => {
   const chosen = 'order=1:1&order=2:1&order=999:1&list=q%3Dcustomer%26sort%3DorderNumber'
   for (const headers of [{}, WHOLE]) {
     const question = await ann.post(
-      `${LIST}/several/cancellation`,
+      `${LIST}/bulk/cancellation`,
       new URLSearchParams(chosen),
       headers,
     )
@@ -403,17 +403,17 @@ t.test('cancelling several asks first, and does it then', async (t) => {
     )
     t.match(question.text, /id="keep" name="action" value="keep" autofocus/, 'keeping is at hand')
   }
-  const kept = await ann.post(`${LIST}/several`, new URLSearchParams(`${chosen}&action=keep`))
+  const kept = await ann.post(`${LIST}/bulk`, new URLSearchParams(`${chosen}&action=keep`))
   t.equal(summary(kept), '', 'nothing is told of what was kept')
   t.same(chips(kept), ['Search customer'], 'keeping leads back')
   t.same(ticked(kept), ['1', '2'], 'and keeps the choice')
   t.match(await orderOf(ann, 1), { status: 'pending' }, 'asking changes nothing')
   await ben.call('PATCH', '/api/admin/orders/2', { notes: 'wait' })
-  const done = await ann.post(`${LIST}/several`, new URLSearchParams(`${chosen}&action=cancel`))
+  const done = await ann.post(`${LIST}/bulk`, new URLSearchParams(`${chosen}&action=cancel`))
   t.equal(
     summary(done),
-    '1 order is cancelled now. 2 orders were left as they are: ' +
-      'CW-000002 has changed in the meantime Order 999 is no longer there',
+    '1 order is now cancelled. 2 orders were not changed: ' +
+      'CW-000002 was changed by someone else Order 999 no longer exists',
   )
   t.same(chips(done), ['Search customer'])
   t.match(await orderOf(ann, 1), { status: 'cancelled', version: 2 })
@@ -439,14 +439,14 @@ t.test('nothing chosen, or nothing to do, is told and changes nothing', async (t
     'list=__proto__%3D1%26page%3Dx',
     'list=a&list=b',
   ]) {
-    const answer = await ann.post(`${LIST}/several`, new URLSearchParams(body))
+    const answer = await ann.post(`${LIST}/bulk`, new URLSearchParams(body))
     t.equal(answer.status, 200, body)
-    t.equal(summary(answer), 'Choose orders first, and what to do with them.', body)
+    t.equal(summary(answer), 'Select orders and an action first.', body)
     t.equal(rows(answer).length, 25, body)
   }
   for (const body of ['', 'order=x', 'order=999:1']) {
-    const answer = await ann.post(`${LIST}/several/cancellation`, new URLSearchParams(body))
-    t.match(summary(answer), /^Choose orders first/, body)
+    const answer = await ann.post(`${LIST}/bulk/cancellation`, new URLSearchParams(body))
+    t.match(summary(answer), /^Select orders and an action first/, body)
   }
   t.match(await orderOf(ann, 1), { status: 'pending', version: 1 })
 })
@@ -455,15 +455,15 @@ t.test('a list that makes no sense does not stop a change', async (t) => {
   const { ann } = await start(t)
   const list = '__proto__=1&constructor=2&status=lost&page=-1&q=%00'
   const form = new URLSearchParams({ order: '1:1', action: 'paid', list })
-  const answer = await ann.post(`${LIST}/several`, form)
+  const answer = await ann.post(`${LIST}/bulk`, form)
   t.equal(answer.status, 200)
-  t.match(summary(answer), /^1 order is paid now\.$/)
-  t.match(warning(answer), /“Search”, “Status” and “Page” were left out/)
+  t.match(summary(answer), /^1 order is now paid\.$/)
+  t.match(warning(answer), /“Search”, “Status” and “Page” were ignored/)
 })
 
 t.test('reloading what came of a change leads to the list', async (t) => {
   const { ann } = await start(t)
-  for (const path of [`${LIST}/several`, `${LIST}/several/cancellation`]) {
+  for (const path of [`${LIST}/bulk`, `${LIST}/bulk/cancellation`]) {
     const answer = await ann.get(path)
     t.equal(answer.status, 303)
     t.equal(answer.headers.get('location'), LIST)
@@ -473,7 +473,7 @@ t.test('reloading what came of a change leads to the list', async (t) => {
 t.test('strangers and other sites change nothing', async (t) => {
   const { url, ann } = await start(t)
   const body = new URLSearchParams('order=1:1&action=paid')
-  for (const path of [`${LIST}/several`, `${LIST}/several/cancellation`]) {
+  for (const path of [`${LIST}/bulk`, `${LIST}/bulk/cancellation`]) {
     for (const headers of [{}, HTMX]) {
       const stranger = await fetch(url + path, { method: 'POST', body, headers })
       t.equal(stranger.status, 401, path)

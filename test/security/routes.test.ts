@@ -147,7 +147,7 @@ function check(who: Who, { method, address, body }: HostileRequest, answer: Answ
   // An order source that refuses a long body may break the connection while it is being sent.
   const isCut = isRelayed && status === 502 && (body ?? '').length > 65_536
   // A page tells of an order source that gave no usable answer, such as no price.
-  const isTold = status === 502 && /^\/admin\/orders\/\d+\/placement\b/.test(address)
+  const isTold = status === 502 && /^\/admin\/orders\/\d+\/fulfilment\b/.test(address)
   assert.ok((status >= 200 && status < 500) || isCut || isTold, `answered with ${status}`)
   checkDiscretion(text, !isRelayed)
   checkDiscretion(JSON.stringify(headers), true)
@@ -282,7 +282,7 @@ t.test('whatever is asked, the answer is one that is documented', async (t) => {
     )
     // What is below the order source's own addresses is answered by nobody.
     t.ok(
-      succeeded > 0 || /ordersource\/?\*?$|\/placement$|\/source-record$/.test(route),
+      succeeded > 0 || /ordersource\/?\*?$|\/fulfilment$|\/provider-record$/.test(route),
       `${route} does its work, too`,
     )
   }

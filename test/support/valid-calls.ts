@@ -181,13 +181,13 @@ const sketches = ({
   'GET /admin/orders/new': [{}],
   'POST /admin/orders/new/emissions': [{ form: ORDER_FORM }],
   'GET /admin/orders/export': [{ query: { ...LIST, format: 'csv' } }],
-  'GET /admin/orders/several': [{}],
-  'POST /admin/orders/several': [
+  'GET /admin/orders/bulk': [{}],
+  'POST /admin/orders/bulk': [
     { form: { order: ['{order}:1', '7:1'], action: 'paid', list: 'status=paid&q=ann' } },
     { form: { order: '{order}:1', action: 'cancel', list: '' } },
   ],
-  'GET /admin/orders/several/cancellation': [{}],
-  'POST /admin/orders/several/cancellation': [
+  'GET /admin/orders/bulk/cancellation': [{}],
+  'POST /admin/orders/bulk/cancellation': [
     { form: { order: ['{order}:1', '7:1'], list: 'q=ann' } },
   ],
   'GET /admin/orders/:id': [
@@ -227,26 +227,26 @@ const sketches = ({
   'POST /admin/orders/:id/restore': [
     { path: '/admin/orders/{order}/restore', form: { version: '1' } },
   ],
-  'GET /admin/orders/:id/placement': [
-    { path: '/admin/orders/{order}/placement', query: { at: '2', portfolio: '2' } },
+  'GET /admin/orders/:id/fulfilment': [
+    { path: '/admin/orders/{order}/fulfilment', query: { at: '2', portfolio: '2' } },
   ],
-  'POST /admin/orders/:id/placement': [
+  'POST /admin/orders/:id/fulfilment': [
     {
-      path: '/admin/orders/{order}/placement',
+      path: '/admin/orders/{order}/fulfilment',
       form: { version: '1', portfolio: '2', amountMinor: '6174', currency: 'USD' },
     },
   ],
-  'GET /admin/orders/:id/placement/progress': [
-    { path: '/admin/orders/{order}/placement/progress' },
+  'GET /admin/orders/:id/fulfilment/progress': [
+    { path: '/admin/orders/{order}/fulfilment/progress' },
   ],
-  'POST /admin/orders/:id/placement/look': [
-    { path: '/admin/orders/{order}/placement/look', form: {} },
+  'POST /admin/orders/:id/fulfilment/check': [
+    { path: '/admin/orders/{order}/fulfilment/check', form: {} },
   ],
-  'GET /admin/orders/:id/placement/release': [{ path: '/admin/orders/{order}/placement/release' }],
-  'POST /admin/orders/:id/placement/release': [
-    { path: '/admin/orders/{order}/placement/release', form: {} },
+  'GET /admin/orders/:id/fulfilment/reset': [{ path: '/admin/orders/{order}/fulfilment/reset' }],
+  'POST /admin/orders/:id/fulfilment/reset': [
+    { path: '/admin/orders/{order}/fulfilment/reset', form: {} },
   ],
-  'GET /admin/orders/:id/source-record': [{ path: '/admin/orders/{order}/source-record' }],
+  'GET /admin/orders/:id/provider-record': [{ path: '/admin/orders/{order}/provider-record' }],
   // Whatever is below, in any method, is the order source's to answer.
   ...Object.fromEntries(
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].flatMap((method) => [

@@ -1,5 +1,6 @@
 import { DEFAULT_TITLES, parseColumnTitles } from './columns.js'
 import type { NocoDbSettings } from './nocodb-settings.js'
+import { checkRules, type ConfigRule } from '../../config/config-rules.js'
 import type { Environment } from '../../config/config-schema.js'
 
 const REQUIRED = [
@@ -24,7 +25,7 @@ function isBaseUrl(text: string): boolean {
   )
 }
 
-const RULES: [name: keyof Environment, isValid: (text: string) => boolean, rule: string][] = [
+const RULES: readonly ConfigRule[] = [
   ['DATABASE_BASE_URL', isBaseUrl, 'must be an http or https URL'],
   ['DATABASE_BASE_ID', (text) => ID.test(text), 'must be the id of a base'],
   ['DATABASE_API_KEY', (text) => TOKEN.test(text), 'must be a NocoDB API token'],
@@ -49,10 +50,7 @@ export function findDatabaseConfigErrors(
   environment: NodeJS.ProcessEnv,
   isSetUp: boolean,
 ): string[] {
-  const errors = RULES.flatMap(([name, isValid, rule]) => {
-    const text = environment[name]
-    return text === undefined || isValid(text) ? [] : [`${name} ${rule}`]
-  })
+  const errors = checkRules(environment, RULES)
   const required = REQUIRED.filter((name) => !isSetUp || name !== 'DATABASE_ORDERS_TABLE_ID')
   const missing = required.filter((name) => environment[name] === undefined)
   const isConfigured = isSetUp || REQUIRED.some((name) => environment[name] !== undefined)

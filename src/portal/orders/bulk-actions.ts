@@ -6,125 +6,122 @@ import {
   type OrderStore,
 } from '../../order-store/order-store.js'
 import { toLiveStatus, type LiveStatus, type OrderStatus } from '../../orders/order-status.js'
-import { STATUS_LABELS } from '../labels.js'
 import type { Order } from '../../orders/order.js'
+import { joinWithOr, toInlineLabel } from '../labels.js'
 
-/** An order as the list showed it when it was chosen. */
+/** An order as the list showed it when it was selected. */
 export interface SelectedOrder {
   id: string
   version: number
 }
 
 export type BulkAction =
-  { kind: 'cancel' } | { kind: 'undo' } | { kind: 'status'; status: LiveStatus }
+  { type: 'cancel' } | { type: 'undo' } | { type: 'status'; status: LiveStatus }
 
-/** What became of several orders. */
 export interface BulkUpdateResult {
-  done: Order[]
-  /** Were so already */
+  changed: Order[]
+  /** Had the status already */
   unchanged: Order[]
-  refused: { order: Order | null; id: string; reason: string }[]
+  rejected: { order: Order | null; id: string; reason: string }[]
 }
 
-/** Orders chosen in a list, written `id:version`, each once; what is not written so is left out. */
-export function parseSelection(given: unknown): SelectedOrder[] {
-  return [...new Set([given].flat())].flatMap((text) => {
+/** Parses selected orders, each `id:version`; drops duplicates and invalid values. */
+export function parseSelection(values: unknown): SelectedOrder[] {
+  return [...new Set([values].flat())].flatMap((text) => {
     const [, id, version] = /^(\d{1,16}):(\d{1,10})$/.exec(String(text)) ?? []
     return id === undefined ? [] : [{ id, version: Number(version) }]
   })
 }
 
-/** What is to be done with them: `cancel`, `undo`, or a status; `null` for anything else. */
-export function parseBulkAction(given: unknown): BulkAction | null {
-  if (given === 'cancel' || given === 'undo') return { kind: given }
-  const status = toLiveStatus(given)
-  return status === undefined ? null : { kind: 'status', status }
+/** Parses `cancel`, `undo` or a status; `null` for anything else. */
+export function parseBulkAction(value: unknown): BulkAction | null {
+  if (value === 'cancel' || value === 'undo') return { type: value }
+  const status = toLiveStatus(value)
+  return status === undefined ? null : { type: 'status', status }
 }
 
-const either = (words: string[]): string =>
-  new Intl.ListFormat('en', { type: 'disjunction' }).format(words)
-
-/** The status that orders have once that was done; `null` where each has its own. */
+/** The status of the orders after an action; `null` if it differs between orders. */
 export function getStatusAfter(action: BulkAction): OrderStatus | null {
-  if (action.kind === 'undo') return null
-  return action.kind === 'cancel' ? 'cancelled' : action.status
+  if (action.type === 'undo') return null
+  return action.type === 'cancel' ? 'cancelled' : action.status
 }
 
-function refusal(outcome: ChangeResult): string | null {
-  switch (outcome.outcome) {
+/** Completes "CW-000001 …". */
+function describeRejection(result: ChangeResult): string {
+  switch (result.outcome) {
     case 'not_found':
-      return 'is no longer there'
+      return 'no longer exists'
     case 'version_conflict':
-      return 'has changed in the meantime'
+      return 'was changed by someone else'
     case 'invalid_transition': {
-      const { order, transitions } = outcome
-      const now = STATUS_LABELS[order.status].toLowerCase()
-      const open = transitions.map((status) => STATUS_LABELS[status].toLowerCase())
-      if (order.status === 'cancelled') return `is cancelled, and can only become ${either(open)}`
-      return open.length > 0
-        ? `is ${now}, and can only become ${either(open)}, or be cancelled`
-        : `is ${now}, and can only be cancelled`
+      const { order, transitions } = result
+      const status = toInlineLabel(order.status)
+      const targets = transitions.map(toInlineLabel)
+      if (order.status === 'cancelled')
+        return `is cancelled and can only become ${joinWithOr(targets)}`
+      return targets.length > 0
+        ? `is ${status} and can only become ${joinWithOr(targets)}, or be cancelled`
+        : `is ${status} and can only be cancelled`
     }
     default:
-      return null
+      return 'was not changed'
   }
 }
 
-/** A person waits for all of them, and browsers and proxies no longer than a minute. */
-const LONGEST_MS = 40_000
-const NOT_TRIED = 'was not tried any more'
+/** Proxies and browsers usually time out after a minute. */
+const MAX_DURATION_MS = 40_000
+const NOT_ATTEMPTED = 'was not attempted'
 
-/** Why the orders take no changes; throws any other error. */
-function refusedBy(error: unknown): string {
+/** Describes why the store rejects all changes; throws any other error. */
+function describeStoreError(error: unknown): string {
   if (error instanceof StoreUnwritableError) return 'could not be changed at the moment'
   if (error instanceof Problem && error.statusCode >= 500) return `– ${error.message}`
   throw error
 }
 
 /**
- * Changes several orders, each by itself: one that is refused does not hold up the others. Where
- * the orders take no changes any more, or too slowly, it tells how far that was; throws where
- * nothing was changed for that.
+ * Changes orders one by one; a rejected one does not affect the others. Stops at the time limit, or
+ * once the store rejects changes; throws if it rejects the first.
  */
 export async function updateOrders(
   store: OrderStore,
-  chosen: SelectedOrder[],
+  selection: SelectedOrder[],
   action: BulkAction,
   by: string,
-  longestMs = LONGEST_MS,
+  maxDurationMs = MAX_DURATION_MS,
 ): Promise<BulkUpdateResult> {
-  const outcomes: BulkUpdateResult = { done: [], unchanged: [], refused: [] }
-  const refuse = (id: string, reason: string): void => {
-    outcomes.refused.push({ id, order: store.get(id), reason })
+  const results: BulkUpdateResult = { changed: [], unchanged: [], rejected: [] }
+  const reject = (id: string, reason: string): void => {
+    results.rejected.push({ id, order: store.get(id), reason })
   }
-  const change = (id: string, context: ChangeContext): Promise<ChangeResult> =>
-    action.kind === 'status'
+  const apply = (id: string, context: ChangeContext): Promise<ChangeResult> =>
+    action.type === 'status'
       ? store.apply(id, { type: 'edit', changes: { status: action.status } }, context)
-      : store.apply(id, { type: action.kind }, context)
+      : store.apply(id, { type: action.type }, context)
 
-  const givesUp = performance.now() + longestMs
-  let isOver = false
-  for (const [index, { id, version }] of chosen.entries()) {
-    if (isOver || performance.now() > givesUp) {
-      refuse(id, NOT_TRIED)
+  const deadline = performance.now() + maxDurationMs
+  let isStopped = false
+  for (const [index, { id, version }] of selection.entries()) {
+    if (isStopped || performance.now() > deadline) {
+      reject(id, NOT_ATTEMPTED)
       continue
     }
     try {
-      const outcome = await change(id, { by, ifVersions: [version] })
-      if (outcome.outcome === 'changed') outcomes.done.push(outcome.order)
-      else if (outcome.outcome === 'unchanged') outcomes.unchanged.push(outcome.order)
+      const result = await apply(id, { by, ifVersions: [version] })
+      if (result.outcome === 'changed') results.changed.push(result.order)
+      else if (result.outcome === 'unchanged') results.unchanged.push(result.order)
       else if (
-        outcome.outcome === 'version_conflict' &&
-        outcome.order.status === getStatusAfter(action)
+        // Changed since, for example by the same form sent twice
+        result.outcome === 'version_conflict' &&
+        result.order.status === getStatusAfter(action)
       ) {
-        // It has become so since, such as by the same form.
-        outcomes.unchanged.push(outcome.order)
-      } else refuse(id, refusal(outcome) ?? '')
+        results.unchanged.push(result.order)
+      } else reject(id, describeRejection(result))
     } catch (error) {
       if (index === 0) throw error
-      refuse(id, refusedBy(error))
-      isOver = true
+      reject(id, describeStoreError(error))
+      isStopped = true
     }
   }
-  return outcomes
+  return results
 }

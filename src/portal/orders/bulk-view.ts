@@ -1,49 +1,47 @@
 import { getStatusAfter, type BulkAction, type BulkUpdateResult } from './bulk-actions.js'
-import { STATUS_LABELS } from '../labels.js'
+import { toInlineLabel } from '../labels.js'
 
-const several = (count: number): string => (count === 1 ? '1 order' : `${count} orders`)
-const are = (count: number): string => (count === 1 ? 'is' : 'are')
+const formatCount = (count: number): string => (count === 1 ? '1 order' : `${count} orders`)
 
-/** What orders are once that was done. */
-function doneWith(action: BulkAction): string {
+function describeChanged(count: number, action: BulkAction): string {
   const status = getStatusAfter(action)
-  return status === null ? 'as before again' : `${STATUS_LABELS[status].toLowerCase()} now`
+  return status === null
+    ? `Change undone for ${formatCount(count)}.`
+    : `${formatCount(count)} ${count === 1 ? 'is' : 'are'} now ${toInlineLabel(status)}.`
 }
 
 /**
- * What became of several orders, in words; the refused ones each with its reason, and the way back
- * for those that were changed.
+ * The message after a bulk action: what was changed, each rejected order with its reason, and a form
+ * that undoes the change.
  *
- * @param list the list they were chosen from, as the query of its address
+ * @param listQuery the query string of the list that the orders were selected in
  */
-export function buildBulkSummary(outcome: BulkUpdateResult, action: BulkAction, list: string) {
-  const { done, unchanged, refused } = outcome
-  const parts = [
-    done.length > 0 ? `${several(done.length)} ${are(done.length)} ${doneWith(action)}.` : '',
-    unchanged.length > 0
-      ? `${several(unchanged.length)} ${unchanged.length === 1 ? 'was' : 'were'} so already.`
-      : '',
-    refused.length > 0
-      ? `${several(refused.length)} ${refused.length === 1 ? 'was' : 'were'} left as ${refused.length === 1 ? 'it is' : 'they are'}:`
-      : '',
+export function buildBulkSummary(result: BulkUpdateResult, action: BulkAction, listQuery: string) {
+  const { changed, unchanged, rejected } = result
+  const sentences = [
+    ...(changed.length > 0 ? [describeChanged(changed.length, action)] : []),
+    ...(unchanged.length > 0 ? [`${formatCount(unchanged.length)} already had this status.`] : []),
+    ...(rejected.length > 0
+      ? [`${formatCount(rejected.length)} ${rejected.length === 1 ? 'was' : 'were'} not changed:`]
+      : []),
   ]
   return {
-    text: parts.filter((part) => part !== '').join(' '),
-    refused: refused.map(({ order, id, reason }) => ({
+    text: sentences.join(' '),
+    rejected: rejected.map(({ order, id, reason }) => ({
       orderNumber: order?.orderNumber ?? `Order ${id}`,
       reason,
     })),
     undo:
-      done.length === 0 || action.kind === 'undo'
+      changed.length === 0 || action.type === 'undo'
         ? null
         : {
-            action: '/admin/orders/several',
+            action: '/admin/orders/bulk',
             target: '#orders',
             swap: 'innerMorph',
             sync: '#orders:drop',
             fields: [
-              ...done.map(({ id, version }) => ({ name: 'order', value: `${id}:${version}` })),
-              { name: 'list', value: list },
+              ...changed.map(({ id, version }) => ({ name: 'order', value: `${id}:${version}` })),
+              { name: 'list', value: listQuery },
               { name: 'action', value: 'undo' },
             ],
           },

@@ -7,16 +7,19 @@ interface Choice {
   label: string
 }
 
-/** The currencies to choose from, those in use and the common ones first, named for a reader. */
+/** The options of a currency field; those in use and the common ones come first. */
 export function buildCurrencyChoices(
   inUse: string[],
   locale: string,
 ): Record<'first' | 'rest', Choice[]> {
   const names = new Intl.DisplayNames([locale], { type: 'currency' })
-  const choice = (code: string): Choice => ({ code, label: `${code} – ${names.of(code) ?? code}` })
+  const toChoice = (code: string): Choice => ({
+    code,
+    label: `${code} – ${names.of(code) ?? code}`,
+  })
   const first = new Set([...inUse, ...COMMON])
   return {
-    first: [...first].map(choice),
-    rest: [...CURRENCIES].filter((code) => !first.has(code)).map(choice),
+    first: [...first].map(toChoice),
+    rest: [...CURRENCIES].filter((code) => !first.has(code)).map(toChoice),
   }
 }

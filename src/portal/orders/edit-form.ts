@@ -1,15 +1,15 @@
-import type { Formatters } from '../formatters.js'
-import {
-  parseFields,
-  getFieldTexts,
-  type FieldErrors,
-  type FieldTexts,
-  type OrderField,
-} from './order-fields.js'
 import { OrderChanges, type Order } from '../../orders/order.js'
 import { checker } from '../../orders/validators.js'
+import type { Formatters } from '../formatters.js'
+import {
+  getFieldValues,
+  parseFields,
+  type FieldErrors,
+  type FieldValues,
+  type OrderField,
+} from './order-fields.js'
 
-/** What is edited together, and its fields. */
+/** Groups of fields that are edited together. */
 export const EDIT_GROUPS = {
   customer: ['customerName', 'customerEmail'],
   vessel: ['vesselName', 'imoNumber'],
@@ -24,48 +24,49 @@ export const EDIT_GROUP_NAMES = Object.keys(EDIT_GROUPS) as EditGroup[]
 export const isEditGroup = (text: unknown): text is EditGroup =>
   typeof text === 'string' && Object.hasOwn(EDIT_GROUPS, text)
 
-/** The form of a group, as it was opened or as it was filled in. */
+/** The form of a group, as opened or as submitted. */
 export interface EditForm {
   group: EditGroup
-  /** The version that it was made from */
+  /** The order's version when the form was opened */
   version: number
-  texts: FieldTexts
-  faults: FieldErrors
-  /** Something was typed that is not saved yet */
-  unsaved: boolean
+  values: FieldValues
+  errors: FieldErrors
+  isUnsaved: boolean
 }
 
-/** A group's form as it opens for a reader. */
-export const createEditForm = (order: Order, group: EditGroup, figures: Formatters): EditForm => ({
+/** A group's form as it opens. */
+export const createEditForm = (order: Order, group: EditGroup, format: Formatters): EditForm => ({
   group,
   version: order.version,
-  texts: getFieldTexts(order, figures),
-  faults: {},
-  unsaved: false,
+  values: getFieldValues(order, format),
+  errors: {},
+  isUnsaved: false,
 })
 
 const check = checker(OrderChanges)
 
-/** The version that a form says it was made from; 0, which no order has, where it says none. */
+/** The order's version in a submitted form; 0, which no order has, if it is missing or invalid. */
 export const parseVersion = (submitted: Record<string, unknown>): number =>
   typeof submitted.version === 'string' && /^\d{1,15}$/.test(submitted.version)
     ? Number(submitted.version)
     : 0
 
-/** Reads a group's submitted form: the changes that it asks for, or `null` where a field is wrong. */
+/** Parses a submitted form; `changes` is `null` if a field is invalid. */
 export function parseEditForm(
   group: EditGroup,
   submitted: Record<string, unknown>,
 ): { form: EditForm; changes: OrderChanges | null } {
-  const { texts, given, faults } = parseFields(EDIT_GROUPS[group], submitted)
-  const checked = check(given)
-  const found = checked.ok ? [] : checked.errors.map(({ path, message }) => [path, message])
+  const { values, input, errors } = parseFields(EDIT_GROUPS[group], submitted)
+  const checked = check(input)
+  const schemaErrors = checked.ok
+    ? {}
+    : Object.fromEntries(checked.errors.map(({ path, message }) => [path, message]))
   const form: EditForm = {
     group,
     version: parseVersion(submitted),
-    texts,
-    faults: { ...(Object.fromEntries(found) as FieldErrors), ...faults },
-    unsaved: true,
+    values,
+    errors: { ...schemaErrors, ...errors },
+    isUnsaved: true,
   }
-  return { form, changes: checked.ok && Object.keys(faults).length === 0 ? checked.value : null }
+  return { form, changes: checked.ok && Object.keys(errors).length === 0 ? checked.value : null }
 }

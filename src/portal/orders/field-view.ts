@@ -1,82 +1,82 @@
-import { getNumberFormatter } from '../../formatting/number-formatter.js'
 import { getMaxLength } from '../../orders/order.js'
-import { isOptional, type FieldErrors, type FieldTexts, type OrderField } from './order-fields.js'
+import type { Formatters } from '../formatters.js'
+import { isOptional, type FieldErrors, type FieldValues, type OrderField } from './order-fields.js'
 
-/** What people read for the fields of an order's forms. */
-export const FIELD_LABELS: Record<OrderField, string> = {
-  customerName: 'Name',
-  customerEmail: 'E-mail',
-  vesselName: 'Name',
-  imoNumber: 'IMO number',
-  co2eKg: 'CO₂e to offset',
-  amount: 'Amount',
-  currency: 'Currency',
-  orderSourceId: 'Order source id',
-  notes: 'Notes',
+type InputType = 'line' | 'email' | 'kilograms' | 'money' | 'currency' | 'text'
+
+interface FieldDefinition {
+  label: string
+  type: InputType
+  maxLength: number
+  hint?: string
 }
 
-/** How a field is asked for: a line, an e-mail address, a mass, money, a currency, a text. */
-type Kind = 'line' | 'email' | 'kilograms' | 'money' | 'currency' | 'text'
-
-const KINDS: Record<OrderField, { kind: Kind; maxLength: number; hint?: string }> = {
-  customerName: { kind: 'line', maxLength: getMaxLength('customerName') },
-  customerEmail: { kind: 'email', maxLength: getMaxLength('customerEmail') },
-  vesselName: { kind: 'line', maxLength: getMaxLength('vesselName') },
+const FIELDS: Record<OrderField, FieldDefinition> = {
+  customerName: { label: 'Name', type: 'line', maxLength: getMaxLength('customerName') },
+  customerEmail: { label: 'Email', type: 'email', maxLength: getMaxLength('customerEmail') },
+  vesselName: { label: 'Name', type: 'line', maxLength: getMaxLength('vesselName') },
   imoNumber: {
-    kind: 'line',
+    label: 'IMO number',
+    type: 'line',
     maxLength: getMaxLength('imoNumber'),
     hint: 'Seven digits, with or without “IMO”.',
   },
-  co2eKg: { kind: 'kilograms', maxLength: 32 },
-  amount: { kind: 'money', maxLength: 32 },
-  currency: { kind: 'currency', maxLength: 3 },
+  co2eKg: { label: 'CO₂e to offset', type: 'kilograms', maxLength: 32 },
+  amount: { label: 'Amount', type: 'money', maxLength: 32 },
+  currency: { label: 'Currency', type: 'currency', maxLength: 3 },
   orderSourceId: {
-    kind: 'line',
+    label: 'Provider order ID',
+    type: 'line',
     maxLength: getMaxLength('orderSourceId'),
-    hint: 'The offset order at the order source.',
+    hint: 'ID of the offset order at the provider.',
   },
   notes: {
-    kind: 'text',
+    label: 'Notes',
+    type: 'text',
     maxLength: getMaxLength('notes'),
-    hint: 'Only administrators see them.',
+    hint: 'Visible to administrators only.',
   },
 }
 
 export interface FieldView {
   name: OrderField
   label: string
-  kind: Kind
+  type: InputType
   maxLength: number
   hint: string | undefined
-  optional: boolean
+  isOptional: boolean
   value: string
   error: string | undefined
-  /** What stands there now, where somebody else has changed it */
-  theirs: string | undefined
-  focus: boolean
+  /** The stored value, if someone else has changed it */
+  currentValue: string | undefined
+  hasFocus: boolean
 }
 
-/** Large limits are hard to read without groups, and are understood with them. */
-const grouped = (fault: string | undefined): string | undefined =>
-  fault?.replace(/(?<=at most )\d{5,}/, (limit) => getNumberFormatter('en-GB').exact(Number(limit)))
+/** Formats large limits in an error message. */
+const formatLimit = (message: string | undefined, { numbers }: Formatters): string | undefined =>
+  message?.replace(/(?<=at most )\d{5,}/, (limit) => numbers.exact(Number(limit)))
 
-/** Fields as their form shows them. The first wrong one has the focus, else the first. */
+interface Options {
+  values: FieldValues
+  errors: FieldErrors
+  currentValues?: FieldValues
+  format: Formatters
+}
+
+/** Builds the fields of a form. The first invalid field has the focus, or the first one. */
 export function buildFieldViews(
   fields: readonly OrderField[],
-  texts: FieldTexts,
-  faults: FieldErrors,
-  theirs: FieldTexts = {},
+  { values, errors, currentValues = {}, format }: Options,
 ): FieldView[] {
-  const focused = fields.find((field) => faults[field] !== undefined) ?? fields[0]
+  const focused = fields.find((field) => errors[field] !== undefined) ?? fields[0]
   return fields.map((name) => ({
-    name,
-    label: FIELD_LABELS[name],
     hint: undefined,
-    ...KINDS[name],
-    optional: isOptional(name),
-    value: texts[name] ?? '',
-    error: grouped(faults[name]),
-    theirs: theirs[name],
-    focus: name === focused,
+    ...FIELDS[name],
+    name,
+    isOptional: isOptional(name),
+    value: values[name] ?? '',
+    error: formatLimit(errors[name], format),
+    currentValue: currentValues[name],
+    hasFocus: name === focused,
   }))
 }

@@ -1,29 +1,25 @@
 import type { Order } from '../../orders/order.js'
-import { STATUS_LABELS } from '../labels.js'
+import { toInlineLabel } from '../labels.js'
 
-const WORDS = {
-  created: ({ orderNumber }: Order) => `Order ${orderNumber} was entered.`,
-  saved: ({ orderNumber }: Order) => `Order ${orderNumber} was saved.`,
-  unchanged: ({ orderNumber }: Order) => `Order ${orderNumber} is as it was: nothing was changed.`,
-  moved: ({ orderNumber, status }: Order) => `Order ${orderNumber} is now ${inText(status)}.`,
-  cancelled: ({ orderNumber }: Order) => `Order ${orderNumber} was cancelled.`,
-  restored: ({ orderNumber, status }: Order) =>
-    `Order ${orderNumber} is no longer cancelled: it is ${inText(status)} again.`,
-  undone: ({ orderNumber, status }: Order) => `Order ${orderNumber} is ${inText(status)} again.`,
-  placed: ({ orderNumber }: Order) => `Order ${orderNumber} was placed at the order source.`,
-  'placed-otherwise': ({ orderNumber }: Order) =>
-    `Order ${orderNumber} was placed at the order source, but not as you confirmed it.`,
-  found: ({ orderNumber }: Order) => `Order ${orderNumber} is at the order source; its id is kept.`,
-  released: ({ orderNumber }: Order) =>
-    `Order ${orderNumber} was released, and can be placed again.`,
+const MESSAGES = {
+  created: ({ orderNumber }) => `Order ${orderNumber} was created.`,
+  saved: ({ orderNumber }) => `Order ${orderNumber} was saved.`,
+  unchanged: ({ orderNumber }) => `Order ${orderNumber} was not changed.`,
+  moved: ({ orderNumber, status }) => `Order ${orderNumber} is now ${toInlineLabel(status)}.`,
+  cancelled: ({ orderNumber }) => `Order ${orderNumber} was cancelled.`,
+  restored: ({ orderNumber, status }) =>
+    `Order ${orderNumber} was restored. It is ${toInlineLabel(status)} again.`,
+  undone: ({ orderNumber, status }) => `Order ${orderNumber} is ${toInlineLabel(status)} again.`,
+  placed: ({ orderNumber }) => `The offset order for ${orderNumber} was placed.`,
+  'placed-otherwise': ({ orderNumber }) =>
+    `The offset order for ${orderNumber} was placed, but it differs from what you confirmed.`,
+  found: ({ orderNumber }) =>
+    `The provider has the offset order for ${orderNumber}. Its ID was saved.`,
+  reset: ({ orderNumber }) => `Order ${orderNumber} can be placed again.`,
 } as const satisfies Record<string, (order: Order) => string>
 
-const inText = (status: Order['status']): string => STATUS_LABELS[status].toLowerCase()
+export type MessageCode = keyof typeof MESSAGES
 
-/** What was done to an order. */
-export type MessageCode = keyof typeof WORDS
+export const isMessageCode = (code: string): code is MessageCode => Object.hasOwn(MESSAGES, code)
 
-export const isMessageCode = (code: string): code is MessageCode => Object.hasOwn(WORDS, code)
-
-/** A message in words. */
-export const formatFlashMessage = (code: MessageCode, order: Order): string => WORDS[code](order)
+export const formatFlashMessage = (code: MessageCode, order: Order): string => MESSAGES[code](order)

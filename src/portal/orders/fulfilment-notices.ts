@@ -1,104 +1,124 @@
-import type { Order } from '../../orders/order.js'
-import { getPurchase, isOpen, type FulfilmentAttempt } from '../../fulfilment/attempt.js'
+import {
+  getLostProviderId,
+  isUnresolved,
+  type FulfilmentAttempt,
+} from '../../fulfilment/attempt.js'
 import {
   isInconclusive,
   type CheckResult,
-  type NoResponse,
-  type Quote,
-} from '../../fulfilment/fulfilment.js'
+  type ProviderFailure,
+  type QuoteResult,
+} from '../../fulfilment/results.js'
+import type { Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
-import { formatDifference, type ProviderNotice } from './fulfilment-view.js'
+import { joinWithAnd } from '../labels.js'
+import type { ProviderNotice } from './order-data.js'
 
-export const NOTHING_ORDERED = 'nothing was ordered'
-export const STATUS_UNKNOWN = 'nothing new is known'
+export const NOTHING_ORDERED = 'Nothing was ordered.'
+export const STATUS_UNCHANGED = 'The placement status is still unknown.'
 
-/** What an attempt, or looking for one, came to that was of no use. */
-export const describeNoResponse = (what: string, answer: NoResponse): ProviderNotice =>
-  answer.outcome === 'refused'
-    ? {
-        title: `The order source refuses: ${what}`,
-        text: answer.message || `It gave no reason (${answer.status}).`,
+/**
+ * Describes a failed request to the provider.
+ *
+ * @param consequence a sentence
+ */
+export function describeProviderFailure(
+  failure: ProviderFailure,
+  consequence: string,
+): ProviderNotice {
+  switch (failure.outcome) {
+    case 'refused': {
+      const reason = failure.message || `No reason was given (status ${failure.status}).`
+      return { title: 'The provider refused the request', text: `${reason} ${consequence}` }
+    }
+    case 'invalid_response':
+      return {
+        title: 'The provider sent an invalid response',
+        text: `${consequence} Contact the provider.`,
       }
-    : answer.outcome === 'invalid_response'
-      ? {
-          title: `The order source's answer cannot be used: ${what}`,
-          text: 'It answered with something else than was asked for. Ask those who run it.',
-        }
-      : {
-          title: `The order source does not answer: ${what}`,
-          text: 'It cannot be reached at the moment, or something is wrong there. Try again in a while.',
-        }
+    case 'unreachable':
+      return {
+        title: 'The provider cannot be reached',
+        text: `${consequence} Try again in a few minutes.`,
+      }
+  }
+}
 
-/** Why nobody may agree to a price. */
+/** Describes why an order cannot be placed at a price. */
 export function describeQuoteError(
-  quote: Exclude<Quote, { outcome: 'quoted' }>,
-  figures: Formatters,
+  quote: Exclude<QuoteResult, { outcome: 'quoted' }>,
+  format: Formatters,
 ): ProviderNotice {
   switch (quote.outcome) {
-    case 'bought unasked':
+    case 'unexpected_order':
       return {
-        title: `The order source may have bought it, as ${quote.id}`,
-        text: 'Only the price was asked for, and it answered as if that were an order. Do not try again: ask those who run it.',
+        title: `The provider may have placed the order, as ${quote.id}`,
+        text: 'Only a price was requested, but the response has an order ID. Do not try again: contact the provider.',
       }
-    case 'not as asked': {
-      const { asked, answered } = quote
+    case 'quote_mismatch': {
+      const { requested, quoted } = quote
       return {
-        title: `The order source gives the price of something else: ${NOTHING_ORDERED}`,
-        text: `Asked: ${figures.exact(asked.tons)} t, in ${asked.currency}. Its answer: ${figures.exact(answered.tons)} t for ${figures.money(answered.amountMinor, answered.currency)} (${answered.currency}). Ask those who run it.`,
+        title: 'The provider quoted something else',
+        text: `Requested: ${format.exact(requested.tons)} t, in ${requested.currency}. Quoted: ${format.exact(quoted.tons)} t for ${format.money(quoted.amountMinor, quoted.currency)} (${quoted.currency}). ${NOTHING_ORDERED} Contact the provider.`,
       }
     }
-    case 'no such portfolio':
+    case 'portfolio_not_found':
       return {
-        title: `The order source has no such portfolio: ${NOTHING_ORDERED}`,
-        text: 'Choose one of those that it offers.',
+        title: 'The provider no longer offers this portfolio',
+        text: `${NOTHING_ORDERED} Choose another portfolio.`,
       }
     default:
-      return describeNoResponse(NOTHING_ORDERED, quote)
+      return describeProviderFailure(quote, NOTHING_ORDERED)
   }
 }
 
-/** What an administrator can do where the list does not tell. */
-const LOOK_THERE = 'Look there yourself: if you find it, enter its id, else release it.'
+const CHECK_MANUALLY =
+  'Look for the order at the provider yourself. If it is there, enter its ID; if not, allow another attempt.'
 
-/** Why it is not known whether an order is there, where the order source was of no use. */
-export function describeListError(what: string, answer: NoResponse): ProviderNotice {
-  const { title, text } = describeNoResponse(what, answer)
-  return { title, text: isInconclusive(answer) ? `${text} ${LOOK_THERE}` : text }
+/** Describes why checking with the provider failed. */
+export function describeCheckFailure(
+  failure: ProviderFailure,
+  consequence: string,
+): ProviderNotice {
+  const { title, text } = describeProviderFailure(failure, consequence)
+  return { title, text: isInconclusive(failure) ? `${text} ${CHECK_MANUALLY}` : text }
 }
 
-/** As many of the orders that a list lacks are named. */
-const MOST_NAMED = 3
+const MAX_NAMED_ORDERS = 3
 
-/** Why it proves nothing that an order is not in a list. */
+/** Describes a list of the provider that proves nothing. */
 export function describeIncompleteList({
-  lacks,
-}: Extract<CheckResult, { outcome: 'not listed' }>): ProviderNotice {
-  const title = 'It is not in the list of the order source, which is not whole'
-  if (lacks.length === 0) {
-    return { title, text: `There are more pages than it gives here. ${LOOK_THERE}` }
+  missing,
+}: Extract<CheckResult, { outcome: 'incomplete_list' }>): ProviderNotice {
+  const title = 'The provider returned an incomplete list'
+  if (missing.length === 0) {
+    return {
+      title,
+      text: `This order is not in it, but the provider has more pages than it returns here. ${CHECK_MANUALLY}`,
+    }
   }
-  const named = lacks
-    .slice(0, MOST_NAMED)
+  const named = missing
+    .slice(0, MAX_NAMED_ORDERS)
     .map(({ orderNumber, orderSourceId }) => `${orderSourceId} (${orderNumber})`)
-  const all = lacks.length > named.length ? [...named, 'more'] : named
+  const names = missing.length > named.length ? [...named, 'more'] : named
   return {
     title,
-    text: `It lacks ${formatDifference(all)}. ${LOOK_THERE} Should the id of one of them be wrong, mend it in that order, then look again here.`,
+    text: `This order is not in it, nor ${names.length === 1 ? 'is' : 'are'} ${joinWithAnd(names)}. ${CHECK_MANUALLY} If one of those IDs is wrong, correct it in its order, then check again.`,
   }
 }
 
-/** Why an order cannot be placed now, though somebody wanted to. */
-export function describeRejection(
+/** Describes why an order cannot be placed now. */
+export function describeNotFulfillable(
   order: Order,
-  placement: FulfilmentAttempt | null,
+  attempt: FulfilmentAttempt | null,
 ): ProviderNotice {
   const text = 'Nothing was sent twice.'
-  if (order.orderSourceId !== null) {
-    return { title: 'This order is at the order source already', text }
+  if (order.orderSourceId !== null) return { title: 'This order is placed already', text }
+  const lostProviderId = getLostProviderId(order, attempt)
+  if (lostProviderId !== null) {
+    return { title: `This order is placed already, as ${lostProviderId}`, text }
   }
-  const bought = getPurchase(order, placement)
-  if (bought !== null) return { title: `This order is bought already, as ${bought}`, text }
-  return isOpen(order, placement)
-    ? { title: 'Somebody is placing this order already', text }
-    : { title: 'This order cannot be placed as it is', text: 'Nothing was ordered.' }
+  return isUnresolved(order, attempt)
+    ? { title: 'This order is being placed already', text }
+    : { title: 'This order cannot be placed in its current status', text: NOTHING_ORDERED }
 }

@@ -1,29 +1,28 @@
-import type { Formatters } from '../formatters.js'
-import { STATUS_LABELS } from '../labels.js'
-import type { FieldChange, Order, HistoryEntry } from '../../orders/order.js'
-import { findDifferences } from '../../fulfilment/verify-response.js'
 import {
-  findConfirmedAttempt,
   ATTEMPT_FIELD,
+  findConfirmedAttempt,
   findLatestAttempt,
   type FulfilmentAttempt,
 } from '../../fulfilment/attempt.js'
+import { findDifferences } from '../../fulfilment/verify-response.js'
+import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
+import type { Formatters } from '../formatters.js'
+import { STATUS_LABELS } from '../labels.js'
 
-/** A change in words; without `from` something was added, without `to` it was taken away. */
+/** A changed field; `from` is `null` if a value was added, `to` if it was removed. */
 export interface ChangeView {
   field: string
   from: string | null
   to: string | null
-  /** A text of some length rather than a value */
+  /** Long text, displayed as a block */
   isText: boolean
-  /** What happened, where it is no change from one value to another */
-  said: string | null
+  /** Replaces `from` and `to` */
+  description: string | null
 }
 
 export interface EntryView {
   at: string
-  date: string
-  time: string
+  dateTime: string
   by: string
   version: number
   isFirst: boolean
@@ -33,32 +32,32 @@ export interface EntryView {
 const LABELS: Record<string, string> = {
   status: 'Status',
   customerName: 'Customer',
-  customerEmail: 'E-mail',
+  customerEmail: 'Email',
   vesselName: 'Vessel',
   imoNumber: 'IMO number',
   co2eKg: 'CO₂e',
   amountMinor: 'Amount',
-  orderSourceId: 'Order source id',
+  orderSourceId: 'Provider order ID',
   notes: 'Notes',
   fulfilledAt: 'Time of fulfilment',
   cancelledAt: 'Time of cancellation',
 }
 
-/** Fields told as one, of which one or both may have changed. */
-const TOLD_AS: Record<string, string> = { currency: 'amountMinor' }
+/** Amount and currency are displayed as one change. */
+const toDisplayField = (field: string): string => (field === 'currency' ? 'amountMinor' : field)
 
-function inWords(order: Order, field: string, figures: Formatters): string | null {
+function formatValue(order: Order, field: string, format: Formatters): string | null {
   switch (field) {
     case 'status':
       return STATUS_LABELS[order.status]
     case 'co2eKg':
-      return `${figures.exactKilograms(order.co2eKg)} kg`
+      return `${format.exactKilograms(order.co2eKg)} kg`
     case 'amountMinor':
-      return figures.money(order.amountMinor, order.currency)
+      return format.money(order.amountMinor, order.currency)
     case 'fulfilledAt':
     case 'cancelledAt': {
-      const moment = order[field]
-      return moment === null ? null : `${figures.date(moment)}, ${figures.time(moment)}`
+      const timestamp = order[field]
+      return timestamp === null ? null : format.dateTime(timestamp)
     }
     default: {
       const value = order[field as keyof Order]
@@ -68,78 +67,72 @@ function inWords(order: Order, field: string, figures: Formatters): string | nul
   }
 }
 
-/** How placing an order at the order source went on. */
-function placementInWords(
-  step: FulfilmentAttempt,
-  agreed: FulfilmentAttempt | null,
-  figures: Formatters,
+function describeAttempt(
+  attempt: FulfilmentAttempt,
+  confirmed: FulfilmentAttempt | null,
+  format: Formatters,
 ): string {
-  const { state, portfolioName, reference, reason } = step
-  const price = figures.money(step.amountMinor, step.currency)
-  const differences = agreed === null ? [] : findDifferences(agreed, step)
-  const otherwise =
-    differences.length === 0 ? '' : ` (${figures.exact(step.tons)} t): not as confirmed`
+  const { state, portfolioName, reference, reason } = attempt
+  const price = format.money(attempt.amountMinor, attempt.currency)
+  const tons = `${format.exact(attempt.tons)} t`
+  const differs = confirmed !== null && findDifferences(confirmed, attempt).length > 0
   switch (state) {
     case 'sent':
-      return `to be placed with ${portfolioName}: ${figures.exact(step.tons)} t for ${price} (reference ${reference})`
+      return `placing with ${portfolioName}: ${tons} for ${price} (reference ${reference})`
     case 'placed':
-      return `placed as ${step.orderSourceId ?? reference}, for ${price}${otherwise}`
+      return `placed as ${attempt.orderSourceId ?? reference}, for ${price}${differs ? ` (${tons}), which differs from what was confirmed` : ''}`
     case 'unanswered':
-      return 'no answer: it may have been placed, or not'
+      return 'no response; placement status unknown'
     case 'refused':
-      return reason ? `not placed: ${reason}` : 'not placed: it was refused'
+      return `not placed: ${reason ?? 'refused'}`
     case 'released':
-      return `released (reference ${reference})${reason ? `, as ${reason}` : ''}: it may be placed again`
+      return `another attempt allowed (reference ${reference})${reason === undefined ? '' : `: ${reason}`}`
   }
 }
 
-const LONG = 60
+const MAX_INLINE_LENGTH = 60
+const isLong = (text: string | null): boolean => (text ?? '').length > MAX_INLINE_LENGTH
 
-function changeViews(
-  changes: FieldChange[],
-  before: Order,
-  after: Order,
-  history: HistoryEntry[],
-  figures: Formatters,
-): ChangeView[] {
-  const fields = new Set(changes.map(({ field }) => TOLD_AS[field] ?? field))
-  const step = findLatestAttempt([{ changes }])
-  const views = [...fields].map((field): ChangeView => {
-    if (field === ATTEMPT_FIELD && step !== null) {
-      const said = placementInWords(step, findConfirmedAttempt(history, step.reference), figures)
-      return { field: 'Order source', from: null, to: null, isText: false, said }
-    }
-    const [from, to] = [inWords(before, field, figures), inWords(after, field, figures)]
-    const isText = field === 'notes' || (from ?? '').length > LONG || (to ?? '').length > LONG
-    return { field: LABELS[field] ?? field, from, to, isText, said: null }
-  })
-  return views.sort((a, b) => Number(a.isText) - Number(b.isText))
-}
-
-/**
- * What became of an order in words, newest first.
- *
- * @param order as it is after the newest entry: what it was before follows from the changes
- */
+/** Builds the entries of an order's history, newest first. */
 export function buildHistoryView(
   order: Order,
   history: HistoryEntry[],
-  figures: Formatters,
+  format: Formatters,
 ): EntryView[] {
+  function buildChange(
+    field: string,
+    before: Order,
+    after: Order,
+    changes: FieldChange[],
+  ): ChangeView {
+    const attempt = field === ATTEMPT_FIELD ? findLatestAttempt([{ changes }]) : null
+    if (attempt !== null) {
+      const confirmed = findConfirmedAttempt(history, attempt.reference)
+      const description = describeAttempt(attempt, confirmed, format)
+      return { field: 'Offset order', from: null, to: null, isText: false, description }
+    }
+    const from = formatValue(before, field, format)
+    const to = formatValue(after, field, format)
+    const isText = field === 'notes' || isLong(from) || isLong(to)
+    return { field: LABELS[field] ?? field, from, to, isText, description: null }
+  }
+
+  // Entries hold changed fields only: walk back from the current order.
   let after = order
   return history.map((entry, index) => {
-    const undone = Object.fromEntries(entry.changes.map(({ field, from }) => [field, from]))
-    const before: Order = { ...after, ...undone }
-    const changes = changeViews(entry.changes, before, after, history, figures)
+    const { changes } = entry
+    const previous = Object.fromEntries(changes.map(({ field, from }) => [field, from]))
+    const before: Order = { ...after, ...previous }
+    const fields = new Set(changes.map(({ field }) => toDisplayField(field)))
+    const views = [...fields].map((field) => buildChange(field, before, after, changes))
     after = before
     return {
       at: entry.at,
-      date: figures.date(entry.at),
-      time: figures.time(entry.at),
+      dateTime: format.dateTime(entry.at),
       by: entry.by,
       version: entry.version,
       isFirst: index === history.length - 1,
-      changes,
+      changes: views.sort((a, b) => Number(a.isText) - Number(b.isText)),
     }
   })
 }

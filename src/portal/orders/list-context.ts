@@ -2,69 +2,77 @@ import type { OrderStore } from '../../order-store/order-store.js'
 import { buildListUrl, parseListQuery, type ListQuery } from '../../orders/list-query.js'
 import type { Order } from '../../orders/order.js'
 
-/** The list that an order was opened from, and where in it. */
+/** The list that an order was opened from, and its position there. */
 export interface ListContext {
   query: ListQuery
-  /** How many orders stand before it; `null` where it was not opened from a list */
-  at: number | null
+  /** From 0, across pages; `null` if the order was not opened from a list */
+  position: number | null
 }
 
-/** Where in a list an order's address says that it was opened from. */
-export function parseListContext(given: Record<string, unknown>): ListContext {
-  const { query } = parseListQuery(given)
-  const at = typeof given.at === 'string' && /^\d{1,9}$/.test(given.at) ? Number(given.at) : null
-  return { query, at }
+/** Reads the list context from the query of an order's URL. */
+export function parseListContext(query: Record<string, unknown>): ListContext {
+  const position =
+    typeof query.at === 'string' && /^\d{1,9}$/.test(query.at) ? Number(query.at) : null
+  return { query: parseListQuery(query).query, position }
 }
 
-/** An address that keeps the place in mind. */
+/** Builds a URL that keeps the list context. */
 export function buildContextUrl(
-  { query, at }: ListContext,
+  { query, position }: ListContext,
   path: string,
   extra: Record<string, string> = {},
 ): string {
   const parameters = new URLSearchParams(extra)
-  if (at !== null) parameters.set('at', String(at))
-  // Where in the list is known to the order; which page that is follows from it.
-  const list = buildListUrl({ ...query, page: at === null ? query.page : 1 }, '').replace('?', '')
-  const text = [parameters.toString(), list].filter(Boolean).join('&')
-  return text === '' ? path : `${path}?${text}`
+  if (position !== null) parameters.set('at', String(position))
+  // The page follows from the position.
+  const page = position === null ? query.page : 1
+  const list = buildListUrl({ ...query, page }, '').replace('?', '')
+  const search = [parameters.toString(), list].filter(Boolean).join('&')
+  return search === '' ? path : `${path}?${search}`
 }
 
-/** The list as it was, at the page that has the order. */
-export function getContextListUrl({ query, at }: ListContext, id: string): string {
-  if (at === null) return buildListUrl(query)
-  return `${buildListUrl({ ...query, page: Math.floor(at / query.pageSize) + 1 })}#row-${id}`
+/** The URL of the list at the page and row of an order. */
+export function getContextListUrl({ query, position }: ListContext, id: string): string {
+  if (position === null) return buildListUrl(query)
+  const page = Math.floor(position / query.pageSize) + 1
+  return `${buildListUrl({ ...query, page })}#row-${id}`
 }
 
-/** An order among those before and after it. */
+/** An order's position and its neighbours in a list. */
 export interface Neighbours {
-  at: number
+  position: number
   total: number
   previous: Order | null
   next: Order | null
 }
 
-/** Which orders stand before and after one in its list; `null` where it is not near its place. */
+/** Finds the orders before and after an order in its list; `null` if it has moved too far. */
 export async function findNeighbours(
   store: OrderStore,
   id: string,
-  { query, at }: ListContext,
+  { query, position }: ListContext,
 ): Promise<Neighbours | null> {
-  if (at === null) return null
+  if (position === null) return null
   const { sort, pageSize, ...filters }: Omit<ListQuery, 'page'> & { page?: number } = query
   delete filters.page
-  const around = async (place: number, reach: number) => {
-    const offset = Math.max(0, place - reach)
-    const limit = place - offset + reach + 1
+  const listAround = async (center: number, radius: number) => {
+    const offset = Math.max(0, center - radius)
+    const limit = center - offset + radius + 1
     const { items, total } = await store.list(filters, { sort, offset, limit })
     const index = items.findIndex((order) => order.id === id)
-    return { items, total, index, place: offset + index }
+    return { items, total, index, position: offset + index }
   }
-  let seen = await around(at, 1)
-  // Orders before it may have come or gone: it is looked for a page to both sides.
-  if (seen.index === -1) seen = await around(at, pageSize)
-  if (seen.index !== -1 && seen.place !== at) seen = await around(seen.place, 1)
-  const { items, total, index, place } = seen
+  let found = await listAround(position, 1)
+  // Orders before it may have been added or removed.
+  if (found.index === -1) found = await listAround(position, pageSize)
+  if (found.index === -1) return null
+  if (found.position !== position) found = await listAround(found.position, 1)
+  const { items, total, index } = found
   if (index === -1) return null
-  return { at: place, total, previous: items[index - 1] ?? null, next: items[index + 1] ?? null }
+  return {
+    position: found.position,
+    total,
+    previous: items[index - 1] ?? null,
+    next: items[index + 1] ?? null,
+  }
 }

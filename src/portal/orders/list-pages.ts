@@ -1,133 +1,122 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import adminPages from '../../plugins/admin-pages.js'
 import { getLocale } from '../../http/locale.js'
 import type { OrderStore } from '../../order-store/order-store.js'
-import { updateOrders, parseBulkAction, parseSelection } from './bulk-actions.js'
-import { buildBulkSummary } from './bulk-view.js'
-import { getFormatters } from '../formatters.js'
 import { parseListQuery } from '../../orders/list-query.js'
-import { buildListView } from './list-view.js'
+import adminPages from '../../plugins/admin-pages.js'
+import { getFormatters } from '../formatters.js'
 import { STATUS_LABELS } from '../labels.js'
+import { parseBulkAction, parseSelection, updateOrders } from './bulk-actions.js'
+import { buildBulkSummary } from './bulk-view.js'
+import { buildListView } from './list-view.js'
 
 type Fields = Record<string, unknown>
+
+const NOTHING_SELECTED = { text: 'Select orders and an action first.', rejected: [], undo: null }
+
+/** Parses a bulk form: the selected orders and the list that they were selected in. */
+function parseBulkForm({ order, list }: Fields) {
+  const listQuery = typeof list === 'string' ? list : ''
+  const parameters = new URLSearchParams(listQuery)
+  const query = Object.fromEntries(
+    [...parameters.keys()].map((name) => [name, parameters.getAll(name)]),
+  )
+  return { selection: parseSelection(order), listQuery, query }
+}
 
 const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) => {
   await app.register(adminPages)
   const { timeZone } = store.calendar
 
-  const figuresOf = ({ headers }: FastifyRequest) =>
+  const getRequestFormatters = ({ headers }: FastifyRequest) =>
     getFormatters(getLocale(headers['accept-language']), timeZone)
 
-  async function listFor(request: FastifyRequest, address: Fields, chosen: string[] = []) {
-    const { query, ignored: leftOut } = parseListQuery(address)
+  async function loadList(request: FastifyRequest, parameters: Fields, selected: string[] = []) {
+    const { query, ignored } = parseListQuery(parameters)
     const { sort, page, pageSize, ...filters } = query
     const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
     const { items, total } = await store.list(filters, slice)
-    const figures = figuresOf(request)
     const currencies = store.listCurrencies()
-    return buildListView({
-      query,
-      leftOut,
-      chosen: new Set(chosen),
-      items,
-      total,
-      currencies,
-      figures,
-      timeZone,
-    })
+    const data = { query, ignored, selectedIds: new Set(selected), items, total, currencies }
+    return buildListView(data, getRequestFormatters(request), timeZone)
   }
 
   app.get<{ Querystring: Fields }>('/admin/orders', async (request, reply) => {
-    const list = await listFor(request, request.query)
-    // While somebody types, only what is listed changes, so that the form keeps its focus.
+    const list = await loadList(request, request.query)
     if (request.wantsFragment) {
-      // The address that goes into the history has no blanks, as forms send them, and goes once.
-      const current = request.headers['hx-current-url']?.toString() ?? ''
-      void reply.header('hx-push-url', current.endsWith(list.url) ? 'false' : list.url)
+      // Without empty parameters, which forms send, and without repeating the current entry.
+      const currentUrl = request.headers['hx-current-url']?.toString() ?? ''
+      void reply.header('hx-push-url', currentUrl.endsWith(list.url) ? 'false' : list.url)
     }
-    const listOnly = request.headers['hx-target']?.toString().endsWith('#list') ?? false
+    // While the user types, only the list is swapped, so that the form keeps its focus.
+    const isListOnly = request.headers['hx-target']?.toString().endsWith('#list') ?? false
     return reply.renderView(
       {
         page: 'portal/orders/orders',
-        fragment: listOnly ? 'portal/orders/_list-part' : 'portal/orders/_orders',
+        fragment: isListOnly ? 'portal/orders/_list-part' : 'portal/orders/_orders',
       },
       { administrator: request.administrator, list },
     )
   })
 
-  /** What came with a form about several orders: which ones, and the list they were chosen from. */
-  function readSeveral({ order, list }: Fields) {
-    const address = typeof list === 'string' ? list : ''
-    const parameters = new URLSearchParams(address)
-    const fields = Object.fromEntries(
-      [...parameters.keys()].map((name) => [name, parameters.getAll(name)]),
-    )
-    return { chosen: parseSelection(order), address, fields }
-  }
-  /** The list after something was wanted of several orders, and what came of it. */
-  const showSeveral = (
+  /** Renders the list after a bulk action, with its message. */
+  const renderBulkResult = (
     reply: FastifyReply,
-    list: Awaited<ReturnType<typeof listFor>>,
+    list: Awaited<ReturnType<typeof loadList>>,
     success?: ReturnType<typeof buildBulkSummary>,
   ) =>
     reply.renderView(
       { page: 'portal/orders/orders', fragment: 'portal/orders/_orders-parts' },
       { administrator: reply.request.administrator, list, success },
     )
-  const nothingChosen = {
-    text: 'Choose orders first, and what to do with them.',
-    refused: [],
-    undo: null,
-  }
 
-  app.post<{ Body: Fields | undefined }>('/admin/orders/several', async (request, reply) => {
+  app.post<{ Body: Fields | undefined }>('/admin/orders/bulk', async (request, reply) => {
     const { administrator, body = {} } = request
-    const { chosen, address, fields } = readSeveral(body)
+    const { selection, listQuery, query } = parseBulkForm(body)
     const action = parseBulkAction(body.action)
-    if (action === null || chosen.length === 0) {
-      // Who keeps orders, or has not said what to do with them, still has them chosen.
-      const ids = chosen.map(({ id }) => id)
-      const list = await listFor(request, fields, ids)
-      const summary = body.action === 'keep' && chosen.length > 0 ? undefined : nothingChosen
-      return showSeveral(reply, list, summary)
+    if (action === null || selection.length === 0) {
+      const ids = selection.map(({ id }) => id)
+      const list = await loadList(request, query, ids)
+      // "Keep" declines a cancellation.
+      const isKept = body.action === 'keep' && selection.length > 0
+      return renderBulkResult(reply, list, isKept ? undefined : NOTHING_SELECTED)
     }
-    const outcome = await updateOrders(store, chosen, action, administrator.email)
-    const summary = buildBulkSummary(outcome, action, address)
-    const refused = outcome.refused.map(({ id }) => id)
-    const list = await listFor(request, fields, refused)
-    return showSeveral(reply, list, summary)
+    const result = await updateOrders(store, selection, action, administrator.email)
+    const summary = buildBulkSummary(result, action, listQuery)
+    const rejectedIds = result.rejected.map(({ id }) => id)
+    return renderBulkResult(reply, await loadList(request, query, rejectedIds), summary)
   })
 
-  // Cancelling is asked about first.
+  // Asks for confirmation.
   app.post<{ Body: Fields | undefined }>(
-    '/admin/orders/several/cancellation',
+    '/admin/orders/bulk/cancellation',
     async (request, reply) => {
       const { administrator, body = {} } = request
-      const { chosen, address, fields } = readSeveral(body)
-      const orders = chosen.flatMap(({ id }) => store.get(id) ?? [])
+      const { selection, listQuery, query } = parseBulkForm(body)
+      const orders = selection.flatMap(({ id }) => store.get(id) ?? [])
       if (orders.length === 0) {
-        const list = await listFor(request, fields)
-        return showSeveral(reply, list, nothingChosen)
+        return renderBulkResult(reply, await loadList(request, query), NOTHING_SELECTED)
       }
+      const format = getRequestFormatters(request)
       return reply.renderView(
         { page: 'portal/orders/bulk-cancel', fragment: 'portal/orders/_bulk-cancel' },
         {
           administrator,
-          chosen,
+          selection,
           orders: orders.map((order) => ({
             orderNumber: order.orderNumber,
             customerName: order.customerName,
-            amount: figuresOf(request).money(order.amountMinor, order.currency),
+            amount: format.money(order.amountMinor, order.currency),
             status: order.status,
-            statusName: STATUS_LABELS[order.status],
+            statusLabel: STATUS_LABELS[order.status],
           })),
-          address,
+          listQuery,
         },
       )
     },
   )
-  // Reloading what came of it leads back to the list.
-  for (const path of ['/admin/orders/several', '/admin/orders/several/cancellation']) {
+
+  // The response to a form, reloaded
+  for (const path of ['/admin/orders/bulk', '/admin/orders/bulk/cancellation']) {
     app.get(path, async (_request, reply) => reply.redirect('/admin/orders', 303))
   }
 }

@@ -6,103 +6,99 @@ import {
 import { parseCalculatorForm, type CalculatorForm } from '../../calculator/calculator-form.js'
 import { calculateEstimate } from '../../calculator/estimate.js'
 import { formatUnambiguous } from '../../formatting/number-input.js'
+import { NewOrder } from '../../orders/order.js'
 import { checker } from '../../orders/validators.js'
-import { parseDateTime } from './parse-datetime.js'
 import {
-  BLANK,
+  normalizeFieldValue,
   ORDER_FIELDS,
   parseFields,
-  getFieldText,
   type FieldErrors,
-  type FieldTexts,
+  type FieldValues,
 } from './order-fields.js'
-import { NewOrder } from '../../orders/order.js'
+import { parseDateTime } from './parse-datetime.js'
 
-/** The form of a new order as a person filled it in. */
+/** The form of a new order, as submitted. */
 export interface NewOrderForm {
-  texts: FieldTexts
+  values: FieldValues
   status: string
   /** As typed, in the service's time zone */
   placedAt: string
   calculatorType: CalculatorType | null
-  /** Each calculator's own fields, the unchosen ones kept as well */
+  /** The fields of every calculator, so that switching loses nothing */
   calculators: Record<CalculatorType, CalculatorForm>
-  /** What the chosen calculator has put into the field of CO2e; blank where it has not */
-  computed: string
-  /** By field; those of a calculator have its type in front, `fuel.quantity` */
-  faults: FieldErrors
-  /** The order, once all is well */
+  /** The calculated CO2e, if the CO2e field contains it; otherwise empty */
+  calculatedCo2e: string
+  /** By field; those of a calculator have its type as a prefix: `fuel.quantity` */
+  errors: FieldErrors
+  /** `null` if a field is invalid */
   order: NewOrder | null
 }
 
 const check = checker(NewOrder)
 
-/** To the gram. */
-const gramsText = (kilograms: number): string =>
+const formatToGram = (kilograms: number): string =>
   formatUnambiguous(String(Math.round(kilograms * 1000) / 1000))
 
+const getCalculatorErrors = (type: string, { missing, errors }: CalculatorForm): FieldErrors =>
+  Object.fromEntries(
+    [...missing.map((name) => [name, 'Enter a value'] as const), ...Object.entries(errors)].map(
+      ([name, message]) => [`${type}.${name}`, message],
+    ),
+  )
+
 /**
- * Reads the form of a new order. The result of the chosen calculator stands in the field of
- * CO2e as long as nobody has typed another amount there.
+ * Parses the form of a new order. The CO2e field follows the selected calculator until the user
+ * types another value.
  */
 export function parseNewOrderForm(
   submitted: Record<string, unknown>,
   timeZone: string,
 ): NewOrderForm {
-  const asked = getFieldText(submitted.calculatorType)
-  const calculatorType = isCalculatorType(asked) ? asked : null
+  const submittedType = normalizeFieldValue(submitted.calculatorType)
+  const calculatorType = isCalculatorType(submittedType) ? submittedType : null
   const calculators = Object.fromEntries(
     CALCULATOR_TYPES.map((type) => [type, parseCalculatorForm(type, submitted, `${type}.`)]),
   ) as Record<CalculatorType, CalculatorForm>
-  const chosen = calculatorType === null ? null : calculators[calculatorType]
-  const calculation = chosen?.calculation ?? null
+  const calculator = calculatorType === null ? null : calculators[calculatorType]
+  const calculation = calculator?.calculation ?? null
 
-  const typed = getFieldText(submitted.co2eKg)
-  const isByHand = typed !== '' && typed !== getFieldText(submitted.computed)
-  const computed = calculation === null ? '' : gramsText(calculateEstimate(calculation).co2eKg)
-  const co2eKg = isByHand ? typed : computed
-  const { texts, given, faults } = parseFields(ORDER_FIELDS, { ...submitted, co2eKg })
+  const typedCo2e = normalizeFieldValue(submitted.co2eKg)
+  const isTyped = typedCo2e !== '' && typedCo2e !== normalizeFieldValue(submitted.calculatedCo2e)
+  const calculatedCo2e =
+    calculation === null ? '' : formatToGram(calculateEstimate(calculation).co2eKg)
+  const co2eKg = isTyped ? typedCo2e : calculatedCo2e
+  const parsed = parseFields(ORDER_FIELDS, { ...submitted, co2eKg })
 
-  const placedText = getFieldText(submitted.placedAt)
-  const placedAt = placedText === '' ? undefined : parseDateTime(placedText, timeZone)
-  if (placedAt === null) {
-    faults.placedAt = 'must be a date and a time from 1900 to 2199, such as 2026-11-20 09:30'
-  }
-  const status = getFieldText(submitted.status) || 'pending'
-
+  const typedPlacedAt = normalizeFieldValue(submitted.placedAt)
+  const placedAt = typedPlacedAt === '' ? undefined : parseDateTime(typedPlacedAt, timeZone)
+  const status = normalizeFieldValue(submitted.status) || 'pending'
   const checked = check({
-    ...given,
+    ...parsed.input,
     ...calculation,
     ...(placedAt == null ? {} : { placedAt }),
     status,
   })
-  const found = checked.ok ? [] : checked.errors
-  const all: FieldErrors = {
-    ...Object.fromEntries(found.map(({ path, message }) => [path, message])),
-    ...faults,
-    ...(chosen && tripFaults(asked, chosen)),
+  const schemaErrors = checked.ok ? [] : checked.errors
+  const errors: FieldErrors = {
+    ...Object.fromEntries(schemaErrors.map(({ path, message }) => [path, message])),
+    ...parsed.errors,
+    ...(placedAt === null
+      ? { placedAt: 'must be a date and a time from 1900 to 2199, such as 2026-11-20 09:30' }
+      : {}),
+    ...(calculator && getCalculatorErrors(submittedType, calculator)),
   }
-  // The calculator will fill it in, once its own fields are.
-  if (co2eKg === '' && chosen !== null) delete all.co2eKg
-  // How much it costs is told once, where it is typed.
-  delete all.amountMinor
+  // It follows from the calculator's fields, which have errors of their own.
+  if (co2eKg === '' && calculator !== null) delete errors.co2eKg
+  // Reported at the field `amount`
+  delete errors.amountMinor
   return {
-    texts,
+    values: parsed.values,
     status,
-    placedAt: placedText,
+    placedAt: typedPlacedAt,
     calculatorType,
     calculators,
-    computed: isByHand ? '' : computed,
-    faults: all,
-    order: checked.ok && Object.keys(all).length === 0 ? checked.value : null,
+    calculatedCo2e: isTyped ? '' : calculatedCo2e,
+    errors,
+    order: checked.ok && Object.keys(errors).length === 0 ? checked.value : null,
   }
 }
-
-const tripFaults = (type: string, { missing, errors }: CalculatorForm): FieldErrors =>
-  Object.fromEntries([
-    ...missing.map((name): [string, string] => [`${type}.${name}`, BLANK]),
-    ...Object.entries(errors).map(([name, message]): [string, string] => [
-      `${type}.${name}`,
-      message,
-    ]),
-  ])

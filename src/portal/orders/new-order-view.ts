@@ -1,42 +1,46 @@
 import { CALCULATOR_TYPES, type CalculatorType } from '../../calculator/calculator-data.js'
 import {
+  buildFormView,
   CALCULATOR_NAMES,
   CHOICES,
   FIELD_NAMES,
-  buildFormView,
 } from '../../calculator/form-view.js'
-import { buildFieldViews } from './field-view.js'
+import { LIVE_STATUSES } from '../../orders/order-status.js'
 import type { Formatters } from '../formatters.js'
+import { STATUS_LABELS } from '../labels.js'
+import { buildFieldViews } from './field-view.js'
 import type { NewOrderForm } from './new-order-form.js'
 import { ORDER_FIELDS, type FieldErrors } from './order-fields.js'
-import { LIVE_STATUSES } from '../../orders/order-status.js'
-import { STATUS_LABELS } from '../labels.js'
 import { estimateTrip } from './trip-estimate.js'
 
-/** The faults of one calculator's fields, by their names in it. */
-const faultsOf = (type: CalculatorType, faults: FieldErrors): FieldErrors =>
+/** The errors of one calculator, by its field names. */
+const getCalculatorErrors = (type: CalculatorType, errors: FieldErrors): FieldErrors =>
   Object.fromEntries(
-    Object.entries(faults)
+    Object.entries(errors)
       .filter(([path]) => path.startsWith(`${type}.`))
       .map(([path, message]) => [path.slice(type.length + 1), message]),
   )
 
-/** What the chosen calculator says, as far as its fields are filled in. */
-export function buildEmissionView(
+/** The result of the selected calculator, or what it needs. */
+export function buildEmissionsView(
   { calculatorType, calculators }: NewOrderForm,
-  figures: Formatters,
+  format: Formatters,
 ) {
   if (calculatorType === null) return { state: 'none' as const }
   const form = calculators[calculatorType]
   if (form.calculation !== null) {
-    return { state: 'computed' as const, ...estimateTrip(form.calculation, figures) }
+    return { state: 'calculated' as const, estimate: estimateTrip(form.calculation, format) }
   }
-  const { missing, invalid } = buildFormView(form, figures.numbers, false)
-  return { state: 'waiting' as const, missing, wrong: invalid.map(({ name }) => name) }
+  const { missing, invalid } = buildFormView(form, format.numbers, false)
+  return {
+    state: 'incomplete' as const,
+    missing,
+    invalid: invalid.map(({ name }) => name),
+  }
 }
 
-/** The errors beside a calculator's fields while somebody fills them in; blank ones come later. */
-export const getEmissionErrors = ({ calculatorType, calculators }: NewOrderForm) =>
+/** Errors of the selected calculator while the user fills it in; empty fields have none yet. */
+export const listCalculatorErrors = ({ calculatorType, calculators }: NewOrderForm) =>
   calculatorType === null
     ? []
     : Object.keys(FIELD_NAMES).map((name) => ({
@@ -44,43 +48,43 @@ export const getEmissionErrors = ({ calculatorType, calculators }: NewOrderForm)
         message: calculators[calculatorType].errors[name],
       }))
 
-interface Shown {
+interface Options {
   form: NewOrderForm
-  /** Makes a second sending of the form harmless */
+  /** Idempotency key: submitting the form twice creates one order */
   key: string
-  faults: FieldErrors
-  figures: Formatters
+  errors: FieldErrors
+  format: Formatters
 }
 
-/** The form of a new order as its page shows it. */
-export function buildNewOrderView({ form, key, faults, figures }: Shown) {
-  const fields = buildFieldViews(ORDER_FIELDS, form.texts, faults)
+/** Builds the form of a new order. */
+export function buildNewOrderView({ form, key, errors, format }: Options) {
+  const fields = buildFieldViews(ORDER_FIELDS, { values: form.values, errors, format })
   return {
     key,
     fields: Object.fromEntries(fields.map((field) => [field.name, field])),
-    computed: form.computed,
-    faults,
-    wrong: Object.keys(faults).length,
-    placedAt: { value: form.placedAt, error: faults.placedAt },
+    calculatedCo2e: form.calculatedCo2e,
+    errors,
+    errorCount: Object.keys(errors).length,
+    placedAt: { value: form.placedAt, error: errors.placedAt },
     statuses: LIVE_STATUSES.map((value) => ({
       value,
       label: STATUS_LABELS[value],
-      selected: value === form.status,
+      isSelected: value === form.status,
     })),
     calculators: [
-      { type: 'none', title: 'None', checked: form.calculatorType === null, form: null },
+      { type: 'none', title: 'None', isSelected: form.calculatorType === null, form: null },
       ...CALCULATOR_TYPES.map((type) => ({
         type,
         title: CALCULATOR_NAMES[type].title,
-        checked: form.calculatorType === type,
+        isSelected: form.calculatorType === type,
         form: {
           names: FIELD_NAMES,
           values: form.calculators[type].values,
-          errors: faultsOf(type, faults),
+          errors: getCalculatorErrors(type, errors),
         },
       })),
     ],
     choices: CHOICES,
-    emission: buildEmissionView(form, figures),
+    emissions: buildEmissionsView(form, format),
   }
 }

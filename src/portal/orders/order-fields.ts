@@ -1,10 +1,10 @@
 import { parseNumber, formatUnambiguous } from '../../formatting/number-input.js'
+import type { Order } from '../../orders/order.js'
 import { isCurrency } from '../../validation/formats.js'
 import type { Formatters } from '../formatters.js'
 import { formatAmountInput, parseAmount } from './money-input.js'
-import type { Order } from '../../orders/order.js'
 
-/** The fields of an order's forms. All are texts there, and money is one amount and a currency. */
+/** The fields of an order's forms. All are strings; money is an amount and a currency. */
 export const ORDER_FIELDS = [
   'customerName',
   'customerEmail',
@@ -18,66 +18,69 @@ export const ORDER_FIELDS = [
 ] as const
 export type OrderField = (typeof ORDER_FIELDS)[number]
 
-export type FieldTexts = Partial<Record<OrderField, string>>
-/** What is wrong with fields, by their names */
+export type FieldValues = Partial<Record<OrderField, string>>
+/** Error messages by field name */
 export type FieldErrors = Record<string, string>
 
-export const BLANK = 'must be filled in'
+/** Error messages of empty fields; the others are optional */
+const EMPTY_ERRORS: Partial<Record<OrderField, string>> = {
+  customerName: 'Enter a name',
+  customerEmail: 'Enter an email address',
+  co2eKg: 'Enter the CO₂e',
+  amount: 'Enter an amount',
+  currency: 'Choose a currency',
+}
 
-const NULLABLE: readonly OrderField[] = ['vesselName', 'imoNumber', 'orderSourceId']
+export const isOptional = (field: OrderField): boolean => EMPTY_ERRORS[field] === undefined
 
-/** Whether a field of a form may stay empty. */
-export const isOptional = (field: OrderField): boolean =>
-  field === 'notes' || NULLABLE.includes(field)
-
-/** A field's text as it was sent: without blanks about it, lines broken as we break them. */
-export const getFieldText = (value: unknown): string =>
+/** A submitted value without surrounding whitespace and with normalised line breaks. */
+export const normalizeFieldValue = (value: unknown): string =>
   typeof value === 'string' ? value.replace(/\r\n?/g, '\n').trim() : ''
 
-/** An order's fields as a reader would type them. */
-export const getFieldTexts = (order: Order, { typed }: Formatters): Record<OrderField, string> => ({
+/** The values of an order's form fields, in the notation of the user's locale. */
+export const getFieldValues = (order: Order, format: Formatters): Record<OrderField, string> => ({
   customerName: order.customerName,
   customerEmail: order.customerEmail,
   vesselName: order.vesselName ?? '',
   imoNumber: order.imoNumber ?? '',
-  co2eKg: typed(formatUnambiguous(String(order.co2eKg))),
-  amount: typed(formatAmountInput(order.amountMinor, order.currency)),
+  co2eKg: format.input(formatUnambiguous(String(order.co2eKg))),
+  amount: format.input(formatAmountInput(order.amountMinor, order.currency)),
   currency: order.currency,
   orderSourceId: order.orderSourceId ?? '',
   notes: order.notes,
 })
 
-/** Some fields as they were typed, and what they come to. */
+/** Submitted fields, as typed and as parsed. */
 export interface ParsedFields {
-  texts: FieldTexts
-  /** By the names of an order, still to be checked */
-  given: Record<string, unknown>
-  faults: FieldErrors
+  values: FieldValues
+  /** Properties of an order, still to be validated */
+  input: Record<string, unknown>
+  errors: FieldErrors
 }
 
-/** Reads some fields of a submitted form; what cannot be read is named, and nothing typed is lost. */
+/** Parses submitted fields; invalid ones have an error, and all keep the value as typed. */
 export function parseFields(
   fields: readonly OrderField[],
   submitted: Record<string, unknown>,
 ): ParsedFields {
-  const texts: FieldTexts = Object.fromEntries(
-    fields.map((field) => [field, getFieldText(submitted[field])]),
+  const values: FieldValues = Object.fromEntries(
+    fields.map((field) => [field, normalizeFieldValue(submitted[field])]),
   )
-  const given: Record<string, unknown> = {}
-  const faults: FieldErrors = {}
+  const input: Record<string, unknown> = {}
+  const errors: FieldErrors = {}
   for (const field of fields) {
-    const text = texts[field] ?? ''
-    if (text === '' && !isOptional(field)) faults[field] = BLANK
+    const value = values[field] ?? ''
+    const emptyError = EMPTY_ERRORS[field]
+    if (value === '' && emptyError !== undefined) errors[field] = emptyError
     else if (field === 'co2eKg' || field === 'amount') {
-      const { currency = '' } = texts
-      // Of an unknown currency only that is told: who knows how many decimals it has.
-      if (field === 'amount' && !isCurrency(currency.toUpperCase())) continue
-      const read =
-        field === 'co2eKg' ? parseNumber(text) : parseAmount(text, currency.toUpperCase())
-      if (!read.ok) faults[field] = read.message
-      else given[field === 'amount' ? 'amountMinor' : field] = read.value + 0
-    } else if (field === 'currency') given[field] = text.toUpperCase()
-    else given[field] = text === '' && field !== 'notes' ? null : text
+      const currency = (values.currency ?? '').toUpperCase()
+      // The decimals of an invalid currency are unknown; the currency has an error of its own.
+      if (field === 'amount' && !isCurrency(currency)) continue
+      const parsed = field === 'co2eKg' ? parseNumber(value) : parseAmount(value, currency)
+      if (!parsed.ok) errors[field] = parsed.message
+      else input[field === 'amount' ? 'amountMinor' : field] = parsed.value + 0
+    } else if (field === 'currency') input[field] = value.toUpperCase()
+    else input[field] = value === '' && field !== 'notes' ? null : value
   }
-  return { texts, given, faults }
+  return { values, input, errors }
 }

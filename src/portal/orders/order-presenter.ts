@@ -1,48 +1,59 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Problem } from '../../http/problem.js'
+import type { Fulfilment } from '../../fulfilment/fulfilment.js'
 import { getLocale } from '../../http/locale.js'
+import { Problem } from '../../http/problem.js'
 import type { OrderStore } from '../../order-store/order-store.js'
-import { buildCurrencyChoices } from './currency-choices.js'
-import { isEditGroup } from './edit-form.js'
-import { getFormatters } from '../formatters.js'
-import { buildHistoryView } from './history-view.js'
-import {
-  getContextListUrl,
-  findNeighbours,
-  buildContextUrl,
-  parseListContext,
-} from './list-context.js'
-import { isMessageCode, formatFlashMessage, type MessageCode } from './flash-messages.js'
-import { buildOrderView, type Notice, type OrderViewOptions } from './order-view.js'
 import { getPreviousStatus } from '../../orders/apply-changes.js'
 import type { Order } from '../../orders/order.js'
-import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import { getFormatters } from '../formatters.js'
+import { buildCurrencyChoices } from './currency-choices.js'
+import { isEditGroup } from './edit-form.js'
+import { formatFlashMessage, isMessageCode, type MessageCode } from './flash-messages.js'
+import { buildHistoryView } from './history-view.js'
+import {
+  buildContextUrl,
+  findNeighbours,
+  getContextListUrl,
+  parseListContext,
+  type ListContext,
+} from './list-context.js'
+import type { Notice, OrderData, OrderPageState } from './order-data.js'
+import { buildOrderView } from './order-view.js'
 
-type Fields = Record<string, unknown>
-
-/** What a request about an order is like. */
 export interface OrderRoute {
   Params: { id: string }
-  Querystring: Fields
-  Body: Fields | undefined
+  Querystring: Record<string, unknown>
+  Body: Record<string, unknown> | undefined
 }
 export type OrderRequest = FastifyRequest<OrderRoute>
 
-/** The answers that the pages of orders give. */
-export function createOrderPresenter(store: OrderStore, placing: Fulfilment | null) {
+interface RenderOptions extends OrderPageState {
+  message?: MessageCode
+  /** For htmx, only the form's group is swapped */
+  isGroupOnly?: boolean
+}
+
+/** Renders the pages of orders. */
+export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment | null) {
   const { timeZone } = store.calendar
 
-  const figuresOf = (request: FastifyRequest) =>
+  const getRequestFormatters = (request: FastifyRequest) =>
     getFormatters(getLocale(request.headers['accept-language']), timeZone)
 
-  const missing = (reply: FastifyReply) => {
+  const renderNotFound = (reply: FastifyReply) => {
     const { wantsFragment, administrator } = reply.request
-    if (wantsFragment) throw new Problem(404, 'There is no such order.')
+    if (wantsFragment) throw new Problem(404, 'Order not found.')
     return reply.code(404).renderView({ page: 'portal/orders/order-not-found' }, { administrator })
   }
 
-  /** A message about an order in words, with the way back where there is one. */
-  const messageOf = (request: OrderRequest, code: MessageCode, order: Order) => ({
+  const getOrderUrl = (request: OrderRequest, order: Order): string =>
+    buildContextUrl(parseListContext(request.query), `/admin/orders/${order.id}`)
+
+  const canUndo = (code: MessageCode, order: Order): boolean =>
+    (code === 'cancelled' && order.status === 'cancelled') ||
+    (code === 'moved' && getPreviousStatus(order, store.getHistory(order.id) ?? []) !== undefined)
+
+  const buildMessage = (request: OrderRequest, code: MessageCode, order: Order) => ({
     text: formatFlashMessage(code, order),
     undo: canUndo(code, order)
       ? {
@@ -58,101 +69,112 @@ export function createOrderPresenter(store: OrderStore, placing: Fulfilment | nu
       : null,
   })
 
-  const canUndo = (code: MessageCode, order: Order): boolean =>
-    (code === 'cancelled' && order.status === 'cancelled') ||
-    (code === 'moved' && getPreviousStatus(order, store.getHistory(order.id) ?? []) !== undefined)
-
-  /** The message that was left for this page. */
-  function leftMessage(request: OrderRequest, reply: FastifyReply) {
-    const left = request.wantsFragment ? null : reply.consumeFlash()
-    const order = left && isMessageCode(left.code) ? store.get(left.orderId) : null
-    return left && order && isMessageCode(left.code) ? messageOf(request, left.code, order) : null
+  function consumeMessage(request: OrderRequest, reply: FastifyReply) {
+    const flash = request.wantsFragment ? null : reply.consumeFlash()
+    if (!flash || !isMessageCode(flash.code)) return null
+    const order = store.get(flash.orderId)
+    return order && buildMessage(request, flash.code, order)
   }
 
-  /** Other orders with the same id at the order source. */
-  const sharersOf = ({ id, orderSourceId }: Order) =>
+  /** Other orders with the same provider id. */
+  const findDuplicates = ({ id, orderSourceId }: Order) =>
     orderSourceId === null
       ? []
       : store.findByOrderSourceId(orderSourceId).filter((other) => String(other.id) !== id)
 
-  /** Answers with the order's page, or with the parts of it that a change has touched. */
-  async function show(
+  const loadOrderData = (
+    request: OrderRequest,
+    order: Order,
+    context: ListContext = parseListContext(request.query),
+  ): OrderData => ({
+    order,
+    history: store.getHistory(order.id) ?? [],
+    context,
+    format: getRequestFormatters(request),
+    timeZone,
+    fulfilment,
+    duplicates: findDuplicates(order),
+  })
+
+  /** Renders an order's page, or for htmx the parts that a change affects. */
+  async function render(
     request: OrderRequest,
     reply: FastifyReply,
     order: Order,
-    telling: OrderViewOptions & { isWhole?: boolean; message?: MessageCode } = {},
+    { message, isGroupOnly = false, ...state }: RenderOptions = {},
   ) {
-    const { message, isWhole = true, ...told } = telling
-    const place = parseListContext(request.query)
-    const group = told.form?.group ?? told.edited
-    const around = request.wantsFragment ? null : await findNeighbours(store, order.id, place)
-    const at = around === null ? place : { ...place, at: around.at }
-    const locale = getLocale(request.headers['accept-language'])
-    const figures = figuresOf(request)
-    const history = store.getHistory(order.id) ?? []
-    const beside = (other: Order | null | undefined, step: number) =>
+    const requested = parseListContext(request.query)
+    const neighbours = request.wantsFragment
+      ? null
+      : await findNeighbours(store, order.id, requested)
+    const context = neighbours ? { ...requested, position: neighbours.position } : requested
+    const data = loadOrderData(request, order, context)
+    const buildLink = (other: Order | null | undefined, offset: number) =>
       other && {
         orderNumber: other.orderNumber,
-        href: buildContextUrl({ ...at, at: (at.at ?? 0) + step }, `/admin/orders/${other.id}`),
+        href: buildContextUrl(
+          { ...context, position: (context.position ?? 0) + offset },
+          `/admin/orders/${other.id}`,
+        ),
       }
+    const { form } = state
+    const locale = getLocale(request.headers['accept-language'])
     return reply.renderView(
       { page: 'portal/orders/order', fragment: 'portal/orders/_order-parts' },
       {
         administrator: request.administrator,
-        order: buildOrderView({
-          order,
-          history,
-          place: at,
-          figures,
-          timeZone,
-          placing,
-          sharers: sharersOf(order),
-          ...told,
-        }),
-        group,
-        isWhole,
-        currencies: told.form && buildCurrencyChoices(store.listCurrencies(), locale),
-        success: message ? messageOf(request, message, order) : leftMessage(request, reply),
-        // Opening a form leaves what is told there, such as a way to undo.
-        keepsMessage: request.method === 'GET' && !isWhole,
+        order: buildOrderView(data, state),
+        group: form?.group ?? state.editedGroup,
+        isGroupOnly,
+        currencies: form && buildCurrencyChoices(store.listCurrencies(), locale),
+        success: message ? buildMessage(request, message, order) : consumeMessage(request, reply),
+        // Opening a form keeps the message, which may have an undo button.
+        keepsMessage: request.method === 'GET' && isGroupOnly,
         list: {
-          href: getContextListUrl(at, order.id),
-          position: around && {
-            number: figures.count(around.at + 1),
-            total: figures.count(around.total),
+          href: getContextListUrl(context, order.id),
+          position: neighbours && {
+            number: data.format.count(neighbours.position + 1),
+            total: data.format.count(neighbours.total),
           },
-          previous: beside(around?.previous, -1),
-          next: beside(around?.next, 1),
+          previous: buildLink(neighbours?.previous, -1),
+          next: buildLink(neighbours?.next, 1),
         },
       },
     )
   }
 
-  /** Tells what was done: in the page where htmx asked, else on the page that it leads to. */
-  function done(request: OrderRequest, reply: FastifyReply, order: Order, message: MessageCode) {
+  /** Confirms an action: in place for htmx, otherwise by a redirect with a flash message. */
+  function confirm(request: OrderRequest, reply: FastifyReply, order: Order, message: MessageCode) {
     const { group } = request.query
     if (request.wantsFragment) {
-      return show(request, reply, order, {
-        message,
-        ...(isEditGroup(group) ? { edited: group } : {}),
-      })
+      const state = isEditGroup(group) ? { editedGroup: group } : {}
+      return render(request, reply, order, { ...state, message })
     }
     reply.setFlash({ code: message, orderId: order.id })
-    return reply.redirect(
-      buildContextUrl(parseListContext(request.query), `/admin/orders/${order.id}`),
-      303,
-    )
+    return reply.redirect(getOrderUrl(request, order), 303)
   }
 
-  /** What others have done since a page was made, for whoever wanted to change the order. */
-  function overtaken(request: FastifyRequest, order: Order, version: number): Notice {
-    const entries = buildHistoryView(order, store.getHistory(order.id) ?? [], figuresOf(request))
+  /** The notice about a version conflict, with the changes since the given version. */
+  function buildConflictNotice(request: FastifyRequest, order: Order, version: number): Notice {
+    const format = getRequestFormatters(request)
+    const entries = buildHistoryView(order, store.getHistory(order.id) ?? [], format)
     return {
       title: 'This order has changed since you opened it',
-      text: 'Nothing was done. Look at what is new, then decide again.',
+      text: 'Nothing was changed by you. Check what is new, then try again.',
       entries: entries.filter((entry) => entry.version > version),
     }
   }
 
-  return { figuresOf, missing, show, done, overtaken, sharersOf }
+  return {
+    getRequestFormatters,
+    getOrderUrl,
+    findDuplicates,
+    loadOrderData,
+    render,
+    renderNotFound,
+    confirm,
+    buildConflictNotice,
+  }
 }
+
+export type OrderPresenter = ReturnType<typeof createOrderPresenter>

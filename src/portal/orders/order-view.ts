@@ -1,26 +1,26 @@
+import { getTransitions, type OrderStatus } from '../../orders/order-status.js'
+import type { Order } from '../../orders/order.js'
+import type { Formatters } from '../formatters.js'
+import { joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
 import { EDIT_GROUP_NAMES, EDIT_GROUPS, type EditForm, type EditGroup } from './edit-form.js'
 import { buildFieldViews } from './field-view.js'
-import type { Formatters } from '../formatters.js'
-import { buildHistoryView, type EntryView } from './history-view.js'
-import { buildContextUrl, type ListContext } from './list-context.js'
-import { getFieldTexts, type FieldTexts } from './order-fields.js'
-import { getTransitions, type OrderStatus } from '../../orders/order-status.js'
-import { STATUS_LABELS } from '../labels.js'
-import type { Order, HistoryEntry } from '../../orders/order.js'
-import type { Fulfilment } from '../../fulfilment/fulfilment.js'
-import { buildFulfilmentView, type SharedOrder, type ProviderNotice } from './fulfilment-view.js'
+import { buildFulfilmentView } from './fulfilment-view.js'
+import { buildHistoryView } from './history-view.js'
+import { buildContextUrl } from './list-context.js'
+import type { Notice, OrderData, OrderPageState } from './order-data.js'
+import { getFieldValues, type FieldValues } from './order-fields.js'
 import { buildTripView } from './trip-view.js'
 
 const GROUP_TITLES: Record<EditGroup, string> = {
   customer: 'Customer',
   vessel: 'Vessel',
   amounts: 'CO₂e and amount',
-  provider: 'Order source',
+  provider: 'Offset order',
   notes: 'Notes',
 }
 
-/** What a button that moves an order to a status says. */
-const MOVE_LABELS: Record<OrderStatus, string> = {
+/** Labels of the buttons that change the status. */
+const STATUS_ACTIONS: Record<OrderStatus, string> = {
   pending: 'Reopen as pending',
   paid: 'Mark as paid',
   processing: 'Start processing',
@@ -29,153 +29,119 @@ const MOVE_LABELS: Record<OrderStatus, string> = {
   cancelled: 'Cancel',
 }
 
-/** A link to write to an address (RFC 6068, section 2). */
-const mailto = (email: string): string =>
-  `mailto:${email.split('@').map(encodeURIComponent).join('@')}`
-
-/** Which step usually comes next. */
-const USUAL_STEP: Partial<Record<OrderStatus, OrderStatus>> = {
+/** The status that usually comes next; its button is the primary one. */
+const USUAL_NEXT_STATUS: Partial<Record<OrderStatus, OrderStatus>> = {
   pending: 'paid',
   paid: 'processing',
   processing: 'fulfilled',
 }
 
-/** Why something was not done, and what to do about it. */
-export interface Notice {
-  title: string
-  text: string
-  /** What others have changed */
-  entries: EntryView[]
-}
+/** A mailto link (RFC 6068, section 2). */
+const toMailto = (email: string): string =>
+  `mailto:${email.split('@').map(encodeURIComponent).join('@')}`
 
-/** What may be told of an order's page beside the order. */
-export interface OrderViewOptions {
-  /** A group that is being edited */
-  form?: EditForm
-  /** Others have changed the order since that form was made */
-  conflict?: boolean
-  /** A group that has just been edited */
-  edited?: EditGroup
-  notice?: Notice
-  /** The order has just been looked for at the order source, and is not there */
-  wasNotThere?: boolean
-  wasNotListed?: boolean
-  /** What the order source has made of something, told beside what is known of it */
-  sourceNotice?: ProviderNotice
-}
-
-interface Shown extends OrderViewOptions {
-  order: Order
-  history: HistoryEntry[]
-  place: ListContext
-  figures: Formatters
-  timeZone: string
-  /** Whatever places orders at the order source; `null` where there is none */
-  placing: Fulfilment | null
-  /** Other orders with its id at the order source */
-  sharers: readonly SharedOrder[]
-}
-
-/** Fields of a form that somebody else has changed to something other than what was typed. */
-function changedByOthers(order: Order, form: EditForm, figures: Formatters): FieldTexts {
-  const now = getFieldTexts(order, figures)
-  const readable: FieldTexts = {
-    ...now,
-    co2eKg: `${figures.exactKilograms(order.co2eKg)} kg`,
-    amount: figures.money(order.amountMinor, order.currency),
+/** The stored values of a form's fields that someone else has changed. */
+function getCurrentValues(order: Order, form: EditForm, format: Formatters): FieldValues {
+  const current = getFieldValues(order, format)
+  const formatted: FieldValues = {
+    ...current,
+    co2eKg: `${format.exactKilograms(order.co2eKg)} kg`,
+    amount: format.money(order.amountMinor, order.currency),
   }
   return Object.fromEntries(
     EDIT_GROUPS[form.group]
-      .filter((field) => now[field] !== form.texts[field])
-      .map((field) => [field, readable[field] === '' ? 'nothing' : readable[field]]),
+      .filter((field) => current[field] !== form.values[field])
+      .map((field) => [field, formatted[field] === '' ? '(empty)' : formatted[field]]),
   )
 }
 
-const isShort = (text: string): boolean => text.length <= 14
+const MAX_COMPACT_LENGTH = 14
+const isShort = (text: string): boolean => text.length <= MAX_COMPACT_LENGTH
 
-/** An order as its page shows it. */
-export function buildOrderView(shown: Shown) {
-  const { order, history, place, figures, timeZone, form, conflict, edited, notice } = shown
+/** Builds the page of an order. */
+export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
+  const { order, history, context, format, timeZone } = data
+  const { form, hasConflict = false, editedGroup, notice = null } = state
   const path = `/admin/orders/${order.id}`
-  const entries = buildHistoryView(order, history, figures)
-  const moment = (label: string, at: string | null) =>
-    at === null ? [] : [{ label, at, text: `${figures.date(at)}, ${figures.time(at)}` }]
-  const group = (name: EditGroup) => ({
+  const entries = buildHistoryView(order, history, format)
+
+  const buildForm = (open: EditForm) => ({
+    action: buildContextUrl(context, `${path}/edit`, { group: open.group }),
+    version: hasConflict ? order.version : open.version,
+    isUnsaved: open.isUnsaved,
+    conflict: hasConflict ? entries.filter(({ version }) => version > open.version) : null,
+    fields: buildFieldViews(EDIT_GROUPS[open.group], {
+      values: open.values,
+      errors: open.errors,
+      currentValues: hasConflict ? getCurrentValues(order, open, format) : {},
+      format,
+    }),
+  })
+  const buildGroup = (name: EditGroup) => ({
     name,
     title: GROUP_TITLES[name],
-    edit: buildContextUrl(place, `${path}/edit`, { group: name }),
-    close: buildContextUrl(place, path, { group: name }),
-    focus: edited === name,
-    form: form?.group !== name ? null : formView(form),
+    editUrl: buildContextUrl(context, `${path}/edit`, { group: name }),
+    closeUrl: buildContextUrl(context, path, { group: name }),
+    hasFocus: editedGroup === name,
+    form: form?.group === name ? buildForm(form) : null,
   })
-  const formView = (open: EditForm) => ({
-    action: buildContextUrl(place, `${path}/edit`, { group: open.group }),
-    version: conflict ? order.version : open.version,
-    unsaved: open.unsaved,
-    conflict: conflict ? entries.filter(({ version }) => version > open.version) : null,
-    fields: buildFieldViews(
-      EDIT_GROUPS[open.group],
-      open.texts,
-      open.faults,
-      conflict ? changedByOthers(order, open, figures) : {},
-    ),
-  })
-  const amount = figures.money(order.amountMinor, order.currency)
-  const co2e = figures.exactKilograms(order.co2eKg)
+  const buildDate = (label: string, at: string | null) =>
+    at === null ? [] : [{ label, at, text: format.dateTime(at) }]
+
+  const amount = format.money(order.amountMinor, order.currency)
+  const co2e = format.exactKilograms(order.co2eKg)
   return {
     id: order.id,
     orderNumber: order.orderNumber,
     version: order.version,
     status: order.status,
-    statusName: STATUS_LABELS[order.status],
+    statusLabel: STATUS_LABELS[order.status],
     customerName: order.customerName,
     customerEmail: order.customerEmail,
-    mailto: mailto(order.customerEmail),
+    mailto: toMailto(order.customerEmail),
     vesselName: order.vesselName,
     imoNumber: order.imoNumber,
     co2e,
     amount,
     isCompact: isShort(co2e) && isShort(amount),
-    currency: order.currency,
-    source: buildFulfilmentView(shown),
+    fulfilment: buildFulfilmentView(data, state),
     notes: order.notes,
-    url: buildContextUrl(place, path),
-    moves: getTransitions(order.status).map((status) => ({
+    url: buildContextUrl(context, path),
+    statusUrl: buildContextUrl(context, `${path}/status`),
+    statusActions: getTransitions(order.status).map((status) => ({
       status,
-      label: MOVE_LABELS[status],
-      isUsual: USUAL_STEP[order.status] === status,
+      label: STATUS_ACTIONS[status],
+      isPrimary: USUAL_NEXT_STATUS[order.status] === status,
     })),
-    move: buildContextUrl(place, `${path}/status`),
-    cancel: order.status === 'cancelled' ? null : buildContextUrl(place, `${path}/cancel`),
-    groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, group(name)])) as Record<
+    cancelUrl: order.status === 'cancelled' ? null : buildContextUrl(context, `${path}/cancel`),
+    groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, buildGroup(name)])) as Record<
       EditGroup,
-      ReturnType<typeof group>
+      ReturnType<typeof buildGroup>
     >,
-    trip: buildTripView(order, figures),
-    moments: [
-      ...moment('Placed', order.placedAt),
-      ...moment('Entered', order.createdAt),
-      ...moment('Last changed', order.version === 1 ? null : order.updatedAt),
-      ...moment('Fulfilled', order.fulfilledAt),
-      ...moment('Cancelled', order.cancelledAt),
+    trip: buildTripView(order, format),
+    dates: [
+      ...buildDate('Placed', order.placedAt),
+      ...buildDate('Created', order.createdAt),
+      ...buildDate('Last changed', order.version === 1 ? null : order.updatedAt),
+      ...buildDate('Fulfilled', order.fulfilledAt),
+      ...buildDate('Cancelled', order.cancelledAt),
     ],
     timeZone,
     history: entries,
-    notice: notice ?? null,
+    notice,
   }
 }
 
-/** What to tell whoever wants to move an order where it cannot go. */
-export function explainInvalidTransition(order: Order, to: OrderStatus): Notice {
-  const names = getTransitions(order.status).map((status) => STATUS_LABELS[status].toLowerCase())
-  const open =
-    names.length === 0
-      ? 'it stays as it is, unless it is cancelled'
-      : `it can become ${new Intl.ListFormat('en', { type: 'disjunction' }).format(names)}`
-  const now = STATUS_LABELS[order.status].toLowerCase()
+/** Explains why an order cannot get a status. */
+export function explainInvalidTransition(order: Order, status: OrderStatus): Notice {
+  const targets = getTransitions(order.status).map(toInlineLabel)
+  const options =
+    targets.length === 0
+      ? 'and can only be cancelled'
+      : `and can only become ${joinWithOr(targets)}`
   return {
-    title: `This order cannot become ${STATUS_LABELS[to].toLowerCase()}`,
-    text: `It is ${now}, so ${open}. Nothing was changed.`,
+    title: `This order cannot become ${toInlineLabel(status)}`,
+    text: `It is ${toInlineLabel(order.status)} ${options}. Nothing was changed.`,
     entries: [],
   }
 }

@@ -1,13 +1,12 @@
 import type { ChangeResult, OrderStore } from '../../order-store/order-store.js'
-import type { EditForm } from './edit-form.js'
 import { applyChanges } from '../../orders/apply-changes.js'
 import type { OrderChanges } from '../../orders/order.js'
+import type { EditForm } from './edit-form.js'
 
 /**
- * Saves an edit. Where the order has changed since its form was made, but by the same person and
- * in other fields only, such as by another form of the same page, nothing stands against it;
- * unless it is cancelled now, which may be a reason to leave it as it is. Where all of it is so
- * already, it counts as changed.
+ * Saves an edit. If the order has changed since the form was opened, the edit is still saved if only
+ * the same user has changed it since, in other fields, and it is not cancelled. If the order has all
+ * the values already, for example because the response to the same form was lost, that is a success.
  */
 export async function saveEdit(
   store: OrderStore,
@@ -16,24 +15,21 @@ export async function saveEdit(
   form: EditForm,
   by: string,
 ): Promise<ChangeResult> {
-  const outcome = await store.apply(
-    id,
-    { type: 'edit', changes },
-    { by, ifVersions: [form.version] },
-  )
-  if (outcome.outcome !== 'version_conflict' || form.version === 0) return outcome
-  // The answer to the same form may have been lost: what it asks for is there.
-  if (applyChanges(outcome.order, changes, '').outcome === 'unchanged') {
-    return { outcome: 'changed', order: outcome.order, changes: [] }
+  const save = (version: number) =>
+    store.apply(id, { type: 'edit', changes }, { by, ifVersions: [version] })
+  const result = await save(form.version)
+  if (result.outcome !== 'version_conflict' || form.version === 0) return result
+  const { order } = result
+  if (applyChanges(order, changes, '').outcome === 'unchanged') {
+    return { outcome: 'changed', order, changes: [] }
   }
-  const now = outcome.order.version
   const fields = Object.keys(changes)
-  const since = (store.getHistory(id) ?? []).filter(({ version }) => version > form.version)
-  const isOwn =
-    outcome.order.status !== 'cancelled' &&
-    since.length === now - form.version &&
-    since.every(
+  const newEntries = (store.getHistory(id) ?? []).filter(({ version }) => version > form.version)
+  const isCompatible =
+    order.status !== 'cancelled' &&
+    newEntries.length === order.version - form.version &&
+    newEntries.every(
       (entry) => entry.by === by && entry.changes.every(({ field }) => !fields.includes(field)),
     )
-  return isOwn ? store.apply(id, { type: 'edit', changes }, { by, ifVersions: [now] }) : outcome
+  return isCompatible ? save(order.version) : result
 }

@@ -1,101 +1,110 @@
 import { CALCULATOR_TYPES } from '../../calculator/calculator-data.js'
-import { FIELD_NAMES } from '../../calculator/form-view.js'
-import { validateCalculation } from '../../calculator/validate-calculation.js'
 import { FUELS } from '../../calculator/emission-factors.js'
+import { FIELD_NAMES } from '../../calculator/form-view.js'
 import { UNIT_NAMES } from '../../calculator/units.js'
+import { validateCalculation } from '../../calculator/validate-calculation.js'
+import { withUnit } from '../../formatting/number-formatter.js'
+import type { Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import { CALCULATOR_LABELS } from '../labels.js'
-import type { Order } from '../../orders/order.js'
 import { estimateTrip, type TripEstimate } from './trip-estimate.js'
 
-/** Which field says in what unit another one is, or the unit that it always has. */
+/** Fields whose unit is in another field */
 const UNIT_FIELDS: Record<string, string> = {
   quantity: 'unit',
   amount: 'unit',
   distance: 'distanceUnit',
   consumption: 'consumptionUnit',
 }
-const UNITS: Record<string, string> = {
+/** Fields with a fixed unit */
+const FIXED_UNITS: Record<string, string> = {
   speedKn: 'knots',
   referenceSpeedKn: 'knots',
   generatorLitresPerHour: 'litres/hour',
   generatorHours: 'hours',
 }
 
-const own = <T>(names: Record<string, T>, key: string): T | undefined =>
-  Object.hasOwn(names, key) ? names[key] : undefined
+const getOwn = <T>(record: Record<string, T>, key: string): T | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined
 
-const named = (names: Record<string, unknown>, key: unknown): unknown =>
-  typeof key === 'string' ? (own(names, key) ?? key) : key
+const getFuelName = (id: string): string =>
+  Object.hasOwn(FUELS, id) ? FUELS[id as keyof typeof FUELS].name : id
 
-const fuelName = (id: unknown): unknown =>
-  typeof id === 'string' && Object.hasOwn(FUELS, id) ? FUELS[id as keyof typeof FUELS].name : id
+function formatValue(name: string, value: unknown, format: Formatters): string {
+  if (typeof value === 'number') return format.exact(value)
+  if (typeof value !== 'string') return JSON.stringify(value)
+  return name === 'fuelType' ? getFuelName(value) : value
+}
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+/** The label of a field's unit; `null` if it has none. Stored data may hold any unit. */
+function getUnitLabel(name: string, data: Record<string, unknown>): string | null {
+  const unitField = getOwn(UNIT_FIELDS, name)
+  if (unitField === undefined) return getOwn(FIXED_UNITS, name) ?? null
+  const unit = data[unitField]
+  if (unit === undefined) return null
+  return typeof unit === 'string' ? (getOwn(UNIT_NAMES, unit) ?? unit) : JSON.stringify(unit)
+}
 
-function rowsOf(data: Record<string, unknown>, figures: Formatters) {
-  const units = new Set(Object.keys(data).flatMap((name) => own(UNIT_FIELDS, name) ?? []))
+function buildRows(data: Record<string, unknown>, format: Formatters) {
+  const unitFields = new Set(Object.keys(data).flatMap((name) => getOwn(UNIT_FIELDS, name) ?? []))
   return Object.entries(data)
-    .filter(([name]) => !units.has(name))
+    .filter(([name]) => !unitFields.has(name))
     .map(([name, value]) => {
-      const shown =
-        name === 'fuelType'
-          ? fuelName(value)
-          : typeof value === 'number'
-            ? figures.exact(value)
-            : value
-      const unitField = own(UNIT_FIELDS, name)
-      const unit = unitField === undefined ? own(UNITS, name) : named(UNIT_NAMES, data[unitField])
+      const text = formatValue(name, value, format)
+      const unit = getUnitLabel(name, data)
       return {
-        label: own(FIELD_NAMES, name) ?? name,
-        value: text(shown) + (unit === undefined ? '' : `\u00a0${text(unit)}`),
+        label: getOwn(FIELD_NAMES, name) ?? name,
+        value: unit === null ? text : withUnit(text, unit),
       }
     })
 }
 
-/** Stored amounts are often rounded; what agrees in its own decimals is the same. */
-function isSame(stored: number, computed: number): boolean {
+/** Whether a stored mass is a calculated one, possibly rounded. */
+function isSameMass(stored: number, calculated: number): boolean {
   const decimals = String(stored).split('.')[1]?.length ?? 0
-  return Math.abs(stored - computed) < 1e-9 || Number(computed.toFixed(decimals)) === stored
+  return Math.abs(stored - calculated) < 1e-9 || Number(calculated.toFixed(decimals)) === stored
 }
 
-/** How an order's CO2e compares with what its trip comes to; `null` where they agree. */
-function difference(order: Order, computed: number, figures: Formatters): string | null {
-  if (isSame(order.co2eKg, computed)) return null
-  const apart = Math.abs(order.co2eKg - computed)
-  const percent = computed === 0 ? 0 : Math.round((apart / computed) * 100)
-  const share = percent === 0 || percent > 1000 ? '' : ` (${figures.percent(percent / 100)})`
-  const way = order.co2eKg > computed ? 'more' : 'less'
-  const by = figures.exact(Number(apart.toPrecision(3)))
-  return `The order has ${figures.exactKilograms(order.co2eKg)} kg CO₂e, which is ${by} kg${share} ${way} than this sum.`
+const MAX_PERCENT = 1000
+
+/** Compares an order's CO2e with its trip; `null` if they are the same. */
+function describeDifference(order: Order, calculated: number, format: Formatters): string | null {
+  if (isSameMass(order.co2eKg, calculated)) return null
+  const difference = Math.abs(order.co2eKg - calculated)
+  const percent = calculated === 0 ? 0 : Math.round((difference / calculated) * 100)
+  const share = percent === 0 || percent > MAX_PERCENT ? '' : ` (${format.percent(percent / 100)})`
+  const direction = order.co2eKg > calculated ? 'more' : 'less'
+  const by = format.exact(Number(difference.toPrecision(3)))
+  return `The order has ${format.exactKilograms(order.co2eKg)} kg CO₂e, ${by} kg${share} ${direction} than its trip.`
 }
 
-/** The trip that an order is for, computed anew. */
+/** An order's trip, recalculated with the current factors. */
 export interface TripView {
   type: string
   rows: { label: string; value: string }[]
-  sum: TripEstimate | null
+  estimate: TripEstimate | null
   difference: string | null
-  /** Why there is no sum though there are data */
-  faults: string[]
+  /** Why there is no estimate */
+  errors: string[]
 }
 
-/** The trip as its page shows it; `null` where the order says nothing of one. */
-export function buildTripView(order: Order, figures: Formatters): TripView | null {
+/** Builds the trip section; `null` if the order has no calculator. */
+export function buildTripView(order: Order, format: Formatters): TripView | null {
   const { calculatorType, calculatorData } = order
   if (calculatorType === null || !CALCULATOR_TYPES.includes(calculatorType)) return null
   const type = CALCULATOR_LABELS[calculatorType]
   if (calculatorData === null) {
-    return { type, rows: [], sum: null, difference: null, faults: [] }
+    return { type, rows: [], estimate: null, difference: null, errors: [] }
   }
-  const rows = rowsOf(calculatorData, figures)
+  const rows = buildRows(calculatorData, format)
   const checked = validateCalculation(calculatorType, calculatorData)
   if (!checked.ok) {
-    const faults = checked.errors.map(
-      ({ path, message }) => `${own(FIELD_NAMES, path) ?? path} ${message}`,
+    const errors = checked.errors.map(
+      ({ path, message }) => `${getOwn(FIELD_NAMES, path) ?? path} ${message}`,
     )
-    return { type, rows, sum: null, difference: null, faults }
+    return { type, rows, estimate: null, difference: null, errors }
   }
-  const sum = estimateTrip(checked.value, figures)
-  return { type, rows, sum, difference: difference(order, sum.co2eKg, figures), faults: [] }
+  const estimate = estimateTrip(checked.value, format)
+  const difference = describeDifference(order, estimate.co2eKg, format)
+  return { type, rows, estimate, difference, errors: [] }
 }

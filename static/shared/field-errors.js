@@ -1,7 +1,7 @@
-// Field errors of guest and portal forms: sets aria-invalid and clears an error when its field is
+// Field errors of guest and portal forms: sets aria-invalid, and clears an error when its field is
 // corrected.
 
-window.markFields = () => {
+export function markFields() {
   for (const error of document.querySelectorAll('.field .error')) {
     const field = document.getElementById(error.id.replace(/-error$/, ''))
     if (!error.textContent) field?.removeAttribute('aria-invalid')
@@ -17,6 +17,6 @@ document.addEventListener('input', ({ target }) => {
   // Forms that are sent at every input get their errors from the response.
   if (!error?.textContent || target.closest('[hx-trigger*=input]')) return
   error.textContent = ''
-  window.markFields()
+  markFields()
   target.dispatchEvent(new Event('field-corrected', { bubbles: true }))
 })

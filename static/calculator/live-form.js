@@ -1,6 +1,8 @@
 // Calculator and QR code forms: announces new results to screen readers, moves focus after a
 // submit, and marks results that no longer match the form.
 
+import { markFields } from '../shared/field-errors.js'
+
 const ANNOUNCEMENT_DELAY_MS = 1000
 
 const findResult = (form) => document.querySelector(form?.getAttribute('hx-target') ?? '#none')
@@ -28,7 +30,7 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   if (!result) return
   delete result.dataset.stale
   result.querySelector('.offline')?.remove()
-  window.markFields()
+  markFields()
   scheduleAnnouncement()
   if (ctx.sourceEvent?.type !== 'submit') return
   const focusTarget = document.querySelector('[aria-invalid]') ?? document.getElementById('outcome')

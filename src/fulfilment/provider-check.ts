@@ -1,0 +1,67 @@
+import type { OrderStore } from '../order-store/order-store.js'
+import type { OffsetOrderSource } from '../provider/client.js'
+import type { OffsetOrders } from '../provider/offset-order.js'
+import type { FulfilmentAttempt } from './attempt.js'
+import { getValue, type CheckResult, type ProviderFailure } from './results.js'
+import { toAmount } from './verify-response.js'
+
+/** At most so many orders that a list lacks are looked up. */
+const MAX_MISSING = 4
+
+type FindResult =
+  | ProviderFailure
+  | { outcome: 'placed'; attempt: FulfilmentAttempt }
+  | Extract<CheckResult, { outcome: 'not_placed' | 'incomplete_list' }>
+
+/**
+ * Looks for attempts in the provider's list of orders. The list proves that an order was not placed
+ * only if it is complete, including every order known to be there.
+ */
+export function createProviderCheck(store: OrderStore, source: OffsetOrderSource) {
+  /** Order numbers of placed orders that could not be recorded, by provider id */
+  const unrecorded = new Map<string, string>()
+
+  /** Returns known orders that a list lacks; `null` if the list is complete. */
+  function findMissing({ orders, isComplete }: OffsetOrders) {
+    const ids = orders.map(({ id }) => id)
+    // Recorded since, by an administrator, another process or a later check
+    for (const id of unrecorded.keys()) {
+      if (store.findByOrderSourceId(id).length > 0) unrecorded.delete(id)
+    }
+    const missing = [
+      ...[...unrecorded]
+        .filter(([orderSourceId]) => !ids.includes(orderSourceId))
+        .map(([orderSourceId, orderNumber]) => ({ orderNumber, orderSourceId })),
+      ...store.findOtherProviderOrders(ids, MAX_MISSING),
+    ]
+    return isComplete && missing.length === 0 ? null : missing
+  }
+
+  return {
+    /** Remembers a placed order that could not be recorded. */
+    addUnrecorded(orderSourceId: string, orderNumber: string): void {
+      unrecorded.set(orderSourceId, orderNumber)
+    },
+
+    async find(attempt: FulfilmentAttempt): Promise<FindResult> {
+      const response = getValue(await source.listOrders())
+      if (!('value' in response)) return response
+      const found = response.value.orders.find(({ note }) => note?.includes(attempt.reference))
+      if (found === undefined) {
+        const missing = findMissing(response.value)
+        return missing === null
+          ? { outcome: 'not_placed' }
+          : { outcome: 'incomplete_list', missing }
+      }
+      const charged = found.amount === null ? {} : toAmount(found.amount, attempt.currency)
+      const placed: FulfilmentAttempt = {
+        ...attempt,
+        ...charged,
+        tons: found.tons,
+        state: 'placed',
+        orderSourceId: found.id,
+      }
+      return { outcome: 'placed', attempt: placed }
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import { buildListUrl, type ListQuery } from '../../orders/list-query.js'
+import type { Formatters } from '../formatters.js'
+import { CALCULATOR_LABELS, STATUS_LABELS } from '../labels.js'
+
+/** A filter in use, and the URL without it. */
+export interface FilterChip {
+  /** Stable, so that the focus survives a swap */
+  id: string
+  label: string
+  value: string
+  href: string
+}
+
+/** Lists the filters in use. */
+export function buildFilterChips(query: ListQuery, format: Formatters): FilterChip[] {
+  const buildUrlWithout = (name: keyof ListQuery, value?: string): string => {
+    const others = [query[name]].flat().filter((other) => value !== undefined && other !== value)
+    return buildListUrl({ ...query, page: 1, [name]: others.length > 0 ? others : undefined })
+  }
+  const single = (
+    name: 'q' | 'currency' | 'from' | 'to',
+    label: string,
+    toText = (value: string): string => value,
+  ): FilterChip[] => {
+    const value = query[name]
+    return value
+      ? [{ id: `filter-${name}`, label, value: toText(value), href: buildUrlWithout(name) }]
+      : []
+  }
+  return [
+    ...single('q', 'Search'),
+    ...(query.status ?? []).map((status) => ({
+      id: `filter-${status}`,
+      label: 'Status',
+      value: STATUS_LABELS[status],
+      href: buildUrlWithout('status', status),
+    })),
+    ...(query.calculatorType ?? []).map((type) => ({
+      id: `filter-${type}`,
+      label: 'Calculator',
+      value: CALCULATOR_LABELS[type],
+      href: buildUrlWithout('calculatorType', type),
+    })),
+    ...single('currency', 'Currency'),
+    ...single('from', 'From', (value) => format.day(value)),
+    ...single('to', 'To', (value) => format.day(value)),
+  ]
+}

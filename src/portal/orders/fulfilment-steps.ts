@@ -1,0 +1,140 @@
+import { findLatestAttempt, getLostProviderId } from '../../fulfilment/attempt.js'
+import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import { getTons } from '../../fulfilment/quote.js'
+import { isProportionate } from '../../fulfilment/verify-response.js'
+import type { OrderStore } from '../../order-store/order-store.js'
+import type { Order } from '../../orders/order.js'
+import type { Amount, Portfolio } from '../../provider/offset-order.js'
+import { calculatePrice } from '../../provider/price.js'
+import { truncateText } from '../../provider/truncate-text.js'
+import type { Formatters } from '../formatters.js'
+import {
+  describeProviderFailure,
+  describeQuoteError,
+  NOTHING_ORDERED,
+} from './fulfilment-notices.js'
+import { buildContextUrl, parseListContext } from './list-context.js'
+import type { OrderPresenter, OrderRequest } from './order-presenter.js'
+
+const MAX_NAME_LENGTH = 120
+const MAX_DESCRIPTION_LENGTH = 300
+
+function buildPortfolioView(
+  { id, name, description, pricePerTon, projects }: Portfolio,
+  price: Amount | null,
+  format: Formatters,
+) {
+  const formatAmount = ({ amountMinor, currency }: Amount) => format.money(amountMinor, currency)
+  const summary = description ?? projects.map((project) => project.name).join(', ')
+  return {
+    id,
+    name: truncateText(name, MAX_NAME_LENGTH),
+    description: truncateText(summary, MAX_DESCRIPTION_LENGTH),
+    price: price && formatAmount(price),
+    perTon: pricePerTon && formatAmount(pricePerTon),
+  }
+}
+
+/** Builds the steps of placing an order: choose a portfolio, confirm the price, allow a retry. */
+export function createFulfilmentSteps(
+  store: OrderStore,
+  fulfilment: Fulfilment,
+  { getRequestFormatters }: OrderPresenter,
+) {
+  const getAttempt = (order: Order) => findLatestAttempt(store.getHistory(order.id) ?? [])
+
+  /** The order, as every step shows it. */
+  function buildSubject(request: OrderRequest, order: Order) {
+    const format = getRequestFormatters(request)
+    const path = `/admin/orders/${order.id}`
+    const attempt = getAttempt(order)
+    const buildUrl = (subpath: string) =>
+      buildContextUrl(parseListContext(request.query), subpath, { group: 'provider' })
+    return {
+      orderNumber: order.orderNumber,
+      customerName: order.customerName,
+      vesselName: order.vesselName,
+      version: order.version,
+      tons: format.exact(getTons(order)),
+      amount: format.money(order.amountMinor, order.currency),
+      isPaid: order.status !== 'pending',
+      reference: attempt?.reference ?? null,
+      lostProviderId: getLostProviderId(order, attempt),
+      url: buildUrl(path),
+      action: buildUrl(`${path}/fulfilment`),
+      actionPath: `${path}/fulfilment`,
+      resetUrl: buildUrl(`${path}/fulfilment/reset`),
+      /** The list context as hidden fields, for forms that use GET */
+      contextFields: [...new URLSearchParams(buildUrl(''))],
+    }
+  }
+
+  /** Views and data of a step: a dialog for htmx, otherwise a page. */
+  const buildStep = (request: OrderRequest, order: Order, step: string, data: object = {}) => ({
+    views: { page: 'portal/orders/fulfilment', fragment: 'portal/orders/_fulfilment-parts' },
+    data: {
+      administrator: request.administrator,
+      subject: buildSubject(request, order),
+      step,
+      ...data,
+    },
+  })
+
+  return {
+    getAttempt,
+    buildSubject,
+
+    async buildChoice(request: OrderRequest, order: Order) {
+      const portfolios = await fulfilment.listPortfolios()
+      if (!('value' in portfolios)) {
+        const failure = describeProviderFailure(portfolios, NOTHING_ORDERED)
+        return buildStep(request, order, 'failed', { failure })
+      }
+      const format = getRequestFormatters(request)
+      const lastId = getAttempt(order)?.portfolioId
+      const selected = portfolios.value.find(({ id }) => id === lastId) ?? portfolios.value[0]
+      const tons = getTons(order)
+      return buildStep(request, order, 'choose', {
+        portfolios: portfolios.value.map((portfolio) => {
+          const price = portfolio.pricePerTon && calculatePrice(tons, portfolio.pricePerTon)
+          return {
+            ...buildPortfolioView(portfolio, price, format),
+            isSelected: portfolio === selected,
+          }
+        }),
+      })
+    },
+
+    async buildConfirmation(request: OrderRequest, order: Order, portfolioId: number) {
+      const quote = await fulfilment.getQuote(order, portfolioId)
+      const format = getRequestFormatters(request)
+      if (quote.outcome !== 'quoted') {
+        if (quote.outcome === 'unexpected_order') {
+          request.log.error(
+            { order: order.id, orderSourceId: quote.id },
+            'provider responded to a dry run with an order id',
+          )
+        }
+        const failure = describeQuoteError(quote, format)
+        return buildStep(request, order, 'failed', { failure })
+      }
+      const { portfolio, price } = quote
+      const { pricePerTon } = portfolio
+      const tons = getTons(order)
+      const expected = pricePerTon && calculatePrice(tons, pricePerTon)
+      const isUnexpected = pricePerTon !== null && !isProportionate({ ...price, tons }, pricePerTon)
+      return buildStep(request, order, 'confirm', {
+        portfolio: buildPortfolioView(portfolio, price, format),
+        price: { ...price, text: format.money(price.amountMinor, price.currency) },
+        expectedPrice:
+          expected && isUnexpected ? format.money(expected.amountMinor, expected.currency) : null,
+      })
+    },
+
+    /** @param isListed whether the provider's list is conclusive */
+    buildReset: (request: OrderRequest, order: Order, isListed: boolean) =>
+      buildStep(request, order, 'reset', { isListed }),
+  }
+}
+
+export type FulfilmentSteps = ReturnType<typeof createFulfilmentSteps>

@@ -1,0 +1,52 @@
+import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import type { ProviderOrderRef } from '../../order-store/order-store.js'
+import type { HistoryEntry, Order } from '../../orders/order.js'
+import type { Formatters } from '../formatters.js'
+import type { EditForm, EditGroup } from './edit-form.js'
+import type { EntryView } from './history-view.js'
+import type { ListContext } from './list-context.js'
+
+/** A message about the offset order. */
+export interface ProviderNotice {
+  title: string
+  text: string
+  /** Other orders concerned */
+  links?: { href: string; text: string }[]
+}
+
+/** Another order with the same provider id. */
+export type DuplicateOrder = Pick<ProviderOrderRef, 'id' | 'orderNumber'>
+
+/** Why an action was not executed, and what to do. */
+export interface Notice {
+  title: string
+  text: string
+  /** Changes by others */
+  entries: EntryView[]
+}
+
+/** The state of an order's page besides the order. */
+export interface OrderPageState {
+  /** The group being edited */
+  form?: EditForm
+  /** The order has changed since the form was opened */
+  hasConflict?: boolean
+  /** The group that gets the focus after an edit */
+  editedGroup?: EditGroup
+  notice?: Notice
+  /** The result of checking with the provider */
+  providerCheck?: 'not_placed' | 'inconclusive'
+  providerNotice?: ProviderNotice
+}
+
+export interface OrderData {
+  order: Order
+  history: HistoryEntry[]
+  context: ListContext
+  format: Formatters
+  timeZone: string
+  /** `null` if no provider is configured */
+  fulfilment: Fulfilment | null
+  /** Other orders with the same provider id */
+  duplicates: readonly DuplicateOrder[]
+}

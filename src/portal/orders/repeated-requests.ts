@@ -1,0 +1,46 @@
+import type { OrderStatus } from '../../orders/order-status.js'
+import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
+
+/** The status change of a version; `undefined` if it did not change the status. */
+export const findStatusChange = (
+  history: readonly HistoryEntry[],
+  version: number,
+): FieldChange | undefined =>
+  history
+    .find((entry) => entry.version === version)
+    ?.changes.find(({ field }) => field === 'status')
+
+export const hasStatusChangeAfter = (history: readonly HistoryEntry[], version: number): boolean =>
+  history.some(
+    (entry) => entry.version > version && findStatusChange(history, entry.version) !== undefined,
+  )
+
+/**
+ * Whether a status change that conflicts has been made by the same user already, for example because
+ * the response to the form was lost.
+ */
+export function isRepeatedRequest(
+  order: Order,
+  history: readonly HistoryEntry[],
+  { by, version, status }: { by: string; version: number; status: OrderStatus },
+): boolean {
+  const next = history.find((entry) => entry.version === version + 1)
+  return (
+    order.status === status &&
+    next?.by === by &&
+    findStatusChange(history, version + 1)?.to === status
+  )
+}
+
+/** The status change right after a version, if it reverses the one before. */
+export function findReversal(
+  history: readonly HistoryEntry[],
+  version: number,
+): FieldChange | undefined {
+  const next = findStatusChange(history, version + 1)
+  const previous = history
+    .filter((entry) => entry.version <= version)
+    .flatMap(({ changes }) => changes)
+    .find(({ field }) => field === 'status')
+  return next?.to === (previous?.from ?? 'pending') ? next : undefined
+}

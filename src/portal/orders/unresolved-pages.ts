@@ -1,0 +1,119 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { isUnresolved } from '../../fulfilment/attempt.js'
+import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import { isInconclusive } from '../../fulfilment/results.js'
+import type { OrderStore } from '../../order-store/order-store.js'
+import {
+  describeCheckFailure,
+  describeIncompleteList,
+  STATUS_UNCHANGED,
+} from './fulfilment-notices.js'
+import type { FulfilmentSteps } from './fulfilment-steps.js'
+import type { OrderPresenter, OrderRoute } from './order-presenter.js'
+
+interface Options {
+  store: OrderStore
+  fulfilment: Fulfilment
+  presenter: OrderPresenter
+  steps: FulfilmentSteps
+}
+
+/** Pages for attempts whose outcome is unknown: progress, check with the provider, reset. */
+const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, presenter, steps }) => {
+  const { render, renderNotFound, confirm } = presenter
+
+  // Polled while an attempt is in progress.
+  app.get<OrderRoute>('/admin/orders/:id/fulfilment/progress', async (request, reply) => {
+    const order = store.get(request.params.id)
+    if (order === null) return renderNotFound(reply)
+    const attempt = steps.getAttempt(order)
+    const isInProgress =
+      isUnresolved(order, attempt) &&
+      attempt.state === 'sent' &&
+      fulfilment.getRemainingMs(attempt) > 0
+    return isInProgress ? reply.code(204).send() : render(request, reply, order)
+  })
+
+  app.post<OrderRoute>('/admin/orders/:id/fulfilment/check', async (request, reply) => {
+    const { id } = request.params
+    const result = await fulfilment.check(id, request.administrator.email)
+    if (result.outcome === 'not_found') return renderNotFound(reply)
+    if (result.outcome === 'found') return confirm(request, reply, result.order, 'found')
+    const order = store.get(id)
+    if (order === null) return renderNotFound(reply)
+    switch (result.outcome) {
+      case 'not_placed':
+        return render(request, reply, order, {
+          editedGroup: 'provider',
+          providerCheck: 'not_placed',
+        })
+      case 'incomplete_list':
+        return render(request, reply.code(502), order, {
+          editedGroup: 'provider',
+          providerCheck: 'inconclusive',
+          providerNotice: describeIncompleteList(result),
+        })
+      case 'resolved':
+        return render(request, reply, order, { editedGroup: 'provider' })
+      default:
+        return render(request, reply.code(502), order, {
+          editedGroup: 'provider',
+          ...(isInconclusive(result) ? { providerCheck: 'inconclusive' } : {}),
+          providerNotice: describeCheckFailure(result, STATUS_UNCHANGED),
+        })
+    }
+  })
+
+  app.get<OrderRoute>('/admin/orders/:id/fulfilment/reset', async (request, reply) => {
+    const order = store.get(request.params.id)
+    if (order === null) return renderNotFound(reply)
+    if (!isUnresolved(order, steps.getAttempt(order))) {
+      return request.wantsFragment
+        ? render(request, reply, order, { editedGroup: 'provider' })
+        : reply.redirect(presenter.getOrderUrl(request, order), 303)
+    }
+    const isListed = request.query.unlisted === undefined
+    const { views, data } = steps.buildReset(request, order, isListed)
+    return reply.renderView(views, data)
+  })
+
+  app.post<OrderRoute>('/admin/orders/:id/fulfilment/reset', async (request, reply) => {
+    const { id } = request.params
+    const by = request.administrator.email
+    const { lostProviderId, searchedReference } = request.body ?? {}
+    const result = await fulfilment.reset(id, by, {
+      lostProviderId: typeof lostProviderId === 'string' ? lostProviderId : null,
+      searchedReference: typeof searchedReference === 'string' ? searchedReference : null,
+    })
+    request.log.info({ order: id, by, outcome: result.outcome }, 'offset order reset')
+    if (result.outcome === 'not_found') return renderNotFound(reply)
+    if (result.outcome === 'reset') return confirm(request, reply, result.order, 'reset')
+    if (result.outcome === 'found') return confirm(request, reply, result.order, 'found')
+    const order = store.get(id)
+    if (order === null) return renderNotFound(reply)
+    switch (result.outcome) {
+      case 'too_early':
+      case 'not_placed':
+        return render(request, reply.code(409), order, {
+          editedGroup: 'provider',
+          providerCheck: 'not_placed',
+        })
+      case 'incomplete_list':
+        return render(request, reply.code(409), order, {
+          editedGroup: 'provider',
+          providerCheck: 'inconclusive',
+          providerNotice: describeIncompleteList(result),
+        })
+      case 'resolved':
+        return render(request, reply, order, { editedGroup: 'provider' })
+      default:
+        return render(request, reply.code(502), order, {
+          editedGroup: 'provider',
+          ...(isInconclusive(result) ? { providerCheck: 'inconclusive' } : {}),
+          providerNotice: describeCheckFailure(result, STATUS_UNCHANGED),
+        })
+    }
+  })
+}
+
+export default pages

@@ -1,0 +1,28 @@
+import { checkRules, type ConfigRule } from '../config/config-rules.js'
+import { parseBaseUrl, parsePublicRoutes } from './paths.js'
+
+/** Sent in a header: ASCII without spaces */
+const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
+
+const RULES: readonly ConfigRule[] = [
+  [
+    'ORDERSOURCE_BASE_URL',
+    (text) => parseBaseUrl(text) !== null,
+    'must be an https URL without a query (http only on a loopback address)',
+  ],
+  ['ORDERSOURCE_API_TOKEN', isToken, 'must be ASCII without spaces'],
+  [
+    'ORDERSOURCE_PUBLIC_ROUTES',
+    (text) => parsePublicRoutes(text) !== null,
+    'must be none, or methods with paths, comma-separated, such as GET /portfolios',
+  ],
+]
+
+/** Finds errors in the variables of the order source. */
+export function findProviderConfigErrors(environment: NodeJS.ProcessEnv): string[] {
+  const errors = checkRules(environment, RULES)
+  const { ORDERSOURCE_BASE_URL, ORDERSOURCE_API_TOKEN } = environment
+  return ORDERSOURCE_BASE_URL !== undefined && ORDERSOURCE_API_TOKEN === undefined
+    ? [...errors, 'ORDERSOURCE_API_TOKEN is required with ORDERSOURCE_BASE_URL']
+    : errors
+}

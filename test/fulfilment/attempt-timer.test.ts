@@ -1,0 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { createAttemptTimer } from '../../src/fulfilment/attempt-timer.js'
+
+t.test('forgets attempts that can no longer be in progress', async (t) => {
+  const timer = createAttemptTimer(20)
+  timer.start('a')
+  timer.start('b')
+  t.equal(timer.count(), 2)
+  await sleep(30)
+  timer.start('c')
+  t.equal(timer.count(), 1)
+})
