@@ -29,7 +29,7 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   const result = findResult(ctx.sourceElement)
   if (!result) return
   delete result.dataset.stale
-  result.querySelector('.offline')?.remove()
+  result.querySelector('.alert')?.remove()
   markFields()
   scheduleAnnouncement()
   if (ctx.sourceEvent?.type !== 'submit') return
@@ -39,9 +39,9 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
 
 document.addEventListener('htmx:error', ({ target }) => {
   const result = findResult(target.closest?.('form'))
-  if (!result || result.querySelector('.offline')) return
+  if (!result || result.querySelector('.alert')) return
   const notice = document.createElement('p')
-  notice.className = 'offline'
+  notice.className = 'alert'
   notice.setAttribute('role', 'alert')
   notice.textContent = 'No connection. Showing the earlier result.'
   result.prepend(notice)
@@ -54,5 +54,5 @@ addEventListener('online', () => {
 })
 
 // The title is sent with the loading state, before an error in the link is known.
-const errorHeading = document.querySelector('.fault h1')
+const errorHeading = document.querySelector('.error-notice h1')
 if (errorHeading) document.title = `${errorHeading.textContent} · Clearwake`

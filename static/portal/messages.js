@@ -40,7 +40,7 @@ function showError(text, onRetry) {
   if (onRetry) {
     const button = document.createElement('button')
     button.type = 'button'
-    button.className = 'quiet small'
+    button.className = 'secondary small'
     button.textContent = 'Try again'
     button.addEventListener('click', onRetry)
     message.append(button)

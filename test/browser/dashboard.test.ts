@@ -140,7 +140,7 @@ t.test('on paper the chart is as wide as the sheet, and nothing covers the list'
   t.ok(grid && card && grid.x > card.x && grid.x + grid.width < card.x + card.width)
   t.ok(grid && card && grid.width > card.width / 2)
   t.equal(await page.locator('#statuses .chart').isVisible(), false)
-  t.equal(await page.locator('.masthead').isVisible(), false)
+  t.equal(await page.locator('.site-header').isVisible(), false)
 })
 
 t.test('a ring has a slice for each status, which leads to its orders', async (t) => {
@@ -169,7 +169,7 @@ t.test('cards and rows lead to the orders they sum up', async (t) => {
   const orders = Number(await page.locator('#card-orders .value').innerText())
   await page.locator('#card-orders').click({ position: { x: 150, y: 60 } })
   await page.waitForURL('**/admin/orders?from=*')
-  t.match(await page.locator('.found').innerText(), new RegExp(`^${orders} orders?$`))
+  t.match(await page.locator('.result-count').innerText(), new RegExp(`^${orders} orders?$`))
   await page.goBack()
   await page.getByText('Show as a table').click()
   const row = page.locator('#timeline tbody tr', { has: page.locator('td:has-text("1")') }).last()

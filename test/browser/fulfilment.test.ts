@@ -70,7 +70,11 @@ t.test('an order is placed in two steps, once, though the button is pressed twic
   await page.getByRole('button', { name: 'Start processing' }).click()
   await page.locator('.message', { hasText: 'now processing' }).waitFor()
   await page.locator('.verdict', { hasText: 'Agrees' }).waitFor()
-  t.equal(await page.locator('.record-bones').count(), 0, 'the record is there after a change too')
+  t.equal(
+    await page.locator('.record-skeleton').count(),
+    0,
+    'the record is there after a change too',
+  )
   await page.reload()
   t.equal(placed(orderNumber), 1)
   t.same(complaints, { errors: [], strangers: [] })
@@ -116,7 +120,7 @@ t.test('two administrators press at once: one places it, the other is told', asy
   await Promise.all(
     pages.map((page) =>
       page
-        .locator('.message, .source-notice')
+        .locator('.message, .alert')
         .filter({ hasText: /placed|placing|already/ })
         .waitFor(),
     ),
@@ -141,7 +145,7 @@ t.test('with scripts off it is placed once too, and a reload sends nothing again
   await page.locator('.message', { hasText: 'was placed' }).waitFor()
   await page.reload()
   t.equal(placed(orderNumber), 1)
-  t.equal(await page.locator('.record-bones').isVisible(), false, 'nothing waits for a script')
+  t.equal(await page.locator('.record-skeleton').isVisible(), false, 'nothing waits for a script')
   await page.getByRole('link', { name: 'Compare with the order source' }).click()
   t.equal(await page.locator('.verdict').innerText(), 'Matches this order')
   await page.getByRole('link', { name: 'Back to the order' }).click()
@@ -252,10 +256,10 @@ t.test('a record that cannot be read is asked for again', async (t) => {
   const { id } = await enter({ orderSourceId: '1', co2eKg: 1000 })
   standIn.fault = 503
   await page.goto(`${url}/admin/orders/${id}`)
-  await page.locator('.record .source-notice').waitFor()
-  t.match(await page.locator('.record .source-notice').innerText(), /does not answer.*Try again/s)
+  await page.locator('.record .alert').waitFor()
+  t.match(await page.locator('.record .alert').innerText(), /does not answer.*Try again/s)
   standIn.fault = null
-  await page.locator('.record .source-notice').getByRole('button', { name: 'Try again' }).click()
+  await page.locator('.record .alert').getByRole('button', { name: 'Try again' }).click()
   await page.locator('.verdict').waitFor()
   t.equal(
     await page.locator('.verdict').innerText(),

@@ -189,7 +189,7 @@ t.test('the result follows what is typed, without losing the focus', async (t) =
   t.teardown(() => context.close())
   const complaints = listen(context, url)
   await page.goto(`${url}/calculator/fuel`)
-  t.equal(await page.locator('.still').innerText(), 'Still needed: quantity burnt.')
+  t.equal(await page.locator('.missing-fields').innerText(), 'Still needed: quantity burnt.')
   await page.evaluate(() => {
     // Whether the result was ever blank while it changed
     const result = document.querySelector('#result') ?? document.body
@@ -212,7 +212,11 @@ t.test('the result follows what is typed, without losing the focus', async (t) =
   await page.locator('#unit').selectOption('gal-us')
   await page.locator('#fuelType').selectOption('petrol')
   await page.waitForFunction(() => document.querySelector('.figure data')?.textContent === '11.15')
-  t.equal(await page.locator('.working').getAttribute('open'), '', 'what was unfolded stays so')
+  t.equal(
+    await page.locator('.calculation-details').getAttribute('open'),
+    '',
+    'what was unfolded stays so',
+  )
   t.ok((await page.locator('.factors').innerText()).includes('DESNZ'))
   t.ok(
     (await page.locator('.factors').innerText()).includes(String(FUELS.petrol.tankToWake.value)),
@@ -257,12 +261,12 @@ t.test('without a connection the last result stays, and a word says so', async (
   await page.goto(`${url}/calculator/fuel?quantity=1000`)
   await context.setOffline(true)
   await page.locator('#quantity').fill('2000')
-  await page.locator('.offline').waitFor()
+  await page.locator('.alert').waitFor()
   t.equal(await page.locator('.figure data').innerText(), '3,306')
   await context.setOffline(false)
   await page.locator('#quantity').fill('3000')
   await page.waitForFunction(() => document.querySelector('.figure data')?.textContent === '9,919')
-  t.equal(await page.locator('.offline').count(), 0)
+  t.equal(await page.locator('.alert').count(), 0)
 })
 
 t.test('pressing Calculate leads to the outcome, or to the first wrong field', async (t) => {
@@ -288,14 +292,14 @@ t.test('pressing Calculate leads to the outcome, or to the first wrong field', a
   await calculate.click()
   await page.waitForFunction(() => document.activeElement?.id === 'referenceSpeedKn')
   t.equal(await page.locator('#referenceSpeedKn-error').isVisible(), true, 'it is unfolded')
-  t.equal(await page.locator('.headline').innerText(), 'Fix 1 error: Reference speed.')
+  t.equal(await page.locator('.result-bar').innerText(), 'Fix 1 error: Reference speed.')
 
   await page.locator('#speedKn').fill('10')
   await calculate.click()
   await page.waitForFunction(() => document.activeElement?.id === 'outcome')
   await becomes(t, focused, 'outcome')
   t.ok(
-    await page.locator('.split').evaluate((part) => {
+    await page.locator('.emission-bar').evaluate((part) => {
       const { top, bottom } = part.getBoundingClientRect()
       return top > 0 && bottom < innerHeight
     }),
@@ -316,7 +320,7 @@ t.test('no focused field hides behind the result that sticks to the lower edge',
           if (!element?.matches('#trip :is(input, select, button, summary)')) return ''
           const { left, top, width, height } = element.getBoundingClientRect()
           const there = document.elementFromPoint(left + width / 2, top + height / 2)
-          return there?.closest('.headline') ? element.id || element.tagName : ''
+          return there?.closest('.result-bar') ? element.id || element.tagName : ''
         })
       // Scrolling takes a moment.
       if (!(await comesTrue(async () => (await covered()) === ''))) hidden.push(await covered())

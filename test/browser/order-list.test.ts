@@ -17,8 +17,8 @@ const LIST = `${service.url}/admin/orders`
 const listed = (page: Page) => page.locator('.row-link').allInnerTexts()
 const chips = async (page: Page) =>
   (await page.locator('.chip').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))
-const badge = (page: Page) => page.locator('.narrow .count').innerText()
-const found = (page: Page) => page.locator('.found').innerText()
+const badge = (page: Page) => page.locator('.filter-menu .count').innerText()
+const found = (page: Page) => page.locator('.result-count').innerText()
 const settled = (page: Page) => page.waitForFunction(() => !document.querySelector('.htmx-request'))
 
 t.test('the list narrows as one types, and the address says so', async (t) => {
@@ -43,7 +43,9 @@ t.test('the list narrows as one types, and the address says so', async (t) => {
   t.strictSame(await listed(page), rows, 'reloading shows the same')
   t.equal(await page.locator('#q').inputValue(), 'zoë')
   await page.locator('.chip').click()
-  await page.waitForFunction(() => document.querySelector('.found')?.textContent === '130 orders')
+  await page.waitForFunction(
+    () => document.querySelector('.result-count')?.textContent === '130 orders',
+  )
   t.equal(await page.locator('#q').inputValue(), '', 'the field follows')
   t.strictSame(complaints, { errors: [], strangers: [] })
 })
@@ -53,7 +55,7 @@ t.test('filters become chips, and columns sort', async (t) => {
   const complaints = listen(context, service.url)
   const page = await context.newPage()
   await page.goto(LIST)
-  await page.locator('.narrow > summary').click()
+  await page.locator('.filter-menu > summary').click()
   await page.getByLabel('Paid', { exact: true }).check()
   await page.waitForURL(/status=paid/)
   await page.getByLabel('Fulfilled', { exact: true }).check()
@@ -68,7 +70,7 @@ t.test('filters become chips, and columns sort', async (t) => {
   await page.waitForURL(/sort=-amountMinor/)
   await settled(page)
   t.equal(await page.locator('[aria-sort]').getAttribute('aria-sort'), 'descending')
-  const amounts = (await page.locator('td.amount').allInnerTexts()).map((text) =>
+  const amounts = (await page.locator('td.amount-cell').allInnerTexts()).map((text) =>
     Number(text.replace(/[^\d.]/g, '')),
   )
   t.ok(amounts.length > 5)
@@ -80,7 +82,9 @@ t.test('filters become chips, and columns sort', async (t) => {
   await page.waitForFunction(() => document.querySelectorAll('.chip').length === 2)
   t.notOk(await page.getByLabel('Paid', { exact: true }).isChecked(), 'the filter follows its chip')
   await page.getByRole('link', { name: 'Clear all' }).click()
-  await page.waitForFunction(() => document.querySelector('.found')?.textContent === '130 orders')
+  await page.waitForFunction(
+    () => document.querySelector('.result-count')?.textContent === '130 orders',
+  )
   t.strictSame(complaints, { errors: [], strangers: [] })
 })
 
@@ -88,7 +92,7 @@ t.test('back and forward through ten changes show the right rows each time', asy
   const context = await adminContext(t, browser, service, { viewport: DESKTOP })
   const page = await context.newPage()
   await page.goto(LIST)
-  await page.locator('.narrow > summary').click()
+  await page.locator('.filter-menu > summary').click()
   const steps: (() => Promise<unknown>)[] = [
     () => page.getByLabel('Paid', { exact: true }).check(),
     () => page.getByLabel('Pending', { exact: true }).check(),
@@ -119,7 +123,7 @@ t.test('back and forward through ten changes show the right rows each time', asy
     await page
       .waitForFunction(
         (expected) =>
-          [...document.querySelectorAll('.row-link, .narrow .count')]
+          [...document.querySelectorAll('.row-link, .filter-menu .count')]
             .map((part) => part.textContent.trim())
             .join() === expected,
         [filters, ...rows].join(),
@@ -265,7 +269,7 @@ t.test('a year that is typed is asked for once, when it is whole', async (t) => 
   const context = await adminContext(t, browser, service, { viewport: DESKTOP, locale: 'en-GB' })
   const page = await context.newPage()
   await page.goto(LIST)
-  await page.locator('.narrow > summary').click()
+  await page.locator('.filter-menu > summary').click()
   const asked: string[] = []
   page.on('request', (request) => {
     if (request.url().startsWith(LIST)) asked.push(request.url())
@@ -376,7 +380,7 @@ t.test('with scripts off the list is searched, filtered, sorted and paged', asyn
   })
   const page = await context.newPage()
   await page.goto(LIST)
-  await page.locator('.narrow > summary').click()
+  await page.locator('.filter-menu > summary').click()
   await page.locator('#q').fill('zoë')
   await page.getByLabel('Pending', { exact: true }).check()
   await page.getByRole('button', { name: 'Show' }).click()

@@ -74,7 +74,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.getByRole('button', { name: 'Save' }).first().click()
     await page.locator('.message').waitFor()
     t.equal(await page.locator('.message').innerText(), `Order ${orderNumber} was saved.`)
-    t.match(await page.locator('.figures').innerText(), /€12,345\.00/)
+    t.match(await page.locator('.amount-list').innerText(), /€12,345\.00/)
     t.match(await page.locator('#history').innerText(), /Amount.*€40\.09.*€12,345\.00/s)
     await becomes(
       t,
@@ -148,7 +148,7 @@ t.test('an order moves on, and a move that came too late is explained', async (t
   await page.locator('.message', { hasText: 'is pending again' }).waitFor()
   await page.getByRole('button', { name: 'Mark as paid' }).click()
   await page.locator('.message', { hasText: 'is now paid' }).waitFor()
-  t.same(await page.locator('.moves :is(button, a)').allInnerTexts(), [
+  t.same(await page.locator('.status-actions :is(button, a)').allInnerTexts(), [
     'Start processing',
     'Mark as fulfilled',
     'Mark as refunded',
@@ -158,7 +158,7 @@ t.test('an order moves on, and a move that came too late is explained', async (t
   await page.getByRole('button', { name: 'Start processing' }).click()
   await page.locator('#notice').waitFor()
   t.match(await page.locator('#notice').innerText(), /has changed since you opened it/)
-  t.same(await page.locator('.moves :is(button, a)').allInnerTexts(), ['Cancel order…'])
+  t.same(await page.locator('.status-actions :is(button, a)').allInnerTexts(), ['Cancel order…'])
   t.same(silent(complaints), [])
 })
 
@@ -327,7 +327,7 @@ t.test('keys lead through the list and back to where one was in it', async (t) =
   await page.locator('.row-link').nth(1).click()
   // The keys are heard once the page's scripts have run.
   const shows = async (name: string) => {
-    await page.locator('.of', { hasText: name }).waitFor()
+    await page.locator('.subtitle', { hasText: name }).waitFor()
     await page.waitForLoadState()
   }
   await shows('Zeta 2')
@@ -461,7 +461,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await becomes(t, () => focused(page), 'customerName')
     t.equal(await page.locator('.error:not(:empty)').count(), 4)
     t.match(
-      await page.locator('.order-notice').innerText(),
+      await page.locator('.order-alert').innerText(),
       /^4 fields need another look\. the order was not created\.$/,
       'in one sentence',
     )
@@ -469,7 +469,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.locator('#customerName').fill('Ζωή')
     t.equal(await page.locator('#customerName-error').innerText(), '', 'what is mended is not told')
     t.equal(await page.locator('#customerName').getAttribute('aria-invalid'), null)
-    t.match(await page.locator('.order-notice').innerText(), /3 fields need/)
+    t.match(await page.locator('.order-alert').innerText(), /3 fields need/)
     await page.locator('#customerEmail').fill('zoe@example.com')
     await page.locator('#vesselName').fill('Aurora')
     await page.getByRole('radio', { name: 'Distance' }).check()
@@ -514,7 +514,7 @@ t.test('the calculators to choose from make one block at every width', async (t)
   await page.goto(`${url}/admin/orders/new`)
   for (const width of [320, 390, 412, 460, 600, 840, 900, 1280]) {
     await page.setViewportSize({ width, height: 800 })
-    const corners = await page.locator('.tabs label span').evaluateAll((spans) => {
+    const corners = await page.locator('.segmented label span').evaluateAll((spans) => {
       const boxes = spans.map((span) => ({ span, ...span.getBoundingClientRect().toJSON() }))
       const round = (value: number) => Math.round(value)
       const edge = {
@@ -609,7 +609,7 @@ t.test('on a phone the moves of an order stand in full rows', async (t) => {
     await page.goto(`${url}/admin/orders/${id}`)
     const card = await page.locator('.of-amounts').boundingBox()
     const boxes = await page
-      .locator('.moves :is(button, .button)')
+      .locator('.status-actions :is(button, .button)')
       .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()))
     for (const y of new Set(boxes.map(({ y }: DOMRect) => y))) {
       const row: DOMRect[] = boxes.filter((box: DOMRect) => box.y === y)

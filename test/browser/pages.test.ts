@@ -265,7 +265,7 @@ t.test('nothing scrolls sideways on a small phone or with text twice as large', 
       t.equal(overflow, 0, `${name} at ${width}, text ${size}`)
       if (size !== '100%') continue
       const rows = await page
-        .locator('.tabs label')
+        .locator('.segmented label')
         .evaluateAll((tabs) => new Set(tabs.map((tab) => tab.getBoundingClientRect().top)).size)
       t.ok(rows <= 1, `${name} at ${width}: the calculators to choose from are in one row`)
     }

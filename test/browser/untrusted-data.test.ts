@@ -261,7 +261,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.locator('#notes').fill(ALL)
     await check('while it is typed')
     await page.getByRole('button', { name: 'Create order' }).click()
-    await page.locator('.order-notice').waitFor()
+    await page.locator('.order-alert').waitFor()
     t.equal(await valueOf(page, 'customerName'), text(0))
     t.equal(await valueOf(page, 'customerEmail'), text(1))
     t.equal(await valueOf(page, 'vesselName'), text(2))

@@ -75,7 +75,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       await until(async () => (await getDetail(service)).includes('sync failed'))
       await list.bringToFront()
       await list.locator('#q').fill('zoë')
-      await list.locator('#found').getByText('1 order').waitFor()
+      await list.locator('#result-count').getByText('1 order').waitFor()
       t.match(
         await banner(list).innerText(),
         /^Data from \d\d:\d\d \(.* ago\): NocoDB .*\. Changes cannot be saved until this is resolved\.$/,
@@ -202,7 +202,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
     }
     release()
     await list.bringToFront()
-    await list.locator('#found').getByText('1,200 orders').waitFor()
+    await list.locator('#result-count').getByText('1,200 orders').waitFor()
     t.match(list.url(), /sort=orderNumber/)
     await dashboard.bringToFront()
     await dashboard.locator('#card-orders .value').getByText('1,200').waitFor()

@@ -42,7 +42,7 @@ const chips = ({ text }: PageAnswer): string[] =>
 
 /** What the list says of its own address. */
 const warning = ({ text }: PageAnswer): string =>
-  plain(/<p class="offline" role="alert">[^]*?<\/p>/.exec(text)?.[0] ?? '')
+  plain(/<p class="alert" role="alert">[^]*?<\/p>/.exec(text)?.[0] ?? '')
 
 /** What is told of a change of several orders, if anything. */
 const summary = ({ text }: PageAnswer): string =>

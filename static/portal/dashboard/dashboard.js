@@ -92,7 +92,7 @@ function getTimelineOptions(chart) {
     dataLabels: { enabled: false },
     markers: { size: rows.length > 31 ? 0 : 3.5, strokeWidth: 0, hover: { size: 6 } },
     grid: {
-      borderColor: getColor(chart, '--grid'),
+      borderColor: getColor(chart, '--line-soft'),
       padding: { left: 16, right: 24, top: -12, bottom: 0 },
     },
     xaxis: {
@@ -149,7 +149,7 @@ function getStatusOptions(chart) {
     },
     series: rows.map((row) => Number(row.querySelector('data').value)),
     labels: rows.map((row) => row.cells[0].textContent.trim()),
-    colors: rows.map((row) => getColor(row, '--status-color')),
+    colors: rows.map((row) => getColor(row, '--status')),
     stroke: { width: rows.length > 1 ? 2 : 0, colors: [getColor(chart, '--surface')] },
     legend: { show: false },
     dataLabels: { enabled: false },

@@ -21,7 +21,7 @@ async function readParts(response, onProgress) {
   const parts = []
   let bytes = 0
   let lines = 0
-  for (const reader = response.body.getReader(); ; ) {
+  for (const reader = response.body.getReader(); ;) {
     const { done, value } = await reader.read()
     if (done) return { parts, bytes }
     parts.push(value)

@@ -12,7 +12,7 @@ export function showMessage(text, ...children) {
 export function createButton(label, onClick) {
   const button = document.createElement('button')
   button.type = 'button'
-  button.className = 'quiet small'
+  button.className = 'secondary small'
   button.textContent = label
   button.addEventListener('click', onClick)
   return button

@@ -10,7 +10,7 @@ const byId = (id) => document.getElementById(id)
 document.addEventListener('field-corrected', () => {
   const label = byId('error-count')
   const count = document.querySelectorAll('#new-order .error:not(:empty)').length
-  if (count === 0) label?.closest('.order-notice').remove()
+  if (count === 0) label?.closest('.order-alert').remove()
   else if (label) label.textContent = count === 1 ? '1 error' : `${count} errors`
 })
 
