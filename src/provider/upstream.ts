@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { finished, Readable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Histogram, type Registry } from 'prom-client'
 import { Pool, type Dispatcher } from 'undici'
 import { isUnsafeMethod } from '../http/fetch-metadata.js'
 import type { Problem } from '../http/problem.js'
 import { createCircuitBreaker, type CircuitBreaker, type ProviderState } from './circuit-breaker.js'
+import { REQUEST_HEADERS } from './headers.js'
 import { parseBaseUrl } from './paths.js'
 import {
   bufferSmallBody,
@@ -13,7 +14,7 @@ import {
   MAX_BUFFERED_BYTES,
   type UpstreamResponse,
 } from './response-body.js'
-import { startTimeLimits } from './time-limits.js'
+import { startTimeLimits, type RequestSignal } from './time-limits.js'
 import { isConnectionError, toBodyError, toUpstreamError, UpstreamError } from './upstream-error.js'
 
 export interface UpstreamRequest {
@@ -22,8 +23,8 @@ export interface UpstreamRequest {
   path: string
   headers: IncomingHttpHeaders
   body?: Readable | undefined
-  /** Cancels the request; a shared request continues for the other callers */
-  signal?: AbortSignal | undefined
+  /** Cancels the request when it closes; a shared request continues for the other callers */
+  caller?: Writable | undefined
 }
 
 /** The connection to the order source, shared by everything that uses it. */
@@ -104,7 +105,7 @@ function toRequestError(error: unknown, { body, headers }: UpstreamRequest): Pro
 
 /** Everything that a provider can base its response on; the request id is for its log. */
 const getSharingKey = ({ path, headers }: UpstreamRequest): string =>
-  JSON.stringify([path, { ...headers, 'x-request-id': undefined }])
+  JSON.stringify([path, REQUEST_HEADERS.map((name) => headers[name])])
 
 /** Opens the connection to the order source; `null` if it is not configured. */
 export function openUpstream(settings: Settings, metrics: Registry): Upstream | null {
@@ -130,14 +131,14 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
   /** GET requests that wait for a response, by key */
   const pendingReads = new Map<string, Promise<UpstreamResponse>>()
 
-  async function sendWithRetry(request: UpstreamRequest, signal: AbortSignal) {
+  async function sendWithRetry(request: UpstreamRequest, signal: RequestSignal) {
     const { method, path, headers, body = null } = request
     const options = { method, path, headers, body, signal }
     if (isUnsafeMethod(method)) return unpooled.request(options)
     try {
       return await pool.request(options)
     } catch (error) {
-      if (method === 'OPTIONS' || signal.aborted || !isConnectionError(error)) throw error
+      if (method === 'OPTIONS' || signal.reason || !isConnectionError(error)) throw error
       await sleep(RETRY_DELAY_MS * (1 + Math.random()))
       return pool.request(options)
     }
@@ -179,10 +180,13 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
       finish(failure.code)
       throw failure
     }
-    finished(body, (error) => {
-      const isInterrupted = error && !isBodiless(request.method, statusCode)
-      finish(isInterrupted ? getOutcome(toBodyError(error)) : `${Math.floor(statusCode / 100)}xx`)
-    })
+    body
+      .on('error', () => undefined)
+      .once('close', () => {
+        const isInterrupted = body.errored !== null && !isBodiless(request.method, statusCode)
+        const statusClass = `${Math.floor(statusCode / 100)}xx`
+        finish(isInterrupted ? getOutcome(toBodyError(body.errored)) : statusClass)
+      })
     return response
   }
 
@@ -197,7 +201,7 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
       const response = await pending
       return response.body instanceof Readable ? requestAlone(request) : response
     }
-    const read: Promise<UpstreamResponse> = send({ ...request, signal: undefined })
+    const read: Promise<UpstreamResponse> = send({ ...request, caller: undefined })
       .finally(() => {
         if (pendingReads.get(key) === read) pendingReads.delete(key)
       })

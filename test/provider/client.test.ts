@@ -12,8 +12,8 @@ import { rawUpstream, recordingUpstream, UPSTREAM_TOKEN } from '../support/recor
 
 const TIMEOUT_MS = 300
 
-/** The order source at an address, as the service itself uses it. */
-function sourceAt(t: Test, url: string, token = UPSTREAM_TOKEN) {
+/** Creates a client as the service does. */
+function createSource(t: Test, url: string, token = UPSTREAM_TOKEN) {
   const upstream = openUpstream(
     {
       ORDERSOURCE_BASE_URL: url,
@@ -22,30 +22,30 @@ function sourceAt(t: Test, url: string, token = UPSTREAM_TOKEN) {
     },
     new Registry(),
   )
-  if (upstream === null) throw new Error('it is not configured')
+  if (upstream === null) throw new Error('not configured')
   t.teardown(() => upstream.close())
   return createOffsetOrderSource(upstream)
 }
 
 async function startSource(t: Test, credit?: number) {
-  const standIn = await startFakeProvider({
+  const provider = await startFakeProvider({
     token: UPSTREAM_TOKEN,
     ...(credit === undefined ? {} : { credit }),
   })
-  t.teardown(() => standIn.close())
-  return { standIn, source: sourceAt(t, standIn.url) }
+  t.teardown(() => provider.close())
+  return { provider, source: createSource(t, provider.url) }
 }
 
 const ORDER = { tons: 1.6, portfolioId: 2, note: 'CW-000123', dryRun: false }
 
-// With an order source that works
+// With a working provider
 
-t.test('portfolios come with their price and their projects', async (t) => {
+t.test('lists portfolios with prices and projects', async (t) => {
   const { source } = await startSource(t)
-  const answer = await source.listPortfolios()
-  if (answer.outcome !== 'ok') throw new Error(answer.outcome)
-  t.equal(answer.value.length, PORTFOLIOS.length)
-  t.same(answer.value[1], {
+  const response = await source.listPortfolios()
+  if (response.outcome !== 'ok') throw new Error(response.outcome)
+  t.equal(response.value.length, PORTFOLIOS.length)
+  t.same(response.value[1], {
     id: 2,
     name: 'Blue Carbon',
     description: 'Seagrass and mangroves alone: carbon kept where vessels sail.',
@@ -54,17 +54,17 @@ t.test('portfolios come with their price and their projects', async (t) => {
   })
   for (const { projects } of PORTFOLIOS) {
     const sum = projects.reduce((total, { percentage }) => total + percentage, 0)
-    t.ok(Math.abs(sum - 1) < 1e-9, 'the shares make up the whole')
+    t.ok(Math.abs(sum - 1) < 1e-9, 'the shares add up to 1')
   }
 })
 
-t.test('an order is priced, placed and found again', async (t) => {
-  const { source, standIn } = await startSource(t)
+t.test('quotes, places and finds an order', async (t) => {
+  const { source, provider } = await startSource(t)
   t.same(await source.placeOrder({ ...ORDER, dryRun: true }, 'key'), {
     outcome: 'ok',
     value: { id: null, tons: 1.6, amount: { amountMinor: 6160, currency: 'USD' } },
   })
-  t.equal(standIn.ledger.orders.length, 0, 'a price is no order')
+  t.equal(provider.ledger.orders.length, 0, 'a quote is not an order')
 
   const placed = await source.placeOrder(ORDER, 'key')
   t.same(placed, {
@@ -89,14 +89,14 @@ t.test('an order is priced, placed and found again', async (t) => {
   t.same(
     all.value.orders.map(({ id }) => id),
     ['2', '1'],
-    'newest first; the same key orders twice, as nobody promises otherwise',
+    'newest first; the fake provider ignores idempotency keys',
   )
   for (const id of ['3', 'x', '..', '.', 'a/b', '1?', '%31', '']) {
     t.same(await source.getOrder(id), { outcome: 'ok', value: null }, id)
   }
 })
 
-t.test('a price is rounded up, and not by what floating point adds', (t) => {
+t.test('rounds prices up without floating-point errors', (t) => {
   const [harbour] = PORTFOLIOS
   if (harbour === undefined) throw new Error('no portfolio')
   for (const [tons, price, amount] of [
@@ -117,8 +117,8 @@ t.test('a price is rounded up, and not by what floating point adds', (t) => {
   t.end()
 })
 
-t.test('what the order source refuses comes with its own words', async (t) => {
-  const { source, standIn } = await startSource(t, 5_000)
+t.test('returns the provider’s reason for a rejection', async (t) => {
+  const { source, provider } = await startSource(t, 5_000)
   for (const [order, status, message] of [
     [{ ...ORDER, portfolioId: 99 }, 400, 'There is no portfolio 99.'],
     [{ ...ORDER, tons: 0.001 }, 400, 'The total charge must be at least $1.00.'],
@@ -127,20 +127,20 @@ t.test('what the order source refuses comes with its own words', async (t) => {
   ] as const) {
     t.same(await source.placeOrder(order, 'key'), { outcome: 'refused', status, message })
   }
-  standIn.fault = 403
+  provider.fault = 403
   t.match(await source.placeOrder(ORDER, 'key'), { outcome: 'refused', status: 403 })
   t.match(await source.listPortfolios(), { outcome: 'refused', status: 403 })
-  standIn.fault = null
-  t.equal(standIn.ledger.orders.length, 0)
+  provider.fault = null
+  t.equal(provider.ledger.orders.length, 0)
 
-  const stranger = sourceAt(t, standIn.url, 'another-token')
-  t.match(await stranger.listPortfolios(), { outcome: 'refused', status: 401 })
-  t.match(await stranger.placeOrder(ORDER, 'key'), { outcome: 'refused', status: 401 })
+  const clientWithWrongToken = createSource(t, provider.url, 'another-token')
+  t.match(await clientWithWrongToken.listPortfolios(), { outcome: 'refused', status: 401 })
+  t.match(await clientWithWrongToken.placeOrder(ORDER, 'key'), { outcome: 'refused', status: 401 })
 })
 
-t.test('a refusal that leaves open what was done is none where money is spent', async (t) => {
+t.test('treats an ambiguous rejection of an order as unknown', async (t) => {
   const upstream = await recordingUpstream(t)
-  const source = sourceAt(t, upstream.url)
+  const source = createSource(t, upstream.url)
   for (const [status, outcome] of [
     [400, 'refused'],
     [402, 'refused'],
@@ -150,16 +150,16 @@ t.test('a refusal that leaves open what was done is none where money is spent', 
     [429, 'unknown'],
     [499, 'unknown'],
   ] as const) {
-    upstream.answer = (_request, response) => response.writeHead(status).end('{"message":"no"}')
+    upstream.respond = (_request, response) => response.writeHead(status).end('{"message":"no"}')
     t.match(await source.placeOrder(ORDER, 'key'), { outcome }, String(status))
     const priced = await source.placeOrder({ ...ORDER, dryRun: true }, 'key')
     t.match(priced, { outcome: 'refused', status })
   }
 })
 
-t.test('words of the order source are one line, short, and without our token', async (t) => {
+t.test('shortens the provider’s messages to one line and redacts the token', async (t) => {
   const upstream = await recordingUpstream(t)
-  const source = sourceAt(t, upstream.url)
+  const source = createSource(t, upstream.url)
   for (const [body, message] of [
     ['{"message":"No\\ncredit\\u0007 \\u202eleft"}', 'No credit left'],
     ['{"errorMessage":"Pay first"}', 'Pay first'],
@@ -175,7 +175,7 @@ t.test('words of the order source are one line, short, and without our token', a
     ['<html>', ''],
     ['', ''],
   ] as const) {
-    upstream.answer = (_request, response) => response.writeHead(422).end(body)
+    upstream.respond = (_request, response) => response.writeHead(422).end(body)
     t.same(
       await source.listPortfolios(),
       { outcome: 'refused', status: 422, message },
@@ -184,42 +184,42 @@ t.test('words of the order source are one line, short, and without our token', a
   }
 })
 
-// With one that does not
+// With a failing provider
 
-t.test('it is told apart whether an order was sent', async (t) => {
+t.test('distinguishes orders that were sent from orders that were not', async (t) => {
   const dry = { ...ORDER, dryRun: true }
-  const away = sourceAt(t, `http://127.0.0.1:${await freePort()}/v1`)
+  const away = createSource(t, `http://127.0.0.1:${await freePort()}/v1`)
   t.same(await away.listPortfolios(), { outcome: 'unreachable' })
   t.same(await away.placeOrder(ORDER, 'key'), { outcome: 'unreachable' }, 'never sent')
 
-  const { source, standIn } = await startSource(t)
+  const { source, provider } = await startSource(t)
   for (const fault of ['connection_reset', 'no_response', 500, 503] as const) {
-    standIn.fault = fault
+    provider.fault = fault
     t.same(await source.placeOrder(ORDER, 'key'), { outcome: 'unknown' }, String(fault))
     t.same(await source.placeOrder(dry, 'key'), { outcome: 'unreachable' })
-    standIn.fault = null
+    provider.fault = null
     t.equal((await source.listPortfolios()).outcome, 'ok')
   }
-  standIn.fault = 'connection_reset_after_order'
+  provider.fault = 'connection_reset_after_order'
   t.same(await source.placeOrder(ORDER, 'key'), { outcome: 'unknown' })
-  standIn.fault = null
+  provider.fault = null
   const found = await source.listOrders()
   t.match(
     found,
     { outcome: 'ok', value: { orders: [{ note: 'CW-000123' }], isComplete: true } },
-    'it was taken, once',
+    'placed once',
   )
 
-  standIn.latencyMs = 2 * TIMEOUT_MS
+  provider.latencyMs = 2 * TIMEOUT_MS
   t.same(await source.placeOrder(ORDER, 'key'), { outcome: 'unknown' })
   t.same(await source.listOrders(), { outcome: 'unreachable' })
 })
 
-t.test('answers are believed only as far as they make sense', async (t) => {
+t.test('validates responses', async (t) => {
   const upstream = await recordingUpstream(t)
-  const source = sourceAt(t, upstream.url)
-  const answers = (body: string | Buffer, headers: Record<string, string> = {}, status = 200) => {
-    upstream.answer = (_request, response) => response.writeHead(status, headers).end(body)
+  const source = createSource(t, upstream.url)
+  const responses = (body: string | Buffer, headers: Record<string, string> = {}, status = 200) => {
+    upstream.respond = (_request, response) => response.writeHead(status, headers).end(body)
   }
   for (const body of [
     '',
@@ -236,7 +236,7 @@ t.test('answers are believed only as far as they make sense', async (t) => {
     '{"portfolios":[{"id":1,"name":"x","cost_per_ton":1e999}]}',
     `{"portfolios":[{"id":1,"name":"${'x'.repeat(501)}"}]}`,
   ]) {
-    answers(body)
+    responses(body)
     t.same(await source.listPortfolios(), { outcome: 'invalid_response' }, body.slice(0, 50))
   }
   for (const body of [
@@ -250,18 +250,18 @@ t.test('answers are believed only as far as they make sense', async (t) => {
     '{"id":"1","tons":1,"amountCharged":-1}',
     '{"id":"1","tons":1}',
   ]) {
-    answers(body)
+    responses(body)
     t.same(await source.placeOrder(ORDER, 'key'), { outcome: 'unknown' }, body)
   }
-  answers(Buffer.alloc(6 * 1024 * 1024, ' '))
-  t.same(await source.listPortfolios(), { outcome: 'invalid_response' }, 'too much of it')
-  answers('{"portfolios":[]}', { 'content-encoding': 'gzip' })
+  responses(Buffer.alloc(6 * 1024 * 1024, ' '))
+  t.same(await source.listPortfolios(), { outcome: 'invalid_response' }, 'too large')
+  responses('{"portfolios":[]}', { 'content-encoding': 'gzip' })
   t.same(await source.listPortfolios(), { outcome: 'invalid_response' }, 'encoded')
-  answers('{"portfolios":[]}', { location: 'http://evil.example' }, 302)
+  responses('{"portfolios":[]}', { location: 'http://evil.example' }, 302)
   t.same(await source.listPortfolios(), { outcome: 'invalid_response' }, 'a redirect')
   t.same(await source.placeOrder(ORDER, 'key'), { outcome: 'unknown' }, 'a redirect')
 
-  answers(
+  responses(
     '{"portfolios":[{"id":21,"name":"Trail\\nblazer","description":null,"cost_per_ton":401.71,"image_url":"x","projects":[{"id":18,"name":"Biochar","percentage":0.2099}]}],"more":1}',
   )
   t.same(
@@ -278,19 +278,19 @@ t.test('answers are believed only as far as they make sense', async (t) => {
         },
       ],
     },
-    'prices in dollars, and fields that are not known',
+    'prices in dollars, and unknown fields',
   )
-  answers('{"id":77,"tons":1.6,"amountCharged":6160,"currency":"eur"}')
+  responses('{"id":77,"tons":1.6,"amountCharged":6160,"currency":"eur"}')
   t.match(await source.placeOrder(ORDER, 'key'), {
     outcome: 'ok',
     value: { id: '77', amount: { amountMinor: 6160, currency: 'EUR' } },
   })
 })
 
-t.test('of a list of portfolios, what makes no sense is left out', async (t) => {
+t.test('skips invalid portfolios and projects', async (t) => {
   const upstream = await recordingUpstream(t)
-  const source = sourceAt(t, upstream.url)
-  upstream.answer = (_request, response) =>
+  const source = createSource(t, upstream.url)
+  upstream.respond = (_request, response) =>
     response.end(
       JSON.stringify({
         portfolios: [
@@ -306,12 +306,12 @@ t.test('of a list of portfolios, what makes no sense is left out', async (t) => 
   t.equal(value[0].projects.length, 1)
 })
 
-t.test('a list of orders is whole where nothing hints at more', async (t) => {
+t.test('detects incomplete lists of orders', async (t) => {
   const upstream = await recordingUpstream(t)
-  const source = sourceAt(t, upstream.url)
+  const source = createSource(t, upstream.url)
   const isComplete = async (more: object, headers: Record<string, string> = {}) => {
     const body = JSON.stringify({ offsetOrders: [{ id: 1, tons: 1 }], ...more })
-    upstream.answer = (_request, response) => response.writeHead(200, headers).end(body)
+    upstream.respond = (_request, response) => response.writeHead(200, headers).end(body)
     return ((await source.listOrders()) as any).value.isComplete
   }
   for (const more of [{}, { stats: { totalTons: 9 } }, { total: 1, hasMore: false, next: null }]) {
@@ -330,53 +330,50 @@ t.test('a list of orders is whole where nothing hints at more', async (t) => {
   t.equal(await isComplete({}, { link: '</v1/offset-orders?page=2>; rel="next"' }), false)
 })
 
-t.test(
-  'an answer that breaks the rules of HTTP is an answer, and no order is sent again',
-  async (t) => {
-    for (const nonsense of [
-      'lkajsdlkj\r\n\r\n',
-      'HTTP/1.1 200 OK\r\nx: a\0b\r\n\r\n',
-      'HTTP/1.1 100 Continue\r\n\r\n'.repeat(20),
-      'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"portfolios":[',
-    ]) {
-      const upstream = await rawUpstream(t, (socket) => void socket.end(nonsense))
-      const source = sourceAt(t, upstream.url)
-      t.same(await source.listPortfolios(), { outcome: 'invalid_response' }, nonsense.slice(0, 40))
-      t.equal(upstream.calls.length, 1, 'it is asked once')
-      t.same(await source.placeOrder(ORDER, 'key'), { outcome: 'unknown' })
-    }
-  },
-)
+t.test('treats invalid HTTP as a response and does not retry', async (t) => {
+  for (const nonsense of [
+    'lkajsdlkj\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nx: a\0b\r\n\r\n',
+    'HTTP/1.1 100 Continue\r\n\r\n'.repeat(20),
+    'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"portfolios":[',
+  ]) {
+    const upstream = await rawUpstream(t, (socket) => void socket.end(nonsense))
+    const source = createSource(t, upstream.url)
+    t.same(await source.listPortfolios(), { outcome: 'invalid_response' }, nonsense.slice(0, 40))
+    t.equal(upstream.received.length, 1, 'not retried')
+    t.same(await source.placeOrder(ORDER, 'key'), { outcome: 'unknown' })
+  }
+})
 
-t.test('only what the order source itself refuses counts as not ordered', async (t) => {
+t.test('treats only the provider’s own rejections as not placed', async (t) => {
   const upstream = await recordingUpstream(t)
-  const source = sourceAt(t, upstream.url)
+  const source = createSource(t, upstream.url)
   for (const status of [404, 405, 408, 409, 410, 413, 429, 451, 499, 500, 502, 503]) {
-    upstream.answer = (_request, response) => response.writeHead(status).end('{}')
+    upstream.respond = (_request, response) => response.writeHead(status).end('{}')
     t.same(await source.placeOrder(ORDER, 'key'), { outcome: 'unknown' }, String(status))
   }
 })
 
-t.test('an order source without an address for each order is searched', async (t) => {
+t.test('searches the list if the provider has no route for a single order', async (t) => {
   const upstream = await recordingUpstream(t)
-  upstream.answer = (request, response) => {
+  upstream.respond = (request, response) => {
     if (request.url !== '/v1/offset-orders') response.writeHead(404)
     response.end('{"offsetOrders":[{"id":"a b","tons":2},{"id":5,"tons":3}],"stats":{}}')
   }
-  const source = sourceAt(t, upstream.url)
+  const source = createSource(t, upstream.url)
   t.match(await source.getOrder('5'), { outcome: 'ok', value: { id: '5', tons: 3 } })
   t.match(await source.getOrder('a b'), {
     outcome: 'ok',
     value: { id: 'a b', amount: null },
   })
   t.same(await source.getOrder('6'), { outcome: 'ok', value: null })
-  upstream.answer = (_request, response) => response.writeHead(500).end()
+  upstream.respond = (_request, response) => response.writeHead(500).end()
   t.same(await source.getOrder('5'), { outcome: 'unreachable' })
 })
 
-t.test('what is sent is what was asked for, once', async (t) => {
+t.test('sends an order exactly once', async (t) => {
   const upstream = await recordingUpstream(t)
-  const source = sourceAt(t, upstream.url)
+  const source = createSource(t, upstream.url)
   await source.placeOrder(ORDER, 'order-4711')
   t.equal(upstream.requests.length, 1)
   t.match(upstream.requests[0], {
@@ -391,30 +388,30 @@ t.test('what is sent is what was asked for, once', async (t) => {
   t.same(JSON.parse(upstream.requests[0]?.body ?? ''), ORDER)
 
   const resetting = await rawUpstream(t, (socket) => void socket.resetAndDestroy())
-  const unlucky = sourceAt(t, resetting.url)
-  t.same(await unlucky.placeOrder(ORDER, 'key'), { outcome: 'unknown' })
-  t.equal(resetting.calls.length, 1, 'a lost order is not sent again')
-  t.same(await unlucky.listPortfolios(), { outcome: 'unreachable' })
-  t.equal(resetting.calls.length, 3, 'a question is')
+  const retryingSource = createSource(t, resetting.url)
+  t.same(await retryingSource.placeOrder(ORDER, 'key'), { outcome: 'unknown' })
+  t.equal(resetting.received.length, 1, 'an order is not retried')
+  t.same(await retryingSource.listPortfolios(), { outcome: 'unreachable' })
+  t.equal(resetting.received.length, 3, 'a read is')
 })
 
-t.test('orders are not even tried while the order source is known to be away', async (t) => {
+t.test('does not send orders while the circuit is open', async (t) => {
   const upstream = await rawUpstream(t, (socket) => void socket.resetAndDestroy())
-  const source = sourceAt(t, upstream.url)
+  const source = createSource(t, upstream.url)
   for (let i = 0; i < 5; i++) await source.placeOrder(ORDER, 'key')
-  const before = upstream.calls.length
-  t.same(await source.placeOrder(ORDER, 'key'), { outcome: 'unreachable' }, 'so not unknown')
-  t.equal(upstream.calls.length, before)
+  const before = upstream.received.length
+  t.same(await source.placeOrder(ORDER, 'key'), { outcome: 'unreachable' }, 'not unknown')
+  t.equal(upstream.received.length, before)
 })
 
-// The stand-in, as the relay and its users see it
+// The fake provider
 
-t.test('the service relays to a stand-in', async (t) => {
-  const { standIn } = await startSource(t)
+t.test('proxies to the fake provider', async (t) => {
+  const { provider } = await startSource(t)
   const { url } = await startApp(t, {
     ADMIN_ACCOUNTS,
-    ORDERSOURCE_BASE_URL: standIn.url,
-    ORDERSOURCE_API_TOKEN: standIn.token,
+    ORDERSOURCE_BASE_URL: provider.url,
+    ORDERSOURCE_API_TOKEN: provider.token,
   })
   const authorization = `Bearer ${await logIn(url)}`
   const call = async (path: string, body?: unknown) => {
@@ -441,5 +438,5 @@ t.test('the service relays to a stand-in', async (t) => {
     400,
     { message: 'tons must be a number' },
   ])
-  t.equal((await fetch(`${standIn.url}/portfolios`)).status, 401, 'it asks for its token')
+  t.equal((await fetch(`${provider.url}/portfolios`)).status, 401, 'requires its token')
 })

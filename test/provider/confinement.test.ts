@@ -9,23 +9,23 @@ import { pointAt, recordingUpstream } from '../support/recording-upstream.js'
 const MOUNT = '/api/ordersource'
 const BASE = '/v1/offsets'
 
-/** The service as an administrator has it, so that nothing but the address is in the way. */
-async function startRelay(t: Test) {
+/** Starts the service and sends requests as an administrator. */
+async function startProxy(t: Test) {
   const upstream = await recordingUpstream(t, BASE)
   const { url } = await startApp(t, { ADMIN_ACCOUNTS, ...pointAt(upstream.url) })
   const authorization = `authorization: Bearer ${await logIn(url)}\r\n`
   const send = async (target: string, method = 'GET') => {
-    const answer = await rawRequest(
+    const response = await rawRequest(
       url,
       `${method} ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${authorization}\r\n`,
     )
-    return { status: Number(answer.split(' ')[1]), answer }
+    return { status: Number(response.split(' ')[1]), response }
   }
   return { url, upstream, authorization, send }
 }
 
-/** What the most lenient of readers could make of a path: every escape read, every slash one. */
-function mostLenient(path: string): string[] {
+/** Decodes a path like the most lenient parser: every escape, at any depth, and every kind of slash. */
+function decodeLeniently(path: string): string[] {
   let text = path
   for (let depth = 0; depth < 6; depth++) {
     text = text
@@ -37,10 +37,10 @@ function mostLenient(path: string): string[] {
   return [text, utf8].map((read) => read.replaceAll('\\', '/'))
 }
 
-/** Whether a path stays below the base, read by whomever, and is written as it can only be read once. */
+/** Whether a path stays below the base for every parser. */
 const staysInside = (path: string): boolean =>
   path.startsWith(BASE) &&
-  mostLenient(path.slice(BASE.length)).every(
+  decodeLeniently(path.slice(BASE.length)).every(
     (read) =>
       !read.includes('//') && !read.split(/[/;]/).some((segment) => /^\.{1,2}$/.test(segment)),
   )
@@ -75,8 +75,8 @@ const DOTS = [
 ]
 const SLASHES = ['/', '//', '%2f', '%2F', '%5c', '\\', '%252f', '%255c', '%ef%bc%8f', '/;/', ';/']
 
-t.test('no spelling of dots and slashes leaves the order source’s own path', async (t) => {
-  const { upstream, send } = await startRelay(t)
+t.test('keeps every spelling of a traversal below the base path', async (t) => {
+  const { upstream, send } = await startProxy(t)
   const targets = DOTS.flatMap((dots) =>
     SLASHES.flatMap((slash) => [
       `${MOUNT}/${dots}${slash}secret`,
@@ -92,8 +92,8 @@ t.test('no spelling of dots and slashes leaves the order source’s own path', a
   }
 })
 
-t.test('what has two readings is refused, wherever it is in an address', async (t) => {
-  const { upstream, send } = await startRelay(t)
+t.test('rejects ambiguous paths', async (t) => {
+  const { upstream, send } = await startProxy(t)
   for (const target of [
     `${MOUNT}/..`,
     `${MOUNT}/.`,
@@ -139,9 +139,9 @@ t.test('what has two readings is refused, wherever it is in an address', async (
     `/api/ordersource/../ordersource/portfolios`,
   ]) {
     const before = upstream.requests.length
-    const { status, answer } = await send(target)
+    const { status, response } = await send(target)
     t.equal(status, 400, target)
-    t.match(answer, /application\/problem\+json/)
+    t.match(response, /application\/problem\+json/)
     t.equal(upstream.requests.length, before, target)
   }
   for (const target of [
@@ -163,12 +163,12 @@ t.test('what has two readings is refused, wherever it is in an address', async (
   for (const target of [`${MOUNT}/x y`, 'x', '@evil.example', `${MOUNT}/é`, `${MOUNT}/\x01`]) {
     t.match(await send(target).then(({ status }) => status), 400, JSON.stringify(target))
   }
-  t.equal((await send('evil.example:443', 'CONNECT')).answer, '', 'no tunnels')
+  t.equal((await send('evil.example:443', 'CONNECT')).response, '', 'no tunnels')
   t.same(upstream.requests, [])
 })
 
-t.test('what has one reading passes, however the mount is spelt', async (t) => {
-  const { upstream, send } = await startRelay(t)
+t.test('forwards unambiguous paths, however the mount is encoded', async (t) => {
+  const { upstream, send } = await startProxy(t)
   for (const [target, arrives] of [
     [`${MOUNT}/a.b/c...d/.e/-_~`, '/a.b/c...d/.e/-_~'],
     [`${MOUNT}/%E6%97%A5%E6%9C%AC`, '/%E6%97%A5%E6%9C%AC'],
@@ -184,8 +184,8 @@ t.test('what has one reading passes, however the mount is spelt', async (t) => {
   }
 })
 
-t.test('any text at all either stays inside or is refused', async (t) => {
-  const { upstream, send } = await startRelay(t)
+t.test('confines or rejects any path', async (t) => {
+  const { upstream, send } = await startProxy(t)
   const piece = fc.constantFrom(
     ...DOTS,
     ...SLASHES,
@@ -210,10 +210,10 @@ t.test('any text at all either stays inside or is refused', async (t) => {
     }),
     { numRuns: 400 },
   )
-  t.ok(upstream.requests.length > 0, 'some were relayed')
+  t.ok(upstream.requests.length > 0, 'some were forwarded')
 })
 
-t.test('the reading of addresses itself', (t) => {
+t.test('decodes upstream paths', (t) => {
   for (const [address, path] of [
     [MOUNT, '/'],
     [`${MOUNT}?x`, '/'],
@@ -237,8 +237,8 @@ t.test('the reading of addresses itself', (t) => {
   t.end()
 })
 
-t.test('a request cannot hide another one', async (t) => {
-  const { url, upstream, authorization } = await startRelay(t)
+t.test('prevents request smuggling', async (t) => {
+  const { url, upstream, authorization } = await startProxy(t)
   const hidden = `GET ${MOUNT}/smuggled HTTP/1.1\r\nhost: x\r\n\r\n`
   const head = `POST ${MOUNT}/offset-orders HTTP/1.1\r\nhost: x\r\n${authorization}content-type: text/plain\r\n`
   for (const [what, request] of [
@@ -266,25 +266,25 @@ t.test('a request cannot hide another one', async (t) => {
     ['a bare carriage return', `${head}x: y\rcontent-length: 5\r\n\r\n${hidden}`],
     ['a bad chunk size', `${head}transfer-encoding: chunked\r\n\r\n-1\r\n\r\n${hidden}`],
     [
-      'a chunk size beyond all',
+      'an enormous chunk size',
       `${head}transfer-encoding: chunked\r\n\r\nfffffffffffffffff\r\n${hidden}`,
     ],
     [
-      'a chunk that is longer',
+      'a chunk with too much data',
       `${head}transfer-encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n${hidden}`,
     ],
     ['a NUL', `${head}x: \0\r\n\r\n${hidden}`],
     ['no host', `POST ${MOUNT}/offset-orders HTTP/1.1\r\n${authorization}\r\n${hidden}`],
   ] as const) {
     const before = upstream.requests.length
-    const answer = await rawRequest(url, request)
-    // Whatever became of the first: what follows it is without a token, so it must be refused.
+    const response = await rawRequest(url, request)
+    // The hidden request has no token, so it must be rejected in any case.
     const arrived = upstream.requests.slice(before)
     t.notOk(
       arrived.some(({ url, body }) => url.includes('smuggled') || body.includes('smuggled')),
       what,
     )
-    t.match(answer, /^HTTP\/1\.1 4\d\d /, what)
+    t.match(response, /^HTTP\/1\.1 4\d\d /, what)
   }
 
   const whole = `${head}content-length: ${hidden.length}\r\nconnection: close\r\n\r\n${hidden}`
@@ -292,7 +292,7 @@ t.test('a request cannot hide another one', async (t) => {
   t.match(
     upstream.requests.at(-1),
     { url: `${BASE}/offset-orders`, body: hidden },
-    'as a body it is one',
+    'as a body it is part of one request',
   )
 
   const trailer = `${head}transfer-encoding: chunked\r\nconnection: close\r\ntrailer: authorization\r\n\r\n2\r\n{}\r\n0\r\nauthorization: Bearer mine\r\n\r\n`

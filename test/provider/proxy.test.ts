@@ -13,21 +13,21 @@ import { wire, type Wire } from '../support/wire.js'
 
 const MOUNT = '/api/ordersource'
 
-/** The service before an order source that writes down what it gets, with an administrator. */
-async function startRelay(t: Test, more: NodeJS.ProcessEnv = {}, basePath = '/v1') {
+/** Starts the service with a recording provider and signs in an administrator. */
+async function startProxy(t: Test, more: NodeJS.ProcessEnv = {}, basePath = '/v1') {
   const upstream = await recordingUpstream(t, basePath)
   const started = await startApp(t, { ADMIN_ACCOUNTS, ...pointAt(upstream.url, more) })
   const token = await logIn(started.url)
   return { ...started, upstream, bearer: { authorization: `Bearer ${token}` } }
 }
 
-const problemOf = ({ body }: Wire): Record<string, unknown> =>
+const getProblem = ({ body }: Wire): Record<string, unknown> =>
   JSON.parse(body.toString()) as Record<string, unknown>
 
-// Who may call what
+// Authorisation
 
-t.test('a stranger may read the portfolios, and nothing else', async (t) => {
-  const { url, upstream } = await startRelay(t)
+t.test('lets guests read the portfolios only', async (t) => {
+  const { url, upstream } = await startProxy(t)
   for (const [method, path, status] of [
     ['GET', '/portfolios', 200],
     ['HEAD', '/portfolios', 200],
@@ -64,8 +64,8 @@ t.test('a stranger may read the portfolios, and nothing else', async (t) => {
   }
 })
 
-t.test('an administrator may call everything, by token or from our own pages', async (t) => {
-  const { url, upstream, bearer } = await startRelay(t)
+t.test('lets administrators call every route, with a token or a same-origin cookie', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
   const cookie = cookieHeader(await postLogin(url))
   for (const [method, headers, status] of [
     ['GET', bearer, 200],
@@ -82,14 +82,14 @@ t.test('an administrator may call everything, by token or from our own pages', a
     ['GET', { authorization: `Bearer ${UPSTREAM_TOKEN}` }, 401],
   ] as const) {
     const before = upstream.requests.length
-    const answer = await wire(`${url}${MOUNT}/offset-orders`, { method, headers: { ...headers } })
-    t.equal(answer.status, status, `${method} ${Object.keys(headers).join()}`)
+    const response = await wire(`${url}${MOUNT}/offset-orders`, { method, headers: { ...headers } })
+    t.equal(response.status, status, `${method} ${Object.keys(headers).join()}`)
     t.equal(upstream.requests.length - before, status === 200 ? 1 : 0)
   }
 })
 
-t.test('what everybody may call is configured', async (t) => {
-  const { url, upstream } = await startRelay(t, {
+t.test('applies the configured public routes', async (t) => {
+  const { url, upstream } = await startProxy(t, {
     ORDERSOURCE_PUBLIC_ROUTES: 'get /catalogue/all, POST /quotes,HEAD /state,GET /a%20b',
   })
   for (const [method, path, status] of [
@@ -108,21 +108,21 @@ t.test('what everybody may call is configured', async (t) => {
     t.equal(upstream.requests.length - before, status === 200 ? 1 : 0)
   }
 
-  const closed = await startRelay(t, { ORDERSOURCE_PUBLIC_ROUTES: 'none' })
+  const closed = await startProxy(t, { ORDERSOURCE_PUBLIC_ROUTES: 'none' })
   t.equal((await wire(`${closed.url}${MOUNT}/portfolios`)).status, 401)
 })
 
-t.test('who is refused counts as a request, too', async (t) => {
-  const { url } = await startRelay(t, { RATE_LIMIT_PER_MINUTE: '4' })
+t.test('counts rejected requests towards the rate limit', async (t) => {
+  const { url } = await startProxy(t, { RATE_LIMIT_PER_MINUTE: '4' })
   const statuses = []
   for (let i = 0; i < 5; i++) statuses.push((await wire(`${url}${MOUNT}/offset-orders`)).status)
-  t.same(statuses, [401, 401, 401, 429, 429], 'the login was the first')
+  t.same(statuses, [401, 401, 401, 429, 429], 'the sign-in was the first')
 })
 
-// What arrives
+// Requests
 
-t.test('methods, addresses and queries arrive as they were sent', async (t) => {
-  const { url, upstream, bearer } = await startRelay(t)
+t.test('forwards methods, paths and queries unchanged', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     await wire(`${url}${MOUNT}/offset-orders/7`, { method, headers: bearer })
     t.match(upstream.requests.at(-1), { method, url: '/v1/offset-orders/7', body: '' })
@@ -153,13 +153,13 @@ t.test('methods, addresses and queries arrive as they were sent', async (t) => {
   }
 })
 
-t.test('the order source may lie at any path of its host', async (t) => {
+t.test('supports a provider at any base path', async (t) => {
   for (const [basePath, expected] of [
     ['', '/portfolios'],
     ['/', '/portfolios'],
     ['/deep/er/v1/', '/deep/er/v1/portfolios'],
   ] as const) {
-    const { url, upstream, bearer } = await startRelay(t, {}, basePath)
+    const { url, upstream, bearer } = await startProxy(t, {}, basePath)
     t.equal((await wire(`${url}${MOUNT}/portfolios`)).status, 200)
     t.equal(upstream.requests.at(-1)?.url, expected)
     t.equal((await wire(`${url}${MOUNT}`, { headers: bearer })).status, 200)
@@ -172,8 +172,8 @@ t.test('the order source may lie at any path of its host', async (t) => {
   }
 })
 
-t.test('bodies arrive as they were sent, byte for byte', async (t) => {
-  const { url, upstream, bearer } = await startRelay(t)
+t.test('forwards bodies unchanged', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
   const bytes = randomBytes(70_000)
   for (const [type, body] of [
     ['application/json', Buffer.from('{ "tons" : 1.50, "tons": 2 }')],
@@ -189,8 +189,8 @@ t.test('bodies arrive as they were sent, byte for byte', async (t) => {
         { 'transfer-encoding': 'chunked' },
       ]) {
         const headers = { ...bearer, 'content-type': type, ...framing }
-        const answer = await wire(`${url}${MOUNT}/offset-orders`, { method, headers, body })
-        t.equal(answer.status, 200, `${method} ${type}`)
+        const response = await wire(`${url}${MOUNT}/offset-orders`, { method, headers, body })
+        t.equal(response.status, 200, `${method} ${type}`)
         const arrived = upstream.requests.at(-1)
         t.equal(arrived?.headers['content-type'], type)
         t.ok(Buffer.from(arrived?.body ?? '', 'latin1').equals(body), `${method} ${type}`)
@@ -206,7 +206,7 @@ t.test('bodies arrive as they were sent, byte for byte', async (t) => {
   })
   t.match(upstream.requests.at(-1)?.headers, encoded)
   await wire(`${url}${MOUNT}/x`, { method: 'POST', headers: bearer, body: bytes })
-  t.equal(upstream.requests.at(-1)?.body.length, bytes.length, 'without a type')
+  t.equal(upstream.requests.at(-1)?.body.length, bytes.length, 'without a content type')
   await wire(`${url}${MOUNT}/x`, { method: 'POST', headers: { ...bearer, 'content-length': '0' } })
   t.equal(upstream.requests.at(-1)?.headers['content-length'], '0')
 
@@ -215,18 +215,18 @@ t.test('bodies arrive as they were sent, byte for byte', async (t) => {
     'content-length: 2\r\n\r\n{}',
     'transfer-encoding: chunked\r\n\r\n0\r\n\r\n',
   ]) {
-    const answer = await rawRequest(
+    const response = await rawRequest(
       url,
       `GET ${MOUNT}/portfolios HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${framing}`,
     )
-    t.match(answer, /^HTTP\/1\.1 400 [^]*must not have a body/, 'a GET has none')
+    t.match(response, /^HTTP\/1\.1 400 [^]*must not have a body/, 'a GET has no body')
   }
   t.equal(upstream.requests.length, before)
 })
 
-t.test('only headers that are meant for it go to the order source', async (t) => {
-  const { url, upstream, bearer } = await startRelay(t)
-  const relayed = {
+t.test('forwards only allow-listed request headers', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
+  const forwarded = {
     accept: 'application/json, text/*;q=0.1',
     'accept-language': 'pt-PT',
     'content-type': 'application/json',
@@ -236,7 +236,7 @@ t.test('only headers that are meant for it go to the order source', async (t) =>
     'if-none-match': '"8"',
     'x-request-id': 'followed-through',
   }
-  const kept = {
+  const dropped = {
     cookie: 'clearwake=secret',
     'accept-encoding': 'br',
     origin: url,
@@ -246,7 +246,7 @@ t.test('only headers that are meant for it go to the order source', async (t) =>
     'x-forwarded-for': '203.0.113.7',
     'x-forwarded-host': 'evil.example',
     forwarded: 'for=203.0.113.7',
-    via: '1.1 somebody',
+    via: '1.1 proxy.example',
     range: 'bytes=0-1',
     'x-http-method-override': 'DELETE',
     'x-original-url': '/v1/secrets',
@@ -262,14 +262,14 @@ t.test('only headers that are meant for it go to the order source', async (t) =>
   }
   await wire(`${url}${MOUNT}/offset-orders`, {
     method: 'POST',
-    headers: { ...bearer, ...kept, ...relayed, connection: 'keep-alive, x-anything' },
+    headers: { ...bearer, ...dropped, ...forwarded, connection: 'keep-alive, x-anything' },
     body: Buffer.from('{}'),
   })
   const arrived = upstream.requests.at(-1)
   t.same(
     { ...arrived?.headers },
     {
-      ...relayed,
+      ...forwarded,
       authorization: `Bearer ${UPSTREAM_TOKEN}`,
       'accept-encoding': 'identity',
       'user-agent': 'Clearwake',
@@ -281,34 +281,34 @@ t.test('only headers that are meant for it go to the order source', async (t) =>
 
   await wire(`${url}${MOUNT}/offset-orders`, {
     method: 'POST',
-    headers: { ...bearer, ...kept, ...relayed },
+    headers: { ...bearer, ...dropped, ...forwarded },
     body: Buffer.from('{}'),
   })
   t.equal(
     upstream.requests.at(-1)?.headers.authorization,
     `Bearer ${UPSTREAM_TOKEN}`,
-    'a caller cannot have it taken off',
+    'a Connection header cannot remove it',
   )
 })
 
-// What comes back
+// Responses
 
-t.test('statuses and bodies come back as they are', async (t) => {
-  const { url, upstream, bearer } = await startRelay(t)
+t.test('returns statuses and bodies unchanged', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
   for (const status of [
     200, 201, 202, 206, 400, 402, 403, 404, 409, 418, 422, 429, 500, 503, 599,
   ]) {
     const body = randomBytes(3_000)
-    upstream.answer = (_request, response) => {
+    upstream.respond = (_request, response) => {
       response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '7' })
       response.end(body)
     }
-    const answer = await wire(`${url}${MOUNT}/offset-orders`, { method: 'POST', headers: bearer })
-    t.equal(answer.status, status)
-    t.ok(answer.body.equals(body), `${status}`)
-    t.equal(answer.headers['retry-after'], '7')
+    const response = await wire(`${url}${MOUNT}/offset-orders`, { method: 'POST', headers: bearer })
+    t.equal(response.status, status)
+    t.ok(response.body.equals(body), `${status}`)
+    t.equal(response.headers['retry-after'], '7')
   }
-  upstream.answer = (_request, response) => response.writeHead(204, { etag: '"9"' }).end()
+  upstream.respond = (_request, response) => response.writeHead(204, { etag: '"9"' }).end()
   const nothing = await wire(`${url}${MOUNT}/offset-orders/1`, {
     method: 'DELETE',
     headers: bearer,
@@ -316,14 +316,14 @@ t.test('statuses and bodies come back as they are', async (t) => {
   t.match(nothing, { status: 204, headers: { etag: '"9"' } })
   t.equal(nothing.body.length, 0)
 
-  // What is stored somewhere is told nothing that it was not stored with (RFC 9111, 4.3.4).
+  // A 304 must not add headers to a stored response (RFC 9111, section 4.3.4).
   for (const head of [{ etag: '"9"' }, { etag: '"9"', 'content-length': '500' }]) {
-    upstream.answer = (request, response) => {
+    upstream.respond = (request, response) => {
       t.equal(request.headers['if-none-match'], '"9"')
       response.writeHead(304, head).end()
     }
-    for (const who of [{}, bearer]) {
-      const headers = { ...who, 'if-none-match': '"9"' }
+    for (const credentials of [{}, bearer]) {
+      const headers = { ...credentials, 'if-none-match': '"9"' }
       const same = await wire(`${url}${MOUNT}/portfolios`, { headers })
       t.match(same, { status: 304, headers: head })
       const { 'content-type': type, 'content-disposition': disposition } = same.headers
@@ -333,7 +333,7 @@ t.test('statuses and bodies come back as they are', async (t) => {
     }
   }
 
-  upstream.answer = (request, response) => {
+  upstream.respond = (request, response) => {
     t.equal(request.method, 'HEAD')
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '12' }).end()
   }
@@ -342,18 +342,18 @@ t.test('statuses and bodies come back as they are', async (t) => {
   t.equal(head.body.length, 0)
 })
 
-t.test('only headers that describe the answer come back', async (t) => {
-  const { url, upstream, bearer } = await startRelay(t)
-  const relayed = {
+t.test('returns only allow-listed response headers', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
+  const forwarded = {
     'content-type': 'application/json',
     'content-length': '2',
     'content-language': 'pt',
     etag: '"3"',
     'last-modified': 'Wed, 18 Nov 2026 10:00:00 GMT',
   }
-  upstream.answer = (_request, response) => {
+  upstream.respond = (_request, response) => {
     response.writeHead(200, {
-      ...relayed,
+      ...forwarded,
       'set-cookie': ['a=1; Path=/', '__Host-clearwake=stolen; Path=/; Secure'],
       server: 'Upstream/1.0',
       'x-powered-by': 'PHP',
@@ -381,8 +381,8 @@ t.test('only headers that describe the answer come back', async (t) => {
     })
     response.end('{}')
   }
-  const answer = await wire(`${url}${MOUNT}/offset-orders`, { headers: bearer })
-  t.match(answer.headers, relayed)
+  const response = await wire(`${url}${MOUNT}/offset-orders`, { headers: bearer })
+  t.match(response.headers, forwarded)
   const ours = [
     'cache-control',
     'connection',
@@ -399,147 +399,146 @@ t.test('only headers that describe the answer come back', async (t) => {
     'x-ratelimit-reset',
     'x-request-id',
   ]
-  t.same(new Set(Object.keys(answer.headers)), new Set([...ours, ...Object.keys(relayed)]))
-  t.match(answer.headers, {
+  t.same(new Set(Object.keys(response.headers)), new Set([...ours, ...Object.keys(forwarded)]))
+  t.match(response.headers, {
     'cache-control': 'no-store',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'x-content-type-options': 'nosniff',
     'x-ratelimit-limit': '6000',
   })
-  t.not(answer.headers['x-request-id'], 'theirs')
+  t.not(response.headers['x-request-id'], 'theirs')
 })
 
-t.test('caches may keep what a stranger gets, and nothing of an administrator', async (t) => {
-  const { url, upstream, bearer } = await startRelay(t)
-  upstream.answer = (_request, response) => {
+t.test('allows caching of responses to anonymous requests only', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
+  upstream.respond = (_request, response) => {
     response.writeHead(200, {
       'content-type': 'application/json',
       'cache-control': 'public, max-age=60',
     })
     response.end('{}')
   }
-  const stranger = await wire(`${url}${MOUNT}/portfolios`)
-  t.equal(stranger.headers['cache-control'], 'public, max-age=60')
-  t.match(stranger.headers.vary, /authorization, cookie/i)
+  const anonymous = await wire(`${url}${MOUNT}/portfolios`)
+  t.equal(anonymous.headers['cache-control'], 'public, max-age=60')
+  t.match(anonymous.headers.vary, /authorization, cookie/i)
   const cookie = cookieHeader(await postLogin(url))
   for (const headers of [{ ...bearer }, { cookie }, { cookie: 'any=1' }]) {
-    const answer = await wire(`${url}${MOUNT}/portfolios`, { headers })
-    t.equal(answer.headers['cache-control'], 'no-store')
+    const response = await wire(`${url}${MOUNT}/portfolios`, { headers })
+    t.equal(response.headers['cache-control'], 'no-store')
   }
-  upstream.answer = (_request, response) => {
+  upstream.respond = (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
   }
   const silent = await wire(`${url}${MOUNT}/portfolios`)
-  t.equal(silent.headers['cache-control'], 'no-store', 'unless the order source says so')
+  t.equal(silent.headers['cache-control'], 'no-store', 'by default')
 })
 
-t.test(
-  'nothing but JSON is shown: the rest is to be saved, and never a page of ours',
-  async (t) => {
-    const { url, upstream, bearer } = await startRelay(t)
-    for (const [type, isJson] of [
-      ['application/json', true],
-      ['application/json; charset=utf-8', true],
-      ['Application/Problem+JSON', true],
-      ['application/vnd.api+json;version=1', true],
-      ['text/html', false],
-      ['text/html; charset=utf-8', false],
-      ['image/svg+xml', false],
-      ['application/xhtml+xml', false],
-      ['text/xml', false],
-      ['application/pdf', false],
-      ['application/javascript', false],
-      ['text/json', false],
-      ['application/jsonp', false],
-      ['application/json, text/html', false],
-      ['', false],
-    ] as const) {
-      upstream.answer = (_request, response) => {
-        response.writeHead(200, { 'content-type': type })
-        response.end('<script>alert(document.domain)</script>')
-      }
-      const { status, headers } = await wire(`${url}${MOUNT}/x`, { headers: bearer })
-      t.equal(status, 200)
-      t.equal(headers['x-content-type-options'], 'nosniff')
-      t.equal(headers['content-disposition'], isJson ? undefined : 'attachment', type)
-      t.equal(
-        headers['content-security-policy'],
-        `${isJson ? '' : 'sandbox; '}default-src 'none'; frame-ancestors 'none'`,
-      )
+t.test('serves anything but JSON as a sandboxed download', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
+  for (const [type, isJson] of [
+    ['application/json', true],
+    ['application/json; charset=utf-8', true],
+    ['Application/Problem+JSON', true],
+    ['application/vnd.api+json;version=1', true],
+    ['text/html', false],
+    ['text/html; charset=utf-8', false],
+    ['image/svg+xml', false],
+    ['application/xhtml+xml', false],
+    ['text/xml', false],
+    ['application/pdf', false],
+    ['application/javascript', false],
+    ['text/json', false],
+    ['application/jsonp', false],
+    ['application/json, text/html', false],
+    ['', false],
+  ] as const) {
+    upstream.respond = (_request, response) => {
+      response.writeHead(200, { 'content-type': type })
+      response.end('<script>alert(document.domain)</script>')
     }
-    upstream.answer = (_request, response) => {
-      response.setHeader('content-type', ['application/json', 'text/html'])
-      response.writeHead(200).end('<script>')
-    }
-    const twice = await wire(`${url}${MOUNT}/x`, { headers: bearer })
-    t.equal(twice.headers['content-disposition'], 'attachment', 'two types')
-    upstream.answer = (_request, response) => response.writeHead(200).end('<script>')
-    const none = await wire(`${url}${MOUNT}/x`, { headers: bearer })
-    t.equal(none.headers['content-disposition'], 'attachment', 'no type')
-  },
-)
+    const { status, headers } = await wire(`${url}${MOUNT}/x`, { headers: bearer })
+    t.equal(status, 200)
+    t.equal(headers['x-content-type-options'], 'nosniff')
+    t.equal(headers['content-disposition'], isJson ? undefined : 'attachment', type)
+    t.equal(
+      headers['content-security-policy'],
+      `${isJson ? '' : 'sandbox; '}default-src 'none'; frame-ancestors 'none'`,
+    )
+  }
+  upstream.respond = (_request, response) => {
+    response.setHeader('content-type', ['application/json', 'text/html'])
+    response.writeHead(200).end('<script>')
+  }
+  const twice = await wire(`${url}${MOUNT}/x`, { headers: bearer })
+  t.equal(twice.headers['content-disposition'], 'attachment', 'two types')
+  upstream.respond = (_request, response) => response.writeHead(200).end('<script>')
+  const none = await wire(`${url}${MOUNT}/x`, { headers: bearer })
+  t.equal(none.headers['content-disposition'], 'attachment', 'no type')
+})
 
-t.test('redirects are not followed, and tell nobody where they lead', async (t) => {
-  const { url, upstream, bearer } = await startRelay(t)
+t.test('does not follow or disclose redirects', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
   for (const status of [300, 301, 302, 303, 305, 307, 308]) {
     const before = upstream.requests.length
-    upstream.answer = (_request, response) => {
+    upstream.respond = (_request, response) => {
       response.writeHead(status, { location: `${upstream.url}/secret-place` }).end('secret-place')
     }
     for (const method of ['GET', 'POST']) {
-      const answer = await wire(`${url}${MOUNT}/x`, { method, headers: bearer })
-      t.match(answer, { status: 502, headers: { 'content-type': 'application/problem+json' } })
-      t.notMatch(JSON.stringify(answer.headers) + answer.body.toString(), /secret-place/)
+      const response = await wire(`${url}${MOUNT}/x`, { method, headers: bearer })
+      t.match(response, { status: 502, headers: { 'content-type': 'application/problem+json' } })
+      t.notMatch(JSON.stringify(response.headers) + response.body.toString(), /secret-place/)
     }
     t.equal(upstream.requests.length - before, 2)
   }
 })
 
-t.test('a token that is not accepted is our fault, not the caller’s', async (t) => {
-  const { url, upstream, bearer } = await startRelay(t)
-  upstream.answer = (_request, response) => {
+t.test('responds 502 if the provider rejects the token', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
+  upstream.respond = (_request, response) => {
     response.writeHead(401, { 'www-authenticate': 'Bearer' }).end(`unknown token ${UPSTREAM_TOKEN}`)
   }
-  const answer = await wire(`${url}${MOUNT}/x`, { headers: bearer })
-  t.equal(answer.status, 502)
-  t.match(problemOf(answer), { detail: /API token of this service/ })
-  t.equal(answer.headers['www-authenticate'], undefined)
-  t.notMatch(answer.body.toString(), UPSTREAM_TOKEN)
+  const response = await wire(`${url}${MOUNT}/x`, { headers: bearer })
+  t.equal(response.status, 502)
+  t.match(getProblem(response), { detail: /API token of this service/ })
+  t.equal(response.headers['www-authenticate'], undefined)
+  t.notMatch(response.body.toString(), UPSTREAM_TOKEN)
 })
 
-t.test('answers are compressed as the client likes', async (t) => {
-  const { url, upstream } = await startRelay(t)
-  upstream.answer = (request, response) => {
+t.test('compresses responses for the client', async (t) => {
+  const { url, upstream } = await startProxy(t)
+  upstream.respond = (request, response) => {
     t.equal(request.headers['accept-encoding'], 'identity')
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify('long '.repeat(1000)))
   }
-  const answer = await wire(`${url}${MOUNT}/portfolios`, { headers: { 'accept-encoding': 'gzip' } })
-  t.equal(answer.headers['content-encoding'], 'gzip')
-  t.ok(answer.body.length < 500)
+  const response = await wire(`${url}${MOUNT}/portfolios`, {
+    headers: { 'accept-encoding': 'gzip' },
+  })
+  t.equal(response.headers['content-encoding'], 'gzip')
+  t.ok(response.body.length < 500)
 })
 
-t.test('connections are not upgraded', async (t) => {
-  const { url, upstream, bearer } = await startRelay(t)
+t.test('does not upgrade connections', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
   for (const authorization of ['', `authorization: ${bearer.authorization}\r\n`]) {
-    const answer = await rawRequest(
+    const response = await rawRequest(
       url,
       `GET ${MOUNT}/portfolios HTTP/1.1\r\nhost: x\r\n${authorization}connection: Upgrade, close\r\nupgrade: WebSocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
     )
-    t.match(answer, /^HTTP\/1\.1 400 /)
+    t.match(response, /^HTTP\/1\.1 400 /)
   }
   t.equal(upstream.requests.length, 0)
   const offered = await rawRequest(
     url,
     `GET ${MOUNT}/portfolios HTTP/1.1\r\nhost: x\r\nconnection: Upgrade, HTTP2-Settings, close\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n`,
   )
-  t.match(offered, /^HTTP\/1\.1 200 /, 'what may be ignored is')
+  t.match(offered, /^HTTP\/1\.1 200 /, 'other upgrades are ignored')
   t.equal(upstream.requests.at(-1)?.headers.upgrade, undefined)
 })
 
-// Without an order source
+// Configuration
 
-t.test('without an order source it says so, to those who may ask', async (t) => {
+t.test('responds 503 to authorised callers without an order source', async (t) => {
   for (const environment of [{}, { ORDERSOURCE_API_TOKEN: UPSTREAM_TOKEN }]) {
     const { url } = await startApp(t, { ADMIN_ACCOUNTS, ...environment })
     const bearer = { authorization: `Bearer ${await logIn(url)}` }
@@ -555,13 +554,13 @@ t.test('without an order source it says so, to those who may ask', async (t) => 
       ['GET', '/..%2f', bearer, 400],
     ] as const) {
       const body = method === 'POST' ? { body: Buffer.from('{') } : {}
-      const answer = await wire(`${url}${MOUNT}${path}`, {
+      const response = await wire(`${url}${MOUNT}${path}`, {
         method,
         headers: { ...headers },
         ...body,
       })
-      t.equal(answer.status, status, `${method} ${path}`)
-      t.match(answer.headers['content-type'], 'application/problem+json')
+      t.equal(response.status, status, `${method} ${path}`)
+      t.match(response.headers['content-type'], 'application/problem+json')
     }
     const ready = await (await fetch(`${url}/readyz`)).json()
     t.equal(ready.status, 'ready')
@@ -569,7 +568,7 @@ t.test('without an order source it says so, to those who may ask', async (t) => 
   }
 })
 
-t.test('a configuration that will not do ends the start, and is not quoted', async (t) => {
+t.test('rejects an invalid configuration without quoting it', async (t) => {
   const token = 'a token'
   const usual = { ORDERSOURCE_BASE_URL: 'https://api.example.com/v1', ORDERSOURCE_API_TOKEN: 'x' }
   const problem = async (environment: NodeJS.ProcessEnv): Promise<string> => {
@@ -577,7 +576,7 @@ t.test('a configuration that will not do ends the start, and is not quoted', asy
       const DATA_DIR = temporaryFolder(t)
       const app = await buildApp({ environment: { LOG_LEVEL: 'silent', DATA_DIR, ...environment } })
       await app.close()
-      return 'it started'
+      return 'started'
     } catch (error) {
       if (error instanceof ConfigError) return error.message
       throw error
@@ -591,7 +590,7 @@ t.test('a configuration that will not do ends the start, and is not quoted', asy
     'http://localhost:9000',
     'http://[::1]:9000/api',
   ]) {
-    t.equal(await problem({ ...usual, ORDERSOURCE_BASE_URL: url }), 'it started', url)
+    t.equal(await problem({ ...usual, ORDERSOURCE_BASE_URL: url }), 'started', url)
   }
   for (const url of [
     'http://api.example.com/v1',
@@ -637,9 +636,9 @@ t.test('a configuration that will not do ends the start, and is not quoted', asy
   )
 })
 
-// What operators see
+// Monitoring and disclosure
 
-t.test('readiness tells of the order source, and does not depend on it', async (t) => {
+t.test('reports the provider in the readiness without depending on it', async (t) => {
   const port = await freePort()
   const { url } = await startApp(t, pointAt(`http://127.0.0.1:${port}`))
   const detail = async () => {
@@ -652,8 +651,8 @@ t.test('readiness tells of the order source, and does not depend on it', async (
   t.equal(await detail(), 'unreachable')
 })
 
-t.test('the metrics count calls by part and outcome, of which there are few', async (t) => {
-  const { url, upstream, bearer } = await startRelay(t)
+t.test('counts requests by route and outcome', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
   for (const path of [
     '/portfolios',
     '/offset-orders/1',
@@ -664,9 +663,9 @@ t.test('the metrics count calls by part and outcome, of which there are few', as
   ]) {
     await wire(`${url}${MOUNT}${path}`, { headers: bearer })
   }
-  upstream.answer = (_request, response) => response.writeHead(402).end()
+  upstream.respond = (_request, response) => response.writeHead(402).end()
   await wire(`${url}${MOUNT}/offset-orders`, { method: 'POST', headers: bearer })
-  upstream.answer = (_request, response) => response.writeHead(302).end()
+  upstream.respond = (_request, response) => response.writeHead(302).end()
   await wire(`${url}${MOUNT}/offset-orders`, { headers: bearer })
   const text = await (await fetch(`${url}/metrics`)).text()
   const counts = [
@@ -681,70 +680,70 @@ t.test('the metrics count calls by part and outcome, of which there are few', as
   ])
 })
 
-t.test('neither token nor address of the order source is seen anywhere', async (t) => {
-  const { url, upstream, bearer, log } = await startRelay(t, { LOG_LEVEL: 'trace' })
+t.test('discloses neither the token nor the address of the provider', async (t) => {
+  const { url, upstream, bearer, log } = await startProxy(t, { LOG_LEVEL: 'trace' })
   const seen: string[] = []
-  const note = ({ headers, body }: Wire) => seen.push(JSON.stringify(headers) + body.toString())
-  for (const answer of [
-    () => upstream.answer,
+  const record = ({ headers, body }: Wire) => seen.push(JSON.stringify(headers) + body.toString())
+  for (const response of [
+    () => upstream.respond,
     () => (_request: unknown, response: any) => response.writeHead(401).end(UPSTREAM_TOKEN),
     () => (_request: unknown, response: any) =>
       response.writeHead(302, { location: upstream.url }).end(),
     () => (request: any) => request.socket.destroy(),
     () => (_request: unknown, response: any) => response.socket.end('nonsense\r\n\r\n'),
   ]) {
-    upstream.answer = answer()
+    upstream.respond = response()
     for (const method of ['GET', 'POST']) {
-      note(await wire(`${url}${MOUNT}/portfolios`, { method, headers: bearer }))
+      record(await wire(`${url}${MOUNT}/portfolios`, { method, headers: bearer }))
     }
   }
-  note(await wire(`${url}/metrics`))
-  note(await wire(`${url}/readyz`))
-  note(await wire(`${url}/openapi.json`))
+  record(await wire(`${url}/metrics`))
+  record(await wire(`${url}/readyz`))
+  record(await wire(`${url}/openapi.json`))
   const everything = seen.join('\n') + JSON.stringify(log)
   t.notMatch(everything, UPSTREAM_TOKEN)
   t.notMatch(everything, new URL(upstream.url).port)
   t.ok(log.length > 10)
 })
 
-t.test('strangers get no words of the order source’s errors, administrators do', async (t) => {
-  const { url, upstream, bearer } = await startRelay(t)
-  const words = '{"message":"pg at db.internal:5432"}'
+t.test('shows the body of an error to administrators only', async (t) => {
+  const { url, upstream, bearer } = await startProxy(t)
+  const body = '{"message":"pg at db.internal:5432"}'
   for (const status of [400, 403, 404, 429, 500, 503, 599]) {
     for (const retryAfter of ['7', 'db.internal']) {
-      upstream.answer = (_request, response) => {
+      upstream.respond = (_request, response) => {
         response.writeHead(status, {
           'content-type': 'text/html; at=db.internal',
-          'content-length': words.length,
+          'content-length': body.length,
           'retry-after': retryAfter,
           'cache-control': 'public, max-age=3600',
           etag: '"db.internal"',
         })
-        response.end(words)
+        response.end(body)
       }
       for (const headers of [{}, { authorization: 'Bearer nonsense' }, { cookie: 'clearwake=x' }]) {
-        const answer = await wire(`${url}${MOUNT}/portfolios`, { headers })
-        t.equal(answer.status, status)
-        t.match(problemOf(answer), { status, detail: 'The order source returned an error.' })
-        t.match(answer.headers, {
+        const response = await wire(`${url}${MOUNT}/portfolios`, { headers })
+        t.equal(response.status, status)
+        t.match(getProblem(response), { status, detail: 'The order source returned an error.' })
+        t.match(response.headers, {
           'content-type': /^application\/problem\+json/,
           'cache-control': 'no-store',
           'retry-after': retryAfter === '7' ? '7' : undefined,
         })
-        t.notMatch(JSON.stringify(answer.headers) + answer.body.toString(), /db\.internal/)
+        t.notMatch(JSON.stringify(response.headers) + response.body.toString(), /db\.internal/)
       }
       const known = await wire(`${url}${MOUNT}/portfolios`, { headers: bearer })
       t.equal(known.status, status)
-      t.equal(known.body.toString(), words)
+      t.equal(known.body.toString(), body)
     }
   }
   const head = await wire(`${url}${MOUNT}/portfolios`, { method: 'HEAD' })
   t.equal(head.status, 599)
   t.notMatch(JSON.stringify(head.headers), /db\.internal/)
 
-  let lastAnswer: ServerResponse | undefined
-  upstream.answer = (_request, response) => {
-    lastAnswer = response
+  let lastResponse: ServerResponse | undefined
+  upstream.respond = (_request, response) => {
+    lastResponse = response
     response.writeHead(500, { 'content-type': 'text/plain' })
     const more = () => {
       while (!response.destroyed && response.write('db.internal '.repeat(10_000)));
@@ -755,21 +754,21 @@ t.test('strangers get no words of the order source’s errors, administrators do
   const endless = await wire(`${url}${MOUNT}/portfolios`)
   t.equal(endless.status, 500)
   t.notMatch(endless.body.toString(), /db\.internal/)
-  t.ok(await comesTrue(() => lastAnswer?.destroyed === true), 'and the call is given up')
+  t.ok(await comesTrue(() => lastResponse?.destroyed === true), 'cancels the upstream request')
 
-  upstream.answer = (_request, response) => {
-    lastAnswer = response
+  upstream.respond = (_request, response) => {
+    lastResponse = response
     response.writeHead(500, { 'content-type': 'text/plain' }).write('db.internal')
   }
-  const beganAt = performance.now()
+  const startedAt = performance.now()
   t.equal((await wire(`${url}${MOUNT}/portfolios`)).status, 500)
-  t.ok(performance.now() - beganAt < 5_000, 'nobody waits for a body that is not handed on')
-  t.ok(await comesTrue(() => lastAnswer?.destroyed === true), 'nor does the call')
+  t.ok(performance.now() - startedAt < 5_000, 'does not wait for a discarded body')
+  t.ok(await comesTrue(() => lastResponse?.destroyed === true), 'cancels the upstream request')
 })
 
-t.test('the token is not handed on, however an answer quotes it', async (t) => {
+t.test('redacts the token in every spelling, split between chunks too', async (t) => {
   const secret = 'ab/ab+abc/'
-  const { url, upstream, bearer } = await startRelay(t, { ORDERSOURCE_API_TOKEN: secret })
+  const { url, upstream, bearer } = await startProxy(t, { ORDERSOURCE_API_TOKEN: secret })
   const quoted = [
     secret,
     'ab\\/ab+abc\\/',
@@ -782,7 +781,7 @@ t.test('the token is not handed on, however an answer quotes it', async (t) => {
   const covered = `${stars.join(' ')}${stars.join('')} ab/ab ${secret.slice(0, -1)}`
   for (const status of [200, 202, 404, 500]) {
     for (const length of [{}, { 'content-length': text.length }]) {
-      upstream.answer = (_request, response) => {
+      upstream.respond = (_request, response) => {
         response.writeHead(status, {
           'content-type': 'application/json',
           etag: `"${secret}"`,
@@ -793,24 +792,24 @@ t.test('the token is not handed on, however an answer quotes it', async (t) => {
         response.end(text)
       }
       for (const headers of [{}, bearer]) {
-        const answer = await wire(`${url}${MOUNT}/portfolios`, { headers })
-        t.equal(answer.status, status)
+        const response = await wire(`${url}${MOUNT}/portfolios`, { headers })
+        t.equal(response.status, status)
         for (const quote of quoted) {
-          t.notOk((JSON.stringify(answer.headers) + answer.body.toString()).includes(quote))
+          t.notOk((JSON.stringify(response.headers) + response.body.toString()).includes(quote))
         }
-        if (headers === bearer) t.equal(answer.body.toString(), covered)
+        if (headers === bearer) t.equal(response.body.toString(), covered)
       }
     }
   }
   for (let at = 1; at < text.length; at++) {
-    upstream.answer = (_request, response) => {
+    upstream.respond = (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.write(text.slice(0, at), () => setImmediate(() => response.end(text.slice(at))))
     }
-    const answer = await wire(`${url}${MOUNT}/portfolios`)
-    t.equal(answer.body.toString(), covered, `in two pieces, at ${at}`)
+    const response = await wire(`${url}${MOUNT}/portfolios`)
+    t.equal(response.body.toString(), covered, `split at ${at}`)
   }
-  upstream.answer = (_request, response) => {
+  upstream.respond = (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     const next = (at: number) => {
       if (at === text.length) response.end()
@@ -818,11 +817,15 @@ t.test('the token is not handed on, however an answer quotes it', async (t) => {
     }
     next(0)
   }
-  t.equal((await wire(`${url}${MOUNT}/portfolios`)).body.toString(), covered, 'letter by letter')
+  t.equal(
+    (await wire(`${url}${MOUNT}/portfolios`)).body.toString(),
+    covered,
+    'in single characters',
+  )
 
   const size = (secret.length + 1) * 1_000_000
   const filling = Buffer.alloc(size, `.${secret}`)
-  upstream.answer = (_request, response) => {
+  upstream.respond = (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': size })
     response.end(filling)
   }

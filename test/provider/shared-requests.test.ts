@@ -26,7 +26,7 @@ interface PendingRequest {
 async function startProxy(t: Test, environment: NodeJS.ProcessEnv = {}) {
   const upstream = await recordingUpstream(t)
   const pending: PendingRequest[] = []
-  upstream.answer = (request, response) => pending.push({ request, response })
+  upstream.respond = (request, response) => pending.push({ request, response })
   const started = await startApp(t, {
     ADMIN_ACCOUNTS,
     // Longer than any wait in these tests
@@ -367,7 +367,7 @@ t.test('does not join a read that began before a write, even a failed one', asyn
 t.test('counts orders that the client places as writes', async (t) => {
   const upstream = await recordingUpstream(t)
   const pending: PendingRequest[] = []
-  upstream.answer = (request, response) => pending.push({ request, response })
+  upstream.respond = (request, response) => pending.push({ request, response })
   const opened = openUpstream(
     {
       ORDERSOURCE_BASE_URL: upstream.url,
@@ -399,7 +399,7 @@ t.test('counts orders that the client places as writes', async (t) => {
 
 t.test('sends every caller the response to its own request, whoever disconnects', async (t) => {
   const { url, upstream } = await startProxy(t)
-  upstream.answer = (request, response) => {
+  upstream.respond = (request, response) => {
     const text = JSON.stringify(request.url)
     const headers = {
       'content-type': 'application/json',

@@ -204,7 +204,7 @@ t.test('no secret is written, answered or counted, whatever happens', async (t) 
 
   const seen = await callEverything(service.url, token)
   for (const failure of failures) {
-    upstream.answer = failure
+    upstream.respond = failure
     for (const method of ['GET', 'POST']) {
       const address = `${service.url}/api/ordersource/portfolios`
       const { headers, body } = await wire(address, {
@@ -232,7 +232,7 @@ t.test('no secret is written, answered or counted, whatever happens', async (t) 
 
 t.test('a NocoDB that refuses gives the token to nobody', async (t) => {
   const database = await recordingUpstream(t, '')
-  database.answer = ({ headers }, response) => {
+  database.respond = ({ headers }, response) => {
     response.writeHead(403, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ msg: `wrong token ${String(headers['xc-token'])}` }))
   }

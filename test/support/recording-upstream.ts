@@ -3,10 +3,10 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { Test } from 'tap'
 
-/** The token that the service calls the order source with, and that must be seen nowhere else. */
+/** The provider's API token, which must not appear anywhere else. */
 export const UPSTREAM_TOKEN = 'canary-5d41402abc4b2a76b9719d911017c592'
 
-/** The configuration that points the service at an order source. */
+/** Configuration of a provider. */
 export const pointAt = (url: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
   ORDERSOURCE_BASE_URL: url,
   ORDERSOURCE_API_TOKEN: UPSTREAM_TOKEN,
@@ -15,10 +15,10 @@ export const pointAt = (url: string, more: NodeJS.ProcessEnv = {}): NodeJS.Proce
 
 export interface Recorded {
   method: string
-  /** As it came over the wire */
+  /** As received */
   url: string
   headers: IncomingHttpHeaders
-  /** Names and values, in turns */
+  /** Alternating names and values */
   rawHeaders: string[]
   body: string
 }
@@ -27,16 +27,16 @@ export interface RecordingUpstream {
   /** With the base path */
   url: string
   requests: Recorded[]
-  /** How requests are answered from now on, once they are recorded; by default 200 and `{}` */
-  answer: RequestListener
+  /** Responds to recorded requests; by default with 200 and `{}` */
+  respond: RequestListener
   connections: () => number
 }
 
-const plainAnswer: RequestListener = (_request, response) => {
+const respondWithEmptyObject: RequestListener = (_request, response) => {
   response.setHeader('content-type', 'application/json').end('{}')
 }
 
-/** An HTTP server that writes down every request it gets; stopped when the test ends. */
+/** Starts an HTTP server that records every request; it stops when the test ends. */
 export async function recordingUpstream(t: Test, basePath = '/v1'): Promise<RecordingUpstream> {
   const sockets = new Set<Socket>()
   const server = createServer((request, response) => {
@@ -48,7 +48,7 @@ export async function recordingUpstream(t: Test, basePath = '/v1'): Promise<Reco
     request.on('error', () => undefined)
     request.on('end', () => {
       recorded.body = Buffer.concat(parts).toString('latin1')
-      upstream.answer(request, response)
+      upstream.respond(request, response)
     })
   })
   server.on('connection', (socket: Socket) => {
@@ -65,46 +65,46 @@ export async function recordingUpstream(t: Test, basePath = '/v1'): Promise<Reco
   const upstream: RecordingUpstream = {
     url: `http://127.0.0.1:${port}${basePath}`,
     requests: [],
-    answer: plainAnswer,
+    respond: respondWithEmptyObject,
     connections: () => sockets.size,
   }
   return upstream
 }
 
-type Behaviour = (socket: Socket, call: number, text: string) => void
+type Behaviour = (socket: Socket, connection: number, text: string) => void
 
 export interface RawUpstream {
   url: string
-  /** What is done to a connection when something has come in on it */
+  /** Called when a connection receives data */
   behave: Behaviour
-  /** All that came in on each connection on which anything did, in the order in which it began */
-  calls: string[]
-  /** Of these connections, how many are open; the client may keep others in reserve. */
+  /** Data of each connection that has received any, in order */
+  received: string[]
+  /** Number of these connections that are open; a client may keep others in reserve */
   open: () => number
 }
 
-/** A server that knows no HTTP: it does to each connection what it is told to. */
+/** Starts a TCP server whose test controls every connection. */
 export async function rawUpstream(
   t: Test,
   behave: Behaviour = () => undefined,
   onConnect: (socket: Socket) => void = () => undefined,
 ): Promise<RawUpstream> {
   const sockets = new Set<Socket>()
-  const called = new Map<Socket, number>()
+  const connectionNumbers = new Map<Socket, number>()
   const server = createTcpServer((socket) => {
     sockets.add(socket)
     socket
       .on('close', () => {
         sockets.delete(socket)
-        called.delete(socket)
+        connectionNumbers.delete(socket)
       })
       .on('error', () => undefined)
       .on('data', (part: Buffer) => {
         const text = part.toString('latin1')
-        const call = called.get(socket) ?? upstream.calls.push('') - 1
-        called.set(socket, call)
-        upstream.calls[call] = (upstream.calls[call] ?? '') + text
-        upstream.behave(socket, call, text)
+        const connection = connectionNumbers.get(socket) ?? upstream.received.push('') - 1
+        connectionNumbers.set(socket, connection)
+        upstream.received[connection] = (upstream.received[connection] ?? '') + text
+        upstream.behave(socket, connection, text)
       })
     onConnect(socket)
   })
@@ -118,8 +118,8 @@ export async function rawUpstream(
   const upstream: RawUpstream = {
     url: `http://127.0.0.1:${port}/v1`,
     behave,
-    calls: [],
-    open: () => called.size,
+    received: [],
+    open: () => connectionNumbers.size,
   }
   return upstream
 }
