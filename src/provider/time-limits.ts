@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { Problem } from '../http/problem.js'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { UpstreamError } from './upstream-error.js'
 
 interface Limits {
@@ -23,7 +23,7 @@ export class RequestSignal extends EventEmitter {
 
 /** Starts the time limits of a request, and cancels it when its caller disconnects. */
 export function startTimeLimits(
-  { body, caller }: { body?: Readable | undefined; signal?: AbortSignal | undefined },
+  { body, caller }: { body?: Readable | undefined; caller?: Writable | undefined },
   { timeoutMs, maxRequestMs }: Limits,
 ) {
   const signal = new RequestSignal()
