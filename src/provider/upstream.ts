@@ -201,12 +201,15 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
       const response = await pending
       return response.body instanceof Readable ? requestAlone(request) : response
     }
+    const stopSharing = () => {
+      if (pendingReads.get(key) === read) pendingReads.delete(key)
+    }
     const read: Promise<UpstreamResponse> = send({ ...request, caller: undefined })
-      .finally(() => {
-        if (pendingReads.get(key) === read) pendingReads.delete(key)
-      })
+      .finally(stopSharing)
       .then((response) => bufferSmallBody(request.method, response))
     pendingReads.set(key, read)
+    // Its caller may have given up because it hangs; it goes on for those who have joined.
+    request.caller?.once('close', stopSharing)
     return read
   }
 

@@ -54,7 +54,7 @@ const shown = async (page: Page): Promise<string[]> => {
   return items.map((text) => text.replace(/\s+/g, ' '))
 }
 
-/** Exactly a tonne. */
+/** Exactly per tonne. */
 const ONE_TONNE = '/calculator/custom?amount=1&unit=t'
 
 t.test('a result shows what offsetting the trip costs, and follows it', async (t) => {
@@ -64,7 +64,7 @@ t.test('a result shows what offsetting the trip costs, and follows it', async (t
   const { body: code } = await postJson(`${url}/api/qr-code/generate`, TRIPS[0])
   await page.goto(code.url)
   const [first = '', ...others] = await shown(page)
-  t.match(first, /^Harbour Mix US\$39\.51 US\$23\.90 a tonne Coast, wind/)
+  t.match(first, /^Harbour Mix US\$39\.51 US\$23\.90 per tonne Coast, wind/)
   t.match(first, /Mangroves of Gazi Bay, Kenya/)
   t.equal(others.length, 2)
 
@@ -105,11 +105,11 @@ t.test(
     t.same(
       (await shown(page)).map((text) => text.replaceAll('\u00a0', ' ')),
       [
-        'EUR 1.235,81 € 12.345,67 € a tonne',
-        'JPY 251 ¥ 2.500 ¥ a tonne',
-        'KWD 0,251 KWD 2,500 KWD a tonne',
-        'huf 2,51 HUF 25,00 HUF a tonne',
-        'dollars 2,40 $ 23,90 $ a tonne',
+        'EUR 1.235,81 € 12.345,67 € per tonne',
+        'JPY 251 ¥ 2.500 ¥ per tonne',
+        'KWD 0,251 KWD 2,500 KWD per tonne',
+        'huf 2,51 HUF 25,00 HUF per tonne',
+        'dollars 2,40 $ 23,90 $ per tonne',
       ],
     )
     const known = [

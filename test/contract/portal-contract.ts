@@ -150,9 +150,9 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
         /CW-000002 – NocoDB did not respond, so we couldn't confirm that the change was/,
       )
       t.match(outcome, /CW-000003 was not tried/)
-      t.notOk(await list.getByLabel('Choose CW-000001').isChecked())
+      t.notOk(await list.getByLabel('Select CW-000001').isChecked())
       t.ok(
-        await list.getByLabel('Choose CW-000003').isChecked(),
+        await list.getByLabel('Select CW-000003').isChecked(),
         'keeps the remaining orders selected',
       )
 

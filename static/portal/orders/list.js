@@ -5,6 +5,13 @@ import './saved-views.js'
 import './selection.js'
 import './shortcuts.js'
 
+// A click outside closes an open menu.
+document.addEventListener('click', (event) => {
+  for (const menu of document.querySelectorAll('.dropdown[open]')) {
+    if (!event.composedPath().includes(menu)) menu.open = false
+  }
+})
+
 // A change in progress is not cancelled by another request, or its result would be lost.
 let pendingChange = null
 document.addEventListener('htmx:config:request', (event) => {
