@@ -442,7 +442,7 @@ t.test('on a narrow screen the list is sorted and chosen as a whole too', async 
   }
 })
 
-t.test('the last wish wins over an older answer that comes late', async (t) => {
+t.test('a late response to an earlier request does not replace a newer one', async (t) => {
   const context = await adminContext(t, browser, service, { viewport: DESKTOP })
   const page = await context.newPage()
   await page.goto(LIST)
@@ -453,7 +453,9 @@ t.test('the last wish wins over an older answer that comes late', async (t) => {
     await route.continue().catch(() => {})
     lateEnds()
   })
+  const sent = page.waitForRequest(/sort=customerName/)
   await page.getByRole('link', { name: 'Customer' }).click()
+  await sent
   await page.getByRole('link', { name: 'Order', exact: true }).click()
   await page.waitForURL(/sort=orderNumber/)
   await late

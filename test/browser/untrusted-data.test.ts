@@ -117,7 +117,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
       const { customerName, vesselName } = order
       await page.goto(`${url}/admin/orders/${order.id}?at=0`)
       t.equal(await page.title(), `${order.orderNumber} · Clearwake`)
-      t.equal(await textOf(page, '.of bdi'), customerName)
+      t.equal(await textOf(page, '.subtitle bdi'), customerName)
       t.equal(await textOf(page, '#group-customer .name bdi'), customerName)
       t.equal(await textOf(page, '#group-customer a[href^=mailto] bdi'), EMAIL)
       t.equal(
@@ -130,7 +130,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
       t.ok((await textOf(page, '#trip'))?.includes(order.description))
       await check(`order ${index}`)
 
-      for (const group of ['Customer', 'Vessel', 'Order source', 'Notes']) {
+      for (const group of ['Customer', 'Vessel', 'Offset order', 'Notes']) {
         await page.getByRole('button', { name: `Edit ${group}`, exact: true }).click()
       }
       await page.locator('#notes').waitFor()
@@ -207,12 +207,12 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await ben.call('PATCH', `${ORDERS}/${id}`, { customerName: text(1), vesselName: text(2) })
     await page.getByRole('button', { name: 'Save' }).click()
     await page.locator('.conflict').waitFor()
-    t.equal(await textOf(page, '.theirs bdi'), text(1))
+    t.equal(await textOf(page, '.current-value bdi'), text(1))
     t.ok((await textOf(page, '.conflict'))?.includes(text(2)))
     t.equal(await valueOf(page, 'customerName'), text(8))
     await check('a conflict')
     await page.locator('#customerEmail').fill('"><img src=/pwned onerror=alert(1)>')
-    await page.getByRole('button', { name: 'Save mine on top' }).click()
+    await page.getByRole('button', { name: 'Overwrite' }).click()
     await page.locator('#customerEmail-error').waitFor({ state: 'visible' })
     t.equal(await valueOf(page, 'customerEmail'), '"><img src=/pwned onerror=alert(1)>')
     await check('a wrong field')

@@ -35,7 +35,7 @@ const plain = (html: string): string =>
     .trim()
 
 const found = ({ text }: PageAnswer): string =>
-  plain(/<p class="found"[^>]*>[^]*?<\/p>/.exec(text)?.[0] ?? '')
+  plain(/<p class="result-count"[^>]*>[^]*?<\/p>/.exec(text)?.[0] ?? '')
 
 const chips = ({ text }: PageAnswer): string[] =>
   [...text.matchAll(/<a class="chip"[^]*?<\/a>/g)].map(([chip]) => plain(chip))
@@ -311,7 +311,9 @@ t.test('several orders change together, and each refusal is told', async (t) => 
 /** What the form beside what was done sends. */
 const undoForm = ({ text }: PageAnswer): URLSearchParams => {
   const [form = ''] =
-    /<form(?=[^>]*>(?:<input[^>]*>)+<button class="quiet small">Undo)[^]*?<\/form>/.exec(text) ?? []
+    /<form(?=[^>]*>(?:<input[^>]*>)+<button class="secondary small">Undo)[^]*?<\/form>/.exec(
+      text,
+    ) ?? []
   return new URLSearchParams(
     [...form.matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
       name,

@@ -263,7 +263,7 @@ t.test('every group is edited as a page where scripts are off', async (t) => {
     const page = await ann.get(at)
     t.match(page.text, /<html/)
     const version =
-      /name="version" value="(\d+)">\s*<div class="fields-of/.exec(page.text)?.[1] ?? ''
+      /name="version" value="(\d+)">\s*<div class="field-grid/.exec(page.text)?.[1] ?? ''
     const answer = await ann.post(`${at}&at=0&status=pending`, { version, ...fields })
     t.equal(answer.status, 303, group)
     t.equal(answer.headers.get('location'), `/admin/orders/${id}?at=0&status=pending`)
@@ -570,7 +570,7 @@ t.test('an order moves where its status allows, and nowhere else', async (t) => 
   const offered = [...page.text.matchAll(/name="status" value="(\w+)"/g)].map(([, to]) => to)
   t.same(offered, ['paid', 'processing', 'fulfilled'])
   t.match(page.text, /<button>Mark as paid<\/button>/, 'the usual step stands out')
-  t.match(page.text, /<button class="quiet">Start processing<\/button>/)
+  t.match(page.text, /<button class="secondary">Start processing<\/button>/)
 
   const paid = await ann.post(`/admin/orders/${id}/status`, { version: '1', status: 'paid' })
   t.equal(paid.status, 303)

@@ -289,7 +289,7 @@ t.test('shows markup in names as text', async (t) => {
     const generated = await open(target)
     t.notMatch(generated.html, /<script>|<img src=x|<svg onload|onfocus='|hx-get="\/x|<h1>Hi/)
     t.equal(valueOf(generated.html, 'vessel.name'), name)
-    t.match(generated.html, /class="code-card"/)
+    t.match(generated.html, /class="card code-card"/)
   }
   const description = '<b>bold</b> "quoted"'
   const custom = await open(
@@ -580,7 +580,7 @@ t.test('shows errors at their fields on the test page and keeps values', async (
   t.ok(errorOf(invalid.html, 'image-margin'))
   t.equal(valueOf(invalid.html, 'vessel.imoNumber'), '8712345')
   t.equal(valueOf(invalid.html, 'image.margin'), 'wide')
-  t.notMatch(invalid.html, /class="code-card"/)
+  t.notMatch(invalid.html, /class="card code-card"/)
 
   const small = await open(buildPath({ 'image.size': '64', 'image.margin': '16' }))
   t.match(errorOf(small.html, 'image-size'), /at least \d+ for this code/)
@@ -611,7 +611,7 @@ t.test('shows errors at their fields on the test page and keeps values', async (
   t.match(errorOf(fragment.html, 'vessel-imoNumber'), /IMO number/)
   const corrected = await open(buildPath({}), FRAGMENT)
   t.equal(errorOf(corrected.html, 'vessel-imoNumber'), '')
-  t.match(corrected.html, /class="code-card"/)
+  t.match(corrected.html, /class="card code-card"/)
 })
 
 t.test('returns 404 and 405 as pages', async (t) => {

@@ -23,7 +23,7 @@ const LEAST_REQUESTS = 2_500
 const RUNS = 35
 const ORDERS = 2_000
 /** Of routes that take long when all is well: a password to hash, a thread to start. */
-const FEW_RUNS = 20
+const FEW_RUNS = 45
 const COSTLY = /login|orders\/export/
 /** Far more than anything here takes, also where others use the machine. */
 const PATIENCE_MS = 20_000
