@@ -1,4 +1,4 @@
-/** The order database cannot be used; `message` tells operators why and what to do. */
+/** The order database cannot be used; `message` explains why and what to do. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../validation/is-object.js'
 
-/** One field of a request or answer, as the documentation page lists it. */
+/** A field of a request or response on the documentation page. */
 export interface DocumentedField {
   path: string
   type: string
@@ -8,7 +8,7 @@ export interface DocumentedField {
   description: string
 }
 
-/** Fields that hold under a condition, such as one calculator's data. */
+/** Fields that apply under a condition, such as the data of one calculator. */
 export interface DocumentedFields {
   condition: string | null
   fields: DocumentedField[]
@@ -18,16 +18,16 @@ export interface DocumentedOperation {
   id: string
   method: string
   path: string
-  /** The path for a shell: its parameters are variables */
+  /** For shell examples: parameters are shell variables */
   shellPath: string
   summary: string
   description: string
-  administrator: boolean
+  isAdminOnly: boolean
   parameters: DocumentedField[]
   body: DocumentedFields[]
   example: string | null
-  answer: DocumentedField[]
-  answerHeaders: DocumentedField[]
+  response: DocumentedField[]
+  responseHeaders: DocumentedField[]
 }
 
 export interface DocumentedApi {
@@ -40,7 +40,7 @@ const asSchema = (value: unknown): Schema => (isObject(value) ? value : {})
 const asArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-function limitsOf(schema: Schema): string[] {
+function describeLimits(schema: Schema): string[] {
   const limit = (name: string, word: string) =>
     schema[name] === undefined ? [] : [`${word} ${Number(schema[name]).toLocaleString('en')}`]
   return [
@@ -51,46 +51,48 @@ function limitsOf(schema: Schema): string[] {
   ]
 }
 
-function typeOf(schema: Schema): string {
-  const alternatives = asArray(schema.anyOf).map((one) => typeOf(asSchema(one)))
+function describeType(schema: Schema): string {
+  const alternatives = asArray(schema.anyOf).map((one) => describeType(asSchema(one)))
   if (alternatives.length > 0) {
     return alternatives.join(alternatives.some((one) => one.includes(',')) ? '; or ' : ' or ')
   }
   const choices = asArray(schema.enum)
   if (choices.length > 0) return choices.map((choice) => JSON.stringify(choice)).join(' | ')
-  if (schema.type === 'array') return `array of ${typeOf(asSchema(schema.items))}`
+  if (schema.type === 'array') return `array of ${describeType(asSchema(schema.items))}`
   const type = asArray(schema.type).map(String).join(' or ') || asText(schema.type) || 'any'
   const format = asText(schema.format)
-  return [format ? `${type} (${format})` : type, ...limitsOf(schema)].join(', ')
+  return [format ? `${type} (${format})` : type, ...describeLimits(schema)].join(', ')
 }
 
-/** How a field, parameter or header is listed. */
-function fieldOf(path: string, schema: Schema, required: boolean): DocumentedField {
+/** A field, parameter or header. */
+function toField(path: string, schema: Schema, required: boolean): DocumentedField {
   const { default: fallback, description, anyOf } = schema
   return {
     path,
-    type: typeOf(schema) + (fallback === undefined ? '' : `, else ${JSON.stringify(fallback)}`),
+    type:
+      describeType(schema) +
+      (fallback === undefined ? '' : `, default ${JSON.stringify(fallback)}`),
     required,
     description: asText(description) || asText(asSchema(asArray(anyOf)[0]).description),
   }
 }
 
-function fieldsOf(schema: Schema, prefix = ''): DocumentedField[] {
+function toFields(schema: Schema, prefix = ''): DocumentedField[] {
   const required = asArray(schema.required)
   return Object.entries(asSchema(schema.properties)).flatMap(([name, value]) => {
     const path = prefix + name
     const field = asSchema(value)
     const nested = [field, ...asArray(field.anyOf).map(asSchema)].flatMap((one) =>
       one.type === 'array'
-        ? fieldsOf(asSchema(one.items), `${path}[].`)
-        : fieldsOf(one, `${path}.`),
+        ? toFields(asSchema(one.items), `${path}[].`)
+        : toFields(one, `${path}.`),
     )
-    return [fieldOf(path, field, required.includes(name)), ...nested]
+    return [toField(path, field, required.includes(name)), ...nested]
   })
 }
 
-/** `allOf` of `if`/`then`: each branch under the condition it names. */
-function branchesOf(schema: Schema): DocumentedFields[] {
+/** The branches of `allOf` with `if` and `then`, each with its condition. */
+function toBranches(schema: Schema): DocumentedFields[] {
   return asArray(schema.allOf).flatMap((branch) => {
     const conditions = Object.entries(asSchema(asSchema(asSchema(branch).if).properties))
     const condition = conditions
@@ -98,23 +100,23 @@ function branchesOf(schema: Schema): DocumentedFields[] {
       .join(' and ')
     const then = asSchema(asSchema(branch).then)
     const fields = Object.entries(asSchema(then.properties)).flatMap(([name, value]) =>
-      fieldsOf(asSchema(value), `${name}.`),
+      toFields(asSchema(value), `${name}.`),
     )
     return condition && fields.length > 0 ? [{ condition, fields }] : []
   })
 }
 
-const jsonOf = (body: unknown): Schema =>
+const getJson = (body: unknown): Schema =>
   asSchema(asSchema(asSchema(body).content)['application/json'])
 
-/** What an operation answers where it has done what was asked. */
-const successOf = ({ responses }: Schema): unknown =>
+/** The documented success response. */
+const getSuccess = ({ responses }: Schema): unknown =>
   Object.entries(asSchema(responses)).find(([status]) => status.startsWith('2'))?.[1]
 
-function operationOf(path: string, method: string, operation: Schema): DocumentedOperation {
-  const { schema, example } = jsonOf(operation.requestBody)
+function toOperation(path: string, method: string, operation: Schema): DocumentedOperation {
+  const { schema, example } = getJson(operation.requestBody)
   const body = asSchema(schema)
-  const success = asSchema(successOf(operation))
+  const success = asSchema(getSuccess(operation))
   return {
     id: `${method}${path}`.replace(/[^a-z0-9]+/gi, '-'),
     method: method.toUpperCase(),
@@ -122,32 +124,32 @@ function operationOf(path: string, method: string, operation: Schema): Documente
     shellPath: path.replace(/\{(\w+)\}/g, '$$$1'),
     summary: asText(operation.summary),
     description: asText(operation.description),
-    administrator: asArray(operation.security).length > 0,
+    isAdminOnly: asArray(operation.security).length > 0,
     parameters: asArray(operation.parameters).map((parameter) => {
       const { name, required, description, schema } = asSchema(parameter)
-      return fieldOf(asText(name), { ...asSchema(schema), description }, required === true)
+      return toField(asText(name), { ...asSchema(schema), description }, required === true)
     }),
     body:
       Object.keys(body).length > 0
-        ? [{ condition: null, fields: fieldsOf(body) }, ...branchesOf(body)]
+        ? [{ condition: null, fields: toFields(body) }, ...toBranches(body)]
         : [],
     example: example === undefined ? null : JSON.stringify(example),
-    answer: fieldsOf(asSchema(jsonOf(success).schema)),
-    answerHeaders: Object.entries(asSchema(success.headers)).map(([name, value]) => {
+    response: toFields(asSchema(getJson(success).schema)),
+    responseHeaders: Object.entries(asSchema(success.headers)).map(([name, value]) => {
       const { description, schema } = asSchema(value)
-      return fieldOf(name, { ...asSchema(schema), description }, false)
+      return toField(name, { ...asSchema(schema), description }, false)
     }),
   }
 }
 
-/** An OpenAPI document as the documentation page shows it: operations by tag, fields as rows. */
+/** Converts an OpenAPI document for the documentation page: operations by tag, fields as rows. */
 export function readOpenApi(document: unknown): DocumentedApi {
   const groups = new Map<string, DocumentedOperation[]>()
   for (const [path, methods] of Object.entries(asSchema(asSchema(document).paths))) {
     for (const [method, value] of Object.entries(asSchema(methods))) {
       const operation = asSchema(value)
       const group = asText(asArray(operation.tags)[0]) || 'Other'
-      groups.set(group, [...(groups.get(group) ?? []), operationOf(path, method, operation)])
+      groups.set(group, [...(groups.get(group) ?? []), toOperation(path, method, operation)])
     }
   }
   return { groups: [...groups].map(([name, operations]) => ({ name, operations })) }

@@ -16,7 +16,7 @@ export const ADMIN_SECURITY = [{ bearer: [] }, { cookie: [] }]
 /**
  * Admin guard, by construction: every route under /admin and /api/admin that is registered after
  * this plugin requires an administrator unless it declares itself public. So do paths that do not
- * exist, so that nobody can probe which ones do. Rejected requests count towards the rate limit.
+ * exist, so that they cannot be probed. Rejected requests count towards the rate limit.
  */
 export default fp(
   async (app) => {
@@ -26,7 +26,7 @@ export default fp(
       await limitRequests.call(app, request, reply)
       await app.requireAdministrator.call(app, request, reply)
     }
-    /** Public paths: a request with another method may be answered with 405. */
+    /** Public paths: a request with another method may get status 405. */
     const publicPaths = new Set<string | null>()
     const isGuarded = ({ is404, url }: FastifyRequest): boolean =>
       is404 && isInAdminScope(url) && !publicPaths.has(decodePath(url))
