@@ -80,7 +80,9 @@ export default fp(
         let html = await app.view(template, context)
         if (wantsFragment && this.outOfBand)
           html += await app.view(this.outOfBand.template, context)
-        return this.header('vary', 'HX-Request, HX-Request-Type').type(HTML).send(html)
+        return this.header('vary', 'Accept-Language, HX-Request, HX-Request-Type')
+          .type(HTML)
+          .send(html)
       },
     )
 
@@ -108,7 +110,7 @@ export default fp(
           }
           yield closing
         }
-        return this.header('vary', 'HX-Request, HX-Request-Type')
+        return this.header('vary', 'Accept-Language, HX-Request, HX-Request-Type')
           .type(HTML)
           .send(Readable.from(generateParts(), { objectMode: false }))
       },

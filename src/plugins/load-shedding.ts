@@ -73,7 +73,7 @@ export default fp(
         // Set, so that the response is not compressed.
         'content-encoding': 'identity',
         'cache-control': 'no-store',
-        vary: 'HX-Request, HX-Request-Type',
+        vary: 'Accept-Language, HX-Request, HX-Request-Type',
       })
       try {
         const page = await renderRejection(problem, request)

@@ -128,7 +128,7 @@ t.test('a fragment is the part of the page that it stands for', async (t) => {
     t.ok(count && whole.text.includes(count), `${query}: how many filters there are`)
     t.ok(table.text.length > 100 && table.text.length < whole.text.length, query)
     for (const { headers } of [page, whole, table]) {
-      t.match(headers.get('vary'), /HX-Request, HX-Request-Type/)
+      t.match(headers.get('vary'), /Accept-Language, HX-Request, HX-Request-Type/)
       t.equal(headers.get('cache-control'), 'no-store')
     }
     const restored = await ann.get(LIST + query, { 'hx-request-type': 'full' })

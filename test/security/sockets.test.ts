@@ -48,6 +48,11 @@ t.test('what is no proper HTTP is refused, and what is gets its answer', async (
   for (const [what, bytes, ...statuses] of [
     ['HTTP/1.0 without Host', 'GET / HTTP/1.0\r\n\r\n', 200],
     ['HTTP/1.0 with a body', `POST /api/admin/stats HTTP/1.0\r\ncontent-length: 2\r\n\r\n{}`, 401],
+    [
+      'two Host headers',
+      'GET / HTTP/1.1\r\nhost: a.example\r\nhost: b.example\r\nconnection: close\r\n\r\n',
+      400,
+    ],
     ['HTTP/1.1 without Host', 'GET / HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
     ['an empty Host', 'GET / HTTP/1.1\r\nhost:\r\nconnection: close\r\n\r\n', 200],
     ['a Host that is none', 'GET / HTTP/1.1\r\nhost: <pwned>\r\nconnection: close\r\n\r\n', 200],
