@@ -149,7 +149,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
         outcome,
         /CW-000002 – NocoDB did not respond, so we couldn't confirm that the change was/,
       )
-      t.match(outcome, /CW-000003 was not tried/)
+      t.match(outcome, /CW-000003 was not attempted/)
       t.notOk(await list.getByLabel('Select CW-000001').isChecked())
       t.ok(
         await list.getByLabel('Select CW-000003').isChecked(),
