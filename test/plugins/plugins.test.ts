@@ -1076,7 +1076,7 @@ t.test('the documentation page shows each operation and its fields', async (t) =
   for (const type of [
     'string, characters: up to 120; or integer; or null',
     'integer or null',
-    'integer, from 1, up to 100, else 25',
+    'integer, from 1, up to 100, default 25',
     'array of "pending" | "paid"',
   ]) {
     t.ok(html.includes(`<dd class="type">${type.replaceAll('"', '&quot;')}`), type)
