@@ -1,7 +1,7 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { isUnresolved } from '../../fulfilment/attempt.js'
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
-import { isInconclusive } from '../../fulfilment/results.js'
+import { isInconclusive, type ResetResult } from '../../fulfilment/results.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import {
   describeCheckFailure,
@@ -9,7 +9,7 @@ import {
   STATUS_UNCHANGED,
 } from './fulfilment-notices.js'
 import type { FulfilmentSteps } from './fulfilment-steps.js'
-import type { OrderPresenter, OrderRoute } from './order-presenter.js'
+import type { OrderPresenter, OrderRequest, OrderRoute } from './order-presenter.js'
 
 interface Options {
   store: OrderStore
@@ -21,6 +21,40 @@ interface Options {
 /** Pages for attempts whose outcome is unknown: progress, check with the provider, reset. */
 const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, presenter, steps }) => {
   const { render, renderNotFound, confirm } = presenter
+
+  /** Renders a check that did not resolve the attempt; the statuses say whether that is an error. */
+  function renderUnresolved(
+    request: OrderRequest,
+    reply: FastifyReply,
+    result: Exclude<ResetResult, { outcome: 'found' | 'not_found' | 'reset' }>,
+    statuses: { notPlaced: number; incompleteList: number },
+  ) {
+    const order = store.get(request.params.id)
+    if (order === null) return renderNotFound(reply)
+    const editedGroup = 'provider'
+    switch (result.outcome) {
+      case 'resolved':
+        return render(request, reply, order, { editedGroup })
+      case 'too_early':
+      case 'not_placed':
+        return render(request, reply.code(statuses.notPlaced), order, {
+          editedGroup,
+          providerCheck: 'not_placed',
+        })
+      case 'incomplete_list':
+        return render(request, reply.code(statuses.incompleteList), order, {
+          editedGroup,
+          providerCheck: 'inconclusive',
+          providerNotice: describeIncompleteList(result),
+        })
+      default:
+        return render(request, reply.code(502), order, {
+          editedGroup,
+          ...(isInconclusive(result) ? { providerCheck: 'inconclusive' } : {}),
+          providerNotice: describeCheckFailure(result, STATUS_UNCHANGED),
+        })
+    }
+  }
 
   // Polled while an attempt is in progress.
   app.get<OrderRoute>('/admin/orders/:id/fulfilment/progress', async (request, reply) => {
@@ -39,29 +73,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, pres
     const result = await fulfilment.check(id, request.administrator.email)
     if (result.outcome === 'not_found') return renderNotFound(reply)
     if (result.outcome === 'found') return confirm(request, reply, result.order, 'found')
-    const order = store.get(id)
-    if (order === null) return renderNotFound(reply)
-    switch (result.outcome) {
-      case 'not_placed':
-        return render(request, reply, order, {
-          editedGroup: 'provider',
-          providerCheck: 'not_placed',
-        })
-      case 'incomplete_list':
-        return render(request, reply.code(502), order, {
-          editedGroup: 'provider',
-          providerCheck: 'inconclusive',
-          providerNotice: describeIncompleteList(result),
-        })
-      case 'resolved':
-        return render(request, reply, order, { editedGroup: 'provider' })
-      default:
-        return render(request, reply.code(502), order, {
-          editedGroup: 'provider',
-          ...(isInconclusive(result) ? { providerCheck: 'inconclusive' } : {}),
-          providerNotice: describeCheckFailure(result, STATUS_UNCHANGED),
-        })
-    }
+    return renderUnresolved(request, reply, result, { notPlaced: 200, incompleteList: 502 })
   })
 
   app.get<OrderRoute>('/admin/orders/:id/fulfilment/reset', async (request, reply) => {
@@ -89,30 +101,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, pres
     if (result.outcome === 'not_found') return renderNotFound(reply)
     if (result.outcome === 'reset') return confirm(request, reply, result.order, 'reset')
     if (result.outcome === 'found') return confirm(request, reply, result.order, 'found')
-    const order = store.get(id)
-    if (order === null) return renderNotFound(reply)
-    switch (result.outcome) {
-      case 'too_early':
-      case 'not_placed':
-        return render(request, reply.code(409), order, {
-          editedGroup: 'provider',
-          providerCheck: 'not_placed',
-        })
-      case 'incomplete_list':
-        return render(request, reply.code(409), order, {
-          editedGroup: 'provider',
-          providerCheck: 'inconclusive',
-          providerNotice: describeIncompleteList(result),
-        })
-      case 'resolved':
-        return render(request, reply, order, { editedGroup: 'provider' })
-      default:
-        return render(request, reply.code(502), order, {
-          editedGroup: 'provider',
-          ...(isInconclusive(result) ? { providerCheck: 'inconclusive' } : {}),
-          providerNotice: describeCheckFailure(result, STATUS_UNCHANGED),
-        })
-    }
+    return renderUnresolved(request, reply, result, { notPlaced: 409, incompleteList: 409 })
   })
 }
 
