@@ -8,16 +8,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../src/database/open-database.js'
 import { getOrderStorePath } from '../src/order-store/sqlite/sqlite-order-store.js'
-import { built } from './support/built.js'
-import { ADMIN_ACCOUNTS, logIn } from './support/sign-in.js'
+import { distPath } from './support/dist-path.js'
+import { ADMIN_ACCOUNTS, signIn } from './support/sign-in.js'
 import { postJson, SECRET, temporaryFolder } from './support/app.js'
 import { freePort } from './support/free-port.js'
 import { newOrder } from './support/order-store.js'
 import { rawRequest, rawSocket, readToEnd } from './support/raw-http.js'
 import { startService } from './support/service.js'
-import { comesTrue } from './support/wait-for.js'
+import { waitUntil } from './support/wait-for.js'
 
-const SERVER = built('server.js')
+const SERVER = distPath('server.js')
 
 interface Run {
   process: ChildProcess
@@ -224,9 +224,9 @@ async function stopMidway(t: Test) {
   await (await fetch(`${url}/healthz`)).text()
   service.process.kill('SIGTERM')
   const ask = () => rawRequest(url, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n').catch(() => null)
-  await comesTrue(() => service.output().includes('closing'))
+  await waitUntil(() => service.output().includes('closing'))
   const atOnce = await ask()
-  const isClosed = await comesTrue(async () => (await ask()) === null)
+  const isClosed = await waitUntil(async () => (await ask()) === null)
   socket.write(body.slice(10))
   return { atOnce, isClosed, answer: await readToEnd(socket), code: await service.ended }
 }
@@ -282,7 +282,7 @@ t.test('clients that ask without a pause lose no answer when it is stopped', asy
   const clients = Array.from({ length: 12 }, async () => {
     while (await ask());
   })
-  t.ok(await comesTrue(() => answered > 100))
+  t.ok(await waitUntil(() => answered > 100))
   stopped = true
   service.process.kill('SIGTERM')
   await Promise.all(clients)
@@ -308,7 +308,7 @@ t.test('a file .env is read where it starts, and the environment wins over it', 
 
 t.test('it finds its threads from where it is built: a search and exports', async (t) => {
   const { url } = await startService(t)
-  const authorization = `Bearer ${await logIn(url)}`
+  const authorization = `Bearer ${await signIn(url)}`
   await postJson(`${url}/api/admin/orders`, newOrder(), { authorization })
   const ask = async (query: string) => {
     const response = await fetch(`${url}/api/admin/orders${query}`, { headers: { authorization } })

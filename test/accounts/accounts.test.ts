@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { parseAdminAccounts } from '../../src/config/admin-accounts.js'
 import { ConfigError } from '../../src/config/config-error.js'
-import { built } from '../support/built.js'
+import { distPath } from '../support/dist-path.js'
 import { ADMIN_ACCOUNTS, postLogin } from '../support/sign-in.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
@@ -29,7 +29,7 @@ function parseCredentials(errors: string): Credentials | null {
 async function operate(t: Test, DATA_DIR: string, environment: Record<string, string> = {}) {
   const { PATH = '' } = process.env
   const port = await freePort()
-  const child = spawn(process.execPath, [built('server.js')], {
+  const child = spawn(process.execPath, [distPath('server.js')], {
     cwd: temporaryFolder(t),
     env: { PATH, PORT: String(port), DATA_DIR, ...environment },
   })
@@ -80,7 +80,7 @@ t.test('a start that fails loses nobody the first administrator', async (t) => {
   const book = join(DATA_DIR, 'orders.db')
   writeFileSync(book, 'this is no order book, and never was one; '.repeat(50))
   const environment = { PATH: process.env.PATH, DATA_DIR, PORT: String(await freePort()) }
-  const failed = run(process.execPath, [built('server.js')], { env: environment })
+  const failed = run(process.execPath, [distPath('server.js')], { env: environment })
   let errors = ''
   failed.child.stderr?.on('data', (part: Buffer) => (errors += part.toString()))
   await t.rejects(failed, { code: 1, stderr: /orders\.db is damaged/ })
@@ -147,7 +147,7 @@ async function hashed(
   email: string,
   password: string,
 ): Promise<{ stdout: string; stderr: string }> {
-  const command = run(process.execPath, [built('commands', 'admin-hash.js'), email])
+  const command = run(process.execPath, [distPath('commands', 'admin-hash.js'), email])
   command.child.stdin?.end(password)
   return command
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { buildApp } from '../../src/app.js'
-import { ADMIN_ACCOUNTS, cookieHeader, logIn, postLogin } from '../support/sign-in.js'
+import { ADMIN_ACCOUNTS, cookieHeader, signIn, postLogin } from '../support/sign-in.js'
 import { SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { rawRequest } from '../support/raw-http.js'
 import { routeTable } from '../support/route-table.js'
@@ -10,11 +10,11 @@ const OPEN = ['POST /api/admin/login', 'GET /admin/login', 'HEAD /admin/login', 
 const { app, url } = await startApp(t, { ADMIN_ACCOUNTS })
 
 async function statusOf(base: string, method: string, path: string): Promise<number> {
-  const answer = await rawRequest(
+  const response = await rawRequest(
     base,
     `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
   )
-  return Number(answer.split(' ')[1])
+  return Number(response.split(' ')[1])
 }
 
 t.test('nothing in the administrators’ area answers a stranger, save the login', async (t) => {
@@ -49,7 +49,7 @@ t.test('a stranger cannot tell what is there from what is not', async (t) => {
     t.equal(wrong.status, 405, `${path}, which everybody knows`)
     t.equal(wrong.headers.get('allow'), allow)
   }
-  const headers = { authorization: `Bearer ${await logIn(url)}` }
+  const headers = { authorization: `Bearer ${await signIn(url)}` }
   t.equal((await fetch(`${url}/api/admin/nothing`, { headers })).status, 404)
   t.equal((await fetch(`${url}/api/admin/orders`, { method: 'PUT', headers })).status, 405)
 })
@@ -121,7 +121,7 @@ t.test('what is added there is closed, however it is added and asked for', async
   t.equal(await statusOf(base, 'GET', '/api/administration'), 200)
   t.equal(await statusOf(base, 'GET', '/api/admin/open'), 200)
   t.equal(await statusOf(base, 'GET', '/guest/caught'), 200)
-  const headers = { authorization: `Bearer ${await logIn(base)}` }
+  const headers = { authorization: `Bearer ${await signIn(base)}` }
   for (const path of ['/api/admin/plain', '/admin/plain', '/admin/things/', '/admin/caught']) {
     t.equal((await fetch(base + path, { headers })).status, 200, path)
   }
@@ -148,7 +148,7 @@ t.test('a handler is told which administrator asks', async (t) => {
   own.get('/api/admin/me', async ({ administrator }) => administrator)
   own.get('/api/anybody', async ({ administrator }) => administrator)
   const base = await own.listen({ host: '127.0.0.1', port: 0 })
-  const headers = { authorization: `Bearer ${await logIn(base)}` }
+  const headers = { authorization: `Bearer ${await signIn(base)}` }
   t.same(await (await fetch(`${base}/api/admin/me`, { headers })).json(), {
     email: 'admin@example.com',
   })

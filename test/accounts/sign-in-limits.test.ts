@@ -3,9 +3,9 @@ import {
   ADMIN,
   ADMIN_ACCOUNTS,
   cookieHeader,
-  cookiesOf,
+  parseSetCookies,
   postLogin,
-  type Answer,
+  type LoginResponse,
 } from '../support/sign-in.js'
 import { startApp } from '../support/app.js'
 
@@ -20,7 +20,10 @@ const from = (address: string, cookie?: string): Record<string, string> => ({
   ...(cookie === undefined ? {} : { cookie }),
 })
 
-async function statuses(times: number, attempt: (i: number) => Promise<Answer>): Promise<number[]> {
+async function statuses(
+  times: number,
+  attempt: (i: number) => Promise<LoginResponse>,
+): Promise<number[]> {
   const found = []
   for (let i = 0; i < times; i++) found.push((await attempt(i)).status)
   return found
@@ -87,12 +90,12 @@ t.test('many clients together cannot guess at one account without end', async (t
 t.test('a refusal does not tell whether there is such an account', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_ACCOUNT: '3' })
   const guessed = async (email: string, net: string) => {
-    const answers = []
+    const responses = []
     for (let i = 0; i < 5; i++) {
       const { status, body } = await postLogin(url, { email, password: 'x' }, from(`${net}.${i}`))
-      answers.push({ status, detail: body.detail })
+      responses.push({ status, detail: body.detail })
     }
-    return answers
+    return responses
   }
   const known = await guessed(ADMIN.email, '203.0.113')
   t.same(await guessed('stranger@example.com', '198.51.100'), known)
@@ -140,7 +143,7 @@ t.test('a stolen device guesses no faster than any client', async (t) => {
 t.test('a device cookie is of its account only, and cannot be made', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_ACCOUNT: '2' })
   const login = await postLogin(url, ADMIN, from('192.0.2.1'))
-  const device = cookiesOf(login).get('clearwake-device')?.split(';', 1)[0] ?? ''
+  const device = parseSetCookies(login).get('clearwake-device')?.split(';', 1)[0] ?? ''
   const [id = '', expires = '', signature = ''] = device.replace('clearwake-device=', '').split('.')
   const other = 'stranger@example.com'
   for (let i = 0; i < 2; i++) {

@@ -6,8 +6,8 @@ import {
   ADMIN,
   ADMIN_ACCOUNTS,
   cookieHeader,
-  cookiesOf,
-  logIn,
+  parseSetCookies,
+  signIn,
   postLogin,
   verify,
 } from '../support/sign-in.js'
@@ -33,7 +33,7 @@ t.test('an administrator logs in, is known, and logs out', async (t) => {
   t.equal(known.status, 200)
   t.same(await known.json(), { admin: { email: ADMIN.email }, expiresAt })
 
-  const another = await logIn(url)
+  const another = await signIn(url)
   const authorization = `Bearer ${token}`
   const logout = await fetch(`${url}/api/admin/logout`, {
     method: 'POST',
@@ -56,7 +56,7 @@ t.test('an administrator logs in, is known, and logs out', async (t) => {
 t.test('a logout that announces JSON and sends none is a logout', async (t) => {
   const { url } = await startApp(t, { ADMIN_ACCOUNTS })
   const headers = {
-    authorization: `Bearer ${await logIn(url)}`,
+    authorization: `Bearer ${await signIn(url)}`,
     'content-type': 'application/json',
   }
   const logout = (body?: string) =>
@@ -76,13 +76,13 @@ t.test('the e-mail address is taken in any case, the password is not', async (t)
 
 t.test('the cookie is a browser’s alone, and ends with the session', async (t) => {
   const login = await postLogin(url)
-  const cookie = cookiesOf(login).get('clearwake') ?? ''
+  const cookie = parseSetCookies(login).get('clearwake') ?? ''
   t.match(cookie, /; HttpOnly/)
   t.match(cookie, /; SameSite=Strict/)
   t.match(cookie, /; Path=\/(;|$)/)
   t.notMatch(cookie, /Secure|Domain/)
   t.equal(Date.parse(/Expires=([^;]+)/.exec(cookie)?.[1] ?? ''), Date.parse(login.body.expiresAt))
-  const device = cookiesOf(login).get('clearwake-device') ?? ''
+  const device = parseSetCookies(login).get('clearwake-device') ?? ''
   t.match(device, /; HttpOnly/)
   t.match(device, /; SameSite=Strict/)
   t.match(device, /Path=(\/api)?\/admin\/login/)
@@ -91,7 +91,7 @@ t.test('the cookie is a browser’s alone, and ends with the session', async (t)
     ADMIN_ACCOUNTS,
     PUBLIC_BASE_URL: 'https://carbon.example.com',
   })
-  const cookies = cookiesOf(await postLogin(secure.url))
+  const cookies = parseSetCookies(await postLogin(secure.url))
   t.match(cookies.get('__Host-clearwake'), /; Path=\/; .*; HttpOnly; Secure; SameSite=Strict/)
   t.match(cookies.get('__Secure-clearwake-device'), /; HttpOnly; Secure; SameSite=Strict/)
   t.equal(cookies.get('clearwake'), undefined)
@@ -104,11 +104,11 @@ t.test('a cookie opens what the token opens, and logout takes it away', async (t
     fetch(`${url}/api/admin/logout`, { method: 'POST', headers: { cookie, origin: url } })
   const out = await logout()
   t.equal(out.status, 204)
-  t.match(cookiesOf(out).get('clearwake'), /^clearwake=; .*Expires=Thu, 01 Jan 1970/)
+  t.match(parseSetCookies(out).get('clearwake'), /^clearwake=; .*Expires=Thu, 01 Jan 1970/)
   t.equal((await fetch(`${url}/api/admin/verify`, { headers: { cookie } })).status, 401)
   const again = await logout()
   t.equal(again.status, 401)
-  t.match(cookiesOf(again).get('clearwake'), /^clearwake=; /, 'a worthless cookie goes too')
+  t.match(parseSetCookies(again).get('clearwake'), /^clearwake=; /, 'a worthless cookie goes too')
 })
 
 t.test('an answer with a token in it is never compressed', async (t) => {
@@ -207,7 +207,7 @@ t.test('the log has who logged in, and never what was typed in the wrong field',
   const own = await startApp(t, { ADMIN_ACCOUNTS })
   await postLogin(own.url, { email: 'my-secret@password', password: 'another secret' })
   await postLogin(own.url, { ...ADMIN, password: 'third secret' })
-  const token = await logIn(own.url)
+  const token = await signIn(own.url)
   t.match(
     own.log.filter(({ msg }) => msg === 'sign-in'),
     [
@@ -225,7 +225,7 @@ t.test('the log has who logged in, and never what was typed in the wrong field',
 })
 
 t.test('a token that is not ours, or no longer, opens nothing', async (t) => {
-  const token = await logIn(url)
+  const token = await signIn(url)
   const claims = app.jwt.decode<{ sub: string; jti: string; mark: string }>(token)
   if (claims === null) throw new Error('the token cannot be read')
   const { sub, jti, mark } = claims
@@ -283,8 +283,8 @@ t.test('an account that is taken away or gets another password is out at once', 
     ...environment,
     ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS}, ${other}`,
   })
-  const token = await logIn(before.url)
-  const ended = await logIn(before.url)
+  const token = await signIn(before.url)
+  const ended = await signIn(before.url)
   await fetch(`${before.url}/api/admin/logout`, {
     method: 'POST',
     headers: { authorization: `Bearer ${ended}` },
@@ -341,10 +341,10 @@ t.test('more logins at once than can be computed are told to wait', async (t) =>
           .end(JSON.stringify({ ...ADMIN, password: 'wrong' }))
       },
     )
-  const answers = await Promise.all(Array.from({ length: 120 }, attempt))
-  const refused = answers.filter(({ status }) => status === 503)
+  const responses = await Promise.all(Array.from({ length: 120 }, attempt))
+  const refused = responses.filter(({ status }) => status === 503)
   t.ok(refused.length > 0 && refused.length < 120, `${refused.length} refused`)
   t.ok(refused.every(({ retryAfter }) => Number(retryAfter) > 0))
-  t.ok(answers.every(({ status }) => status === 401 || status === 503))
+  t.ok(responses.every(({ status }) => status === 401 || status === 503))
   t.equal((await postLogin(url)).status, 200, 'and afterwards all is as before')
 })

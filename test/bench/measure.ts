@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { projectRoot } from '../../src/config/project-root.js'
-import { built } from '../support/built.js'
+import { distPath } from '../support/dist-path.js'
 import { ADMIN_ACCOUNTS } from '../support/sign-in.js'
 
 // Many short rounds, as a machine that others share changes its speed from one second to the next.
@@ -47,15 +47,15 @@ export async function start(
   environment: NodeJS.ProcessEnv,
   path: string,
 ): Promise<ChildProcess> {
-  const answer = () => fetch(`http://127.0.0.1:${environment.PORT}${path}`).catch(() => null)
-  if ((await answer()) !== null) throw new Error(`Something else is at port ${environment.PORT}`)
+  const response = () => fetch(`http://127.0.0.1:${environment.PORT}${path}`).catch(() => null)
+  if ((await response()) !== null) throw new Error(`Something else is at port ${environment.PORT}`)
   const child = fork(script, {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const deadline = performance.now() + 30_000
   while (performance.now() < deadline && !hasEnded(child)) {
-    if ((await answer())?.ok) return child
+    if ((await response())?.ok) return child
     await sleep(2)
   }
   await stop([child])
@@ -70,7 +70,7 @@ export const startClearwake = (
   environment: NodeJS.ProcessEnv = {},
 ): Promise<ChildProcess> =>
   start(
-    built('server.js'),
+    distPath('server.js'),
     {
       ADMIN_ACCOUNTS,
       PORT: String(port),
@@ -133,7 +133,7 @@ export async function throughput(
     },
   })
   // What is under way there when the clients go would slow down what is measured next.
-  await fetch(url, request).then((answer) => answer.arrayBuffer())
+  await fetch(url, request).then((response) => response.arrayBuffer())
   if (result.requests.total === 0 || result.non2xx + result.errors > 0)
     throw new Error(`${path}: ${result.non2xx} refused, ${result.errors} failed`)
   return result.requests.total / result.duration

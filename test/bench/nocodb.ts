@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DEFAULT_TITLES } from '../../src/order-store/nocodb/columns.js'
 import { encodeNewOrder, toRecordedOrder } from '../../src/order-store/nocodb/order-record.js'
 import { projectRoot } from '../../src/config/project-root.js'
-import { built } from '../support/built.js'
-import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { distPath } from '../support/dist-path.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 import { startNocoDb, type TestBase, type TestNocoDb } from '../support/nocodb.js'
-import { usualOrders } from '../support/orders.js'
-import { until } from '../support/until.js'
+import { typicalOrders } from '../support/orders.js'
+import { waitFor } from '../support/wait-for.js'
 
 // How long answers take through Clearwake whose orders are in NocoDB, as a ratio to those of
 // NocoDB asked the same directly, in turns; and what the first load of them costs.
@@ -36,7 +36,7 @@ async function fill({ api }: TestNocoDb, { tableId }: TestBase): Promise<void> {
     if (status !== 200) throw new Error(`NocoDB answers ${status}`)
     rows = []
   }
-  for (const order of usualOrders(ORDERS)) {
+  for (const order of typicalOrders(ORDERS)) {
     const history = Array.from({ length: order.version - 1 }, (_, i) => ({
       at: order.placedAt,
       by: 'bench',
@@ -54,7 +54,7 @@ async function fill({ api }: TestNocoDb, { tableId }: TestBase): Promise<void> {
 }
 
 function startClearwake(environment: Record<string, string>, port: number): ChildProcess {
-  const child = fork(built('server.js'), {
+  const child = fork(distPath('server.js'), {
     env: {
       PATH: process.env.PATH,
       ...environment,
@@ -89,16 +89,16 @@ try {
   startClearwake(environment, port)
   const begun = performance.now()
   const waits: number[] = []
-  await until(async () => {
-    const asked = performance.now()
+  await waitFor(async () => {
+    const request = performance.now()
     const alive = await fetch(`${url}/healthz`).catch(() => null)
     if (alive?.ok !== true) return false
-    waits.push(performance.now() - asked)
+    waits.push(performance.now() - request)
     return (await fetch(`${url}/readyz`)).status === 200
   }, 1_800_000)
   const loadSeconds = (performance.now() - begun) / 1000
 
-  const ours = { authorization: `Bearer ${await logIn(url)}`, 'accept-encoding': 'identity' }
+  const ours = { authorization: `Bearer ${await signIn(url)}`, 'accept-encoding': 'identity' }
   const theirs = { 'xc-token': nocoDb.token }
   const list = (query: string) => () => fetch(`${url}/api/admin/orders?${query}`, { headers: ours })
   const records = `${nocoDb.url}/api/v2/tables/${base.tableId}/records`
@@ -146,9 +146,9 @@ try {
 
   async function timed(ask: () => Promise<Response>): Promise<number> {
     const started = performance.now()
-    const answer = await ask()
-    await answer.arrayBuffer()
-    if (!answer.ok) throw new Error(`answered with ${answer.status}`)
+    const response = await ask()
+    await response.arrayBuffer()
+    if (!response.ok) throw new Error(`answered with ${response.status}`)
     return performance.now() - started
   }
 

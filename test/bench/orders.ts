@@ -10,8 +10,8 @@ import {
   openSqliteOrderStore,
 } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { calculateDashboardStats } from '../../src/orders/dashboard-stats.js'
-import { logIn } from '../support/sign-in.js'
-import { fill } from './book.js'
+import { signIn } from '../support/sign-in.js'
+import { fillDatabase } from './order-data.js'
 import {
   hundredths,
   MACHINE,
@@ -79,7 +79,7 @@ interface Service extends Book {
 async function startService(book: Book, port: number): Promise<Service> {
   const child = await startClearwake(port, book.dataDir, '/healthz')
   const url = `http://127.0.0.1:${port}`
-  const authorization = `Bearer ${await logIn(url)}`
+  const authorization = `Bearer ${await signIn(url)}`
   // Uncompressed: taking a file apart here would hold up the requests that are timed.
   return { ...book, url, child, headers: { authorization, 'accept-encoding': 'identity' } }
 }
@@ -96,9 +96,9 @@ function ask({ url, headers }: Service, work: string | { range: string }): Promi
 /** Milliseconds until the answer has been read. */
 async function timed(service: Service, work: string | { range: string }): Promise<number> {
   const started = performance.now()
-  const answer = await ask(service, work)
-  await answer.arrayBuffer()
-  if (!answer.ok) throw new Error(`${JSON.stringify(work)} was answered with ${answer.status}`)
+  const response = await ask(service, work)
+  await response.arrayBuffer()
+  if (!response.ok) throw new Error(`${JSON.stringify(work)} was answered with ${response.status}`)
   return performance.now() - started
 }
 
@@ -180,16 +180,16 @@ async function againstSql({ orders, dataDir }: Book) {
  * who asks is late for is nobody's wait.
  */
 async function keepAsking(service: Service, enough: AbortSignal): Promise<number[]> {
-  const answers: Promise<number>[] = []
+  const responses: Promise<number>[] = []
   let next = performance.now()
   while (!enough.aborted) {
-    const answer = timed(service, LIST)
-    answer.catch(() => undefined) // thrown below, with the others
-    answers.push(answer)
+    const response = timed(service, LIST)
+    response.catch(() => undefined) // thrown below, with the others
+    responses.push(response)
     next = Math.max(next + ASKED_EVERY_MS, performance.now())
     await sleep(next - performance.now())
   }
-  return Promise.all(answers)
+  return Promise.all(responses)
 }
 
 interface Download {
@@ -204,9 +204,9 @@ interface Download {
  * that costs the process that makes the file.
  */
 async function readerOf(child: ChildProcess, url: string, headers: Record<string, string> = {}) {
-  const reader = fork(join(import.meta.dirname, 'reader.js'), [url, JSON.stringify(headers)])
+  const client = fork(join(import.meta.dirname, 'timed-reader.js'), [url, JSON.stringify(headers)])
   const told = () =>
-    Promise.race([once(reader, 'message'), once(reader, 'exit').then(() => [null])])
+    Promise.race([once(client, 'message'), once(client, 'exit').then(() => [null])])
   const [ready] = (await told()) as [unknown]
   if (ready === null) throw new Error('the reader has not started')
 
@@ -214,7 +214,7 @@ async function readerOf(child: ChildProcess, url: string, headers: Record<string
     let most = residentMB(child)
     const watch = setInterval(() => (most = Math.max(most, residentMB(child))), 50)
     try {
-      reader.send('begin')
+      client.send('begin')
       const [read] = (await told()) as [{ bytes: number; seconds: number } | null]
       if (read === null) throw new Error(`${url} was not read to its end`)
       return { seconds: read.seconds, MB: read.bytes / 1e6, most }
@@ -322,7 +322,7 @@ const books = SIZES.map((orders) => ({ orders, dataDir: join(folder, String(orde
 const services: Service[] = []
 try {
   const started = performance.now()
-  for (const { dataDir, orders } of books) fill(dataDir, orders)
+  for (const { dataDir, orders } of books) fillDatabase(dataDir, orders)
   const entering = hundredths((performance.now() - started) / 1000)
   console.log(`${MACHINE}; ${SIZES.join(', ')} orders entered in ${entering} s`)
   for (const [i, book] of books.entries()) services.push(await startService(book, PORTS + i))

@@ -53,17 +53,17 @@ draw('clients', {
 
 const orders = read('orders') as Orders
 const byOrders = { xTitle: 'orders in the book', xs: orders.sizes }
-const answers = orders.rows.map(({ work, p50 }) => ({ name: work, ys: p50 }))
+const responses = orders.rows.map(({ work, p50 }) => ({ name: work, ys: p50 }))
 const isStatistics = ({ name }: Line) => name.startsWith('statistics')
 draw('orders', {
   ...byOrders,
   title: 'Milliseconds to a list or to what was searched for, median',
-  lines: answers.filter((line) => !isStatistics(line)),
+  lines: responses.filter((line) => !isStatistics(line)),
 })
 draw('statistics', {
   ...byOrders,
   title: 'Milliseconds to statistics, median',
-  lines: answers.filter(isStatistics),
+  lines: responses.filter(isStatistics),
 })
 draw('bare', {
   ...byOrders,

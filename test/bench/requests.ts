@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { logIn } from '../support/sign-in.js'
-import { fill } from './book.js'
+import { signIn } from '../support/sign-in.js'
+import { fillDatabase } from './order-data.js'
 import { compare, CONNECTIONS, start, startClearwake, throughput, type Call } from './measure.js'
 
 // Throughput of Clearwake as a ratio to a bare service that does the same work, both in
@@ -46,7 +46,7 @@ const works = WORKS.flatMap((work) => CLIENTS.map((clients) => ({ ...work, clien
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
 
 try {
-  fill(dataDir, ORDERS)
+  fillDatabase(dataDir, ORDERS)
   await compare(
     'requests',
     works,
@@ -60,7 +60,7 @@ try {
         ),
     ],
     async () => {
-      const authorization = `Bearer ${await logIn(`http://127.0.0.1:${ours}`)}`
+      const authorization = `Bearer ${await signIn(`http://127.0.0.1:${ours}`)}`
       return ({ clients, needsLogin, isSlowForMany, ...work }) => {
         const call: Call = { ...work, headers: needsLogin ? { authorization } : {} }
         const isSlow = isSlowForMany && clients === MANY

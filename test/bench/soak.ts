@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { built } from '../support/built.js'
+import { distPath } from '../support/dist-path.js'
 import { freePort } from '../support/free-port.js'
-import { comesTrue } from '../support/wait-for.js'
+import { waitUntil } from '../support/wait-for.js'
 
 // Whether memory stays flat under load: npm run soak, for SOAK_MINUTES. Ends with 1 where it grows.
 
@@ -32,7 +32,7 @@ const WORKS = [
 const port = await freePort()
 const url = `http://127.0.0.1:${port}`
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-soak-'))
-const service = spawn(process.execPath, [built('server.js')], {
+const service = spawn(process.execPath, [distPath('server.js')], {
   cwd: dataDir,
   stdio: 'ignore',
   env: {
@@ -54,12 +54,12 @@ const average = (values: number[]): number =>
 
 try {
   const isThere = async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true
-  if (!(await comesTrue(isThere))) throw new Error('the service does not start')
+  if (!(await waitUntil(isThere))) throw new Error('the service does not start')
   const found: number[] = []
   const ends = performance.now() + MINUTES * 60_000
   for (let round = 1; performance.now() < ends; round++) {
     for (const [path, ...how] of WORKS) {
-      const script = join(import.meta.dirname, '..', 'support', 'load.js')
+      const script = join(import.meta.dirname, '..', 'support', 'load-generator.js')
       await run(process.execPath, [script, url + path, CONNECTIONS, STEP_SECONDS, ...how])
     }
     found.push(await megabytes())

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { launchBrowser } from '../support/browser.js'
-import { weigh } from '../support/page-weight.js'
+import { measurePageWeight } from '../support/page-weight.js'
 import {
   hundredths,
   MACHINE,
@@ -48,9 +48,9 @@ async function firstAnswers(): Promise<Start['firsts']> {
   for (const [, path, request] of FIRST_ANSWERS) {
     const timed = async () => {
       const asked = performance.now()
-      const answer = await fetch(`http://127.0.0.1:${PORT}${path}`, request)
-      await answer.arrayBuffer()
-      if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`)
+      const response = await fetch(`http://127.0.0.1:${PORT}${path}`, request)
+      await response.arrayBuffer()
+      if (!response.ok) throw new Error(`${path} was answered with ${response.status}`)
       return performance.now() - asked
     }
     times.push([await timed(), await timed()])
@@ -66,14 +66,14 @@ interface Start {
 
 async function begin(
   started: () => Promise<ChildProcess>,
-  answers: () => Promise<Start['firsts']>,
+  responses: () => Promise<Start['firsts']>,
 ): Promise<Start> {
   const begun = performance.now()
   const child = await started()
   const milliseconds = performance.now() - begun
   await sleep(3_000)
   const megabytes = residentMB(child)
-  const firsts = await answers()
+  const firsts = await responses()
   await stop([child])
   return { milliseconds, megabytes, firsts }
 }
@@ -81,7 +81,10 @@ async function begin(
 async function weightOf(path: string) {
   const browser = await launchBrowser()
   try {
-    const { bytes, paths } = await weigh(await browser.newPage(), `http://127.0.0.1:${PORT}${path}`)
+    const { bytes, paths } = await measurePageWeight(
+      await browser.newPage(),
+      `http://127.0.0.1:${PORT}${path}`,
+    )
     return {
       page: path.split('?')[0],
       'kB over the wire': hundredths(bytes / 1000),

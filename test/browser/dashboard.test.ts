@@ -9,13 +9,13 @@ import {
 } from '../support/accessibility.js'
 import { ADMIN } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
-import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
-import { awayFromMidnight } from '../support/midnight.js'
+import { DESKTOP, launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
+import { avoidMidnight } from '../support/midnight.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
-import { becomes } from '../support/wait-for.js'
+import { waitForEqual } from '../support/wait-for.js'
 
-await awayFromMidnight()
+await avoidMidnight()
 
 const DATA_DIR = temporaryFolder(t)
 const { url, call } = await startOrderApi(t, { DATA_DIR, LOGIN_LIMIT_PER_CLIENT: '1000' })
@@ -46,12 +46,12 @@ async function open(t: Test, options: BrowserContextOptions = {}, path = '/admin
     ...options,
   })
   t.teardown(() => context.close())
-  const complaints = listen(context, url)
+  const browserErrors = recordBrowserErrors(context, url)
   const login = await context.request.post(`${url}/api/admin/login`, { data: ADMIN })
   t.equal(login.status(), 200)
   const page = await context.newPage()
   await page.goto(url + path)
-  return { context, page, complaints }
+  return { context, page, browserErrors }
 }
 
 const drawn = (page: Page) =>
@@ -91,7 +91,7 @@ async function column(page: Page, index: number): Promise<number[]> {
 }
 
 t.test('charts are drawn from the tables beside them, measure by measure', async (t) => {
-  const { page, complaints } = await open(t, {}, '/admin?range=7d')
+  const { page, browserErrors } = await open(t, {}, '/admin?range=7d')
   await drawn(page)
   for (const [measure, index] of [
     ['orders', 1],
@@ -104,9 +104,14 @@ t.test('charts are drawn from the tables beside them, measure by measure', async
     t.equal(await pressed.getAttribute('data-measure'), measure)
     const values = await column(page, index)
     t.equal(values.length, 7)
-    await becomes(t, () => heights(page), values, `${measure}: the line is as high as the numbers`)
+    await waitForEqual(
+      t,
+      () => heights(page),
+      values,
+      `${measure}: the line is as high as the numbers`,
+    )
   }
-  t.same(complaints, { errors: [], strangers: [] })
+  t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
 t.test('the ring stays by its list beside a long table', async (t) => {
@@ -181,7 +186,7 @@ t.test('cards and rows lead to the orders they sum up', async (t) => {
 t.test(
   'a range is in the address: back, forward, reload and a new tab show the same',
   async (t) => {
-    const { page, context, complaints } = await open(t)
+    const { page, context, browserErrors } = await open(t)
     const states = [await shown(page)]
     for (const [range, name] of [
       ['7d', '7 days'],
@@ -196,7 +201,7 @@ t.test(
         (name) => document.querySelector('#ranges [aria-current]')?.textContent === name,
         name,
       )
-      await becomes(
+      await waitForEqual(
         t,
         () => page.evaluate(() => document.activeElement?.id),
         `range-${range}`,
@@ -230,7 +235,7 @@ t.test(
     const shared = await context.newPage()
     await shared.goto(page.url())
     await arrive(states[1], shared)
-    t.same(complaints, { errors: [], strangers: [] })
+    t.same(browserErrors, { errors: [], externalRequests: [] })
   },
 )
 
@@ -275,7 +280,7 @@ t.test(
     }
     await page.getByRole('link', { name: 'Try again' }).press('Enter')
     t.equal((await shown(page)).range, '7 days')
-    await becomes(
+    await waitForEqual(
       t,
       () => page.evaluate(() => document.activeElement?.id),
       'range-7d',
@@ -349,14 +354,14 @@ t.test('nothing scrolls sideways on a phone whose letters are twice as large', a
 
 for (const [device, options] of ACCESSIBILITY_VARIANTS) {
   t.test(`the dashboard is accessible on ${device}`, async (t) => {
-    const { page, complaints } = await open(t, options)
+    const { page, browserErrors } = await open(t, options)
     for (const range of ['7d', 'all']) {
       await page.goto(`${url}/admin?range=${range}`)
       await drawn(page)
       await page.getByText('Show as a table').click()
       await checkAccessibility(t, page, range)
     }
-    t.same(complaints, { errors: [], strangers: [] })
+    t.same(browserErrors, { errors: [], externalRequests: [] })
   })
 }
 

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { DESKTOP, launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { checkAccessibility } from '../support/accessibility.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
 import { testRedis } from '../support/redis.js'
-import { comesTrue } from '../support/wait-for.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const redis = await testRedis(t)
 await redis.start()
@@ -19,7 +19,7 @@ const failure = (page: Page) => page.locator('#messages .failed')
 async function redisIsBack(): Promise<void> {
   await redis.start()
   const isFound = async () => (await fetch(`${service.url}/readyz`)).ok
-  if (!(await comesTrue(isFound, { everyMs: 50 }))) throw new Error('Redis is not found again')
+  if (!(await waitUntil(isFound, { everyMs: 50 }))) throw new Error('Redis is not found again')
 }
 
 for (const [device, viewport, colorScheme] of [
@@ -28,7 +28,7 @@ for (const [device, viewport, colorScheme] of [
 ] as const) {
   t.test(`while Redis is away nothing typed is lost on a ${device}, ${colorScheme}`, async (t) => {
     const context = await adminContext(t, browser, service, { viewport, colorScheme })
-    const complaints = listen(context, service.url)
+    const browserErrors = recordBrowserErrors(context, service.url)
     const list = await context.newPage()
     await list.goto(`${LIST}?sort=orderNumber&pageSize=50`)
     const order = await context.newPage()
@@ -100,9 +100,9 @@ for (const [device, viewport, colorScheme] of [
     await dashboard.bringToFront()
     await dashboard.getByRole('link', { name: '90 days' }).click()
     await dashboard.waitForURL(/range=90d/)
-    t.same(complaints.strangers, [])
+    t.same(browserErrors.externalRequests, [])
     t.same(
-      complaints.errors.filter((error) => !error.includes('status of 503')),
+      browserErrors.errors.filter((error) => !error.includes('status of 503')),
       [],
     )
   })

@@ -4,13 +4,13 @@ import t, { type Test } from 'tap'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { ADMIN } from '../support/sign-in.js'
-import { DESKTOP, launchBrowser, listen } from '../support/browser.js'
+import { DESKTOP, launchBrowser, recordBrowserErrors } from '../support/browser.js'
 import { newOrder } from '../support/order-store.js'
-import { COLLEAGUE, startReaders } from '../support/page-reader.js'
+import { SECOND_ADMIN, startTwoAdmins } from '../support/page-client.js'
 
 const standIn = await startFakeProvider({ token: 'stand-in-token' })
 t.teardown(() => standIn.close())
-const { url, ann } = await startReaders(t, {
+const { url, ann } = await startTwoAdmins(t, {
   ORDERSOURCE_BASE_URL: standIn.url,
   ORDERSOURCE_API_TOKEN: standIn.token,
   ORDERSOURCE_TIMEOUT_MS: '2000',
@@ -51,7 +51,7 @@ async function openConfirmation(page: Page, id: string): Promise<void> {
 
 t.test('an order is placed in two steps, once, though the button is pressed twice', async (t) => {
   const { context, page } = await portal(t)
-  const complaints = listen(context, url)
+  const browserErrors = recordBrowserErrors(context, url)
   const { id, orderNumber } = await enter()
   await openConfirmation(page, id)
   const dialog = page.locator('dialog')
@@ -77,7 +77,7 @@ t.test('an order is placed in two steps, once, though the button is pressed twic
   )
   await page.reload()
   t.equal(placed(orderNumber), 1)
-  t.same(complaints, { errors: [], strangers: [] })
+  t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
 t.test('nobody leaves while it is being sent, and leaving before leads back', async (t) => {
@@ -108,7 +108,7 @@ t.test('nobody leaves while it is being sent, and leaving before leads back', as
 
 t.test('two administrators press at once: one places it, the other is told', async (t) => {
   const one = await portal(t)
-  const other = await portal(t, {}, COLLEAGUE)
+  const other = await portal(t, {}, SECOND_ADMIN)
   const { id, orderNumber } = await enter()
   await openConfirmation(one.page, id)
   await openConfirmation(other.page, id)
@@ -166,7 +166,7 @@ t.test('with scripts off it is placed once too, and a reload sends nothing again
 
 t.test('what becomes of an attempt shows by itself on the page of somebody else', async (t) => {
   const { page } = await portal(t)
-  const other = await portal(t, {}, COLLEAGUE)
+  const other = await portal(t, {}, SECOND_ADMIN)
   const { id, orderNumber } = await enter()
   await openConfirmation(page, id)
   standIn.fault = 'no_response_after_order'

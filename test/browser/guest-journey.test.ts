@@ -6,9 +6,9 @@ import { FUELS } from '../../src/calculator/emission-factors.js'
 import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
-import { launchBrowser, listen, PHONE, readPng } from '../support/browser.js'
+import { launchBrowser, recordBrowserErrors, PHONE, readPng } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
-import { becomes, comesTrue } from '../support/wait-for.js'
+import { waitForEqual, waitUntil } from '../support/wait-for.js'
 
 const { url } = await startApp(t)
 const browser = await launchBrowser()
@@ -39,7 +39,7 @@ t.test(
   async (t) => {
     const { context, page } = await phone()
     t.teardown(() => context.close())
-    const complaints = listen(context, url)
+    const browserErrors = recordBrowserErrors(context, url)
 
     for (const trip of TRIPS) {
       const code = await generate(trip)
@@ -65,7 +65,7 @@ t.test(
       )
       t.equal(await shownKilograms(page), body.co2eKg, 'the page and the API agree')
     }
-    t.same(complaints, { errors: [], strangers: [] })
+    t.same(browserErrors, { errors: [], externalRequests: [] })
   },
 )
 
@@ -141,7 +141,7 @@ t.test('the loading state shows until the rest of the page has come', async (t) 
 t.test('a link that cannot be used says why, and fills in nothing', async (t) => {
   const { context, page } = await phone()
   t.teardown(() => context.close())
-  const complaints = listen(context, url)
+  const browserErrors = recordBrowserErrors(context, url)
   const { url: good, data, sig } = await generate(TRIPS[0])
   const links = createPrefillLinks(createLinkSigner([SECRET]), () => url)
   const madeAt = (time: string) => links.create(TRIPS[0], TRIPS[0].vessel, new Date(time)).url
@@ -181,13 +181,13 @@ t.test('a link that cannot be used says why, and fills in nothing', async (t) =>
     '500',
     'the right calculator is one tap away',
   )
-  t.same(complaints, { errors: [], strangers: [] })
+  t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
 t.test('the result follows what is typed, without losing the focus', async (t) => {
   const { context, page } = await phone()
   t.teardown(() => context.close())
-  const complaints = listen(context, url)
+  const browserErrors = recordBrowserErrors(context, url)
   await page.goto(`${url}/calculator/fuel`)
   t.equal(await page.locator('.missing-fields').innerText(), 'Still needed: quantity burnt.')
   await page.evaluate(() => {
@@ -199,7 +199,7 @@ t.test('the result follows what is typed, without losing the focus', async (t) =
   })
   await page.locator('#quantity').pressSequentially('1000', { delay: 30 })
   await page.waitForFunction(() => document.querySelector('.figure data')?.textContent === '3,306')
-  await becomes(t, () => page.evaluate(() => document.activeElement?.id), 'quantity')
+  await waitForEqual(t, () => page.evaluate(() => document.activeElement?.id), 'quantity')
   t.equal(await page.evaluate(() => document.body.dataset.flickered), undefined)
   await page.waitForFunction(() => document.querySelector('#announcement')?.textContent !== '')
   t.equal(
@@ -231,7 +231,7 @@ t.test('the result follows what is typed, without losing the focus', async (t) =
   await page.locator('#quantity').fill('1,5')
   await page.locator('.figure').waitFor()
   t.equal(await page.locator('#quantity').getAttribute('aria-invalid'), null)
-  t.same(complaints, { errors: [], strangers: [] })
+  t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
 t.test('of two answers under way the later question wins', async (t) => {
@@ -244,9 +244,9 @@ t.test('of two answers under way the later question wins', async (t) => {
     await route.continue().catch(() => undefined)
   })
   await page.goto(`${url}/calculator/fuel`)
-  const asked = page.waitForRequest(/quantity=1&/)
+  const request = page.waitForRequest(/quantity=1&/)
   await page.locator('#quantity').fill('1')
-  await asked
+  await request
   await page.locator('#quantity').fill('1000')
   const shows = () => document.querySelector('.figure data')?.textContent === '3,306'
   await page.waitForFunction(shows)
@@ -297,7 +297,7 @@ t.test('pressing Calculate leads to the outcome, or to the first wrong field', a
   await page.locator('#speedKn').fill('10')
   await calculate.click()
   await page.waitForFunction(() => document.activeElement?.id === 'outcome')
-  await becomes(t, focused, 'outcome')
+  await waitForEqual(t, focused, 'outcome')
   t.ok(
     await page.locator('.emission-bar').evaluate((part) => {
       const { top, bottom } = part.getBoundingClientRect()
@@ -323,7 +323,7 @@ t.test('no focused field hides behind the result that sticks to the lower edge',
           return there?.closest('.result-bar') ? element.id || element.tagName : ''
         })
       // Scrolling takes a moment.
-      if (!(await comesTrue(async () => (await covered()) === ''))) hidden.push(await covered())
+      if (!(await waitUntil(async () => (await covered()) === ''))) hidden.push(await covered())
     }
     t.same(hidden, [], `${viewport.width} × ${viewport.height}`)
     await context.close()

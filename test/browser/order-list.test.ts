@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
-import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { DESKTOP, launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
-import { becomes } from '../support/wait-for.js'
+import { waitForEqual } from '../support/wait-for.js'
 
 const service = await startPortal(t, manyOrders(130))
 const empty = await startPortal(t, [])
@@ -23,7 +23,7 @@ const settled = (page: Page) => page.waitForFunction(() => !document.querySelect
 
 t.test('the list narrows as one types, and the address says so', async (t) => {
   const context = await adminContext(t, browser, service, { viewport: DESKTOP })
-  const complaints = listen(context, service.url)
+  const browserErrors = recordBrowserErrors(context, service.url)
   const page = await context.newPage()
   await page.goto(LIST)
   t.equal(await found(page), '130 orders')
@@ -31,7 +31,7 @@ t.test('the list narrows as one types, and the address says so', async (t) => {
   await page.keyboard.type('zoë')
   await page.locator('.chip', { hasText: 'zoë' }).waitFor()
   t.equal(await found(page), '43 orders')
-  await becomes(
+  await waitForEqual(
     t,
     () => page.evaluate(() => document.activeElement?.id),
     'q',
@@ -47,12 +47,12 @@ t.test('the list narrows as one types, and the address says so', async (t) => {
     () => document.querySelector('.result-count')?.textContent === '130 orders',
   )
   t.equal(await page.locator('#q').inputValue(), '', 'the field follows')
-  t.strictSame(complaints, { errors: [], strangers: [] })
+  t.strictSame(browserErrors, { errors: [], externalRequests: [] })
 })
 
 t.test('filters become chips, and columns sort', async (t) => {
   const context = await adminContext(t, browser, service, { viewport: DESKTOP })
-  const complaints = listen(context, service.url)
+  const browserErrors = recordBrowserErrors(context, service.url)
   const page = await context.newPage()
   await page.goto(LIST)
   await page.locator('.filter-menu > summary').click()
@@ -86,7 +86,7 @@ t.test('filters become chips, and columns sort', async (t) => {
   await page.waitForFunction(
     () => document.querySelector('.result-count')?.textContent === '130 orders',
   )
-  t.strictSame(complaints, { errors: [], strangers: [] })
+  t.strictSame(browserErrors, { errors: [], externalRequests: [] })
 })
 
 t.test('back and forward through ten changes show the right rows each time', async (t) => {
@@ -182,14 +182,14 @@ t.test('rows are walked and chosen by keyboard', async (t) => {
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowDown')
   const focused = () => page.evaluate(() => document.activeElement?.textContent)
-  await becomes(t, focused, 'CW-000002')
+  await waitForEqual(t, focused, 'CW-000002')
   await page.keyboard.press('Space')
   t.ok(await page.getByLabel('Select CW-000002').isChecked())
   t.equal(await page.locator('#selected-count').innerText(), '1')
   await page.keyboard.press('ArrowUp')
-  await becomes(t, focused, 'CW-000001')
+  await waitForEqual(t, focused, 'CW-000001')
   await page.keyboard.press('Escape')
-  await becomes(t, () => page.evaluate(() => document.activeElement?.id), 'q')
+  await waitForEqual(t, () => page.evaluate(() => document.activeElement?.id), 'q')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.waitForURL(/\/admin\/orders\/1\?at=0&sort=orderNumber/)
@@ -301,7 +301,7 @@ t.test('who is chosen stays chosen where still listed, and who is not is told', 
 
 t.test('an export holds what is listed and shows how far it is', async (t) => {
   const context = await adminContext(t, browser, service, { viewport: DESKTOP })
-  const complaints = listen(context, service.url)
+  const browserErrors = recordBrowserErrors(context, service.url)
   const page = await context.newPage()
   await page.goto(`${LIST}?status=paid`)
   const [download] = await Promise.all([
@@ -317,7 +317,7 @@ t.test('an export holds what is listed and shows how far it is', async (t) => {
     .locator('#messages')
     .getByText(/is ready: 22 orders, \d+ kB/)
     .waitFor()
-  t.strictSame(complaints.errors, [])
+  t.strictSame(browserErrors.errors, [])
 })
 
 t.test('views are saved in this browser', async (t) => {
@@ -358,7 +358,7 @@ t.test('views are saved in this browser', async (t) => {
     ['Euros'],
     'what another tab has saved stays',
   )
-  await becomes(t, () => page.evaluate(() => document.activeElement?.textContent), 'Views')
+  await waitForEqual(t, () => page.evaluate(() => document.activeElement?.textContent), 'Views')
 })
 
 t.test('a session that has ended leads to the login and back', async (t) => {
@@ -476,21 +476,21 @@ t.test('another page is read from its top, and the focus stays near', async (t) 
   }
   await page.goto(LIST)
   await clickTo('#page-next', /page=2$/)
-  await becomes(t, focused, 'page-next')
+  await waitForEqual(t, focused, 'page-next')
   const top = await page.evaluate(
     () => document.getElementById('list')?.getBoundingClientRect().top,
   )
   t.ok(top !== undefined && top > -1 && top < 400, `the list starts at ${top}`)
   await clickTo('#page-6', /page=6$/)
-  await becomes(t, focused, 'page-6', 'the focus is on the page that was asked for')
+  await waitForEqual(t, focused, 'page-6', 'the focus is on the page that was asked for')
   await page.goto(`${LIST}?page=5`)
   await clickTo('#page-next', /page=6$/)
-  await becomes(t, focused, 'page-6', 'there is no next page')
+  await waitForEqual(t, focused, 'page-6', 'there is no next page')
   await page.goto(`${LIST}?status=paid&status=pending`)
   await clickTo('#filter-paid', /status=pending$/)
-  await becomes(t, focused, 'result-count', 'a second Enter does nothing')
+  await waitForEqual(t, focused, 'result-count', 'a second Enter does nothing')
   await clickTo('#clear-filters', /orders$/)
-  await becomes(t, focused, 'result-count')
+  await waitForEqual(t, focused, 'result-count')
 })
 
 t.test('what came of several orders is seen from the end of the list', async (t) => {
@@ -509,7 +509,7 @@ t.test('what came of several orders is seen from the end of the list', async (t)
   await page.locator('#row-20').waitFor()
   await settled(page)
   t.equal(await page.locator('#selected-count').innerText(), '2', 'the choice is kept')
-  await becomes(t, focused, 'cancel-selected')
+  await waitForEqual(t, focused, 'cancel-selected')
   await page.getByLabel('Set status').selectOption('fulfilled')
   await page.getByRole('button', { name: 'Set', exact: true }).click()
   await page.locator('#outcome').waitFor()
@@ -560,7 +560,7 @@ for (const [device, options] of ACCESSIBILITY_VARIANTS) {
     for (const [name, address] of Object.entries(states)) {
       const context = contexts[new URL(address).origin]
       if (context === undefined) throw new Error(address)
-      const complaints = listen(context, new URL(address).origin)
+      const browserErrors = recordBrowserErrors(context, new URL(address).origin)
       const page = await context.newPage()
       await page.goto(address)
       const [first] = await page.locator('[name=order]').all()
@@ -569,7 +569,7 @@ for (const [device, options] of ACCESSIBILITY_VARIANTS) {
         document.querySelectorAll('details').forEach((d) => (d.open = true)),
       )
       await checkAccessibility(t, page, name)
-      t.strictSame(complaints.errors, [], name)
+      t.strictSame(browserErrors.errors, [], name)
       await page.close()
     }
   })

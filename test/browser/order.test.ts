@@ -2,12 +2,12 @@ import type { BrowserContext, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { ADMIN } from '../support/sign-in.js'
-import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { DESKTOP, launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { newOrder } from '../support/order-store.js'
-import { COLLEAGUE, startReaders } from '../support/page-reader.js'
-import { becomes } from '../support/wait-for.js'
+import { SECOND_ADMIN, startTwoAdmins } from '../support/page-client.js'
+import { waitForEqual } from '../support/wait-for.js'
 
-const { url, ann } = await startReaders(t, { TIME_ZONE: 'Europe/Lisbon' })
+const { url, ann } = await startTwoAdmins(t, { TIME_ZONE: 'Europe/Lisbon' })
 const browser = await launchBrowser()
 t.teardown(() => browser.close())
 
@@ -45,9 +45,9 @@ async function portal(
 }
 
 /** Complaints, save that an answer was an error, which browsers always tell. */
-const silent = ({ errors, strangers }: { errors: string[]; strangers: string[] }) => [
+const silent = ({ errors, externalRequests }: { errors: string[]; externalRequests: string[] }) => [
   ...errors.filter((error) => !/status of (?:4\d\d|503)/.test(error)),
-  ...strangers,
+  ...externalRequests,
 ]
 
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
@@ -55,7 +55,7 @@ const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
 for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
   t.test(`a group is edited in place on a ${device}, with an error first`, async (t) => {
     const { context, page } = await portal(t, { viewport })
-    const complaints = listen(context, url)
+    const browserErrors = recordBrowserErrors(context, url)
     const { id, orderNumber } = await enter(FULL)
     await page.goto(`${url}/admin/orders/${id}`)
     t.match(await page.locator('#trip .alert').innerText(), /2,000\.0 kg CO₂e, 347 kg \(21%\)/)
@@ -68,7 +68,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.getByRole('button', { name: 'Save' }).first().click()
     await page.locator('#amount-error').waitFor({ state: 'visible' })
     t.match(await page.locator('#amount-error').innerText(), /two ways: write 12345 or 12\.3[45]\b/)
-    await becomes(t, () => focused(page), 'amount', 'the first wrong field has the focus')
+    await waitForEqual(t, () => focused(page), 'amount', 'the first wrong field has the focus')
 
     await page.locator('#amount').fill('12345')
     await page.getByRole('button', { name: 'Save' }).first().click()
@@ -76,7 +76,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     t.equal(await page.locator('.message').innerText(), `Order ${orderNumber} was saved.`)
     t.match(await page.locator('.amount-list').innerText(), /€12,345\.00/)
     t.match(await page.locator('#history').innerText(), /Amount.*€40\.09.*€12,345\.00/s)
-    await becomes(
+    await waitForEqual(
       t,
       () => page.evaluate(() => document.activeElement?.getAttribute('aria-label')),
       'Edit CO₂e and amount',
@@ -92,13 +92,13 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.getByRole('button', { name: 'Cancel', exact: true }).click()
     await page.locator('#customerName').waitFor({ state: 'detached' })
     t.match(await page.locator('#group-customer').innerText(), /Ann Example/)
-    t.same(silent(complaints), [])
+    t.same(silent(browserErrors), [])
   })
 }
 
 t.test('two at once: the later one sees what the other did, and takes it', async (t) => {
   const one = await portal(t)
-  const other = await portal(t, {}, COLLEAGUE)
+  const other = await portal(t, {}, SECOND_ADMIN)
   const { id } = await enter(FULL)
   for (const { page } of [one, other]) {
     await page.goto(`${url}/admin/orders/${id}`)
@@ -137,13 +137,13 @@ t.test('two at once: the later one sees what the other did, and takes it', async
 
 t.test('an order moves on, and a move that came too late is explained', async (t) => {
   const { context, page } = await portal(t)
-  const complaints = listen(context, url)
+  const browserErrors = recordBrowserErrors(context, url)
   const { id, orderNumber } = await enter()
   await page.goto(`${url}/admin/orders/${id}`)
   await page.getByRole('button', { name: 'Mark as paid' }).click()
   await page.locator('.message').waitFor()
   t.match(await page.locator('.message').innerText(), `Order ${orderNumber} is now paid.`)
-  await becomes(t, () => focused(page), 'order-title', 'the focus does not get lost')
+  await waitForEqual(t, () => focused(page), 'order-title', 'the focus does not get lost')
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.locator('.message', { hasText: 'is pending again' }).waitFor()
   await page.getByRole('button', { name: 'Mark as paid' }).click()
@@ -159,12 +159,12 @@ t.test('an order moves on, and a move that came too late is explained', async (t
   await page.locator('#notice').waitFor()
   t.match(await page.locator('#notice').innerText(), /has changed since you opened it/)
   t.same(await page.locator('.status-actions :is(button, a)').allInnerTexts(), ['Cancel order…'])
-  t.same(silent(complaints), [])
+  t.same(silent(browserErrors), [])
 })
 
 t.test('cancelling asks first, by keyboard too, and can be undone', async (t) => {
   const { context, page } = await portal(t)
-  const complaints = listen(context, url)
+  const browserErrors = recordBrowserErrors(context, url)
   const { id, orderNumber } = await enter({ ...FULL, status: 'processing' })
   await page.goto(`${url}/admin/orders/${id}`)
   await page.locator('#cancel-order').focus()
@@ -172,7 +172,7 @@ t.test('cancelling asks first, by keyboard too, and can be undone', async (t) =>
   const dialog = page.getByRole('dialog', { name: `Cancel order ${orderNumber}?` })
   await dialog.waitFor()
   t.match(await dialog.innerText(), /Ann Example, Étoile du Nord: 2,000\.0 kg CO₂e, €40\.09/)
-  await becomes(
+  await waitForEqual(
     t,
     () => page.evaluate(() => document.activeElement?.textContent),
     'Keep order',
@@ -180,7 +180,7 @@ t.test('cancelling asks first, by keyboard too, and can be undone', async (t) =>
   )
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
-  await becomes(t, () => focused(page), 'cancel-order')
+  await waitForEqual(t, () => focused(page), 'cancel-order')
   t.equal(page.url(), `${url}/admin/orders/${id}`, 'Escape closes the question only')
   t.match(await orderOf(id), { status: 'processing' })
 
@@ -199,7 +199,7 @@ t.test('cancelling asks first, by keyboard too, and can be undone', async (t) =>
     await page.locator('#history').innerText(),
     /Cancelled.*Processing.*Processing.*Cancelled/s,
   )
-  t.same(silent(complaints), [])
+  t.same(silent(browserErrors), [])
 })
 
 t.test('an Undo that is pressed twice is done once, and told once', async (t) => {
@@ -230,7 +230,7 @@ t.test('an Undo that comes too late says so where one looks', async (t) => {
   await undo.click()
   const notice = page.locator('#notice', { hasText: 'has changed since you opened it' })
   await notice.waitFor()
-  await becomes(
+  await waitForEqual(
     t,
     () => notice.evaluate((it) => it.getBoundingClientRect().top >= 0),
     true,
@@ -350,7 +350,7 @@ t.test('keys lead through the list and back to where one was in it', async (t) =
   await page.waitForURL(/\/admin\/orders\?q=zeta&sort=customerName#row-/)
   t.equal(await page.locator('.row-link').count(), 3)
   await page.waitForFunction(() => document.activeElement?.matches('.row-link'))
-  await becomes(
+  await waitForEqual(
     t,
     () => page.evaluate(() => document.activeElement?.closest('tr')?.id),
     `row-${ids[0]}`,
@@ -364,12 +364,12 @@ t.test('what was typed is not left behind without a question', async (t) => {
   await page.goto(`${url}/admin/orders/${id}?at=0`)
   await page.getByRole('button', { name: 'Edit Notes' }).click()
   await page.locator('#notes').fill('unsaved')
-  const asked = page.waitForEvent('dialog')
+  const request = page.waitForEvent('dialog')
   const leaving = page
     .getByRole('link', { name: 'Back to the list' })
     .click()
     .catch(() => {})
-  const question = await asked
+  const question = await request
   t.equal(question.type(), 'beforeunload')
   await question.dismiss()
   await leaving
@@ -426,8 +426,8 @@ t.test('a form takes nothing while it is being saved, and goes on if it was not'
   await page.goto(`${url}/admin/orders/${id}`)
   await page.getByRole('button', { name: 'Edit Notes' }).click()
   await page.locator('#notes').fill('saved')
-  let answer = () => {}
-  const answered = new Promise<void>((resolve) => (answer = resolve))
+  let response = () => {}
+  const answered = new Promise<void>((resolve) => (response = resolve))
   await page.route('**/edit?*', async (route) => {
     await answered
     await route.abort()
@@ -439,10 +439,10 @@ t.test('a form takes nothing while it is being saved, and goes on if it was not'
   await page.waitForFunction(() => document.activeElement === document.body)
   await page.keyboard.type(' and lost')
   t.equal(await page.locator('#notes').inputValue(), 'saved')
-  answer()
+  response()
   await page.getByText('We couldn’t confirm that your changes were saved').waitFor()
   t.equal(await form.getAttribute('aria-busy'), null)
-  await becomes(t, () => focused(page), 'notes', 'one goes on from where one was')
+  await waitForEqual(t, () => focused(page), 'notes', 'one goes on from where one was')
   await page.keyboard.type(' later')
   await page.unroute('**/edit?*')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -453,12 +453,12 @@ t.test('a form takes nothing while it is being saved, and goes on if it was not'
 for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
   t.test(`an order is entered by hand with a calculator on a ${device}`, async (t) => {
     const { context, page } = await portal(t, { viewport })
-    const complaints = listen(context, url)
+    const browserErrors = recordBrowserErrors(context, url)
     await page.goto(`${url}/admin/orders/new`)
-    await becomes(t, () => focused(page), 'customerName')
+    await waitForEqual(t, () => focused(page), 'customerName')
     await page.getByRole('button', { name: 'Create order' }).click()
     await page.locator('#customerName-error').waitFor({ state: 'visible' })
-    await becomes(t, () => focused(page), 'customerName')
+    await waitForEqual(t, () => focused(page), 'customerName')
     t.equal(await page.locator('.error:not(:empty)').count(), 4)
     t.match(
       await page.locator('.order-alert').innerText(),
@@ -480,7 +480,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.waitForFunction(
       () => document.querySelector<HTMLInputElement>('#co2eKg')?.value === '2380.514',
     )
-    await becomes(t, () => focused(page), 'distance-consumption')
+    await waitForEqual(t, () => focused(page), 'distance-consumption')
     await page.locator('#distance-speedKn').fill('lots')
     await page.locator('#distance-speedKn-error').waitFor({ state: 'visible' })
     t.equal(await page.locator('#distance-speedKn').getAttribute('aria-invalid'), 'true')
@@ -505,7 +505,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     await page.waitForURL(/\/admin\/orders\/\d+$/)
     t.match(await page.locator('.message').innerText(), /was created\./)
     t.match(await page.locator('#order').innerText(), /Ζωή.*2,500.*€62\.50.*240\snautical mi/s)
-    t.same(silent(complaints), [])
+    t.same(silent(browserErrors), [])
   })
 }
 

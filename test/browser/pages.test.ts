@@ -3,10 +3,10 @@ import t from 'tap'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { postJson, startApp } from '../support/app.js'
-import { DESKTOP, launchBrowser, listen, PHONE, readPng } from '../support/browser.js'
-import { weigh } from '../support/page-weight.js'
+import { DESKTOP, launchBrowser, recordBrowserErrors, PHONE, readPng } from '../support/browser.js'
+import { measurePageWeight } from '../support/page-weight.js'
 import { TRIPS } from '../support/trips.js'
-import { becomes } from '../support/wait-for.js'
+import { waitForEqual } from '../support/wait-for.js'
 
 const { url } = await startApp(t)
 const browser = await launchBrowser()
@@ -41,16 +41,16 @@ for (const [device, options] of ACCESSIBILITY_VARIANTS) {
   t.test(`every page is accessible and self-contained on ${device}`, async (t) => {
     const context = await browser.newContext(options)
     t.teardown(() => context.close())
-    const complaints = listen(context, url)
+    const browserErrors = recordBrowserErrors(context, url)
     const page = await context.newPage()
     for (const [name, path] of Object.entries(PAGES)) {
       await page.goto(url + path)
       await unfold(page)
       await checkAccessibility(t, page, name)
     }
-    t.same(complaints.strangers, [])
+    t.same(browserErrors.externalRequests, [])
     t.same(
-      complaints.errors.filter((error) => !error.includes('404')),
+      browserErrors.errors.filter((error) => !error.includes('404')),
       [],
       'no console errors except for the missing page',
     )
@@ -104,7 +104,7 @@ t.test('a guest page costs at most 60 kB and 8 requests, prices of offsets inclu
     [offering, result],
   ] as const) {
     const context = await browser.newContext({ viewport: PHONE })
-    const { bytes, paths } = await weigh(await context.newPage(), service + path)
+    const { bytes, paths } = await measurePageWeight(await context.newPage(), service + path)
     t.ok(bytes > 5_000 && bytes <= 60_000, `${path.split('?')[0]}: ${bytes} bytes`)
     t.ok(paths.length <= 8, paths.join(' '))
     t.equal(paths.includes('/api/ordersource/portfolios'), path === result, 'prices are asked for')
@@ -142,7 +142,7 @@ t.test('the QR test page makes codes of all three types', async (t) => {
   const context = await browser.newContext({ viewport: DESKTOP, acceptDownloads: true })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url })
   t.teardown(() => context.close())
-  const complaints = listen(context, url)
+  const browserErrors = recordBrowserErrors(context, url)
   const page = await context.newPage()
 
   for (const type of ['Fuel', 'Distance', 'Custom amount']) {
@@ -183,7 +183,7 @@ t.test('the QR test page makes codes of all three types', async (t) => {
     t.equal(await page.locator('.vessel bdi').innerText(), 'Ελπίς & "Søn"')
     t.equal(await page.locator('.figure').isVisible(), true)
   }
-  t.same(complaints, { errors: [], strangers: [] })
+  t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
 t.test('the QR test page shows errors beside their fields and goes to the first', async (t) => {
@@ -200,7 +200,7 @@ t.test('the QR test page shows errors beside their fields and goes to the first'
   await page.locator('#fuel-quantity-error').waitFor({ state: 'visible' })
   t.equal(await page.locator('#fuel-quantity-error').innerText(), 'Must be a number')
   t.match(await page.locator('#vessel-imoNumber-error').innerText(), /must be an IMO number/i)
-  await becomes(t, () => page.evaluate(() => document.activeElement?.id), 'fuel-quantity')
+  await waitForEqual(t, () => page.evaluate(() => document.activeElement?.id), 'fuel-quantity')
   t.equal(await page.locator('#fuel-quantity').inputValue(), 'lots', 'nothing typed is lost')
   t.equal(await page.getByRole('img', { name: 'QR code' }).count(), 0)
 
@@ -208,7 +208,7 @@ t.test('the QR test page shows errors beside their fields and goes to the first'
   await page.locator('#vessel-imoNumber').fill('8814275')
   await page.getByRole('button', { name: 'Generate' }).click()
   await page.locator('#image-size-error').waitFor({ state: 'visible' })
-  await becomes(
+  await waitForEqual(
     t,
     () => page.evaluate(() => document.activeElement?.id),
     'image-size',

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
 import { getMinorUnitDigits } from '../../src/orders/minor-units.js'
 import { postJson, startApp } from '../support/app.js'
-import { launchBrowser, listen, PHONE } from '../support/browser.js'
+import { launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
 
 /** An order source that answers as a test likes. */
@@ -60,7 +60,7 @@ const ONE_TONNE = '/calculator/custom?amount=1&unit=t'
 t.test('a result shows what offsetting the trip costs, and follows it', async (t) => {
   upstream.answer = offering(...PORTFOLIOS)
   const { context, page } = await phone(t)
-  const complaints = listen(context, url)
+  const browserErrors = recordBrowserErrors(context, url)
   const { body: code } = await postJson(`${url}/api/qr-code/generate`, TRIPS[0])
   await page.goto(code.url)
   const [first = '', ...others] = await shown(page)
@@ -82,7 +82,7 @@ t.test('a result shows what offsetting the trip costs, and follows it', async (t
   t.equal(upstream.asked, before, 'and not before there is a result')
   await page.locator('#quantity').fill('1000')
   await page.locator('.portfolios strong', { hasText: 'US$79.02' }).waitFor()
-  t.same(complaints, { errors: [], strangers: [] })
+  t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
 t.test(
@@ -158,7 +158,7 @@ t.test('what the order source writes is text, and links lead to https only', asy
     ],
   })
   const { context, page } = await phone(t)
-  const complaints = listen(context, url)
+  const browserErrors = recordBrowserErrors(context, url)
   await page.goto(url + ONE_TONNE)
   const [item = ''] = await shown(page)
   t.ok(item.startsWith(hostile))
@@ -173,7 +173,7 @@ t.test('what the order source writes is text, and links lead to https only', asy
   t.same(links, [
     ['secure', 'https://example.com/project?a=1', 'external noopener noreferrer nofollow'],
   ])
-  t.same(complaints, { errors: [], strangers: [] })
+  t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
 t.test('nonsense, errors and silence leave the result as it is', async (t) => {
@@ -210,7 +210,7 @@ t.test('nonsense, errors and silence leave the result as it is', async (t) => {
   ] as [string, (response: ServerResponse) => void, boolean][]) {
     upstream.answer = answer
     const { context, page } = await phone(t)
-    const complaints = listen(context, url)
+    const browserErrors = recordBrowserErrors(context, url)
     const asked = page.waitForRequest(/ordersource/)
     await page.goto(url + ONE_TONNE)
     const request = await asked
@@ -219,7 +219,7 @@ t.test('nonsense, errors and silence leave the result as it is', async (t) => {
     t.equal(await page.locator('.figure data').innerText(), '1,000', what)
     t.equal(await page.locator('#offers').isVisible(), false, what)
     t.same(
-      complaints.errors.filter((text) => isQuiet || !text.startsWith('Failed to load resource')),
+      browserErrors.errors.filter((text) => isQuiet || !text.startsWith('Failed to load resource')),
       [],
       `${what}: nothing but what browsers say of any failed request`,
     )
@@ -297,7 +297,7 @@ t.test('where there is no order source, or not for guests, nothing is asked', as
   const { context, page } = await phone(t)
   for (const environment of [{}, { ...CONFIGURED, ORDERSOURCE_PUBLIC_ROUTES: 'none' }]) {
     const { url: service } = await startApp(t, environment)
-    const complaints = listen(context, service)
+    const browserErrors = recordBrowserErrors(context, service)
     const requests: string[] = []
     page.on('request', (request) => requests.push(request.url()))
     await page.goto(service + ONE_TONNE, { waitUntil: 'networkidle' })
@@ -306,7 +306,7 @@ t.test('where there is no order source, or not for guests, nothing is asked', as
       requests.filter((address) => /ordersource|portfolios/.test(address)),
       [],
     )
-    t.same(complaints.errors, [])
+    t.same(browserErrors.errors, [])
   }
 })
 

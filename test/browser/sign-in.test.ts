@@ -2,9 +2,9 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { ADMIN } from '../support/sign-in.js'
-import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { DESKTOP, launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { manyOrders, startPortal } from '../support/portal.js'
-import { becomes } from '../support/wait-for.js'
+import { waitForEqual } from '../support/wait-for.js'
 
 const { url } = await startPortal(t, manyOrders(30), { LOGIN_LIMIT_PER_CLIENT: '1000' })
 const browser = await launchBrowser()
@@ -34,10 +34,10 @@ const secrets = async (page: Page) =>
 for (const [device, viewport] of DEVICES) {
   t.test(`a person logs in on a ${device}, after a wrong password`, async (t) => {
     const { context, page } = await stranger(t, { viewport })
-    const complaints = listen(context, url)
+    const browserErrors = recordBrowserErrors(context, url)
     await page.goto(`${url}/admin/orders?status=paid`)
     t.equal(new URL(page.url()).pathname, '/admin/login', 'a stranger is led to the login')
-    await becomes(t, () => focused(page), 'email')
+    await waitForEqual(t, () => focused(page), 'email')
     await fillIn(page, { ...ADMIN, password: 'wrong' })
     const error = page.getByRole('alert')
     await error.waitFor()
@@ -45,16 +45,16 @@ for (const [device, viewport] of DEVICES) {
     t.match(await page.title(), /^Error: Sign in/)
     t.equal(await page.getByLabel('Email').inputValue(), ADMIN.email, 'the e-mail is kept')
     t.equal(await page.getByLabel('Password').inputValue(), '', 'and the password is not')
-    await becomes(t, () => focused(page), 'password', 'which is typed next')
+    await waitForEqual(t, () => focused(page), 'password', 'which is typed next')
     await page.keyboard.type(ADMIN.password)
     await page.keyboard.press('Enter')
     await page.waitForURL(`${url}/admin/orders?status=paid`)
     t.equal(await page.getByRole('link', { name: 'Remove filter Status: Paid' }).count(), 1)
     await page.goto(`${url}/admin/login?returnTo=/admin/orders/new`)
     t.equal(page.url(), `${url}/admin/orders/new`, 'who is logged in need not do it again')
-    t.same(complaints.strangers, [])
+    t.same(browserErrors.externalRequests, [])
     t.same(
-      complaints.errors.filter((text) => !text.includes('status of 401')),
+      browserErrors.errors.filter((text) => !text.includes('status of 401')),
       [],
     )
   })
@@ -67,7 +67,7 @@ t.test('what is missing or no address stands beside its field', async (t) => {
   await page.getByRole('button', { name: 'Sign in' }).click()
   t.equal(await page.locator('#email-error').innerText(), 'Enter your email')
   t.equal(await page.locator('#password-error').innerText(), 'Enter your password')
-  await becomes(t, () => focused(page), 'email')
+  await waitForEqual(t, () => focused(page), 'email')
   await page.locator('form').evaluate((form: HTMLFormElement) => (form.noValidate = true))
   await fillIn(page, { email: 'admin', password: 'x' })
   await page.locator('#email-error', { hasText: 'email address' }).waitFor()
@@ -86,11 +86,11 @@ t.test('nobody is led to another site', async (t) => {
     '/admin/logout',
   ]) {
     const { context, page } = await stranger(t)
-    const complaints = listen(context, url)
+    const browserErrors = recordBrowserErrors(context, url)
     await page.goto(`${url}/admin/login?${new URLSearchParams({ returnTo: to }).toString()}`)
     await fillIn(page)
     await page.waitForURL(`${url}/admin`)
-    t.same(complaints, { errors: [], strangers: [] }, to)
+    t.same(browserErrors, { errors: [], externalRequests: [] }, to)
     await context.close()
   }
 })

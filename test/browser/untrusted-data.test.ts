@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { DESKTOP, launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { newOrder } from '../support/order-store.js'
-import { startReaders } from '../support/page-reader.js'
+import { startTwoAdmins } from '../support/page-client.js'
 import { adminContext } from '../support/portal.js'
 
-const service = await startReaders(t, { LOGIN_LIMIT_PER_CLIENT: '1000' })
+const service = await startTwoAdmins(t, { LOGIN_LIMIT_PER_CLIENT: '1000' })
 const { url, ann, ben } = service
 const browser = await launchBrowser()
 t.teardown(() => browser.close())
@@ -67,7 +67,7 @@ async function enter(index: number): Promise<Hostile> {
 /** A page that notes whatever hostile texts do. */
 async function watched(t: Test, viewport: { width: number; height: number }) {
   const context = await adminContext(t, browser, service, { viewport })
-  const complaints = listen(context, url)
+  const browserErrors = recordBrowserErrors(context, url)
   const done: string[] = []
   context.on('request', (request) => {
     if (new URL(request.url()).pathname.includes('pwned')) done.push(request.url())
@@ -98,8 +98,8 @@ async function watched(t: Test, viewport: { width: number; height: number }) {
     )
     t.equal(overflow, 0, `${name} does not scroll sideways`)
     t.same(done, [], `${name}: nothing was run, asked for or said`)
-    const errors = complaints.errors.filter((error) => !/status of (?:409|412|422)/.test(error))
-    t.same([...errors, ...complaints.strangers], [], `${name}: the console is silent`)
+    const errors = browserErrors.errors.filter((error) => !/status of (?:409|412|422)/.test(error))
+    t.same([...errors, ...browserErrors.externalRequests], [], `${name}: the console is silent`)
   }
   return { context, page, check }
 }

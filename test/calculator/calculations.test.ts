@@ -10,7 +10,12 @@ import { parseNumber } from '../../src/formatting/number-input.js'
 import { buildResultView } from '../../src/calculator/result-view.js'
 import type { Vessel } from '../../src/calculator/vessel.js'
 import { buildCalculationSteps } from '../../src/calculator/calculation-steps.js'
-import { calculation, imoNumber, REAL_VESSELS, USUAL } from '../support/calculations.js'
+import {
+  calculation,
+  imoNumber,
+  REAL_VESSELS,
+  TYPICAL_CALCULATIONS,
+} from '../support/calculations.js'
 
 const numbers = getNumberFormatter('en-GB')
 const LOCALES = ['en-GB', 'en-US', 'de-DE', 'fr-FR', 'de-CH', 'nb-NO', 'pt-PT', 'pl-PL', 'ja-JP']
@@ -277,7 +282,7 @@ t.test('keeps invalid values as typed, with an error per field', async (t) => {
 })
 
 t.test('gives no calculation while an optional field is invalid', async (t) => {
-  const usual = toCalculatorForm(USUAL.distance, numbers).values
+  const usual = toCalculatorForm(TYPICAL_CALCULATIONS.distance, numbers).values
   const form = parseCalculatorForm('distance', { ...usual, referenceSpeedKn: 'quick' })
   t.equal(form.calculation, null)
   t.same(Object.keys(form.errors), ['referenceSpeedKn'])
@@ -385,11 +390,11 @@ function evaluate(formula: string): number {
 }
 
 t.test('gives each calculation step a formula that evaluates to its result', async (t) => {
-  const { calculatorData: trip } = USUAL.distance
+  const { calculatorData: trip } = TYPICAL_CALCULATIONS.distance
   const trips: Calculation[] = [
-    USUAL.fuel,
-    USUAL.distance,
-    USUAL.custom,
+    TYPICAL_CALCULATIONS.fuel,
+    TYPICAL_CALCULATIONS.distance,
+    TYPICAL_CALCULATIONS.custom,
     { calculatorType: 'custom', calculatorData: { amount: 250, unit: 'kg' } },
     ...(['l', 'm3', 'kg', 't', 'gal-us', 'gal-imp'] as const).flatMap((unit) =>
       (['mgo', 'lng', 'petrol', 'hvo'] as const).map((fuelType): Calculation => ({
@@ -425,7 +430,7 @@ t.test('gives each calculation step a formula that evaluates to its result', asy
 t.test('adds the fuel of engines and generators', async (t) => {
   const one: Calculation = {
     calculatorType: 'distance',
-    calculatorData: { ...USUAL.distance.calculatorData, generatorLitresPerHour: 8 },
+    calculatorData: { ...TYPICAL_CALCULATIONS.distance.calculatorData, generatorLitresPerHour: 8 },
   }
   const steps = buildCalculationSteps(one, numbers)
   t.match(
@@ -455,7 +460,10 @@ t.test('shows parts whose shares add up to 100%', async () => {
 
 t.test('links to the checkout with the documented parameters only', async (t) => {
   const checkoutOf = (checkoutUrl: string, vessel: Vessel | null) =>
-    new URL(buildResultView(USUAL.fuel, { vessel, numbers, checkoutUrl }).checkoutUrl ?? '')
+    new URL(
+      buildResultView(TYPICAL_CALCULATIONS.fuel, { vessel, numbers, checkoutUrl }).checkoutUrl ??
+        '',
+    )
   const url = checkoutOf('https://shop.example.com/offset?lang=nl', {
     name: 'A & B',
     imoNumber: '9811000',
@@ -472,7 +480,8 @@ t.test('links to the checkout with the documented parameters only', async (t) =>
     ['co2eKg', 'calculatorType'],
   )
   t.equal(
-    buildResultView(USUAL.fuel, { vessel: null, numbers, checkoutUrl: undefined }).checkoutUrl,
+    buildResultView(TYPICAL_CALCULATIONS.fuel, { vessel: null, numbers, checkoutUrl: undefined })
+      .checkoutUrl,
     null,
   )
 })

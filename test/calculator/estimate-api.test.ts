@@ -5,7 +5,7 @@ import t from 'tap'
 import { calculateEstimate, type Estimate } from '../../src/calculator/estimate.js'
 import { FUEL_TYPES } from '../../src/calculator/emission-factors.js'
 import { postJson, startApp } from '../support/app.js'
-import { calculation, USUAL } from '../support/calculations.js'
+import { calculation, TYPICAL_CALCULATIONS } from '../support/calculations.js'
 
 type Data = Record<string, unknown>
 
@@ -41,9 +41,9 @@ const messageAt = (problem: Problem, path: string): string =>
 const near = (found: number | null, expected: number, tolerance = 1e-4): boolean =>
   found !== null && Math.abs(found - expected) <= Math.abs(expected) * tolerance
 
-const fuel = USUAL.fuel.calculatorData
-const trip = USUAL.distance.calculatorData
-const custom = USUAL.custom.calculatorData
+const fuel = TYPICAL_CALCULATIONS.fuel.calculatorData
+const trip = TYPICAL_CALCULATIONS.distance.calculatorData
+const custom = TYPICAL_CALCULATIONS.custom.calculatorData
 
 t.test('matches the published test vectors', async (t) => {
   const vectors: [string, Data, Partial<Record<keyof Estimate, number>>][] = [
@@ -566,9 +566,12 @@ t.test('lists calculators with schemas, fuels and factors', async (t) => {
   for (const { calculatorType, title, schema } of catalogue.calculators) {
     t.ok(title)
     const validate = ajv.compile(schema)
-    t.ok(validate(USUAL[calculatorType].calculatorData), `${calculatorType} accepts a typical trip`)
+    t.ok(
+      validate(TYPICAL_CALCULATIONS[calculatorType].calculatorData),
+      `${calculatorType} accepts a typical trip`,
+    )
     t.notOk(
-      validate({ ...USUAL[calculatorType].calculatorData, more: 1 }),
+      validate({ ...TYPICAL_CALCULATIONS[calculatorType].calculatorData, more: 1 }),
       'and no additional field',
     )
     t.notOk(validate({}), 'and not an empty object')

@@ -4,7 +4,7 @@ import { ORDERS, readRows, startService } from '../support/nocodb-service.js'
 import type { TestNocoDb } from '../support/nocodb.js'
 import type { ApiResponse } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
-import { until } from '../support/until.js'
+import { waitFor } from '../support/wait-for.js'
 
 /** Includes the back-off after an outage. */
 const RECOVERY_TIMEOUT_MS = 90_000
@@ -61,7 +61,7 @@ export function crashContract(t: Test, nocoDb: TestNocoDb): void {
     }
     async function runCrashes(): Promise<void> {
       for (let crash = 0; crash < CRASHES; crash++) {
-        await until(async () => done > ((crash + 1) * RANDOM_WRITES) / (CRASHES + 2), 120_000)
+        await waitFor(async () => done > ((crash + 1) * RANDOM_WRITES) / (CRASHES + 2), 120_000)
         await nocoDb.kill()
         await sleep(random(500))
         await nocoDb.start()
@@ -71,7 +71,7 @@ export function crashContract(t: Test, nocoDb: TestNocoDb): void {
     t.comment(`${rejected} rejected, ${unconfirmed} of them unconfirmed`)
     t.ok(rejected > 0, 'some writes met an outage')
 
-    const rows = await until(async () => {
+    const rows = await waitFor(async () => {
       const found = await readRows(nocoDb, base)
       const lists = await Promise.all(
         services.map(async ({ call }) => (await call('GET', `${ORDERS}?pageSize=1`)).body),
@@ -86,7 +86,7 @@ export function crashContract(t: Test, nocoDb: TestNocoDb): void {
     for (const row of rows) {
       const reads = await Promise.all(
         services.map(({ call }) =>
-          until(async () => {
+          waitFor(async () => {
             const { body } = await call('GET', `${ORDERS}/${row.Id}`)
             return body.version === row.Version && body
           }, RECOVERY_TIMEOUT_MS),

@@ -16,8 +16,8 @@ import {
 } from '../support/nocodb-service.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
-import { logIn } from '../support/sign-in.js'
-import { until } from '../support/until.js'
+import { signIn } from '../support/sign-in.js'
+import { waitFor } from '../support/wait-for.js'
 
 /** Tests of the replica of orders in NocoDB. */
 export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
@@ -50,7 +50,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
     proxy.faultOf = async (method): Promise<Fault> => {
       if (method === 'POST') {
         creating++
-        await until(async () => creating === 2)
+        await waitFor(async () => creating === 2)
       }
       return 'none'
     }
@@ -67,7 +67,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
     const { body: rows } = await api('GET', getRecordsPath(base))
     t.equal(rows.pageInfo.totalRows, 1)
     for (const service of [first, second]) {
-      await until(async () => (await listOrders(service)).totalItems === 1, SYNC_TIMEOUT_MS)
+      await waitFor(async () => (await listOrders(service)).totalItems === 1, SYNC_TIMEOUT_MS)
     }
   })
 
@@ -91,7 +91,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
       const { status } = await api('POST', getRecordsPath(base), row)
       t.equal(status, 200)
     }
-    const list = await until(async () => {
+    const list = await waitFor(async () => {
       const orders = (await service.call('GET', `${ORDERS}?sort=orderNumber`)).body
       return orders.totalItems === 6 && orders
     }, SYNC_TIMEOUT_MS)
@@ -108,7 +108,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
         ['11', 'CW-000011', 'Good', 'good@example.com', null, ''],
       ],
     )
-    const ready = await until(async () => {
+    const ready = await waitFor(async () => {
       const { body } = await service.call('GET', '/readyz')
       return body.checks.orders.detail.includes('5 rows skipped') && body
     }, SYNC_TIMEOUT_MS)
@@ -128,7 +128,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
       body: { ImoNumber: '123', Notes: 'seen' },
     })
     await api('PATCH', getRecordsPath(base), [{ Id: 2, CustomerName: 'Now complete' }])
-    await until(async () => (await listOrders(service)).totalItems === 7, SYNC_TIMEOUT_MS)
+    await waitFor(async () => (await listOrders(service)).totalItems === 7, SYNC_TIMEOUT_MS)
   })
 
   t.test('keeps the replica across restarts, and recreates it for another base', async (t) => {
@@ -145,7 +145,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
 
     const again = await startService(t, base, { DATA_DIR })
     t.equal((await listOrders(again)).totalItems, 1)
-    await until(async () => {
+    await waitFor(async () => {
       const { body } = await again.call('GET', `${ORDERS}/1`)
       return body.notes === 'while stopped'
     }, SYNC_TIMEOUT_MS)
@@ -164,13 +164,13 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
     for (const customerName of ['Ann', 'Ben']) {
       await first.call('POST', ORDERS, newOrder({ customerName }))
     }
-    await until(async () => (await listOrders(first)).totalItems === 2)
+    await waitFor(async () => (await listOrders(first)).totalItems === 2)
     await first.app.close()
     const path = join(DATA_DIR, 'replica.db')
     const isCorruptionLogged = ({ log }: OrderApi): boolean =>
       log.some(({ msg }) => String(msg).startsWith('the replica is corrupt'))
     async function untilRecreated(service: OrderApi): Promise<void> {
-      await until(async () => {
+      await waitFor(async () => {
         // Checked first, because reads before the detection use the corrupt replica.
         const wasDetected = isCorruptionLogged(service)
         const { status, body } = await service.call('GET', ORDERS)
@@ -207,7 +207,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
     const first = await startService(t, base, { DATA_DIR })
     const second = await startService(t, base, { DATA_DIR })
     await first.call('POST', ORDERS, newOrder())
-    await until(async () => (await listOrders(second)).totalItems === 1, SYNC_TIMEOUT_MS)
+    await waitFor(async () => (await listOrders(second)).totalItems === 1, SYNC_TIMEOUT_MS)
   })
 
   t.test('reports the progress of the first load without blocking requests', async (t) => {
@@ -219,7 +219,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
     })
     const seen = new Set<string>()
     let slowest = 0
-    await until(async () => {
+    await waitFor(async () => {
       const startedAt = performance.now()
       const rejected = await service.call('GET', ORDERS)
       slowest = Math.max(slowest, performance.now() - startedAt)
@@ -237,7 +237,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
     t.equal((await listOrders(service)).totalItems, 2_500)
 
     await api('DELETE', getRecordsPath(base), [{ Id: 700 }, { Id: 2_100 }])
-    await until(async () => (await listOrders(service)).totalItems === 2_498, SYNC_TIMEOUT_MS)
+    await waitFor(async () => (await listOrders(service)).totalItems === 2_498, SYNC_TIMEOUT_MS)
     t.equal((await service.call('GET', `${ORDERS}/700`)).status, 404)
     t.equal((await service.call('GET', `${ORDERS}/2100`)).status, 404)
   })
@@ -247,7 +247,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
     const document = service.app.swagger()
     const contract = apiContract(document)
     const { body: order } = await service.call('POST', ORDERS, newOrder())
-    const token = await logIn(service.url)
+    const token = await signIn(service.url)
     const found = new Set<string>()
     for (const [path, methods] of Object.entries(document.paths ?? {})) {
       for (const method of Object.keys(methods ?? {}).map((name) => name.toUpperCase())) {

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { temporaryFolder } from '../support/app.js'
-import { built } from '../support/built.js'
+import { distPath } from '../support/dist-path.js'
 import type { TestBase, TestNocoDb } from '../support/nocodb.js'
 import { ORDERS, SYNC_TIMEOUT_MS, getRecordsPath, startService } from '../support/nocodb-service.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
-import { until } from '../support/until.js'
+import { waitFor } from '../support/wait-for.js'
 
-const COMMAND = built('commands', 'nocodb-setup.js')
+const COMMAND = distPath('commands', 'nocodb-setup.js')
 
 const run = promisify(execFile)
 
@@ -89,7 +89,7 @@ export function nocoDbSetupContract(t: Test, nocoDb: TestNocoDb): void {
     })
 
     const service = await startOrderApi(t, base.environment)
-    const unready = await until(async () => {
+    const unready = await waitFor(async () => {
       const { body } = await service.call('GET', '/readyz')
       return (
         body.checks.orders.detail.includes('schema of the orders table in NocoDB is invalid') &&
@@ -158,12 +158,12 @@ export function nocoDbSetupContract(t: Test, nocoDb: TestNocoDb): void {
     await sleep(17_000)
     await service.call('POST', ORDERS, newOrder())
     const createdAt = Date.now()
-    await until(async () => {
+    await waitFor(async () => {
       const { headers } = await service.call('GET', ORDERS)
       return Date.parse(headers.get('orders-as-of') ?? '') > createdAt
     }, SYNC_TIMEOUT_MS)
     await deleteColumn(base, 'Notes')
-    await until(async () => {
+    await waitFor(async () => {
       const { body } = await service.call('GET', '/readyz')
       return body.checks.orders.detail.includes('Notes is missing')
     }, SYNC_TIMEOUT_MS)
@@ -174,7 +174,7 @@ export function nocoDbSetupContract(t: Test, nocoDb: TestNocoDb): void {
     await service.app.close()
     t.ok((await runSetup(t, base.environment)).ok)
     const again = await startService(t, base, { DATA_DIR })
-    await until(
+    await waitFor(
       async () => (await again.call('GET', `${ORDERS}/1`)).body.notes === '',
       SYNC_TIMEOUT_MS,
     )
@@ -191,7 +191,7 @@ export function nocoDbSetupContract(t: Test, nocoDb: TestNocoDb): void {
     ] as const
     for (const [wrong, message] of cases) {
       const service = await startOrderApi(t, { ...base.environment, ...wrong })
-      const { checks } = await until(async () => {
+      const { checks } = await waitFor(async () => {
         const { body } = await service.call('GET', '/readyz')
         return body.checks.orders.detail.includes('Loading is interrupted') && body
       }, SYNC_TIMEOUT_MS)

@@ -19,7 +19,7 @@ import {
   startService,
 } from '../support/nocodb-service.js'
 import { newOrder } from '../support/order-store.js'
-import { until } from '../support/until.js'
+import { waitFor } from '../support/wait-for.js'
 
 /** For sync passes that a test runs itself, ms. */
 const OVERLAP_MS = 1_500
@@ -36,7 +36,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     await api('PATCH', getRecordsPath(base), [
       { Id: 1, CustomerName: 'Renamed', Status: 'fulfilled' },
     ])
-    const edited = await until(async () => {
+    const edited = await waitFor(async () => {
       const { body } = await service.call('GET', path)
       return body.customerName === 'Renamed' && body
     }, SYNC_TIMEOUT_MS)
@@ -45,12 +45,12 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     const conflict = await service.call('PATCH', path, { notes: 'x' }, { 'if-match': '"1"' })
     t.equal(conflict.status, 412)
 
-    await until(async () => {
+    await waitFor(async () => {
       const { body } = await api('GET', `${getRecordsPath(base)}/1`)
       return body.Version === 2
     }, SYNC_TIMEOUT_MS)
     await api('PATCH', getRecordsPath(base), [{ Id: 1, AmountMinor: 1 }])
-    await until(async () => (await service.call('GET', path)).body.version === 3, SYNC_TIMEOUT_MS)
+    await waitFor(async () => (await service.call('GET', path)).body.version === 3, SYNC_TIMEOUT_MS)
     const changed = await service.call('PATCH', path, { notes: 'x' }, { 'if-match': '"3"' })
     t.match(changed.body, { version: 4, amountMinor: 1, notes: 'x', customerName: 'Renamed' })
     const { items } = (await service.call('GET', `${path}/history`)).body
@@ -89,7 +89,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
       })
       return 'none'
     }
-    await until(async () => passes.length > 10, SYNC_TIMEOUT_MS)
+    await waitFor(async () => passes.length > 10, SYNC_TIMEOUT_MS)
     const intervals = passes.slice(1).map((at, i) => at - (passes[i] ?? 0))
     const median = intervals.sort((a, b) => a - b)[Math.floor(intervals.length / 2)] ?? 0
     t.ok(median > 900 && median < 1_500, `a pass every ${Math.round(median)} ms`)
@@ -100,13 +100,13 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
       await api('PATCH', getRecordsPath(base), [{ Id: 1, Notes: notes }])
       // Lets one pass through after the edit; the next one waits until the edit is shown.
       passesLeft = 1
-      await until(() => shows(notes), SYNC_TIMEOUT_MS)
+      await waitFor(() => shows(notes), SYNC_TIMEOUT_MS)
       passesLeft = Infinity
       release()
     }
     await api('POST', getRecordsPath(base), GOOD_ROW)
     passesLeft = 1
-    await until(async () => (await listOrders(service)).totalItems === 2, SYNC_TIMEOUT_MS)
+    await waitFor(async () => (await listOrders(service)).totalItems === 2, SYNC_TIMEOUT_MS)
     passesLeft = Infinity
     release()
   })
@@ -147,7 +147,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
       await api('POST', getRecordsPath(base), GOOD_ROW)
       await passes.load()
       // Two edits in the same second, the second one after the sync pass.
-      await until(async () => {
+      await waitFor(async () => {
         const first = await edit('first')
         await passes.readChanges()
         return (await edit('second')) === first
@@ -233,7 +233,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
       Currency: 'EUR',
     }))
     await api('POST', getRecordsPath(base), rows)
-    const list = await until(async () => {
+    const list = await waitFor(async () => {
       const orders = await listOrders(service)
       return orders.totalItems === 5 && orders
     }, SYNC_TIMEOUT_MS)
@@ -250,7 +250,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     t.match(changed.body, { version: 2, status: 'paid' })
 
     await api('DELETE', getRecordsPath(base), [{ Id: 2 }, { Id: 4 }])
-    await until(async () => (await listOrders(service)).totalItems === 3, SYNC_TIMEOUT_MS)
+    await waitFor(async () => (await listOrders(service)).totalItems === 3, SYNC_TIMEOUT_MS)
     t.equal((await service.call('GET', `${ORDERS}/2`)).status, 404)
     t.equal((await service.call('PATCH', `${ORDERS}/4`, { notes: 'x' })).status, 404)
     const stats = await service.call('POST', '/api/admin/stats', { range: 'all' })

@@ -1,11 +1,11 @@
 import type { Test } from 'tap'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
-import { cookieHeader, logIn, postLogin } from '../support/sign-in.js'
+import { cookieHeader, signIn, postLogin } from '../support/sign-in.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { randomOrders } from '../support/orders.js'
-import { until, untilReady } from '../support/until.js'
+import { waitFor, waitUntilReady } from '../support/wait-for.js'
 
 const ORDERS = '/api/admin/orders'
 
@@ -44,7 +44,7 @@ const SPECIAL_TEXTS = [
 export function ordersContract(t: Test, { createEnvironment, check }: Store): void {
   async function start(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<OrderApi> {
     const service = await startOrderApi(t, { ...(await createEnvironment(t)), ...environment })
-    await untilReady(service.url)
+    await waitUntilReady(service.url)
     return service
   }
 
@@ -53,7 +53,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     const environment = await createEnvironment(t)
     const first = await startOrderApi(t, environment)
     const second = await startOrderApi(t, environment)
-    await Promise.all([untilReady(first.url), untilReady(second.url)])
+    await Promise.all([waitUntilReady(first.url), waitUntilReady(second.url)])
     return { first, second, check: () => check?.(environment) }
   }
 
@@ -295,7 +295,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
 
   t.test('stores -0 as 0, and treats them as equal', async (t) => {
     const { url } = await start(t)
-    const authorization = `Bearer ${await logIn(url)}`
+    const authorization = `Bearer ${await signIn(url)}`
     const send = async (method: string, path: string, body: string) => {
       const headers = { authorization, 'content-type': 'application/json' }
       return (await fetch(url + path, { method, headers, body })).json()
@@ -493,7 +493,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     await call('POST', ORDERS, newOrder({ customerName: 'Ben' }))
     const address = `${url}${ORDERS}/export?q=zo%C3%AB`
     t.equal((await fetch(address)).status, 401)
-    const headers = { authorization: `Bearer ${await logIn(url)}` }
+    const headers = { authorization: `Bearer ${await signIn(url)}` }
     const response = await fetch(address, { headers })
     t.match(response.headers.get('content-disposition'), /^attachment; filename="orders-/)
     const lines = (await response.text()).trim().split('\r\n')
@@ -508,7 +508,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
       const serviceOf = (writer: number) => (writer % 2 === 0 ? first : second)
       await first.call('POST', ORDERS, newOrder())
       const path = `${ORDERS}/1`
-      await until(async () => (await second.call('GET', path)).status === 200)
+      await waitFor(async () => (await second.call('GET', path)).status === 200)
       for (let round = 1; round <= 5; round++) {
         const responses = await Promise.all(
           Array.from({ length: 20 }, (_, writer) =>
@@ -524,7 +524,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
         t.strictSame(statuses, [200, ...Array<number>(19).fill(412)])
         const winner = responses.find(({ status }) => status === 200)
         for (const { call } of [first, second]) {
-          const read = await until(async () => {
+          const read = await waitFor(async () => {
             const { body } = await call('GET', path)
             return body.version === round + 1 && body
           })
@@ -541,7 +541,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
         Array<number>(20).fill(200),
       )
       for (const { call } of [first, second]) {
-        await until(async () => (await call('GET', path)).body.version === 26)
+        await waitFor(async () => (await call('GET', path)).body.version === 26)
         const { items } = (await call('GET', `${path}/history`)).body
         t.equal(items.length, 26, 'the history has every change')
         items.forEach(({ changes }: any, index: number) => {
@@ -565,7 +565,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     t.strictSame([...new Set(repeats.map(({ status }) => status))], [201])
     t.equal(new Set(repeats.map(({ body }) => body.id)).size, 1)
     for (const { call } of [first, second]) {
-      await until(async () => (await call('GET', ORDERS)).body.totalItems === 1)
+      await waitFor(async () => (await call('GET', ORDERS)).body.totalItems === 1)
     }
   })
 
@@ -622,7 +622,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
       ids.set(created.body.id, changed.body)
     }
     for (const [id, order] of ids) {
-      const read = await until(async () => {
+      const read = await waitFor(async () => {
         const { status, body } = await second.call('GET', `${ORDERS}/${id}`)
         return status === 200 && body.version === 2 && body
       })
@@ -648,10 +648,10 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
       await startOrderApi(t, environment),
     ] as const
     const [first, second] = services
-    await Promise.all(services.map(({ url }) => untilReady(url)))
+    await Promise.all(services.map(({ url }) => waitUntilReady(url)))
     const { body: order } = await first.call('POST', ORDERS, newOrder({ status: 'paid' }))
     const read = ({ call }: OrderApi) => call('GET', `${ORDERS}/${order.id}`)
-    await until(async () => (await read(second)).status === 200)
+    await waitFor(async () => (await read(second)).status === 200)
 
     const send = async (
       { url }: OrderApi,
@@ -662,7 +662,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
       const response = await fetch(`${url}/admin/orders/${id}/fulfilment${path}`, {
         method: 'POST',
         redirect: 'manual',
-        headers: { authorization: `Bearer ${await logIn(url)}` },
+        headers: { authorization: `Bearer ${await signIn(url)}` },
         body: new URLSearchParams(fields),
       })
       await response.text()
@@ -685,7 +685,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     provider.fault = null
     t.equal(provider.ledger.orders.length, 1)
     t.equal(statuses.filter((status) => status === 504).length, 1, statuses.join(', '))
-    await until(async () => (await steps(first)).length === 2)
+    await waitFor(async () => (await steps(first)).length === 2)
     t.strictSame(await steps(first), ['unanswered', 'sent'])
 
     // A shortened history keeps the fulfilment attempts.
@@ -696,7 +696,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
       t.equal(changed.status, 200)
     }
     const version = Number((await read(first)).body.version)
-    await until(async () => (await read(second)).body.version === version)
+    await waitFor(async () => (await read(second)).body.version === version)
     t.equal((await steps(second))[0], 'unanswered')
     t.equal(await place(second, version), 409)
     t.equal(provider.ledger.orders.length, 1)
@@ -704,7 +704,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     t.equal(await send(second, '/check'), 303)
     t.match((await read(second)).body, { orderSourceId: '1', version: version + 1 })
     t.equal((await steps(second))[0], 'placed')
-    await until(async () => (await read(first)).body.orderSourceId === '1')
+    await waitFor(async () => (await read(first)).body.orderSourceId === '1')
 
     // A list without an order that another process has placed is incomplete.
     const { body: next } = await first.call('POST', ORDERS, newOrder({ status: 'paid' }))

@@ -5,7 +5,7 @@ import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
 import { ORDERS, readRows, startService, SYNC_TIMEOUT_MS } from '../support/nocodb-service.js'
 import type { TestNocoDb } from '../support/nocodb.js'
 import { newOrder } from '../support/order-store.js'
-import { until } from '../support/until.js'
+import { waitFor } from '../support/wait-for.js'
 
 /** A usual timeout of proxies in front of Clearwake. */
 const MAX_RESPONSE_MS = 45_000
@@ -21,7 +21,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     const { call } = service
     await call('POST', ORDERS, newOrder())
     await nocoDb.kill()
-    const outage = await until(async () => {
+    const outage = await waitFor(async () => {
       const { body } = await call('GET', '/readyz')
       return body.checks.orders.detail.includes('cannot be reached') && body
     }, SYNC_TIMEOUT_MS)
@@ -51,7 +51,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     t.equal(log.length, 1, 'logs it once, not with each attempt')
 
     await nocoDb.start()
-    const later = await until(async () => {
+    const later = await waitFor(async () => {
       const { headers } = await call('GET', `${ORDERS}/1`)
       return Date.parse(headers.get('orders-as-of') ?? '') > asOf
     }, RECOVERY_TIMEOUT_MS)
@@ -73,7 +73,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     const { checks } = (await again.call('GET', '/readyz')).body
     t.match(checks.orders.detail, /orders can be read, as of \d{4}-/)
     await nocoDb.start()
-    await until(
+    await waitFor(
       async () => (await again.call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status === 200,
       RECOVERY_TIMEOUT_MS,
     )
@@ -93,7 +93,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     for (const { status } of await writes) t.equal(status, 503)
     t.ok(Date.now() - startedAt < MAX_RESPONSE_MS, 'including queued changes of the same order')
     nocoDb.thaw()
-    const done = await until(async () => {
+    const done = await waitFor(async () => {
       const response = await service.call('PATCH', `${ORDERS}/1`, { notes: 'x' })
       return response.status === 200 && response
     }, RECOVERY_TIMEOUT_MS)
@@ -117,7 +117,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
       ]
       for (const [fault, message] of faults) {
         proxy.faultOf = () => fault
-        await until(async () => {
+        await waitFor(async () => {
           const { body } = await service.call('GET', '/readyz')
           return message.test(body.checks.orders.detail)
         }, RECOVERY_TIMEOUT_MS)
@@ -126,7 +126,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
         t.ok(Number(rejected.headers.get('retry-after')) > 0)
         t.equal((await service.call('GET', `${ORDERS}/1`)).body.version, version)
         proxy.faultOf = () => 'none'
-        const done = await until(async () => {
+        const done = await waitFor(async () => {
           const response = await service.call('PATCH', `${ORDERS}/1`, { notes: `after ${fault}` })
           return response.status === 200 && response
         }, RECOVERY_TIMEOUT_MS)
@@ -196,7 +196,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     t.equal(change.status, 503)
     t.match(change.body.detail, /couldn't confirm that the change was saved/)
     proxy.faultOf = () => 'none'
-    await until(
+    await waitFor(
       async () => (await service.call('GET', path)).body.version === 2,
       RECOVERY_TIMEOUT_MS,
     )
@@ -238,7 +238,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
       isFirst = false
       return fault
     }
-    await until(async () => !isFirst, SYNC_TIMEOUT_MS)
+    await waitFor(async () => !isFirst, SYNC_TIMEOUT_MS)
     const before = proxy.requests.length
     await sleep(700)
     t.equal(proxy.requests.length, before, 'sends nothing for the second of Retry-After')

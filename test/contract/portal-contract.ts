@@ -1,13 +1,13 @@
 import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { DESKTOP, launchBrowser, listen, PHONE } from '../support/browser.js'
+import { DESKTOP, launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
 import { checkAccessibility } from '../support/accessibility.js'
 import type { TestNocoDb } from '../support/nocodb.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { adminContext } from '../support/portal.js'
-import { until, untilReady } from '../support/until.js'
+import { waitFor, waitUntilReady } from '../support/wait-for.js'
 
 const ORDERS = '/api/admin/orders'
 
@@ -28,7 +28,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
     t.teardown(() => browser.close())
     const context = await adminContext(t, browser, { url }, { locale: 'en-GB', ...options })
     context.setDefaultTimeout(PAGE_TIMEOUT_MS)
-    const problems = listen(context, url)
+    const problems = recordBrowserErrors(context, url)
     const open = async (path: string): Promise<Page> => {
       const page = await context.newPage()
       await page.goto(url + path)
@@ -51,7 +51,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
         ...base.environment,
         DATABASE_BASE_URL: proxy.url,
       })
-      await untilReady(service.url)
+      await waitUntilReady(service.url)
       for (const customerName of ['Ann', 'Ben', 'Zoë']) {
         await service.call('POST', ORDERS, newOrder({ customerName }))
       }
@@ -72,7 +72,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       }
 
       proxy.faultOf = () => 'cuts before'
-      await until(async () => (await getDetail(service)).includes('sync failed'))
+      await waitFor(async () => (await getDetail(service)).includes('sync failed'))
       await list.bringToFront()
       await list.locator('#q').fill('zoë')
       await list.locator('#result-count').getByText('1 order').waitFor()
@@ -106,7 +106,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       await banner(fresh).waitFor()
 
       proxy.faultOf = () => 'none'
-      await until(async () => !(await getDetail(service)).includes('sync failed'))
+      await waitFor(async () => !(await getDetail(service)).includes('sync failed'))
       await order.bringToFront()
       await order.getByRole('button', { name: 'Save' }).click()
       await order.locator('.notes', { hasText: 'typed with care' }).waitFor()
@@ -116,7 +116,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       await form.getByRole('button', { name: 'Create order' }).click()
       await form.waitForURL(/\/admin\/orders\/\d+$/)
       t.equal((await service.call('GET', ORDERS)).body.totalItems, 4, 'creates the order once')
-      t.same(problems.strangers, [])
+      t.same(problems.externalRequests, [])
       t.same(
         problems.errors.filter((error) => !error.includes('status of 503')),
         [],
@@ -130,7 +130,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       const base = await nocoDb.createBase()
       const proxy = await faultyProxy(t, nocoDb.url)
       const service = await startOrderApi(t, { ...base.environment, DATABASE_BASE_URL: proxy.url })
-      await untilReady(service.url)
+      await waitUntilReady(service.url)
       for (let i = 0; i < 3; i++) await service.call('POST', ORDERS, newOrder())
       const { open } = await openPages(t, service, { viewport: DESKTOP, colorScheme: 'dark' })
       const list = await open('/admin/orders?sort=orderNumber')
@@ -157,7 +157,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       )
 
       proxy.faultOf = () => 'none'
-      await until(async () => !(await getDetail(service)).includes('sync failed'))
+      await waitFor(async () => !(await getDetail(service)).includes('sync failed'))
       const { items } = (await service.call('GET', `${ORDERS}?sort=orderNumber`)).body
       t.same(
         items.map(({ status }: any) => status),
@@ -189,7 +189,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       return 'none'
     }
     const service = await startOrderApi(t, { ...base.environment, DATABASE_BASE_URL: proxy.url })
-    await until(async () => (await getDetail(service)).includes('1,000 of 1,200'))
+    await waitFor(async () => (await getDetail(service)).includes('1,000 of 1,200'))
     const { open } = await openPages(t, service, { viewport: PHONE, colorScheme: 'light' })
     const list = await open('/admin/orders?sort=orderNumber')
     const dashboard = await open('/admin')
@@ -214,7 +214,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       ...base.environment,
       NOCODB_COLUMNS: 'notes=Remarks,currency=Money',
     })
-    await until(async () => (await getDetail(service)).includes('is invalid'))
+    await waitFor(async () => (await getDetail(service)).includes('is invalid'))
     const { open } = await openPages(t, service, { viewport: PHONE, colorScheme: 'dark' })
     const page = await open('/admin/orders')
     const notice = page.locator('[data-progress]')

@@ -15,7 +15,7 @@ import { getMinorUnitDigits } from '../../src/orders/minor-units.js'
 import { ImportedOrder, type Order } from '../../src/orders/order.js'
 import { getTransitions, ORDER_STATUSES, type OrderStatus } from '../../src/orders/order-status.js'
 import { checker } from '../../src/orders/validators.js'
-import { built } from '../support/built.js'
+import { distPath } from '../support/dist-path.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
 import { fillStore } from '../support/order-store.js'
@@ -185,7 +185,7 @@ t.test('does not seed a store that has orders', async (t) => {
 t.test('the demo command seeds its own data directory', async (t) => {
   const folder = temporaryFolder(t)
   const { PATH = '' } = process.env
-  const demo = spawn(process.execPath, [built('commands', 'demo.js')], {
+  const demo = spawn(process.execPath, [distPath('commands', 'demo.js')], {
     cwd: folder,
     env: { PATH, PORT: '0' },
   })

@@ -6,9 +6,9 @@ import t from 'tap'
 import { projectRoot } from '../../src/config/project-root.js'
 import { ConfigSchema } from '../../src/config/config-schema.js'
 import { temporaryFolder } from '../support/app.js'
-import { built } from '../support/built.js'
+import { distPath } from '../support/dist-path.js'
 import { freePort } from '../support/free-port.js'
-import { comesTrue } from '../support/wait-for.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8')
 
@@ -34,12 +34,12 @@ const isInstallCommand = (code: string): boolean => code.startsWith('npm install
 t.test('every shell example in the documentation works against the demo', async (t) => {
   const dataDir = temporaryFolder(t)
   const url = `http://127.0.0.1:${await freePort()}`
-  const demo = spawn(process.execPath, [built('commands/demo.js')], {
+  const demo = spawn(process.execPath, [distPath('commands/demo.js')], {
     env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: new URL(url).port },
     stdio: 'ignore',
   })
   t.teardown(() => demo.kill('SIGKILL'))
-  t.ok(await comesTrue(async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok === true))
+  t.ok(await waitUntil(async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok === true))
 
   const examples = DOCUMENTS.flatMap((path) => codeBlocks(path, 'sh')).filter(
     (code) => !isInstallCommand(code),

@@ -9,13 +9,18 @@ import {
   type FakeProvider,
 } from '../../src/provider/fake-provider/fake-provider.js'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
-import { built } from '../support/built.js'
-import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { distPath } from '../support/dist-path.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { SECRET, temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 import { newOrder } from '../support/order-store.js'
-import { HTMX, startReaders, type PageAnswer, type Reader } from '../support/page-reader.js'
-import { until } from '../support/until.js'
+import {
+  HTMX_HEADERS,
+  startTwoAdmins,
+  type PageResponse,
+  type PageClient,
+} from '../support/page-client.js'
+import { waitFor } from '../support/wait-for.js'
 
 const ORDERS = '/api/admin/orders'
 const TOKEN = 'stand-in-token'
@@ -38,16 +43,17 @@ const pointedAt = (url: string): NodeJS.ProcessEnv => ({
 
 async function start(t: Test, credit?: number) {
   const standIn = await standInFor(t, credit)
-  return { standIn, ...(await startReaders(t, pointedAt(standIn.url))) }
+  return { standIn, ...(await startTwoAdmins(t, pointedAt(standIn.url))) }
 }
 
-const enter = async (reader: Reader, given: object = {}): Promise<any> =>
-  reader.call('POST', ORDERS, { ...newOrder(), status: 'paid', ...given })
+const enter = async (client: PageClient, given: object = {}): Promise<any> =>
+  client.call('POST', ORDERS, { ...newOrder(), status: 'paid', ...given })
 
-const orderOf = (reader: Reader, id: string): Promise<any> => reader.call('GET', `${ORDERS}/${id}`)
+const orderOf = (client: PageClient, id: string): Promise<any> =>
+  client.call('GET', `${ORDERS}/${id}`)
 
-const stepsOf = async (reader: Reader, id: string): Promise<string[]> => {
-  const { items } = await reader.call('GET', `${ORDERS}/${id}/history`)
+const stepsOf = async (client: PageClient, id: string): Promise<string[]> => {
+  const { items } = await client.call('GET', `${ORDERS}/${id}/history`)
   return items
     .flatMap(({ changes }: { changes: { field: string; to: any }[] }) => changes)
     .filter(({ field }: { field: string }) => field === 'placement')
@@ -55,7 +61,7 @@ const stepsOf = async (reader: Reader, id: string): Promise<string[]> => {
     .reverse()
 }
 
-const seen = ({ text }: PageAnswer): string =>
+const seen = ({ text }: PageResponse): string =>
   text
     .replace(/<[^>]+>/g, ' ')
     .replaceAll('&#39;', "'")
@@ -63,7 +69,7 @@ const seen = ({ text }: PageAnswer): string =>
     .replace(/\s+/g, ' ')
 
 /** The fields of a page's form with some action, as a browser would send them. */
-function fieldsOf({ text }: PageAnswer, action: RegExp): Record<string, string> {
+function fieldsOf({ text }: PageResponse, action: RegExp): Record<string, string> {
   const form = [...text.matchAll(/<form[^>]* action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)].find(
     ([, to = '']) => action.test(to),
   )
@@ -77,14 +83,14 @@ function fieldsOf({ text }: PageAnswer, action: RegExp): Record<string, string> 
 const placementOf = (id: string): string => `/admin/orders/${id}/fulfilment`
 
 /** Chooses a portfolio and reads what is to be confirmed. */
-async function confirmation(reader: Reader, id: string, portfolio = '2') {
-  const page = await reader.get(`${placementOf(id)}?portfolio=${portfolio}`)
+async function confirmation(client: PageClient, id: string, portfolio = '2') {
+  const page = await client.get(`${placementOf(id)}?portfolio=${portfolio}`)
   return { page, fields: fieldsOf(page, /\/fulfilment/) }
 }
 
-async function place(reader: Reader, id: string): Promise<PageAnswer> {
-  const { fields } = await confirmation(reader, id)
-  return reader.post(placementOf(id), fields)
+async function place(client: PageClient, id: string): Promise<PageResponse> {
+  const { fields } = await confirmation(client, id)
+  return client.post(placementOf(id), fields)
 }
 
 t.test('an order is placed with plain forms: portfolio, price, confirmation', async (t) => {
@@ -137,7 +143,7 @@ t.test('an order is placed with plain forms: portfolio, price, confirmation', as
 })
 
 t.test('nothing of it is there without an order source, or where it makes no sense', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Place it there/)
   t.equal((await ann.get(placementOf(id))).status, 404)
@@ -169,8 +175,8 @@ t.test('strangers and other sites place nothing', async (t) => {
   for (const path of ['', '/check', '/reset']) {
     t.equal((await ann.post(placementOf(id) + path, fields, forged)).status, 403, path)
     const body = new URLSearchParams(fields)
-    const answer = await fetch(url + placementOf(id) + path, { method: 'POST', body })
-    t.equal(answer.status, 401, path)
+    const response = await fetch(url + placementOf(id) + path, { method: 'POST', body })
+    t.equal(response.status, 401, path)
   }
   t.equal(standIn.ledger.orders.length, 0)
 })
@@ -198,17 +204,17 @@ t.test('a price or an order that is not as it was confirmed is asked about again
 t.test('of many at once, in two processes on one book, one places it', async (t) => {
   const standIn = await standInFor(t)
   const DATA_DIR = temporaryFolder(t)
-  const one = await startReaders(t, { ...pointedAt(standIn.url), DATA_DIR })
-  const other = await startReaders(t, { ...pointedAt(standIn.url), DATA_DIR })
+  const one = await startTwoAdmins(t, { ...pointedAt(standIn.url), DATA_DIR })
+  const other = await startTwoAdmins(t, { ...pointedAt(standIn.url), DATA_DIR })
   for (let round = 1; round <= 5; round++) {
     const { id } = await enter(one.ann)
     const { fields } = await confirmation(one.ann, id)
-    const answers = await Promise.all(
-      [one.ann, one.ben, other.ann, other.ben, one.ann, other.ann].map((reader, index) =>
-        reader.post(placementOf(id), fields, index % 2 === 0 ? HTMX : {}),
+    const responses = await Promise.all(
+      [one.ann, one.ben, other.ann, other.ben, one.ann, other.ann].map((client, index) =>
+        client.post(placementOf(id), fields, index % 2 === 0 ? HTMX_HEADERS : {}),
       ),
     )
-    const done = answers.filter(
+    const done = responses.filter(
       ({ status, text }) => status === 303 || /offset order for \S+ was placed/.test(text),
     )
     t.equal(done.length, 1, 'one is told that it was placed')
@@ -284,7 +290,7 @@ t.test(
   async (t) => {
     const standIn = await standInFor(t)
     const network = await goneAfterThePrice(t, standIn)
-    const { ann } = await startReaders(t, pointedAt(network.url))
+    const { ann } = await startTwoAdmins(t, pointedAt(network.url))
     const { id } = await enter(ann)
     const { fields } = await confirmation(ann, id)
     network.isGoing = true
@@ -319,12 +325,12 @@ for (const fault of ['connection_reset_after_order', 'no_response_after_order'] 
       cancelling,
       /This order was sent to the provider: an offset order that was placed there stays placed/,
     )
-    for (const reader of [ann, ben]) {
-      const page = await reader.get(`/admin/orders/${id}`)
+    for (const client of [ann, ben]) {
+      const page = await client.get(`/admin/orders/${id}`)
       t.notMatch(seen(page), /Place it there/)
-      t.equal((await reader.get(placementOf(id))).status, 303, 'nothing is offered')
+      t.equal((await client.get(placementOf(id))).status, 303, 'nothing is offered')
       const { version } = await orderOf(ann, id)
-      const again = await reader.post(placementOf(id), { ...fields, version: String(version) })
+      const again = await client.post(placementOf(id), { ...fields, version: String(version) })
       t.equal(again.status, 409)
     }
     t.equal(standIn.ledger.orders.length, 1)
@@ -457,7 +463,7 @@ t.test('a process that is killed after sending leaves what it did to be seen', a
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const { PATH = '' } = process.env
-  const server = built('server.js')
+  const server = distPath('server.js')
   const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, server], {
     cwd: DATA_DIR,
     stdio: 'ignore',
@@ -472,8 +478,8 @@ t.test('a process that is killed after sending leaves what it did to be seen', a
     },
   })
   t.teardown(() => child.kill('SIGKILL'))
-  await until(async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok === true)
-  const bearer = { authorization: `Bearer ${await logIn(url)}` }
+  await waitFor(async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok === true)
+  const bearer = { authorization: `Bearer ${await signIn(url)}` }
   const created = await fetch(url + ORDERS, {
     method: 'POST',
     headers: { ...bearer, 'content-type': 'application/json' },
@@ -491,14 +497,14 @@ t.test('a process that is killed after sending leaves what it did to be seen', a
     () => 'answered',
     () => 'cut',
   )
-  await until(async () => standIn.ledger.orders.length === 1)
+  await waitFor(async () => standIn.ledger.orders.length === 1)
   const gone = once(child, 'exit')
   child.kill('SIGKILL')
   t.equal(await lost, 'cut')
   await gone
   standIn.fault = null
 
-  const { ann } = await startReaders(t, { ...pointedAt(standIn.url), DATA_DIR })
+  const { ann } = await startTwoAdmins(t, { ...pointedAt(standIn.url), DATA_DIR })
   const page = await ann.get(`/admin/orders/${id}`)
   t.match(seen(page), /Placing the order…/)
   t.notMatch(seen(page), /Place it there/)
@@ -524,7 +530,7 @@ t.test('an order stands beside what the order source has of it', async (t) => {
   )
   t.match(page.text, new RegExp(`<noscript><p><a href="/admin/orders/${id}/provider-record`))
 
-  const same = await record(id, HTMX)
+  const same = await record(id, HTMX_HEADERS)
   t.notMatch(same.text, /<html/)
   t.match(seen(same), /Matches this order.*CO₂e 1\.6036 t 1\.6036 t/)
   t.match(seen(same), /US\$61\.74 as confirmed US\$61\.74 Portfolio Blue Carbon Blue Carbon/)
@@ -545,7 +551,7 @@ t.test('an order stands beside what the order source has of it', async (t) => {
 
   for (const fault of [503, 'no_response', 'connection_reset', 403] as const) {
     standIn.fault = fault
-    const away = await record(id, HTMX)
+    const away = await record(id, HTMX_HEADERS)
     t.equal(away.status, 502, String(fault))
     t.match(seen(away), /Its record cannot be shown.*Try again/)
   }
@@ -565,7 +571,7 @@ interface Asked {
 }
 
 /** An order source that answers what it is told to, as JSON unless it is a response; gives its address. */
-async function scriptedSource(t: Test, answerTo: (asked: Asked) => unknown): Promise<string> {
+async function scriptedSource(t: Test, answerTo: (request: Asked) => unknown): Promise<string> {
   const server = createServer((incoming, answer) => {
     let text = ''
     incoming.on('data', (part: Buffer) => (text += part.toString()))
@@ -613,7 +619,7 @@ async function startOdd(
     return { ...QUOTE, id: `src-${sent.length}`, ...odd.placed }
   })
   const settings = { ...pointedAt(url), ORDERSOURCE_TIMEOUT_MS: '5000', ...more }
-  return { sent, ...(await startReaders(t, settings)) }
+  return { sent, ...(await startTwoAdmins(t, settings)) }
 }
 
 t.test('a price that is for something else cannot be confirmed', async (t) => {
@@ -678,14 +684,14 @@ t.test('what is taken otherwise than confirmed is kept as placed, and marked', a
 })
 
 t.test('an id entered while the order is bought under another is told', async (t) => {
-  let answer = () => {}
-  const wait = new Promise<void>((resolve) => (answer = resolve))
+  let response = () => {}
+  const wait = new Promise<void>((resolve) => (response = resolve))
   const { ann, sent } = await startOdd(t, { wait, record: { ...QUOTE, id: 'x' } })
   const { id } = await enter(ann)
   const placing = ann.post(placementOf(id), CONFIRMED)
-  await until(async () => sent.length === 1)
+  await waitFor(async () => sent.length === 1)
   await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: 'HAND-1' })
-  answer()
+  response()
   t.equal((await placing).status, 303)
   const page = seen(await ann.get(`/admin/orders/${id}`))
   t.match(page, /but it differs from what you confirmed/)
@@ -707,9 +713,9 @@ t.test('a portfolio that is not offered is not ordered', async (t) => {
       seen(await ann.get(`${placementOf(id)}?portfolio=${portfolio}`)),
       /no longer offers this portfolio/,
     )
-    const answer = await ann.post(placementOf(id), { ...CONFIRMED, portfolio })
-    t.equal(answer.status, 422)
-    t.match(seen(answer), /no longer offers this portfolio Nothing was ordered/)
+    const response = await ann.post(placementOf(id), { ...CONFIRMED, portfolio })
+    t.equal(response.status, 422)
+    t.match(seen(response), /no longer offers this portfolio Nothing was ordered/)
   }
   t.same(sent, [])
 })
@@ -784,7 +790,7 @@ t.test(
 )
 
 /** Enters orders of which nobody knows whether they were placed; gives their ids and references. */
-async function enterUnknown(ann: Reader, count: number) {
+async function enterUnknown(ann: PageClient, count: number) {
   const attempts: { id: string; lookedFor: string }[] = []
   while (attempts.length < count) {
     const { id } = await enter(ann)
@@ -815,8 +821,8 @@ t.test('a list that cannot be read or is refused releases only what was looked f
   const before = await startOdd(t, odd, { DATA_DIR })
   const attempts = await enterUnknown(before.ann, INCONCLUSIVE.length)
   const cases = attempts.flatMap((attempt, index) => {
-    const answer = INCONCLUSIVE[index]
-    return answer ? [{ ...attempt, name: answer[0], list: answer[1], told: answer[2] }] : []
+    const response = INCONCLUSIVE[index]
+    return response ? [{ ...attempt, name: response[0], list: response[1], told: response[2] }] : []
   })
   const known = ['sent', 'unanswered']
 
@@ -959,7 +965,7 @@ t.test('two orders with one id at the order source are told of each other', asyn
   t.notMatch(seen(await ann.get(`/admin/orders/${bought.id}`)), /the same id/)
 
   const edit = `/admin/orders/${other.id}/edit?group=provider`
-  const saved = await ann.post(edit, { version: '1', orderSourceId: 'src-1' }, HTMX)
+  const saved = await ann.post(edit, { version: '1', orderSourceId: 'src-1' }, HTMX_HEADERS)
   t.equal(saved.status, 200)
   t.match(seen(saved), new RegExp(`${bought.orderNumber} has the same provider order ID`))
   const page = await ann.get(`/admin/orders/${bought.id}`)
@@ -1029,7 +1035,7 @@ t.test('what the order source writes is text', async (t) => {
     const order = { id: '1', tons: 1.6036, amountCharged: 100, currency: 'EUR', note: hostile }
     return method === 'POST' ? { ...order, id: null } : order
   })
-  const { ann } = await startReaders(t, pointedAt(source))
+  const { ann } = await startTwoAdmins(t, pointedAt(source))
   const { id } = await enter(ann)
   const known = await enter(ann, { orderSourceId: '1' })
   for (const path of [
@@ -1050,8 +1056,8 @@ t.test('while it is being placed, the page asks until something is new', async (
   const { fields } = await confirmation(ann, id)
   standIn.fault = 'no_response_after_order'
   const placing = ann.post(placementOf(id), fields)
-  await until(async () => standIn.ledger.orders.length === 1)
-  const progress = () => ben.get(`${placementOf(id)}/progress`, HTMX)
+  await waitFor(async () => standIn.ledger.orders.length === 1)
+  const progress = () => ben.get(`${placementOf(id)}/progress`, HTMX_HEADERS)
   t.equal((await progress()).status, 204)
   t.match(
     (await ben.get(`/admin/orders/${id}`)).text,

@@ -2,22 +2,22 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
-import { logIn } from '../support/sign-in.js'
+import { signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { fillStore, newOrder } from '../support/order-store.js'
-import { usualOrders } from '../support/orders.js'
-import { HTMX, startReaders, type PageAnswer } from '../support/page-reader.js'
+import { typicalOrders } from '../support/orders.js'
+import { HTMX_HEADERS, startTwoAdmins, type PageResponse } from '../support/page-client.js'
 import { testRedis } from '../support/redis.js'
-import { comesTrue } from '../support/wait-for.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const AT = '/admin/orders'
 
 /** What links and forms of a page lead to. */
-const leadsTo = ({ text }: PageAnswer): string[] =>
+const leadsTo = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/(?:href|action)="([^"]*)"/g)].map(([, to = '']) => to.replaceAll('&amp;', '&'))
 
 /** The words of the main part of a page, or of a fragment. */
-const words = ({ text }: PageAnswer): string =>
+const words = ({ text }: PageResponse): string =>
   (/<main[^>]*>([^]*)<\/main>/.exec(text)?.[1] ?? text)
     .replace(/<[^>]+>/g, ' ')
     .replaceAll('&quot;', '"')
@@ -25,29 +25,29 @@ const words = ({ text }: PageAnswer): string =>
     .trim()
 
 /** Checks that an error has the portal's frame, and the way on that every one has. */
-function isInFrame(t: Test, answer: PageAnswer, status: number, name: string): void {
-  t.equal(answer.status, status, name)
-  t.match(answer.headers.get('content-type'), /^text\/html/, name)
-  t.match(answer.text, /<body class="portal">[^]*<nav aria-label="Portal">/, name)
-  t.ok(leadsTo(answer).includes(AT), `${name}: a way to the orders`)
-  t.notMatch(answer.text, /class="message"/, `${name}: nothing stands in the place for messages`)
-  t.notMatch(answer.text, /To the calculators|For integrators/, `${name}: not the guests’ page`)
+function isInFrame(t: Test, response: PageResponse, status: number, name: string): void {
+  t.equal(response.status, status, name)
+  t.match(response.headers.get('content-type'), /^text\/html/, name)
+  t.match(response.text, /<body class="portal">[^]*<nav aria-label="Portal">/, name)
+  t.ok(leadsTo(response).includes(AT), `${name}: a way to the orders`)
+  t.notMatch(response.text, /class="message"/, `${name}: nothing stands in the place for messages`)
+  t.notMatch(response.text, /To the calculators|For integrators/, `${name}: not the guests’ page`)
 }
 
 /** Checks that a fragment goes to the place for messages, and nowhere else. */
-function isMessage(t: Test, answer: PageAnswer, status: number, name: string): void {
-  t.equal(answer.status, status, name)
+function isMessage(t: Test, response: PageResponse, status: number, name: string): void {
+  t.equal(response.status, status, name)
   t.match(
-    answer.text.trim(),
+    response.text.trim(),
     /^<hx-partial hx-target="#messages" hx-swap="innerHTML">[^]*role="alert"[^]*<\/hx-partial>$/,
     name,
   )
-  t.equal(answer.text.split('<hx-partial').length, 2, `${name}: all of it is the message`)
-  t.equal(answer.headers.get('hx-push-url'), 'false', `${name}: the address stays`)
+  t.equal(response.text.split('<hx-partial').length, 2, `${name}: all of it is the message`)
+  t.equal(response.headers.get('hx-push-url'), 'false', `${name}: the address stays`)
 }
 
 t.test('what is not there is told in the frame of the portal', async (t) => {
-  const { ann, url } = await startReaders(t)
+  const { ann, url } = await startTwoAdmins(t)
   for (const path of [
     '/admin/nothing',
     '/admin/orders/1/2/3',
@@ -59,8 +59,13 @@ t.test('what is not there is told in the frame of the portal', async (t) => {
     t.notMatch(words(page), /Try again/, 'as it would be in vain')
   }
   isInFrame(t, await ann.get('/admin/logout'), 405, 'a wrong method')
-  isMessage(t, await ann.get(`${AT}/7`, HTMX), 404, 'an order that is not there')
-  isMessage(t, await ann.post(`${AT}/7/status`, { version: '1' }, HTMX), 404, 'a change of it')
+  isMessage(t, await ann.get(`${AT}/7`, HTMX_HEADERS), 404, 'an order that is not there')
+  isMessage(
+    t,
+    await ann.post(`${AT}/7/status`, { version: '1' }, HTMX_HEADERS),
+    404,
+    'a change of it',
+  )
   const guest = await fetch(`${url}/nothing`)
   t.match(await guest.text(), /Go to the calculators/, 'guests keep theirs')
   const stranger = await fetch(`${url}/admin/nothing`)
@@ -69,7 +74,7 @@ t.test('what is not there is told in the frame of the portal', async (t) => {
 
 t.test('what goes wrong inside tells nothing of it, and is tried again', async (t) => {
   const DATA_DIR = temporaryFolder(t)
-  const { ann, log } = await startReaders(t, { DATA_DIR })
+  const { ann, log } = await startTwoAdmins(t, { DATA_DIR })
   const { id } = await ann.call('POST', '/api/admin/orders', newOrder())
   const db = new Database(join(DATA_DIR, 'orders.db'))
   for (const table of ['changes', 'counts']) db.exec(`ALTER TABLE ${table} RENAME TO ${table}_away`)
@@ -91,8 +96,8 @@ t.test('what goes wrong inside tells nothing of it, and is tried again', async (
   t.match(words(form), /What you typed is not lost. Reload this page to send it again/)
   t.notMatch(words(form), /Try again/, 'a link would not send it')
 
-  isMessage(t, await ann.get(`${AT}?q=ann`, HTMX), 500, 'a search')
-  const saving = await ann.post(`${AT}/${id}/edit?group=notes`, fields, HTMX)
+  isMessage(t, await ann.get(`${AT}?q=ann`, HTMX_HEADERS), 500, 'a search')
+  const saving = await ann.post(`${AT}/${id}/edit?group=notes`, fields, HTMX_HEADERS)
   isMessage(t, saving, 500, 'saving')
   t.match(words(saving), /What you typed is still here/)
   const requestId = saving.headers.get('x-request-id') ?? 'none'
@@ -104,14 +109,17 @@ t.test('what goes wrong inside tells nothing of it, and is tried again', async (
 
 t.test('while others write for long, changes wait and are not lost', async (t) => {
   const DATA_DIR = temporaryFolder(t)
-  const { ann } = await startReaders(t, { DATA_DIR })
+  const { ann } = await startTwoAdmins(t, { DATA_DIR })
   const { id } = await ann.call('POST', '/api/admin/orders', newOrder())
   const other = new Database(join(DATA_DIR, 'orders.db'))
   t.teardown(() => other.close())
   other.exec('BEGIN IMMEDIATE')
   const notes = { version: '1', notes: 'x' }
   const path = `${AT}/${id}/edit?group=notes`
-  const [page, fragment] = await Promise.all([ann.post(path, notes), ann.post(path, notes, HTMX)])
+  const [page, fragment] = await Promise.all([
+    ann.post(path, notes),
+    ann.post(path, notes, HTMX_HEADERS),
+  ])
   isInFrame(t, page, 503, 'a form')
   t.match(words(page), /^Temporarily unavailable Orders cannot be saved at the moment/)
   t.ok(Number(page.headers.get('retry-after')) > 0)
@@ -123,7 +131,7 @@ t.test('while others write for long, changes wait and are not lost', async (t) =
 t.test('without Redis every page says so, and works again by itself', async (t) => {
   const redis = await testRedis(t)
   await redis.start()
-  const { ann } = await startReaders(t, { REDIS_URL: redis.url })
+  const { ann } = await startTwoAdmins(t, { REDIS_URL: redis.url })
   const { id } = await ann.call('POST', '/api/admin/orders', newOrder())
   await redis.kill()
   for (const path of ['/admin?range=7d', `${AT}?q=ann`, `${AT}/${id}`, `${AT}/new`]) {
@@ -131,20 +139,20 @@ t.test('without Redis every page says so, and works again by itself', async (t) 
     isInFrame(t, page, 503, path)
     t.match(words(page), /^Temporarily unavailable .* Try again Go to orders$/)
     t.ok(leadsTo(page).includes(path), `${path}: tried again`)
-    isMessage(t, await ann.get(path, HTMX), 503, path)
+    isMessage(t, await ann.get(path, HTMX_HEADERS), 503, path)
   }
   const notes = { version: '1', notes: 'x' }
   isInFrame(t, await ann.post(`${AT}/${id}/edit?group=notes`, notes), 503, 'a form')
-  isMessage(t, await ann.post(`${AT}/${id}/edit?group=notes`, notes, HTMX), 503, 'saving')
+  isMessage(t, await ann.post(`${AT}/${id}/edit?group=notes`, notes, HTMX_HEADERS), 503, 'saving')
   const login = await ann.get('/admin/login')
   t.equal(login.status, 200, 'the login is there')
   await redis.start()
   const works = async () => (await ann.get(`${AT}/${id}`)).status === 200
-  t.ok(await comesTrue(works, { everyMs: 50 }))
+  t.ok(await waitUntil(works, { everyMs: 50 }))
 })
 
 t.test('rejects a form from another site with a readable page', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await ann.call('POST', '/api/admin/orders', newOrder())
   const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
   for (const path of [AT, `${AT}/several`, `${AT}/${id}/cancel`, '/admin/logout']) {
@@ -154,24 +162,24 @@ t.test('rejects a form from another site with a readable page', async (t) => {
       words(page),
       'Not allowed The form was sent from another site. Nothing was changed. Go to orders',
     )
-    isMessage(t, await ann.post(path, { version: '1' }, { ...foreign, ...HTMX }), 403, path)
+    isMessage(t, await ann.post(path, { version: '1' }, { ...foreign, ...HTMX_HEADERS }), 403, path)
   }
   t.match(await ann.call('GET', `/api/admin/orders/${id}`), { status: 'pending' })
 })
 
 t.test('shows when to retry after too many requests', async (t) => {
-  const { ann } = await startReaders(t, { RATE_LIMIT_PER_MINUTE: '12' })
+  const { ann } = await startTwoAdmins(t, { RATE_LIMIT_PER_MINUTE: '12' })
   let page = await ann.get(AT)
-  for (let asked = 0; page.status === 200 && asked < 12; asked++) page = await ann.get(AT)
+  for (let request = 0; page.status === 200 && request < 12; request++) page = await ann.get(AT)
   isInFrame(t, page, 429, 'a page')
   t.match(words(page), /^Too many requests Too many requests .* Try again in .* Try again Go to/)
   t.ok(Number(page.headers.get('retry-after')) > 0)
-  isMessage(t, await ann.get(`${AT}?q=a`, HTMX), 429, 'a search')
-  isMessage(t, await ann.post(AT, {}, HTMX), 429, 'a form')
+  isMessage(t, await ann.get(`${AT}?q=a`, HTMX_HEADERS), 429, 'a search')
+  isMessage(t, await ann.post(AT, {}, HTMX_HEADERS), 429, 'a form')
 })
 
 t.test('a form that is too large, or none at all, is refused in the frame', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   isInFrame(t, await ann.post(AT, { notes: 'x'.repeat(140_000) }), 413, 'too large')
   const odd = await ann.post(AT, { a: '1' }, { 'content-type': 'text/csv' })
   isInFrame(t, odd, 415, 'not a form')
@@ -179,8 +187,8 @@ t.test('a form that is too large, or none at all, is refused in the frame', asyn
 
 t.test('an export that cannot be had is a page, or a file for who waits', async (t) => {
   const DATA_DIR = temporaryFolder(t)
-  fillStore(getOrderStorePath(DATA_DIR), 'UTC', usualOrders(25_000))
-  const { ann, url } = await startReaders(t, { DATA_DIR })
+  fillStore(getOrderStorePath(DATA_DIR), 'UTC', typicalOrders(25_000))
+  const { ann, url } = await startTwoAdmins(t, { DATA_DIR })
   const list = await ann.get(`${AT}?status=paid&sort=customerName`)
   const [csv = ''] = leadsTo(list).filter((to) => to.startsWith(`${AT}/export`))
   t.equal(csv, `${AT}/export?status=paid&sort=customerName&format=csv`)
@@ -191,7 +199,7 @@ t.test('an export that cannot be had is a page, or a file for who waits', async 
   t.equal(api.status, 401, 'the file is for administrators')
   t.equal((await fetch(url + csv, { redirect: 'manual' })).status, 303)
 
-  const authorization = `Bearer ${await logIn(url)}`
+  const authorization = `Bearer ${await signIn(url)}`
   const leaving = new AbortController()
   const two = await Promise.all(
     [1, 2].map(async () =>

@@ -15,20 +15,20 @@ import {
   openSqliteOrderStore,
 } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { projectRoot } from '../../src/config/project-root.js'
-import { built } from '../support/built.js'
-import { logIn } from '../support/sign-in.js'
+import { distPath } from '../support/dist-path.js'
+import { signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
 import { fillStore, newOrder } from '../support/order-store.js'
-import { usualOrders } from '../support/orders.js'
-import { comesTrue } from '../support/wait-for.js'
+import { typicalOrders } from '../support/orders.js'
+import { waitUntil } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
 
 const run = promisify(execFile)
 
 /** Runs `npm run -s orders:backup -- FILE`. */
 const backUp = (dataDir: string, file: string, environment: NodeJS.ProcessEnv = {}) =>
-  run(process.execPath, [built('commands', 'orders-backup.js'), file], {
+  run(process.execPath, [distPath('commands', 'orders-backup.js'), file], {
     cwd: dataDir,
     env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...environment },
   })
@@ -44,7 +44,7 @@ t.test('a backup during writes is intact and has all orders written before', asy
   t.teardown(() => writer.kill('SIGKILL'))
   let written = ''
   writer.stdout.on('data', (part: Buffer) => (written += part.toString()))
-  t.ok(await comesTrue(() => written.split('\n').length > 20))
+  t.ok(await waitUntil(() => written.split('\n').length > 20))
   for (let copy = 0; copy < 3; copy++) {
     const acknowledged = written
       .split('\n')
@@ -70,7 +70,7 @@ t.test('does not overwrite files and reports why a backup failed', async (t) => 
     t.rejects(backUp(dataDir, file, environment), { code: 1, stdout: '', stderr })
   await fails('copy.db', /^The backup failed: Order database not found: .*orders\.db \(DATA_DIR\)/)
   t.notOk(existsSync(getOrderStorePath(dataDir)), 'and creates none')
-  fillStore(getOrderStorePath(dataDir), 'UTC', usualOrders(10))
+  fillStore(getOrderStorePath(dataDir), 'UTC', typicalOrders(10))
   writeFileSync(join(dataDir, 'kept'), 'kept')
   await fails('kept', /^The backup failed: .*kept already exists: name a new file\.$/m)
   await fails('orders.db', /orders\.db already exists/)
@@ -87,7 +87,7 @@ t.test('does not overwrite files and reports why a backup failed', async (t) => 
 
 t.test('a backup can be restored', async (t) => {
   const first = await startService(t)
-  const authorization = `Bearer ${await logIn(first.url)}`
+  const authorization = `Bearer ${await signIn(first.url)}`
   const call = async (url: string, method: string, path: string, body?: unknown) => {
     const response = await fetch(`${url}/api/admin/orders${path}`, {
       method,

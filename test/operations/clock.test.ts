@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { projectRoot } from '../../src/config/project-root.js'
-import { ADMIN, logIn, postLogin, verify } from '../support/sign-in.js'
+import { ADMIN, signIn, postLogin, verify } from '../support/sign-in.js'
 import { postJson, temporaryFolder } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
 import { startService } from '../support/service.js'
 
 const HOUR_MS = 60 * 60 * 1000
-const CLOCK = join(projectRoot, '.test', 'test', 'support', 'moved-clock.js')
+const CLOCK = join(projectRoot, '.test', 'test', 'support', 'fake-clock.js')
 const QR_CODE = {
   calculatorType: 'fuel',
   calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
@@ -31,7 +31,7 @@ t.test(
     let service = await start()
     const from = (client: number) => ({ 'x-forwarded-for': `192.0.2.${client}` })
     const call = async (path: string, method = 'GET', body?: unknown) => {
-      const token = await logIn(service.url)
+      const token = await signIn(service.url)
       const response = await fetch(`${service.url}/api/admin${path}`, {
         method,
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -66,7 +66,7 @@ t.test(
     }
     const MAX_WAIT_SECONDS = 900
 
-    const [here, gone] = [await logIn(service.url), await logIn(service.url)]
+    const [here, gone] = [await signIn(service.url), await signIn(service.url)]
     t.equal((await logOut(gone)).status, 204)
     const link = await makeLink(1)
     for (let i = 0; i < 2; i++)
@@ -98,7 +98,7 @@ t.test(
 
     setClock(10)
     t.notOk(await isIn(here), 'the session expires')
-    t.ok(await isIn(await logIn(service.url)), 'signing in again works')
+    t.ok(await isIn(await signIn(service.url)), 'signing in again works')
     service.process.kill('SIGTERM')
     t.equal(await service.ended, 0)
     service = await start()
@@ -107,7 +107,7 @@ t.test(
     t.notOk(await isIn(gone), 'a revoked session stays revoked')
 
     setClock(24 * 40)
-    const ahead = await logIn(service.url)
+    const ahead = await signIn(service.url)
     t.ok(await isIn(ahead))
     t.match(await opened(link), /expired/)
     t.equal((await call('/orders', 'POST', newOrder())).status, 201)

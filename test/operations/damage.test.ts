@@ -12,11 +12,11 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
-import { built } from '../support/built.js'
-import { logIn } from '../support/sign-in.js'
+import { distPath } from '../support/dist-path.js'
+import { signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { fillStore, newOrder } from '../support/order-store.js'
-import { usualOrders } from '../support/orders.js'
+import { typicalOrders } from '../support/orders.js'
 import { startService, type Service } from '../support/service.js'
 
 const STORED = 1_000
@@ -32,7 +32,7 @@ function overwritePages(path: string, firstPage: number): void {
 }
 
 async function createClient({ url }: Service) {
-  const authorization = `Bearer ${await logIn(url)}`
+  const authorization = `Bearer ${await signIn(url)}`
   return async (method: string, path: string, body?: unknown) => {
     const response = await fetch(url + path, {
       method,
@@ -48,7 +48,7 @@ async function createClient({ url }: Service) {
 /** Starts a service with orders, some of which are only in the journal. */
 async function prepare(t: Test) {
   const dataDir = temporaryFolder(t)
-  fillStore(getOrderStorePath(dataDir), 'UTC', usualOrders(STORED))
+  fillStore(getOrderStorePath(dataDir), 'UTC', typicalOrders(STORED))
   const service = await startService(t, { DATA_DIR: dataDir })
   const call = await createClient(service)
   for (let i = 0; i < 3; i++) await call('POST', '/api/admin/orders', newOrder())
@@ -100,7 +100,7 @@ for (const [what, damage, detail] of DAMAGES) {
 t.test('works again after a restore', async (t) => {
   const { service, call, path } = await prepare(t)
   const copy = join(temporaryFolder(t), 'copy.db')
-  const command = built('commands', 'orders-backup.js')
+  const command = distPath('commands', 'orders-backup.js')
   const env = { PATH: process.env.PATH, DATA_DIR: service.dataDir }
   execFileSync(process.execPath, [command, copy], { cwd: service.dataDir, env })
   overwritePages(path, 2)

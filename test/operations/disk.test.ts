@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
-import { logIn } from '../support/sign-in.js'
+import { signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
 import { newOrder } from '../support/order-store.js'
-import { comesTrue } from '../support/wait-for.js'
+import { waitUntil } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
 
 const MEGABYTES = 6
@@ -26,7 +26,7 @@ t.test('a full disk loses no orders, is reported, and recovers when there is spa
   t.teardown(() => spawnSync('umount', ['-l', dataDir]))
   const { url, process: service, output, ended } = await startService(t, { DATA_DIR: dataDir })
   const headers = {
-    authorization: `Bearer ${await logIn(url)}`,
+    authorization: `Bearer ${await signIn(url)}`,
     'content-type': 'application/json',
   }
   const orders = `${url}/api/admin/orders`
@@ -66,10 +66,10 @@ t.test('a full disk loses no orders, is reported, and recovers when there is spa
       orders: { ready: false, detail: /cannot be written to: .*(SQLITE_FULL|SQLITE_IOERR)/ },
     },
   })
-  t.ok(await comesTrue(() => output().includes('order store not writable')), 'in the log')
+  t.ok(await waitUntil(() => output().includes('order store not writable')), 'in the log')
 
   spawnSync('find', [dataDir, '-name', 'ballast*', '-delete'])
-  t.ok(await comesTrue(async () => (await readiness()).status === 200), 'recovers automatically')
+  t.ok(await waitUntil(async () => (await readiness()).status === 200), 'recovers automatically')
   t.equal((await create()).status, 201)
   t.equal(await count(), created + 1)
   service.kill('SIGTERM')

@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:http'
 import t, { type Test } from 'tap'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { COLUMN_FIELDS, COLUMNS } from '../../src/order-store/nocodb/columns.js'
-import { logIn, postLogin, verify } from '../support/sign-in.js'
+import { signIn, postLogin, verify } from '../support/sign-in.js'
 import { freePort } from '../support/free-port.js'
-import { comesTrue } from '../support/wait-for.js'
-import { pointAt, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
+import { waitUntil } from '../support/wait-for.js'
+import { upstreamEnvironment, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
 import { testRedis } from '../support/redis.js'
 import { startService } from '../support/service.js'
 
@@ -49,7 +49,7 @@ async function dependencies(t: Test) {
   t.teardown(stop)
   const environment = {
     REDIS_URL: redis.url,
-    ...pointAt(`http://127.0.0.1:${sourcePort}/api`),
+    ...upstreamEnvironment(`http://127.0.0.1:${sourcePort}/api`),
     DATABASE_BASE_URL: `http://127.0.0.1:${nocoDbPort}`,
     DATABASE_BASE_ID: 'base',
     DATABASE_API_KEY: 'key',
@@ -90,9 +90,9 @@ t.test('with all that it depends on gone at once, it says so and recovers by its
     const words = [redis, orders, orderSource].join()
     return portfolios === 200 && status === 200 && /^available,orders can be [^;]*$/.test(words)
   }
-  t.ok(await comesTrue(() => isWell(url), { everyMs: 100 }))
-  const token = await logIn(url)
-  const over = await logIn(url)
+  t.ok(await waitUntil(() => isWell(url), { everyMs: 100 }))
+  const token = await signIn(url)
+  const over = await signIn(url)
   await fetch(`${url}/api/admin/logout`, {
     method: 'POST',
     headers: { authorization: `Bearer ${over}` },
@@ -102,7 +102,7 @@ t.test('with all that it depends on gone at once, it says so and recovers by its
     await stop()
     const late = round === 0 ? null : await startService(t, environment)
     t.equal(await statusOf(`${url}/api/ordersource/portfolios`), 502)
-    t.ok(await comesTrue(async () => (await readiness(url)).orders.includes('cannot be reached')))
+    t.ok(await waitUntil(async () => (await readiness(url)).orders.includes('cannot be reached')))
     t.match(await readiness(url), {
       status: 503,
       redis: /^unavailable/,
@@ -124,8 +124,8 @@ t.test('with all that it depends on gone at once, it says so and recovers by its
 
     await start()
     for (const { url: address } of [{ url }, ...(late === null ? [] : [late])]) {
-      t.ok(await comesTrue(() => isWell(address), { everyMs: 100 }), 'it recovers by itself')
-      t.ok(await comesTrue(async () => (await verify(address, token)).status === 200))
+      t.ok(await waitUntil(() => isWell(address), { everyMs: 100 }), 'it recovers by itself')
+      t.ok(await waitUntil(async () => (await verify(address, token)).status === 200))
       t.equal((await verify(address, over)).status, 401, 'what had ended stays so')
       const headers = { authorization: `Bearer ${token}` }
       const list = await fetch(`${address}/api/admin/orders`, { headers })

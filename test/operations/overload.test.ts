@@ -7,12 +7,12 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/config/project-root.js'
 import { rawSocket, readToEnd } from '../support/raw-http.js'
-import type { Load } from '../support/load.js'
-import { comesTrue } from '../support/wait-for.js'
+import type { Load } from '../support/load-generator.js'
+import { waitUntil } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
 
 const run = promisify(execFile)
-const LOAD = join(projectRoot, '.test', 'test', 'support', 'load.js')
+const LOAD = join(projectRoot, '.test', 'test', 'support', 'load-generator.js')
 const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '1000000', QR_RATE_LIMIT_PER_MINUTE: '1000000' }
 
 /** How many files and connections a process may have open here. */
@@ -68,9 +68,9 @@ for (const [what, path, ...how] of [
     const { url, output } = await startService(t, UNLIMITED)
     const loaded = load(url + path, CONNECTIONS, SECONDS, ...how)
     const alive = await looks(t, `${url}/healthz`, loaded)
-    const { answers, lost } = await loaded
-    const [served, refused] = [answers['200'], answers['503']]
-    t.comment(JSON.stringify(answers), `healthz ${alive.join()} ms`)
+    const { responses, lost } = await loaded
+    const [served, refused] = [responses['200'], responses['503']]
+    t.comment(JSON.stringify(responses), `healthz ${alive.join()} ms`)
     t.ok(served && served.count > 100, 'served as many as can be')
     t.ok(refused && refused.count > 100, 'the others are refused')
     t.equal(lost, 0, 'nobody goes without an answer')
@@ -90,7 +90,7 @@ for (const [what, path, ...how] of [
       return { shed: Number(shed), measured, logged }
     }
     let rejections = await getRejections()
-    await comesTrue(async () => {
+    await waitUntil(async () => {
       rejections = await getRejections()
       return rejections.logged === rejections.shed
     })
@@ -98,7 +98,7 @@ for (const [what, path, ...how] of [
     t.equal(rejections.measured, rejections.shed, 'the duration metric has every rejection')
     t.equal(rejections.logged, rejections.shed, 'the request log has every rejection')
     t.ok(
-      await comesTrue(async () => {
+      await waitUntil(async () => {
         const began = performance.now()
         const { status } = await fetch(`${url}/calculator/fuel`)
         return status === 200 && performance.now() - began < 500
@@ -182,8 +182,8 @@ t.test('heads, bodies and pipelines without measure are refused', async (t) => {
   })
   t.equal(body.status, 413)
   const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
-  const answers = await send(
+  const responses = await send(
     get.repeat(2_000) + get.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'),
   )
-  t.equal(answers.match(/HTTP\/1\.1 200 /g)?.length, 2_001, 'a pipeline is answered in order')
+  t.equal(responses.match(/HTTP\/1\.1 200 /g)?.length, 2_001, 'a pipeline is answered in order')
 })

@@ -4,12 +4,12 @@ import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
-import { built } from '../support/built.js'
-import { ADMIN_ACCOUNTS, logIn, postLogin, verify } from '../support/sign-in.js'
+import { distPath } from '../support/dist-path.js'
+import { ADMIN_ACCOUNTS, signIn, postLogin, verify } from '../support/sign-in.js'
 import { SECRET, temporaryFolder } from '../support/app.js'
 import { fillStore, newOrder } from '../support/order-store.js'
-import { usualOrders } from '../support/orders.js'
-import { comesTrue } from '../support/wait-for.js'
+import { typicalOrders } from '../support/orders.js'
+import { waitUntil } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
 
 const run = (command: string, ...given: string[]): boolean => spawnSync(command, given).status === 0
@@ -34,7 +34,7 @@ function canLockOpenFiles(folder: string): boolean {
 /** Starts a service that must exit, and returns its exit code and message. */
 async function runFailingStart(folder: string) {
   const { PATH } = process.env
-  const service = spawn(process.execPath, [built('server.js')], {
+  const service = spawn(process.execPath, [distPath('server.js')], {
     env: { PATH, PORT: '0', DATA_DIR: folder, SESSION_SECRET: SECRET, ADMIN_ACCOUNTS },
   })
   let message = ''
@@ -45,7 +45,7 @@ async function runFailingStart(folder: string) {
 
 t.test('a database in a read-only directory ends the start with a message', async (t) => {
   const folder = temporaryFolder(t)
-  fillStore(getOrderStorePath(folder), 'UTC', usualOrders(10))
+  fillStore(getOrderStorePath(folder), 'UTC', typicalOrders(10))
   const isMounted =
     run('mount', '--bind', folder, folder) && run('mount', '-o', 'remount,ro,bind', folder)
   t.teardown(() => spawnSync('umount', ['-l', folder]))
@@ -64,10 +64,10 @@ t.test(
     const dataDir = temporaryFolder(t)
     const { url, output, process: service, ended } = await startService(t, { DATA_DIR: dataDir })
     const headers = {
-      authorization: `Bearer ${await logIn(url)}`,
+      authorization: `Bearer ${await signIn(url)}`,
       'content-type': 'application/json',
     }
-    const leaving = await logIn(url)
+    const leaving = await signIn(url)
     const call = async (path: string, method = 'GET', body?: unknown) => {
       const sent = body === undefined ? {} : { body: JSON.stringify(body) }
       const response = await fetch(url + path, { method, headers, ...sent })
@@ -110,11 +110,11 @@ t.test(
     t.equal(logout.status, 503)
     t.equal((await verify(url, leaving)).status, 401, 'the session has ended')
     t.equal((await call('/healthz')).status, 200)
-    t.ok(await comesTrue(() => output().includes('order store not writable')), 'in the log')
+    t.ok(await waitUntil(() => output().includes('order store not writable')), 'in the log')
 
     t.ok(release())
     t.ok(
-      await comesTrue(async () => (await call('/readyz')).status === 200),
+      await waitUntil(async () => (await call('/readyz')).status === 200),
       'recovers automatically',
     )
     t.equal((await create()).status, 201)
@@ -126,7 +126,7 @@ t.test(
 
 t.test('reports a missing directory and resumes when it is back', async (t) => {
   const { url, dataDir } = await startService(t)
-  const authorization = `Bearer ${await logIn(url)}`
+  const authorization = `Bearer ${await signIn(url)}`
   const readiness = async () => {
     const response = await fetch(`${url}/readyz`)
     return { status: response.status, body: (await response.json()) as unknown }

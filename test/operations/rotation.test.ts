@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { hashPasswordSync } from '../../src/accounts/password.js'
-import { ADMIN, ADMIN_ACCOUNTS, logIn, verify } from '../support/sign-in.js'
+import { ADMIN, ADMIN_ACCOUNTS, signIn, verify } from '../support/sign-in.js'
 import { postJson, startApp, temporaryFolder } from '../support/app.js'
 import { TRIPS } from '../support/trips.js'
 
@@ -21,7 +21,7 @@ t.test(
 
     const before = await startApp(t, { ...settings, SESSION_SECRET: OLD })
     const printed = await codeOf(before.url)
-    const token = await logIn(before.url)
+    const token = await signIn(before.url)
     t.ok(await opens(before.url, printed))
     t.equal((await verify(before.url, token)).status, 200)
     await before.app.close()
@@ -43,7 +43,7 @@ t.test('a new password ends the sessions of its account, and of no other', async
   const other = { email: 'other@example.com', password: 'the password of another' }
   const otherPair = `${other.email}:${hashPasswordSync(other.password)}`
   const before = await startApp(t, { ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS},${otherPair}` })
-  const [token, otherToken] = [await logIn(before.url), await logIn(before.url, other)]
+  const [token, otherToken] = [await signIn(before.url), await signIn(before.url, other)]
   const renewed = `${ADMIN.email}:${hashPasswordSync('a password from now on')}`
   const after = await startApp(t, { ADMIN_ACCOUNTS: `${renewed},${otherPair}` })
   t.equal((await verify(after.url, token)).status, 401)

@@ -4,9 +4,9 @@ import t from 'tap'
 import {
   allPackages as all,
   LICENCES_FILE,
-  licenceOf,
-  licencesList,
-  nameOf,
+  getLicence,
+  renderLicenceList,
+  getPackageName,
   readJson,
   shippedPackages as shipped,
 } from '../support/licences.js'
@@ -41,7 +41,7 @@ const isPermissive = (licence: string): boolean =>
 
 t.test('every runtime package has a permissive licence', async (t) => {
   t.ok(shipped.length > 50)
-  const stated = shipped.map((one) => [one[0], licenceOf(one)] as const)
+  const stated = shipped.map((one) => [one[0], getLicence(one)] as const)
   t.same(
     stated.filter(([, licence]) => !isPermissive(licence)).map(([path]) => path),
     [],
@@ -50,14 +50,14 @@ t.test('every runtime package has a permissive licence', async (t) => {
 
 t.test('the licence list matches the installed packages', async (t) => {
   const listed = existsSync(LICENCES_FILE) ? readFileSync(LICENCES_FILE, 'utf8') : ''
-  t.equal(listed, licencesList(), 'update it with npm run licences')
+  t.equal(listed, renderLicenceList(), 'update it with npm run licences')
 })
 
 t.test('only allowed packages run install scripts', async (t) => {
   const { allowScripts } = readJson('package.json') as { allowScripts: Record<string, boolean> }
   const scripted = all
     .filter(([, { hasInstallScript }]) => hasInstallScript)
-    .map(([path]) => nameOf(path))
+    .map(([path]) => getPackageName(path))
   // fsevents is installed on macOS only.
   const allowed = [...Object.keys(allowScripts), 'fsevents']
   t.same(
@@ -111,7 +111,9 @@ function isFixed(version: string, floors: readonly string[]): boolean {
 t.test('no package has a known advisory', async (t) => {
   t.ok(isFixed('5.1.9', ['3.1.5', '5.1.8']) && isFixed('6.0.0', ['5.1.8']))
   t.notOk(isFixed('4.9.9', ['3.1.5', '5.1.8']) || isFixed('5.1.7', ['5.1.8', '10.2.3']))
-  const versions = shipped.map(([path, { version = '' }]) => [nameOf(path), version] as const)
+  const versions = shipped.map(
+    ([path, { version = '' }]) => [getPackageName(path), version] as const,
+  )
   for (const name of Object.keys(FIXED_IN))
     t.ok(
       versions.some(([one]) => one === name),

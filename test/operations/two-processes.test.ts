@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ADMIN, cookieHeader, logIn, postLogin, verify } from '../support/sign-in.js'
+import { ADMIN, cookieHeader, signIn, postLogin, verify } from '../support/sign-in.js'
 import { postJson, temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
 import { newOrder } from '../support/order-store.js'
@@ -65,7 +65,7 @@ t.test('a code made by one opens at the other', async (t) => {
 })
 
 t.test('an order of one is in the list of the other at once', async (t) => {
-  const headers = bearer(await logIn(one.url))
+  const headers = bearer(await signIn(one.url))
   const totals = async ({ url }: Service, query = '') => {
     const list = await fetch(`${url}/api/admin/orders${query}`, { headers })
     const stats = await postJson(`${url}/api/admin/stats`, { range: '7d' }, headers)
@@ -93,14 +93,14 @@ t.test('an order of one is in the list of the other at once', async (t) => {
 })
 
 t.test('a key used at both makes one order, also at the same moment', async (t) => {
-  const headers = bearer(await logIn(other.url))
+  const headers = bearer(await signIn(other.url))
   for (let round = 0; round < 5; round++) {
     const keyed = { ...headers, 'idempotency-key': `round ${round}` }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [one, other, one, other].map((service) => postJson(orders(service), newOrder(), keyed)),
     )
-    t.equal(new Set(answers.map(({ body }) => body.id as string)).size, 1)
-    t.ok(answers.every(({ status }) => status === 200 || status === 201))
+    t.equal(new Set(responses.map(({ body }) => body.id as string)).size, 1)
+    t.ok(responses.every(({ status }) => status === 200 || status === 201))
   }
   const numbers = await Promise.all(
     Array.from({ length: 20 }, async (_, i) => {

@@ -24,7 +24,7 @@ import {
 import { temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
 import { fillStore, newOrder } from '../support/order-store.js'
-import { comesTrue } from '../support/wait-for.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const WRITER = join(import.meta.dirname, '../support/store-writer.js')
 
@@ -171,7 +171,7 @@ t.test('checks a large database in the background and then rejects all requests'
     reports++
   }
   const damaged = openSqliteOrderStore({ path, timeZone: 'UTC', onDamage })
-  t.ok(await comesTrue(() => reports > 0), 'reports the damage')
+  t.ok(await waitUntil(() => reports > 0), 'reports the damage')
   const damage = { statusCode: 503, message: /is damaged: .* restore it from a backup/ }
   await t.rejects(damaged.create(newOrder(), 'ann'), damage)
   t.throws(() => damaged.check(), damage)
@@ -227,7 +227,7 @@ t.test('retries a locked write without blocking, and reports a lasting lock', as
   let ticks = 0
   const ticking = setInterval(() => ticks++, 10)
   const waiting = store.create(newOrder(), 'ann')
-  t.ok(await comesTrue(() => ticks > 5), 'the event loop is not blocked')
+  t.ok(await waitUntil(() => ticks > 5), 'the event loop is not blocked')
   clearInterval(ticking)
   other.exec('COMMIT')
   t.match(await waiting, { outcome: 'created' }, 'is written when the lock is released')

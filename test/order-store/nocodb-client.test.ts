@@ -14,7 +14,7 @@ import { NocoDbError } from '../../src/order-store/nocodb/nocodb-error.js'
 import { createKeyedMutex } from '../../src/order-store/nocodb/keyed-mutex.js'
 import { startReplicaWorker } from '../../src/order-store/nocodb/replica-client.js'
 import { temporaryFolder } from '../support/app.js'
-import { until } from '../support/until.js'
+import { waitFor } from '../support/wait-for.js'
 
 const TOKEN = 'the-token-of-the-tests'
 
@@ -218,7 +218,7 @@ t.test('rejects a change if the worker is not running', async (t) => {
   const path = join(temporaryFolder(t), 'missing', 'replica.db')
   const replicaState = { isLoaded: true, asOf: new Date().toISOString() }
   const worker = startReplicaWorker({ path, settings }, replicaState, log, () => undefined)
-  await until(async () => failures === 1)
+  await waitFor(async () => failures === 1)
   await sleep(300)
   const response = worker
     .write({

@@ -23,11 +23,11 @@ import { Order } from '../../src/orders/order.js'
 import { projectRoot } from '../../src/config/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 import { startExportApp } from '../support/export-app.js'
-import { awayFromMidnight } from '../support/midnight.js'
+import { avoidMidnight } from '../support/midnight.js'
 import { fillStore } from '../support/order-store.js'
-import { order, orderText, randomOrders, usualOrders } from '../support/orders.js'
+import { order, orderText, randomOrders, typicalOrders } from '../support/orders.js'
 import { readCsv, readWorkbook } from '../support/spreadsheet.js'
-import { comesTrue } from '../support/wait-for.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const run = promisify(execFile)
 
@@ -42,8 +42,8 @@ const many = join(folder, 'many.db')
 const some = join(folder, 'some.db')
 const none = join(folder, 'none.db')
 fillStore(random.path, TIME_ZONE, random.orders)
-fillStore(many, TIME_ZONE, usualOrders(25_000))
-fillStore(some, TIME_ZONE, usualOrders(8_000))
+fillStore(many, TIME_ZONE, typicalOrders(25_000))
+fillStore(some, TIME_ZONE, typicalOrders(8_000))
 fillStore(none, TIME_ZONE, [])
 
 const byId = new Map(random.orders.map((one) => [one.id, one]))
@@ -299,7 +299,7 @@ async function workbookOf(t: Test, orders: Order[], rowsPerSheet?: number) {
 }
 
 t.test('continues on a new sheet when a sheet is full', async (t) => {
-  const orders = [...usualOrders(25)]
+  const orders = [...typicalOrders(25)]
   const idsOf = (workbook: Awaited<ReturnType<typeof workbookOf>>) =>
     workbook.sheets.map(({ rows }) => rows.map((row) => row.at(-1)?.value))
   const workbook = await workbookOf(t, orders, 11)
@@ -328,7 +328,7 @@ t.test('continues on a new sheet when a sheet is full', async (t) => {
 })
 
 t.test('truncates long cells and writes dates before March 1900 as text', async (t) => {
-  const [first] = usualOrders(1)
+  const [first] = typicalOrders(1)
   if (first === undefined) return
   const workbook = await workbookOf(t, [
     { ...first, notes: 'x'.repeat(32_765) + '⛵⛵', placedAt: '1890-05-01T10:00:00.000Z' },
@@ -372,7 +372,7 @@ t.test('applies the filters, search and sort of the list', async (t) => {
 t.test('exports a consistent snapshot during writes', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   const count = 5_000
-  fillStore(path, 'UTC', usualOrders(count))
+  fillStore(path, 'UTC', typicalOrders(count))
   const file = startExportWorker({ path, timeZone: 'UTC', ...all('csv'), sort: 'orderNumber' })
   await once(file, 'readable')
   const db = new Database(path)
@@ -388,7 +388,7 @@ t.test('exports a consistent snapshot during writes', async (t) => {
 // The address
 
 t.test('sends a file name and disables caching', async (t) => {
-  await awayFromMidnight(TIME_ZONE)
+  await avoidMidnight(TIME_ZONE)
   const today = new Intl.DateTimeFormat('sv-SE', { timeZone: TIME_ZONE }).format(new Date())
   const csv = await fetch(url)
   await csv.arrayBuffer()
@@ -475,7 +475,7 @@ for (const format of ['csv', 'xlsx'] as const) {
         if (moment === 'at the end') await buffer(file)
         leaving.abort()
       }
-      t.ok(await comesTrue(() => exports.countRunning() === 0), `${moment}: none is under way`)
+      t.ok(await waitUntil(() => exports.countRunning() === 0), `${moment}: none is under way`)
       t.ok(canCheckpoint(some), 'and nobody reads the book')
     }
   })
@@ -494,7 +494,7 @@ t.test('cancels an export that is not read', async (t) => {
   await once(file, 'readable')
   const [error] = (await once(file, 'error')) as [Error]
   t.match(error.message, /stopped reading/)
-  t.ok(await comesTrue(() => canCheckpoint(many)))
+  t.ok(await waitUntil(() => canCheckpoint(many)))
 })
 
 t.test('a disconnected client frees its slot and logs no error', async (t) => {
@@ -508,11 +508,11 @@ t.test('a disconnected client frees its slot and logs no error', async (t) => {
     await (i % 2 === 0 ? asked : response)
     leaving.abort()
     await response.catch(() => {})
-    await comesTrue(() => aborted().length === i + 1)
+    await waitUntil(() => aborted().length === i + 1)
     t.equal(aborted().length, i + 1)
     // The thread takes a moment to end.
     await sleep(300)
-    await comesTrue(() => canCheckpoint(some))
+    await waitUntil(() => canCheckpoint(some))
   }
   t.same(
     log.filter(({ level }) => Number(level) >= 50),
@@ -640,14 +640,14 @@ t.test('responds 503 with Retry-After when no slot becomes free', async (t) => {
     const again = await fetch(url)
     return (await again.text()).endsWith('\r\n') && again.status === 200
   }
-  t.ok(await comesTrue(isServed, { everyMs: 20 }), 'and is served when they are gone')
+  t.ok(await waitUntil(isServed, { everyMs: 20 }), 'and is served when they are gone')
 })
 
 // Failures
 
 t.test('an error before the first byte is a problem response', async (t) => {
   const damaged = join(temporaryFolder(t), 'orders.db')
-  fillStore(damaged, 'UTC', usualOrders(10))
+  fillStore(damaged, 'UTC', typicalOrders(10))
   const db = new Database(damaged)
   db.exec('UPDATE orders SET status = 99 WHERE id = 5')
   db.close()
@@ -675,7 +675,7 @@ t.test('an error before the first byte is a problem response', async (t) => {
 
 t.test('an error after the first byte closes the connection', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  fillStore(path, 'UTC', usualOrders(6_000))
+  fillStore(path, 'UTC', typicalOrders(6_000))
   const db = new Database(path)
   db.exec('UPDATE orders SET status = 99 WHERE id = 5999')
   db.close()
@@ -690,7 +690,7 @@ t.test('an error after the first byte closes the connection', async (t) => {
     exports.start({ ...all('csv'), sort: '-orderNumber' }, neverAborted()),
     /unknown code: 99/,
   )
-  t.ok(await comesTrue(() => exports.countRunning() === 0))
+  t.ok(await waitUntil(() => exports.countRunning() === 0))
 })
 
 t.test('shutdown lets short exports finish and cancels stalled ones', async (t) => {

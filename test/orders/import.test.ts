@@ -26,14 +26,14 @@ import { MAX_IMPORTED_ID } from '../../src/orders/order-id.js'
 import { findTimestampErrors } from '../../src/orders/validate-order.js'
 import { isOrderNumber } from '../../src/orders/order-number.js'
 import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
-import { built } from '../support/built.js'
+import { distPath } from '../support/dist-path.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkStore as checkStoreFile } from '../support/store-check.js'
 import { newOrder } from '../support/order-store.js'
 import { order, orderText, randomOrders } from '../support/orders.js'
 import { ordersCsv } from '../support/orders-csv.js'
 
-const COMMAND = built('commands', 'orders-import.js')
+const COMMAND = distPath('commands', 'orders-import.js')
 
 interface Run {
   process: ChildProcess
@@ -859,9 +859,9 @@ t.test('a running service keeps reading during an import and writes after it', a
   while (!command.errors().includes('copying') && !command.hasEnded()) await sleep(1)
   const created = createWithRetry(book)
   while (!command.hasEnded()) {
-    const asked = performance.now()
+    const request = performance.now()
     seen.add(await ordersNow())
-    slowest = Math.max(slowest, performance.now() - asked)
+    slowest = Math.max(slowest, performance.now() - request)
     await sleep(5)
   }
   t.equal(await command.ended, 0, command.errors())

@@ -7,7 +7,7 @@ import { formatAmountInput, parseAmount } from '../../src/portal/orders/money-in
 import { projectRoot } from '../../src/config/project-root.js'
 import { CURRENCIES } from '../../src/validation/formats.js'
 import { newOrder } from '../support/order-store.js'
-import { startReaders } from '../support/page-reader.js'
+import { startTwoAdmins } from '../support/page-client.js'
 
 /** ISO 4217, list one: accepted currencies whose minor unit is not a hundredth. */
 const ISO_4217: Record<string, number> = {
@@ -62,7 +62,7 @@ t.test('formats and parses amounts with the decimals of their currency', (t) => 
 })
 
 t.test('list, form and dashboard show the decimals of forints', async (t) => {
-  const { ann } = await startReaders(t, { CURRENCY: 'HUF' })
+  const { ann } = await startTwoAdmins(t, { CURRENCY: 'HUF' })
   const order = newOrder({ currency: 'HUF', amountMinor: 123_450 })
   const { id } = await ann.call('POST', '/api/admin/orders', order)
   for (const page of ['/admin', '/admin/orders', `/admin/orders/${id}`]) {

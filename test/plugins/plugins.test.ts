@@ -12,12 +12,12 @@ import { buildApp } from '../../src/app.js'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { ConfigError } from '../../src/config/config-error.js'
 import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
-import { USUAL } from '../support/calculations.js'
-import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { rawGet, rawRequest } from '../support/raw-http.js'
-import { pointAt } from '../support/recording-upstream.js'
+import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { routeTable } from '../support/route-table.js'
-import { comesTrue } from '../support/wait-for.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const run = promisify(execFile)
 
@@ -62,7 +62,7 @@ async function configProblem(environment: NodeJS.ProcessEnv): Promise<string> {
 }
 
 async function logged(t: Test, find: (entry: Record<string, unknown>) => boolean) {
-  t.ok(await comesTrue(() => log.some(find)), 'there is such a log entry')
+  t.ok(await waitUntil(() => log.some(find)), 'there is such a log entry')
   return log.find(find) ?? {}
 }
 
@@ -218,7 +218,7 @@ t.test('a secret is made at the first start, kept to itself, and used again', as
     'no draft is left',
   )
   const { body } = await postJson(`${first.url}/api/qr-code/generate`, {
-    ...USUAL.fuel,
+    ...TYPICAL_CALCULATIONS.fuel,
     vessel: { name: 'Eendracht' },
   })
   const { url: link } = body as { url: string }
@@ -271,7 +271,7 @@ t.test('every answer carries the security headers', async (t) => {
   await fetch(`${limited.url}/`)
   const asset =
     /href="(\/assets\/site[^"]+)"/.exec(await (await fetch(`${url}/`)).text())?.[1] ?? ''
-  const answers: [string, number, Response][] = [
+  const responses: [string, number, Response][] = [
     ['page', 200, await fetch(`${url}/`)],
     ['calculator', 200, await fetch(`${url}/calculator/fuel`)],
     ['loading page', 200, await fetch(`${url}/calculator/fuel?data=x`)],
@@ -296,7 +296,7 @@ t.test('every answer carries the security headers', async (t) => {
     ['broken address', 400, await fetch(`${url}/calculator/%E0%A4%A`)],
     ['long address', 404, await fetch(`${url}/calculator/${'a'.repeat(300)}`)],
   ]
-  for (const [what, status, { status: answered, headers }] of answers) {
+  for (const [what, status, { status: answered, headers }] of responses) {
     t.equal(answered, status, what)
     t.equal(headers.get('x-content-type-options'), 'nosniff', what)
     t.equal(headers.get('x-frame-options'), 'DENY', what)
@@ -624,13 +624,13 @@ t.test('health and readiness are told', async (t) => {
 t.test('the API is told by what an address means, not by how it is written', async (t) => {
   const { hostname, port } = new URL(url)
   for (const address of ['/%61pi/nothing', `http://${hostname}:${port}/api/nothing`]) {
-    const answer = await rawRequest(
+    const response = await rawRequest(
       url,
       `GET ${address} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
     )
-    t.match(answer, /^HTTP\/1\.1 404/, address)
-    t.match(answer, /content-type: application\/problem\+json/i, address)
-    t.match(answer, /cache-control: no-store/i, address)
+    t.match(response, /^HTTP\/1\.1 404/, address)
+    t.match(response, /content-type: application\/problem\+json/i, address)
+    t.match(response, /cache-control: no-store/i, address)
   }
   t.match(
     await rawRequest(url, 'GET * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'),
@@ -643,10 +643,10 @@ t.test('what is no request at all is answered and noted too', async (t) => {
     [400, 'NONSENSE\r\n\r\n'],
     [431, `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(200_000)}\r\n\r\n`],
   ] as const) {
-    const answer = await rawRequest(url, text)
-    t.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `))
-    t.match(answer, /content-type: application\/problem\+json/i)
-    const { requestId } = JSON.parse(answer.slice(answer.indexOf('{')))
+    const response = await rawRequest(url, text)
+    t.match(response, new RegExp(`^HTTP/1\\.1 ${status} `))
+    t.match(response, /content-type: application\/problem\+json/i)
+    const { requestId } = JSON.parse(response.slice(response.indexOf('{')))
     t.ok(await logged(t, ({ reqId, msg }) => reqId === requestId && msg === 'malformed request'))
   }
 })
@@ -925,9 +925,9 @@ t.test('the document’s schemas take its examples and the service’s answers',
   t.teardown(() => standIn.close())
   const { url } = await startApp(t, {
     ADMIN_ACCOUNTS,
-    ...pointAt(standIn.url, { ORDERSOURCE_API_TOKEN: standIn.token }),
+    ...upstreamEnvironment(standIn.url, { ORDERSOURCE_API_TOKEN: standIn.token }),
   })
-  const administrator = { authorization: `Bearer ${await logIn(url)}` }
+  const administrator = { authorization: `Bearer ${await signIn(url)}` }
   const document = await openApiOf(url)
   const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true })
   let examples = 0

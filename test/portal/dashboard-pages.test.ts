@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { logIn } from '../support/sign-in.js'
+import { signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
-import { awayFromMidnight } from '../support/midnight.js'
+import { avoidMidnight } from '../support/midnight.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 
-await awayFromMidnight()
+await avoidMidnight()
 
 const HTMX = { 'hx-request': 'true', 'hx-request-type': 'partial', 'hx-target': 'div#figures' }
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -27,7 +27,7 @@ async function startDashboard(
   const TIME_ZONE = 'Atlantic/Reykjavik' // UTC all year
   const api = await startOrderApi(test, { DATA_DIR, TIME_ZONE, ...environment })
   for (const order of orders) await api.call('POST', '/api/admin/orders', newOrder(order))
-  const authorization = `Bearer ${await logIn(api.url)}`
+  const authorization = `Bearer ${await signIn(api.url)}`
   const get = async (path: string, headers: Record<string, string> = {}) => {
     const response = await fetch(api.url + path, {
       headers: { authorization, 'accept-language': 'en-GB', ...headers },

@@ -3,10 +3,10 @@ import { buildFreshnessView } from '../../src/portal/freshness-view.js'
 
 t.test('describes outdated orders and the reason', (t) => {
   const now = Date.parse('2026-11-20T14:07:30Z')
-  const reader = { locale: 'en-GB', timeZone: 'Europe/Paris', now }
+  const client = { locale: 'en-GB', timeZone: 'Europe/Paris', now }
   const view = (asOf: string | null, problem: string | null, isWritable = false) =>
-    buildFreshnessView({ asOf, problem, isWritable }, reader)
-  t.equal(buildFreshnessView(null, reader), null, 'a store in SQLite is never outdated')
+    buildFreshnessView({ asOf, problem, isWritable }, client)
+  t.equal(buildFreshnessView(null, client), null, 'a store in SQLite is never outdated')
   t.equal(view('2026-11-20T14:07:00Z', null), null)
   t.equal(view(null, 'Orders are loading'), null, 'pages show this themselves')
   t.strictSame(view('2026-11-20T14:02:20Z', 'NocoDB cannot be reached'), {

@@ -6,22 +6,27 @@ import {
 import { updateOrders } from '../../src/portal/orders/bulk-actions.js'
 import { temporaryFolder } from '../support/app.js'
 import { fillStore } from '../support/order-store.js'
-import { HTMX, startReaders, type PageAnswer, type Reader } from '../support/page-reader.js'
+import {
+  HTMX_HEADERS,
+  startTwoAdmins,
+  type PageResponse,
+  type PageClient,
+} from '../support/page-client.js'
 import { manyOrders } from '../support/portal.js'
 
 const LIST = '/admin/orders'
-const WHOLE = { ...HTMX, 'hx-target': 'div#orders' }
-const TABLE = { ...HTMX, 'hx-target': 'div#list' }
+const WHOLE = { ...HTMX_HEADERS, 'hx-target': 'div#orders' }
+const TABLE = { ...HTMX_HEADERS, 'hx-target': 'div#list' }
 
 /** The service with sixty orders: ten of each status, twenty of each currency. */
 async function start(t: Test) {
   const DATA_DIR = temporaryFolder(t)
   fillStore(getOrderStorePath(DATA_DIR), 'UTC', manyOrders(60))
-  return startReaders(t, { DATA_DIR })
+  return startTwoAdmins(t, { DATA_DIR })
 }
 
 /** Order numbers as they stand there, from top to bottom. */
-const rows = ({ text }: PageAnswer): string[] =>
+const rows = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/class="row-link"[^>]*>([^<]+)</g)].map(([, number = '']) => number)
 
 const plain = (html: string): string =>
@@ -34,18 +39,18 @@ const plain = (html: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-const found = ({ text }: PageAnswer): string =>
+const found = ({ text }: PageResponse): string =>
   plain(/<p class="result-count"[^>]*>[^]*?<\/p>/.exec(text)?.[0] ?? '')
 
-const chips = ({ text }: PageAnswer): string[] =>
+const chips = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/<a class="chip"[^]*?<\/a>/g)].map(([chip]) => plain(chip))
 
 /** What the list says of its own address. */
-const warning = ({ text }: PageAnswer): string =>
+const warning = ({ text }: PageResponse): string =>
   plain(/<p class="alert" role="alert">[^]*?<\/p>/.exec(text)?.[0] ?? '')
 
 /** What is told of a change of several orders, if anything. */
-const summary = ({ text }: PageAnswer): string =>
+const summary = ({ text }: PageResponse): string =>
   plain(
     (
       /<div class="message[^"]*" id="outcome"[^]*?(?=<main|<\/hx-partial>)/.exec(text)?.[0] ?? ''
@@ -53,12 +58,12 @@ const summary = ({ text }: PageAnswer): string =>
   )
 
 /** Ids of the orders that are ticked. */
-const ticked = ({ text }: PageAnswer): string[] =>
+const ticked = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/name="order" value="(\d+):\d+"[^>]* checked>/g)].map(([, id = '']) => id)
 
 /** How an order now is, by the API. */
-const orderOf = (reader: Reader, id: number): Promise<any> =>
-  reader.call('GET', `/api/admin/orders/${id}`)
+const orderOf = (client: PageClient, id: number): Promise<any> =>
+  client.call('GET', `/api/admin/orders/${id}`)
 
 t.test('an address opens the list that the API has for it', async (t) => {
   const { ann } = await start(t)
@@ -176,25 +181,25 @@ t.test('an address that makes no sense gets the list, and is told what was left 
   }
   for (const [query, parts] of Object.entries(wrong)) {
     for (const headers of [{}, TABLE]) {
-      const answer = await ann.get(`${LIST}?${query}`, headers)
-      t.equal(answer.status, 200, query)
+      const response = await ann.get(`${LIST}?${query}`, headers)
+      t.equal(response.status, 200, query)
       t.equal(
-        warning(answer),
+        warning(response),
         parts.includes(' and ')
           ? `${parts} were ignored: invalid values.`
           : `${parts} was ignored: invalid value.`,
         query,
       )
-      t.equal(rows(answer).length, 25, query)
+      t.equal(rows(response).length, 25, query)
     }
   }
 })
 
 t.test('a search that is too long is told as such', async (t) => {
   const { ann } = await start(t)
-  const answer = await ann.get(`${LIST}?q=${'x'.repeat(201)}`)
-  t.equal(warning(answer), '“Search” was ignored: it has more than 200 characters.')
-  t.equal(rows(answer).length, 25)
+  const response = await ann.get(`${LIST}?q=${'x'.repeat(201)}`)
+  t.equal(warning(response), '“Search” was ignored: it has more than 200 characters.')
+  t.equal(rows(response).length, 25)
 })
 
 t.test('amounts of several currencies are not sorted without a word', async (t) => {
@@ -208,13 +213,13 @@ t.test('amounts of several currencies are not sorted without a word', async (t) 
 
 t.test('a last day before the first is left out, in the words of the form', async (t) => {
   const { ann } = await start(t)
-  const answer = await ann.get(`${LIST}?from=2026-02-01&to=2026-01-01&page=x`)
+  const response = await ann.get(`${LIST}?from=2026-02-01&to=2026-01-01&page=x`)
   t.equal(
-    warning(answer),
+    warning(response),
     '“Page” was ignored: invalid value. ' +
       '“Placed until” was ignored: it is before “Placed from”.',
   )
-  t.equal(chips(answer).length, 1, 'the first day stays')
+  t.equal(chips(response).length, 1, 'the first day stays')
 })
 
 t.test('what is not of the address of a list is passed over', async (t) => {
@@ -250,10 +255,10 @@ t.test('what is not of the address of a list is passed over', async (t) => {
 t.test('past the end there is a way to the last page', async (t) => {
   const { ann } = await start(t)
   for (const page of [4, 1_000_000_000]) {
-    const answer = await ann.get(`${LIST}?page=${page}`)
-    t.equal(answer.status, 200)
-    t.match(plain(answer.text), /This page does not exist Go to the last page/)
-    t.match(answer.text, `href="${LIST}?page=3"`)
+    const response = await ann.get(`${LIST}?page=${page}`)
+    t.equal(response.status, 200)
+    t.match(plain(response.text), /This page does not exist Go to the last page/)
+    t.match(response.text, `href="${LIST}?page=3"`)
   }
 })
 
@@ -266,20 +271,20 @@ t.test('several orders change together, and each refusal is told', async (t) => 
     ['action', 'fulfilled'],
     ['list', 'sort=orderNumber&pageSize=50'],
   ])
-  const answer = await ann.post(`${LIST}/bulk`, form)
-  t.equal(answer.status, 200)
+  const response = await ann.post(`${LIST}/bulk`, form)
+  t.equal(response.status, 200)
   t.equal(
-    summary(answer),
+    summary(response),
     '2 orders are now fulfilled. 1 order already had this status. 4 orders were not changed: ' +
       'CW-000005 is refunded and can only be cancelled ' +
       'CW-000006 is cancelled and can only become pending ' +
       'Order 999 no longer exists ' +
       'CW-000003 was changed by someone else',
   )
-  t.same(rows(answer).slice(0, 2), ['CW-000001', 'CW-000002'], 'the list is the one it was')
-  t.equal(rows(answer).length, 50)
-  t.same(ticked(answer), ['3', '5', '6'], 'what was refused stays chosen')
-  t.match(answer.text, /<select id="action"[^>]*>\s*<option value="">/, 'no status is at hand')
+  t.same(rows(response).slice(0, 2), ['CW-000001', 'CW-000002'], 'the list is the one it was')
+  t.equal(rows(response).length, 50)
+  t.same(ticked(response), ['3', '5', '6'], 'what was refused stays chosen')
+  t.match(response.text, /<select id="action"[^>]*>\s*<option value="">/, 'no status is at hand')
   for (const [id, status, version] of [
     [1, 'fulfilled', 2],
     [2, 'fulfilled', 2],
@@ -309,7 +314,7 @@ t.test('several orders change together, and each refusal is told', async (t) => 
 })
 
 /** What the form beside what was done sends. */
-const undoForm = ({ text }: PageAnswer): URLSearchParams => {
+const undoForm = ({ text }: PageResponse): URLSearchParams => {
   const [form = ''] =
     /<form(?=[^>]*>(?:<input[^>]*>)+<button class="secondary small">Undo)[^]*?<\/form>/.exec(
       text,
@@ -441,10 +446,10 @@ t.test('nothing chosen, or nothing to do, is told and changes nothing', async (t
     'list=__proto__%3D1%26page%3Dx',
     'list=a&list=b',
   ]) {
-    const answer = await ann.post(`${LIST}/bulk`, new URLSearchParams(body))
-    t.equal(answer.status, 200, body)
-    t.equal(summary(answer), 'Select orders and an action first.', body)
-    t.equal(rows(answer).length, 25, body)
+    const response = await ann.post(`${LIST}/bulk`, new URLSearchParams(body))
+    t.equal(response.status, 200, body)
+    t.equal(summary(response), 'Select orders and an action first.', body)
+    t.equal(rows(response).length, 25, body)
   }
   for (const body of ['', 'order=x', 'order=999:1']) {
     const answer = await ann.post(`${LIST}/bulk/cancellation`, new URLSearchParams(body))
@@ -457,18 +462,18 @@ t.test('a list that makes no sense does not stop a change', async (t) => {
   const { ann } = await start(t)
   const list = '__proto__=1&constructor=2&status=lost&page=-1&q=%00'
   const form = new URLSearchParams({ order: '1:1', action: 'paid', list })
-  const answer = await ann.post(`${LIST}/bulk`, form)
-  t.equal(answer.status, 200)
-  t.match(summary(answer), /^1 order is now paid\.$/)
-  t.match(warning(answer), /“Search”, “Status” and “Page” were ignored/)
+  const response = await ann.post(`${LIST}/bulk`, form)
+  t.equal(response.status, 200)
+  t.match(summary(response), /^1 order is now paid\.$/)
+  t.match(warning(response), /“Search”, “Status” and “Page” were ignored/)
 })
 
 t.test('reloading what came of a change leads to the list', async (t) => {
   const { ann } = await start(t)
   for (const path of [`${LIST}/bulk`, `${LIST}/bulk/cancellation`]) {
-    const answer = await ann.get(path)
-    t.equal(answer.status, 303)
-    t.equal(answer.headers.get('location'), LIST)
+    const response = await ann.get(path)
+    t.equal(response.status, 303)
+    t.equal(response.headers.get('location'), LIST)
   }
 })
 
@@ -476,7 +481,7 @@ t.test('strangers and other sites change nothing', async (t) => {
   const { url, ann } = await start(t)
   const body = new URLSearchParams('order=1:1&action=paid')
   for (const path of [`${LIST}/bulk`, `${LIST}/bulk/cancellation`]) {
-    for (const headers of [{}, HTMX]) {
+    for (const headers of [{}, HTMX_HEADERS]) {
       const stranger = await fetch(url + path, { method: 'POST', body, headers })
       t.equal(stranger.status, 401, path)
       const text = await stranger.text()

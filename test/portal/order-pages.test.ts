@@ -1,6 +1,11 @@
 import t from 'tap'
 import { newOrder } from '../support/order-store.js'
-import { HTMX, startReaders, type PageAnswer, type Reader } from '../support/page-reader.js'
+import {
+  HTMX_HEADERS,
+  startTwoAdmins,
+  type PageResponse,
+  type PageClient,
+} from '../support/page-client.js'
 
 const ORDERS = '/api/admin/orders'
 
@@ -16,11 +21,11 @@ const FULL = {
   placedAt: '2026-03-29T00:30:00Z',
 } as const
 
-const enter = async (reader: Reader, given: object = {}): Promise<any> =>
-  reader.call('POST', ORDERS, { ...newOrder(), ...given })
+const enter = async (client: PageClient, given: object = {}): Promise<any> =>
+  client.call('POST', ORDERS, { ...newOrder(), ...given })
 
 /** What a reader sees of a page: no markup, entities as the characters they are. */
-const seen = ({ text }: PageAnswer): string =>
+const seen = ({ text }: PageResponse): string =>
   text
     .replace(/<(script|style)[\s\S]*?<\/\1>/g, '')
     .replace(/<[^>]+>/g, ' ')
@@ -31,17 +36,17 @@ const seen = ({ text }: PageAnswer): string =>
     .replaceAll('&amp;', '&')
     .replace(/\s+/g, ' ')
 
-const hrefs = ({ text }: PageAnswer): string[] =>
+const hrefs = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))
 
-const errorOf = ({ text }: PageAnswer, field: string): string | undefined =>
+const errorOf = ({ text }: PageResponse, field: string): string | undefined =>
   new RegExp(`id="${field.replace('.', '-')}-error"[^>]*>([^<]*)<`).exec(text)?.[1]
 
-const valueOf = ({ text }: PageAnswer, id: string): string | undefined =>
+const valueOf = ({ text }: PageResponse, id: string): string | undefined =>
   new RegExp(`id="${id}"[^>]* value="([^"]*)"`).exec(text)?.[1]
 
 t.test('an order is shown with all that is known of it', async (t) => {
-  const { ann } = await startReaders(t, { TIME_ZONE: 'Europe/Berlin' })
+  const { ann } = await startTwoAdmins(t, { TIME_ZONE: 'Europe/Berlin' })
   const { id } = await enter(ann, FULL)
   const page = await ann.get(`/admin/orders/${id}`, { 'accept-language': 'de-DE' })
   t.equal(page.status, 200)
@@ -72,7 +77,7 @@ t.test('an order is shown with all that is known of it', async (t) => {
 })
 
 t.test('an order of which little is known is shown too', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann, { currency: 'JPY', amountMinor: 1200 })
   const text = seen(await ann.get(`/admin/orders/${id}`))
   t.match(text, /JP¥1,200/, 'yen have no decimals')
@@ -81,7 +86,7 @@ t.test('an order of which little is known is shown too', async (t) => {
 })
 
 t.test('where an order has another amount than its trip, the page says by how much', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const rounded = await enter(ann, { ...FULL, co2eKg: 1653 })
   t.notMatch(seen(await ann.get(`/admin/orders/${rounded.id}`)), /than this sum/)
   const more = await enter(ann, { ...FULL, co2eKg: 2000 })
@@ -92,7 +97,7 @@ t.test('where an order has another amount than its trip, the page says by how mu
 })
 
 t.test('what is not there is a page that says so', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   for (const path of ['1', 'x', '0', '1/edit?group=notes', '1/cancel', '9'.repeat(17)]) {
     const page = await ann.get(`/admin/orders/${path}`)
     t.equal(page.status, 404, path)
@@ -106,7 +111,7 @@ t.test('what is not there is a page that says so', async (t) => {
 })
 
 t.test('all of it is closed to strangers, and to other sites', async (t) => {
-  const { url, ann } = await startReaders(t)
+  const { url, ann } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   for (const path of [`${id}`, `${id}/edit?group=notes`, `${id}/cancel`, 'new']) {
     const response = await fetch(`${url}/admin/orders/${path}`, { redirect: 'manual' })
@@ -123,7 +128,7 @@ t.test('all of it is closed to strangers, and to other sites', async (t) => {
 })
 
 t.test('what people enter is text, whatever it looks like', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const hostile = {
     customerName: `<b onclick="alert(1)">O'Hara</b> {{ x }} <%= it.order %>`,
     vesselName: `" autofocus onfocus="alert(1)" hx-get="/" x-data="{}`,
@@ -139,7 +144,7 @@ t.test('what people enter is text, whatever it looks like', async (t) => {
     notes: hostile.notes,
   })
   for (const path of ['', '/edit?group=customer', '/edit?group=vessel', '/edit?group=notes']) {
-    for (const headers of [{}, HTMX]) {
+    for (const headers of [{}, HTMX_HEADERS]) {
       const page = await ann.get(`/admin/orders/${id}${path}`, headers)
       const tags = [...page.text.matchAll(/<[^>]*>/g)].map(([tag]) => tag)
       const made = tags.filter((tag) =>
@@ -159,7 +164,7 @@ t.test('what people enter is text, whatever it looks like', async (t) => {
 })
 
 t.test('the history tells who changed what from what to what', async (t) => {
-  const { ann, ben } = await startReaders(t)
+  const { ann, ben } = await startTwoAdmins(t)
   const { id } = await enter(ann, { vesselName: 'Aurora' })
   await ben.call('PATCH', `${ORDERS}/${id}`, { status: 'paid', vesselName: null })
   await ann.call('PATCH', `${ORDERS}/${id}`, { currency: 'JPY' })
@@ -173,7 +178,7 @@ t.test('the history tells who changed what from what to what', async (t) => {
 })
 
 t.test('an order leads to the one before and after it in its list, and back', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   for (let i = 1; i <= 60; i++) {
     await enter(ann, { customerName: `Ann ${i}`, status: i % 2 ? 'paid' : 'pending' })
   }
@@ -206,9 +211,9 @@ t.test('an order leads to the one before and after it in its list, and back', as
 })
 
 t.test('a group is edited in place, and only its parts of the page are sent', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann, FULL)
-  const form = await ann.get(`/admin/orders/${id}/edit?group=amounts`, HTMX)
+  const form = await ann.get(`/admin/orders/${id}/edit?group=amounts`, HTMX_HEADERS)
   t.equal(form.status, 200)
   t.match(form.text, /^\s*<hx-partial hx-target="#group-amounts"/)
   t.notMatch(form.text, /<html|hx-target="#order"/)
@@ -219,7 +224,7 @@ t.test('a group is edited in place, and only its parts of the page are sent', as
   const saved = await ann.post(
     `/admin/orders/${id}/edit?group=amounts`,
     { version: '1', co2eKg: '1.700,5', amount: '1 234,56', currency: 'EUR' },
-    HTMX,
+    HTMX_HEADERS,
   )
   t.equal(saved.status, 200)
   t.match(saved.text, /<hx-partial hx-target="#messages"[^>]*><div class="message">/)
@@ -229,13 +234,13 @@ t.test('a group is edited in place, and only its parts of the page are sent', as
     amountMinor: 123456,
     version: 2,
   })
-  const closed = await ann.get(`/admin/orders/${id}?group=amounts`, HTMX)
+  const closed = await ann.get(`/admin/orders/${id}?group=amounts`, HTMX_HEADERS)
   t.match(closed.text, /hx-target="#group-amounts"/)
   t.match(closed.text, /hx-target="#order"/, 'the page comes up to date on the way')
 })
 
 t.test('every group is edited as a page where scripts are off', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   const edits: [string, Record<string, string>, object][] = [
     [
@@ -264,10 +269,10 @@ t.test('every group is edited as a page where scripts are off', async (t) => {
     t.match(page.text, /<html/)
     const version =
       /name="version" value="(\d+)">\s*<div class="field-grid/.exec(page.text)?.[1] ?? ''
-    const answer = await ann.post(`${at}&at=0&status=pending`, { version, ...fields })
-    t.equal(answer.status, 303, group)
-    t.equal(answer.headers.get('location'), `/admin/orders/${id}?at=0&status=pending`)
-    const cookie = answer.headers.getSetCookie()[0] ?? ''
+    const response = await ann.post(`${at}&at=0&status=pending`, { version, ...fields })
+    t.equal(response.status, 303, group)
+    t.equal(response.headers.get('location'), `/admin/orders/${id}?at=0&status=pending`)
+    const cookie = response.headers.getSetCookie()[0] ?? ''
     t.match(cookie, /^clearwake-flash=saved\.1; .*Path=\/admin; HttpOnly; SameSite=Strict/)
     t.match(await ann.call('GET', `${ORDERS}/${id}`), { ...expected, version: index + 2 })
     t.match(seen(await ann.get(`/admin/orders/${id}`)), /was saved/)
@@ -279,7 +284,7 @@ t.test('every group is edited as a page where scripts are off', async (t) => {
 })
 
 t.test('a message that nobody left tells nothing', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   for (const left of ['<b>x</b>.1', 'constructor.1', 'saved.999', 'saved.', 'cancelled.1']) {
     const page = await ann.get(`/admin/orders/${id}`, { cookie: `clearwake-flash=${left}` })
@@ -288,7 +293,7 @@ t.test('a message that nobody left tells nothing', async (t) => {
 })
 
 t.test('what is wrong stands beside its field, with what was typed', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann, FULL)
   const cases: [string, Record<string, string>, Record<string, RegExp>][] = [
     [
@@ -324,42 +329,46 @@ t.test('what is wrong stands beside its field, with what was typed', async (t) =
     ['notes', { notes: 'a\u0007' }, { notes: /control characters/ }],
   ]
   for (const [group, fields, errors] of cases) {
-    for (const headers of [{}, HTMX]) {
-      const answer = await ann.post(
+    for (const headers of [{}, HTMX_HEADERS]) {
+      const response = await ann.post(
         `/admin/orders/${id}/edit?group=${group}`,
         { version: '1', ...fields },
         headers,
       )
-      t.equal(answer.status, 422, group)
+      t.equal(response.status, 422, group)
       for (const [field, message] of Object.entries(errors)) {
-        t.match(errorOf(answer, field), message)
+        t.match(errorOf(response, field), message)
       }
-      t.equal((answer.text.match(/ autofocus/g) ?? []).length, 1)
+      t.equal((response.text.match(/ autofocus/g) ?? []).length, 1)
       const [first = ''] = Object.keys(errors)
-      t.match(answer.text, new RegExp(`id="${first}"[^>]* aria-invalid="true" autofocus`), 'first')
+      t.match(
+        response.text,
+        new RegExp(`id="${first}"[^>]* aria-invalid="true" autofocus`),
+        'first',
+      )
       for (const [field, typed] of Object.entries(fields)) {
         if (['notes', 'currency', 'orderSourceId'].includes(field)) continue
-        t.equal(valueOf(answer, field), typed.trim(), `${field} is not lost`)
+        t.equal(valueOf(response, field), typed.trim(), `${field} is not lost`)
       }
-      if (headers === HTMX) t.notMatch(answer.text, /hx-target="#order"/)
-      else t.match(answer.text, /<title>Error: /)
+      if (headers === HTMX_HEADERS) t.notMatch(response.text, /hx-target="#order"/)
+      else t.match(response.text, /<title>Error: /)
     }
   }
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { version: 1 })
 })
 
 t.test('an amount of a currency with three decimals goes to the form and back', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann, { currency: 'BHD', amountMinor: 1234, co2eKg: 1.234 })
   const form = await ann.get(`/admin/orders/${id}/edit?group=amounts`)
   const [amount = '', co2eKg = ''] = [valueOf(form, 'amount'), valueOf(form, 'co2eKg')]
-  const answer = await ann.post(`/admin/orders/${id}/edit?group=amounts`, {
+  const response = await ann.post(`/admin/orders/${id}/edit?group=amounts`, {
     version: '1',
     amount,
     co2eKg,
     currency: 'BHD',
   })
-  t.equal(answer.status, 303)
+  t.equal(response.status, 303)
   t.match(await ann.call('GET', `${ORDERS}/${id}`), {
     amountMinor: 1234,
     co2eKg: 1.234,
@@ -368,11 +377,11 @@ t.test('an amount of a currency with three decimals goes to the form and back', 
 })
 
 t.test('who is overtaken sees by whom and with what, and decides', async (t) => {
-  const { ann, ben } = await startReaders(t)
+  const { ann, ben } = await startTwoAdmins(t)
   const { id } = await enter(ann, { vesselName: 'Aurora' })
   const edit = `/admin/orders/${id}/edit?group=vessel`
   await ben.post(edit, { version: '1', vesselName: 'Borealis', imoNumber: '' })
-  for (const headers of [{}, HTMX]) {
+  for (const headers of [{}, HTMX_HEADERS]) {
     const conflict = await ann.post(
       edit,
       { version: '1', vesselName: 'Calypso', imoNumber: '' },
@@ -407,20 +416,20 @@ t.test('who is overtaken sees by whom and with what, and decides', async (t) => 
   t.match(seen(herself), /You edited this order in another tab/)
   t.match(seen(herself), /Overwrite Discard my changes/)
   for (const version of ['', '0', 'x', '-1', '99']) {
-    const answer = await ann.post(edit, { version, vesselName: 'Freya', imoNumber: '' })
-    t.equal(answer.status, 412, `version ${version}`)
+    const response = await ann.post(edit, { version, vesselName: 'Freya', imoNumber: '' })
+    t.equal(response.status, 412, `version ${version}`)
   }
 })
 
 t.test('what is sent once more, as its answer was lost, is told as done', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   const page = `/admin/orders/${id}`
   const twice = async (path: string, fields: Record<string, string>, words: RegExp) => {
     for (const time of ['at first', 'once more']) {
-      const answer = await ann.post(path, fields, HTMX)
-      t.equal(answer.status, 200, `${path} ${time}`)
-      t.match(seen(answer), words, `${path} ${time}`)
+      const response = await ann.post(path, fields, HTMX_HEADERS)
+      t.equal(response.status, 200, `${path} ${time}`)
+      t.match(seen(response), words, `${path} ${time}`)
     }
   }
   await twice(`${page}/edit?group=notes`, { version: '1', notes: 'called' }, /000001 was saved\./)
@@ -437,7 +446,7 @@ t.test('what is sent once more, as its answer was lost, is told as done', async 
 })
 
 t.test('what a colleague has done meanwhile is told as theirs, and not undone', async (t) => {
-  const { ann, ben } = await startReaders(t)
+  const { ann, ben } = await startTwoAdmins(t)
   for (const [path, fields, words] of [
     ['status', { status: 'fulfilled' }, /Status from Pending to → Fulfilled colleague@example/],
     ['cancel', {}, /Status from Pending to → Cancelled colleague@example/],
@@ -445,7 +454,7 @@ t.test('what a colleague has done meanwhile is told as theirs, and not undone', 
     const { id } = await enter(ann)
     const page = `/admin/orders/${id}`
     await ben.post(`${page}/${path}`, { version: '1', ...fields })
-    const late = await ann.post(`${page}/${path}`, { version: '1', ...fields }, HTMX)
+    const late = await ann.post(`${page}/${path}`, { version: '1', ...fields }, HTMX_HEADERS)
     t.equal(late.status, 412, path)
     t.match(seen(late), words)
     t.notMatch(seen(late), /Undo/)
@@ -453,7 +462,7 @@ t.test('what a colleague has done meanwhile is told as theirs, and not undone', 
 })
 
 t.test('a move is undone as long as nothing has come after it', async (t) => {
-  const { ann, ben } = await startReaders(t)
+  const { ann, ben } = await startTwoAdmins(t)
   const { id } = await enter(ann, { status: 'fulfilled' })
   const page = `/admin/orders/${id}`
   const { fulfilledAt } = await ann.call('GET', `${ORDERS}/${id}`)
@@ -467,54 +476,58 @@ t.test('a move is undone as long as nothing has come after it', async (t) => {
   })
   await ann.post(`${page}/status`, { version: '3', status: 'refunded' })
   await ben.call('PATCH', `${ORDERS}/${id}`, { notes: 'sent back' })
-  const overtaken = await ann.post(`${page}/restore`, { version: '4' }, HTMX)
+  const overtaken = await ann.post(`${page}/restore`, { version: '4' }, HTMX_HEADERS)
   t.equal(overtaken.status, 412)
   t.match(seen(overtaken), /has changed since you opened it.*Notes/)
-  const nothing = await ann.post(`${page}/restore`, { version: '5' }, HTMX)
+  const nothing = await ann.post(`${page}/restore`, { version: '5' }, HTMX_HEADERS)
   t.match(seen(nothing), /was not changed/)
   for (const version of ['', '99']) {
-    const unseen = await ann.post(`${page}/restore`, { version }, HTMX)
+    const unseen = await ann.post(`${page}/restore`, { version }, HTMX_HEADERS)
     t.equal(unseen.status, 412, version)
     t.match(seen(unseen), /has changed since you opened it/, version)
   }
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'refunded', version: 5 })
   await ann.post(`${page}/cancel`, { version: '5' })
-  const reopened = await ann.post(`${page}/status`, { version: '6', status: 'pending' }, HTMX)
+  const reopened = await ann.post(
+    `${page}/status`,
+    { version: '6', status: 'pending' },
+    HTMX_HEADERS,
+  )
   t.match(seen(reopened), /is now pending\./)
   t.notMatch(seen(reopened), /Undo/, 'what was cancelled is asked about first')
 })
 
 t.test('a cancellation is undone by who saw it, never another one', async (t) => {
-  const { ann, ben } = await startReaders(t)
+  const { ann, ben } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   const page = `/admin/orders/${id}`
   await ann.post(`${page}/cancel`, { version: '1' })
   await ben.call('PATCH', `${ORDERS}/${id}`, { status: 'pending' })
   await ben.call('DELETE', `${ORDERS}/${id}`)
-  const late = await ann.post(`${page}/restore`, { version: '2' }, HTMX)
+  const late = await ann.post(`${page}/restore`, { version: '2' }, HTMX_HEADERS)
   t.equal(late.status, 412)
   t.match(seen(late), /has changed since you opened it.*Status from Pending to → Cancelled/)
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'cancelled', version: 4 })
   for (const version of ['', '99']) {
-    t.equal((await ann.post(`${page}/restore`, { version }, HTMX)).status, 412, version)
+    t.equal((await ann.post(`${page}/restore`, { version }, HTMX_HEADERS)).status, 412, version)
   }
   await ben.call('PATCH', `${ORDERS}/${id}`, { notes: 'by mistake' })
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'cancelled', version: 5 })
   t.match(
-    seen(await ann.post(`${page}/restore`, { version: '4' }, HTMX)),
+    seen(await ann.post(`${page}/restore`, { version: '4' }, HTMX_HEADERS)),
     /was restored/,
     'what else has changed since does not matter',
   )
 })
 
 t.test('an Undo that is sent twice at once is told as done twice', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   const page = `/admin/orders/${id}`
   const twice = (version: string) =>
-    Promise.all([1, 2].map(() => ann.post(`${page}/restore`, { version }, HTMX)))
+    Promise.all([1, 2].map(() => ann.post(`${page}/restore`, { version }, HTMX_HEADERS)))
   await ann.post(`${page}/status`, { version: '1', status: 'paid' })
-  for (const answer of await twice('2')) t.match(seen(answer), /is pending again/)
+  for (const response of await twice('2')) t.match(seen(response), /is pending again/)
   await ann.post(`${page}/cancel`, { version: '3' })
   await ann.call('PATCH', `${ORDERS}/${id}`, { notes: 'a word' })
   await ann.post(`${page}/cancel`, { version: '5' })
@@ -523,14 +536,14 @@ t.test('an Undo that is sent twice at once is told as done twice', async (t) => 
 })
 
 t.test('an Undo that comes too late never reads as done', async (t) => {
-  const { ann, ben } = await startReaders(t)
+  const { ann, ben } = await startTwoAdmins(t)
   const overtakenBy = async (first: string, second: string) => {
     const { id } = await enter(ann)
     const page = `/admin/orders/${id}`
     if (first === 'cancelled') await ann.post(`${page}/cancel`, { version: '1' })
     else await ann.post(`${page}/status`, { version: '1', status: first })
     await ben.call('PATCH', `${ORDERS}/${id}`, { status: second })
-    const late = await ann.post(`${page}/restore`, { version: '2' }, HTMX)
+    const late = await ann.post(`${page}/restore`, { version: '2' }, HTMX_HEADERS)
     t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: second, version: 3 })
     return late
   }
@@ -548,7 +561,7 @@ t.test('an Undo that comes too late never reads as done', async (t) => {
 })
 
 t.test('a form has numbers as its reader writes them, and takes them back', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann, { co2eKg: 1234.5, amountMinor: 1250 })
   const edit = `/admin/orders/${id}/edit?group=amounts`
   const german = { 'accept-language': 'de-DE' }
@@ -556,7 +569,7 @@ t.test('a form has numbers as its reader writes them, and takes them back', asyn
   t.equal(valueOf(form, 'co2eKg'), '1234,5')
   t.equal(valueOf(form, 'amount'), '12,50')
   const same = { version: '1', co2eKg: '1234,5', amount: '12,50', currency: 'EUR' }
-  const saved = await ann.post(edit, same, { ...HTMX, ...german })
+  const saved = await ann.post(edit, same, { ...HTMX_HEADERS, ...german })
   t.match(seen(saved), /was not changed/)
   t.match(seen(saved), /1\.234,5 kg/)
   t.match(seen(await ann.get(edit, { 'accept-language': 'en-GB' })), /CO₂e/)
@@ -564,7 +577,7 @@ t.test('a form has numbers as its reader writes them, and takes them back', asyn
 })
 
 t.test('an order moves where its status allows, and nowhere else', async (t) => {
-  const { ann, ben } = await startReaders(t)
+  const { ann, ben } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   const page = await ann.get(`/admin/orders/${id}`)
   const offered = [...page.text.matchAll(/name="status" value="(\w+)"/g)].map(([, to]) => to)
@@ -578,11 +591,11 @@ t.test('an order moves where its status allows, and nowhere else', async (t) => 
   const there = await ann.post(
     `/admin/orders/${id}/status`,
     { version: '2', status: 'refunded' },
-    HTMX,
+    HTMX_HEADERS,
   )
   t.match(there.text, /hx-target="#order"[\s\S]*class="status refunded"/)
 
-  for (const headers of [{}, HTMX]) {
+  for (const headers of [{}, HTMX_HEADERS]) {
     const refused = await ann.post(
       `/admin/orders/${id}/status`,
       { version: '3', status: 'paid' },
@@ -598,8 +611,8 @@ t.test('an order moves where its status allows, and nowhere else', async (t) => 
   })
   t.match(seen(skipped), /It is pending and can only become paid, processing or fulfilled/)
   for (const status of ['cancelled', 'x', '']) {
-    const answer = await ann.post(`/admin/orders/${pending.id}/status`, { version: '1', status })
-    t.equal(answer.status, 422, status)
+    const response = await ann.post(`/admin/orders/${pending.id}/status`, { version: '1', status })
+    t.equal(response.status, 422, status)
   }
   await ben.call('PATCH', `${ORDERS}/${pending.id}`, { notes: 'wait' })
   const stale = await ann.post(`/admin/orders/${pending.id}/status`, {
@@ -612,11 +625,11 @@ t.test('an order moves where its status allows, and nowhere else', async (t) => 
 })
 
 t.test('an order is cancelled after a question, and comes back as it was', async (t) => {
-  const { ann, ben } = await startReaders(t)
+  const { ann, ben } = await startTwoAdmins(t)
   const { id } = await enter(ann, { ...FULL, status: 'paid' })
   const question = await ann.get(`/admin/orders/${id}/cancel?at=0`)
   t.match(seen(question), /Cancel order CW-000001\? Ann Example , Étoile du Nord/)
-  const dialog = await ann.get(`/admin/orders/${id}/cancel`, HTMX)
+  const dialog = await ann.get(`/admin/orders/${id}/cancel`, HTMX_HEADERS)
   t.match(dialog.text, /^\s*<dialog /)
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'paid' }, 'asking changes nothing')
 
@@ -629,7 +642,7 @@ t.test('an order is cancelled after a question, and comes back as it was', async
   t.notMatch(page.text, /Cancel order/)
   t.equal((await ann.get(`/admin/orders/${id}/cancel`)).status, 303, 'there is nothing to ask')
 
-  const restored = await ann.post(`/admin/orders/${id}/restore`, { version: '2' }, HTMX)
+  const restored = await ann.post(`/admin/orders/${id}/restore`, { version: '2' }, HTMX_HEADERS)
   t.match(seen(restored), /was restored\. It is paid again/)
   const { items } = await ann.call('GET', `${ORDERS}/${id}/history`)
   t.same(
@@ -671,13 +684,13 @@ t.test('an order is cancelled after a question, and comes back as it was', async
 
   const pending = await enter(ann)
   await ben.call('PATCH', `${ORDERS}/${pending.id}`, { status: 'paid' })
-  const stale = await ann.post(`/admin/orders/${pending.id}/cancel`, { version: '1' }, HTMX)
+  const stale = await ann.post(`/admin/orders/${pending.id}/cancel`, { version: '1' }, HTMX_HEADERS)
   t.equal(stale.status, 412)
   t.match(seen(stale), /Status from Pending to → Paid/)
   t.match(await ann.call('GET', `${ORDERS}/${pending.id}`), { status: 'paid' })
 })
 
-const keyOf = ({ text }: PageAnswer): string => /name="key" value="([^"]+)"/.exec(text)?.[1] ?? ''
+const keyOf = ({ text }: PageResponse): string => /name="key" value="([^"]+)"/.exec(text)?.[1] ?? ''
 
 const TYPED = {
   customerName: 'Ann Example',
@@ -699,7 +712,7 @@ const TYPED = {
 }
 
 t.test('an order is entered by hand, once however often it is sent', async (t) => {
-  const { ann, ben } = await startReaders(t, { TIME_ZONE: 'Europe/Berlin' })
+  const { ann, ben } = await startTwoAdmins(t, { TIME_ZONE: 'Europe/Berlin' })
   const key = keyOf(await ann.get('/admin/orders/new'))
   const sent = await Promise.all([
     ann.post('/admin/orders', { ...TYPED, key }),
@@ -731,16 +744,16 @@ t.test('an order is entered by hand, once however often it is sent', async (t) =
     key: keyOf(changed),
   })
   t.equal(another.headers.get('location'), '/admin/orders/2')
-  const other = await ben.post('/admin/orders', { ...TYPED, key }, HTMX)
+  const other = await ben.post('/admin/orders', { ...TYPED, key }, HTMX_HEADERS)
   t.equal(other.headers.get('hx-redirect'), '/admin/orders/3', 'keys are each administrator’s own')
   t.equal(other.text, '')
 })
 
 t.test('an order entered with the least that it needs', async (t) => {
-  const { ann } = await startReaders(t, { CURRENCY: 'ISK' })
+  const { ann } = await startTwoAdmins(t, { CURRENCY: 'ISK' })
   t.match((await ann.get('/admin/orders/new')).text, /<option value="ISK" selected>/)
   const before = Date.now()
-  const answer = await ann.post('/admin/orders', {
+  const response = await ann.post('/admin/orders', {
     customerName: 'Ann',
     customerEmail: 'ann@example.com',
     calculatorType: 'none',
@@ -748,7 +761,7 @@ t.test('an order entered with the least that it needs', async (t) => {
     amount: '1',
     currency: 'bhd',
   })
-  t.equal(answer.status, 303)
+  t.equal(response.status, 303)
   const order = await ann.call('GET', `${ORDERS}/1`)
   t.match(order, { status: 'pending', calculatorType: null, amountMinor: 1000, currency: 'BHD' })
   t.ok(Date.parse(order.placedAt) >= before)
@@ -757,7 +770,7 @@ t.test('an order entered with the least that it needs', async (t) => {
 t.test(
   'what is wrong with a new order stands beside its fields, and nothing is lost',
   async (t) => {
-    const { ann } = await startReaders(t)
+    const { ann } = await startTwoAdmins(t)
     const wrong = {
       ...TYPED,
       key: 'k',
@@ -771,22 +784,26 @@ t.test(
       placedAt: '2199-01-01T00:00',
       notes: '<b>"kept"</b>',
     }
-    for (const headers of [{}, HTMX]) {
-      const answer = await ann.post('/admin/orders', wrong, headers)
-      t.equal(answer.status, 422)
-      t.equal(errorOf(answer, 'customerName'), 'Enter a name')
-      t.match(errorOf(answer, 'customerEmail'), /email address/)
-      t.match(errorOf(answer, 'imoNumber'), /IMO/)
-      t.match(errorOf(answer, 'fuel.quantity'), /greater than 0/)
-      t.equal(errorOf(answer, 'currency'), 'Choose a currency')
-      t.equal(errorOf(answer, 'co2eKg'), '', 'the trip will fill it in')
-      t.equal(valueOf(answer, 'fuel-quantity'), '-5')
-      t.equal(valueOf(answer, 'distance-speedKn'), '12', 'what is typed for other calculators too')
-      t.equal(valueOf(answer, 'amount'), '1,234')
-      t.equal(valueOf(answer, 'placedAt'), '2199-01-01T00:00')
-      t.match(answer.text, /&lt;b&gt;&quot;kept&quot;/)
-      t.equal(keyOf(answer), 'k')
-      t.match(answer.text, /id="type-fuel" checked/)
+    for (const headers of [{}, HTMX_HEADERS]) {
+      const response = await ann.post('/admin/orders', wrong, headers)
+      t.equal(response.status, 422)
+      t.equal(errorOf(response, 'customerName'), 'Enter a name')
+      t.match(errorOf(response, 'customerEmail'), /email address/)
+      t.match(errorOf(response, 'imoNumber'), /IMO/)
+      t.match(errorOf(response, 'fuel.quantity'), /greater than 0/)
+      t.equal(errorOf(response, 'currency'), 'Choose a currency')
+      t.equal(errorOf(response, 'co2eKg'), '', 'the trip will fill it in')
+      t.equal(valueOf(response, 'fuel-quantity'), '-5')
+      t.equal(
+        valueOf(response, 'distance-speedKn'),
+        '12',
+        'what is typed for other calculators too',
+      )
+      t.equal(valueOf(response, 'amount'), '1,234')
+      t.equal(valueOf(response, 'placedAt'), '2199-01-01T00:00')
+      t.match(response.text, /&lt;b&gt;&quot;kept&quot;/)
+      t.equal(keyOf(response), 'k')
+      t.match(response.text, /id="type-fuel" checked/)
     }
     const future = await ann.post('/admin/orders', { ...TYPED, placedAt: '2199-01-01T00:00' })
     t.match(errorOf(future, 'placedAt'), /future/)
@@ -799,9 +816,9 @@ t.test(
 )
 
 t.test('the trip fills in the CO2e, unless that was typed by hand', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const ask = (fields: Record<string, string>) =>
-    ann.post('/admin/orders/new/emissions', { ...TYPED, ...fields }, HTMX)
+    ann.post('/admin/orders/new/emissions', { ...TYPED, ...fields }, HTMX_HEADERS)
   const filled = await ask({})
   t.match(seen(filled), /This trip emits 3,306\.3 kg CO₂e/)
   t.equal(valueOf(filled, 'co2eKg'), '3306.27')

@@ -5,7 +5,7 @@ import { calculateOrderPrice } from '../../src/provider/fake-provider/ledger.js'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
 import { openUpstream } from '../../src/provider/upstream.js'
-import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { startApp } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 import { rawUpstream, recordingUpstream, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
@@ -413,7 +413,7 @@ t.test('proxies to the fake provider', async (t) => {
     ORDERSOURCE_BASE_URL: provider.url,
     ORDERSOURCE_API_TOKEN: provider.token,
   })
-  const authorization = `Bearer ${await logIn(url)}`
+  const authorization = `Bearer ${await signIn(url)}`
   const call = async (path: string, body?: unknown) => {
     const response = await fetch(`${url}/api/ordersource${path}`, {
       method: body === undefined ? 'GET' : 'POST',

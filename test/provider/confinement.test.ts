@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { decodeUpstreamPath } from '../../src/provider/paths.js'
-import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { startApp } from '../support/app.js'
 import { rawRequest } from '../support/raw-http.js'
-import { pointAt, recordingUpstream } from '../support/recording-upstream.js'
+import { upstreamEnvironment, recordingUpstream } from '../support/recording-upstream.js'
 
 const MOUNT = '/api/ordersource'
 const BASE = '/v1/offsets'
@@ -12,8 +12,8 @@ const BASE = '/v1/offsets'
 /** Starts the service and sends requests as an administrator. */
 async function startProxy(t: Test) {
   const upstream = await recordingUpstream(t, BASE)
-  const { url } = await startApp(t, { ADMIN_ACCOUNTS, ...pointAt(upstream.url) })
-  const authorization = `authorization: Bearer ${await logIn(url)}\r\n`
+  const { url } = await startApp(t, { ADMIN_ACCOUNTS, ...upstreamEnvironment(upstream.url) })
+  const authorization = `authorization: Bearer ${await signIn(url)}\r\n`
   const send = async (target: string, method = 'GET') => {
     const response = await rawRequest(
       url,

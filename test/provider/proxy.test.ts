@@ -3,25 +3,29 @@ import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../src/app.js'
 import { ConfigError } from '../../src/config/config-error.js'
-import { ADMIN_ACCOUNTS, cookieHeader, logIn, postLogin } from '../support/sign-in.js'
+import { ADMIN_ACCOUNTS, cookieHeader, signIn, postLogin } from '../support/sign-in.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
-import { comesTrue } from '../support/wait-for.js'
+import { waitUntil } from '../support/wait-for.js'
 import { rawRequest } from '../support/raw-http.js'
-import { pointAt, recordingUpstream, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
-import { wire, type Wire } from '../support/wire.js'
+import {
+  upstreamEnvironment,
+  recordingUpstream,
+  UPSTREAM_TOKEN,
+} from '../support/recording-upstream.js'
+import { nodeRequest, type NodeResponse } from '../support/node-request.js'
 
 const MOUNT = '/api/ordersource'
 
 /** Starts the service with a recording provider and signs in an administrator. */
 async function startProxy(t: Test, more: NodeJS.ProcessEnv = {}, basePath = '/v1') {
   const upstream = await recordingUpstream(t, basePath)
-  const started = await startApp(t, { ADMIN_ACCOUNTS, ...pointAt(upstream.url, more) })
-  const token = await logIn(started.url)
+  const started = await startApp(t, { ADMIN_ACCOUNTS, ...upstreamEnvironment(upstream.url, more) })
+  const token = await signIn(started.url)
   return { ...started, upstream, bearer: { authorization: `Bearer ${token}` } }
 }
 
-const getProblem = ({ body }: Wire): Record<string, unknown> =>
+const getProblem = ({ body }: NodeResponse): Record<string, unknown> =>
   JSON.parse(body.toString()) as Record<string, unknown>
 
 // Authorisation
@@ -82,7 +86,10 @@ t.test('lets administrators call every route, with a token or a same-origin cook
     ['GET', { authorization: `Bearer ${UPSTREAM_TOKEN}` }, 401],
   ] as const) {
     const before = upstream.requests.length
-    const response = await wire(`${url}${MOUNT}/offset-orders`, { method, headers: { ...headers } })
+    const response = await nodeRequest(`${url}${MOUNT}/offset-orders`, {
+      method,
+      headers: { ...headers },
+    })
     t.equal(response.status, status, `${method} ${Object.keys(headers).join()}`)
     t.equal(upstream.requests.length - before, status === 200 ? 1 : 0)
   }
@@ -104,18 +111,23 @@ t.test('applies the configured public routes', async (t) => {
     ['GET', '/catalogue', 401],
   ] as const) {
     const before = upstream.requests.length
-    t.equal((await wire(`${url}${MOUNT}${path}`, { method })).status, status, `${method} ${path}`)
+    t.equal(
+      (await nodeRequest(`${url}${MOUNT}${path}`, { method })).status,
+      status,
+      `${method} ${path}`,
+    )
     t.equal(upstream.requests.length - before, status === 200 ? 1 : 0)
   }
 
   const closed = await startProxy(t, { ORDERSOURCE_PUBLIC_ROUTES: 'none' })
-  t.equal((await wire(`${closed.url}${MOUNT}/portfolios`)).status, 401)
+  t.equal((await nodeRequest(`${closed.url}${MOUNT}/portfolios`)).status, 401)
 })
 
 t.test('counts rejected requests towards the rate limit', async (t) => {
   const { url } = await startProxy(t, { RATE_LIMIT_PER_MINUTE: '4' })
   const statuses = []
-  for (let i = 0; i < 5; i++) statuses.push((await wire(`${url}${MOUNT}/offset-orders`)).status)
+  for (let i = 0; i < 5; i++)
+    statuses.push((await nodeRequest(`${url}${MOUNT}/offset-orders`)).status)
   t.same(statuses, [401, 401, 401, 429, 429], 'the sign-in was the first')
 })
 
@@ -124,7 +136,7 @@ t.test('counts rejected requests towards the rate limit', async (t) => {
 t.test('forwards methods, paths and queries unchanged', async (t) => {
   const { url, upstream, bearer } = await startProxy(t)
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-    await wire(`${url}${MOUNT}/offset-orders/7`, { method, headers: bearer })
+    await nodeRequest(`${url}${MOUNT}/offset-orders/7`, { method, headers: bearer })
     t.match(upstream.requests.at(-1), { method, url: '/v1/offset-orders/7', body: '' })
   }
   for (const target of [
@@ -160,14 +172,14 @@ t.test('supports a provider at any base path', async (t) => {
     ['/deep/er/v1/', '/deep/er/v1/portfolios'],
   ] as const) {
     const { url, upstream, bearer } = await startProxy(t, {}, basePath)
-    t.equal((await wire(`${url}${MOUNT}/portfolios`)).status, 200)
+    t.equal((await nodeRequest(`${url}${MOUNT}/portfolios`)).status, 200)
     t.equal(upstream.requests.at(-1)?.url, expected)
-    t.equal((await wire(`${url}${MOUNT}`, { headers: bearer })).status, 200)
+    t.equal((await nodeRequest(`${url}${MOUNT}`, { headers: bearer })).status, 200)
     const base = basePath.replace(/\/$/, '') || '/'
     t.equal(upstream.requests.at(-1)?.url, base)
-    t.equal((await wire(`${url}${MOUNT}?x=1`, { headers: bearer })).status, 200)
+    t.equal((await nodeRequest(`${url}${MOUNT}?x=1`, { headers: bearer })).status, 200)
     t.equal(upstream.requests.at(-1)?.url, `${base}?x=1`)
-    t.equal((await wire(`${url}/%61pi/ordersource/a`, { headers: bearer })).status, 200)
+    t.equal((await nodeRequest(`${url}/%61pi/ordersource/a`, { headers: bearer })).status, 200)
     t.equal(upstream.requests.at(-1)?.url, `${basePath.replace(/\/$/, '')}/a`)
   }
 })
@@ -189,7 +201,11 @@ t.test('forwards bodies unchanged', async (t) => {
         { 'transfer-encoding': 'chunked' },
       ]) {
         const headers = { ...bearer, 'content-type': type, ...framing }
-        const response = await wire(`${url}${MOUNT}/offset-orders`, { method, headers, body })
+        const response = await nodeRequest(`${url}${MOUNT}/offset-orders`, {
+          method,
+          headers,
+          body,
+        })
         t.equal(response.status, 200, `${method} ${type}`)
         const arrived = upstream.requests.at(-1)
         t.equal(arrived?.headers['content-type'], type)
@@ -199,15 +215,18 @@ t.test('forwards bodies unchanged', async (t) => {
     }
   }
   const encoded = { 'content-encoding': 'gzip', 'content-language': 'pt', 'content-type': 'a/b' }
-  await wire(`${url}${MOUNT}/x`, {
+  await nodeRequest(`${url}${MOUNT}/x`, {
     method: 'POST',
     headers: { ...bearer, ...encoded },
     body: bytes,
   })
   t.match(upstream.requests.at(-1)?.headers, encoded)
-  await wire(`${url}${MOUNT}/x`, { method: 'POST', headers: bearer, body: bytes })
+  await nodeRequest(`${url}${MOUNT}/x`, { method: 'POST', headers: bearer, body: bytes })
   t.equal(upstream.requests.at(-1)?.body.length, bytes.length, 'without a content type')
-  await wire(`${url}${MOUNT}/x`, { method: 'POST', headers: { ...bearer, 'content-length': '0' } })
+  await nodeRequest(`${url}${MOUNT}/x`, {
+    method: 'POST',
+    headers: { ...bearer, 'content-length': '0' },
+  })
   t.equal(upstream.requests.at(-1)?.headers['content-length'], '0')
 
   const before = upstream.requests.length
@@ -260,7 +279,7 @@ t.test('forwards only allow-listed request headers', async (t) => {
     connection: 'keep-alive, x-anything, content-type, authorization, x-request-id',
     host: 'evil.example',
   }
-  await wire(`${url}${MOUNT}/offset-orders`, {
+  await nodeRequest(`${url}${MOUNT}/offset-orders`, {
     method: 'POST',
     headers: { ...bearer, ...dropped, ...forwarded, connection: 'keep-alive, x-anything' },
     body: Buffer.from('{}'),
@@ -279,7 +298,7 @@ t.test('forwards only allow-listed request headers', async (t) => {
   )
   t.equal(arrived?.rawHeaders.filter((name) => /^authorization$/i.test(name)).length, 1)
 
-  await wire(`${url}${MOUNT}/offset-orders`, {
+  await nodeRequest(`${url}${MOUNT}/offset-orders`, {
     method: 'POST',
     headers: { ...bearer, ...dropped, ...forwarded },
     body: Buffer.from('{}'),
@@ -303,13 +322,16 @@ t.test('returns statuses and bodies unchanged', async (t) => {
       response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '7' })
       response.end(body)
     }
-    const response = await wire(`${url}${MOUNT}/offset-orders`, { method: 'POST', headers: bearer })
+    const response = await nodeRequest(`${url}${MOUNT}/offset-orders`, {
+      method: 'POST',
+      headers: bearer,
+    })
     t.equal(response.status, status)
     t.ok(response.body.equals(body), `${status}`)
     t.equal(response.headers['retry-after'], '7')
   }
   upstream.respond = (_request, response) => response.writeHead(204, { etag: '"9"' }).end()
-  const nothing = await wire(`${url}${MOUNT}/offset-orders/1`, {
+  const nothing = await nodeRequest(`${url}${MOUNT}/offset-orders/1`, {
     method: 'DELETE',
     headers: bearer,
   })
@@ -324,7 +346,7 @@ t.test('returns statuses and bodies unchanged', async (t) => {
     }
     for (const credentials of [{}, bearer]) {
       const headers = { ...credentials, 'if-none-match': '"9"' }
-      const same = await wire(`${url}${MOUNT}/portfolios`, { headers })
+      const same = await nodeRequest(`${url}${MOUNT}/portfolios`, { headers })
       t.match(same, { status: 304, headers: head })
       const { 'content-type': type, 'content-disposition': disposition } = same.headers
       t.same([type, disposition], [undefined, undefined])
@@ -337,7 +359,7 @@ t.test('returns statuses and bodies unchanged', async (t) => {
     t.equal(request.method, 'HEAD')
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '12' }).end()
   }
-  const head = await wire(`${url}${MOUNT}/portfolios`, { method: 'HEAD' })
+  const head = await nodeRequest(`${url}${MOUNT}/portfolios`, { method: 'HEAD' })
   t.match(head, { status: 200, headers: { 'content-length': '12' } })
   t.equal(head.body.length, 0)
 })
@@ -381,7 +403,7 @@ t.test('returns only allow-listed response headers', async (t) => {
     })
     response.end('{}')
   }
-  const response = await wire(`${url}${MOUNT}/offset-orders`, { headers: bearer })
+  const response = await nodeRequest(`${url}${MOUNT}/offset-orders`, { headers: bearer })
   t.match(response.headers, forwarded)
   const ours = [
     'cache-control',
@@ -418,18 +440,18 @@ t.test('allows caching of responses to anonymous requests only', async (t) => {
     })
     response.end('{}')
   }
-  const anonymous = await wire(`${url}${MOUNT}/portfolios`)
+  const anonymous = await nodeRequest(`${url}${MOUNT}/portfolios`)
   t.equal(anonymous.headers['cache-control'], 'public, max-age=60')
   t.match(anonymous.headers.vary, /authorization, cookie/i)
   const cookie = cookieHeader(await postLogin(url))
   for (const headers of [{ ...bearer }, { cookie }, { cookie: 'any=1' }]) {
-    const response = await wire(`${url}${MOUNT}/portfolios`, { headers })
+    const response = await nodeRequest(`${url}${MOUNT}/portfolios`, { headers })
     t.equal(response.headers['cache-control'], 'no-store')
   }
   upstream.respond = (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
   }
-  const silent = await wire(`${url}${MOUNT}/portfolios`)
+  const silent = await nodeRequest(`${url}${MOUNT}/portfolios`)
   t.equal(silent.headers['cache-control'], 'no-store', 'by default')
 })
 
@@ -456,7 +478,7 @@ t.test('serves anything but JSON as a sandboxed download', async (t) => {
       response.writeHead(200, { 'content-type': type })
       response.end('<script>alert(document.domain)</script>')
     }
-    const { status, headers } = await wire(`${url}${MOUNT}/x`, { headers: bearer })
+    const { status, headers } = await nodeRequest(`${url}${MOUNT}/x`, { headers: bearer })
     t.equal(status, 200)
     t.equal(headers['x-content-type-options'], 'nosniff')
     t.equal(headers['content-disposition'], isJson ? undefined : 'attachment', type)
@@ -469,10 +491,10 @@ t.test('serves anything but JSON as a sandboxed download', async (t) => {
     response.setHeader('content-type', ['application/json', 'text/html'])
     response.writeHead(200).end('<script>')
   }
-  const twice = await wire(`${url}${MOUNT}/x`, { headers: bearer })
+  const twice = await nodeRequest(`${url}${MOUNT}/x`, { headers: bearer })
   t.equal(twice.headers['content-disposition'], 'attachment', 'two types')
   upstream.respond = (_request, response) => response.writeHead(200).end('<script>')
-  const none = await wire(`${url}${MOUNT}/x`, { headers: bearer })
+  const none = await nodeRequest(`${url}${MOUNT}/x`, { headers: bearer })
   t.equal(none.headers['content-disposition'], 'attachment', 'no type')
 })
 
@@ -484,7 +506,7 @@ t.test('does not follow or disclose redirects', async (t) => {
       response.writeHead(status, { location: `${upstream.url}/secret-place` }).end('secret-place')
     }
     for (const method of ['GET', 'POST']) {
-      const response = await wire(`${url}${MOUNT}/x`, { method, headers: bearer })
+      const response = await nodeRequest(`${url}${MOUNT}/x`, { method, headers: bearer })
       t.match(response, { status: 502, headers: { 'content-type': 'application/problem+json' } })
       t.notMatch(JSON.stringify(response.headers) + response.body.toString(), /secret-place/)
     }
@@ -497,7 +519,7 @@ t.test('responds 502 if the provider rejects the token', async (t) => {
   upstream.respond = (_request, response) => {
     response.writeHead(401, { 'www-authenticate': 'Bearer' }).end(`unknown token ${UPSTREAM_TOKEN}`)
   }
-  const response = await wire(`${url}${MOUNT}/x`, { headers: bearer })
+  const response = await nodeRequest(`${url}${MOUNT}/x`, { headers: bearer })
   t.equal(response.status, 502)
   t.match(getProblem(response), { detail: /API token of this service/ })
   t.equal(response.headers['www-authenticate'], undefined)
@@ -511,7 +533,7 @@ t.test('compresses responses for the client', async (t) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify('long '.repeat(1000)))
   }
-  const response = await wire(`${url}${MOUNT}/portfolios`, {
+  const response = await nodeRequest(`${url}${MOUNT}/portfolios`, {
     headers: { 'accept-encoding': 'gzip' },
   })
   t.equal(response.headers['content-encoding'], 'gzip')
@@ -541,7 +563,7 @@ t.test('does not upgrade connections', async (t) => {
 t.test('responds 503 to authorised callers without an order source', async (t) => {
   for (const environment of [{}, { ORDERSOURCE_API_TOKEN: UPSTREAM_TOKEN }]) {
     const { url } = await startApp(t, { ADMIN_ACCOUNTS, ...environment })
-    const bearer = { authorization: `Bearer ${await logIn(url)}` }
+    const bearer = { authorization: `Bearer ${await signIn(url)}` }
     for (const [method, path, headers, status] of [
       ['GET', '/portfolios', {}, 503],
       ['HEAD', '/portfolios', {}, 503],
@@ -554,7 +576,7 @@ t.test('responds 503 to authorised callers without an order source', async (t) =
       ['GET', '/..%2f', bearer, 400],
     ] as const) {
       const body = method === 'POST' ? { body: Buffer.from('{') } : {}
-      const response = await wire(`${url}${MOUNT}${path}`, {
+      const response = await nodeRequest(`${url}${MOUNT}${path}`, {
         method,
         headers: { ...headers },
         ...body,
@@ -640,14 +662,14 @@ t.test('rejects an invalid configuration without quoting it', async (t) => {
 
 t.test('reports the provider in the readiness without depending on it', async (t) => {
   const port = await freePort()
-  const { url } = await startApp(t, pointAt(`http://127.0.0.1:${port}`))
+  const { url } = await startApp(t, upstreamEnvironment(`http://127.0.0.1:${port}`))
   const detail = async () => {
     const response = await fetch(`${url}/readyz`)
     t.equal(response.status, 200)
     return (await response.json()).checks.orderSource.detail as string
   }
   t.equal(await detail(), 'no requests yet')
-  t.equal((await wire(`${url}${MOUNT}/portfolios`)).status, 502)
+  t.equal((await nodeRequest(`${url}${MOUNT}/portfolios`)).status, 502)
   t.equal(await detail(), 'unreachable')
 })
 
@@ -661,12 +683,12 @@ t.test('counts requests by route and outcome', async (t) => {
     '/portfolios-2',
     '/',
   ]) {
-    await wire(`${url}${MOUNT}${path}`, { headers: bearer })
+    await nodeRequest(`${url}${MOUNT}${path}`, { headers: bearer })
   }
   upstream.respond = (_request, response) => response.writeHead(402).end()
-  await wire(`${url}${MOUNT}/offset-orders`, { method: 'POST', headers: bearer })
+  await nodeRequest(`${url}${MOUNT}/offset-orders`, { method: 'POST', headers: bearer })
   upstream.respond = (_request, response) => response.writeHead(302).end()
-  await wire(`${url}${MOUNT}/offset-orders`, { headers: bearer })
+  await nodeRequest(`${url}${MOUNT}/offset-orders`, { headers: bearer })
   const text = await (await fetch(`${url}/metrics`)).text()
   const counts = [
     ...text.matchAll(/^clearwake_order_source_request_duration_seconds_count\{(.+)\} (\d+)$/gm),
@@ -683,7 +705,8 @@ t.test('counts requests by route and outcome', async (t) => {
 t.test('discloses neither the token nor the address of the provider', async (t) => {
   const { url, upstream, bearer, log } = await startProxy(t, { LOG_LEVEL: 'trace' })
   const seen: string[] = []
-  const record = ({ headers, body }: Wire) => seen.push(JSON.stringify(headers) + body.toString())
+  const record = ({ headers, body }: NodeResponse) =>
+    seen.push(JSON.stringify(headers) + body.toString())
   for (const response of [
     () => upstream.respond,
     () => (_request: unknown, response: any) => response.writeHead(401).end(UPSTREAM_TOKEN),
@@ -694,12 +717,12 @@ t.test('discloses neither the token nor the address of the provider', async (t) 
   ]) {
     upstream.respond = response()
     for (const method of ['GET', 'POST']) {
-      record(await wire(`${url}${MOUNT}/portfolios`, { method, headers: bearer }))
+      record(await nodeRequest(`${url}${MOUNT}/portfolios`, { method, headers: bearer }))
     }
   }
-  record(await wire(`${url}/metrics`))
-  record(await wire(`${url}/readyz`))
-  record(await wire(`${url}/openapi.json`))
+  record(await nodeRequest(`${url}/metrics`))
+  record(await nodeRequest(`${url}/readyz`))
+  record(await nodeRequest(`${url}/openapi.json`))
   const everything = seen.join('\n') + JSON.stringify(log)
   t.notMatch(everything, UPSTREAM_TOKEN)
   t.notMatch(everything, new URL(upstream.url).port)
@@ -722,7 +745,7 @@ t.test('shows the body of an error to administrators only', async (t) => {
         response.end(body)
       }
       for (const headers of [{}, { authorization: 'Bearer nonsense' }, { cookie: 'clearwake=x' }]) {
-        const response = await wire(`${url}${MOUNT}/portfolios`, { headers })
+        const response = await nodeRequest(`${url}${MOUNT}/portfolios`, { headers })
         t.equal(response.status, status)
         t.match(getProblem(response), { status, detail: 'The order source returned an error.' })
         t.match(response.headers, {
@@ -732,12 +755,12 @@ t.test('shows the body of an error to administrators only', async (t) => {
         })
         t.notMatch(JSON.stringify(response.headers) + response.body.toString(), /db\.internal/)
       }
-      const known = await wire(`${url}${MOUNT}/portfolios`, { headers: bearer })
+      const known = await nodeRequest(`${url}${MOUNT}/portfolios`, { headers: bearer })
       t.equal(known.status, status)
       t.equal(known.body.toString(), body)
     }
   }
-  const head = await wire(`${url}${MOUNT}/portfolios`, { method: 'HEAD' })
+  const head = await nodeRequest(`${url}${MOUNT}/portfolios`, { method: 'HEAD' })
   t.equal(head.status, 599)
   t.notMatch(JSON.stringify(head.headers), /db\.internal/)
 
@@ -751,19 +774,19 @@ t.test('shows the body of an error to administrators only', async (t) => {
     response.on('drain', more)
     more()
   }
-  const endless = await wire(`${url}${MOUNT}/portfolios`)
+  const endless = await nodeRequest(`${url}${MOUNT}/portfolios`)
   t.equal(endless.status, 500)
   t.notMatch(endless.body.toString(), /db\.internal/)
-  t.ok(await comesTrue(() => lastResponse?.destroyed === true), 'cancels the upstream request')
+  t.ok(await waitUntil(() => lastResponse?.destroyed === true), 'cancels the upstream request')
 
   upstream.respond = (_request, response) => {
     lastResponse = response
     response.writeHead(500, { 'content-type': 'text/plain' }).write('db.internal')
   }
   const startedAt = performance.now()
-  t.equal((await wire(`${url}${MOUNT}/portfolios`)).status, 500)
+  t.equal((await nodeRequest(`${url}${MOUNT}/portfolios`)).status, 500)
   t.ok(performance.now() - startedAt < 5_000, 'does not wait for a discarded body')
-  t.ok(await comesTrue(() => lastResponse?.destroyed === true), 'cancels the upstream request')
+  t.ok(await waitUntil(() => lastResponse?.destroyed === true), 'cancels the upstream request')
 })
 
 t.test('redacts the token in every spelling, split between chunks too', async (t) => {
@@ -792,7 +815,7 @@ t.test('redacts the token in every spelling, split between chunks too', async (t
         response.end(text)
       }
       for (const headers of [{}, bearer]) {
-        const response = await wire(`${url}${MOUNT}/portfolios`, { headers })
+        const response = await nodeRequest(`${url}${MOUNT}/portfolios`, { headers })
         t.equal(response.status, status)
         for (const quote of quoted) {
           t.notOk((JSON.stringify(response.headers) + response.body.toString()).includes(quote))
@@ -806,7 +829,7 @@ t.test('redacts the token in every spelling, split between chunks too', async (t
       response.writeHead(200, { 'content-type': 'application/json' })
       response.write(text.slice(0, at), () => setImmediate(() => response.end(text.slice(at))))
     }
-    const response = await wire(`${url}${MOUNT}/portfolios`)
+    const response = await nodeRequest(`${url}${MOUNT}/portfolios`)
     t.equal(response.body.toString(), covered, `split at ${at}`)
   }
   upstream.respond = (_request, response) => {
@@ -818,7 +841,7 @@ t.test('redacts the token in every spelling, split between chunks too', async (t
     next(0)
   }
   t.equal(
-    (await wire(`${url}${MOUNT}/portfolios`)).body.toString(),
+    (await nodeRequest(`${url}${MOUNT}/portfolios`)).body.toString(),
     covered,
     'in single characters',
   )
@@ -829,7 +852,7 @@ t.test('redacts the token in every spelling, split between chunks too', async (t
     response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': size })
     response.end(filling)
   }
-  const large = await wire(`${url}${MOUNT}/portfolios`)
+  const large = await nodeRequest(`${url}${MOUNT}/portfolios`)
   t.equal(large.body.length, size)
   t.ok(large.body.equals(Buffer.alloc(size, `.${'*'.repeat(secret.length)}`)))
 })

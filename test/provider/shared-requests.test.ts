@@ -7,10 +7,14 @@ import { createOffsetOrderSource } from '../../src/provider/client.js'
 import { openUpstream } from '../../src/provider/upstream.js'
 import { startApp } from '../support/app.js'
 import { rawSocket } from '../support/raw-http.js'
-import { pointAt, recordingUpstream, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
-import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
-import { comesTrue } from '../support/wait-for.js'
-import { wire, type Wire } from '../support/wire.js'
+import {
+  upstreamEnvironment,
+  recordingUpstream,
+  UPSTREAM_TOKEN,
+} from '../support/recording-upstream.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
+import { waitUntil } from '../support/wait-for.js'
+import { nodeRequest, type NodeResponse } from '../support/node-request.js'
 
 const MOUNT = '/api/ordersource'
 const CALLERS = 12
@@ -31,27 +35,27 @@ async function startProxy(t: Test, environment: NodeJS.ProcessEnv = {}) {
     ADMIN_ACCOUNTS,
     // Longer than any wait in these tests
     ORDERSOURCE_TIMEOUT_MS: '60000',
-    ...pointAt(upstream.url, environment),
+    ...upstreamEnvironment(upstream.url, environment),
   })
   const { url, app } = started
-  const bearer = { authorization: `Bearer ${await logIn(url)}` }
+  const bearer = { authorization: `Bearer ${await signIn(url)}` }
   let received = 0
   app.server.on('request', () => received++)
 
   /** Waits until the service has received and processed this many requests since the start. */
   async function waitForReceived(requests: number): Promise<void> {
-    if (!(await comesTrue(() => received >= requests))) throw new Error(`${received} received`)
+    if (!(await waitUntil(() => received >= requests))) throw new Error(`${received} received`)
     await sleep(SETTLE_MS)
   }
 
   /** Waits until this many requests are pending at the provider. */
   async function waitForPending(requests: number): Promise<void> {
-    if (!(await comesTrue(() => pending.length >= requests))) throw new Error(`${pending.length}`)
+    if (!(await waitUntil(() => pending.length >= requests))) throw new Error(`${pending.length}`)
     await sleep(SETTLE_MS)
   }
 
   const send = (path = '/portfolios', headers: Record<string, string> = {}, method = 'GET') =>
-    wire(`${url}${MOUNT}${path}`, { method, headers })
+    nodeRequest(`${url}${MOUNT}${path}`, { method, headers })
 
   /** Responds to all pending requests, each with its number. */
   function respondToAll(headers: Record<string, string | string[]> = {}): void {
@@ -89,7 +93,7 @@ async function openCaller(url: string): Promise<Socket> {
   return socket
 }
 
-const getText = ({ body }: Wire): string => body.toString()
+const getText = ({ body }: NodeResponse): string => body.toString()
 
 // Sharing
 
@@ -267,11 +271,11 @@ t.test('cancels a streamed response when its caller disconnects', async (t) => {
   }
   await sleep(SETTLE_MS)
   sockets[0]?.destroy()
-  t.ok(await comesTrue(() => responses[0]?.destroyed === true))
+  t.ok(await waitUntil(() => responses[0]?.destroyed === true))
   await sleep(SETTLE_MS)
   t.equal(responses[1]?.destroyed, false)
   sockets[1]?.destroy()
-  t.ok(await comesTrue(() => responses[1]?.destroyed === true))
+  t.ok(await waitUntil(() => responses[1]?.destroyed === true))
 })
 
 // Failures
@@ -382,14 +386,14 @@ t.test('counts orders that the client places as writes', async (t) => {
   const read = () => opened.request({ method: 'GET', path: '/v1/portfolios', headers: {} }, true)
 
   const reads = [read(), read()]
-  t.ok(await comesTrue(() => pending.length === 1))
+  t.ok(await waitUntil(() => pending.length === 1))
   const order = { tons: 1, portfolioId: 1, note: '', dryRun: false }
   const placed = createOffsetOrderSource(opened).placeOrder(order, 'key')
-  t.ok(await comesTrue(() => pending.length === 2))
+  t.ok(await waitUntil(() => pending.length === 2))
   respond(pending[1]?.response, '{"id":1,"tons":1,"amountCharged":100}')
   t.match(await placed, { outcome: 'ok' })
   reads.push(read())
-  t.ok(await comesTrue(() => pending.length === 3))
+  t.ok(await waitUntil(() => pending.length === 3))
   t.same(
     upstream.requests.map(({ method }) => method),
     ['GET', 'POST', 'GET'],

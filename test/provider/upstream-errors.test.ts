@@ -8,15 +8,19 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { built } from '../support/built.js'
-import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { distPath } from '../support/dist-path.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 import { rawSocket } from '../support/raw-http.js'
-import { pointAt, rawUpstream, recordingUpstream } from '../support/recording-upstream.js'
-import { selfSigned } from '../support/self-signed.js'
-import { comesTrue } from '../support/wait-for.js'
-import { wire, type Wire } from '../support/wire.js'
+import {
+  upstreamEnvironment,
+  rawUpstream,
+  recordingUpstream,
+} from '../support/recording-upstream.js'
+import { createCertificate } from '../support/certificate.js'
+import { waitUntil } from '../support/wait-for.js'
+import { nodeRequest, type NodeResponse } from '../support/node-request.js'
 
 const MOUNT = '/api/ordersource'
 const TIMEOUT_MS = 400
@@ -31,15 +35,15 @@ async function startProxy(t: Test, upstreamUrl: string, more: NodeJS.ProcessEnv 
   const started = await startApp(t, {
     ADMIN_ACCOUNTS,
     ORDERSOURCE_TIMEOUT_MS: String(TIMEOUT_MS),
-    ...pointAt(upstreamUrl, more),
+    ...upstreamEnvironment(upstreamUrl, more),
   })
-  const bearer = { authorization: `Bearer ${await logIn(started.url)}` }
+  const bearer = { authorization: `Bearer ${await signIn(started.url)}` }
   const send = (method = 'GET', path = '/portfolios', headers: Record<string, string> = {}) =>
-    wire(`${started.url}${MOUNT}${path}`, { method, headers: { ...bearer, ...headers } })
+    nodeRequest(`${started.url}${MOUNT}${path}`, { method, headers: { ...bearer, ...headers } })
   return { ...started, bearer, send }
 }
 
-const getDetail = ({ body }: Wire): string =>
+const getDetail = ({ body }: NodeResponse): string =>
   (JSON.parse(body.toString()) as { detail: string }).detail
 
 /** Returns the duration of a task in milliseconds, and its result. */
@@ -51,7 +55,7 @@ async function timed<T>(work: Promise<T>): Promise<[milliseconds: number, result
 
 /** Waits for a condition. */
 async function waitFor(holds: () => boolean): Promise<void> {
-  if (!(await comesTrue(holds))) throw new Error('the condition was not met')
+  if (!(await waitUntil(holds))) throw new Error('the condition was not met')
 }
 
 // Before the response
@@ -272,7 +276,7 @@ t.test('never completes an interrupted response', async (t) => {
       const [milliseconds, response] = await timed(
         send('GET', '/portfolios', { 'accept-encoding': coding }).catch((error: unknown) => error),
       )
-      const isBroken = response instanceof Error || (response as Wire).status >= 500
+      const isBroken = response instanceof Error || (response as NodeResponse).status >= 500
       t.ok(isBroken, `${what}, ${coding}`)
       t.ok(milliseconds < TIMEOUT_MS + SLACK_MS, `${what}: ${milliseconds} ms`)
       t.equal((await fetch(`${url}/healthz`)).status, 200)
@@ -288,7 +292,7 @@ t.test('removes upstream headers from the error if a body fails before it is sen
     )
   })
   const { url } = await startProxy(t, upstream.url)
-  const response = await wire(`${url}${MOUNT}/portfolios`)
+  const response = await nodeRequest(`${url}${MOUNT}/portfolios`)
   t.match(response, {
     status: 504,
     headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
@@ -406,7 +410,7 @@ t.test('rejects bodies beyond the limit, with and without Content-Length', async
   const { url, bearer } = await startProxy(t, upstream.url)
   const limit = 10 * 1024 * 1024
   const post = (headers: Record<string, string>, bytes: number) =>
-    wire(`${url}${MOUNT}/offset-orders`, {
+    nodeRequest(`${url}${MOUNT}/offset-orders`, {
       method: 'POST',
       headers: { ...bearer, 'content-type': 'application/octet-stream', ...headers },
       body: Buffer.alloc(bytes, 'x'),
@@ -445,7 +449,7 @@ t.test('returns a response that arrives before the body is sent', async (t) => {
   })
   const { url, bearer, send } = await startProxy(t, upstream.url)
   for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
-    const response = await wire(`${url}${MOUNT}/offset-orders`, {
+    const response = await nodeRequest(`${url}${MOUNT}/offset-orders`, {
       method: 'POST',
       headers: { ...bearer, ...headers },
       body: Buffer.alloc(8 * 1024 * 1024),
@@ -467,7 +471,7 @@ t.test('times out if the provider does not read a long body', async (t) => {
   }
   for (const method of ['POST', 'OPTIONS']) {
     const [milliseconds, response] = await timed(
-      wire(`${url}${MOUNT}/offset-orders`, { method, headers, body }),
+      nodeRequest(`${url}${MOUNT}/offset-orders`, { method, headers, body }),
     )
     t.equal(response.status, 504, method)
     t.ok(milliseconds > WHOLE_MS * 0.9, `${milliseconds} ms`)
@@ -524,7 +528,7 @@ t.test('responds 408 to slow senders without opening the circuit', async (t) => 
   const upstream = await recordingUpstream(t)
   const { url, bearer, send } = await startProxy(t, upstream.url)
   const sendSlowly = () =>
-    new Promise<Wire>((resolve, reject) => {
+    new Promise<NodeResponse>((resolve, reject) => {
       const path = `${url}${MOUNT}/offset-orders`
       const request = httpRequest(path, { method: 'POST', headers: bearer }, (response) => {
         const parts: Buffer[] = []
@@ -554,7 +558,7 @@ t.test('reports a connection reset during a long body without opening the circui
   const { url, bearer, send } = await startProxy(t, upstream.url)
   const kilobytes = [100, 1_000, 8_000]
   for (const [index, size] of [...kilobytes, ...kilobytes].entries()) {
-    const response = await wire(`${url}${MOUNT}/offset-orders`, {
+    const response = await nodeRequest(`${url}${MOUNT}/offset-orders`, {
       method: 'POST',
       headers: { ...bearer, ...(index < 3 ? {} : { 'transfer-encoding': 'chunked' }) },
       body: Buffer.alloc(size * 1000),
@@ -681,7 +685,7 @@ async function startProcess(
   environment: NodeJS.ProcessEnv,
 ): Promise<{ url: string; pid: number }> {
   const port = await freePort()
-  const child = spawn(process.execPath, [built('server.js')], {
+  const child = spawn(process.execPath, [distPath('server.js')], {
     cwd: temporaryFolder(t),
     env: {
       PATH: process.env.PATH,
@@ -697,15 +701,15 @@ async function startProcess(
   t.teardown(() => child.kill('SIGKILL'))
   const url = `http://127.0.0.1:${port}`
   const isThere = async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true
-  if (!(await comesTrue(isThere))) throw new Error('the service did not start')
+  if (!(await waitUntil(isThere))) throw new Error('the service did not start')
   return { url, pid: child.pid ?? 0 }
 }
 
 t.test('verifies certificates', async (t) => {
   for (const [what, certificate] of [
-    ['self-signed', selfSigned()],
-    ['for another address', selfSigned({ address: '127.0.0.2' })],
-    ['expired', selfSigned({ days: 0 })],
+    ['self-signed', createCertificate()],
+    ['for another address', createCertificate({ address: '127.0.0.2' })],
+    ['expired', createCertificate({ days: 0 })],
   ] as const) {
     const upstream = await tlsUpstream(t, certificate)
     const { send, log } = await startProxy(t, upstream.url)
@@ -720,14 +724,17 @@ t.test('verifies certificates', async (t) => {
 })
 
 t.test('accepts additional certificate authorities, but cannot disable verification', async (t) => {
-  const certificate = selfSigned()
+  const certificate = createCertificate()
   const file = join(temporaryFolder(t), 'authority.pem')
   writeFileSync(file, certificate.cert)
   const upstream = await tlsUpstream(t, certificate)
-  const trusting = await startProcess(t, { ...pointAt(upstream.url), NODE_EXTRA_CA_CERTS: file })
+  const trusting = await startProcess(t, {
+    ...upstreamEnvironment(upstream.url),
+    NODE_EXTRA_CA_CERTS: file,
+  })
   t.equal((await fetch(`${trusting.url}${MOUNT}/portfolios`)).status, 200)
   const careless = await startProcess(t, {
-    ...pointAt(upstream.url),
+    ...upstreamEnvironment(upstream.url),
     NODE_TLS_REJECT_UNAUTHORIZED: '0',
   })
   t.equal((await fetch(`${careless.url}${MOUNT}/portfolios`)).status, 502)
@@ -758,7 +765,7 @@ t.test('streams long bodies in both directions without buffering them', async (t
     pour()
   })
   const { url } = await startProcess(t, {
-    ...pointAt(upstream.url),
+    ...upstreamEnvironment(upstream.url),
     ORDERSOURCE_PUBLIC_ROUTES: 'GET /endless,POST /sink',
     ORDERSOURCE_TIMEOUT_MS: '20000',
   })
@@ -778,8 +785,8 @@ t.test('streams long bodies in both directions without buffering them', async (t
 
   let bytes = 0
   let peak = 0
-  const reader = httpRequest(`${url}${MOUNT}/endless`).end()
-  const [response] = (await once(reader, 'response')) as [NodeJS.ReadableStream]
+  const client = httpRequest(`${url}${MOUNT}/endless`).end()
+  const [response] = (await once(client, 'response')) as [NodeJS.ReadableStream]
   const watch = setInterval(() => {
     void getMemoryMb(url).then((memory) => (peak = Math.max(peak, memory)))
   }, 100)

@@ -2,9 +2,9 @@ import { PNG } from 'pngjs'
 import t from 'tap'
 import { ADMIN_ACCOUNTS, cookieHeader, postLogin } from '../support/sign-in.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
-import { REAL_VESSELS, USUAL } from '../support/calculations.js'
-import { awayFromMidnight } from '../support/midnight.js'
-import { comesTrue } from '../support/wait-for.js'
+import { REAL_VESSELS, TYPICAL_CALCULATIONS } from '../support/calculations.js'
+import { avoidMidnight } from '../support/midnight.js'
+import { waitUntil } from '../support/wait-for.js'
 import { drawSvg, readQrCode, toGray, type GrayPicture } from '../support/zbar.js'
 import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
@@ -23,7 +23,7 @@ interface QrCodeResponse {
 }
 
 const EVER_GIVEN = { name: 'Ever Given', imoNumber: '9811000' }
-const REQUEST = { ...USUAL.fuel, vessel: EVER_GIVEN }
+const REQUEST = { ...TYPICAL_CALCULATIONS.fuel, vessel: EVER_GIVEN }
 
 const { url, log } = await startApp(t)
 const endpoint = `${url}/api/qr-code/generate`
@@ -183,7 +183,11 @@ t.test('encodes the link in the SVG', async (t) => {
   for (const type of ['fuel', 'distance', 'custom'] as const) {
     for (const vessel of REAL_VESSELS) {
       for (const errorCorrection of ['L', 'M', 'Q', 'H']) {
-        const code = await generate({ ...USUAL[type], vessel, image: { errorCorrection } })
+        const code = await generate({
+          ...TYPICAL_CALCULATIONS[type],
+          vessel,
+          image: { errorCorrection },
+        })
         const decoded = await readQrCode(drawSvg(code.svg))
         if (decoded !== code.url || vesselIn(code)?.name !== vessel.name) {
           mismatches.push({ type, vessel, errorCorrection, decoded })
@@ -195,7 +199,7 @@ t.test('encodes the link in the SVG', async (t) => {
 })
 
 t.test('returns the image itself if the client prefers one', async (t) => {
-  await awayFromMidnight()
+  await avoidMidnight()
   const day = new Date().toISOString().slice(0, 10)
   const svg = await requestImage('image/svg+xml')
   t.equal(svg.status, 200)
@@ -271,7 +275,7 @@ t.test('keeps names of any script and IMO numbers of any notation', async (t) =>
     '/../..?a=b&c=d#e',
   ]
   for (const name of names) {
-    const code = await generate({ ...USUAL.custom, vessel: { name } })
+    const code = await generate({ ...TYPICAL_CALCULATIONS.custom, vessel: { name } })
     t.same(vesselIn(code), { name })
     t.equal(await readQrCode(drawSvg(code.svg)), code.url, name)
     t.notMatch(code.svg, /script|Quote/, 'no text in the SVG')
@@ -336,9 +340,17 @@ t.test('reports every invalid field at once', async (t) => {
     ],
     'data are validated against the given type',
   )
-  const trip = { ...USUAL.distance.calculatorData, speedKn: 0.001 }
+  const trip = { ...TYPICAL_CALCULATIONS.distance.calculatorData, speedKn: 0.001 }
   t.same(
-    [...(await getErrors({ ...USUAL.distance, calculatorData: trip, vessel: EVER_GIVEN })).keys()],
+    [
+      ...(
+        await getErrors({
+          ...TYPICAL_CALCULATIONS.distance,
+          calculatorData: trip,
+          vessel: EVER_GIVEN,
+        })
+      ).keys(),
+    ],
     ['calculatorData.speedKn'],
   )
 })
@@ -437,7 +449,7 @@ t.test('logs every request, rejected ones too', async (t) => {
   async function entryOf(call: () => Promise<unknown>) {
     const before = entries().length
     await call()
-    await comesTrue(() => entries().length > before)
+    await waitUntil(() => entries().length > before)
     t.equal(entries().length, before + 1, 'one entry per request')
     return entries().at(-1) ?? {}
   }

@@ -7,9 +7,9 @@ import { buildApp } from '../../src/app.js'
 import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
-import { USUAL } from '../support/calculations.js'
+import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
 import { rawGet } from '../support/raw-http.js'
-import { comesTrue } from '../support/wait-for.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const { url, log } = await startApp(t)
 const signer = createLinkSigner([SECRET])
@@ -79,7 +79,7 @@ const pathOf = (link: { url: string }): string => link.url.slice(url.length)
 
 t.test('opens a scanned link with values and result', async (t) => {
   for (const type of TYPES) {
-    const link = links.create(USUAL[type], EVER_GIVEN)
+    const link = links.create(TYPICAL_CALCULATIONS[type], EVER_GIVEN)
     const { status, headers, html } = await open(link.url)
     t.equal(status, 200)
     t.match(headers.get('content-type'), /^text\/html/)
@@ -87,12 +87,12 @@ t.test('opens a scanned link with values and result', async (t) => {
     t.match(headers.get('x-robots-tag'), /noindex/)
     t.match(html, /Ever Given/)
     t.match(html, /IMO 9811000/)
-    for (const [name, value] of Object.entries(USUAL[type].calculatorData)) {
+    for (const [name, value] of Object.entries(TYPICAL_CALCULATIONS[type].calculatorData)) {
       t.equal(valueOf(html, name) ?? selectedOf(html, name), String(value), `${type} ${name}`)
     }
     const { body } = await postJson(
       `${url}/api/calculators/${type}/estimate`,
-      USUAL[type].calculatorData,
+      TYPICAL_CALCULATIONS[type].calculatorData,
     )
     t.equal(figureOf(html), (body as { co2eKg: number }).co2eKg, `${type}: same result as the API`)
     t.equal(reasonOf(html), undefined)
@@ -102,7 +102,7 @@ t.test('opens a scanned link with values and result', async (t) => {
 
 t.test('sends the loading state before the trip', async (t) => {
   for (const [link, rest] of [
-    [pathOf(links.create(USUAL.distance, EVER_GIVEN)), /id="trip"/],
+    [pathOf(links.create(TYPICAL_CALCULATIONS.distance, EVER_GIVEN)), /id="trip"/],
     ['/calculator/distance?data=x&sig=y', /data-reason/],
   ] as const) {
     const chunks = await chunksOf(link)
@@ -152,15 +152,15 @@ t.test('sends the loading state first with compression too', async (t) => {
 })
 
 t.test('shows the reason for an invalid link and no calculator', async (t) => {
-  const good = links.create(USUAL.fuel, EVER_GIVEN)
+  const good = links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN)
   const edited = links.create(
     { calculatorType: 'fuel', calculatorData: { fuelType: 'mgo', quantity: 5, unit: 'l' } },
     EVER_GIVEN,
   )
   const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const past = links.create(USUAL.fuel, EVER_GIVEN, new Date(Date.now() - 31 * DAY))
-  const future = links.create(USUAL.fuel, EVER_GIVEN, new Date(Date.now() + 2 * DAY))
-  const distance = links.create(USUAL.distance, EVER_GIVEN)
+  const past = links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN, new Date(Date.now() - 31 * DAY))
+  const future = links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN, new Date(Date.now() + 2 * DAY))
+  const distance = links.create(TYPICAL_CALCULATIONS.distance, EVER_GIVEN)
   const query = (data: string, sig: string) => `/calculator/fuel?data=${data}&sig=${sig}`
   const cases: [string, string, string, RegExp][] = [
     ['not Base64', query('%21%21', good.sig), 'not_base64', /cut short/],
@@ -216,7 +216,7 @@ t.test('shows the reason for an invalid link and no calculator', async (t) => {
 })
 
 t.test('links to the right calculator only for a genuine code', async (t) => {
-  const { data, sig } = links.create(USUAL.distance, EVER_GIVEN)
+  const { data, sig } = links.create(TYPICAL_CALCULATIONS.distance, EVER_GIVEN)
   const elsewhere = `/calculator/distance?data=${data}&sig=${sig}`
   const genuine = await open(`/calculator/fuel?data=${data}&sig=${sig}`)
   t.ok(unescape(genuine.html).includes(`href="${elsewhere}"`))
@@ -227,7 +227,7 @@ t.test('links to the right calculator only for a genuine code', async (t) => {
 })
 
 t.test('rejects a link with any character changed', async (t) => {
-  const link = links.create(USUAL.fuel, EVER_GIVEN)
+  const link = links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN)
   const accepted: string[] = []
   const attempt = async (data: string, sig: string) => {
     const target = `/calculator/fuel?data=${encodeURIComponent(data)}&sig=${encodeURIComponent(sig)}`
@@ -258,7 +258,7 @@ t.test('accepts links signed with SESSION_SECRET_PREVIOUS', async (t) => {
     SESSION_SECRET: 'a fresh secret, of more than 32 bytes too',
     SESSION_SECRET_PREVIOUS: SECRET,
   })
-  const path = pathOf(links.create(USUAL.fuel, EVER_GIVEN))
+  const path = pathOf(links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN))
   t.ok(isFilled((await open(rotated.url + path)).html))
   const changed = await startApp(t, { SESSION_SECRET: 'a fresh secret, of more than 32 bytes too' })
   t.equal(reasonOf((await open(changed.url + path)).html), 'edited')
@@ -278,7 +278,7 @@ t.test('shows markup in names as text', async (t) => {
     '&lt;b&gt; &amp;amp;',
   ]
   for (const name of names) {
-    const { status, html } = await open(links.create(USUAL.fuel, { name }).url)
+    const { status, html } = await open(links.create(TYPICAL_CALCULATIONS.fuel, { name }).url)
     t.equal(status, 200)
     const shown = /<bdi>([^<]*)<\/bdi>/.exec(html)?.[1]
     t.equal(shown === undefined ? shown : unescape(shown), name, 'shown unchanged')
@@ -417,7 +417,7 @@ t.test('returns a fragment to htmx and the page otherwise', async (t) => {
 })
 
 t.test('keeps the scanned vessel with the form and accepts no other', async (t) => {
-  const { data, sig, path } = links.create(USUAL.fuel, EVER_GIVEN)
+  const { data, sig, path } = links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN)
   const { html } = await open(path)
   t.equal(valueOf(html, 'code'), data)
   t.equal(valueOf(html, 'codeSig'), sig)
@@ -440,7 +440,7 @@ t.test('keeps the scanned vessel with the form and accepts no other', async (t) 
 })
 
 t.test('does not count a HEAD request as a scan', async (t) => {
-  const { path } = links.create(USUAL.fuel, EVER_GIVEN)
+  const { path } = links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN)
   const before = log.filter(({ msg }) => msg === 'prefill').length
   const codes = log.filter(({ msg }) => msg === 'qr code').length
   const response = await fetch(url + path, { method: 'HEAD' })
@@ -459,7 +459,7 @@ t.test('does not count a HEAD request as a scan', async (t) => {
 })
 
 t.test('logs an aborted request without an error', async (t) => {
-  const { path } = links.create(USUAL.fuel, EVER_GIVEN)
+  const { path } = links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN)
   const from = log.length
   for (let i = 0; i < 20; i++) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -469,7 +469,7 @@ t.test('logs an aborted request without an error', async (t) => {
     socket.resetAndDestroy()
   }
   const requests = () => log.slice(from).filter(({ msg }) => msg === 'request')
-  t.ok(await comesTrue(() => requests().length > 0), 'requests are logged')
+  t.ok(await waitUntil(() => requests().length > 0), 'requests are logged')
   t.same(
     log.slice(from).filter(({ level }) => Number(level) >= 50),
     [],
@@ -484,7 +484,10 @@ t.test('links to CHECKOUT_URL with the documented parameters', async (t) => {
     return href === undefined ? null : new URL(unescape(href)).searchParams
   }
   const scanned = checkoutIn(
-    await open(shop.url + pathOf(links.create(USUAL.fuel, { ...EVER_GIVEN, name: 'A & "B"' }))),
+    await open(
+      shop.url +
+        pathOf(links.create(TYPICAL_CALCULATIONS.fuel, { ...EVER_GIVEN, name: 'A & "B"' })),
+    ),
   )
   t.same(Object.fromEntries(scanned ?? []), {
     lang: 'nl',
@@ -631,7 +634,7 @@ t.test('returns 404 and 405 as pages', async (t) => {
     t.match(html, /<!doctype html>/)
   }
   const unknown = await open(
-    `/calculator/boat${new URL(links.create(USUAL.fuel, EVER_GIVEN).url).search}`,
+    `/calculator/boat${new URL(links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN).url).search}`,
   )
   t.equal(unknown.status, 404)
   for (const path of ['/calculator/fuel', '/qr-test', '/']) {

@@ -6,7 +6,7 @@ import { decodePrefillData, encodePrefillData } from '../../src/qr-code/prefill-
 import { createPrefillLinks, type LinkResult } from '../../src/qr-code/prefill-link.js'
 import { createQrMatrix } from '../../src/qr-code/qr-image.js'
 import { SECRET } from '../support/app.js'
-import { calculation, REAL_VESSELS, USUAL, vessel } from '../support/calculations.js'
+import { calculation, REAL_VESSELS, TYPICAL_CALCULATIONS, vessel } from '../support/calculations.js'
 import { PRINTED_CODES } from './printed-codes.js'
 
 const HOST = 'https://carbon.example.com'
@@ -53,14 +53,18 @@ t.test('keeps the seven digits of an IMO number, leading zeros included', async 
     ['IMO 9811000', '9811000'],
     ['0000012', '0000012'],
   ] as const) {
-    const link = links.create(USUAL.fuel, { name: 'x', imoNumber: written }, NOW)
+    const link = links.create(TYPICAL_CALCULATIONS.fuel, { name: 'x', imoNumber: written }, NOW)
     const read = links.read('fuel', link, NOW)
     t.equal(read.ok && read.prefill.vessel.imoNumber, digits)
   }
 })
 
 t.test('gives a link its creation time and an expiry 30 days later', async (t) => {
-  const link = links.create(USUAL.fuel, EVER_GIVEN, new Date('2026-11-20T12:00:00.789Z'))
+  const link = links.create(
+    TYPICAL_CALCULATIONS.fuel,
+    EVER_GIVEN,
+    new Date('2026-11-20T12:00:00.789Z'),
+  )
   t.equal(link.generatedAt.toISOString(), '2026-11-20T12:00:00.000Z')
   t.equal(link.expiresAt.toISOString(), '2026-12-20T12:00:00.000Z')
   t.equal(link.url, `${HOST}/calculator/fuel?data=${link.data}&sig=${link.sig}`)
@@ -69,7 +73,7 @@ t.test('gives a link its creation time and an expiry 30 days later', async (t) =
 })
 
 t.test('rejects a link exactly 30 days after its creation', async (t) => {
-  const link = links.create(USUAL.fuel, EVER_GIVEN, NOW)
+  const link = links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN, NOW)
   const readAt = (now: Date) => links.read('fuel', link, now)
   t.equal(outcome(readAt(NOW)), 'ok')
   t.equal(outcome(readAt(at(30 * DAY - 1))), 'ok')
@@ -80,7 +84,7 @@ t.test('rejects a link exactly 30 days after its creation', async (t) => {
 })
 
 t.test('accepts a link created up to five minutes in the future', async (t) => {
-  const link = (ahead: number) => links.create(USUAL.fuel, EVER_GIVEN, at(ahead))
+  const link = (ahead: number) => links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN, at(ahead))
   t.equal(outcome(links.read('fuel', link(5 * 60_000), NOW)), 'ok')
   const read = links.read('fuel', link(5 * 60_000 + 1000), NOW)
   t.same(!read.ok && read.error, { reason: 'not_yet_valid', validFrom: at(5 * 60_000 + 1000) })
@@ -90,7 +94,7 @@ t.test('accepts a link created up to five minutes in the future', async (t) => {
 t.test('rejects a link with any character changed, added or removed', async (t) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   for (const type of TYPES) {
-    const link = links.create(USUAL[type], EVER_GIVEN, NOW)
+    const link = links.create(TYPICAL_CALCULATIONS[type], EVER_GIVEN, NOW)
     const accepted: string[] = []
     const attempt = (data: string, sig: string, edit: string) => {
       for (const opened of TYPES) {
@@ -187,7 +191,7 @@ t.test('reads stored codes of every calculator to the same values', async (t) =>
 })
 
 t.test('drops idle generators from a link', async (t) => {
-  const without = USUAL.distance.calculatorData
+  const without = TYPICAL_CALCULATIONS.distance.calculatorData
   const roundTrip = (idle: object): unknown => {
     const calculatorData = { ...without, ...idle }
     const decoded = decodePrefillData(
@@ -212,7 +216,7 @@ t.test('drops idle generators from a link', async (t) => {
 })
 
 t.test('reports a link with edited data as edited', async (t) => {
-  const { data, sig } = links.create(USUAL.fuel, EVER_GIVEN, NOW)
+  const { data, sig } = links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN, NOW)
   const edited: Calculation = {
     calculatorType: 'fuel',
     calculatorData: { fuelType: 'mgo', quantity: 5, unit: 'l' },
@@ -220,8 +224,8 @@ t.test('reports a link with edited data as edited', async (t) => {
   const issuedAt = NOW.getTime() / 1000
   for (const other of [
     encodePrefillData({ ...edited, vessel: EVER_GIVEN, issuedAt }),
-    encodePrefillData({ ...USUAL.fuel, vessel: { name: 'Ever Taken' }, issuedAt }),
-    encodePrefillData({ ...USUAL.fuel, vessel: EVER_GIVEN, issuedAt: issuedAt + 1 }),
+    encodePrefillData({ ...TYPICAL_CALCULATIONS.fuel, vessel: { name: 'Ever Taken' }, issuedAt }),
+    encodePrefillData({ ...TYPICAL_CALCULATIONS.fuel, vessel: EVER_GIVEN, issuedAt: issuedAt + 1 }),
   ]) {
     t.equal(outcome(links.read('fuel', { data: other, sig }, NOW)), 'edited')
   }
@@ -242,7 +246,7 @@ t.test('rejects a signature of another secret', async (t) => {
     () => HOST,
   )
   t.equal(
-    outcome(links.read('fuel', otherLinks.create(USUAL.fuel, EVER_GIVEN, NOW), NOW)),
+    outcome(links.read('fuel', otherLinks.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN, NOW), NOW)),
     'edited',
   )
 })
@@ -250,7 +254,7 @@ t.test('rejects a signature of another secret', async (t) => {
 t.test(
   'rejects a link opened in another calculator, with the right URL only if it is genuine',
   async (t) => {
-    const link = links.create(USUAL.distance, EVER_GIVEN, NOW)
+    const link = links.create(TYPICAL_CALCULATIONS.distance, EVER_GIVEN, NOW)
     const read = links.read('fuel', link, NOW)
     t.same(!read.ok && read.error, {
       reason: 'wrong_type',
@@ -277,8 +281,8 @@ t.test('accepts links of the previous secret during a key rotation', async (t) =
   const before = createPrefillLinks(createLinkSigner([SECRET]), () => HOST)
   const during = createPrefillLinks(createLinkSigner([fresh, SECRET]), () => HOST)
   const after = createPrefillLinks(createLinkSigner([fresh]), () => HOST)
-  const old = before.create(USUAL.fuel, EVER_GIVEN, NOW)
-  const recent = during.create(USUAL.fuel, EVER_GIVEN, NOW)
+  const old = before.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN, NOW)
+  const recent = during.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN, NOW)
   t.equal(outcome(during.read('fuel', old, NOW)), 'ok')
   t.equal(outcome(during.read('fuel', recent, NOW)), 'ok')
   t.equal(outcome(after.read('fuel', recent, NOW)), 'ok', 'signs new links with the new secret')
@@ -289,7 +293,7 @@ t.test('accepts links of the previous secret during a key rotation', async (t) =
 t.test('reports the reason for rejecting malformed data', async (t) => {
   const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const issuedAt = NOW.getTime() / 1000
-  const { data, sig } = links.create(USUAL.fuel, EVER_GIVEN, NOW)
+  const { data, sig } = links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN, NOW)
   const cases: [string, unknown, string][] = [
     ['nothing', undefined, 'empty'],
     ['an empty text', '', 'empty'],
@@ -355,7 +359,7 @@ t.test('reports the reason for rejecting malformed data', async (t) => {
 
 t.test('rejects a signed creation time beyond the range of dates', async (t) => {
   const data = encodePrefillData({
-    ...USUAL.fuel,
+    ...TYPICAL_CALCULATIONS.fuel,
     vessel: EVER_GIVEN,
     issuedAt: Number.MAX_SAFE_INTEGER,
   })
@@ -385,7 +389,7 @@ t.test('rejects arbitrary input without throwing', async () => {
 t.test('encodes a typical trip in at most 213 bytes and QR version 10', async (t) => {
   const tooLarge = TYPES.flatMap((type) =>
     REAL_VESSELS.map((ship) => {
-      const { url } = links.create(USUAL[type], ship, NOW)
+      const { url } = links.create(TYPICAL_CALCULATIONS[type], ship, NOW)
       const { version } = createQrMatrix(url, 'M')
       return { type, ship: ship.name, bytes: url.length, version }
     }),

@@ -1,14 +1,14 @@
 import t, { type Test } from 'tap'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
-import { ADMIN, ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { ADMIN, ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
 import { fillStore } from '../support/order-store.js'
 import { manyOrders } from '../support/portal.js'
-import { pointAt, recordingUpstream } from '../support/recording-upstream.js'
+import { upstreamEnvironment, recordingUpstream } from '../support/recording-upstream.js'
 import { routeTable } from '../support/route-table.js'
 import { validCalls, type Call } from '../support/valid-calls.js'
-import { wire, type Wire } from '../support/wire.js'
+import { nodeRequest, type NodeResponse } from '../support/node-request.js'
 
 const PUBLIC_BASE_URL = 'https://carbon.example.com'
 /** They keep nothing and tell everybody the same. */
@@ -26,10 +26,10 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
     PUBLIC_BASE_URL,
     LOG_LEVEL: 'silent',
     LOGIN_LIMIT_PER_CLIENT: '1000',
-    ...pointAt(upstream.url),
+    ...upstreamEnvironment(upstream.url),
     ...environment,
   })
-  const token = await logIn(url)
+  const token = await signIn(url)
   const code = await app.inject({
     method: 'POST',
     url: '/api/qr-code/generate',
@@ -52,7 +52,7 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
   )
 
   /** Makes a call about the first order, as it is written. */
-  function send(call: Call, headers: Record<string, string>): Promise<Wire> {
+  function send(call: Call, headers: Record<string, string>): Promise<NodeResponse> {
     const about = JSON.parse(JSON.stringify(call).replaceAll('{order}', '1')) as Call
     const query = new URLSearchParams(pairsOf(about.query)).toString()
     const { body } = about
@@ -65,7 +65,7 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
               type: 'application/x-www-form-urlencoded',
               body: Buffer.from(new URLSearchParams(pairsOf(body.form)).toString()),
             }
-    return wire(`${url}${about.path}${query ? `?${query}` : ''}`, {
+    return nodeRequest(`${url}${about.path}${query ? `?${query}` : ''}`, {
       method: call.method,
       headers: {
         ...about.headers,
@@ -107,9 +107,9 @@ t.test('no other site changes anything through a browser that is logged in', asy
     if (call === undefined || /^(?:GET|HEAD|OPTIONS) /.test(route) || HARMLESS.test(route)) continue
     const isLogin = LOGIN.test(route)
     for (const headers of [...FOREIGN, ...(isLogin ? [] : [{}])]) {
-      const answer = await send(call, { cookie, ...headers })
-      t.equal(answer.status, 403, `${route} ${JSON.stringify(headers)}`)
-      t.equal(answer.headers['set-cookie'], undefined)
+      const response = await send(call, { cookie, ...headers })
+      t.equal(response.status, 403, `${route} ${JSON.stringify(headers)}`)
+      t.equal(response.headers['set-cookie'], undefined)
     }
   }
   t.strictSame(await orders(), before)
@@ -168,18 +168,18 @@ t.test('no answer is made of the name that the service was called by', async (t)
 
 t.test('caches keep nothing private, and nobody frames a page', async (t) => {
   const { url, calls, send, cookie } = await start(t)
-  const answers: [string, Wire][] = []
+  const responses: [string, NodeResponse][] = []
   for (const [route, [call]] of calls) {
     if (call === undefined || route.includes('logout')) continue
     for (const who of [{}, { cookie, origin: PUBLIC_BASE_URL }]) {
-      answers.push([route, await send(call, who)])
+      responses.push([route, await send(call, who)])
     }
   }
   for (const path of ['/nothing', '/admin/nothing', '/api/nothing', '/assets/nothing', '/%ff']) {
-    answers.push([`GET ${path}`, await wire(url + path)])
-    answers.push([`PUT ${path}`, await wire(url + path, { method: 'PUT' })])
+    responses.push([`GET ${path}`, await nodeRequest(url + path)])
+    responses.push([`PUT ${path}`, await nodeRequest(url + path, { method: 'PUT' })])
   }
-  for (const [route, { status, headers }] of answers) {
+  for (const [route, { status, headers }] of responses) {
     const kept = String(headers['cache-control'])
     const isAsset = route.endsWith('/*') && !route.includes('ordersource') && status < 400
     if (isAsset) t.equal(kept, 'public, max-age=31536000, immutable', route)

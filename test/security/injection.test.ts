@@ -6,7 +6,7 @@ import { ADMIN, ADMIN_ACCOUNTS, cookieHeader, postLogin, verify } from '../suppo
 import { SECRET, temporaryFolder } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
 import { startOrderApi } from '../support/order-api.js'
-import { startReaders } from '../support/page-reader.js'
+import { startTwoAdmins } from '../support/page-client.js'
 import { rawRequest } from '../support/raw-http.js'
 
 const ORDERS = '/api/admin/orders'
@@ -112,7 +112,7 @@ t.test('nobody sets what a record keeps of itself', async (t) => {
 })
 
 t.test('a form changes what it is about, whatever else comes with it', async (t) => {
-  const { ann } = await startReaders(t)
+  const { ann } = await startTwoAdmins(t)
   const order = await ann.call('POST', ORDERS, newOrder())
   const extra = {
     id: '999',
@@ -158,11 +158,11 @@ t.test('an order has one id, and no other way of writing it', async (t) => {
   await call('POST', ORDERS, newOrder())
   const { body } = await postLogin(url)
   const status = async (id: string) => {
-    const answer = await rawRequest(
+    const response = await rawRequest(
       url,
       `GET ${ORDERS}/${id} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${body.token}\r\n\r\n`,
     )
-    return Number(answer.split(' ')[1])
+    return Number(response.split(' ')[1])
   }
   t.equal(await status('1'), 200)
   t.equal(await status('%31'), 200, 'an escape is the same address')

@@ -8,13 +8,13 @@ import { startFakeProvider } from '../../src/provider/fake-provider/fake-provide
 import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { projectRoot } from '../../src/config/project-root.js'
-import { ADMIN, ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
-import { apiContract, type Answer } from '../support/api-contract.js'
+import { ADMIN, ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
+import { apiContract, type ContractResponse } from '../support/api-contract.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
 import { hostileRequest, type HostileRequest } from '../support/hostile-requests.js'
 import { fillStore } from '../support/order-store.js'
-import { pointAt } from '../support/recording-upstream.js'
+import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { manyOrders } from '../support/portal.js'
 import { routeTable } from '../support/route-table.js'
 import { validCalls } from '../support/valid-calls.js'
@@ -47,11 +47,11 @@ const { app, url, log } = await startApp(t, {
       'LOGIN_LIMIT_PER_ACCOUNT',
     ].map((name) => [name, '1000000']),
   ),
-  ...pointAt(standIn.url, { ORDERSOURCE_API_TOKEN: standIn.token }),
+  ...upstreamEnvironment(standIn.url, { ORDERSOURCE_API_TOKEN: standIn.token }),
 })
 const contract = apiContract(app.swagger())
 
-const claims = app.jwt.decode<{ sub: string; mark: string }>(await logIn(url))
+const claims = app.jwt.decode<{ sub: string; mark: string }>(await signIn(url))
 /** A session of its own, as a request may end it. */
 const freshToken = (): string => {
   if (claims === null) throw new Error('the token cannot be read')
@@ -88,7 +88,7 @@ function decoded(body: Buffer, coding: string | undefined): Buffer {
   return coding === 'br' ? brotliDecompressSync(body) : coding === 'gzip' ? gunzipSync(body) : body
 }
 
-function send({ method, address, headers, body }: HostileRequest): Promise<Answer> {
+function send({ method, address, headers, body }: HostileRequest): Promise<ContractResponse> {
   sent++
   const content = body === null ? null : Buffer.from(body, 'latin1')
   const length = content === null ? {} : { 'content-length': String(content.length) }
@@ -140,9 +140,13 @@ function checkDiscretion(text: string, isOurs: boolean): void {
 const isApi = (address: string): boolean => /^\/api(?:\/|\?|$)/.test(address)
 
 /** Throws where an answer is not one that anybody may get, whatever was sent. */
-function check(who: Who, { method, address, body }: HostileRequest, answer: Answer): void {
-  const { status, headers } = answer
-  const text = answer.body.toString('latin1')
+function check(
+  who: Who,
+  { method, address, body }: HostileRequest,
+  response: ContractResponse,
+): void {
+  const { status, headers } = response
+  const text = response.body.toString('latin1')
   const isRelayed = /^\/api\/ordersource\b/.test(address)
   // An order source that refuses a long body may break the connection while it is being sent.
   const isCut = isRelayed && status === 502 && (body ?? '').length > 65_536
@@ -162,7 +166,7 @@ function check(who: Who, { method, address, body }: HostileRequest, answer: Answ
   if (isApi(address)) {
     assert.match(String(headers['cache-control']), /no-store/)
     // What is relayed is the order source's to document.
-    if (!isRelayed) contract.check(method, address, answer)
+    if (!isRelayed) contract.check(method, address, response)
   } else if (type.startsWith('text/html')) {
     assert.doesNotMatch(text, /<pwned/, 'markup stays text')
     assert.doesNotMatch(text, /\[object Object\]/)
@@ -177,9 +181,9 @@ function check(who: Who, { method, address, body }: HostileRequest, answer: Answ
 async function checkAnswer(who: Who, request: HostileRequest): Promise<number> {
   const made = madeBy(who, request)
   // A connection that was kept may be given up at the moment when it is used again.
-  const answer = await send(made).catch(() => send(made))
-  check(who, made, answer)
-  return answer.status
+  const response = await send(made).catch(() => send(made))
+  check(who, made, response)
+  return response.status
 }
 
 t.test('every route has a valid call to begin with', async (t) => {

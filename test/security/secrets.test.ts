@@ -7,14 +7,14 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { ConfigSchema } from '../../src/config/config-schema.js'
 import { hashPasswordSync } from '../../src/accounts/password.js'
-import { built } from '../support/built.js'
+import { distPath } from '../support/dist-path.js'
 import { temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 import { hostileRequest, type HostileRequest } from '../support/hostile-requests.js'
 import { recordingUpstream } from '../support/recording-upstream.js'
 import { REDIS_PASSWORD, testRedis } from '../support/redis.js'
 import { validCalls } from '../support/valid-calls.js'
-import { wire } from '../support/wire.js'
+import { nodeRequest } from '../support/node-request.js'
 
 /** A text that is found wherever it goes. */
 const canary = (name: string): string => `canary-${name}-${randomBytes(12).toString('hex')}`
@@ -61,7 +61,7 @@ interface Run {
 /** Starts something of ours as an operator does, with nothing but the given environment. */
 function run(t: Test, file: string, environment: Record<string, string>): Run {
   const { PATH = '' } = process.env
-  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, built(file)], {
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, distPath(file)], {
     cwd: temporaryFolder(t),
     env: { PATH, LOG_LEVEL: 'trace', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -98,13 +98,13 @@ async function callEverything(url: string, token: string): Promise<string[]> {
   const seen: string[] = []
   const send = async ({ method, address, headers, body }: HostileRequest) => {
     const content = body === null ? undefined : Buffer.from(body, 'latin1')
-    const answer = await wire(url + address, {
+    const response = await nodeRequest(url + address, {
       method,
       headers: { ...(content ? { 'content-length': String(content.length) } : {}), ...headers },
       ...(content ? { body: content } : {}),
     })
-    const text = answer.body.toString('latin1')
-    seen.push(`${JSON.stringify(answer.headers)}\n${text}`)
+    const text = response.body.toString('latin1')
+    seen.push(`${JSON.stringify(response.headers)}\n${text}`)
     return text
   }
   const get = (address: string) => send({ method: 'GET', address, headers: {}, body: null })
@@ -207,7 +207,7 @@ t.test('no secret is written, answered or counted, whatever happens', async (t) 
     upstream.respond = failure
     for (const method of ['GET', 'POST']) {
       const address = `${service.url}/api/ordersource/portfolios`
-      const { headers, body } = await wire(address, {
+      const { headers, body } = await nodeRequest(address, {
         method,
         headers: { authorization: `Bearer ${token}` },
       })
@@ -217,9 +217,9 @@ t.test('no secret is written, answered or counted, whatever happens', async (t) 
   await redis.kill()
   seen.push(...(await callEverything(service.url, token)))
   t.ok(seen.length > 1_000, `${seen.length} answers`)
-  for (const answer of seen) {
-    const names = givenAway(answer)
-    if (names.length > 0) t.strictSame(names, [], answer.slice(0, 500))
+  for (const response of seen) {
+    const names = givenAway(response)
+    if (names.length > 0) t.strictSame(names, [], response.slice(0, 500))
   }
   service.process.kill('SIGTERM')
   await once(service.process, 'exit')
@@ -257,7 +257,7 @@ t.test('a NocoDB that refuses gives the token to nobody', async (t) => {
   while (database.requests.length < 3 && service.process.exitCode === null) await sleep(50)
   t.ok(database.requests.some(({ headers }) => JSON.stringify(headers).includes('canary-database')))
   if (service.process.exitCode === null) {
-    const { body } = await wire(`http://127.0.0.1:${port}/readyz`)
+    const { body } = await nodeRequest(`http://127.0.0.1:${port}/readyz`)
     t.strictSame(givenAway(body.toString()), [])
     service.process.kill('SIGTERM')
     await once(service.process, 'exit')

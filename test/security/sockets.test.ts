@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
-import { ADMIN_ACCOUNTS, logIn } from '../support/sign-in.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { startApp } from '../support/app.js'
 import { rawSocket } from '../support/raw-http.js'
 
@@ -11,13 +11,13 @@ const MUTANTS = 1_500
 const PATIENCE_MS = 20_000
 
 const { url, log } = await startApp(t, { ADMIN_ACCOUNTS, RATE_LIMIT_PER_MINUTE: '1000000' })
-const token = await logIn(url)
+const token = await signIn(url)
 
 /** All that comes back for bytes, after which the client has no more to say. */
 async function exchange(bytes: Buffer): Promise<string> {
   const socket = await rawSocket(url)
-  let answer = ''
-  socket.setEncoding('latin1').on('data', (part) => (answer += String(part)))
+  let response = ''
+  socket.setEncoding('latin1').on('data', (part) => (response += String(part)))
   // Whoever is sent away early may find the door shut while still talking.
   socket.on('error', () => undefined)
   const closed = once(socket, 'close')
@@ -28,11 +28,11 @@ async function exchange(bytes: Buffer): Promise<string> {
   await closed
   clearTimeout(timer)
   assert.ok(!isLate, 'the service ends what the client has ended')
-  return answer
+  return response
 }
 
-const statusesOf = (answer: string): number[] =>
-  [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
+const statusesOf = (response: string): number[] =>
+  [...response.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
 
 const isAlive = async (): Promise<boolean> => (await fetch(`${url}/healthz`)).ok
 
@@ -140,9 +140,9 @@ t.test('what is no proper HTTP is refused, and what is gets its answer', async (
       413,
     ],
   ] as const) {
-    const answer = await exchange(Buffer.from(bytes, 'latin1'))
-    t.strictSame(statusesOf(answer), statuses, what)
-    t.notMatch(answer, /<pwned>|evil\.example|node_modules|\n\s+at /, what)
+    const response = await exchange(Buffer.from(bytes, 'latin1'))
+    t.strictSame(statusesOf(response), statuses, what)
+    t.notMatch(response, /<pwned>|evil\.example|node_modules|\n\s+at /, what)
   }
   t.ok(await isAlive())
 })
@@ -176,8 +176,8 @@ t.test('no request hides in the body of another', async (t) => {
     'content-length: 0\n',
   ]) {
     const request = `POST /api/calculators/fuel/estimate HTTP/1.1\r\n${HEAD}content-type: application/json\r\n${head}\r\n0\r\n\r\n${hidden}`
-    const answer = await exchange(Buffer.from(request, 'latin1'))
-    t.strictSame(statusesOf(answer), [400], JSON.stringify(head))
+    const response = await exchange(Buffer.from(request, 'latin1'))
+    t.strictSame(statusesOf(response), [400], JSON.stringify(head))
   }
   t.notOk(
     log.some(({ path }) => path === '/hidden'),
@@ -227,10 +227,10 @@ t.test('no byte that is wrong in a request brings the service down', async (t) =
     )
   await fc.assert(
     fc.asyncProperty(edited, async (bytes) => {
-      const answer = await exchange(Buffer.from(bytes, 'latin1'))
-      assert.match(answer, /^(?:HTTP\/1\.1 [1-4]\d\d |$)/)
-      assert.ok(statusesOf(answer).every((status) => status < 500))
-      assert.doesNotMatch(answer, /node_modules|\n\s+at |HPE_|FST_/)
+      const response = await exchange(Buffer.from(bytes, 'latin1'))
+      assert.match(response, /^(?:HTTP\/1\.1 [1-4]\d\d |$)/)
+      assert.ok(statusesOf(response).every((status) => status < 500))
+      assert.doesNotMatch(response, /node_modules|\n\s+at |HPE_|FST_/)
     }),
     { numRuns: MUTANTS },
   )

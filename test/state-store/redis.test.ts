@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { ADMIN, ADMIN_ACCOUNTS, logIn, postLogin, verify } from '../support/sign-in.js'
+import { ADMIN, ADMIN_ACCOUNTS, signIn, postLogin, verify } from '../support/sign-in.js'
 import { startApp, type TestApp } from '../support/app.js'
 import { REDIS_PASSWORD, testRedis } from '../support/redis.js'
-import { comesTrue } from '../support/wait-for.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const WRONG = { ...ADMIN, password: 'a wrong password' }
 
@@ -29,11 +29,11 @@ async function timed<T>(work: Promise<T>): Promise<{ answer: T; milliseconds: nu
 
 /** Asks until the answer is as wanted. */
 const becomes = (status: number, ask: () => Promise<{ status: number }>): Promise<boolean> =>
-  comesTrue(async () => (await ask()).status === status, { everyMs: 50 })
+  waitUntil(async () => (await ask()).status === status, { everyMs: 50 })
 
 t.test('who logs out at one process is logged out at all', async (t) => {
   const [one, other] = [await start(t), await start(t)]
-  const token = await logIn(one.url)
+  const token = await signIn(one.url)
   t.equal((await verify(other.url, token)).status, 200, 'a login holds at all, too')
   t.equal((await logOut(one.url, token)).status, 204)
   t.equal((await verify(other.url, token)).status, 401)
@@ -84,7 +84,7 @@ t.test(
     const here = { 'x-forwarded-for': '192.0.2.50' }
     const { body } = await postLogin(url, ADMIN, here)
     const token: string = body.token
-    const ended = await logIn(url)
+    const ended = await signIn(url)
     await logOut(url, ended)
     const readiness = async () => {
       const response = await fetch(`${url}/readyz`)

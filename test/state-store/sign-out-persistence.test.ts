@@ -5,8 +5,8 @@ import { ConfigError } from '../../src/config/config-error.js'
 import {
   ADMIN_ACCOUNTS,
   cookieHeader,
-  cookiesOf,
-  logIn,
+  parseSetCookies,
+  signIn,
   postLogin,
   verify,
 } from '../support/sign-in.js'
@@ -48,15 +48,15 @@ for (const [how, reason] of [
   t.test(`a logout that cannot be written down says so (${how})`, async (t) => {
     const service = await startUnwritable(t, how)
     const { url, log } = service
-    const token = await logIn(url)
+    const token = await signIn(url)
     t.match(await readiness(url), { status: 200 })
     service.breakFile()
 
-    const answer = await logOut(url, token)
-    t.equal(answer.status, 503)
-    t.match(answer.headers.get('content-type'), 'application/problem+json')
-    t.match(await answer.json(), { detail: /^You are signed out, but this could not be saved/ })
-    t.match(cookiesOf(answer).get('clearwake'), /Expires=Thu, 01 Jan 1970/)
+    const response = await logOut(url, token)
+    t.equal(response.status, 503)
+    t.match(response.headers.get('content-type'), 'application/problem+json')
+    t.match(await response.json(), { detail: /^You are signed out, but this could not be saved/ })
+    t.match(parseSetCookies(response).get('clearwake'), /Expires=Thu, 01 Jan 1970/)
     t.equal((await verify(url, token)).status, 401, 'the session has ended all the same')
     t.match(
       log.filter(({ level }) => level === 50),
@@ -75,9 +75,9 @@ for (const [how, reason] of [
 t.test('an end is written down with the next one, and when the service ends', async (t) => {
   const service = await startUnwritable(t)
   const { url, environment } = service
-  const first = await logIn(url)
-  const second = await logIn(url)
-  const third = await logIn(url)
+  const first = await signIn(url)
+  const second = await signIn(url)
+  const third = await signIn(url)
   service.breakFile()
   t.equal((await logOut(url, first)).status, 503)
   service.mendFile()
@@ -100,14 +100,14 @@ t.test('the page says so too', async (t) => {
   const { url } = service
   const cookie = cookieHeader(await postLogin(url))
   service.breakFile()
-  const answer = await fetch(`${url}/admin/logout`, {
+  const response = await fetch(`${url}/admin/logout`, {
     method: 'POST',
     redirect: 'manual',
     headers: { cookie, 'sec-fetch-site': 'same-origin' },
   })
-  t.equal(answer.status, 503)
-  t.match(cookiesOf(answer).get('clearwake'), /Expires=Thu, 01 Jan 1970/)
-  const page = await answer.text()
+  t.equal(response.status, 503)
+  t.match(parseSetCookies(response).get('clearwake'), /Expires=Thu, 01 Jan 1970/)
+  const page = await response.text()
   t.match(page, /<h1>Sign in<\/h1>/)
   t.match(page, /role="alert">You are signed out, but this could not be saved/)
   const after = await fetch(`${url}/admin`, { headers: { cookie }, redirect: 'manual' })

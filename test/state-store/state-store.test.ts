@@ -5,7 +5,7 @@ import { openMemoryStore } from '../../src/state-store/memory-store.js'
 import { connectRedisStore } from '../../src/state-store/redis-store.js'
 import { temporaryFolder } from '../support/app.js'
 import { testRedis } from '../support/redis.js'
-import { comesTrue } from '../support/wait-for.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const { log } = Fastify()
 const redis = await testRedis(t)
@@ -25,7 +25,7 @@ for (const [where, memory] of [
     await memory.set('guest', 2_000)
     t.equal(await memory.has('guest'), true)
     t.equal(await memory.has('stranger'), false)
-    t.ok(await comesTrue(async () => !(await memory.has('guest'))))
+    t.ok(await waitUntil(async () => !(await memory.has('guest'))))
   })
 
   t.test(`${where}: a budget is used up, given back, and there again after its time`, async (t) => {
@@ -37,7 +37,7 @@ for (const [where, memory] of [
     await memory.refund('budget')
     t.equal(await take(), 0)
     t.ok((await take()) > 0)
-    t.ok(await comesTrue(async () => (await take()) === 0))
+    t.ok(await waitUntil(async () => (await take()) === 0))
   })
 
   t.test(`${where}: nothing is given back that was not taken`, async (t) => {

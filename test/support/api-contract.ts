@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Ajv, type AnySchema, type ValidateFunction } from 'ajv'
 import { ProblemDetails } from '../../src/http/problem.js'
 
-export interface Answer {
+export interface ContractResponse {
   status: number
   headers: Record<string, string | string[] | undefined>
   body: Buffer
@@ -23,7 +23,7 @@ const PROBLEM = 'application/problem+json'
 /** Headers of our own, which nobody knows who has not read of them. */
 const NAMED_HEADERS = ['orders-as-of']
 
-const mediaType = ({ headers }: Answer): string =>
+const mediaType = ({ headers }: ContractResponse): string =>
   String(headers['content-type'] ?? '')
     .split(';', 1)[0]
     ?.trim() ?? ''
@@ -63,17 +63,17 @@ export function apiContract(document: object) {
     return found?.methods[(method === 'HEAD' ? 'get' : method).toLowerCase()]
   }
 
-  function checkProblem(answer: Answer, type: string): void {
+  function checkProblem(response: ContractResponse, type: string): void {
     assert.equal(type, PROBLEM, 'an error is problem+json')
-    const problem: unknown = JSON.parse(answer.body.toString())
+    const problem: unknown = JSON.parse(response.body.toString())
     assert.ok(isProblem(problem), ajv.errorsText(isProblem.errors))
-    assert.equal(problem.status, answer.status, 'the problem has the status of the answer')
-    assert.equal(problem.requestId, answer.headers['x-request-id'], 'and its request id')
+    assert.equal(problem.status, response.status, 'the problem has the status of the answer')
+    assert.equal(problem.requestId, response.headers['x-request-id'], 'and its request id')
   }
 
   return {
     /** Throws where an answer under /api is not one that is documented. */
-    check(method: string, address: string, answer: Answer): void {
+    check(method: string, address: string, answer: ContractResponse): void {
       const operation = operationOf(method, address)
       const type = mediaType(answer)
       if (operation === undefined) {

@@ -37,25 +37,26 @@ export const PHONE = { width: 390, height: 844 }
 export const DESKTOP = { width: 1280, height: 900 }
 
 /** What must not happen in a browser, as it happens. */
-export interface Complaints {
+export interface BrowserErrors {
   /** Errors on the console, uncaught exceptions and violations of the security policy */
   errors: string[]
   /** Requests to any host but the service's own */
-  strangers: string[]
+  externalRequests: string[]
 }
 
 /** Notes every complaint of a page and of those that it opens. */
-export function listen(context: BrowserContext, origin: string): Complaints {
-  const complaints: Complaints = { errors: [], strangers: [] }
+export function recordBrowserErrors(context: BrowserContext, origin: string): BrowserErrors {
+  const browserErrors: BrowserErrors = { errors: [], externalRequests: [] }
   context.on('console', (message) => {
-    if (message.type() === 'error') complaints.errors.push(message.text())
+    if (message.type() === 'error') browserErrors.errors.push(message.text())
   })
-  context.on('weberror', (error) => complaints.errors.push(String(error.error())))
+  context.on('weberror', (error) => browserErrors.errors.push(String(error.error())))
   context.on('request', (request) => {
     const url = request.url()
-    if (!url.startsWith(`${origin}/`) && !url.startsWith('data:')) complaints.strangers.push(url)
+    if (!url.startsWith(`${origin}/`) && !url.startsWith('data:'))
+      browserErrors.externalRequests.push(url)
   })
-  return complaints
+  return browserErrors
 }
 
 /** The text of the QR code in a PNG, such as a screenshot; `null` where none is read. */

@@ -137,7 +137,7 @@ export const vessel: fc.Arbitrary<Vessel> = fc.record(
 )
 
 /** A usual trip for each calculator. */
-export const USUAL: {
+export const TYPICAL_CALCULATIONS: {
   [T in Calculation['calculatorType']]: Extract<Calculation, { calculatorType: T }>
 } = {
   fuel: { calculatorType: 'fuel', calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' } },

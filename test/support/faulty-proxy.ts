@@ -36,16 +36,16 @@ export async function faultyProxy(t: Test, target: string): Promise<FaultyProxy>
     const { method, url: path, headers } = from
     const onward = request(
       { host: to.hostname, port: to.port, method, path, headers, agent: false },
-      (answer) => {
+      (response) => {
         const parts: Buffer[] = []
-        answer.on('data', (part: Buffer) => parts.push(part))
-        answer.on('end', () => {
+        response.on('data', (part: Buffer) => parts.push(part))
+        response.on('end', () => {
           const body = Buffer.concat(parts)
           if (fault === 'cuts after') {
             from.socket.destroy()
             return
           }
-          reply.writeHead(answer.statusCode ?? 502, {
+          reply.writeHead(response.statusCode ?? 502, {
             'content-type': 'application/json',
             'content-length': body.length,
           })
@@ -53,7 +53,7 @@ export async function faultyProxy(t: Test, target: string): Promise<FaultyProxy>
             reply.write(body.subarray(0, body.length / 2), () => from.socket.destroy())
           } else reply.end(body)
         })
-        answer.on('error', () => from.socket.destroy())
+        response.on('error', () => from.socket.destroy())
       },
     )
     onward.on('error', () => from.socket.destroy())

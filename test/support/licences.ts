@@ -29,10 +29,10 @@ export const allPackages = Object.entries(packages).filter(([path]) =>
 /** Those that the service needs. */
 export const shippedPackages = allPackages.filter(([, { dev }]) => dev !== true)
 
-export const nameOf = (path: string): string => path.replace(/^.*node_modules\//, '')
+export const getPackageName = (path: string): string => path.replace(/^.*node_modules\//, '')
 
 /** The licence that a package itself states; some old ones state it in a form of their own. */
-export function licenceOf([path, { license, optional }]: [string, Package]): string {
+export function getLicence([path, { license, optional }]: [string, Package]): string {
   if (license !== undefined) return license
   try {
     const { license: own, licenses } = readJson(path, 'package.json')
@@ -44,9 +44,9 @@ export function licenceOf([path, { license, optional }]: [string, Package]): str
 }
 
 /** The list of what the service needs, with versions and licences, as Markdown. */
-export function licencesList(): string {
+export function renderLicenceList(): string {
   const lines = shippedPackages.map(
-    (one) => `- ${nameOf(one[0])} ${one[1].version ?? ''}: ${licenceOf(one)}`,
+    (one) => `- ${getPackageName(one[0])} ${one[1].version ?? ''}: ${getLicence(one)}`,
   )
   return [
     '# Licences of the packages that Clearwake needs',

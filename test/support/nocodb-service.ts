@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { TestBase, TestNocoDb } from './nocodb.js'
 import { startOrderApi, type OrderApi } from './order-api.js'
-import { untilReady } from './until.js'
+import { waitUntilReady } from './wait-for.js'
 
 export const ORDERS = '/api/admin/orders'
 
@@ -26,7 +26,7 @@ export async function startService(
   environment: NodeJS.ProcessEnv = {},
 ): Promise<OrderApi> {
   const service = await startOrderApi(t, { ...base.environment, ...environment })
-  await untilReady(service.url)
+  await waitUntilReady(service.url)
   return service
 }
 

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { ADMIN_ACCOUNTS, logIn } from './sign-in.js'
+import { ADMIN_ACCOUNTS, signIn } from './sign-in.js'
 import { startApp, type TestApp } from './app.js'
 
 export interface ApiResponse {
@@ -24,7 +24,7 @@ export async function startOrderApi(
   environment: NodeJS.ProcessEnv = {},
 ): Promise<OrderApi> {
   const started = await startApp(t, { ADMIN_ACCOUNTS, ...environment })
-  const token = await logIn(started.url)
+  const token = await signIn(started.url)
   return {
     ...started,
     async call(method, path, body, headers = {}) {

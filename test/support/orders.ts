@@ -182,7 +182,7 @@ export const randomOrders = (count: number, seed = 1): Order[] =>
   ).flat()
 
 /** Typical orders, generated quickly, for large databases. */
-export function* usualOrders(count: number): Generator<Order> {
+export function* typicalOrders(count: number): Generator<Order> {
   const first = Date.UTC(2025, 0, 1)
   for (let id = 1; id <= count; id++) {
     const placedAt = new Date(first + ((id * 7_919) % 1_000_000) * 60_000).toISOString()

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 
 /** Opens a page in a browser that has nothing of it yet: bytes over the wire, and what was asked for. */
-export async function weigh(
+export async function measurePageWeight(
   page: Page,
   address: string,
 ): Promise<{ bytes: number; paths: string[] }> {

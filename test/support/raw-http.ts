@@ -24,9 +24,9 @@ export async function rawGet(
 ): Promise<{ status: number; head: string; body: string }> {
   const socket = await rawSocket(url)
   socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
-  const answer = await readToEnd(socket)
-  const [head = ''] = answer.split('\r\n\r\n', 1)
-  return { status: Number(head.split(' ')[1]), head, body: answer.slice(head.length + 4) }
+  const response = await readToEnd(socket)
+  const [head = ''] = response.split('\r\n\r\n', 1)
+  return { status: Number(head.split(' ')[1]), head, body: response.slice(head.length + 4) }
 }
 
 /** The answer to a request exactly as written; it must end its connection. */

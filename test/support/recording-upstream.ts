@@ -7,7 +7,10 @@ import type { Test } from 'tap'
 export const UPSTREAM_TOKEN = 'canary-5d41402abc4b2a76b9719d911017c592'
 
 /** Configuration of a provider. */
-export const pointAt = (url: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
+export const upstreamEnvironment = (
+  url: string,
+  more: NodeJS.ProcessEnv = {},
+): NodeJS.ProcessEnv => ({
   ORDERSOURCE_BASE_URL: url,
   ORDERSOURCE_API_TOKEN: UPSTREAM_TOKEN,
   ...more,

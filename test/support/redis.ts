@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import { temporaryFolder } from './app.js'
 import { freePort } from './free-port.js'
 import { rawSocket, readToEnd } from './raw-http.js'
-import { comesTrue } from './wait-for.js'
+import { waitUntil } from './wait-for.js'
 
 /** Stands in the address of the Redis, and must be seen nowhere else. */
 export const REDIS_PASSWORD = 'redis-password-of-the-tests'
@@ -59,7 +59,7 @@ export async function testRedis(t: Test): Promise<TestRedis> {
       let output = ''
       server.stdout?.on('data', (part: Buffer) => (output += part.toString()))
       const ended = () => server?.exitCode !== null
-      if (!(await comesTrue(async () => ended() || (await answers(port)))) || ended()) {
+      if (!(await waitUntil(async () => ended() || (await answers(port)))) || ended()) {
         throw new Error(`redis-server does not start:\n${output}`)
       }
     },

@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Test } from 'tap'
-import { built } from './built.js'
+import { distPath } from './dist-path.js'
 import { ADMIN_ACCOUNTS } from './sign-in.js'
 import { SECRET, temporaryFolder } from './app.js'
 import { freePort } from './free-port.js'
-import { comesTrue } from './wait-for.js'
+import { waitUntil } from './wait-for.js'
 
 export interface Service {
   url: string
@@ -28,7 +28,7 @@ export async function startService(
   const port = environment.PORT ?? String(await freePort())
   const { PATH } = process.env
   const settings = { PATH, PORT: port, DATA_DIR: dataDir, SESSION_SECRET: SECRET, ADMIN_ACCOUNTS }
-  const child = spawn(process.execPath, [...before, built('server.js')], {
+  const child = spawn(process.execPath, [...before, distPath('server.js')], {
     cwd: dataDir,
     env: { ...settings, ...environment },
   })
@@ -41,7 +41,7 @@ export async function startService(
   const url = `http://127.0.0.1:${port}`
   const isThere = async () =>
     child.exitCode !== null || (await fetch(`${url}/healthz`).catch(() => null))?.ok === true
-  if (!(await comesTrue(isThere, { everyMs: 50 })) || child.exitCode !== null) {
+  if (!(await waitUntil(isThere, { everyMs: 50 })) || child.exitCode !== null) {
     throw new Error(`the service does not start: ${errors}`)
   }
   return { url, dataDir, process: child, output: () => output, errors: () => errors, ended }

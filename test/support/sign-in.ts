@@ -14,18 +14,18 @@ export const postLogin = (
   headers: Record<string, string> = {},
 ) => postJson(`${url}/api/admin/login`, credentials, headers)
 
-export type Answer = Awaited<ReturnType<typeof postLogin>>
+export type LoginResponse = Awaited<ReturnType<typeof postLogin>>
 
 /** The cookies that an answer sets, by name, as their whole header. */
-export const cookiesOf = ({ headers }: Pick<Answer, 'headers'>): Map<string, string> =>
+export const parseSetCookies = ({ headers }: Pick<LoginResponse, 'headers'>): Map<string, string> =>
   new Map(headers.getSetCookie().map((cookie) => [cookie.split('=', 1)[0] ?? '', cookie]))
 
 /** What a browser sends back of the cookies that an answer has set. */
-export const cookieHeader = (answer: Pick<Answer, 'headers'>): string =>
-  [...cookiesOf(answer).values()].map((cookie) => cookie.split(';', 1)[0]).join('; ')
+export const cookieHeader = (response: Pick<LoginResponse, 'headers'>): string =>
+  [...parseSetCookies(response).values()].map((cookie) => cookie.split(';', 1)[0]).join('; ')
 
 /** The token of a login that must succeed. */
-export async function logIn(url: string, credentials: unknown = ADMIN): Promise<string> {
+export async function signIn(url: string, credentials: unknown = ADMIN): Promise<string> {
   const { status, body } = await postLogin(url, credentials)
   if (status !== 200) throw new Error(`the login was answered with ${status}`)
   return body.token as string

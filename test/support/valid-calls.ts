@@ -1,4 +1,4 @@
-import { USUAL } from './calculations.js'
+import { TYPICAL_CALCULATIONS } from './calculations.js'
 import { newOrder } from './order-store.js'
 
 /** A request that does what its route is for, as a starting point for ones that do not. */
@@ -28,7 +28,7 @@ const LIST = {
 }
 const FULL_ORDER = {
   ...newOrder(),
-  ...USUAL.fuel,
+  ...TYPICAL_CALCULATIONS.fuel,
   status: 'paid',
   placedAt: '2026-01-02T03:04:05Z',
   vesselName: 'Ever Given',
@@ -56,7 +56,7 @@ const ORDER_FORM = {
 }
 const TRIP = { fuelType: 'mgo', quantity: '500', unit: 'l' }
 const CODE_REQUEST = {
-  ...USUAL.distance,
+  ...TYPICAL_CALCULATIONS.distance,
   vessel: { name: 'Ever Given', imoNumber: '9811000' },
   image: { size: 128, margin: 1, errorCorrection: 'L' },
 }
@@ -72,13 +72,13 @@ const CODE_FORM = {
   'image.errorCorrection': 'L',
 }
 const ESTIMATES = Object.fromEntries(
-  Object.entries(USUAL).map(([type, { calculatorData }]) => [
+  Object.entries(TYPICAL_CALCULATIONS).map(([type, { calculatorData }]) => [
     `POST /api/calculators/${type}/estimate`,
     [{ json: calculatorData }],
   ]),
 )
 
-export interface Circumstances {
+export interface CallContext {
   /** A scanned link of this service */
   link: URL
   /** The address of an asset */
@@ -95,7 +95,7 @@ const sketches = ({
   asset,
   offsetOrder,
   credentials,
-}: Circumstances): Record<string, Sketch[]> => ({
+}: CallContext): Record<string, Sketch[]> => ({
   'GET /': [{}],
   // The route table has the assets without their folder.
   'GET /*': [{ path: asset, headers: { 'if-none-match': '"x"', range: 'bytes=0-9' } }],
@@ -124,7 +124,10 @@ const sketches = ({
   'POST /api/qr-code/generate': [
     { json: CODE_REQUEST },
     { json: CODE_REQUEST, headers: { accept: 'image/png' } },
-    { json: { ...CODE_REQUEST, ...USUAL.custom }, headers: { accept: 'image/svg+xml' } },
+    {
+      json: { ...CODE_REQUEST, ...TYPICAL_CALCULATIONS.custom },
+      headers: { accept: 'image/svg+xml' },
+    },
   ],
   'POST /api/admin/login': [{ json: credentials }],
   'POST /api/admin/logout': [{}],
@@ -132,7 +135,10 @@ const sketches = ({
   'GET /api/admin/orders': [{ query: { ...LIST, page: '1', pageSize: '10' } }, {}],
   'POST /api/admin/orders': [
     { json: FULL_ORDER },
-    { json: { ...FULL_ORDER, ...USUAL.distance }, headers: { 'idempotency-key': 'order-4711' } },
+    {
+      json: { ...FULL_ORDER, ...TYPICAL_CALCULATIONS.distance },
+      headers: { 'idempotency-key': 'order-4711' },
+    },
     { json: newOrder() },
   ],
   'GET /api/admin/orders/:id': [{ path: '/api/admin/orders/{order}' }],
@@ -258,7 +264,7 @@ const sketches = ({
 })
 
 /** Valid requests for every route, by method and route as the route table has them. */
-export function validCalls(circumstances: Circumstances): Map<string, Call[]> {
+export function validCalls(circumstances: CallContext): Map<string, Call[]> {
   const calls = new Map<string, Call[]>()
   for (const [route, given] of Object.entries(sketches(circumstances))) {
     const [method = '', path = ''] = route.split(' ')

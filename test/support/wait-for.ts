@@ -2,36 +2,55 @@ import { isDeepStrictEqual } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 
-/** Longer than anything takes on a machine that works at all. */
-const PATIENCE_MS = 30_000
+/** Generous: slow machines must not fail a test. */
+const MAX_WAIT_MS = 30_000
 
-/**
- * Waits for something to come to be, however slow the machine is; whether it did. For tests that
- * would otherwise guess how long it takes.
- */
-export async function comesTrue(
-  holds: () => boolean | Promise<boolean>,
+/** Polls until the condition holds. Resolves to `false` after 30 s. */
+export async function waitUntil(
+  isTrue: () => boolean | Promise<boolean>,
   { everyMs = 10 } = {},
 ): Promise<boolean> {
-  const givesUp = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + MAX_WAIT_MS
   for (;;) {
-    if (await holds()) return true
-    if (performance.now() > givesUp) return false
+    if (await isTrue()) return true
+    if (performance.now() > deadline) return false
     await sleep(everyMs)
   }
 }
 
-/** Asserts that what is read comes to be as expected, however slow the machine is. */
-export async function becomes<T>(
+/** Polls until the value read equals the expected one, and asserts it. Fails after 30 s. */
+export async function waitForEqual<T>(
   t: Test,
   read: () => Promise<T>,
   expected: T,
-  words = 'it is as expected',
+  message = 'has the expected value',
 ): Promise<void> {
-  let found = await read()
-  await comesTrue(async () => {
-    found = await read()
-    return isDeepStrictEqual(found, expected)
+  let value = await read()
+  await waitUntil(async () => {
+    value = await read()
+    return isDeepStrictEqual(value, expected)
   })
-  t.same(found, expected, words)
+  t.same(value, expected, message)
 }
+
+/** Polls until a value is there, and returns it. Throws after `maxWaitMs`. */
+export async function waitFor<T>(
+  read: () => Promise<T | false | null | undefined>,
+  maxWaitMs = 90_000,
+): Promise<T> {
+  const deadline = Date.now() + maxWaitMs
+  for (;;) {
+    const value = await read()
+    if (value !== false && value !== null && value !== undefined) return value
+    if (Date.now() > deadline) throw new Error(`no value within ${maxWaitMs} ms`)
+    await sleep(25)
+  }
+}
+
+/** Polls until a service is ready, and returns the body of `/readyz`. */
+export const waitUntilReady = (url: string, maxWaitMs?: number): Promise<any> =>
+  waitFor(async () => {
+    const response = await fetch(`${url}/readyz`)
+    const body: unknown = await response.json()
+    return response.status === 200 && body
+  }, maxWaitMs)

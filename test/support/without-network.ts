@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { built } from './built.js'
-import { logIn } from './sign-in.js'
+import { distPath } from './dist-path.js'
+import { signIn } from './sign-in.js'
 import { postJson } from './app.js'
 import { newOrder } from './order-store.js'
-import { comesTrue } from './wait-for.js'
+import { waitUntil } from './wait-for.js'
 
 /*
  * Run where there is no network but the machine's own loopback: starts the built service with
@@ -12,7 +12,7 @@ import { comesTrue } from './wait-for.js'
  */
 const [, , folder = ''] = process.argv
 const url = 'http://127.0.0.1:3000'
-const service = spawn(process.execPath, [built('server.js')], {
+const service = spawn(process.execPath, [distPath('server.js')], {
   cwd: folder,
   env: { PATH: process.env.PATH },
 })
@@ -23,9 +23,9 @@ service.stderr.on('data', (part: Buffer) => (introduction += part.toString()))
 const statusOf = async (path: string) =>
   (await fetch(url + path).catch(() => ({ status: 0 }))).status
 
-await comesTrue(async () => service.exitCode !== null || (await statusOf('/healthz')) === 200)
+await waitUntil(async () => service.exitCode !== null || (await statusOf('/healthz')) === 200)
 const password = /^ +password +(\S+)/m.exec(introduction)?.[1] ?? ''
-const token = await logIn(url, { email: 'admin@localhost', password }).catch(() => '')
+const token = await signIn(url, { email: 'admin@localhost', password }).catch(() => '')
 const order = await postJson(`${url}/api/admin/orders`, newOrder(), {
   authorization: `Bearer ${token}`,
 }).catch(() => ({ status: 0 }))
@@ -43,5 +43,5 @@ const found = {
 }
 service.kill('SIGTERM')
 const [exitCode] = await ended
-const complaints = output.split('\n').filter((line) => /"level":[456]0/.test(line))
-process.stdout.write(JSON.stringify({ ...found, exitCode, complaints }))
+const browserErrors = output.split('\n').filter((line) => /"level":[456]0/.test(line))
+process.stdout.write(JSON.stringify({ ...found, exitCode, browserErrors }))

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { LICENCES_FILE, licencesList } from './licences.js'
+import { LICENCES_FILE, renderLicenceList } from './licences.js'
 
 // What `npm run licences` runs.
-writeFileSync(LICENCES_FILE, licencesList())
+writeFileSync(LICENCES_FILE, renderLicenceList())

@@ -9,14 +9,14 @@ interface Operation {
 }
 
 t.test('every schema compiles, as none is compiled before it is needed', async (t) => {
-  const asked = { strict: new Set<object>(), converter: new Set<object>() }
+  const request = { strict: new Set<object>(), converter: new Set<object>() }
   const { strict, converter } = validators
   validators.strict = (schema) => {
-    asked.strict.add(schema)
+    request.strict.add(schema)
     return strict(schema)
   }
   validators.converter = (schema) => {
-    asked.converter.add(schema)
+    request.converter.add(schema)
     return converter(schema)
   }
   const { app } = await startApp(t, {
@@ -26,7 +26,10 @@ t.test('every schema compiles, as none is compiled before it is needed', async (
   await app.ready()
 
   // Each is compiled for its first value; what is converted is checked strictly then.
-  const given = { strict: [...asked.strict, ...asked.converter], converter: [...asked.converter] }
+  const given = {
+    strict: [...request.strict, ...request.converter],
+    converter: [...request.converter],
+  }
   for (const [name, compile] of Object.entries({ strict, converter })) {
     const schemas = given[name as keyof typeof given]
     t.ok(schemas.length > 3, `${schemas.length} schemas, ${name}`)

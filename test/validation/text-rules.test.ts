@@ -1,7 +1,7 @@
 import t from 'tap'
 import { findTextError, findTextLineError } from '../../src/validation/text-rules.js'
 import { postJson, startApp } from '../support/app.js'
-import { USUAL } from '../support/calculations.js'
+import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
 
 const NOTHING = 'must contain a visible character'
 const BROKEN = 'must not contain invalid characters'
@@ -83,7 +83,7 @@ t.test('a guest is told what is wrong with the name of a vessel', async (t) => {
     ['Ever\u202eGiven', DIRECTION],
   ] as const) {
     const { status, body } = await postJson(`${url}/api/qr-code/generate`, {
-      ...USUAL.fuel,
+      ...TYPICAL_CALCULATIONS.fuel,
       vessel: { name },
     })
     t.match({ status, body }, { status: 422, body: { errors: [{ path: 'vessel.name', message }] } })

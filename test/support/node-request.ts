@@ -1,16 +1,16 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 
-export interface Wire {
+export interface NodeResponse {
   status: number
   headers: IncomingHttpHeaders
   body: Buffer
 }
 
 /** A request and its answer as they are on the wire: fetch would add, undo and follow things. */
-export function wire(
+export function nodeRequest(
   address: string,
   options: { method?: string; headers?: Record<string, string | string[]>; body?: Buffer } = {},
-): Promise<Wire> {
+): Promise<NodeResponse> {
   const { method = 'GET', headers = {}, body } = options
   return new Promise((resolve, reject) => {
     const request = httpRequest(address, { method, headers }, (response) => {

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
  */
 
 /** Answers with one status: how many, and how long they took, in milliseconds. */
-export interface Answers {
+export interface ResponseTimes {
   count: number
   median: number
   p99: number
@@ -15,7 +15,7 @@ export interface Answers {
 
 export interface Load {
   /** By status */
-  answers: Record<string, Answers>
+  responses: Record<string, ResponseTimes>
   /** Requests that were sent and never answered */
   lost: number
   /** Attempts at a connection that failed */
@@ -50,37 +50,37 @@ let isOver = false
 let isLeaving = false
 
 /** The status of an answer that is whole; `null` where some of it is still to come. */
-function statusOf(answer: string): string | null {
-  const end = answer.indexOf('\r\n\r\n')
+function statusOf(response: string): string | null {
+  const end = response.indexOf('\r\n\r\n')
   if (end === -1) return null
-  const [, length] = /\r\ncontent-length: (\d+)/i.exec(answer.slice(0, end)) ?? []
+  const [, length] = /\r\ncontent-length: (\d+)/i.exec(response.slice(0, end)) ?? []
   const isWhole =
     length === undefined
-      ? answer.endsWith('\r\n0\r\n\r\n')
-      : answer.length >= end + 4 + Number(length)
-  return isWhole ? answer.slice(9, 12) : null
+      ? response.endsWith('\r\n0\r\n\r\n')
+      : response.length >= end + 4 + Number(length)
+  return isWhole ? response.slice(9, 12) : null
 }
 
 function ask(): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname)
-    let answer = ''
+    let response = ''
     let sent = 0
     const send = (): void => {
-      answer = ''
+      response = ''
       sent = performance.now()
       socket.write(request)
     }
     socket.setEncoding('latin1')
     socket.once('connect', send)
     socket.on('data', (part: string) => {
-      answer += part
-      const status = statusOf(answer)
+      response += part
+      const status = statusOf(response)
       if (status === null) return
       const known = times.get(status) ?? []
       known.push(performance.now() - sent)
       times.set(status, known)
-      isLeaving ||= /\r\nconnection: close\r\n/i.test(answer)
+      isLeaving ||= /\r\nconnection: close\r\n/i.test(response)
       sent = 0
       if (isOver || isLeaving) socket.end()
       else send()
@@ -97,7 +97,7 @@ async function client(): Promise<void> {
   while (!isOver && !isLeaving) await ask()
 }
 
-function summed(all: number[]): Answers {
+function summed(all: number[]): ResponseTimes {
   const sorted = all.toSorted((a, b) => a - b)
   const at = (part: number) => Math.round(sorted[Math.floor(part * (sorted.length - 1))] ?? 0)
   return { count: sorted.length, median: at(0.5), p99: at(0.99), longest: at(1) }
@@ -106,5 +106,5 @@ function summed(all: number[]): Answers {
 const clients = Array.from({ length: Number(connections) }, client)
 setTimeout(() => (isOver = true), Number(seconds) * 1000)
 await Promise.all(clients)
-const answers = Object.fromEntries([...times].map(([status, all]) => [status, summed(all)]))
-process.stdout.write(JSON.stringify({ answers, lost, unconnected } satisfies Load))
+const responses = Object.fromEntries([...times].map(([status, all]) => [status, summed(all)]))
+process.stdout.write(JSON.stringify({ responses, lost, unconnected } satisfies Load))

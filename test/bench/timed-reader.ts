@@ -8,9 +8,9 @@ const told = once(process, 'message')
 process.send?.('ready')
 await told
 const started = performance.now()
-const answer = await fetch(url, { headers: JSON.parse(headers) as Record<string, string> })
+const response = await fetch(url, { headers: JSON.parse(headers) as Record<string, string> })
 let bytes = 0
-for await (const chunk of answer.body ?? []) bytes += (chunk as Uint8Array).length
-if (!answer.ok) throw new Error(`${url} was answered with ${answer.status}`)
+for await (const chunk of response.body ?? []) bytes += (chunk as Uint8Array).length
+if (!response.ok) throw new Error(`${url} was answered with ${response.status}`)
 process.send?.({ bytes, seconds: (performance.now() - started) / 1000 })
 process.disconnect()

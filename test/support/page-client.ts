@@ -4,32 +4,32 @@ import { startApp, type TestApp } from './app.js'
 import { hashPasswordSync } from '../../src/accounts/password.js'
 
 /** A second administrator, for what two do to one another. */
-export const COLLEAGUE = { email: 'colleague@example.com', password: 'another demo only' }
+export const SECOND_ADMIN = { email: 'colleague@example.com', password: 'another demo only' }
 
-export interface PageAnswer {
+export interface PageResponse {
   status: number
   headers: Headers
   text: string
 }
 
 /** A browser without scripts: it keeps cookies, sends forms, and follows nothing by itself. */
-export interface Reader {
-  get: (path: string, headers?: Record<string, string>) => Promise<PageAnswer>
+export interface PageClient {
+  get: (path: string, headers?: Record<string, string>) => Promise<PageResponse>
   post: (
     path: string,
     fields: Record<string, string> | URLSearchParams,
     headers?: Record<string, string>,
-  ) => Promise<PageAnswer>
+  ) => Promise<PageResponse>
   /** Asks the API, with the same session. */
   call: (method: string, path: string, body?: unknown) => Promise<any>
 }
 
 /** What htmx says with a request for a part of a page. */
-export const HTMX = { 'hx-request': 'true', 'hx-request-type': 'partial' }
+export const HTMX_HEADERS = { 'hx-request': 'true', 'hx-request-type': 'partial' }
 
-async function logIn(url: string, account: typeof ADMIN): Promise<Reader> {
+async function signInClient(url: string, account: typeof ADMIN): Promise<PageClient> {
   const cookies = new Map<string, string>()
-  async function send(path: string, options: RequestInit): Promise<PageAnswer> {
+  async function send(path: string, options: RequestInit): Promise<PageResponse> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const response = await fetch(url + path, {
       ...options,
@@ -43,7 +43,7 @@ async function logIn(url: string, account: typeof ADMIN): Promise<Reader> {
     }
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
-  const reader: Reader = {
+  const client: PageClient = {
     get: (path, headers = {}) => send(path, { headers }),
     post: (path, fields, headers = {}) =>
       send(path, { method: 'POST', headers, body: new URLSearchParams(fields) }),
@@ -57,23 +57,23 @@ async function logIn(url: string, account: typeof ADMIN): Promise<Reader> {
       return JSON.parse(text)
     },
   }
-  const { status } = await reader.post('/admin/login', account)
+  const { status } = await client.post('/admin/login', account)
   if (status !== 303) throw new Error(`the login was answered with ${status}`)
-  return reader
+  return client
 }
 
 /** The real service, with two administrators logged in. */
-export async function startReaders(
+export async function startTwoAdmins(
   t: Test,
   environment: NodeJS.ProcessEnv = {},
-): Promise<TestApp & { ann: Reader; ben: Reader }> {
+): Promise<TestApp & { ann: PageClient; ben: PageClient }> {
   const started = await startApp(t, {
-    ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS},${COLLEAGUE.email}:${hashPasswordSync(COLLEAGUE.password)}`,
+    ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS},${SECOND_ADMIN.email}:${hashPasswordSync(SECOND_ADMIN.password)}`,
     ...environment,
   })
   return {
     ...started,
-    ann: await logIn(started.url, ADMIN),
-    ben: await logIn(started.url, COLLEAGUE),
+    ann: await signInClient(started.url, ADMIN),
+    ben: await signInClient(started.url, SECOND_ADMIN),
   }
 }

@@ -33,7 +33,7 @@ const timeOf = (milliseconds: number): Buffer =>
  *
  * @param days how long it is valid from yesterday on; 0 is up to a moment ago
  */
-export function selfSigned({ address = '127.0.0.1', days = 2 } = {}): Certificate {
+export function createCertificate({ address = '127.0.0.1', days = 2 } = {}): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const yesterday = Date.now() - 86_400_000
   const until = days === 0 ? Date.now() - 60_000 : yesterday + days * 86_400_000

@@ -3,7 +3,7 @@ import { openDatabase } from '../../src/database/open-database.js'
 import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { openStagedOrders } from '../../src/order-store/sqlite/staged-orders.js'
 import type { Order } from '../../src/orders/order.js'
-import { usualOrders } from '../support/orders.js'
+import { typicalOrders } from '../support/orders.js'
 
 /** Mulberry32: the same numbers for the same seed. */
 function random(seed: number): () => number {
@@ -40,7 +40,7 @@ const MAIL_HOSTS = words('example.com example.com example.com example.org exampl
 function* plausibleOrders(count: number): Generator<Order> {
   const next = random(1)
   const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)] as T
-  for (const order of usualOrders(count)) {
+  for (const order of typicalOrders(count)) {
     const placedAt = new Date(Date.now() - next() * 730 * 86_400_000).toISOString()
     const calculatorType = pick(TYPES)
     const [first, last] = [pick(FIRST_NAMES), pick(LAST_NAMES)]
@@ -59,7 +59,7 @@ function* plausibleOrders(count: number): Generator<Order> {
 }
 
 /** Makes the order book of a data folder, with so many orders. */
-export function fill(dataDir: string, count: number): void {
+export function fillDatabase(dataDir: string, count: number): void {
   const db = openDatabase(getOrderStorePath(dataDir))
   const staged = openStagedOrders(db)
   let line = 0
