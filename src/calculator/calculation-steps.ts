@@ -1,77 +1,178 @@
 import type { NumberFormatter } from '../formatting/number-formatter.js'
-import type { Calculation, CustomData, DistanceData, FuelData } from './calculator-data.js'
+import type { Calculation, DistanceData, FuelLine } from './calculator-data.js'
 import { calculateDistanceFuel } from './distance-fuel.js'
-import {
-  FUELS,
-  GWP100,
-  type Fuel,
-  type FuelType,
-  type MassBasedFuel,
-  type VolumeBasedFuel,
-} from './emission-factors.js'
-import {
-  calculateFuelEmissions,
-  toEmissionsPerKilogram,
-  type FuelEmissions,
-} from './fuel-emissions.js'
+import { buildPartSteps, formatCo2e, type CalculationStep } from './emission-steps.js'
+import type { Edition } from './factors/edition.js'
+import { LATEST_EDITION, type BurntFuelType } from './factors/editions.js'
+import { calculateLine, type LineEmissions } from './fuel-emissions.js'
+import { getLineName } from './line-names.js'
+import { getDistanceLines, getFuelLines, type TripLine } from './trip-lines.js'
 import { isMassUnit, KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER, UNIT_SYMBOLS } from './units.js'
 
-/** One line of the calculation breakdown: `Mass of the fuel: 500 l × 0.854 kg/l = 427 kg`. */
-export interface CalculationStep {
-  label: string
-  formula: string
-  result: string
+/** The steps of one line of a trip, or of the total. */
+export interface StepGroup {
+  /** `null` if the trip has only one line */
+  title: string | null
+  steps: CalculationStep[]
 }
 
-/** The steps from entered values to the result, with numbers in the notation of `numbers`. */
+/**
+ * The steps from entered values to the result, with numbers in the notation of `numbers`.
+ *
+ * @param edition of the emission factors; the newest by default
+ */
 export function buildCalculationSteps(
   calculation: Calculation,
   numbers: NumberFormatter,
-): CalculationStep[] {
-  switch (calculation.calculatorType) {
-    case 'fuel':
-      return buildFuelSteps(calculation.calculatorData, numbers)
-    case 'distance':
-      return buildDistanceSteps(calculation.calculatorData, numbers)
-    case 'custom':
-      return buildCustomSteps(calculation.calculatorData, numbers)
+  edition: Edition<BurntFuelType> = LATEST_EDITION,
+): StepGroup[] {
+  const { calculatorType, calculatorData } = calculation
+  switch (calculatorType) {
+    case 'fuel': {
+      const inputs = [calculatorData, ...(calculatorData.furtherLines ?? [])].map((line) =>
+        buildQuantitySteps(line, numbers),
+      )
+      return buildGroups(getFuelLines(calculatorData), inputs, calculation, numbers, edition)
+    }
+    case 'distance': {
+      const further = (calculatorData.furtherLines ?? []).map((line) =>
+        buildQuantitySteps(line, numbers),
+      )
+      const inputs = [buildDistanceSteps(calculatorData, numbers), ...further]
+      return buildGroups(getDistanceLines(calculatorData), inputs, calculation, numbers, edition)
+    }
+    case 'custom': {
+      const { amount, unit, guests } = calculatorData
+      const kilograms = amount * KILOGRAMS_PER[unit]
+      const formula = formatConversion(amount, UNIT_SYMBOLS[unit], KILOGRAMS_PER[unit], numbers)
+      const total = { label: 'Well-to-wake', formula, result: formatCo2e(kilograms, numbers) }
+      return [{ title: null, steps: [total, ...buildGuestStep(kilograms, guests, numbers)] }]
+    }
   }
 }
 
-function buildFuelSteps(
-  { fuelType, quantity, unit }: FuelData,
+function buildGroups(
+  lines: readonly TripLine[],
+  inputs: readonly CalculationStep[][],
+  { calculatorData: { guests } }: Calculation,
+  numbers: NumberFormatter,
+  edition: Edition<BurntFuelType>,
+): StepGroup[] {
+  const results = lines.map((line) => calculateLine(edition, line))
+  const groups = results.map((result, i) => ({
+    title: lines.length === 1 ? null : `${i + 1}. ${getLineName(result.line)}`,
+    steps: [...(inputs[i] ?? []), ...buildLineSteps(result, edition, numbers)],
+  }))
+  const total = results.reduce((sum, { co2eKg }) => sum + co2eKg, 0)
+  const guestStep = buildGuestStep(total, guests, numbers)
+  if (lines.length === 1) {
+    return groups.map((group) => ({ ...group, steps: [...group.steps, ...guestStep] }))
+  }
+  const sum: CalculationStep = {
+    label: 'Well-to-wake',
+    formula: results.map(({ co2eKg }) => numbers.significant(co2eKg)).join(' + '),
+    result: formatCo2e(total, numbers),
+  }
+  return [...groups, { title: 'Total', steps: [sum, ...guestStep] }]
+}
+
+function buildLineSteps(
+  result: LineEmissions,
+  edition: Edition<BurntFuelType>,
   numbers: NumberFormatter,
 ): CalculationStep[] {
-  const { significant } = numbers
-  if (isMassUnit(unit)) {
-    const emissions = calculateFuelEmissions(fuelType, {
-      kilograms: quantity * KILOGRAMS_PER[unit],
-    })
+  const { significant, exact } = numbers
+  const { line } = result
+  if (line.fuelType === 'electricity') {
     return [
       {
-        label: 'Fuel',
-        formula: formatConversion(quantity, UNIT_SYMBOLS[unit], KILOGRAMS_PER[unit], numbers),
-        result: `${significant(emissions.fuelKg)} kg`,
+        label: 'Well-to-wake',
+        formula: `${significant(line.kilowattHours)} kWh × ${exact(line.kgCo2ePerKwh)} kg CO₂e/kWh`,
+        result: formatCo2e(result.co2eKg, numbers),
       },
-      ...(isMassBased(fuelType) ? [] : [buildVolumeStep(fuelType, emissions, numbers)]),
-      ...buildEmissionSteps(fuelType, emissions, numbers),
     ]
   }
-  const emissions = calculateFuelEmissions(fuelType, { litres: quantity * LITRES_PER[unit] })
+  return [
+    ...buildBlendSteps(line, result, edition, numbers),
+    ...result.parts.flatMap((part) =>
+      buildPartSteps(part, {
+        numbers,
+        gwp100: edition.gwp100,
+        isGivenByMass: 'kilograms' in line.amount && line.hvoPercent === 0,
+        prefix: result.parts.length === 1 ? '' : `${part.fuel.name}: `,
+      }),
+    ),
+    {
+      label: 'Well-to-wake',
+      formula: result.parts
+        .flatMap(({ wellToTankCo2eKg, tankToWakeCo2eKg }) => [wellToTankCo2eKg, tankToWakeCo2eKg])
+        .map(significant)
+        .join(' + '),
+      result: formatCo2e(result.co2eKg, numbers),
+    },
+  ]
+}
+
+/** Splits a blend into its fuels by volume. */
+function buildBlendSteps(
+  line: Extract<TripLine, { amount: object }>,
+  { parts, fuelLitres }: LineEmissions,
+  { fuels }: Edition<BurntFuelType>,
+  { significant, exact, percent }: NumberFormatter,
+): CalculationStep[] {
+  if (line.hvoPercent === 0 || fuelLitres === null) return []
+  const share = line.hvoPercent / 100
+  const steps: CalculationStep[] = []
+  if ('kilograms' in line.amount) {
+    const density = `(${exact(fuels.mgo.density.value)} × ${exact(Number((1 - share).toPrecision(6)))} + ${exact(fuels.hvo.density.value)} × ${exact(share)})`
+    steps.push({
+      label: 'Volume of the blend',
+      formula: `${significant(line.amount.kilograms)} kg ÷ ${density} kg/l`,
+      result: `${significant(fuelLitres)} l`,
+    })
+  }
+  return [
+    ...steps,
+    ...parts.map(({ fuelType, fuel, litres }) => ({
+      label: fuel.name,
+      formula: `${significant(fuelLitres)} l × ${formatShare(fuelType === 'hvo' ? share : 1 - share, percent, exact)}`,
+      result: `${significant(litres)} l`,
+    })),
+  ]
+}
+
+/** A whole percentage as such, any other share with all digits. */
+function formatShare(
+  share: number,
+  percent: (share: number) => string,
+  exact: (value: number) => string,
+): string {
+  const rounded = Number(share.toPrecision(6))
+  return Number.isInteger(Number((rounded * 100).toPrecision(6)))
+    ? percent(rounded)
+    : exact(rounded)
+}
+
+function buildQuantitySteps(
+  { quantity, unit }: Pick<FuelLine, 'quantity' | 'unit'>,
+  numbers: NumberFormatter,
+): CalculationStep[] {
+  if (unit === 'kWh') return []
+  const [factor, base] = isMassUnit(unit)
+    ? ([KILOGRAMS_PER[unit], 'kg'] as const)
+    : ([LITRES_PER[unit], 'l'] as const)
   return [
     {
       label: 'Fuel',
-      formula: formatConversion(quantity, UNIT_SYMBOLS[unit], LITRES_PER[unit], numbers),
-      result: `${significant(emissions.fuelLitres)} l`,
+      formula: formatConversion(quantity, UNIT_SYMBOLS[unit], factor, numbers),
+      result: `${numbers.significant(quantity * factor)} ${base}`,
     },
-    ...(isMassBased(fuelType) ? [buildMassStep(fuelType, emissions, numbers)] : []),
-    ...buildEmissionSteps(fuelType, emissions, numbers),
   ]
 }
 
 function buildDistanceSteps(data: DistanceData, numbers: NumberFormatter): CalculationStep[] {
   const { exact, significant } = numbers
-  const { distance, distanceUnit, speedKn, consumption, consumptionUnit, fuelType } = data
+  const { distance, distanceUnit, speedKn, consumption, consumptionUnit } = data
   const { referenceSpeedKn, generatorLitresPerHour } = data
   const fuel = calculateDistanceFuel(data)
   const miles = `${significant(fuel.nauticalMiles)} nmi`
@@ -113,135 +214,28 @@ function buildDistanceSteps(data: DistanceData, numbers: NumberFormatter): Calcu
       result: `${significant(fuel.generatorLitres)} l`,
     })
   }
-  const emissions = calculateFuelEmissions(fuelType, {
-    litres: fuel.engineLitres + fuel.generatorLitres,
-  })
+  return steps
+}
+
+function buildGuestStep(
+  kilograms: number,
+  guests: number | undefined,
+  numbers: NumberFormatter,
+): CalculationStep[] {
+  if (guests === undefined) return []
   return [
-    ...steps,
-    ...(isMassBased(fuelType) ? [buildMassStep(fuelType, emissions, numbers)] : []),
-    ...buildEmissionSteps(fuelType, emissions, numbers),
+    {
+      label: 'Per person',
+      formula: `${numbers.significant(kilograms)} kg ÷ ${numbers.exact(guests)}`,
+      result: formatCo2e(kilograms / guests, numbers),
+    },
   ]
 }
 
-function buildCustomSteps(
-  { amount, unit }: CustomData,
-  numbers: NumberFormatter,
-): CalculationStep[] {
-  const factor = KILOGRAMS_PER[unit]
-  const formula = formatConversion(amount, unit, factor, numbers)
-  return [buildTotalStep(formula, amount * factor, numbers)]
-}
-
-const isMassBased = (fuelType: FuelType): boolean => FUELS[fuelType].basis === 'mass'
-
 /** `12 imp gal × 4.54609`, or `12 l` if the unit is already the base unit. */
-function formatConversion(
+const formatConversion = (
   amount: number,
   symbol: string,
   factor: number,
   { exact }: NumberFormatter,
-): string {
-  return `${exact(amount)} ${symbol}${factor === 1 ? '' : ` × ${exact(factor)}`}`
-}
-
-const formatCo2e = (kilograms: number, { significant }: NumberFormatter): string =>
-  `${significant(kilograms)} kg CO₂e`
-
-const buildTotalStep = (
-  formula: string,
-  kilograms: number,
-  numbers: NumberFormatter,
-): CalculationStep => ({ label: 'Well-to-wake', formula, result: formatCo2e(kilograms, numbers) })
-
-const buildMassStep = (
-  fuelType: FuelType,
-  { fuelLitres, fuelKg }: FuelEmissions,
-  { exact, significant }: NumberFormatter,
-): CalculationStep => ({
-  label: 'Mass of the fuel',
-  formula: `${significant(fuelLitres)} l × ${exact(FUELS[fuelType].density.value)} kg/l`,
-  result: `${significant(fuelKg)} kg`,
-})
-
-const buildVolumeStep = (
-  fuelType: FuelType,
-  { fuelLitres, fuelKg }: FuelEmissions,
-  { exact, significant }: NumberFormatter,
-): CalculationStep => ({
-  label: 'Volume of the fuel',
-  formula: `${significant(fuelKg)} kg ÷ ${exact(FUELS[fuelType].density.value)} kg/l`,
-  result: `${significant(fuelLitres)} l`,
-})
-
-/** From fuel burnt to CO2e. */
-function buildEmissionSteps(
-  fuelType: FuelType,
-  emissions: FuelEmissions,
-  numbers: NumberFormatter,
-): CalculationStep[] {
-  const fuel: Fuel = FUELS[fuelType]
-  const { wellToTankCo2eKg, tankToWakeCo2eKg, co2eKg } = emissions
-  const { significant } = numbers
-  return [
-    ...(fuel.basis === 'volume'
-      ? buildVolumeBasedSteps(fuel, emissions, numbers)
-      : buildMassBasedSteps(fuel, emissions, numbers)),
-    buildTotalStep(
-      `${significant(wellToTankCo2eKg)} + ${significant(tankToWakeCo2eKg)}`,
-      co2eKg,
-      numbers,
-    ),
-  ]
-}
-
-function buildVolumeBasedSteps(
-  fuel: VolumeBasedFuel,
-  { fuelLitres, wellToTankCo2eKg, tankToWakeCo2eKg }: FuelEmissions,
-  numbers: NumberFormatter,
-): CalculationStep[] {
-  const formula = (factor: number): string =>
-    `${numbers.significant(fuelLitres)} l × ${numbers.exact(factor)} kg CO₂e/l`
-  return [
-    {
-      label: 'Well-to-tank',
-      formula: formula(fuel.wellToTank.value),
-      result: formatCo2e(wellToTankCo2eKg, numbers),
-    },
-    {
-      label: 'Tank-to-wake',
-      formula: formula(fuel.tankToWake.value),
-      result: formatCo2e(tankToWakeCo2eKg, numbers),
-    },
-  ]
-}
-
-function buildMassBasedSteps(
-  fuel: MassBasedFuel,
-  { fuelKg, wellToTankCo2eKg, tankToWakeCo2eKg }: FuelEmissions,
-  numbers: NumberFormatter,
-): CalculationStep[] {
-  const { exact, significant } = numbers
-  const { lowerCalorificValue, wellToTank, co2, ch4, n2o, methaneSlip } = fuel
-  const kilograms = `${significant(fuelKg)} kg`
-  const combustion = `${exact(co2.value)} + ${exact(ch4.value)} × ${exact(GWP100.ch4)} + ${exact(n2o.value)} × ${exact(GWP100.n2o)}`
-  const perKilogram = exact(Number(toEmissionsPerKilogram(fuel).tankToWake.toPrecision(6)))
-  return [
-    {
-      label: 'Well-to-tank',
-      formula: `${kilograms} × ${exact(lowerCalorificValue.value)} MJ/kg × ${exact(wellToTank.value)} g CO₂e/MJ ÷ ${exact(1000)}`,
-      result: formatCo2e(wellToTankCo2eKg, numbers),
-    },
-    {
-      label: 'Tank-to-wake per kilogram of fuel',
-      formula: methaneSlip
-        ? `${exact(1 - methaneSlip.value)} × (${combustion}) + ${exact(methaneSlip.value)} × ${exact(GWP100.ch4)}`
-        : combustion,
-      result: `${perKilogram} kg CO₂e`,
-    },
-    {
-      label: 'Tank-to-wake',
-      formula: `${kilograms} × ${perKilogram}`,
-      result: formatCo2e(tankToWakeCo2eKg, numbers),
-    },
-  ]
-}
+): string => `${exact(amount)} ${symbol}${factor === 1 ? '' : ` × ${exact(factor)}`}`

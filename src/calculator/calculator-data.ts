@@ -1,8 +1,13 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { stringEnum } from '../validation/string-enum.js'
 import { textLine } from '../validation/text-line.js'
-import { FUEL_TYPES, type FuelType } from './emission-factors.js'
 import { EXAMPLES } from './examples.js'
+import {
+  BURNT_FUEL_TYPES,
+  FUEL_TYPES,
+  type BurntFuelType,
+  type FuelType,
+} from './factors/editions.js'
 import { MAX_SPEED_KN, MAX_TRIP_HOURS } from './trip-limits.js'
 
 /** Smaller values could give a result that rounds to zero. */
@@ -17,25 +22,99 @@ const nonNegative = (maximum: number, description: string) =>
 
 const strict = { additionalProperties: false } as const
 
-export const QUANTITY_UNITS = ['l', 'm3', 'kg', 't', 'gal-us', 'gal-imp'] as const
+/** `kWh` is for electricity only. */
+export const QUANTITY_UNITS = ['l', 'm3', 'kg', 't', 'gal-us', 'gal-imp', 'kWh'] as const
 export const DISTANCE_UNITS = ['nmi', 'km', 'mi'] as const
 export const CONSUMPTION_UNITS = ['l/h', 'l/nmi'] as const
 export const AMOUNT_UNITS = ['kg', 't'] as const
 
-const fuelType = stringEnum<FuelType>(FUEL_TYPES, { description: 'Fuel id' })
+/** What burns the fuel, or takes the electricity. */
+export const LINE_USES = [
+  'engines',
+  'generators',
+  'boilers',
+  'tender',
+  'shore-power',
+  'other',
+] as const
+export type LineUse = (typeof LINE_USES)[number]
+
+export const MAX_FURTHER_LINES = 6
+
+/** Marine gas oil may be blended with HVO, and HVO may have a certified value. */
+const biofuelFields = {
+  hvoPercent: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      minimum: MIN_POSITIVE,
+      maximum: 100,
+      description: 'Share of HVO blended into marine gas oil, % by volume: 30 for B30',
+    }),
+  ),
+  certifiedGCo2ePerMj: Type.Optional(
+    nonNegative(
+      200,
+      "Certified well-to-wake emissions of the HVO, g CO2e/MJ, from the supplier's proof of sustainability; replaces the published factors",
+    ),
+  ),
+}
+
+const fuelFields = {
+  fuelType: stringEnum<FuelType>(FUEL_TYPES, { description: 'Fuel id' }),
+  quantity: positive(
+    10_000_000,
+    'Fuel burnt or electricity taken, in unit; at most 100,000 if unit is m3 or t',
+  ),
+  unit: stringEnum(QUANTITY_UNITS, {
+    description: 'Unit of quantity: kWh for electricity, another one for fuels',
+  }),
+  ...biofuelFields,
+  kgCo2ePerKwh: Type.Optional(
+    nonNegative(5, 'Emission factor of the electricity, kg CO2e/kWh; required for electricity'),
+  ),
+  factorSource: Type.Optional(
+    textLine({ maxLength: 80, description: 'Source of kgCo2ePerKwh; required for electricity' }),
+  ),
+}
+
+const quantityRules = {
+  'x-fuel-line': true,
+  // m3 and t hold about a thousand times the mass of the other units.
+  if: { properties: { unit: { enum: ['m3', 't'] } }, required: ['unit'] },
+  then: { properties: { quantity: { maximum: 100_000 } } },
+}
+
+/** A further fuel of a trip, or electricity from shore. */
+export const FuelLine = Type.Object(
+  {
+    use: Type.Optional(stringEnum(LINE_USES, { description: 'What burns the fuel' })),
+    ...fuelFields,
+  },
+  { ...strict, title: 'Line of a trip', ...quantityRules },
+)
+export type FuelLine = Static<typeof FuelLine>
+
+const furtherLines = Type.Optional(
+  Type.Array(FuelLine, {
+    maxItems: MAX_FURTHER_LINES,
+    description: 'Further fuels of the trip, and electricity from shore',
+  }),
+)
+
+const guests = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    description: 'Guests on board, for the emissions per person',
+  }),
+)
 
 export const FuelData = Type.Object(
-  {
-    fuelType,
-    quantity: positive(10_000_000, 'Fuel burnt, in unit; at most 100,000 if unit is m3 or t'),
-    unit: stringEnum(QUANTITY_UNITS, { description: 'Unit of quantity' }),
-  },
+  { ...fuelFields, furtherLines, guests },
   {
     ...strict,
     title: 'Fuel calculator',
-    // m3 and t hold about a thousand times the mass of the other units.
-    if: { properties: { unit: { enum: ['m3', 't'] } }, required: ['unit'] },
-    then: { properties: { quantity: { maximum: 100_000 } } },
+    ...quantityRules,
     examples: [EXAMPLES.fuel.calculatorData],
   },
 )
@@ -43,7 +122,7 @@ export type FuelData = Static<typeof FuelData>
 
 export const DistanceData = Type.Object(
   {
-    fuelType,
+    fuelType: stringEnum<BurntFuelType>(BURNT_FUEL_TYPES, { description: 'Fuel id' }),
     distance: positive(100_000, 'Distance sailed, in distanceUnit'),
     distanceUnit: stringEnum(DISTANCE_UNITS, { description: 'Unit of distance' }),
     speedKn: positive(MAX_SPEED_KN, 'Average speed, knots; the trip may last at most a year'),
@@ -67,10 +146,14 @@ export const DistanceData = Type.Object(
         'Hours the generators ran; requires generatorLitresPerHour. Defaults to the hours under way',
       ),
     ),
+    ...biofuelFields,
+    furtherLines,
+    guests,
   },
   {
     ...strict,
     title: 'Distance calculator',
+    'x-fuel-line': true,
     'x-plausible-trip': true,
     examples: [EXAMPLES.distance.calculatorData],
   },
@@ -84,6 +167,7 @@ export const CustomData = Type.Object(
     description: Type.Optional(
       textLine({ maxLength: 120, description: 'Description of the amount' }),
     ),
+    guests,
   },
   {
     ...strict,

@@ -2,10 +2,17 @@ import type { TSchema } from '@sinclair/typebox'
 import type { NumberFormatter } from '../formatting/number-formatter.js'
 import { formatUnambiguous, parseNumber } from '../formatting/number-input.js'
 import type { FieldError } from '../validation/field-errors.js'
-import { CALCULATOR_DATA, type Calculation, type CalculatorType } from './calculator-data.js'
+import {
+  CALCULATOR_DATA,
+  FuelLine,
+  MAX_FURTHER_LINES,
+  type Calculation,
+  type CalculatorType,
+} from './calculator-data.js'
+import { ELECTRICITY } from './factors/editions.js'
 import { validateCalculation } from './validate-calculation.js'
 
-/** A calculator's form as submitted. */
+/** A calculator's form as submitted. Fields of further lines are named `furtherLines.0.quantity`. */
 export interface CalculatorForm {
   /** Field values as typed */
   values: Record<string, string>
@@ -13,6 +20,8 @@ export interface CalculatorForm {
   errors: Record<string, string>
   /** Required fields that are blank */
   missing: string[]
+  /** Further lines to show: those submitted, and a blank one if there is room */
+  lineCount: number
   /** The calculation, if every field is valid */
   calculation: Calculation | null
 }
@@ -22,20 +31,107 @@ const DEFAULTS: Record<CalculatorType, Record<string, string>> = {
   distance: { fuelType: 'mgo', distanceUnit: 'nmi', consumptionUnit: 'l/h' },
   custom: { unit: 'kg' },
 }
+const LINE_DEFAULTS = { use: 'generators', fuelType: 'mgo', unit: 'l' }
+
+/** Fields that a line has by default; a line with no other field is blank. */
+const LINE_REQUIRED = ['fuelType', 'quantity', 'unit']
 
 /** The form of an existing calculation; numbers get the decimal sign of the user's locale. */
 export function toCalculatorForm(
   { calculatorType, calculatorData }: Calculation,
   numbers: NumberFormatter,
 ): CalculatorForm {
-  const values = Object.fromEntries(
-    Object.entries(calculatorData).map(([name, value]) => [
-      name,
-      typeof value === 'number' ? numbers.input(formatUnambiguous(String(value))) : value,
-    ]),
-  )
-  return parseCalculatorForm(calculatorType, values)
+  const { furtherLines = [], ...fields }: Record<string, unknown> & { furtherLines?: FuelLine[] } =
+    calculatorData
+  const toText = (value: unknown): string =>
+    typeof value === 'number' ? numbers.input(formatUnambiguous(String(value))) : String(value)
+  const values: (readonly [string, unknown])[] = [
+    ...Object.entries(fields),
+    ...furtherLines.flatMap((line, i) =>
+      Object.entries({ use: '', ...line }).map(
+        ([name, value]) => [getLineField(i, name), value] as const,
+      ),
+    ),
+  ]
+  const submitted = Object.fromEntries(values.map(([name, value]) => [name, toText(value)]))
+  return parseCalculatorForm(calculatorType, submitted)
 }
+
+/** The name of a further line's field in forms. */
+export const getLineField = (index: number, name: string): string => `furtherLines.${index}.${name}`
+
+interface ParsedFields {
+  values: Record<string, string>
+  data: Record<string, unknown>
+  unparsable: FieldError[]
+}
+
+/** Parses the fields of a schema that are numbers or texts. */
+function parseFields(
+  schemas: Record<string, TSchema>,
+  defaults: Record<string, string>,
+  getSubmitted: (name: string) => unknown,
+): ParsedFields {
+  const values: Record<string, string> = { ...defaults }
+  const data: Record<string, unknown> = {}
+  const unparsable: FieldError[] = []
+  for (const [name, schema] of Object.entries(schemas)) {
+    if (schema.type === 'array') continue
+    const raw = getSubmitted(name)
+    const text = typeof raw === 'string' ? raw.trim() : (values[name] ?? '')
+    if (text === '' && name in defaults && name !== 'use') {
+      data[name] = values[name]
+      continue
+    }
+    values[name] = text
+    if (text === '') continue
+    const isNumber = schema.type === 'number' || schema.type === 'integer'
+    const parsed = isNumber ? parseNumber(text) : { ok: true as const, value: text }
+    if (parsed.ok) data[name] = parsed.value
+    else unparsable.push({ path: name, message: parsed.message })
+  }
+  if (!('fuelType' in schemas)) return { values, data, unparsable }
+  // The form shows no choice of units for electricity.
+  if (data.fuelType === ELECTRICITY) data.unit = 'kWh'
+  const hidden = listHiddenFields(data.fuelType)
+  const shown = Object.fromEntries(Object.entries(data).filter(([name]) => !hidden.includes(name)))
+  return {
+    values,
+    data: shown,
+    unparsable: unparsable.filter(({ path }) => !hidden.includes(path)),
+  }
+}
+
+/** The fields that the form does not show for a fuel; what was typed there does not count. */
+function listHiddenFields(fuelType: unknown): string[] {
+  const blend = fuelType === 'mgo' ? [] : ['hvoPercent']
+  const certified = fuelType === 'mgo' || fuelType === 'hvo' ? [] : ['certifiedGCo2ePerMj']
+  const electricity = fuelType === ELECTRICITY ? [] : ['kgCo2ePerKwh', 'factorSource']
+  return [...blend, ...certified, ...electricity]
+}
+
+const getElectricityFields = ({ data }: ParsedFields): string[] =>
+  data.fuelType === ELECTRICITY ? ['kgCo2ePerKwh', 'factorSource'] : []
+
+/** Parses the submitted further lines. Blank ones are kept in the form, but not calculated. */
+function parseLines(submitted: Record<string, unknown>, prefix: string) {
+  const indexes = Array.from({ length: MAX_FURTHER_LINES }, (_, i) => i).filter(
+    (i) => typeof submitted[prefix + getLineField(i, 'quantity')] === 'string',
+  )
+  const lines = indexes.map((index) => ({
+    index,
+    ...parseFields(
+      FuelLine.properties,
+      LINE_DEFAULTS,
+      (name) => submitted[prefix + getLineField(index, name)],
+    ),
+  }))
+  const isBlank = ({ values }: ParsedFields): boolean =>
+    Object.keys(values).every((name) => name in LINE_DEFAULTS || values[name] === '')
+  return { lines: lines.filter((line) => !isBlank(line)), submittedCount: indexes.length }
+}
+
+const NO_LINES = { lines: [], submittedCount: 0 }
 
 /**
  * Parses a submitted form. Blank fields count as missing, numbers may be in any common notation,
@@ -48,26 +144,34 @@ export function parseCalculatorForm(
   submitted: Record<string, unknown>,
   prefix = '',
 ): CalculatorForm {
-  const values: Record<string, string> = { ...DEFAULTS[type] }
-  const data: Record<string, unknown> = {}
-  const unparsable: FieldError[] = []
-  for (const [name, schema] of Object.entries<TSchema>(CALCULATOR_DATA[type].properties)) {
-    const raw = submitted[prefix + name]
-    const text = typeof raw === 'string' ? raw.trim() : (values[name] ?? '')
-    if (text === '' && name in DEFAULTS[type]) {
-      data[name] = values[name]
-      continue
-    }
-    values[name] = text
-    if (text === '') continue
-    const parsed = schema.type === 'number' ? parseNumber(text) : { ok: true as const, value: text }
-    if (parsed.ok) data[name] = parsed.value
-    else unparsable.push({ path: name, message: parsed.message })
-  }
+  const schema = CALCULATOR_DATA[type]
+  const main = parseFields(schema.properties, DEFAULTS[type], (name) => submitted[prefix + name])
+  const { lines, submittedCount } =
+    'furtherLines' in schema.properties ? parseLines(submitted, prefix) : NO_LINES
+  const data =
+    lines.length === 0 ? main.data : { ...main.data, furtherLines: lines.map((line) => line.data) }
   const validated = validateCalculation(type, data)
-  const required: readonly string[] = CALCULATOR_DATA[type].required
+
+  const values = { ...main.values }
+  const unparsable = [...main.unparsable]
+  const required = [...schema.required, ...getElectricityFields(main)]
+  for (const { index, ...line } of lines) {
+    const toPath = (name: string): string => getLineField(index, name)
+    for (const [name, value] of Object.entries(line.values)) values[toPath(name)] = value
+    unparsable.push(
+      ...line.unparsable.map(({ path, message }) => ({ path: toPath(path), message })),
+    )
+    required.push(...[...LINE_REQUIRED, ...getElectricityFields(line)].map(toPath))
+  }
+  // Blank lines are not in the data: lines have other numbers there.
+  const toFormPath = (path: string): string =>
+    path.replace(/^furtherLines\.(\d+)/, (_, i) => `furtherLines.${lines[Number(i)]?.index}`)
   const missing = required.filter((name) => values[name] === undefined || values[name] === '')
-  const errors = [...(validated.ok ? [] : validated.errors), ...unparsable]
+  const invalid = validated.ok ? [] : validated.errors
+  const errors = [
+    ...invalid.map(({ path, message }) => ({ path: toFormPath(path), message })),
+    ...unparsable,
+  ]
   return {
     values,
     errors: Object.fromEntries(
@@ -76,6 +180,10 @@ export function parseCalculatorForm(
         .map(({ path, message }) => [path, message]),
     ),
     missing,
+    lineCount: Math.min(
+      Math.max((lines.at(-1)?.index ?? -1) + 2, submittedCount),
+      MAX_FURTHER_LINES,
+    ),
     calculation: validated.ok && unparsable.length === 0 ? validated.value : null,
   }
 }

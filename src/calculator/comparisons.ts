@@ -1,4 +1,4 @@
-import { FUELS } from './emission-factors.js'
+import { EDITION_2025_06 } from './factors/2025-06.js'
 
 /** Typical petrol car, litres per kilometre. */
 const CAR_LITRES_PER_KM = 0.06
@@ -8,7 +8,7 @@ const CO2_KG_PER_CUBIC_METRE = 0.0440095 / ((8.314462618 * 288.15) / 101_325)
 
 /** Distance in a petrol car with the same well-to-wake emissions, km. */
 export function toCarKilometres(co2eKg: number): number {
-  const { tankToWake, wellToTank } = FUELS.petrol
+  const { tankToWake, wellToTank } = EDITION_2025_06.fuels.petrol
   return co2eKg / ((tankToWake.value + wellToTank.value) * CAR_LITRES_PER_KM)
 }
 

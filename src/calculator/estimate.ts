@@ -1,38 +1,73 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { stringEnum } from '../validation/string-enum.js'
 import {
   CalculatorTypeSchema,
+  LINE_USES,
   type Calculation,
-  type CustomData,
   type DistanceData,
-  type FuelData,
+  type LineUse,
 } from './calculator-data.js'
 import { calculateDistanceFuel } from './distance-fuel.js'
-import { DATASET, type FuelType } from './emission-factors.js'
-import { Factor, FACTORS, calculateFuelEmissions } from './fuel-emissions.js'
-import { isMassUnit, KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER } from './units.js'
+import { Factor, listLineFactors } from './factor-list.js'
+import type { Edition } from './factors/edition.js'
+import { FUEL_TYPES, LATEST_EDITION, type BurntFuelType } from './factors/editions.js'
+import { calculateLine, sumEmissions, type LineEmissions } from './fuel-emissions.js'
+import { getDistanceLines, getFuelLines, type TripLine } from './trip-lines.js'
+import { KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER } from './units.js'
 
 const nullableNumber = (description: string) =>
   Type.Unsafe<number | null>({ type: ['number', 'null'], description })
+
+const emissions = {
+  co2eKg: Type.Number({ description: 'Well-to-wake, kg CO2e' }),
+  wellToTankCo2eKg: nullableNumber('Part from producing and supplying the fuel, kg CO2e'),
+  tankToWakeCo2eKg: nullableNumber('Part from burning the fuel, kg CO2e'),
+}
+const fuel = {
+  fuelLitres: nullableNumber('Fuel burnt, litres'),
+  fuelKg: nullableNumber('Fuel burnt, kg'),
+}
+
+const EstimateLine = Type.Object(
+  {
+    use: Type.Unsafe<LineUse | null>({
+      type: ['string', 'null'],
+      enum: [...LINE_USES, null],
+      description: 'What burns the fuel, as entered',
+    }),
+    fuelType: stringEnum(FUEL_TYPES, { description: 'Fuel id' }),
+    hvoPercent: nullableNumber('Share of HVO in the blend, % by volume'),
+    ...emissions,
+    ...fuel,
+    kilowattHours: nullableNumber('Electricity taken, kWh'),
+  },
+  { title: 'Line of an estimate' },
+)
+
+type EstimateLine = Static<typeof EstimateLine>
 
 /** A calculator's result. Values that do not apply to a type are `null`. */
 export const Estimate = Type.Object(
   {
     calculatorType: CalculatorTypeSchema,
-    co2eKg: Type.Number({ description: 'Well-to-wake, kg CO2e' }),
-    wellToTankCo2eKg: nullableNumber('Part from producing and supplying the fuel, kg CO2e'),
-    tankToWakeCo2eKg: nullableNumber('Part from burning the fuel, kg CO2e'),
-    fuelLitres: nullableNumber('Fuel burnt, litres'),
-    fuelKg: nullableNumber('Fuel burnt, kg'),
+    ...emissions,
+    ...fuel,
     hours: nullableNumber('Time under way, hours'),
+    guests: nullableNumber('Guests on board'),
+    co2eKgPerGuest: nullableNumber('Well-to-wake per guest, kg CO2e'),
+    lines: Type.Array(EstimateLine, {
+      description: 'The fuels of the trip: the engines first, then the further lines as entered',
+    }),
     method: Type.String({ description: 'Calculation method' }),
-    factors: Type.Array(Factor, { description: 'Every published number used' }),
+    factors: Type.Array(Factor, { description: 'Every published or entered number used' }),
+    edition: Type.String({ description: 'Edition of the emission factors' }),
     dataset: Type.String({ description: 'Name of the factor set' }),
   },
   { title: 'Estimate', description: 'Estimated emissions' },
 )
 export type Estimate = Static<typeof Estimate>
 
-const WELL_TO_WAKE = 'Well-to-wake (ISO 14083): well-to-tank plus tank-to-wake, GWP100 of IPCC AR6'
+const WELL_TO_WAKE = 'Well-to-wake (ISO 14083): well-to-tank plus tank-to-wake'
 
 const KILOMETRES_IN_NAUTICAL_MILE: Factor = {
   name: 'Kilometres in a nautical mile',
@@ -42,89 +77,159 @@ const KILOMETRES_IN_NAUTICAL_MILE: Factor = {
 }
 
 /** Conversion factors listed with the result; tonnes and cubic metres need none. */
-const CONVERSIONS: Partial<Record<string, Factor>> = {
-  'gal-us': {
-    name: 'Litres in a US gallon',
-    value: LITRES_PER['gal-us'],
-    unit: 'l/gal',
-    source: 'exact (NIST Handbook 44, appendix C)',
-  },
-  'gal-imp': {
-    name: 'Litres in an imperial gallon',
-    value: LITRES_PER['gal-imp'],
-    unit: 'l/gal',
-    source: 'exact (UK Units of Measurement Regulations 1995)',
-  },
-  km: KILOMETRES_IN_NAUTICAL_MILE,
-  mi: {
-    name: 'Kilometres in a mile',
-    value: 1.609344,
-    unit: 'km/mi',
-    source: 'exact (international yard and pound agreement 1959)',
-  },
+const CONVERSIONS: Partial<Record<string, Factor[]>> = {
+  'gal-us': [
+    {
+      name: 'Litres in a US gallon',
+      value: LITRES_PER['gal-us'],
+      unit: 'l/gal',
+      source: 'exact (NIST Handbook 44, appendix C)',
+    },
+  ],
+  'gal-imp': [
+    {
+      name: 'Litres in an imperial gallon',
+      value: LITRES_PER['gal-imp'],
+      unit: 'l/gal',
+      source: 'exact (UK Units of Measurement Regulations 1995)',
+    },
+  ],
+  km: [KILOMETRES_IN_NAUTICAL_MILE],
+  mi: [
+    {
+      name: 'Kilometres in a mile',
+      value: KILOMETRES_PER.mi,
+      unit: 'km/mi',
+      source: 'exact (international yard and pound agreement 1959)',
+    },
+    KILOMETRES_IN_NAUTICAL_MILE,
+  ],
 }
 
-const listFactors = (fuelType: FuelType, ...units: string[]): Factor[] => [
-  ...units.flatMap((unit) => CONVERSIONS[unit] ?? []),
-  ...FACTORS[fuelType],
-]
+/** Each factor once; two fuels may share their GWP values. */
+function listFactors(
+  edition: Edition<BurntFuelType>,
+  units: readonly string[],
+  results: readonly LineEmissions[],
+): Factor[] {
+  const conversions = units.flatMap((unit) => CONVERSIONS[unit] ?? [])
+  const perLine = results.flatMap((result, i) => listLineFactors(edition, result, i + 1))
+  const seen = new Set<string>()
+  return [...conversions, ...perLine].filter(({ name, fuelType = '', line = '' }) => {
+    const key = `${name}/${fuelType}/${line}`
+    return !seen.has(key) && seen.add(key)
+  })
+}
 
-function estimateFuel(data: FuelData): Estimate {
-  const amount = isMassUnit(data.unit)
-    ? { kilograms: data.quantity * KILOGRAMS_PER[data.unit] }
-    : { litres: data.quantity * LITRES_PER[data.unit] }
-  const emissions = calculateFuelEmissions(data.fuelType, amount)
+const sumOrNull = (values: (number | null)[]): number | null => {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+}
+
+interface Trip {
+  lines: TripLine[]
+  /** Units whose conversion factors are listed */
+  units: string[]
+  method: string
+  hours: number | null
+  guests: number | undefined
+}
+
+function estimateTrip(
+  calculatorType: 'fuel' | 'distance',
+  { lines, units, method, hours, guests }: Trip,
+  edition: Edition<BurntFuelType>,
+): Estimate {
+  const results = lines.map((line) => calculateLine(edition, line))
+  const total = sumEmissions(results)
   return {
-    calculatorType: 'fuel',
-    ...emissions,
-    factors: listFactors(data.fuelType, data.unit),
-    hours: null,
-    method: `${WELL_TO_WAKE}, from the fuel burnt`,
+    calculatorType,
+    ...total,
+    fuelLitres: sumOrNull(results.map(({ fuelLitres }) => fuelLitres)),
+    fuelKg: sumOrNull(results.map(({ fuelKg }) => fuelKg)),
+    hours,
+    ...perGuest(total.co2eKg, guests),
+    lines: results.map(toEstimateLine),
+    method: `${WELL_TO_WAKE}, ${method}`,
+    factors: listFactors(edition, units, results),
+    edition: edition.id,
+    dataset: edition.title,
   }
 }
 
-function estimateDistance(data: DistanceData): Estimate {
-  const fuel = calculateDistanceFuel(data)
+const toEstimateLine = ({ line, ...result }: LineEmissions): EstimateLine => ({
+  use: line.use,
+  fuelType: line.fuelType,
+  hvoPercent: 'hvoPercent' in line && line.hvoPercent > 0 ? line.hvoPercent : null,
+  co2eKg: result.co2eKg,
+  wellToTankCo2eKg: result.wellToTankCo2eKg,
+  tankToWakeCo2eKg: result.tankToWakeCo2eKg,
+  fuelLitres: result.fuelLitres,
+  fuelKg: result.fuelKg,
+  kilowattHours: result.kilowattHours,
+})
+
+const perGuest = (co2eKg: number, guests: number | undefined) => ({
+  guests: guests ?? null,
+  co2eKgPerGuest: guests === undefined ? null : co2eKg / guests,
+})
+
+function toDistanceTrip(data: DistanceData): Trip {
   const scaling =
     data.referenceSpeedKn === undefined
       ? ''
       : ', scaled from the reference speed by the propeller law'
-  const emissions = calculateFuelEmissions(data.fuelType, {
-    litres: fuel.engineLitres + fuel.generatorLitres,
-  })
-  const distanceUnits = data.distanceUnit === 'mi' ? ['mi', 'km'] : [data.distanceUnit]
   return {
-    calculatorType: 'distance',
-    ...emissions,
-    factors: listFactors(data.fuelType, ...distanceUnits),
-    hours: fuel.hours,
-    method: `${WELL_TO_WAKE}, from distance, speed and consumption${scaling}`,
+    lines: getDistanceLines(data),
+    units: [data.distanceUnit, ...getFurtherUnits(data.furtherLines)],
+    method: `from distance, speed and consumption${scaling}`,
+    hours: calculateDistanceFuel(data).hours,
+    guests: data.guests,
   }
 }
 
-function estimateCustom(data: CustomData): Estimate {
-  return {
-    calculatorType: 'custom',
-    co2eKg: data.amount * KILOGRAMS_PER[data.unit],
-    wellToTankCo2eKg: null,
-    tankToWakeCo2eKg: null,
-    fuelLitres: null,
-    fuelKg: null,
-    hours: null,
-    method: 'CO2e as entered, without calculation',
-    factors: [],
-    dataset: DATASET,
-  }
-}
+const getFurtherUnits = (lines: readonly { unit: string }[] = []): string[] =>
+  lines.map(({ unit }) => unit)
 
-/** Calculates the emissions of a trip; masses in kg CO2e. Pure. */
-export function calculateEstimate(calculation: Calculation): Estimate {
-  switch (calculation.calculatorType) {
-    case 'fuel':
-      return estimateFuel(calculation.calculatorData)
+/**
+ * Calculates the emissions of a trip; masses in kg CO2e. Pure.
+ *
+ * @param edition of the emission factors; the newest by default
+ */
+export function calculateEstimate(
+  { calculatorType, calculatorData }: Calculation,
+  edition: Edition<BurntFuelType> = LATEST_EDITION,
+): Estimate {
+  switch (calculatorType) {
+    case 'fuel': {
+      const trip: Trip = {
+        lines: getFuelLines(calculatorData),
+        units: [calculatorData.unit, ...getFurtherUnits(calculatorData.furtherLines)],
+        method: 'from the fuel burnt',
+        hours: null,
+        guests: calculatorData.guests,
+      }
+      return estimateTrip('fuel', trip, edition)
+    }
     case 'distance':
-      return estimateDistance(calculation.calculatorData)
-    case 'custom':
-      return estimateCustom(calculation.calculatorData)
+      return estimateTrip('distance', toDistanceTrip(calculatorData), edition)
+    case 'custom': {
+      const co2eKg = calculatorData.amount * KILOGRAMS_PER[calculatorData.unit]
+      return {
+        calculatorType,
+        co2eKg,
+        wellToTankCo2eKg: null,
+        tankToWakeCo2eKg: null,
+        fuelLitres: null,
+        fuelKg: null,
+        hours: null,
+        ...perGuest(co2eKg, calculatorData.guests),
+        lines: [],
+        method: 'CO2e as entered, without calculation',
+        factors: [],
+        edition: edition.id,
+        dataset: edition.title,
+      }
+    }
   }
 }

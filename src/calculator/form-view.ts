@@ -1,13 +1,17 @@
 import type { NumberFormatter } from '../formatting/number-formatter.js'
 import {
   AMOUNT_UNITS,
+  CALCULATOR_DATA,
   CONSUMPTION_UNITS,
   DISTANCE_UNITS,
+  FuelLine,
+  LINE_USES,
   QUANTITY_UNITS,
   type CalculatorType,
 } from './calculator-data.js'
-import type { CalculatorForm } from './calculator-form.js'
-import { FUEL_TYPES, FUELS } from './emission-factors.js'
+import { getLineField, type CalculatorForm } from './calculator-form.js'
+import { BURNT_FUEL_TYPES, FUEL_TYPES, getFuelName, type FuelType } from './factors/editions.js'
+import { USE_NAMES } from './line-names.js'
 import { UNIT_NAMES } from './units.js'
 
 export const CALCULATOR_NAMES: Record<CalculatorType, { title: string; summary: string }> = {
@@ -28,7 +32,7 @@ export const FIELD_NAMES: Record<string, string> = {
   distanceUnit: 'Distance unit',
   speedKn: 'Average speed',
   fuelType: 'Fuel',
-  quantity: 'Quantity burnt',
+  quantity: 'Quantity',
   amount: 'Amount of CO₂e',
   unit: 'Unit',
   consumption: 'Fuel consumption',
@@ -37,6 +41,12 @@ export const FIELD_NAMES: Record<string, string> = {
   generatorLitresPerHour: 'Generator consumption',
   generatorHours: 'Generator hours',
   description: 'Description',
+  hvoPercent: 'HVO in the blend',
+  certifiedGCo2ePerMj: 'Certified emissions of the HVO',
+  kgCo2ePerKwh: 'Emission factor of the electricity',
+  factorSource: 'Source of the emission factor',
+  guests: 'Guests',
+  use: 'Used by',
 }
 
 interface Option {
@@ -47,10 +57,15 @@ interface Option {
 const toUnitOptions = (units: readonly (keyof typeof UNIT_NAMES)[]): Option[] =>
   units.map((value) => ({ value, label: UNIT_NAMES[value] }))
 
+const toFuelOptions = (fuelTypes: readonly FuelType[]): Option[] =>
+  fuelTypes.map((value) => ({ value, label: getFuelName(value) }))
+
 /** The options of each select field. */
 export const CHOICES: Record<string, Option[]> = {
-  fuelType: FUEL_TYPES.map((value) => ({ value, label: FUELS[value].name })),
-  quantityUnit: toUnitOptions(QUANTITY_UNITS),
+  fuelType: toFuelOptions(FUEL_TYPES),
+  burntFuelType: toFuelOptions(BURNT_FUEL_TYPES),
+  use: LINE_USES.map((value) => ({ value, label: USE_NAMES[value] })),
+  quantityUnit: toUnitOptions(QUANTITY_UNITS.filter((unit) => unit !== 'kWh')),
   distanceUnit: toUnitOptions(DISTANCE_UNITS),
   consumptionUnit: toUnitOptions(CONSUMPTION_UNITS),
   amountUnit: toUnitOptions(AMOUNT_UNITS),
@@ -62,23 +77,49 @@ export const localizeLimits = (message: string, { exact }: NumberFormatter): str
     exact(Number(limit)),
   )
 
-const getLabel = (field: string): string => FIELD_NAMES[field] ?? field
+const LINE_FIELD = /^furtherLines\.(\d+)\.(\w+)$/
+
+/** `Average speed`, or `Line 2: quantity burnt` for a further line. The first line is the trip's. */
+function getLabel(field: string): string {
+  const [, index, name = ''] = LINE_FIELD.exec(field) ?? []
+  if (index === undefined) return FIELD_NAMES[field] ?? field
+  return `Line ${Number(index) + 2}: ${toSentenceCase(FIELD_NAMES[name] ?? name)}`
+}
 
 const FIELD_ORDER = Object.keys(FIELD_NAMES)
-const sortByFormOrder = (fields: string[]): string[] =>
-  fields.toSorted((a, b) => FIELD_ORDER.indexOf(a) - FIELD_ORDER.indexOf(b))
+
+/** The fields of further lines come last. */
+function sortByFormOrder(fields: string[]): string[] {
+  const getKey = (field: string): number => {
+    const [, index, name = ''] = LINE_FIELD.exec(field) ?? []
+    return index === undefined
+      ? FIELD_ORDER.indexOf(field)
+      : (Number(index) + 1) * FIELD_ORDER.length + FIELD_ORDER.indexOf(name)
+  }
+  return fields.toSorted((a, b) => getKey(a) - getKey(b))
+}
+
+/** The names of a form's fields, including those of its further lines. */
+export const listFieldNames = (type: CalculatorType, lineCount: number): string[] =>
+  Object.keys(CALCULATOR_DATA[type].properties).flatMap((name) =>
+    name === 'furtherLines'
+      ? Array.from({ length: lineCount }, (_, i) =>
+          Object.keys(FuelLine.properties).map((field) => getLineField(i, field)),
+        ).flat()
+      : [name],
+  )
+
+const toSentenceCase = (label: string): string => label.charAt(0).toLowerCase() + label.slice(1)
 
 /** A label within a sentence: `average speed`. */
-const toSentenceLabel = (field: string): string => {
-  const label = getLabel(field)
-  return label.charAt(0).toLowerCase() + label.slice(1)
-}
+const toSentenceLabel = (field: string): string => toSentenceCase(getLabel(field))
 
 /** The error of a required field that is blank: `enter the average speed`. */
 export const describeMissingField = (field: string): string => `enter the ${toSentenceLabel(field)}`
 
 /** @param showMissing whether blank required fields count as errors */
 export function buildFormView(
+  type: CalculatorType,
   form: CalculatorForm,
   numbers: NumberFormatter,
   showMissing: boolean,
@@ -91,6 +132,8 @@ export function buildFormView(
   return {
     names: FIELD_NAMES,
     values: form.values,
+    lineCount: form.lineCount,
+    fields: listFieldNames(type, form.lineCount),
     errors,
     invalid: sortByFormOrder(Object.keys(errors)).map((field) => ({
       field,

@@ -1,39 +1,71 @@
-import { Type, type Static } from '@sinclair/typebox'
-import {
-  DATASET,
-  FUELS,
-  GWP100,
-  type Fuel,
-  type FuelType,
-  type MassBasedFuel,
-  type VolumeBasedFuel,
-} from './emission-factors.js'
+import type {
+  CombustionFactors,
+  Edition,
+  Fuel,
+  MassBasedFuel,
+  VolumeBasedFuel,
+} from './factors/edition.js'
+import type { BurntFuelType } from './factors/editions.js'
+import type { FuelAmount, TripLine } from './trip-lines.js'
 
-/** One published number used in a calculation. */
-export const Factor = Type.Object(
-  {
-    name: Type.String(),
-    value: Type.Number(),
-    unit: Type.String(),
-    source: Type.String({ description: 'Publication of the number' }),
-  },
-  { title: 'Emission factor' },
-)
-export type Factor = Static<typeof Factor>
+/** Emissions of an amount of fuel, kg CO2e. */
+export interface Emissions {
+  co2eKg: number
+  wellToTankCo2eKg: number
+  tankToWakeCo2eKg: number
+}
 
-/** Emissions of one kilogram or litre of fuel, kg CO2e. */
-interface EmissionsPerUnit {
+/** A fuel of a line: a blend has two. */
+export interface FuelPart extends Emissions {
+  fuelType: BurntFuelType
+  fuel: Fuel
+  litres: number
+  kilograms: number
+  /** Certified well-to-wake emissions of a biofuel, g CO2e/MJ */
+  certifiedGCo2ePerMj: number | null
+}
+
+/** Emissions of a line, its fuel and its electricity. */
+export interface LineEmissions extends Emissions {
+  line: TripLine
+  fuelLitres: number | null
+  fuelKg: number | null
+  kilowattHours: number | null
+  parts: FuelPart[]
+}
+
+/** kg CO2e per kilogram or litre of fuel. */
+export interface EmissionsPerUnit {
   wellToTank: number
   tankToWake: number
 }
 
+type Gwp100 = Edition['gwp100']
+
+const toCombustionCo2e = ({ co2, ch4, n2o }: CombustionFactors, gwp100: Gwp100): number =>
+  co2.value + ch4.value * gwp100.ch4.value + n2o.value * gwp100.n2o.value
+
 /** FuelEU Maritime, Annex I: the slipped share is emitted as methane, only the rest burns. */
-export function toEmissionsPerKilogram(fuel: MassBasedFuel): EmissionsPerUnit {
+export function toEmissionsPerKilogram(fuel: MassBasedFuel, gwp100: Gwp100): EmissionsPerUnit {
   const slip = fuel.methaneSlip?.value ?? 0
-  const combustion = fuel.co2.value + fuel.ch4.value * GWP100.ch4 + fuel.n2o.value * GWP100.n2o
   return {
     wellToTank: (fuel.lowerCalorificValue.value * fuel.wellToTank.value) / 1000,
-    tankToWake: (1 - slip) * combustion + slip * GWP100.ch4,
+    tankToWake: (1 - slip) * toCombustionCo2e(fuel, gwp100) + slip * gwp100.ch4.value,
+  }
+}
+
+/**
+ * FuelEU Maritime, Annex II, column 4: well-to-tank of a biofuel is its certified value E less the
+ * CO2 of burning it, Cf / LCV.
+ */
+export function toCertifiedEmissionsPerKilogram(
+  factors: CombustionFactors,
+  gCo2ePerMj: number,
+  gwp100: Gwp100,
+): EmissionsPerUnit {
+  return {
+    wellToTank: (factors.lowerCalorificValue.value * gCo2ePerMj) / 1000 - factors.co2.value,
+    tankToWake: toCombustionCo2e(factors, gwp100),
   }
 }
 
@@ -42,63 +74,92 @@ const toEmissionsPerLitre = (fuel: VolumeBasedFuel): EmissionsPerUnit => ({
   tankToWake: fuel.tankToWake.value,
 })
 
-/** Every published number used for a fuel. */
-function listFactors(fuelType: FuelType): Factor[] {
-  const fuel: Fuel = FUELS[fuelType]
-  const density = { name: 'Density', unit: 'kg/l', ...fuel.density }
-  if (fuel.basis === 'volume') {
-    return [
-      density,
-      { name: 'Tank-to-wake', unit: 'kg CO2e/l', ...fuel.tankToWake },
-      { name: 'Well-to-tank', unit: 'kg CO2e/l', ...fuel.wellToTank },
-    ]
-  }
-  return [
-    density,
-    { name: 'Lower calorific value', unit: 'MJ/kg', ...fuel.lowerCalorificValue },
-    { name: 'Well-to-tank', unit: 'g CO2e/MJ', ...fuel.wellToTank },
-    { name: 'Tank-to-wake CO2', unit: 'kg/kg', ...fuel.co2 },
-    { name: 'Tank-to-wake CH4', unit: 'kg/kg', ...fuel.ch4 },
-    { name: 'Tank-to-wake N2O', unit: 'kg/kg', ...fuel.n2o },
-    ...(fuel.methaneSlip ? [{ name: 'Methane slip', unit: 'kg CH4/kg', ...fuel.methaneSlip }] : []),
-    { name: 'GWP100 of CH4', unit: 'kg CO2e/kg', value: GWP100.ch4, source: GWP100.source },
-    { name: 'GWP100 of N2O', unit: 'kg CO2e/kg', value: GWP100.n2o, source: GWP100.source },
-  ]
-}
+const sumBy = <T>(items: readonly T[], get: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + get(item), 0)
 
-/** Every published number used, by fuel. */
-export const FACTORS = Object.fromEntries(
-  (Object.keys(FUELS) as FuelType[]).map((id) => [id, listFactors(id)]),
-) as Record<FuelType, Factor[]>
+/** Adds up emissions. */
+export const sumEmissions = (items: readonly Emissions[]): Emissions => ({
+  co2eKg: sumBy(items, ({ co2eKg }) => co2eKg),
+  wellToTankCo2eKg: sumBy(items, ({ wellToTankCo2eKg }) => wellToTankCo2eKg),
+  tankToWakeCo2eKg: sumBy(items, ({ tankToWakeCo2eKg }) => tankToWakeCo2eKg),
+})
 
-/** Emissions of an amount of fuel; masses in kg CO2e. */
-export interface FuelEmissions {
-  co2eKg: number
-  wellToTankCo2eKg: number
-  tankToWakeCo2eKg: number
-  fuelLitres: number
-  fuelKg: number
-  dataset: string
-}
-
-/** Calculates the emissions of an amount of fuel, given by volume or by mass. */
-export function calculateFuelEmissions(
-  fuelType: FuelType,
-  amount: { litres: number } | { kilograms: number },
-): FuelEmissions {
-  const fuel: Fuel = FUELS[fuelType]
+function calculatePart(
+  { fuels, gwp100 }: Edition<BurntFuelType>,
+  fuelType: BurntFuelType,
+  amount: FuelAmount,
+  certifiedGCo2ePerMj: number | null,
+): FuelPart {
+  const fuel: Fuel = fuels[fuelType]
   const litres = 'litres' in amount ? amount.litres : amount.kilograms / fuel.density.value
   const kilograms = 'kilograms' in amount ? amount.kilograms : amount.litres * fuel.density.value
-  const per = fuel.basis === 'mass' ? toEmissionsPerKilogram(fuel) : toEmissionsPerLitre(fuel)
-  const units = fuel.basis === 'mass' ? kilograms : litres
-  const wellToTank = units * per.wellToTank
-  const tankToWake = units * per.tankToWake
+  const certified = fuel.basis === 'volume' ? fuel.certified : undefined
+  const toPart = (units: number, per: EmissionsPerUnit, value: number | null): FuelPart => {
+    const wellToTankCo2eKg = units * per.wellToTank
+    const tankToWakeCo2eKg = units * per.tankToWake
+    return {
+      fuelType,
+      fuel,
+      litres,
+      kilograms,
+      certifiedGCo2ePerMj: value,
+      co2eKg: wellToTankCo2eKg + tankToWakeCo2eKg,
+      wellToTankCo2eKg,
+      tankToWakeCo2eKg,
+    }
+  }
+  if (certified !== undefined && certifiedGCo2ePerMj !== null) {
+    const per = toCertifiedEmissionsPerKilogram(certified, certifiedGCo2ePerMj, gwp100)
+    return toPart(kilograms, per, certifiedGCo2ePerMj)
+  }
+  return fuel.basis === 'mass'
+    ? toPart(kilograms, toEmissionsPerKilogram(fuel, gwp100), null)
+    : toPart(litres, toEmissionsPerLitre(fuel), null)
+}
+
+/** Litres of a blend: the share of HVO is by volume. */
+function toBlendLitres(
+  { fuels }: Edition<BurntFuelType>,
+  amount: FuelAmount,
+  hvoShare: number,
+): number {
+  if ('litres' in amount) return amount.litres
+  const density = fuels.mgo.density.value * (1 - hvoShare) + fuels.hvo.density.value * hvoShare
+  return amount.kilograms / density
+}
+
+/** Calculates the emissions of a line of a trip with the factors of an edition. */
+export function calculateLine(edition: Edition<BurntFuelType>, line: TripLine): LineEmissions {
+  if (line.fuelType === 'electricity') {
+    const co2eKg = line.kilowattHours * line.kgCo2ePerKwh
+    return {
+      line,
+      fuelLitres: null,
+      fuelKg: null,
+      kilowattHours: line.kilowattHours,
+      parts: [],
+      // Generating electricity is upstream of the vessel.
+      ...{ co2eKg, wellToTankCo2eKg: co2eKg, tankToWakeCo2eKg: 0 },
+    }
+  }
+  const { fuelType, amount, hvoPercent, certifiedGCo2ePerMj } = line
+  const parts: FuelPart[] = []
+  if (hvoPercent === 0) {
+    parts.push(calculatePart(edition, fuelType, amount, certifiedGCo2ePerMj))
+  } else {
+    const litres = toBlendLitres(edition, amount, hvoPercent / 100)
+    const hvoLitres = (litres * hvoPercent) / 100
+    if (hvoPercent < 100) {
+      parts.push(calculatePart(edition, fuelType, { litres: litres - hvoLitres }, null))
+    }
+    parts.push(calculatePart(edition, 'hvo', { litres: hvoLitres }, certifiedGCo2ePerMj))
+  }
   return {
-    co2eKg: wellToTank + tankToWake,
-    wellToTankCo2eKg: wellToTank,
-    tankToWakeCo2eKg: tankToWake,
-    fuelLitres: litres,
-    fuelKg: kilograms,
-    dataset: DATASET,
+    line,
+    fuelLitres: sumBy(parts, ({ litres }) => litres),
+    fuelKg: sumBy(parts, ({ kilograms }) => kilograms),
+    kilowattHours: null,
+    parts,
+    ...sumEmissions(parts),
   }
 }

@@ -56,7 +56,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
   const buildView = ({ type, form, numbers, source, showMissing }: CalculatorPage) => ({
     type,
     calculator: CALCULATOR_NAMES[type],
-    form: buildFormView(form, numbers, showMissing),
+    form: buildFormView(type, form, numbers, showMissing),
     choices: CHOICES,
     source,
     hasPortfolios,

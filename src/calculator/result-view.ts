@@ -1,9 +1,11 @@
 import { withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
-import { buildCalculationSteps, type CalculationStep } from './calculation-steps.js'
+import { buildCalculationSteps, type StepGroup } from './calculation-steps.js'
 import type { Calculation } from './calculator-data.js'
 import { toCarKilometres, toGasCubeEdge } from './comparisons.js'
 import { calculateEstimate } from './estimate.js'
+import { buildFactorViews, withSubscripts, type FactorView } from './factor-view.js'
 import { drawGasCube, type GasCubeDrawing } from './gas-cube-drawing.js'
+import { getLineName } from './line-names.js'
 import { convertKilograms, toMassUnit } from './units.js'
 import type { Vessel } from './vessel.js'
 
@@ -19,13 +21,17 @@ export interface ResultView {
   kilograms: string
   /** `percent` is a number for drawing, `share` the same as text */
   parts: { label: string; mass: string; percent: number; share: string }[]
+  /** The lines of a trip with several */
+  lines: { name: string; mass: string; share: string }[]
   facts: { label: string; value: string }[]
   /** Distance in a petrol car with the same emissions; `null` below 100 m */
   car: string | null
   cube: GasCubeDrawing & { edge: string }
-  steps: CalculationStep[]
-  factors: { name: string; value: string; unit: string; source: string }[]
+  steps: StepGroup[]
+  factors: FactorView[]
   method: string
+  edition: string
+  dataset: string
   checkoutUrl: string | null
 }
 
@@ -46,17 +52,15 @@ export function buildResultView(
   const total = convertKilograms(co2eKg, unit)
   // As many decimals as give the total four significant digits, so that the parts align with it.
   const decimals = Math.max(0, 3 - Math.floor(Math.log10(total)))
+  const formatMass = (kilograms: number) => ({
+    mass: withUnit(numbers.decimal(convertKilograms(kilograms, unit), decimals), unit),
+    share: numbers.percent(kilograms / co2eKg),
+  })
   const part = (label: string, kilograms: number | null) =>
     kilograms === null
       ? []
-      : [
-          {
-            label,
-            mass: withUnit(numbers.decimal(convertKilograms(kilograms, unit), decimals), unit),
-            percent: Math.round((kilograms / co2eKg) * 100),
-            share: numbers.percent(kilograms / co2eKg),
-          },
-        ]
+      : [{ label, percent: Math.round((kilograms / co2eKg) * 100), ...formatMass(kilograms) }]
+  const hasElectricity = result.lines.some(({ kilowattHours }) => kilowattHours !== null)
   const fact = (label: string, value: number | null, unit: string) =>
     value === null ? [] : [{ label, value: withUnit(numbers.significant(value), unit) }]
   const fuelUnit = toMassUnit(fuelKg ?? 0)
@@ -69,9 +73,17 @@ export function buildResultView(
     kilograms: numbers.decimal(co2eKg, 2),
     parts: [
       ...part('Burning the fuel', tankToWakeCo2eKg),
-      ...part('Supplying the fuel', wellToTankCo2eKg),
+      ...part(
+        hasElectricity ? 'Supplying fuel and electricity' : 'Supplying the fuel',
+        wellToTankCo2eKg,
+      ),
     ],
+    lines:
+      result.lines.length > 1
+        ? result.lines.map((line) => ({ name: getLineName(line), ...formatMass(line.co2eKg) }))
+        : [],
     facts: [
+      ...fact('Per person', result.co2eKgPerGuest, 'kg CO₂e'),
       ...fact('Fuel', fuelLitres, 'l'),
       ...fact('Mass of the fuel', fuelKg && convertKilograms(fuelKg, fuelUnit), fuelUnit),
       ...fact('Time under way', hours, 'h'),
@@ -79,13 +91,10 @@ export function buildResultView(
     car: formatCarTrip(toCarKilometres(co2eKg), numbers),
     cube: { ...drawGasCube(edgeM), edge: withUnit(formatTwoDigits(edgeM, numbers), 'm') },
     steps: buildCalculationSteps(calculation, numbers),
-    factors: result.factors.map(({ name, value, unit, source }) => ({
-      name: withSubscripts(name),
-      value: numbers.exact(value),
-      unit: withSubscripts(unit),
-      source: withSubscripts(source),
-    })),
+    factors: buildFactorViews(result.factors, numbers),
     method: withSubscripts(result.method),
+    edition: result.edition,
+    dataset: withSubscripts(result.dataset),
     checkoutUrl: checkoutUrl ? buildCheckoutUrl(checkoutUrl, calculation, co2eKg, vessel) : null,
   }
 }
@@ -112,10 +121,6 @@ function formatCarTrip(km: number, numbers: NumberFormatter): string | null {
 
 const formatTwoDigits = (value: number, { significant }: NumberFormatter): string =>
   significant(Number(value.toPrecision(2)))
-
-/** The API writes chemical formulas in ASCII; pages use subscripts. */
-const withSubscripts = (text: string): string =>
-  text.replace(/\b(?:CO2|CH4|N2O)/g, (formula) => formula.replace('2', '₂').replace('4', '₄'))
 
 function buildCheckoutUrl(
   base: string,

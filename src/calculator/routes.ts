@@ -1,15 +1,41 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { problemResponses } from '../http/problem.js'
+import { stringEnum } from '../validation/string-enum.js'
 import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,
   CalculatorTypeSchema,
   type Calculation,
+  type CalculatorType,
 } from './calculator-data.js'
-import { DATASET, FUEL_TYPES, FUELS } from './emission-factors.js'
-import { Estimate, calculateEstimate } from './estimate.js'
-import { Factor, FACTORS } from './fuel-emissions.js'
+import { calculateEstimate, Estimate } from './estimate.js'
+import { Factor, getPublishedFactors } from './factor-list.js'
+import type { Edition } from './factors/edition.js'
+import {
+  BURNT_FUEL_TYPES,
+  EDITION_IDS,
+  EDITIONS,
+  ELECTRICITY,
+  findEdition,
+  getFuelName,
+  LATEST_EDITION,
+  type BurntFuelType,
+  type EditionId,
+} from './factors/editions.js'
+
+const edition = Type.Optional(
+  stringEnum<EditionId>(EDITION_IDS, {
+    description: 'Edition of the emission factors; defaults to the newest',
+  }),
+)
+const EditionQuery = Type.Object({ edition })
+
+const FuelFactors = Type.Object({
+  fuelType: Type.String(),
+  name: Type.String(),
+  factors: Type.Array(Factor),
+})
 
 const CatalogueSchema = Type.Object(
   {
@@ -23,29 +49,65 @@ const CatalogueSchema = Type.Object(
         ),
       }),
     ),
-    fuels: Type.Array(
-      Type.Object({
-        fuelType: Type.String(),
-        name: Type.String(),
-        factors: Type.Array(Factor),
-      }),
-    ),
+    fuels: Type.Array(FuelFactors, { description: 'Electricity has no published factors' }),
+    edition: Type.String(),
     dataset: Type.String(),
   },
   { title: 'Calculators', description: 'Calculators, fuels and emission factors' },
 )
 
-const catalogue = {
+const EditionsSchema = Type.Object(
+  {
+    editions: Type.Array(
+      Type.Object({
+        id: Type.String({ description: 'Year and month of the newest publication' }),
+        title: Type.String(),
+        isLatest: Type.Boolean({ description: 'Whether it is the default' }),
+        fuels: Type.Array(FuelFactors),
+      }),
+      { description: 'Newest first' },
+    ),
+  },
+  { title: 'Editions', description: 'Editions of the emission factors' },
+)
+
+const listFuels = (selected: Edition<BurntFuelType>) =>
+  BURNT_FUEL_TYPES.map((fuelType) => ({
+    fuelType,
+    name: selected.fuels[fuelType].name,
+    factors: getPublishedFactors(selected, fuelType),
+  }))
+
+const getCatalogue = (selected: Edition<BurntFuelType>) => ({
   calculators: CALCULATOR_TYPES.map((calculatorType) => {
     const schema = CALCULATOR_DATA[calculatorType]
     return { calculatorType, title: schema.title ?? calculatorType, schema }
   }),
-  fuels: FUEL_TYPES.map((fuelType) => ({
-    fuelType,
-    name: FUELS[fuelType].name,
-    factors: FACTORS[fuelType],
-  })),
-  dataset: DATASET,
+  fuels: [
+    ...listFuels(selected),
+    { fuelType: ELECTRICITY, name: getFuelName(ELECTRICITY), factors: [] },
+  ],
+  edition: selected.id,
+  dataset: selected.title,
+})
+
+const editions = EDITIONS.toReversed().map((one) => ({
+  id: one.id,
+  title: one.title,
+  isLatest: one.id === LATEST_EDITION.id,
+  fuels: listFuels(one),
+}))
+
+const selectEdition = (id: EditionId | undefined): Edition<BurntFuelType> =>
+  (id === undefined ? null : findEdition(id)) ?? LATEST_EDITION
+
+/** The calculator's data, and the edition to use. */
+const EstimateBody = (calculatorType: CalculatorType) => {
+  const schema = CALCULATOR_DATA[calculatorType]
+  return Type.Unsafe<Record<string, unknown> & { edition?: EditionId }>({
+    ...schema,
+    properties: { ...schema.properties, edition },
+  })
 }
 
 const MAX_BODY_BYTES = 16 * 1024
@@ -57,10 +119,23 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         tags: ['Calculators'],
         summary: 'List calculators, fuels and emission factors',
+        querystring: EditionQuery,
         response: { 200: CatalogueSchema, ...problemResponses },
       },
     },
-    async () => catalogue,
+    async ({ query }) => getCatalogue(selectEdition(query.edition)),
+  )
+
+  app.get(
+    '/api/calculators/editions',
+    {
+      schema: {
+        tags: ['Calculators'],
+        summary: 'List editions of the emission factors',
+        response: { 200: EditionsSchema, ...problemResponses },
+      },
+    },
+    async () => ({ editions }),
   )
 
   for (const calculatorType of CALCULATOR_TYPES) {
@@ -68,17 +143,21 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       `/api/calculators/${calculatorType}/estimate`,
       {
         bodyLimit: MAX_BODY_BYTES,
-        // The response fits into two packets; compressing it costs half as much as the rest.
+        // The response is small; compressing it costs half as much as the rest.
         compress: false,
         schema: {
           tags: ['Calculators'],
           summary: `Estimate emissions: ${CALCULATOR_DATA[calculatorType].title ?? calculatorType}`,
-          body: CALCULATOR_DATA[calculatorType],
+          querystring: EditionQuery,
+          body: EstimateBody(calculatorType),
           response: { 200: Estimate, ...problemResponses },
         },
       },
-      async ({ body }) =>
-        calculateEstimate({ calculatorType, calculatorData: body } as Calculation),
+      async ({ body: { edition: editionOfBody, ...calculatorData }, query }) =>
+        calculateEstimate(
+          { calculatorType, calculatorData } as Calculation,
+          selectEdition(query.edition ?? editionOfBody),
+        ),
     )
   }
 }

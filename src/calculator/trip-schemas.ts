@@ -3,6 +3,7 @@ import { crossFieldKeyword } from '../validation/cross-field-keyword.js'
 import type { FieldError } from '../validation/field-errors.js'
 import { createValidators, type SchemaExtensions } from '../validation/validator.js'
 import { DistanceData } from './calculator-data.js'
+import { findFuelLineErrors } from './fuel-line-rules.js'
 import { isImoNumber } from './imo-number.js'
 import { findImplausibleValues } from './trip-plausibility.js'
 
@@ -38,7 +39,10 @@ function validateTrip(trip: Record<string, unknown>): FieldError[] {
 /** The formats and keywords of trip and vessel schemas beyond JSON Schema. */
 export const tripSchemaExtensions: SchemaExtensions = {
   formats: { 'imo-number': isImoNumber },
-  keywords: [crossFieldKeyword('x-plausible-trip', validateTrip)],
+  keywords: [
+    crossFieldKeyword('x-plausible-trip', validateTrip),
+    crossFieldKeyword('x-fuel-line', findFuelLineErrors),
+  ],
 }
 
 /** Creates a validator for a schema of trips or vessels. */

@@ -27,7 +27,8 @@ export const toMassUnit = (kilograms: number): MassUnit =>
 export const convertKilograms = (kilograms: number, unit: MassUnit): number =>
   kilograms / KILOGRAMS_PER[unit]
 
-export const isMassUnit = (unit: VolumeUnit | MassUnit): unit is MassUnit => unit in KILOGRAMS_PER
+export const isMassUnit = (unit: VolumeUnit | MassUnit | 'kWh'): unit is MassUnit =>
+  unit in KILOGRAMS_PER
 
 /** Unit names in select fields. */
 export const UNIT_NAMES = {
@@ -37,6 +38,7 @@ export const UNIT_NAMES = {
   t: 'tonnes',
   'gal-us': 'US gallons',
   'gal-imp': 'imp. gallons',
+  kWh: 'kWh',
   nmi: 'nautical mi',
   km: 'km',
   mi: 'miles',
@@ -52,6 +54,7 @@ export const UNIT_SYMBOLS = {
   t: 't',
   'gal-us': 'US gal',
   'gal-imp': 'imp gal',
+  kWh: 'kWh',
   nmi: 'nmi',
   km: 'km',
   mi: 'mi',

@@ -9,7 +9,7 @@ import { describeResult } from './qr-code-log.js'
 import type { QrCodeRequest } from './qr-code-request.js'
 import { RECOVERABLE_SHARE, toPngDataUrl, toSvgDataUrl } from './qr-image.js'
 import {
-  ERROR_PATHS,
+  listErrorPaths,
   getExampleForm,
   parseQrTestForm,
   toFormPath,
@@ -99,7 +99,7 @@ function buildPageView({ form, errors, numbers, code }: QrTestPage) {
   return {
     form,
     errors: localized,
-    errorPaths: ERROR_PATHS,
+    errorPaths: listErrorPaths(form),
     fieldErrors: (type: CalculatorType) => selectErrors(`${type}.`, localized),
     code,
     choices: CHOICES,

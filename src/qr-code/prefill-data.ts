@@ -2,6 +2,8 @@ import type {
   Calculation,
   CalculatorDataByType,
   CalculatorType,
+  FuelLine,
+  LineUse,
 } from '../calculator/calculator-data.js'
 import { parseImoNumber } from '../calculator/imo-number.js'
 import { checker } from '../calculator/trip-schemas.js'
@@ -15,15 +17,15 @@ export type PrefillData = Calculation & {
   issuedAt: number
 }
 
-/** A later format gets the next number; this one must stay readable while its codes are valid. */
-const FORMAT_VERSION = 1
-
 /**
- * Format version 1, frozen: printed codes refer to a calculator by its index in `TYPES` and list
- * its fields in the order of `FIELDS`.
+ * Format versions 1 and 2, frozen: printed codes refer to a calculator by its index in `TYPES`, and
+ * list its fields in the order of `FIELDS`. Version 1 has the first fields only, so that it stays
+ * the shortest for a usual trip; version 2 appends the others.
  */
 const TYPES = ['fuel', 'distance', 'custom'] as const satisfies readonly CalculatorType[]
-const FIELDS = {
+type FieldNames = { [T in CalculatorType]: readonly (keyof CalculatorDataByType[T])[] }
+
+const FIELDS_1 = {
   fuel: ['fuelType', 'quantity', 'unit'],
   distance: [
     'fuelType',
@@ -37,12 +39,88 @@ const FIELDS = {
     'generatorHours',
   ],
   custom: ['amount', 'unit', 'description'],
-} as const satisfies { [T in CalculatorType]: readonly (keyof CalculatorDataByType[T])[] }
+} as const satisfies FieldNames
 
-type FieldValues = Partial<Record<string, string | number>>
+const FIELDS_2 = {
+  fuel: [
+    ...FIELDS_1.fuel,
+    'guests',
+    'hvoPercent',
+    'certifiedGCo2ePerMj',
+    'kgCo2ePerKwh',
+    'factorSource',
+    'furtherLines',
+  ],
+  distance: [...FIELDS_1.distance, 'guests', 'hvoPercent', 'certifiedGCo2ePerMj', 'furtherLines'],
+  custom: [...FIELDS_1.custom, 'guests'],
+} as const satisfies FieldNames
+
+/** The fields of a further line, version 2; `use` is an index in `USES`. */
+const LINE_FIELDS = [
+  'fuelType',
+  'quantity',
+  'unit',
+  'use',
+  'hvoPercent',
+  'certifiedGCo2ePerMj',
+  'kgCo2ePerKwh',
+  'factorSource',
+] as const satisfies readonly (keyof FuelLine)[]
+
+/** The index is part of the format; 0 stands for a missing field. */
+const USES = [
+  null,
+  'engines',
+  'generators',
+  'boilers',
+  'tender',
+  'shore-power',
+  'other',
+] as const satisfies readonly (LineUse | null)[]
+
+type Values = Record<string, unknown>
+
+/** Lists fields in order; missing fields are `0`, trailing ones are omitted. */
+function toTuple(names: readonly string[], values: Values): unknown[] {
+  const tuple = names.map((name) => encodeValue(name, values[name]))
+  while (tuple.at(-1) === 0) tuple.pop()
+  return tuple
+}
+
+function encodeValue(name: string, value: unknown): unknown {
+  // A factor of zero is a value, not a missing field.
+  if (name in ZERO_VALUES && value === 0) return '0'
+  if (name === 'use') return Math.max(0, USES.indexOf(value as LineUse))
+  if (name === 'furtherLines' && Array.isArray(value)) {
+    return value.length === 0 ? 0 : (value as Values[]).map((line) => toTuple(LINE_FIELDS, line))
+  }
+  return value ?? 0
+}
+
+/** The fields of a tuple by name; `null` if it has too many. */
+function fromTuple(names: readonly string[], tuple: unknown): Values | null {
+  if (!Array.isArray(tuple) || tuple.length > names.length) return null
+  return Object.fromEntries(
+    (tuple as unknown[]).flatMap((value, i) => {
+      const name = names[i] ?? ''
+      return value === 0 ? [] : [[name, decodeValue(name, value)]]
+    }),
+  )
+}
+
+function decodeValue(name: string, value: unknown): unknown {
+  if (name in ZERO_VALUES && value === '0') return 0
+  if (name === 'use') return (typeof value === 'number' ? USES[value] : null) ?? value
+  if (name === 'furtherLines' && Array.isArray(value)) {
+    return (value as unknown[]).map((line) => fromTuple(LINE_FIELDS, line))
+  }
+  return value
+}
+
+const ZERO_VALUES = { certifiedGCo2ePerMj: true, kgCo2ePerKwh: true }
 
 /** Drops generators without hours or consumption, because 0 stands for a missing field. */
-const dropIdleGenerators = (fields: FieldValues): FieldValues =>
+const dropIdleGenerators = (fields: Values): Values =>
   fields.generatorHours === 0 || fields.generatorLitresPerHour === 0
     ? { ...fields, generatorHours: undefined, generatorLitresPerHour: undefined }
     : fields
@@ -56,16 +134,15 @@ const validateVessel = checker(Vessel)
  * Encodes the data of a link as URL-safe Base64 (RFC 4648, section 5) without padding.
  *
  * The content is a JSON array, since a scannable code holds few bytes:
- * `[version, type, issuedAt, vessel name, IMO number or 0, ...fields of the calculator]`. Missing
- * fields are `0`; trailing ones are omitted.
+ * `[version, type, issuedAt, vessel name, IMO number or 0, ...fields of the calculator]`.
  */
 export function encodePrefillData(prefill: PrefillData): string {
   const { calculatorType, calculatorData, vessel, issuedAt } = prefill
   const values = dropIdleGenerators({ ...calculatorData })
-  const fields = FIELDS[calculatorType].map((name) => values[name] ?? 0)
-  while (fields.at(-1) === 0) fields.pop()
+  const fields = toTuple(FIELDS_2[calculatorType], values)
+  const version = fields.length <= FIELDS_1[calculatorType].length ? 1 : 2
   const tuple = [
-    FORMAT_VERSION,
+    version,
     TYPES.indexOf(calculatorType),
     issuedAt,
     vessel.name,
@@ -92,15 +169,14 @@ export function decodePrefillData(data: string): DecodedPrefillData {
   const tuple = parseJson(Buffer.from(data, 'base64url').toString())
   if (!Array.isArray(tuple)) return INVALID_DATA
   const [version, typeIndex, issuedAt, name, imo, ...fields] = tuple as unknown[]
-  if (version !== FORMAT_VERSION || typeof typeIndex !== 'number') return INVALID_DATA
+  if ((version !== 1 && version !== 2) || typeof typeIndex !== 'number') return INVALID_DATA
   const calculatorType = TYPES[typeIndex]
   if (calculatorType === undefined || !isIssuedAt(issuedAt) || typeof imo !== 'number') {
     return INVALID_DATA
   }
-  const names = FIELDS[calculatorType]
-  if (fields.length > names.length) return INVALID_DATA
-  const values = fields.flatMap((value, i) => (value === 0 ? [] : [[names[i], value]]))
-  const calculation = validateCalculation(calculatorType, Object.fromEntries(values))
+  const values = fromTuple((version === 1 ? FIELDS_1 : FIELDS_2)[calculatorType], fields)
+  if (values === null) return INVALID_DATA
+  const calculation = validateCalculation(calculatorType, values)
   const vessel = validateVessel(
     imo === 0 ? { name } : { name, imoNumber: String(imo).padStart(7, '0') },
   )

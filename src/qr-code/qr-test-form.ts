@@ -1,13 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import {
-  CALCULATOR_DATA,
   CALCULATOR_TYPES,
   isCalculatorType,
   type CalculatorType,
 } from '../calculator/calculator-data.js'
 import { parseCalculatorForm, type CalculatorForm } from '../calculator/calculator-form.js'
 import { EXAMPLES } from '../calculator/examples.js'
-import { describeMissingField } from '../calculator/form-view.js'
+import { describeMissingField, listFieldNames } from '../calculator/form-view.js'
 import { checker } from '../calculator/trip-schemas.js'
 import { Vessel } from '../calculator/vessel.js'
 import { parseNumber } from '../formatting/number-input.js'
@@ -35,11 +34,11 @@ const COMMON_FIELDS = [
   'image.errorCorrection',
 ] as const
 
-/** The names of every field that can have an error. */
-export const ERROR_PATHS: readonly string[] = [
+/** The names of every field on the page that can have an error. */
+export const listErrorPaths = ({ calculators }: QrTestForm): string[] => [
   ...COMMON_FIELDS,
   ...CALCULATOR_TYPES.flatMap((type) =>
-    Object.keys(CALCULATOR_DATA[type].properties).map((name) => `${type}.${name}`),
+    listFieldNames(type, calculators[type].lineCount).map((name) => `${type}.${name}`),
   ),
 ]
 

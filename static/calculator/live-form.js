@@ -2,6 +2,7 @@
 // submit, and marks results that no longer match the form.
 
 import { markFields } from '../shared/field-errors.js'
+import '../shared/further-lines.js'
 
 const ANNOUNCEMENT_DELAY_MS = 1000
 

@@ -84,7 +84,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
   return reply.viewAsync('calculator/calculator', {
     type: 'fuel',
     calculator: CALCULATOR_NAMES.fuel,
-    form: buildFormView(form, numbers, true),
+    form: buildFormView('fuel', form, numbers, true),
     choices: CHOICES,
     source: null,
     result:

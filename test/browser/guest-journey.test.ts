@@ -2,7 +2,7 @@ import { createServer, get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { BrowserContext, Page } from 'playwright-core'
 import t from 'tap'
-import { FUELS } from '../../src/calculator/emission-factors.js'
+import { LATEST_EDITION } from '../../src/calculator/factors/editions.js'
 import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
@@ -219,7 +219,7 @@ t.test('the result follows what is typed, without losing the focus', async (t) =
   )
   t.ok((await page.locator('.factors').innerText()).includes('DESNZ'))
   t.ok(
-    (await page.locator('.factors').innerText()).includes(String(FUELS.petrol.tankToWake.value)),
+    (await page.locator('.factors').innerText()).includes(String(LATEST_EDITION.fuels.petrol.tankToWake.value)),
     'each number stands with its source',
   )
 

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import t from 'tap'
 import { calculateEstimate, type Estimate } from '../../src/calculator/estimate.js'
-import { FUEL_TYPES } from '../../src/calculator/emission-factors.js'
+import { FUEL_TYPES } from '../../src/calculator/factors/editions.js'
 import { postJson, startApp } from '../support/app.js'
 import { calculation, TYPICAL_CALCULATIONS } from '../support/calculations.js'
 

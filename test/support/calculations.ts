@@ -9,7 +9,7 @@ import {
   type DistanceData,
   type FuelData,
 } from '../../src/calculator/calculator-data.js'
-import { FUEL_TYPES } from '../../src/calculator/emission-factors.js'
+import { FUEL_TYPES } from '../../src/calculator/factors/editions.js'
 import { parseImoNumber } from '../../src/calculator/imo-number.js'
 import type { Vessel } from '../../src/calculator/vessel.js'
 import { findImplausibleValues } from '../../src/calculator/trip-plausibility.js'

@@ -4,6 +4,7 @@ import {
   CALCULATOR_NAMES,
   CHOICES,
   FIELD_NAMES,
+  listFieldNames,
 } from '../../calculator/form-view.js'
 import { LIVE_STATUSES } from '../../orders/order-status.js'
 import type { Formatters } from '../formatters.js'
@@ -31,7 +32,7 @@ export function buildEmissionsView(
   if (form.calculation !== null) {
     return { state: 'calculated' as const, estimate: estimateTrip(form.calculation, format) }
   }
-  const { missing, invalid } = buildFormView(form, format.numbers, false)
+  const { missing, invalid } = buildFormView(calculatorType, form, format.numbers, false)
   return {
     state: 'incomplete' as const,
     missing,
@@ -43,8 +44,8 @@ export function buildEmissionsView(
 export const listCalculatorErrors = ({ calculatorType, calculators }: NewOrderForm) =>
   calculatorType === null
     ? []
-    : Object.keys(FIELD_NAMES).map((name) => ({
-        id: `${calculatorType}-${name}-error`,
+    : listFieldNames(calculatorType, calculators[calculatorType].lineCount).map((name) => ({
+        id: `${calculatorType}-${name.replaceAll('.', '-')}-error`,
         message: calculators[calculatorType].errors[name],
       }))
 
@@ -80,6 +81,7 @@ export function buildNewOrderView({ form, key, errors, format }: Options) {
         form: {
           names: FIELD_NAMES,
           values: form.calculators[type].values,
+          lineCount: form.calculators[type].lineCount,
           errors: getCalculatorErrors(type, errors),
         },
       })),

@@ -1,6 +1,8 @@
 import type { Calculation } from '../../calculator/calculator-data.js'
 import { buildCalculationSteps } from '../../calculator/calculation-steps.js'
 import { calculateEstimate } from '../../calculator/estimate.js'
+import { buildFactorViews, withSubscripts } from '../../calculator/factor-view.js'
+import { getLineName } from '../../calculator/line-names.js'
 import { withUnit } from '../../formatting/number-formatter.js'
 import type { Formatters } from '../formatters.js'
 
@@ -29,19 +31,26 @@ export function estimateTrip(calculation: Calculation, format: Formatters) {
       ...buildPart('Burning the fuel', tankToWakeCo2eKg),
       ...buildPart('Supplying the fuel', wellToTankCo2eKg),
     ],
+    lines:
+      estimate.lines.length > 1
+        ? estimate.lines.map((line) => ({
+            name: getLineName(line),
+            mass: withUnit(format.kilograms(line.co2eKg), 'kg'),
+            share: format.percent(line.co2eKg / co2eKg),
+          }))
+        : [],
     facts: [
+      ...buildFact('Per person', estimate.co2eKgPerGuest, 'kg CO₂e'),
       ...buildFact('Fuel', fuelLitres, 'l'),
       ...buildFact('Mass of the fuel', fuelKg, 'kg'),
       ...buildFact('Time under way', hours, 'h'),
     ],
     kilograms: numbers.decimal(co2eKg, 2),
     method: estimate.method,
-    dataset: estimate.dataset,
+    edition: estimate.edition,
+    dataset: withSubscripts(estimate.dataset),
     steps: buildCalculationSteps(calculation, numbers),
-    factors: estimate.factors.map((factor) => ({
-      ...factor,
-      value: numbers.exact(factor.value),
-    })),
+    factors: buildFactorViews(estimate.factors, numbers),
   }
 }
 

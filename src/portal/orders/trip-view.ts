@@ -1,5 +1,5 @@
 import { CALCULATOR_TYPES } from '../../calculator/calculator-data.js'
-import { FUELS } from '../../calculator/emission-factors.js'
+import { FUEL_TYPES, getFuelName, type FuelType } from '../../calculator/factors/editions.js'
 import { FIELD_NAMES } from '../../calculator/form-view.js'
 import { UNIT_NAMES } from '../../calculator/units.js'
 import { validateCalculation } from '../../calculator/validate-calculation.js'
@@ -27,13 +27,13 @@ const FIXED_UNITS: Record<string, string> = {
 const getOwn = <T>(record: Record<string, T>, key: string): T | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined
 
-const getFuelName = (id: string): string =>
-  Object.hasOwn(FUELS, id) ? FUELS[id as keyof typeof FUELS].name : id
+const getNameOfFuel = (id: string): string =>
+  FUEL_TYPES.includes(id as FuelType) ? getFuelName(id as FuelType) : id
 
 function formatValue(name: string, value: unknown, format: Formatters): string {
   if (typeof value === 'number') return format.exact(value)
   if (typeof value !== 'string') return JSON.stringify(value)
-  return name === 'fuelType' ? getFuelName(value) : value
+  return name === 'fuelType' ? getNameOfFuel(value) : value
 }
 
 /** The label of a field's unit; `null` if it has none. Stored data may hold any unit. */

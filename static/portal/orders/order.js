@@ -1,6 +1,7 @@
 // The pages of an order and of a new order.
 
 import { markFields } from '../../shared/field-errors.js'
+import '../../shared/further-lines.js'
 import './dialogs.js'
 import { hasUnsavedChanges } from './unsaved-changes.js'
 

@@ -1,0 +1,158 @@
+import type { NumberFormatter } from '../formatting/number-formatter.js'
+import type {
+  CombustionFactors,
+  Edition,
+  MassBasedFuel,
+  VolumeBasedFuel,
+} from './factors/edition.js'
+import {
+  toCertifiedEmissionsPerKilogram,
+  toEmissionsPerKilogram,
+  type FuelPart,
+} from './fuel-emissions.js'
+
+/** One line of the calculation breakdown: `Mass of the fuel: 500 l × 0.854 kg/l = 427 kg`. */
+export interface CalculationStep {
+  label: string
+  formula: string
+  result: string
+}
+
+interface StepOptions {
+  numbers: NumberFormatter
+  gwp100: Edition['gwp100']
+  isGivenByMass: boolean
+  /** Name of the fuel, if the line has several */
+  prefix: string
+}
+
+export const formatCo2e = (kilograms: number, { significant }: NumberFormatter): string =>
+  `${significant(kilograms)} kg CO₂e`
+
+/** From an amount of one fuel to its CO2e. */
+export function buildPartSteps(part: FuelPart, options: StepOptions): CalculationStep[] {
+  const { fuel, certifiedGCo2ePerMj } = part
+  const { isGivenByMass, numbers, prefix } = options
+  const usesMass = fuel.basis === 'mass' || certifiedGCo2ePerMj !== null
+  const steps: CalculationStep[] = []
+  if (usesMass && !isGivenByMass) steps.push(buildMassStep(part, numbers))
+  if (!usesMass && isGivenByMass) steps.push(buildVolumeStep(part, numbers))
+  if (fuel.basis === 'mass') steps.push(...buildMassBasedSteps(fuel, part, options))
+  else if (fuel.certified !== undefined && certifiedGCo2ePerMj !== null) {
+    steps.push(...buildCertifiedSteps(fuel.certified, certifiedGCo2ePerMj, part, options))
+  } else steps.push(...buildVolumeBasedSteps(fuel, part, numbers))
+  return steps.map((step) => ({ ...step, label: prefix + step.label }))
+}
+
+const buildMassStep = (
+  { litres, kilograms, fuel }: FuelPart,
+  { exact, significant }: NumberFormatter,
+): CalculationStep => ({
+  label: 'Mass of the fuel',
+  formula: `${significant(litres)} l × ${exact(fuel.density.value)} kg/l`,
+  result: `${significant(kilograms)} kg`,
+})
+
+const buildVolumeStep = (
+  { litres, kilograms, fuel }: FuelPart,
+  { exact, significant }: NumberFormatter,
+): CalculationStep => ({
+  label: 'Volume of the fuel',
+  formula: `${significant(kilograms)} kg ÷ ${exact(fuel.density.value)} kg/l`,
+  result: `${significant(litres)} l`,
+})
+
+const buildResults = (
+  { wellToTankCo2eKg, tankToWakeCo2eKg }: FuelPart,
+  numbers: NumberFormatter,
+) => ({
+  wellToTank: { label: 'Well-to-tank', result: formatCo2e(wellToTankCo2eKg, numbers) },
+  tankToWake: { label: 'Tank-to-wake', result: formatCo2e(tankToWakeCo2eKg, numbers) },
+})
+
+function buildVolumeBasedSteps(
+  fuel: VolumeBasedFuel,
+  part: FuelPart,
+  numbers: NumberFormatter,
+): CalculationStep[] {
+  const formula = (factor: number): string =>
+    `${numbers.significant(part.litres)} l × ${numbers.exact(factor)} kg CO₂e/l`
+  const { wellToTank, tankToWake } = buildResults(part, numbers)
+  return [
+    { ...wellToTank, formula: formula(fuel.wellToTank.value) },
+    { ...tankToWake, formula: formula(fuel.tankToWake.value) },
+  ]
+}
+
+function formatCombustion(
+  { co2, ch4, n2o }: CombustionFactors,
+  { gwp100, numbers: { exact } }: StepOptions,
+): string {
+  return `${exact(co2.value)} + ${exact(ch4.value)} × ${exact(gwp100.ch4.value)} + ${exact(n2o.value)} × ${exact(gwp100.n2o.value)}`
+}
+
+/** Tank-to-wake emissions per kilogram, and of the whole amount. */
+function buildTankToWakeSteps(
+  part: FuelPart,
+  perKilogram: number,
+  formula: string,
+  { numbers }: StepOptions,
+): CalculationStep[] {
+  const rounded = numbers.exact(Number(perKilogram.toPrecision(6)))
+  return [
+    { label: 'Tank-to-wake per kilogram of fuel', formula, result: `${rounded} kg CO₂e` },
+    {
+      ...buildResults(part, numbers).tankToWake,
+      formula: `${numbers.significant(part.kilograms)} kg × ${rounded}`,
+    },
+  ]
+}
+
+function buildMassBasedSteps(
+  fuel: MassBasedFuel,
+  part: FuelPart,
+  options: StepOptions,
+): CalculationStep[] {
+  const { numbers, gwp100 } = options
+  const { exact, significant } = numbers
+  const { lowerCalorificValue, wellToTank, methaneSlip } = fuel
+  const combustion = formatCombustion(fuel, options)
+  const perKilogramFormula = methaneSlip
+    ? `${exact(1 - methaneSlip.value)} × (${combustion}) + ${exact(methaneSlip.value)} × ${exact(gwp100.ch4.value)}`
+    : combustion
+  return [
+    {
+      ...buildResults(part, numbers).wellToTank,
+      formula: `${significant(part.kilograms)} kg × ${exact(lowerCalorificValue.value)} MJ/kg × ${exact(wellToTank.value)} g CO₂e/MJ ÷ ${exact(1000)}`,
+    },
+    ...buildTankToWakeSteps(
+      part,
+      toEmissionsPerKilogram(fuel, gwp100).tankToWake,
+      perKilogramFormula,
+      options,
+    ),
+  ]
+}
+
+function buildCertifiedSteps(
+  factors: CombustionFactors,
+  gCo2ePerMj: number,
+  part: FuelPart,
+  options: StepOptions,
+): CalculationStep[] {
+  const { numbers, gwp100 } = options
+  const { exact, significant } = numbers
+  const { lowerCalorificValue, co2 } = factors
+  return [
+    {
+      ...buildResults(part, numbers).wellToTank,
+      formula: `${significant(part.kilograms)} kg × (${exact(lowerCalorificValue.value)} MJ/kg × ${exact(gCo2ePerMj)} g CO₂e/MJ ÷ ${exact(1000)} − ${exact(co2.value)})`,
+    },
+    ...buildTankToWakeSteps(
+      part,
+      toCertifiedEmissionsPerKilogram(factors, gCo2ePerMj, gwp100).tankToWake,
+      formatCombustion(factors, options),
+      options,
+    ),
+  ]
+}
