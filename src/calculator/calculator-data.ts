@@ -70,7 +70,7 @@ const fuelFields = {
   }),
   ...biofuelFields,
   kgCo2ePerKwh: Type.Optional(
-    nonNegative(5, 'Emission factor of the electricity, kg CO2e/kWh; required for electricity'),
+    positive(5, 'Emission factor of the electricity, kg CO2e/kWh; required for electricity'),
   ),
   factorSource: Type.Optional(
     textLine({ maxLength: 80, description: 'Source of kgCo2ePerKwh; required for electricity' }),

@@ -79,7 +79,7 @@ export const localizeLimits = (message: string, { exact }: NumberFormatter): str
 
 const LINE_FIELD = /^furtherLines\.(\d+)\.(\w+)$/
 
-/** `Average speed`, or `Line 2: quantity burnt` for a further line. The first line is the trip's. */
+/** `Average speed`, or `Line 2: quantity` for a further line. The first line is the trip's. */
 function getLabel(field: string): string {
   const [, index, name = ''] = LINE_FIELD.exec(field) ?? []
   if (index === undefined) return FIELD_NAMES[field] ?? field

@@ -77,12 +77,12 @@ const toEmissionsPerLitre = (fuel: VolumeBasedFuel): EmissionsPerUnit => ({
 const sumBy = <T>(items: readonly T[], get: (item: T) => number): number =>
   items.reduce((sum, item) => sum + get(item), 0)
 
-/** Adds up emissions. */
-export const sumEmissions = (items: readonly Emissions[]): Emissions => ({
-  co2eKg: sumBy(items, ({ co2eKg }) => co2eKg),
-  wellToTankCo2eKg: sumBy(items, ({ wellToTankCo2eKg }) => wellToTankCo2eKg),
-  tankToWakeCo2eKg: sumBy(items, ({ tankToWakeCo2eKg }) => tankToWakeCo2eKg),
-})
+/** Adds up emissions; the total is exactly the sum of its two parts. */
+export function sumEmissions(items: readonly Emissions[]): Emissions {
+  const wellToTankCo2eKg = sumBy(items, (item) => item.wellToTankCo2eKg)
+  const tankToWakeCo2eKg = sumBy(items, (item) => item.tankToWakeCo2eKg)
+  return { co2eKg: wellToTankCo2eKg + tankToWakeCo2eKg, wellToTankCo2eKg, tankToWakeCo2eKg }
+}
 
 function calculatePart(
   { fuels, gwp100 }: Edition<BurntFuelType>,

@@ -21,6 +21,8 @@ export interface ResultView {
   kilograms: string
   /** `percent` is a number for drawing, `share` the same as text */
   parts: { label: string; mass: string; percent: number; share: string }[]
+  /** Whether the parts can be drawn: certified biofuels have a negative part */
+  hasBar: boolean
   /** The lines of a trip with several */
   lines: { name: string; mass: string; share: string }[]
   facts: { label: string; value: string }[]
@@ -78,6 +80,7 @@ export function buildResultView(
         wellToTankCo2eKg,
       ),
     ],
+    hasBar: wellToTankCo2eKg !== null && wellToTankCo2eKg >= 0,
     lines:
       result.lines.length > 1
         ? result.lines.map((line) => ({ name: getLineName(line), ...formatMass(line.co2eKg) }))

@@ -16,9 +16,7 @@ import {
   BURNT_FUEL_TYPES,
   EDITION_IDS,
   EDITIONS,
-  ELECTRICITY,
   findEdition,
-  getFuelName,
   LATEST_EDITION,
   type BurntFuelType,
   type EditionId,
@@ -49,7 +47,9 @@ const CatalogueSchema = Type.Object(
         ),
       }),
     ),
-    fuels: Type.Array(FuelFactors, { description: 'Electricity has no published factors' }),
+    fuels: Type.Array(FuelFactors, {
+      description: 'Fuels with published factors; those of electricity are entered',
+    }),
     edition: Type.String(),
     dataset: Type.String(),
   },
@@ -83,10 +83,7 @@ const getCatalogue = (selected: Edition<BurntFuelType>) => ({
     const schema = CALCULATOR_DATA[calculatorType]
     return { calculatorType, title: schema.title ?? calculatorType, schema }
   }),
-  fuels: [
-    ...listFuels(selected),
-    { fuelType: ELECTRICITY, name: getFuelName(ELECTRICITY), factors: [] },
-  ],
+  fuels: listFuels(selected),
   edition: selected.id,
   dataset: selected.title,
 })

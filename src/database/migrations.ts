@@ -108,6 +108,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX changes_placed ON changes (order_id, version)
     WHERE instr(changes, '"state":"placed"') > 0;
   `,
+  'ALTER TABLE orders ADD COLUMN calculation TEXT', // JSON; NULL if the edition was not recorded
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -1,5 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseImoNumber } from '../calculator/imo-number.js'
+import { recordCalculation } from '../calculator/recorded-calculation.js'
+import { validateCalculation } from '../calculator/validate-calculation.js'
+import { isSameMass, roundToGram } from './order-mass.js'
 import { getTransitions, ORDER_STATUSES, type OrderStatus } from './order-status.js'
 import type { FieldChange, NewOrder, Order, OrderChanges } from './order.js'
 import { STATUSES_AFTER_FULFILMENT } from './validate-order.js'
@@ -51,7 +54,18 @@ export function createFirstVersion(
     fulfilledAt: status === 'fulfilled' ? now : null,
     cancelledAt: null,
     version: 1,
+    calculation: calculateTrip(newOrder),
   }
+}
+
+/** The calculation of an order's trip with the newest edition; `null` if it has no valid trip. */
+function calculateTrip({
+  calculatorType,
+  calculatorData,
+}: Pick<NewOrder, 'calculatorType' | 'calculatorData'>): Order['calculation'] {
+  if (calculatorType == null || calculatorData == null) return null
+  const trip = validateCalculation(calculatorType, structuredClone(calculatorData))
+  return trip.ok ? recordCalculation(trip.value) : null
 }
 
 /** The timestamps of an order that changes to a status. */
@@ -118,6 +132,16 @@ export function applyChanges(
     return { outcome: 'invalid_transition', order, transitions }
   }
   return createNextVersion(order, values, now)
+}
+
+/** Calculates the CO2e again, with the newest edition. An order without a trip is unchanged. Pure. */
+export function recalculateOrder(order: Order, now: string): ChangeOutcome {
+  const calculation = calculateTrip(order)
+  if (calculation === null) return { outcome: 'unchanged', order }
+  const co2eKg = isSameMass(order.co2eKg, calculation.co2eKg)
+    ? order.co2eKg
+    : roundToGram(calculation.co2eKg)
+  return createNextVersion(order, { calculation, co2eKg }, now)
 }
 
 /** Cancels an order; a cancelled order is unchanged. Pure. */

@@ -1,12 +1,19 @@
 import { applyAttempt, type FulfilmentAttempt } from '../fulfilment/attempt.js'
-import { applyChanges, cancelOrder, undoLastChange, type ChangeOutcome } from './apply-changes.js'
+import {
+  applyChanges,
+  cancelOrder,
+  recalculateOrder,
+  undoLastChange,
+  type ChangeOutcome,
+} from './apply-changes.js'
 import type { FieldChange, Order, OrderChanges } from './order.js'
 
-/** A change of an order: an edit, a cancellation, undoing the last change, or a fulfilment attempt. */
+/** A change of an order. */
 export type OrderCommand =
   | { type: 'edit'; changes: OrderChanges }
   | { type: 'cancel' }
   | { type: 'undo' }
+  | { type: 'recalculate' }
   | { type: 'attempt'; attempt: FulfilmentAttempt }
 
 /**
@@ -28,6 +35,8 @@ export function applyCommand(
       return cancelOrder(order, now)
     case 'undo':
       return undoLastChange(order, history, now)
+    case 'recalculate':
+      return recalculateOrder(order, now)
     case 'attempt':
       return applyAttempt(order, history, command.attempt, now)
   }

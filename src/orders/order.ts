@@ -5,6 +5,7 @@ import {
   CalculatorTypeSchema,
 } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
+import { RecordedCalculation } from '../calculator/recorded-calculation.js'
 import { ImoNumber, VesselName } from '../calculator/vessel.js'
 import { stringEnum } from '../validation/string-enum.js'
 import { textLine } from '../validation/text-line.js'
@@ -109,6 +110,7 @@ export const Order = Type.Object(
       minimum: 1,
       description: 'Incremented by every change; also the ETag',
     }),
+    calculation: nullable(RecordedCalculation),
   },
   { title: 'Order', additionalProperties: false },
 )
@@ -195,6 +197,7 @@ export const ImportedOrder = Type.Object(
     fulfilledAt: Type.Optional(nullable(dateTime('When the order was fulfilled'))),
     cancelledAt: Type.Optional(nullable(dateTime('When the order was cancelled'))),
     version: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
+    calculation: Type.Optional(nullable(RecordedCalculation)),
   },
   { additionalProperties: false, ...calculatorDataRules },
 )

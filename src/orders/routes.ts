@@ -245,6 +245,28 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       ),
   )
 
+  app.post(
+    '/api/admin/orders/:id/recalculate',
+    {
+      schema: {
+        tags,
+        summary: 'Recalculate an order',
+        description:
+          'Calculates the CO2e of the trip with the newest emission factors, and records the calculation. The amount does not change. An order without a trip is unchanged.',
+        params: OrderId,
+        headers: IfMatch,
+        response: changeResponses,
+      },
+    },
+    async (request, reply) =>
+      sendOrder(
+        reply,
+        getChangedOrder(
+          await store.apply(request.params.id, { type: 'recalculate' }, getContext(request)),
+        ),
+      ),
+  )
+
   app.get(
     '/api/admin/orders/:id/history',
     {

@@ -88,8 +88,8 @@ function toTuple(names: readonly string[], values: Values): unknown[] {
 }
 
 function encodeValue(name: string, value: unknown): unknown {
-  // A factor of zero is a value, not a missing field.
-  if (name in ZERO_VALUES && value === 0) return '0'
+  // A certified value of zero is not a missing field.
+  if (name === 'certifiedGCo2ePerMj' && value === 0) return '0'
   if (name === 'use') return Math.max(0, USES.indexOf(value as LineUse))
   if (name === 'furtherLines' && Array.isArray(value)) {
     return value.length === 0 ? 0 : (value as Values[]).map((line) => toTuple(LINE_FIELDS, line))
@@ -109,15 +109,13 @@ function fromTuple(names: readonly string[], tuple: unknown): Values | null {
 }
 
 function decodeValue(name: string, value: unknown): unknown {
-  if (name in ZERO_VALUES && value === '0') return 0
+  if (name === 'certifiedGCo2ePerMj' && value === '0') return 0
   if (name === 'use') return (typeof value === 'number' ? USES[value] : null) ?? value
   if (name === 'furtherLines' && Array.isArray(value)) {
     return (value as unknown[]).map((line) => fromTuple(LINE_FIELDS, line))
   }
   return value
 }
-
-const ZERO_VALUES = { certifiedGCo2ePerMj: true, kgCo2ePerKwh: true }
 
 /** Drops generators without hours or consumption, because 0 stands for a missing field. */
 const dropIdleGenerators = (fields: Values): Values =>

@@ -2,7 +2,7 @@ import { createServer, get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { BrowserContext, Page } from 'playwright-core'
 import t from 'tap'
-import { LATEST_EDITION } from '../../src/calculator/factors/editions.js'
+import { EDITION_2026_06 } from '../../src/calculator/factors/2026-06.js'
 import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
@@ -189,7 +189,7 @@ t.test('the result follows what is typed, without losing the focus', async (t) =
   t.teardown(() => context.close())
   const browserErrors = recordBrowserErrors(context, url)
   await page.goto(`${url}/calculator/fuel`)
-  t.equal(await page.locator('.missing-fields').innerText(), 'Still needed: quantity burnt.')
+  t.equal(await page.locator('.missing-fields').innerText(), 'Still needed: quantity.')
   await page.evaluate(() => {
     // Whether the result was ever blank while it changed
     const result = document.querySelector('#result') ?? document.body
@@ -219,7 +219,9 @@ t.test('the result follows what is typed, without losing the focus', async (t) =
   )
   t.ok((await page.locator('.factors').innerText()).includes('DESNZ'))
   t.ok(
-    (await page.locator('.factors').innerText()).includes(String(LATEST_EDITION.fuels.petrol.tankToWake.value)),
+    (await page.locator('.factors').innerText()).includes(
+      String(EDITION_2026_06.fuels.petrol.tankToWake.value),
+    ),
     'each number stands with its source',
   )
 

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import t from 'tap'
 import { calculateEstimate, type Estimate } from '../../src/calculator/estimate.js'
-import { FUEL_TYPES } from '../../src/calculator/factors/editions.js'
+import { BURNT_FUEL_TYPES } from '../../src/calculator/factors/editions.js'
 import { postJson, startApp } from '../support/app.js'
 import { calculation, TYPICAL_CALCULATIONS } from '../support/calculations.js'
 
@@ -97,12 +97,19 @@ t.test('applies the factors of every fuel', async (t) => {
     lpg: { density: 0.51, wellToTank: 0.3588, tankToWake: 3.05063 },
     // 0.969 × (2.75 + 0.00011 × 273) + 0.031 × 29.8
     lng: { density: 0.45, wellToTank: 0.90835, tankToWake: 3.61764907 },
+    'lng-otto-slow': { density: 0.45, wellToTank: 0.90835, tankToWake: 3.23936949 },
+    'lng-diesel-slow': { density: 0.45, wellToTank: 0.90835, tankToWake: 2.83406994 },
+    'lng-lean-burn': { density: 0.45, wellToTank: 0.90835, tankToWake: 3.48254922 },
+    'lpg-butane': { density: 0.58, wellToTank: 0.3588, tankToWake: 3.08063 },
+    hydrogen: { density: 0.0708, wellToTank: 15.84, tankToWake: 0 },
+    ammonia: { density: 0.682, wellToTank: 2.2506, tankToWake: 0.05063 },
   }
   const byVolume: Record<string, { density: number; wellToTank: number; tankToWake: number }> = {
     petrol: { density: 0.742, wellToTank: 0.60664, tankToWake: 2.33984 },
+    'petrol-blend': { density: 0.746, wellToTank: 0.58094, tankToWake: 2.06916 },
     hvo: { density: 0.78, wellToTank: 0.56439, tankToWake: 0.03558 },
   }
-  t.same(Object.keys({ ...byMass, ...byVolume }).sort(), [...FUEL_TYPES].sort())
+  t.same(Object.keys({ ...byMass, ...byVolume }).sort(), [...BURNT_FUEL_TYPES].sort())
   for (const [fuelType, expected] of Object.entries(byMass)) {
     const found = await estimate('fuel', { fuelType, quantity: 1, unit: 'kg' })
     t.ok(near(found.wellToTankCo2eKg, expected.wellToTank, 1e-9), `${fuelType} well-to-tank`)
@@ -125,7 +132,7 @@ t.test('gives the same result in every unit of fuel', async (t) => {
       near(found.co2eKg, reference.co2eKg, 1e-12) && near(found.fuelLitres, 1000, 1e-12)
     if (!isSame) mismatches.push(name)
   }
-  for (const fuelType of FUEL_TYPES) {
+  for (const fuelType of BURNT_FUEL_TYPES) {
     const reference = await estimate('fuel', { fuelType, quantity: 1000, unit: 'l' })
     for (const [unit, litres] of Object.entries(litresPer)) {
       const found = await estimate('fuel', { fuelType, quantity: 1000 / litres, unit })
@@ -228,7 +235,7 @@ t.test('returns a custom amount unchanged, with null for other values', async (t
 })
 
 t.test('lists every factor needed to repeat the calculation', async (t) => {
-  for (const fuelType of FUEL_TYPES) {
+  for (const fuelType of BURNT_FUEL_TYPES) {
     const found = await estimate('fuel', { fuelType, quantity: 1234.5, unit: 'l' })
     t.ok(
       found.factors.every(({ name, unit, source }) => name && unit && source),
@@ -589,7 +596,7 @@ t.test('lists calculators with schemas, fuels and factors', async (t) => {
   }
   t.same(
     catalogue.fuels.map(({ fuelType }) => fuelType),
-    FUEL_TYPES,
+    BURNT_FUEL_TYPES,
   )
   for (const { fuelType, name, factors } of catalogue.fuels) {
     t.ok(name)

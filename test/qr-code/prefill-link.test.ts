@@ -317,7 +317,7 @@ t.test('reports the reason for rejecting malformed data', async (t) => {
     ['null', base64(null), 'invalid_data'],
     ['an empty array', base64([]), 'invalid_data'],
     ['deep nesting', Buffer.from('['.repeat(1500)).toString('base64url'), 'invalid_data'],
-    ['a later format version', base64([2, 0, issuedAt, 'x', 0, 'mgo', 5, 'l']), 'invalid_data'],
+    ['a later format version', base64([3, 0, issuedAt, 'x', 0, 'mgo', 5, 'l']), 'invalid_data'],
     ['an unknown type', base64([1, 3, issuedAt, 'x', 0, 'mgo', 5, 'l']), 'invalid_data'],
     ['a negative type', base64([1, -1, issuedAt, 'x', 0, 'mgo', 5, 'l']), 'invalid_data'],
     ['a type that is no number', base64([1, '0', issuedAt, 'x', 0, 'mgo', 5, 'l']), 'invalid_data'],

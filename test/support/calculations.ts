@@ -3,13 +3,14 @@ import {
   AMOUNT_UNITS,
   CONSUMPTION_UNITS,
   DISTANCE_UNITS,
+  LINE_USES,
   QUANTITY_UNITS,
   type Calculation,
   type CustomData,
   type DistanceData,
   type FuelData,
 } from '../../src/calculator/calculator-data.js'
-import { FUEL_TYPES } from '../../src/calculator/factors/editions.js'
+import { BURNT_FUEL_TYPES, type FuelType } from '../../src/calculator/factors/editions.js'
 import { parseImoNumber } from '../../src/calculator/imo-number.js'
 import type { Vessel } from '../../src/calculator/vessel.js'
 import { findImplausibleValues } from '../../src/calculator/trip-plausibility.js'
@@ -18,16 +19,75 @@ import { findImplausibleValues } from '../../src/calculator/trip-plausibility.js
 const positive = (maximum: number) =>
   fc.double({ min: 1e-8, max: maximum, noNaN: true, noDefaultInfinity: true })
 
-const fuelType = fc.constantFrom(...FUEL_TYPES)
+const burntFuelType = fc.constantFrom(...BURNT_FUEL_TYPES)
+const guests = fc.integer({ min: 1, max: 100_000 })
+const certifiedGCo2ePerMj = fc.double({ min: 0, max: 200, noNaN: true }).map((value) => value + 0)
+const hvoPercent = fc.oneof(
+  fc.constantFrom(10, 30, 100),
+  fc.double({ min: 0.1, max: 100, noNaN: true }),
+)
+
+/** The fields of a blend or a certified biofuel, if the fuel may have them. */
+const biofuelFields = (fuelType: FuelType) => {
+  if (fuelType === 'hvo') return fc.record({ certifiedGCo2ePerMj }, { requiredKeys: [] })
+  if (fuelType !== 'mgo') return fc.constant({})
+  return fc.option(
+    fc.record({ hvoPercent, certifiedGCo2ePerMj }, { requiredKeys: ['hvoPercent'] }),
+    { nil: {} },
+  )
+}
+
+const burntLine = fc
+  .record({
+    fuelType: burntFuelType,
+    unit: fc.constantFrom(...QUANTITY_UNITS.filter((unit) => unit !== 'kWh')),
+  })
+  .chain(({ fuelType, unit }) =>
+    fc
+      .record({
+        quantity: positive(unit === 'm3' || unit === 't' ? 100_000 : 10_000_000),
+        biofuel: biofuelFields(fuelType),
+      })
+      .map(({ quantity, biofuel }) => ({ fuelType, quantity, unit, ...biofuel })),
+  )
+
+const electricityLine = fc.record({
+  fuelType: fc.constant('electricity' as const),
+  quantity: positive(10_000_000),
+  unit: fc.constant('kWh' as const),
+  kgCo2ePerKwh: positive(5),
+  factorSource: fc.constantFrom('Grid 2025', 'Port of Palma', 'σ'),
+})
+
+const line = fc.oneof(
+  { weight: 4, arbitrary: burntLine },
+  { weight: 1, arbitrary: electricityLine },
+)
+
+/** Further lines and guests: most trips have none. */
+const extras = fc.oneof(
+  { weight: 3, arbitrary: fc.constant({}) },
+  {
+    weight: 1,
+    arbitrary: fc.record(
+      {
+        furtherLines: fc.array(
+          fc
+            .tuple(line, fc.option(fc.constantFrom(...LINE_USES), { nil: undefined }))
+            .map(([fields, use]) => (use === undefined ? fields : { use, ...fields })),
+          { minLength: 1, maxLength: 3 },
+        ),
+        guests,
+      },
+      { requiredKeys: [] },
+    ),
+  },
+)
 
 /** Any data that the fuel calculator takes. */
-export const fuelData: fc.Arbitrary<FuelData> = fc.constantFrom(...QUANTITY_UNITS).chain((unit) =>
-  fc.record({
-    fuelType,
-    quantity: positive(unit === 'm3' || unit === 't' ? 100_000 : 10_000_000),
-    unit: fc.constant(unit),
-  }),
-)
+export const fuelData: fc.Arbitrary<FuelData> = fc
+  .tuple(line, extras)
+  .map(([fields, more]) => ({ ...fields, ...more }))
 
 /** Any data that the distance calculator takes; speed first, so that the trip stays below a year. */
 export const distanceData: fc.Arbitrary<DistanceData> = fc
@@ -35,7 +95,7 @@ export const distanceData: fc.Arbitrary<DistanceData> = fc
   .chain(({ speedKn, distanceUnit }) =>
     fc.record(
       {
-        fuelType,
+        fuelType: burntFuelType,
         distance: positive(Math.max(1e-8, Math.min(100_000, speedKn * 8_000))),
         distanceUnit: fc.constant(distanceUnit),
         speedKn: fc.constant(speedKn),
@@ -66,6 +126,11 @@ export const distanceData: fc.Arbitrary<DistanceData> = fc
       : { ...trip, generatorHours },
   )
   .filter((trip) => findImplausibleValues(trip).length === 0)
+  .chain((trip) =>
+    fc
+      .tuple(biofuelFields(trip.fuelType), extras)
+      .map(([biofuel, more]) => ({ ...trip, ...biofuel, ...more })),
+  )
 
 const SCRIPTS = [
   'Ever Given',
@@ -106,6 +171,7 @@ export const customData: fc.Arbitrary<CustomData> = fc.constantFrom(...AMOUNT_UN
       amount: positive(unit === 't' ? 1_000_000 : 1_000_000_000),
       unit: fc.constant(unit),
       description: textLine(120),
+      guests,
     },
     { requiredKeys: ['amount', 'unit'] },
   ),

@@ -126,6 +126,7 @@ export const someOrders = (maxLength: number): fc.Arbitrary<Order[]> =>
       fulfilledAt: null,
       cancelledAt: null,
       version: 1,
+      calculation: null,
       ...order,
     })),
   )

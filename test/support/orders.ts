@@ -1,3 +1,5 @@
+import type { FuelData } from '../../src/calculator/calculator-data.js'
+import { recordCalculation } from '../../src/calculator/recorded-calculation.js'
 import fc from 'fast-check'
 import type { Order } from '../../src/orders/order.js'
 import { cancelOrder, applyChanges, createFirstVersion } from '../../src/orders/apply-changes.js'
@@ -187,6 +189,7 @@ export function* typicalOrders(count: number): Generator<Order> {
   for (let id = 1; id <= count; id++) {
     const placedAt = new Date(first + ((id * 7_919) % 1_000_000) * 60_000).toISOString()
     const status = ORDER_STATUSES[id % ORDER_STATUSES.length] ?? 'pending'
+    const calculatorData: FuelData = { fuelType: 'mgo', quantity: 100 + (id % 900), unit: 'l' }
     yield {
       id: String(id),
       orderNumber: `CW-${String(id).padStart(6, '0')}`,
@@ -196,7 +199,7 @@ export function* typicalOrders(count: number): Generator<Order> {
       vesselName: id % 3 === 0 ? null : `Vessel ${id % 4_001}`,
       imoNumber: id % 2 === 0 ? '9811000' : null,
       calculatorType: 'fuel',
-      calculatorData: { fuelType: 'mgo', quantity: 100 + (id % 900), unit: 'l' },
+      calculatorData,
       co2eKg: Math.round((320.72 + id * 3.2072) * 100) / 100,
       amountMinor: 1_000 + (id % 100_000),
       currency: ['EUR', 'USD', 'JPY'][id % 3] ?? 'EUR',
@@ -208,6 +211,7 @@ export function* typicalOrders(count: number): Generator<Order> {
       fulfilledAt: status === 'fulfilled' ? placedAt : null,
       cancelledAt: status === 'cancelled' ? placedAt : null,
       version: 1 + (id % 4),
+      calculation: recordCalculation({ calculatorType: 'fuel', calculatorData }),
     }
   }
 }

@@ -103,6 +103,10 @@ function getEditedTimestamps(
     : {}
 }
 
+/** Whether the recorded calculation belongs to another trip. */
+const isTripEdited = (edits: FieldChange[]): boolean =>
+  edits.some(({ field }) => field === 'calculatorType' || field === 'calculatorData')
+
 /** The version in a row; 0 for a row that Clearwake has not written. */
 function getRowVersion(row: Row, titles: ColumnTitles): number {
   const version = Number(row[titles.version] ?? 0)
@@ -127,6 +131,7 @@ export function parseRow(row: Row, titles: ColumnTitles): ParseRowResult {
     createdAt,
     updatedAt: isNewVersion ? editedAt : record.order.updatedAt,
     version,
+    calculation: isTripEdited(changes) ? null : (record?.order.calculation ?? null),
   } as ParsedRow['order']
   if (isNewVersion) {
     const timestamps = getEditedTimestamps(order, changes, editedAt)

@@ -29,6 +29,7 @@ export interface OrderRow {
   fulfilled_at: number | null
   cancelled_at: number | null
   version: number
+  calculation: string | null
 }
 
 /** The columns that an order is read from: all except sort keys and the creator. */
@@ -53,6 +54,7 @@ export const READ_NAMES = [
   'fulfilled_at',
   'cancelled_at',
   'version',
+  'calculation',
 ] as const satisfies readonly (keyof OrderRow)[]
 /** All columns of a row. */
 export const ROW_COLUMNS = [
@@ -141,6 +143,7 @@ export const toOrder = ([
   fulfilledAt,
   cancelledAt,
   version,
+  calculation,
 ]: ReadRow): Order => ({
   id: String(id),
   orderNumber,
@@ -163,6 +166,7 @@ export const toOrder = ([
   fulfilledAt: formatOptionalTime(fulfilledAt),
   cancelledAt: formatOptionalTime(cancelledAt),
   version,
+  calculation: calculation === null ? null : (JSON.parse(calculation) as Order['calculation']),
 })
 
 export const toOrderRow = (order: Order, createdBy: string): OrderRow => ({
@@ -190,4 +194,5 @@ export const toOrderRow = (order: Order, createdBy: string): OrderRow => ({
   fulfilled_at: parseOptionalTime(order.fulfilledAt),
   cancelled_at: parseOptionalTime(order.cancelledAt),
   version: order.version,
+  calculation: order.calculation === null ? null : JSON.stringify(order.calculation),
 })

@@ -42,6 +42,7 @@ const FORMATTERS: { [Name in Column]: (value: OrderRow[Name]) => string } = {
   fulfilled_at: (time) => formatOptionalTime(time) ?? '',
   cancelled_at: (time) => formatOptionalTime(time) ?? '',
   version: String,
+  calculation: formatText,
 }
 const columnFormatters = READ_NAMES.map(
   (name) => FORMATTERS[name] as (value: ReadRow[number]) => string,

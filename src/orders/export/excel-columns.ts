@@ -47,8 +47,8 @@ const status: ExcelColumn = {
   buildCell: (order) => buildTextCell(order.status, getStatusStyle(order.status)),
 }
 
-const getTripData = ({ calculatorData }: Order): string | null =>
-  calculatorData === null ? null : JSON.stringify(calculatorData)
+const toJson = (value: object | null): string | null =>
+  value === null ? null : JSON.stringify(value)
 
 const mass: ExcelColumn = {
   title: 'CO₂e (kg)',
@@ -93,7 +93,7 @@ export function createExcelColumns(timeZone: string): ExcelColumn[] {
     textColumn('Vessel', 24, (order) => order.vesselName),
     textColumn('IMO number', 13, (order) => order.imoNumber),
     textColumn('Calculator', 12, (order) => order.calculatorType),
-    textColumn('Trip data', 40, getTripData),
+    textColumn('Trip data', 40, (order) => toJson(order.calculatorData)),
     mass,
     amount,
     textColumn('Currency', 11, (order) => order.currency),
@@ -106,5 +106,7 @@ export function createExcelColumns(timeZone: string): ExcelColumn[] {
     dateColumn('Cancelled', (order) => order.cancelledAt),
     version,
     textColumn('ID', 12, (order) => order.id),
+    textColumn('Factor edition', 14, (order) => order.calculation?.edition ?? null),
+    textColumn('Calculation', 40, (order) => toJson(order.calculation)),
   ]
 }

@@ -21,5 +21,7 @@ export function toImportedOrder(imported: ImportedOrder, now: string): StagedOrd
     fulfilledAt: imported.fulfilledAt ?? (status === 'fulfilled' ? updatedAt : null),
     cancelledAt: imported.cancelledAt ?? (status === 'cancelled' ? updatedAt : null),
     version,
+    // Which edition an imported order was calculated with is known only if the file says so.
+    calculation: imported.calculation ?? null,
   }
 }

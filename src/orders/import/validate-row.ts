@@ -9,6 +9,7 @@ import type { Column, Header } from './csv-header.js'
 const check = checker(ImportedOrder)
 
 const NUMBER_COLUMNS: ReadonlySet<Column> = new Set<Column>(['co2eKg', 'amountMinor', 'version'])
+const JSON_COLUMNS: ReadonlySet<Column> = new Set<Column>(['calculatorData', 'calculation'])
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 function parseJson(text: string): unknown {
@@ -27,7 +28,7 @@ function parseCells({ columns }: Header, cells: string[]) {
     const cell = cells[i] ?? ''
     if (column === null || cell === '') continue
     if (NUMBER_COLUMNS.has(column)) values[column] = NUMBER.test(cell) ? Number(cell) : cell
-    else if (column !== 'calculatorData') values[column] = unescapeFormula(cell)
+    else if (!JSON_COLUMNS.has(column)) values[column] = unescapeFormula(cell)
     else {
       const data = parseJson(cell)
       if (data === undefined) errors.push({ path: column, message: 'must be JSON' })

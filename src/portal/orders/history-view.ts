@@ -41,6 +41,7 @@ const LABELS: Record<string, string> = {
   notes: 'Notes',
   fulfilledAt: 'Time of fulfilment',
   cancelledAt: 'Time of cancellation',
+  calculation: 'Emission factors',
 }
 
 /** Amount and currency are displayed as one change. */
@@ -59,6 +60,8 @@ function formatValue(order: Order, field: string, format: Formatters): string | 
       const timestamp = order[field]
       return timestamp === null ? null : format.dateTime(timestamp)
     }
+    case 'calculation':
+      return order.calculation === null ? 'not recorded' : `edition ${order.calculation.edition}`
     default: {
       const value = order[field as keyof Order]
       if (value === null || value === '') return null

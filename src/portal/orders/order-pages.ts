@@ -134,6 +134,23 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
     return confirm(request, reply, order, 'cancelled')
   })
 
+  app.post<OrderRoute>('/admin/orders/:id/recalculate', async (request, reply) => {
+    const { id } = request.params
+    const version = parseVersion(request.body ?? {})
+    const result = await store.apply(
+      id,
+      { type: 'recalculate' },
+      getChangeContext(request, version),
+    )
+    if (result.outcome === 'not_found') return renderNotFound(reply)
+    const { outcome, order } = result
+    if (outcome === 'version_conflict') {
+      const notice = buildConflictNotice(request, order, version)
+      return render(request, reply.code(412), order, { notice })
+    }
+    return confirm(request, reply, order, outcome === 'changed' ? 'recalculated' : 'unchanged')
+  })
+
   async function undo(request: OrderRequest, reply: FastifyReply, version: number) {
     const { id } = request.params
     const result = await store.apply(id, { type: 'undo' }, getChangeContext(request, version))

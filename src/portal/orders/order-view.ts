@@ -113,6 +113,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
       label: STATUS_ACTIONS[status],
       isPrimary: USUAL_NEXT_STATUS[order.status] === status,
     })),
+    recalculateUrl: buildContextUrl(context, `${path}/recalculate`),
     cancelUrl: order.status === 'cancelled' ? null : buildContextUrl(context, `${path}/cancel`),
     groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, buildGroup(name)])) as Record<
       EditGroup,

@@ -1,15 +1,39 @@
 import type { Calculation } from '../../calculator/calculator-data.js'
 import { buildCalculationSteps } from '../../calculator/calculation-steps.js'
-import { calculateEstimate } from '../../calculator/estimate.js'
+import { calculateEstimate, type Estimate } from '../../calculator/estimate.js'
 import { buildFactorViews, withSubscripts } from '../../calculator/factor-view.js'
+import { findEdition, LATEST_EDITION } from '../../calculator/factors/editions.js'
 import { getLineName } from '../../calculator/line-names.js'
+import type { RecordedCalculation } from '../../calculator/recorded-calculation.js'
 import { withUnit } from '../../formatting/number-formatter.js'
 import type { Formatters } from '../formatters.js'
 
-/** Calculates a trip's emissions and formats them with their breakdown. */
-export function estimateTrip(calculation: Calculation, format: Formatters) {
+/** A recorded result, with the sources of its factors. */
+function restoreEstimate(calculation: Calculation, recorded: RecordedCalculation): Estimate {
+  const edition = findEdition(recorded.edition)
+  const { factors, ...result } = recorded
+  return {
+    ...calculateEstimate(calculation, edition ?? LATEST_EDITION),
+    ...result,
+    // An edition of a later version of Clearwake: the sources are not known.
+    ...(edition === null ? { factors: factors.map((one) => ({ source: '', ...one })) } : {}),
+  }
+}
+
+/**
+ * Calculates a trip's emissions with the newest edition, and formats them with their breakdown.
+ *
+ * @param recorded the calculation to show instead
+ */
+export function estimateTrip(
+  calculation: Calculation,
+  format: Formatters,
+  recorded: RecordedCalculation | null = null,
+) {
   const { numbers } = format
-  const estimate = calculateEstimate(calculation)
+  const edition = recorded === null ? LATEST_EDITION : findEdition(recorded.edition)
+  const estimate =
+    recorded === null ? calculateEstimate(calculation) : restoreEstimate(calculation, recorded)
   const { co2eKg, wellToTankCo2eKg, tankToWakeCo2eKg, fuelLitres, fuelKg, hours } = estimate
   const buildPart = (label: string, kilograms: number | null) =>
     kilograms === null
@@ -31,6 +55,7 @@ export function estimateTrip(calculation: Calculation, format: Formatters) {
       ...buildPart('Burning the fuel', tankToWakeCo2eKg),
       ...buildPart('Supplying the fuel', wellToTankCo2eKg),
     ],
+    hasBar: wellToTankCo2eKg !== null && wellToTankCo2eKg >= 0,
     lines:
       estimate.lines.length > 1
         ? estimate.lines.map((line) => ({
@@ -49,7 +74,7 @@ export function estimateTrip(calculation: Calculation, format: Formatters) {
     method: estimate.method,
     edition: estimate.edition,
     dataset: withSubscripts(estimate.dataset),
-    steps: buildCalculationSteps(calculation, numbers),
+    steps: edition === null ? [] : buildCalculationSteps(calculation, numbers, edition),
     factors: buildFactorViews(estimate.factors, numbers),
   }
 }

@@ -1,10 +1,17 @@
-import { CALCULATOR_TYPES } from '../../calculator/calculator-data.js'
-import { FUEL_TYPES, getFuelName, type FuelType } from '../../calculator/factors/editions.js'
+import { CALCULATOR_TYPES, type Calculation } from '../../calculator/calculator-data.js'
+import { calculateEstimate } from '../../calculator/estimate.js'
+import {
+  FUEL_TYPES,
+  getFuelName,
+  LATEST_EDITION,
+  type FuelType,
+} from '../../calculator/factors/editions.js'
 import { FIELD_NAMES } from '../../calculator/form-view.js'
 import { UNIT_NAMES } from '../../calculator/units.js'
 import { validateCalculation } from '../../calculator/validate-calculation.js'
 import { withUnit } from '../../formatting/number-formatter.js'
 import type { Order } from '../../orders/order.js'
+import { isSameMass, roundToGram } from '../../orders/order-mass.js'
 import type { Formatters } from '../formatters.js'
 import { CALCULATOR_LABELS } from '../labels.js'
 import { estimateTrip, type TripEstimate } from './trip-estimate.js'
@@ -59,12 +66,6 @@ function buildRows(data: Record<string, unknown>, format: Formatters) {
     })
 }
 
-/** Whether a stored mass is a calculated one, possibly rounded. */
-function isSameMass(stored: number, calculated: number): boolean {
-  const decimals = String(stored).split('.')[1]?.length ?? 0
-  return Math.abs(stored - calculated) < 1e-9 || Number(calculated.toFixed(decimals)) === stored
-}
-
 const MAX_PERCENT = 1000
 
 /** Compares an order's CO2e with its trip; `null` if they are the same. */
@@ -78,11 +79,53 @@ function describeDifference(order: Order, calculated: number, format: Formatters
   return `The order has ${format.exactKilograms(order.co2eKg)} kg CO₂e, ${by} kg${share} ${direction} than its trip.`
 }
 
-/** An order's trip, recalculated with the current factors. */
+interface EditionView {
+  /** Which edition the result is from */
+  note: string
+  /** How the newest edition differs; `null` if it is the one used */
+  newer: string | null
+  /** What recalculating changes; `null` if nothing */
+  recalculation: { label: string; effect: string } | null
+}
+
+/** Describes the edition of an order's calculation, and what the newest one gives. */
+function buildEditionView(order: Order, calculation: Calculation, format: Formatters): EditionView {
+  const recorded = order.calculation
+  const { id } = LATEST_EDITION
+  const newest = calculateEstimate(calculation).co2eKg
+  const formatMass = (kilograms: number): string =>
+    `${format.exactKilograms(roundToGram(kilograms))} kg CO₂e`
+  const changesCo2e = !isSameMass(order.co2eKg, newest)
+  const recalculation =
+    recorded?.edition === id && !changesCo2e
+      ? null
+      : {
+          label: `Recalculate with edition ${id}`,
+          effect: changesCo2e
+            ? `Changes the CO₂e of the order to ${formatMass(newest)}. The amount stays.`
+            : 'Records the edition. CO₂e and amount stay.',
+        }
+  if (recorded === null) {
+    const note = `Edition not recorded. This is the result of edition ${id}.`
+    return { note, newer: null, recalculation }
+  }
+  const note = `Calculated with edition ${recorded.edition}.`
+  if (recorded.edition === id) return { note, newer: null, recalculation }
+  const difference = newest - recorded.co2eKg
+  const share = recorded.co2eKg === 0 ? 0 : Math.abs(difference) / recorded.co2eKg
+  const newer =
+    share < 1e-9
+      ? `Edition ${id} gives the same result.`
+      : `Edition ${id} gives ${formatMass(newest)}: ${format.exact(Number(Math.abs(difference).toPrecision(3)))} kg (${format.percent(share)}) ${difference > 0 ? 'more' : 'less'}.`
+  return { note, newer, recalculation }
+}
+
+/** An order's trip, with its calculation. */
 export interface TripView {
   type: string
   rows: { label: string; value: string }[]
   estimate: TripEstimate | null
+  edition: EditionView | null
   difference: string | null
   /** Why there is no estimate */
   errors: string[]
@@ -94,7 +137,7 @@ export function buildTripView(order: Order, format: Formatters): TripView | null
   if (calculatorType === null || !CALCULATOR_TYPES.includes(calculatorType)) return null
   const type = CALCULATOR_LABELS[calculatorType]
   if (calculatorData === null) {
-    return { type, rows: [], estimate: null, difference: null, errors: [] }
+    return { type, rows: [], estimate: null, edition: null, difference: null, errors: [] }
   }
   const rows = buildRows(calculatorData, format)
   const checked = validateCalculation(calculatorType, calculatorData)
@@ -102,9 +145,10 @@ export function buildTripView(order: Order, format: Formatters): TripView | null
     const errors = checked.errors.map(
       ({ path, message }) => `${getOwn(FIELD_NAMES, path) ?? path} ${message}`,
     )
-    return { type, rows, estimate: null, difference: null, errors }
+    return { type, rows, estimate: null, edition: null, difference: null, errors }
   }
-  const estimate = estimateTrip(checked.value, format)
+  const estimate = estimateTrip(checked.value, format, order.calculation)
   const difference = describeDifference(order, estimate.co2eKg, format)
-  return { type, rows, estimate, difference, errors: [] }
+  const edition = buildEditionView(order, checked.value, format)
+  return { type, rows, estimate, edition, difference, errors: [] }
 }

@@ -1,0 +1,8 @@
+/** Whether a stored mass is a calculated one, possibly rounded. */
+export function isSameMass(stored: number, calculated: number): boolean {
+  const decimals = String(stored).split('.')[1]?.length ?? 0
+  return Math.abs(stored - calculated) < 1e-9 || Number(calculated.toFixed(decimals)) === stored
+}
+
+/** Grams are enough: no quantity of fuel is known better. */
+export const roundToGram = (kilograms: number): number => Math.round(kilograms * 1000) / 1000
