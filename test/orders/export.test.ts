@@ -120,7 +120,7 @@ t.test('escaped formulas can be restored', async (t) => {
 t.test('CSV contains exactly the listed orders when read by another program', async (t) => {
   const bytes = await download(`${url}?format=csv`)
   t.same([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf], 'it begins with a byte order mark')
-  t.match(bytes.toString(), /version\r\n/, 'lines end with CRLF')
+  t.match(bytes.toString(), /calculation\r\n/, 'lines end with CRLF')
   t.ok(bytes.toString().endsWith('\r\n'), 'the last one too')
   const [header, ...rows] = await readCsv(t, bytes)
   t.same(header, FIELDS)
@@ -177,6 +177,8 @@ const TITLES = [
   'Cancelled (Europe/Lisbon)',
   'Version',
   'ID',
+  'Factor edition',
+  'Calculation',
 ]
 
 const DECIMALS: Record<string, number> = { JPY: 0, KRW: 0, BHD: 3, IQD: 3, CLF: 4 }
@@ -224,7 +226,7 @@ t.test(
       'the header is bold and filled',
     )
     t.equal(sheet.frozen, 'A2', 'and stays in sight')
-    t.equal(sheet.filter, `A1:T${random.orders.length + 1}`)
+    t.equal(sheet.filter, `A1:V${random.orders.length + 1}`)
     t.equal(sheet.widths.length, TITLES.length)
     t.ok(sheet.widths.every((width) => width >= 8 && width <= 60))
 
@@ -249,6 +251,8 @@ t.test(
       clockTime(one.cancelledAt),
       one.version,
       one.id,
+      one.calculation?.edition ?? null,
+      one.calculation === null ? null : shown(JSON.stringify(one.calculation)),
     ])
     t.same(
       sheet.rows.map((row) => row.map(({ value }) => decoded(value))),
@@ -285,7 +289,7 @@ t.test('an empty workbook is valid and has a header', async (t) => {
   const { url } = await startExportApp(t, none)
   const workbook = await readWorkbook(t, await download(`${url}?format=xlsx`))
   t.equal(workbook.sheets.length, 1)
-  t.match(workbook.sheets, [{ title: 'Orders', filter: 'A1:T1', rows: [] }])
+  t.match(workbook.sheets, [{ title: 'Orders', filter: 'A1:V1', rows: [] }])
   t.equal(workbook.sheets[0]?.header.length, TITLES.length)
 })
 
@@ -301,14 +305,14 @@ async function workbookOf(t: Test, orders: Order[], rowsPerSheet?: number) {
 t.test('continues on a new sheet when a sheet is full', async (t) => {
   const orders = [...typicalOrders(25)]
   const idsOf = (workbook: Awaited<ReturnType<typeof workbookOf>>) =>
-    workbook.sheets.map(({ rows }) => rows.map((row) => row.at(-1)?.value))
+    workbook.sheets.map(({ rows }) => rows.map((row) => row[TITLES.indexOf('ID')]?.value))
   const workbook = await workbookOf(t, orders, 11)
   t.same(
     workbook.sheets.map(({ title, filter, frozen }) => [title, filter, frozen]),
     [
-      ['Orders', 'A1:T11', 'A2'],
-      ['Orders 2', 'A1:T11', 'A2'],
-      ['Orders 3', 'A1:T6', 'A2'],
+      ['Orders', 'A1:V11', 'A2'],
+      ['Orders 2', 'A1:V11', 'A2'],
+      ['Orders 3', 'A1:V6', 'A2'],
     ],
   )
   t.same(
@@ -317,7 +321,7 @@ t.test('continues on a new sheet when a sheet is full', async (t) => {
   )
   t.same(
     workbook.sheets.map(({ header }) => header.length),
-    [20, 20, 20],
+    [22, 22, 22],
   )
   const full = await workbookOf(t, orders.slice(0, 20), 11)
   t.same(

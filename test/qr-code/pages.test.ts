@@ -88,7 +88,11 @@ t.test('opens a scanned link with values and result', async (t) => {
     t.match(html, /Ever Given/)
     t.match(html, /IMO 9811000/)
     for (const [name, value] of Object.entries(TYPICAL_CALCULATIONS[type].calculatorData)) {
-      t.equal(valueOf(html, name) ?? selectedOf(html, name), String(value as string | number), `${type} ${name}`)
+      t.equal(
+        valueOf(html, name) ?? selectedOf(html, name),
+        String(value as string | number),
+        `${type} ${name}`,
+      )
     }
     const { body } = await postJson(
       `${url}/api/calculators/${type}/estimate`,

@@ -74,7 +74,7 @@ const extras = fc.oneof(
         furtherLines: fc.array(
           fc
             .tuple(line, fc.option(fc.constantFrom(...LINE_USES), { nil: undefined }))
-            .map(([fields, use]) => (use === undefined ? fields : { use, ...fields })),
+            .map(([fields, use]) => (use === undefined ? { ...fields } : { use, ...fields })),
           { minLength: 1, maxLength: 3 },
         ),
         guests,

@@ -22,6 +22,7 @@ const COLUMNS = [
   'fulfilledAt',
   'cancelledAt',
   'version',
+  'calculation',
 ] as const satisfies readonly (keyof Order)[]
 
 /** A cell's text as RFC 4180 writes it. */

@@ -119,7 +119,11 @@ const sketches = ({
     },
   ],
   'GET /qr-test': [{ query: CODE_FORM }],
-  'GET /api/calculators': [{ headers: { accept: 'application/json' } }],
+  'GET /api/calculators': [
+    { headers: { accept: 'application/json' } },
+    { query: { edition: '2025-06' } },
+  ],
+  'GET /api/calculators/editions': [{}],
   ...ESTIMATES,
   'POST /api/qr-code/generate': [
     { json: CODE_REQUEST },
@@ -152,6 +156,10 @@ const sketches = ({
   'DELETE /api/admin/orders/:id': [
     { path: '/api/admin/orders/{order}', headers: { 'if-match': '"1"' } },
     { path: '/api/admin/orders/{order}' },
+  ],
+  'POST /api/admin/orders/:id/recalculate': [
+    { path: '/api/admin/orders/{order}/recalculate' },
+    { path: '/api/admin/orders/{order}/recalculate', headers: { 'if-match': '"1"' } },
   ],
   'GET /api/admin/orders/:id/history': [{ path: '/api/admin/orders/{order}/history' }],
   'GET /api/admin/orders/export': [
@@ -229,6 +237,9 @@ const sketches = ({
   'GET /admin/orders/:id/cancel': [{ path: '/admin/orders/{order}/cancel', query: { at: '2' } }],
   'POST /admin/orders/:id/cancel': [
     { path: '/admin/orders/{order}/cancel', query: { at: '2' }, form: { version: '1' } },
+  ],
+  'POST /admin/orders/:id/recalculate': [
+    { path: '/admin/orders/{order}/recalculate', query: { at: '2' }, form: { version: '1' } },
   ],
   'POST /admin/orders/:id/restore': [
     { path: '/admin/orders/{order}/restore', form: { version: '1' } },
