@@ -115,7 +115,10 @@ const toSentenceCase = (label: string): string => label.charAt(0).toLowerCase() 
 const toSentenceLabel = (field: string): string => toSentenceCase(getLabel(field))
 
 /** The error of a required field that is blank: `enter the average speed`. */
-export const describeMissingField = (field: string): string => `enter the ${toSentenceLabel(field)}`
+export function describeMissingField(field: string): string {
+  const name = LINE_FIELD.exec(field)?.[2] ?? field
+  return `enter the ${toSentenceCase(FIELD_NAMES[name] ?? name)}`
+}
 
 /** @param showMissing whether blank required fields count as errors */
 export function buildFormView(

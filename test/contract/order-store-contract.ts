@@ -93,6 +93,65 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     t.strictSame(read.body, created.body)
   })
 
+  t.test('records the calculation of a trip, and keeps it through edits', async (t) => {
+    const { call } = await start(t)
+    const trip = {
+      calculatorType: 'fuel',
+      calculatorData: {
+        fuelType: 'mgo',
+        quantity: 1000,
+        unit: 'l',
+        hvoPercent: 30,
+        guests: 12,
+        furtherLines: [
+          {
+            use: 'shore-power',
+            fuelType: 'electricity',
+            quantity: 300,
+            unit: 'kWh',
+            kgCo2ePerKwh: 0.2,
+            factorSource: 'Grid 2025',
+          },
+        ],
+      },
+    }
+    const estimated = await call('POST', '/api/calculators/fuel/estimate', trip.calculatorData)
+    const { co2eKg, lines, edition, co2eKgPerGuest } = estimated.body
+    const created = await call('POST', ORDERS, { ...newOrder(), ...trip, co2eKg: 1000 })
+    t.match(created.body.calculation, { co2eKg, lines, edition, co2eKgPerGuest })
+    t.match(
+      created.body.calculation.factors.find(({ line }: { line?: number }) => line === 2),
+      { value: 0.2, unit: 'kg CO2e/kWh', source: 'entered: Grid 2025' },
+    )
+    const path = `${ORDERS}/${created.body.id}`
+    const edited = await call('PATCH', path, { notes: 'Paid' })
+    t.strictSame(edited.body.calculation, created.body.calculation)
+    const read = await call('GET', path)
+    t.strictSame(read.body.calculation, created.body.calculation)
+  })
+
+  t.test('recalculates an order, as a change in its history', async (t) => {
+    const { call } = await start(t)
+    const trip = {
+      calculatorType: 'fuel',
+      calculatorData: { fuelType: 'hvo', quantity: 1000, unit: 'l' },
+    }
+    const created = await call('POST', ORDERS, { ...newOrder(), ...trip, co2eKg: 314.02 })
+    const path = `${ORDERS}/${created.body.id}`
+    const recalculated = await call('POST', `${path}/recalculate`)
+    t.match(recalculated.body, { co2eKg: 599.97, version: 2, amountMinor: newOrder().amountMinor })
+    const history = await call('GET', `${path}/history`)
+    t.match(history.body.items[0].changes, [{ field: 'co2eKg', from: 314.02, to: 599.97 }])
+    const again = await call('POST', `${path}/recalculate`)
+    t.equal(again.body.version, 2, 'nothing is left to change')
+    const stale = await call('POST', `${path}/recalculate`, undefined, { 'if-match': '"1"' })
+    t.equal(stale.status, 412)
+    const other = await call('POST', ORDERS, newOrder())
+    t.equal(other.body.calculation, null)
+    const unchanged = await call('POST', `${ORDERS}/${other.body.id}/recalculate`)
+    t.match(unchanged.body, { version: 1, calculation: null })
+  })
+
   t.test('fills in defaults for omitted fields', async (t) => {
     const { call } = await start(t)
     const before = Date.now()

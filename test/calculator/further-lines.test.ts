@@ -1,0 +1,238 @@
+import t from 'tap'
+import type { Estimate } from '../../src/calculator/estimate.js'
+import { postJson, startApp } from '../support/app.js'
+
+const { url } = await startApp(t)
+
+const post = (data: object, type = 'fuel') =>
+  postJson(`${url}/api/calculators/${type}/estimate`, data)
+
+async function estimate(data: object, type = 'fuel'): Promise<Estimate> {
+  const { status, body } = await post(data, type)
+  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`)
+  return body as Estimate
+}
+
+async function getErrors(data: object, type = 'fuel'): Promise<Record<string, string>> {
+  const { status, body } = await post(data, type)
+  if (status !== 422) throw new Error(`${status}: ${JSON.stringify(body)}`)
+  const { errors } = body as { errors: { path: string; message: string }[] }
+  return Object.fromEntries(errors.map(({ path, message }) => [path, message]))
+}
+
+const isNear = (found: number, expected: number): boolean =>
+  Math.abs(found - expected) <= Math.abs(expected) * 1e-12
+
+const MGO = { fuelType: 'mgo', quantity: 1000, unit: 'l' }
+const HVO = { fuelType: 'hvo', quantity: 1000, unit: 'l' }
+const TENDER = { use: 'tender', fuelType: 'petrol', quantity: 40, unit: 'l' }
+const SHORE_POWER = {
+  use: 'shore-power',
+  fuelType: 'electricity',
+  quantity: 300,
+  unit: 'kWh',
+  kgCo2ePerKwh: 0.2,
+  factorSource: 'Grid of Spain, 2025',
+}
+const DISTANCE = {
+  fuelType: 'mgo',
+  distance: 120,
+  distanceUnit: 'nmi',
+  speedKn: 10,
+  consumption: 60,
+  consumptionUnit: 'l/h',
+}
+
+t.test('a blend is the sum of its fuels by volume', async (t) => {
+  const [mgo, hvo, b30, b100] = await Promise.all([
+    estimate(MGO),
+    estimate(HVO),
+    estimate({ ...MGO, hvoPercent: 30 }),
+    estimate({ ...MGO, hvoPercent: 100 }),
+  ])
+  t.ok(isNear(b30.co2eKg, 0.7 * mgo.co2eKg + 0.3 * hvo.co2eKg))
+  t.ok(isNear(b100.co2eKg, hvo.co2eKg), 'B100 is HVO')
+  t.ok(isNear(b30.fuelKg ?? 0, 700 * 0.854 + 300 * 0.78))
+  t.match(b30.lines, [{ fuelType: 'mgo', hvoPercent: 30 }])
+  const byMass = await estimate({
+    fuelType: 'mgo',
+    quantity: b30.fuelKg,
+    unit: 'kg',
+    hvoPercent: 30,
+  })
+  t.ok(isNear(byMass.co2eKg, b30.co2eKg), 'the same by mass')
+})
+
+t.test('a certified value replaces the published factors of HVO', async (t) => {
+  // 780 kg × (44 MJ/kg × 20 g/MJ ÷ 1000 + 0.00005 × 29.8 + 0.00018 × 273)
+  const expected = 780 * (0.88 + 0.00149 + 0.04914)
+  const certified = await estimate({ ...HVO, certifiedGCo2ePerMj: 20 })
+  t.ok(isNear(certified.co2eKg, expected), String(certified.co2eKg))
+  t.match(
+    certified.factors.find(({ name }) => name === 'Certified well-to-wake'),
+    { value: 20, unit: 'g CO2e/MJ', source: /entered/, line: 1 },
+  )
+  const blend = await estimate({ ...MGO, hvoPercent: 50, certifiedGCo2ePerMj: 20 })
+  const mgo = await estimate(MGO)
+  t.ok(isNear(blend.co2eKg, (mgo.co2eKg + expected) / 2))
+})
+
+t.test('each line has its own part in the result', async (t) => {
+  const trip = await estimate({ ...MGO, furtherLines: [TENDER, SHORE_POWER] })
+  const [mgo, tender] = await Promise.all([estimate(MGO), estimate({ ...TENDER, use: undefined })])
+  t.same(
+    trip.lines.map(({ use, fuelType, co2eKg, kilowattHours }) => ({
+      use,
+      fuelType,
+      co2eKg,
+      kilowattHours,
+    })),
+    [
+      { use: null, fuelType: 'mgo', co2eKg: mgo.co2eKg, kilowattHours: null },
+      { use: 'tender', fuelType: 'petrol', co2eKg: tender.co2eKg, kilowattHours: null },
+      { use: 'shore-power', fuelType: 'electricity', co2eKg: 60, kilowattHours: 300 },
+    ],
+  )
+  t.ok(isNear(trip.co2eKg, mgo.co2eKg + tender.co2eKg + 60))
+  t.equal(trip.fuelLitres, 1040, 'electricity has no volume')
+  t.match(
+    trip.factors.find(({ fuelType }) => fuelType === 'electricity'),
+    { value: 0.2, unit: 'kg CO2e/kWh', source: 'entered: Grid of Spain, 2025', line: 3 },
+  )
+})
+
+t.test('a distance trip takes further lines too', async (t) => {
+  const trip = await estimate({ ...DISTANCE, furtherLines: [SHORE_POWER] }, 'distance')
+  const alone = await estimate(DISTANCE, 'distance')
+  t.ok(isNear(trip.co2eKg, alone.co2eKg + 60))
+  t.equal(trip.hours, 12)
+})
+
+t.test('a vessel can run on electricity alone', async (t) => {
+  const trip = await estimate({ ...SHORE_POWER, use: undefined })
+  t.match(trip, { co2eKg: 60, wellToTankCo2eKg: 60, tankToWakeCo2eKg: 0, fuelLitres: null })
+})
+
+t.test('gives the emissions per person for every calculator', async (t) => {
+  const trips = await Promise.all([
+    estimate({ ...MGO, guests: 12 }),
+    estimate({ ...DISTANCE, guests: 12 }, 'distance'),
+    estimate({ amount: 1.5, unit: 't', guests: 12 }, 'custom'),
+  ])
+  const mismatches = trips.filter(
+    ({ guests, co2eKg, co2eKgPerGuest }) => guests !== 12 || co2eKgPerGuest !== co2eKg / 12,
+  )
+  t.same(mismatches, [])
+  t.match(await estimate(MGO), { guests: null, co2eKgPerGuest: null })
+  t.match(await getErrors({ ...MGO, guests: 0 }), { guests: 'must be at least 1' })
+  t.match(await getErrors({ ...MGO, guests: 1.5 }), { guests: 'must be a whole number' })
+})
+
+t.test('takes six further lines, not seven', async (t) => {
+  const lines = (count: number) => Array.from({ length: count }, () => TENDER)
+  const trip = await estimate({ ...MGO, furtherLines: lines(6) })
+  t.equal(trip.lines.length, 7)
+  t.match(await getErrors({ ...MGO, furtherLines: lines(7) }), {
+    furtherLines: 'must have at most 6 values',
+  })
+})
+
+t.test('rejects fields that do not belong to a fuel, at every line', async (t) => {
+  t.same(
+    await getErrors({
+      ...MGO,
+      unit: 'kWh',
+      kgCo2ePerKwh: 0.2,
+      furtherLines: [
+        { ...TENDER, hvoPercent: 10 },
+        { ...TENDER, certifiedGCo2ePerMj: 10 },
+        { ...SHORE_POWER, kgCo2ePerKwh: undefined },
+        { ...SHORE_POWER, unit: 'l' },
+        { ...MGO, certifiedGCo2ePerMj: 10 },
+      ],
+    }),
+    {
+      unit: 'is for electricity only',
+      kgCo2ePerKwh: 'is for electricity only',
+      'furtherLines.0.hvoPercent': 'is for marine gas oil only',
+      'furtherLines.1.certifiedGCo2ePerMj': 'is for HVO and its blends only',
+      'furtherLines.2.kgCo2ePerKwh': 'is required for electricity',
+      'furtherLines.3.unit': 'must be kWh for electricity',
+      'furtherLines.4.certifiedGCo2ePerMj': 'is for HVO and its blends only',
+    },
+  )
+  t.match(await getErrors({ ...DISTANCE, fuelType: 'electricity' }, 'distance'), {
+    fuelType: /must be one of/,
+  })
+})
+
+// The form
+
+const PAGE = `${url}/calculator/fuel`
+const toQuery = (fields: Record<string, string>): string => new URLSearchParams(fields).toString()
+const getPage = async (fields: Record<string, string>, headers = {}): Promise<string> =>
+  (await fetch(`${PAGE}?${toQuery(fields)}`, { headers })).text()
+
+const FORM = {
+  fuelType: 'mgo',
+  quantity: '1000',
+  unit: 'l',
+  guests: '12',
+  'furtherLines.0.use': 'tender',
+  'furtherLines.0.fuelType': 'petrol',
+  'furtherLines.0.quantity': '40',
+  'furtherLines.0.unit': 'l',
+  'furtherLines.1.use': 'shore-power',
+  'furtherLines.1.fuelType': 'electricity',
+  'furtherLines.1.quantity': '300',
+  'furtherLines.1.unit': 'l',
+  'furtherLines.1.kgCo2ePerKwh': '0,2',
+  'furtherLines.1.factorSource': 'Grid 2025',
+}
+
+const toText = (html: string): string => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+
+t.test('the form calculates every line, and offers a blank one', async (t) => {
+  const html = await getPage(FORM)
+  const { co2eKg } = await estimate({
+    ...MGO,
+    furtherLines: [TENDER, { ...SHORE_POWER, factorSource: 'Grid 2025' }],
+  })
+  t.match(html, `<data value="${co2eKg}">`)
+  const text = toText(html)
+  t.match(text, /Tender: Petrol \(mineral\) 118 kg 3%/)
+  t.match(text, /Shore power: Electricity 60 kg 2%/)
+  t.match(text, /Per person 290\.3 kg CO₂e/)
+  t.match(text, /3\. Shore power: Electricity .*300 kWh × 0\.2 kg CO₂e\/kWh 60 kg CO₂e/)
+  t.match(html, /name="furtherLines\.2\.quantity" value=""/)
+  t.notMatch(html, /furtherLines\.3/)
+})
+
+t.test('ignores blank lines and fields that the form hides', async (t) => {
+  const html = await getPage({
+    ...FORM,
+    'furtherLines.0.quantity': '',
+    'furtherLines.1.hvoPercent': '30',
+    kgCo2ePerKwh: 'x',
+    hvoPercent: '',
+  })
+  const { co2eKg } = await estimate({ ...MGO, furtherLines: [SHORE_POWER] })
+  t.match(html, `<data value="${co2eKg}">`)
+})
+
+t.test('shows errors at the fields of their line', async (t) => {
+  const html = await getPage(
+    {
+      ...FORM,
+      'furtherLines.0.quantity': '-1',
+      'furtherLines.1.kgCo2ePerKwh': '',
+      submitted: 'yes',
+    },
+    { 'hx-request': 'true', 'hx-request-type': 'partial' },
+  )
+  const errorAt = (id: string): string | undefined =>
+    new RegExp(`id="${id}-error"[^>]*>([^<]+)<`).exec(html)?.[1]
+  t.match(errorAt('furtherLines-0-quantity'), /must be greater than 0/)
+  t.equal(errorAt('furtherLines-1-kgCo2ePerKwh'), 'enter the emission factor of the electricity')
+  t.match(toText(html), /Fix 2 errors/)
+})

@@ -1,0 +1,121 @@
+import Database from 'better-sqlite3'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import t, { type Test } from 'tap'
+import { openDatabase } from '../../src/database/open-database.js'
+import { getSchemaVersion, SCHEMA_VERSION } from '../../src/database/migrations.js'
+import { importOrders } from '../../src/orders/import/import-orders.js'
+import { temporaryFolder } from '../support/app.js'
+import { newOrder } from '../support/order-store.js'
+import { startTwoAdmins, type PageResponse } from '../support/page-client.js'
+
+const TRIP = {
+  calculatorType: 'fuel',
+  calculatorData: { fuelType: 'hvo', quantity: 1000, unit: 'l' },
+} as const
+
+const toText = ({ text }: PageResponse): string =>
+  text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+
+/** Starts the service with one order, and lets `change` edit its row in the database. */
+async function startWithOrder(t: Test, co2eKg: number, change: (db: Database.Database) => void) {
+  const dataDir = temporaryFolder(t)
+  const service = await startTwoAdmins(t, { DATA_DIR: dataDir })
+  const order = await service.ann.call('POST', '/api/admin/orders', {
+    ...newOrder(),
+    ...TRIP,
+    co2eKg,
+  })
+  const db = new Database(join(dataDir, 'orders.db'))
+  change(db)
+  db.close()
+  return { ...service, path: `/admin/orders/${order.id}`, version: String(order.version) }
+}
+
+t.test('an order of an earlier version has no recorded edition', async (t) => {
+  const { ann, path, version } = await startWithOrder(t, 314.02, (db) =>
+    db.exec('UPDATE orders SET calculation = NULL'),
+  )
+  const page = toText(await ann.get(path))
+  t.match(page, /Edition not recorded\. This is the result of edition 2026-06\./)
+  t.match(page, /The order has 314\.02 kg CO₂e, 286 kg \(48%\) less than its trip\./)
+  t.match(page, /Changes the CO₂e of the order to 599\.97 kg CO₂e\. The amount stays\./)
+
+  const recalculated = await ann.post(`${path}/recalculate`, { version })
+  t.equal(recalculated.status, 303)
+  const after = toText(await ann.get(path))
+  t.match(after, /was recalculated\./)
+  t.match(after, /Calculated with edition 2026-06\./)
+  t.notMatch(after, /Recalculate with edition/)
+  t.match(after, /Emission factors.*not recorded.*edition 2026-06/)
+})
+
+t.test('an order of an older edition is shown as it was, with the difference', async (t) => {
+  const { ann, path } = await startWithOrder(t, 500, (db) =>
+    db.exec(`UPDATE orders SET calculation =
+      json_set(calculation, '$.edition', '2025-06', '$.co2eKg', 500, '$.wellToTankCo2eKg', 464.42)`),
+  )
+  const page = toText(await ann.get(path))
+  t.match(page, /This trip emits 500\.0 kg CO₂e/)
+  t.match(page, /Calculated with edition 2025-06\./)
+  t.match(page, /Edition 2026-06 gives 599\.97 kg CO₂e: 100 kg \(20%\) more\./)
+  t.match(page, /UK Government \(DESNZ\) conversion factors 2025/)
+  t.notMatch(page, /conversion factors 2026/)
+})
+
+t.test('an order of an unknown edition is shown with its factors', async (t) => {
+  const { ann, path } = await startWithOrder(t, 599.97, (db) =>
+    db.exec(`UPDATE orders SET calculation = json_set(calculation, '$.edition', '2099-06')`),
+  )
+  const page = await ann.get(path)
+  t.equal(page.status, 200)
+  t.match(toText(page), /Calculated with edition 2099-06\./)
+  t.match(toText(page), /Well-to-tank 0\.56439 kg CO₂e\/l/)
+})
+
+t.test('recalculating an outdated page changes nothing', async (t) => {
+  const { ann, ben, path, version } = await startWithOrder(t, 314.02, () => undefined)
+  await ben.post(`${path}/status`, { version, status: 'paid' })
+  const response = await ann.post(`${path}/recalculate`, { version })
+  t.equal(response.status, 412)
+  t.match(toText(response), /This order has changed since you opened it/)
+  t.match(toText(await ann.get(path)), /314\.02 kg/)
+})
+
+t.test('an export keeps the calculation, and an import restores it', async (t) => {
+  const { ann, path } = await startWithOrder(t, 599.97, () => undefined)
+  const { text: csv } = await ann.get('/admin/orders/export?format=csv')
+  const order = await ann.call('GET', `/api${path}`)
+  const dbPath = join(temporaryFolder(t), 'orders.db')
+  const db = openDatabase(dbPath)
+  const outcome = await importOrders(db, Readable.from([Buffer.from(csv)]), {
+    onRead: () => undefined,
+    onPhase: () => undefined,
+  })
+  t.ok(outcome.ok)
+  const stored = db.prepare<[], string>('SELECT calculation FROM orders').pluck().get() ?? ''
+  db.close()
+  t.strictSame(JSON.parse(stored), order.calculation)
+})
+
+t.test('a database of an earlier schema gets the column, and keeps its orders', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const path = join(dataDir, 'orders.db')
+  const first = await startTwoAdmins(t, { DATA_DIR: dataDir })
+  const { id } = await first.ann.call('POST', '/api/admin/orders', {
+    ...newOrder(),
+    ...TRIP,
+    co2eKg: 314.02,
+  })
+  await first.app.close()
+  const db = new Database(path)
+  db.exec('ALTER TABLE orders DROP COLUMN calculation; PRAGMA user_version = 2;')
+  db.close()
+
+  const second = await startTwoAdmins(t, { DATA_DIR: dataDir })
+  const order = await second.ann.call('GET', `/api/admin/orders/${id}`)
+  t.match(order, { co2eKg: 314.02, calculation: null })
+  const migrated = new Database(path)
+  t.equal(getSchemaVersion(migrated), SCHEMA_VERSION)
+  migrated.close()
+})
