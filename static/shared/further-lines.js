@@ -4,7 +4,7 @@ const MAX_FURTHER_LINES = 6
 
 document.addEventListener('input', ({ target }) => {
   const line = target.closest('.further-lines > .fuel-line')
-  if (!line || target.value === '' || line.nextElementSibling?.matches('.fuel-line')) return
+  if (!line || target.matches('select') || line.nextElementSibling?.matches('.fuel-line')) return
   const index = Number(line.dataset.line)
   if (index + 1 >= MAX_FURTHER_LINES) return
   const next = line.outerHTML

@@ -1,0 +1,50 @@
+import t from 'tap'
+import { startApp } from '../support/app.js'
+import { checkAccessibility, checkNoSidewaysScrolling } from '../support/accessibility.js'
+import { launchBrowser, PHONE, recordBrowserErrors } from '../support/browser.js'
+
+const { url } = await startApp(t)
+const browser = await launchBrowser()
+t.teardown(() => browser.close())
+
+t.test('a guest adds a tender and shore power on a phone', async (t) => {
+  const context = await browser.newContext({
+    viewport: PHONE,
+    colorScheme: 'dark',
+    locale: 'en-GB',
+  })
+  t.teardown(() => context.close())
+  const browserErrors = recordBrowserErrors(context, url)
+  const page = await context.newPage()
+  await page.goto(`${url}/calculator/fuel`)
+  await page.locator('#quantity').fill('1000')
+  await page.locator('#guests').fill('12')
+  await page.getByText('More fuels, shore power').click()
+  const line = (index: number, name: string) => page.locator(`#furtherLines-${index}-${name}`)
+
+  await line(0, 'use').selectOption('tender')
+  await line(0, 'fuelType').selectOption('petrol')
+  t.equal(await line(1, 'quantity').count(), 0)
+  await line(0, 'quantity').fill('40')
+  await line(1, 'quantity').waitFor()
+
+  t.equal(await line(1, 'kgCo2ePerKwh').isVisible(), false)
+  await line(1, 'use').selectOption('shore-power')
+  await line(1, 'fuelType').selectOption('electricity')
+  t.equal(await line(1, 'kgCo2ePerKwh').isVisible(), true)
+  t.equal(await line(1, 'unit').isVisible(), false, 'electricity has no choice of unit')
+  t.equal(await line(1, 'hvoPercent').isVisible(), false)
+  await line(1, 'quantity').fill('300')
+  await line(1, 'kgCo2ePerKwh').fill('0.2')
+  await line(1, 'factorSource').fill('Grid 2025')
+
+  await page.getByText('Shore power: Electricity').first().waitFor()
+  t.match(await page.locator('#result').innerText(), /Tender: Petrol \(mineral\)\s+118\skg/)
+  t.match(await page.locator('#result').innerText(), /Per person\s+290\.3\skg/)
+  await checkAccessibility(t, page, 'three lines')
+  await checkNoSidewaysScrolling(t, page, 'three lines')
+
+  await page.reload()
+  t.equal(await line(1, 'factorSource').inputValue(), 'Grid 2025', 'a reload keeps the lines')
+  t.same(browserErrors, { errors: [], externalRequests: [] })
+})
