@@ -107,7 +107,7 @@ t.test(
   },
 )
 
-t.test('a wrong configuration ends it with one message that names every fault', async (t) => {
+t.test('reports every configuration error in one message', async (t) => {
   const service = run(t, temporaryFolder(t), {
     HOST: '0.0.0.0',
     PORT: 'http',
@@ -231,7 +231,7 @@ async function stopMidway(t: Test) {
   return { atOnce, isClosed, answer: await readToEnd(socket), code: await service.ended }
 }
 
-t.test('told to stop, it finishes the request under way and then ends well', async (t) => {
+t.test('finishes the current request on SIGTERM, then exits with 0', async (t) => {
   let stop = await stopMidway(t)
   // Half a second is what those have who come at once; a busy machine may miss it.
   for (let tries = 0; stop.atOnce === null && tries < 4; tries++) stop = await stopMidway(t)
@@ -243,7 +243,7 @@ t.test('told to stop, it finishes the request under way and then ends well', asy
   t.equal(stop.code, 0)
 })
 
-t.test('a connection on which nothing was asked does not keep it from ending', async (t) => {
+t.test('an idle connection does not keep the process running', async (t) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const service = run(t, temporaryFolder(t), { PORT: String(port), SESSION_SECRET: SECRET })
@@ -257,7 +257,7 @@ t.test('a connection on which nothing was asked does not keep it from ending', a
   t.equal(await service.ended, 0)
 })
 
-t.test('clients that ask without a pause lose no answer when it is stopped', async (t) => {
+t.test('loses no responses when stopped under load', async (t) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const service = run(t, temporaryFolder(t), { PORT: String(port), SESSION_SECRET: SECRET })
@@ -291,7 +291,7 @@ t.test('clients that ask without a pause lose no answer when it is stopped', asy
   t.equal(await service.ended, 0)
 })
 
-t.test('a file .env is read where it starts, and the environment wins over it', async (t) => {
+t.test('reads .env from the working directory; the environment takes precedence', async (t) => {
   const cwd = temporaryFolder(t)
   const port = await freePort()
   writeFileSync(
@@ -306,7 +306,7 @@ t.test('a file .env is read where it starts, and the environment wins over it', 
   t.equal(await service.ended, 0)
 })
 
-t.test('it finds its threads from where it is built: a search and exports', async (t) => {
+t.test('starts search and export workers from the build directory', async (t) => {
   const { url } = await startService(t)
   const authorization = `Bearer ${await signIn(url)}`
   await postJson(`${url}/api/admin/orders`, newOrder(), { authorization })

@@ -75,7 +75,7 @@ t.test('creates a first administrator and prints its password once', async (t) =
   t.equal((await postLogin(third.url, renewed)).status, 200)
 })
 
-t.test('a start that fails loses nobody the first administrator', async (t) => {
+t.test('a failed start does not lose the first administrator', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const book = join(DATA_DIR, 'orders.db')
   writeFileSync(book, 'this is no order book, and never was one; '.repeat(50))
@@ -93,7 +93,7 @@ t.test('a start that fails loses nobody the first administrator', async (t) => {
   t.equal((await postLogin(repaired.url, credentials)).status, 200, 'and is the one that counts')
 })
 
-t.test('processes that start at once make one first administrator', async (t) => {
+t.test('concurrent processes create one first administrator', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const both = await Promise.all([operate(t, DATA_DIR), operate(t, DATA_DIR), operate(t, DATA_DIR)])
   const credentials = both
@@ -103,7 +103,7 @@ t.test('processes that start at once make one first administrator', async (t) =>
   for (const { url } of both) t.equal((await postLogin(url, credentials[0])).status, 200)
 })
 
-t.test('nor do two make one in the very same moment', async (t) => {
+t.test('simultaneous processes create one first administrator', async (t) => {
   const folder = temporaryFolder(t)
   const module = new URL('../../src/config/read-or-create-file.js', import.meta.url).href
   // All begin together and take their time, so that each finds no file at first.
@@ -133,7 +133,7 @@ t.test('a damaged file stops the start', async (t) => {
   })
 })
 
-t.test('several administrators log in, each with their own password', async (t) => {
+t.test('several administrators sign in, each with their own password', async (t) => {
   const { stdout: second } = await hashed('Second@Example.com', 'a password of the second\n')
   const { url } = await startApp(t, { ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS},${second}` })
   t.equal((await postLogin(url)).status, 200)
@@ -152,7 +152,7 @@ async function hashed(
   return command
 }
 
-t.test('the command prints one pair and nothing else, and the pair logs in', async (t) => {
+t.test('the command prints one account, which can sign in', async (t) => {
   const password = 'pass word, with: signs$ and é'
   const { stdout, stderr } = await hashed('Captain@Example.com', `${password}\n`)
   t.match(stdout, /^captain@example\.com:\$argon2id\$v=19\$m=19456,t=2,p=1\$[^\n]+\n$/)
@@ -162,7 +162,7 @@ t.test('the command prints one pair and nothing else, and the pair logs in', asy
   t.equal((await postLogin(url, { email: 'captain@example.com', password })).status, 200)
 })
 
-t.test('the command refuses what makes no account', async (t) => {
+t.test('the command rejects invalid accounts', async (t) => {
   for (const [email, password, reason] of [
     ['captain', 'a long enough password', /Usage/],
     ['captain@example.com', 'too short', /12 to 1024/],

@@ -17,7 +17,7 @@ async function statusOf(base: string, method: string, path: string): Promise<num
   return Number(response.split(' ')[1])
 }
 
-t.test('nothing in the administrators’ area answers a stranger, save the login', async (t) => {
+t.test('every administrator route but the sign-in rejects anonymous requests', async (t) => {
   const closed = routeTable(app)
     .filter(({ path }) => /^\/(api\/)?admin/i.test(path))
     .filter(({ method, path }) => !OPEN.includes(`${method} ${path}`))
@@ -30,7 +30,7 @@ t.test('nothing in the administrators’ area answers a stranger, save the login
   }
 })
 
-t.test('a stranger cannot tell what is there from what is not', async (t) => {
+t.test('an anonymous response does not reveal what exists', async (t) => {
   for (const [method, path] of [
     ['GET', '/api/admin/nothing'],
     ['PUT', '/api/admin/orders'],
@@ -54,7 +54,7 @@ t.test('a stranger cannot tell what is there from what is not', async (t) => {
   t.equal((await fetch(`${url}/api/admin/orders`, { method: 'PUT', headers })).status, 405)
 })
 
-t.test('what is added there is closed, however it is added and asked for', async (t) => {
+t.test('guards routes added later, however they are requested', async (t) => {
   const own = await buildApp({
     environment: {
       DATA_DIR: temporaryFolder(t),
@@ -127,7 +127,7 @@ t.test('what is added there is closed, however it is added and asked for', async
   }
 })
 
-t.test('a page for administrators answers a stranger as a page', async (t) => {
+t.test('redirects anonymous page requests to the sign-in', async (t) => {
   const own = await buildApp({
     environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
   })
@@ -140,7 +140,7 @@ t.test('a page for administrators answers a stranger as a page', async (t) => {
   t.match(await response.text(), /[Ss]ign in/)
 })
 
-t.test('a handler is told which administrator asks', async (t) => {
+t.test('passes the administrator to the handler', async (t) => {
   const own = await buildApp({
     environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
   })
@@ -155,7 +155,7 @@ t.test('a handler is told which administrator asks', async (t) => {
   t.equal((await fetch(`${base}/api/anybody`, { headers })).status, 500, 'but not where it is open')
 })
 
-t.test('a change by cookie is taken from our own pages only', async (t) => {
+t.test('accepts changes by cookie from the same origin only', async (t) => {
   const own = await buildApp({
     environment: {
       DATA_DIR: temporaryFolder(t),
@@ -205,7 +205,7 @@ t.test('a change by cookie is taken from our own pages only', async (t) => {
   t.equal(look.status, 200, 'looking changes nothing')
 })
 
-t.test('no other site logs anybody in or out', async (t) => {
+t.test('rejects cross-site sign-in and sign-out', async (t) => {
   for (const foreign of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
     const login = await postLogin(url, undefined, foreign)
     t.equal(login.status, 403)
@@ -227,7 +227,7 @@ t.test('no other site logs anybody in or out', async (t) => {
   }
 })
 
-t.test('over https only the https site is our own', async (t) => {
+t.test('over HTTPS, the origin must be HTTPS', async (t) => {
   const secure = await startApp(t, {
     ADMIN_ACCOUNTS,
     PUBLIC_BASE_URL: 'https://carbon.example.com',

@@ -29,7 +29,7 @@ async function statuses(
   return found
 }
 
-t.test('a client that guesses wrong is stopped, and told when to come back', async (t) => {
+t.test('locks out a client after failed sign-ins, with Retry-After', async (t) => {
   const { url, log } = await start(t, { LOGIN_LIMIT_PER_CLIENT: '3' })
   const here = from('203.0.113.1')
   t.same(await statuses(3, () => postLogin(url, WRONG, here)), [401, 401, 401])
@@ -45,13 +45,13 @@ t.test('a client that guesses wrong is stopped, and told when to come back', asy
   )
 })
 
-t.test('ten failures of a client are the limit where none is set', async (t) => {
+t.test('defaults to ten failures per client', async (t) => {
   const { url } = await start(t)
   const found = await statuses(12, () => postLogin(url, WRONG, from('203.0.113.1')))
   t.same(found, [...Array<number>(10).fill(401), 429, 429])
 })
 
-t.test('one network of IPv6 is one client', async (t) => {
+t.test('counts an IPv6 /64 network as one client', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_CLIENT: '2' })
   const guess = (address: string) => postLogin(url, WRONG, from(address))
   t.equal((await guess('2001:db8:1:2::1')).status, 401)
@@ -60,7 +60,7 @@ t.test('one network of IPv6 is one client', async (t) => {
   t.equal((await guess('2001:db8:1:3::1')).status, 401)
 })
 
-t.test('guesses made at once do not slip past the limit', async (t) => {
+t.test('concurrent guesses do not exceed the limit', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_CLIENT: '5' })
   const found = await Promise.all(
     Array.from(
@@ -72,14 +72,14 @@ t.test('guesses made at once do not slip past the limit', async (t) => {
   t.equal(found.filter((status) => status === 429).length, 20)
 })
 
-t.test('logins that succeed are not counted', async (t) => {
+t.test('does not count successful sign-ins', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_CLIENT: '2', LOGIN_LIMIT_PER_ACCOUNT: '2' })
   t.same(await statuses(5, () => postLogin(url, ADMIN, from('203.0.113.1'))), [
     ...Array<number>(5).fill(200),
   ])
 })
 
-t.test('many clients together cannot guess at one account without end', async (t) => {
+t.test('limits the guesses of many clients at one account', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_ACCOUNT: '4' })
   const found = await statuses(6, (i) => postLogin(url, WRONG, from(`203.0.113.${i}`)))
   t.same(found, [401, 401, 401, 401, 429, 429])
@@ -87,7 +87,7 @@ t.test('many clients together cannot guess at one account without end', async (t
   t.ok(Number(refused.headers.get('retry-after')) > 3000)
 })
 
-t.test('a refusal does not tell whether there is such an account', async (t) => {
+t.test('a lockout does not reveal whether the account exists', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_ACCOUNT: '3' })
   const guessed = async (email: string, net: string) => {
     const responses = []
@@ -102,7 +102,7 @@ t.test('a refusal does not tell whether there is such an account', async (t) => 
   t.match(known, [{ status: 401 }, { status: 401 }, { status: 401 }, { status: 429 }])
 })
 
-t.test('strangers do not lock the administrator out of a known device', async (t) => {
+t.test('strangers cannot lock an administrator out of a known device', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_CLIENT: '2', LOGIN_LIMIT_PER_ACCOUNT: '4' })
   const cookie = cookieHeader(await postLogin(url, ADMIN, from('192.0.2.1')))
   for (let i = 0; i < 6; i++) await postLogin(url, WRONG, from(`203.0.113.${i}`))
@@ -117,7 +117,7 @@ t.test('strangers do not lock the administrator out of a known device', async (t
   )
 })
 
-t.test('nor at an address from which the account has logged in', async (t) => {
+t.test('strangers cannot lock an administrator out at a known address', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_ACCOUNT: '4' })
   await postLogin(url, ADMIN, from('192.0.2.1'))
   for (let i = 0; i < 6; i++) await postLogin(url, WRONG, from(`203.0.113.${i}`))
@@ -125,7 +125,7 @@ t.test('nor at an address from which the account has logged in', async (t) => {
   t.equal((await postLogin(url, ADMIN, from('192.0.2.1'))).status, 200)
 })
 
-t.test('failures on a known device or address are not counted against the account', async (t) => {
+t.test('failures on a known device or address do not count against the account', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_ACCOUNT: '2' })
   const cookie = cookieHeader(await postLogin(url, ADMIN, from('192.0.2.1')))
   t.same(await statuses(3, () => postLogin(url, WRONG, from('192.0.2.1'))), [401, 401, 401])
@@ -133,14 +133,14 @@ t.test('failures on a known device or address are not counted against the accoun
   t.equal((await postLogin(url, ADMIN, from('198.51.100.1'))).status, 200)
 })
 
-t.test('a stolen device guesses no faster than any client', async (t) => {
+t.test('a stolen device cookie allows no more guesses than any client', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_CLIENT: '3' })
   const cookie = cookieHeader(await postLogin(url, ADMIN, from('192.0.2.1')))
   const found = await statuses(5, (i) => postLogin(url, WRONG, from(`203.0.113.${i}`, cookie)))
   t.same(found, [401, 401, 401, 429, 429])
 })
 
-t.test('a device cookie is of its account only, and cannot be made', async (t) => {
+t.test('a device cookie is valid for its account only, and cannot be forged', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_ACCOUNT: '2' })
   const login = await postLogin(url, ADMIN, from('192.0.2.1'))
   const device = parseSetCookies(login).get('clearwake-device')?.split(';', 1)[0] ?? ''

@@ -21,7 +21,7 @@ const { app, url, log } = await startApp(t, {
 
 const EIGHT_HOURS_MS = 8 * 60 * 60 * 1000
 
-t.test('an administrator logs in, is known, and logs out', async (t) => {
+t.test('signs an administrator in and out', async (t) => {
   const login = await postLogin(url)
   t.equal(login.status, 200)
   t.equal(login.headers.get('cache-control'), 'no-store')
@@ -53,7 +53,7 @@ t.test('an administrator logs in, is known, and logs out', async (t) => {
   )
 })
 
-t.test('a logout that announces JSON and sends none is a logout', async (t) => {
+t.test('accepts a sign-out that announces JSON without a body', async (t) => {
   const { url } = await startApp(t, { ADMIN_ACCOUNTS })
   const headers = {
     authorization: `Bearer ${await signIn(url)}`,
@@ -66,7 +66,7 @@ t.test('a logout that announces JSON and sends none is a logout', async (t) => {
   t.equal((await logout()).status, 401)
 })
 
-t.test('the e-mail address is taken in any case, the password is not', async (t) => {
+t.test('ignores the case of the email address, not of the password', async (t) => {
   const shouted = await postLogin(url, { ...ADMIN, email: ADMIN.email.toUpperCase() })
   t.equal(shouted.status, 200)
   t.equal(shouted.body.admin.email, ADMIN.email)
@@ -74,7 +74,7 @@ t.test('the e-mail address is taken in any case, the password is not', async (t)
   t.equal(status, 401)
 })
 
-t.test('the cookie is a browser’s alone, and ends with the session', async (t) => {
+t.test('the session cookie is HttpOnly and SameSite, and expires with the session', async (t) => {
   const login = await postLogin(url)
   const cookie = parseSetCookies(login).get('clearwake') ?? ''
   t.match(cookie, /; HttpOnly/)
@@ -97,7 +97,7 @@ t.test('the cookie is a browser’s alone, and ends with the session', async (t)
   t.equal(cookies.get('clearwake'), undefined)
 })
 
-t.test('a cookie opens what the token opens, and logout takes it away', async (t) => {
+t.test('the cookie gives the same access as the token, and sign-out deletes it', async (t) => {
   const cookie = cookieHeader(await postLogin(url))
   t.equal((await fetch(`${url}/api/admin/verify`, { headers: { cookie } })).status, 200)
   const logout = () =>
@@ -111,7 +111,7 @@ t.test('a cookie opens what the token opens, and logout takes it away', async (t
   t.match(parseSetCookies(again).get('clearwake'), /^clearwake=; /, 'a worthless cookie goes too')
 })
 
-t.test('an answer with a token in it is never compressed', async (t) => {
+t.test('never compresses a response with a token', async (t) => {
   // Small answers never are: it takes a long address to tell.
   const email = `${'海'.repeat(60)}@${'海'.repeat(180)}.example.com`
   const { url } = await startApp(t, { ADMIN_ACCOUNTS: ADMIN_ACCOUNTS.replace(ADMIN.email, email) })
@@ -136,7 +136,7 @@ t.test('an answer with a token in it is never compressed', async (t) => {
   t.ok(length > 1024)
 })
 
-t.test('a wrong e-mail address and a wrong password are answered alike', async (t) => {
+t.test('a wrong email address and a wrong password get the same response', async (t) => {
   const shape = ({ status, headers, body }: Awaited<ReturnType<typeof postLogin>>) => {
     const varying = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset']
     return {
@@ -152,7 +152,7 @@ t.test('a wrong e-mail address and a wrong password are answered alike', async (
   t.notMatch(JSON.stringify(wrongPassword.headers), /set-cookie/)
 })
 
-t.test('a wrong e-mail address takes as long as a wrong password', async (t) => {
+t.test('a wrong email address takes as long as a wrong password', async (t) => {
   const costly = await hash('a password that costs more', { timeCost: 4 })
   const slow = await startApp(t, {
     ADMIN_ACCOUNTS: `slow@example.com:${costly}`,
@@ -181,7 +181,7 @@ t.test('a wrong e-mail address takes as long as a wrong password', async (t) => 
   t.ok(isSame(), `ratios ${ratios.map((one) => one.toFixed(2)).join()}`)
 })
 
-t.test('input that is none names every wrong field, and repeats no password', async (t) => {
+t.test('reports every invalid field, and repeats no password', async (t) => {
   const cases: [unknown, string[]][] = [
     [{}, ['email', 'password']],
     [{ email: 'hunter2-hunter2', password: '' }, ['email', 'password']],
@@ -203,7 +203,7 @@ t.test('input that is none names every wrong field, and repeats no password', as
   t.equal(large.status, 413)
 })
 
-t.test('the log has who logged in, and never what was typed in the wrong field', async (t) => {
+t.test('logs sign-ins, and never what was typed in the wrong field', async (t) => {
   const own = await startApp(t, { ADMIN_ACCOUNTS })
   await postLogin(own.url, { email: 'my-secret@password', password: 'another secret' })
   await postLogin(own.url, { ...ADMIN, password: 'third secret' })
@@ -224,7 +224,7 @@ t.test('the log has who logged in, and never what was typed in the wrong field',
   t.match(metrics, /clearwake_sign_ins_total\{outcome="failed"\} 2/)
 })
 
-t.test('a token that is not ours, or no longer, opens nothing', async (t) => {
+t.test('rejects forged, expired and revoked tokens', async (t) => {
   const token = await signIn(url)
   const claims = app.jwt.decode<{ sub: string; jti: string; mark: string }>(token)
   if (claims === null) throw new Error('the token cannot be read')
@@ -253,7 +253,7 @@ t.test('a token that is not ours, or no longer, opens nothing', async (t) => {
   }
 })
 
-t.test('an Authorization header counts instead of the cookie, good or bad', async (t) => {
+t.test('the Authorization header takes precedence over the cookie', async (t) => {
   const login = await postLogin(url)
   const cookie = cookieHeader(login)
   const status = async (authorization: string, withCookie = true) =>
@@ -276,7 +276,7 @@ t.test('an Authorization header counts instead of the cookie, good or bad', asyn
   )
 })
 
-t.test('an account that is taken away or gets another password is out at once', async (t) => {
+t.test('removing an account or changing its password ends its sessions', async (t) => {
   const environment = { SESSION_SECRET: SECRET, DATA_DIR: temporaryFolder(t) }
   const other = `other@example.com:${await hash('a password of another')}`
   const before = await startApp(t, {
@@ -310,7 +310,7 @@ t.test('an account that is taken away or gets another password is out at once', 
   t.equal((await verify(secret.url, token)).status, 401, 'the secret before holds for links alone')
 })
 
-t.test('a password is the same however its letters are composed', async (t) => {
+t.test('normalises the Unicode composition of passwords', async (t) => {
   const password = 'clé de la Méditerranée'
   const composed = await startApp(t, {
     ADMIN_ACCOUNTS: `${ADMIN.email}:${await hash(password.normalize('NFC'))}`,
@@ -322,7 +322,7 @@ t.test('a password is the same however its letters are composed', async (t) => {
   t.equal(status, 200)
 })
 
-t.test('more logins at once than can be computed are told to wait', async (t) => {
+t.test('rejects sign-ins beyond the hashing capacity with 503', async (t) => {
   const agent = new Agent({ maxSockets: 200 })
   t.teardown(() => agent.destroy())
   const attempt = () =>

@@ -93,7 +93,7 @@ async function place(client: PageClient, id: string): Promise<PageResponse> {
   return client.post(placementOf(id), fields)
 }
 
-t.test('an order is placed with plain forms: portfolio, price, confirmation', async (t) => {
+t.test('places an order with plain forms: portfolio, quote, confirmation', async (t) => {
   const { ann, standIn } = await start(t)
   const { id, orderNumber } = await enter(ann, { vesselName: 'Eendracht' })
   const before = await ann.get(`/admin/orders/${id}`)
@@ -142,7 +142,7 @@ t.test('an order is placed with plain forms: portfolio, price, confirmation', as
   t.equal(standIn.ledger.orders.length, 1)
 })
 
-t.test('nothing of it is there without an order source, or where it makes no sense', async (t) => {
+t.test('offers no fulfilment without a provider or for an unsuitable status', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Place it there/)
@@ -167,7 +167,7 @@ t.test('nothing of it is there without an order source, or where it makes no sen
   t.equal(standIn.ledger.orders.length, 0)
 })
 
-t.test('strangers and other sites place nothing', async (t) => {
+t.test('rejects anonymous and cross-site requests', async (t) => {
   const { url, ann, standIn } = await start(t)
   const { id } = await enter(ann)
   const { fields } = await confirmation(ann, id)
@@ -181,7 +181,7 @@ t.test('strangers and other sites place nothing', async (t) => {
   t.equal(standIn.ledger.orders.length, 0)
 })
 
-t.test('a price or an order that is not as it was confirmed is asked about again', async (t) => {
+t.test('asks for confirmation again if the price or the order has changed', async (t) => {
   const { ann, ben, standIn } = await start(t)
   const { id } = await enter(ann)
   const { fields } = await confirmation(ann, id)
@@ -201,7 +201,7 @@ t.test('a price or an order that is not as it was confirmed is asked about again
   t.equal(standIn.ledger.orders.length, 0)
 })
 
-t.test('of many at once, in two processes on one book, one places it', async (t) => {
+t.test('places one of many concurrent attempts, in two processes on one store', async (t) => {
   const standIn = await standInFor(t)
   const DATA_DIR = temporaryFolder(t)
   const one = await startTwoAdmins(t, { ...pointedAt(standIn.url), DATA_DIR })
@@ -352,7 +352,7 @@ for (const fault of ['connection_reset_after_order', 'no_response_after_order'] 
   })
 }
 
-t.test('what never arrived is released deliberately, once it cannot arrive any more', async (t) => {
+t.test('resets a lost attempt on request, once it can no longer arrive', async (t) => {
   const { ann, standIn } = await start(t)
   const { id } = await enter(ann)
   const { fields } = await confirmation(ann, id)
@@ -397,7 +397,7 @@ t.test('what never arrived is released deliberately, once it cannot arrive any m
   t.equal(standIn.ledger.orders.length, 1)
 })
 
-t.test('an id entered by hand settles an open attempt', async (t) => {
+t.test('an ID entered by hand settles an open attempt', async (t) => {
   const { ann, standIn } = await start(t)
   const { id } = await enter(ann)
   const { fields } = await confirmation(ann, id)
@@ -419,7 +419,7 @@ t.test('an id entered by hand settles an open attempt', async (t) => {
   )
 })
 
-t.test('without its id, an order that was bought is not bought again', async (t) => {
+t.test('does not place an order again that was placed without a known ID', async (t) => {
   const { ann, standIn } = await start(t)
   const { id } = await enter(ann)
   await place(ann, id)
@@ -457,7 +457,7 @@ t.test('without its id, an order that was bought is not bought again', async (t)
   t.equal(standIn.ledger.orders.length, 2)
 })
 
-t.test('a process that is killed after sending leaves what it did to be seen', async (t) => {
+t.test('a process killed after sending leaves an unresolved attempt', async (t) => {
   const standIn = await standInFor(t)
   const DATA_DIR = temporaryFolder(t)
   const port = await freePort()
@@ -517,7 +517,7 @@ t.test('a process that is killed after sending leaves what it did to be seen', a
   t.equal(standIn.ledger.orders.length, 1)
 })
 
-t.test('an order stands beside what the order source has of it', async (t) => {
+t.test("shows an order next to the provider's record", async (t) => {
   const { ann, standIn } = await start(t)
   const { id } = await enter(ann)
   await place(ann, id)
@@ -622,7 +622,7 @@ async function startOdd(
   return { sent, ...(await startTwoAdmins(t, settings)) }
 }
 
-t.test('a price that is for something else cannot be confirmed', async (t) => {
+t.test('rejects a quote for another mass or portfolio', async (t) => {
   for (const [quote, said] of [
     [{ tons: 50 }, /quoted something else Requested: 1\.6036 t.*50 t for €32\.08/],
     [{ currency: 'JPY' }, /quoted something else Requested: .* in EUR\..*\(JPY\)/],
@@ -642,7 +642,7 @@ t.test('a price that is for something else cannot be confirmed', async (t) => {
   }
 })
 
-t.test('a price without a currency is in that of the portfolio', async (t) => {
+t.test('a quote without a currency has that of the portfolio', async (t) => {
   const { ann, sent } = await startOdd(t, { quote: { currency: null }, placed: { currency: null } })
   const { id } = await enter(ann)
   const { page, fields } = await confirmation(ann, id)
@@ -654,7 +654,7 @@ t.test('a price without a currency is in that of the portfolio', async (t) => {
   t.notMatch(after, /Not as it was confirmed/)
 })
 
-t.test('what is taken otherwise than confirmed is kept as placed, and marked', async (t) => {
+t.test('records an order that differs from the confirmation as placed, and marks it', async (t) => {
   for (const [placed, names] of [
     [{ amountCharged: 999_999 }, 'amount'],
     [{ tons: 99 }, 'CO₂e'],
@@ -683,7 +683,7 @@ t.test('what is taken otherwise than confirmed is kept as placed, and marked', a
   }
 })
 
-t.test('an id entered while the order is bought under another is told', async (t) => {
+t.test('reports an ID entered during a purchase under another ID', async (t) => {
   let response = () => {}
   const wait = new Promise<void>((resolve) => (response = resolve))
   const { ann, sent } = await startOdd(t, { wait, record: { ...QUOTE, id: 'x' } })
@@ -705,7 +705,7 @@ t.test('an id entered while the order is bought under another is told', async (t
   )
 })
 
-t.test('a portfolio that is not offered is not ordered', async (t) => {
+t.test('does not order from an unavailable portfolio', async (t) => {
   const { ann, sent } = await startOdd(t, {})
   const { id } = await enter(ann)
   for (const portfolio of ['999', '-1']) {
@@ -720,7 +720,7 @@ t.test('a portfolio that is not offered is not ordered', async (t) => {
   t.same(sent, [])
 })
 
-t.test('a list that is not whole releases nothing', async (t) => {
+t.test('an incomplete provider list resets nothing', async (t) => {
   const list = { offsetOrders: [], hasMore: true, nextPage: 2 }
   const { ann, sent } = await startOdd(t, { list, placed: { id: null } })
   const { id } = await enter(ann)
@@ -815,7 +815,7 @@ const INCONCLUSIVE: [name: string, list: () => Response, told: RegExp][] = [
   ['404', () => new Response('', { status: 404 }), /No reason was given \(status 404\)/],
 ]
 
-t.test('a list that cannot be read or is refused releases only what was looked for', async (t) => {
+t.test('an unreadable or rejected list only resets an attempt that was looked up', async (t) => {
   const odd: { placed: object; list?: () => Response } = { placed: { id: null } }
   const DATA_DIR = temporaryFolder(t)
   const before = await startOdd(t, odd, { DATA_DIR })
@@ -874,7 +874,7 @@ t.test('a list that cannot be read or is refused releases only what was looked f
   }
 })
 
-t.test('while the order source is away or fails, nothing is released', async (t) => {
+t.test('resets nothing while the provider is unavailable', async (t) => {
   const odd: { placed: object; list?: () => Response } = { placed: { id: null } }
   const DATA_DIR = temporaryFolder(t)
   const before = await startOdd(t, odd, { DATA_DIR })
@@ -905,7 +905,7 @@ t.test('while the order source is away or fails, nothing is released', async (t)
   t.equal((await ann.post(`${placementOf(id)}/reset`, {})).status, 303, 'once it answers')
 })
 
-t.test('a list without what is known to be there is not whole, after a restart too', async (t) => {
+t.test('a list without a known order is incomplete, also after a restart', async (t) => {
   const placed: { id: string | null } = { id: 'src-1' }
   const list: { offsetOrders: object[] } = { offsetOrders: [] }
   const DATA_DIR = temporaryFolder(t)
@@ -957,7 +957,7 @@ t.test('a list without what is known to be there is not whole, after a restart t
   t.match(await look(), /nor are d \(CW-\d+\), c \(CW-\d+\), b \(CW-\d+\) and more\./)
 })
 
-t.test('two orders with one id at the order source are told of each other', async (t) => {
+t.test('two orders with one provider ID link to each other', async (t) => {
   const { ann } = await startOdd(t, { record: { ...QUOTE, id: 'src-1' } })
   const bought = await enter(ann)
   const other = await enter(ann)
@@ -982,7 +982,7 @@ t.test('two orders with one id at the order source are told of each other', asyn
   )
 })
 
-t.test('an id that the order source gives twice is told when it comes', async (t) => {
+t.test('reports a provider ID that is assigned twice', async (t) => {
   const { ann } = await startOdd(t, { placed: { id: 'src-1' } })
   const [first, second] = [await enter(ann), await enter(ann)]
   for (const { id } of [first, second]) {
@@ -993,7 +993,7 @@ t.test('an id that the order source gives twice is told when it comes', async (t
   t.match(page, new RegExp(`${first.orderNumber} has the same provider order ID`))
 })
 
-t.test('a note at the order source that names another order is marked, and cut', async (t) => {
+t.test('marks a provider note that names another order, and truncates it', async (t) => {
   const odd = { record: {} }
   const { ann } = await startOdd(t, odd)
   const { id, orderNumber } = await enter(ann, { orderSourceId: 'x', currency: 'EUR' })
@@ -1012,7 +1012,7 @@ t.test('a note at the order source that names another order is marked, and cut',
   t.match(await beside('words '.repeat(300)), / (words ){32}words… /)
 })
 
-t.test('a price that is not tons times the price of a tonne is warned of', async (t) => {
+t.test('warns if a price is not tonnes times the price per tonne', async (t) => {
   const quote: { amountCharged?: number } = {}
   const { ann } = await startOdd(t, { quote })
   const { id } = await enter(ann)
@@ -1027,7 +1027,7 @@ t.test('a price that is not tons times the price of a tonne is warned of', async
   }
 })
 
-t.test('what the order source writes is text', async (t) => {
+t.test('escapes text from the provider', async (t) => {
   const hostile = '<img src=x onerror=alert(1)> {{7*7}} <%= 1 %> "onload="x'
   const portfolio = { ...PORTFOLIO, name: hostile, description: hostile }
   const source = await scriptedSource(t, ({ method, url }) => {
@@ -1050,7 +1050,7 @@ t.test('what the order source writes is text', async (t) => {
   }
 })
 
-t.test('while it is being placed, the page asks until something is new', async (t) => {
+t.test('the page polls for progress during a purchase', async (t) => {
   const { ann, ben, standIn } = await start(t)
   const { id } = await enter(ann)
   const { fields } = await confirmation(ann, id)
@@ -1069,7 +1069,7 @@ t.test('while it is being placed, the page asks until something is new', async (
   t.match(seen(after), /Placement status unknown/)
 })
 
-t.test('a book that cannot be written to stops an order before it is sent', async (t) => {
+t.test('an unwritable store stops a purchase before it is sent', async (t) => {
   const { app, standIn, ann } = await start(t)
   const { id } = await enter(ann)
   const { fields } = await confirmation(ann, id)

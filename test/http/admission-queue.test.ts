@@ -23,7 +23,7 @@ function startLine(hasCapacity = () => true) {
   return { arrives, served }
 }
 
-t.test('who comes alone is served at once', async (t) => {
+t.test('serves a single request immediately', async (t) => {
   const { arrives, served } = startLine()
   await rest()
   t.notOk(arrives(), 'nobody knows yet whether the first one is alone')
@@ -35,7 +35,7 @@ t.test('who comes alone is served at once', async (t) => {
   t.same(served, [1, 2, 3, 4])
 })
 
-t.test('who come together are served together, first come, first served', async (t) => {
+t.test('serves concurrent requests in batches, first in first out', async (t) => {
   const { arrives, served } = startLine()
   await rest()
   arrives()
@@ -54,7 +54,7 @@ t.test('who come together are served together, first come, first served', async 
   t.ok(arrives(), 'until one has come alone again')
 })
 
-t.test('nobody is served at once where there is more to do', async (t) => {
+t.test('does not skip the queue while requests are waiting', async (t) => {
   const { arrives, served } = startLine()
   await rest()
   arrives()

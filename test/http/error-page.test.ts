@@ -46,7 +46,7 @@ function isMessage(t: Test, response: PageResponse, status: number, name: string
   t.equal(response.headers.get('hx-push-url'), 'false', `${name}: the address stays`)
 }
 
-t.test('what is not there is told in the frame of the portal', async (t) => {
+t.test('shows missing pages in the portal layout', async (t) => {
   const { ann, url } = await startTwoAdmins(t)
   for (const path of [
     '/admin/nothing',
@@ -72,7 +72,7 @@ t.test('what is not there is told in the frame of the portal', async (t) => {
   t.notMatch(await stranger.text(), /Log out/, 'who is unknown has nothing to log out of')
 })
 
-t.test('what goes wrong inside tells nothing of it, and is tried again', async (t) => {
+t.test('hides internal errors, and offers a retry', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const { ann, log } = await startTwoAdmins(t, { DATA_DIR })
   const { id } = await ann.call('POST', '/api/admin/orders', newOrder())
@@ -107,7 +107,7 @@ t.test('what goes wrong inside tells nothing of it, and is tried again', async (
   t.equal(log.filter(({ msg }) => msg === 'request failed').length, 6)
 })
 
-t.test('while others write for long, changes wait and are not lost', async (t) => {
+t.test('changes wait while others write, and are not lost', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const { ann } = await startTwoAdmins(t, { DATA_DIR })
   const { id } = await ann.call('POST', '/api/admin/orders', newOrder())
@@ -128,7 +128,7 @@ t.test('while others write for long, changes wait and are not lost', async (t) =
   t.equal((await ann.post(path, notes)).status, 303, 'the same once more')
 })
 
-t.test('without Redis every page says so, and works again by itself', async (t) => {
+t.test('reports a lost Redis on every page, and recovers', async (t) => {
   const redis = await testRedis(t)
   await redis.start()
   const { ann } = await startTwoAdmins(t, { REDIS_URL: redis.url })
@@ -178,14 +178,14 @@ t.test('shows when to retry after too many requests', async (t) => {
   isMessage(t, await ann.post(AT, {}, HTMX_HEADERS), 429, 'a form')
 })
 
-t.test('a form that is too large, or none at all, is refused in the frame', async (t) => {
+t.test('rejects a form that is too large or empty in the portal layout', async (t) => {
   const { ann } = await startTwoAdmins(t)
   isInFrame(t, await ann.post(AT, { notes: 'x'.repeat(140_000) }), 413, 'too large')
   const odd = await ann.post(AT, { a: '1' }, { 'content-type': 'text/csv' })
   isInFrame(t, odd, 415, 'not a form')
 })
 
-t.test('an export that cannot be had is a page, or a file for who waits', async (t) => {
+t.test('reports a failed export as a page, or as a problem to scripts', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   fillStore(getOrderStorePath(DATA_DIR), 'UTC', typicalOrders(25_000))
   const { ann, url } = await startTwoAdmins(t, { DATA_DIR })

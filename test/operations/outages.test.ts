@@ -75,7 +75,7 @@ async function readiness(url: string) {
 /** Longer than an answer takes that waits for nobody. */
 const QUICK_MS = 1_000
 
-t.test('with all that it depends on gone at once, it says so and recovers by itself', async (t) => {
+t.test('reports the loss of all dependencies, and recovers', async (t) => {
   const { environment, start, stop } = await dependencies(t)
   await start()
   const { url, process: service, ended } = await startService(t, environment)

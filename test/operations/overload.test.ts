@@ -108,7 +108,7 @@ for (const [what, path, ...how] of [
   })
 }
 
-t.test('a refusal says so as each asks, and when to come back', async (t) => {
+t.test('rejects requests under overload in the requested format, with Retry-After', async (t) => {
   const { url } = await startService(t, { ...UNLIMITED, SHED_AFTER_MS: '50' })
   const loaded = load(`${url}/qr-test?vessel.name=A&fuel.quantity=1`, 400, 8)
   let isOver = false
@@ -140,7 +140,7 @@ t.test('a refusal says so as each asks, and when to come back', async (t) => {
   t.equal((await loaded).lost, 0)
 })
 
-t.test('slow senders and idle connections hold up nobody', async (t) => {
+t.test('slow senders and idle connections block nobody else', async (t) => {
   const { url } = await startService(t)
   const slow = [
     'GET / HTTP/1.1\r\nhost: x\r\nx-a: ',
@@ -167,7 +167,7 @@ t.test('slow senders and idle connections hold up nobody', async (t) => {
   for (const socket of sockets) socket.destroy()
 })
 
-t.test('heads, bodies and pipelines without measure are refused', async (t) => {
+t.test('rejects oversized headers, bodies and pipelines', async (t) => {
   const { url } = await startService(t)
   const send = async (text: string) => {
     const socket = await rawSocket(url)

@@ -39,7 +39,7 @@ t.test(
   },
 )
 
-t.test('a new password ends the sessions of its account, and of no other', async (t) => {
+t.test('a new password ends the sessions of its account only', async (t) => {
   const other = { email: 'other@example.com', password: 'the password of another' }
   const otherPair = `${other.email}:${hashPasswordSync(other.password)}`
   const before = await startApp(t, { ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS},${otherPair}` })

@@ -22,7 +22,7 @@ const [one, other] = await Promise.all([start(), start()])
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const orders = ({ url }: Service) => `${url}/api/admin/orders`
 
-t.test('a session is one in all processes, and so is its end', async (t) => {
+t.test('processes share sessions and sign-outs', async (t) => {
   const login = await postLogin(one.url)
   const token = login.body.token as string
   t.equal((await verify(other.url, token)).status, 200)
@@ -35,7 +35,7 @@ t.test('a session is one in all processes, and so is its end', async (t) => {
   }
 })
 
-t.test('failed logins are counted together, and a browser known to one is to all', async (t) => {
+t.test('processes share failed sign-ins and known devices', async (t) => {
   const here = { 'x-forwarded-for': '203.0.113.9' }
   const known = cookieHeader(await postLogin(one.url, ADMIN, here))
   const wrong = { ...ADMIN, password: 'a wrong password' }
@@ -53,7 +53,7 @@ t.test('failed logins are counted together, and a browser known to one is to all
   }
 })
 
-t.test('a code made by one opens at the other', async (t) => {
+t.test('a code created by one process opens in the other', async (t) => {
   const { body } = await postJson(`${one.url}/api/qr-code/generate`, {
     calculatorType: 'fuel',
     calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
@@ -64,7 +64,7 @@ t.test('a code made by one opens at the other', async (t) => {
   t.ok(page.includes('<bdi>Ever Given</bdi>') && page.includes('class="figure"'))
 })
 
-t.test('an order of one is in the list of the other at once', async (t) => {
+t.test('an order created by one process is listed by the other immediately', async (t) => {
   const headers = bearer(await signIn(one.url))
   const totals = async ({ url }: Service, query = '') => {
     const list = await fetch(`${url}/api/admin/orders${query}`, { headers })
@@ -92,7 +92,7 @@ t.test('an order of one is in the list of the other at once', async (t) => {
   t.equal(stale.status, 412)
 })
 
-t.test('a key used at both makes one order, also at the same moment', async (t) => {
+t.test('one idempotency key creates one order across processes, also concurrently', async (t) => {
   const headers = bearer(await signIn(other.url))
   for (let round = 0; round < 5; round++) {
     const keyed = { ...headers, 'idempotency-key': `round ${round}` }

@@ -68,7 +68,7 @@ async function logged(t: Test, find: (entry: Record<string, unknown>) => boolean
 
 // Configuration
 
-t.test('one message names everything that is wrong with a configuration', async (t) => {
+t.test('reports all configuration errors in one message', async (t) => {
   const message = await configProblem({
     DATA_DIR: temporaryFolder(t),
     HOST: '0.0.0.0',
@@ -108,7 +108,7 @@ t.test('one message names everything that is wrong with a configuration', async 
   t.match(message, /fatal.*silent/, 'and the choices where there are some')
 })
 
-t.test('an address that others reach needs a secret, accounts and a public address', async (t) => {
+t.test('a public address requires a secret, accounts and a base URL', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   for (const HOST of ['0.0.0.0', '::', '192.168.1.5', 'carbon.example.com']) {
     const message = await configProblem({ DATA_DIR, HOST })
@@ -137,7 +137,7 @@ t.test('an address that others reach needs a secret, accounts and a public addre
   t.match(partial, /PUBLIC_BASE_URL/)
 })
 
-t.test('an administrator who is named twice is refused, and named', async (t) => {
+t.test('rejects an administrator who is listed twice, and names them', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const message = await configProblem({
     DATA_DIR,
@@ -147,7 +147,7 @@ t.test('an administrator who is named twice is refused, and named', async (t) =>
   t.notMatch(message, /bob@example\.com|argon2id/, 'the others and the hashes are not')
 })
 
-t.test('values that look right but are not are refused', async (t) => {
+t.test('rejects plausible but invalid values', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const wrong: [string, string][] = [
     ['PUBLIC_BASE_URL', 'https://example.com/path'],
@@ -181,7 +181,7 @@ t.test('values that look right but are not are refused', async (t) => {
   }
 })
 
-t.test('a variable set to nothing is one not set', async (t) => {
+t.test('an empty variable counts as unset', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const app = await buildApp({
     environment: {
@@ -203,7 +203,7 @@ t.test('a variable set to nothing is one not set', async (t) => {
   await app.close()
 })
 
-t.test('a secret is made at the first start, kept to itself, and used again', async (t) => {
+t.test('creates a secret at the first start, keeps it private and reuses it', async (t) => {
   const DATA_DIR = join(temporaryFolder(t), 'data', 'deeper')
   const environment = { SESSION_SECRET: undefined, DATA_DIR }
   const first = await startApp(t, environment)
@@ -236,7 +236,7 @@ t.test('a secret is made at the first start, kept to itself, and used again', as
   )
 })
 
-t.test('processes that start at once share one secret', async (t) => {
+t.test('concurrent processes share one secret', async (t) => {
   const module = new URL('../../src/config/session-secret.js', import.meta.url).href
   for (let round = 0; round < 3; round++) {
     const folder = join(temporaryFolder(t), 'data')
@@ -252,7 +252,7 @@ t.test('processes that start at once share one secret', async (t) => {
   }
 })
 
-t.test('a damaged secret file stops the start, without being told aloud', async (t) => {
+t.test('a damaged secret file stops the start without being printed', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   writeFileSync(join(DATA_DIR, 'session-secret'), 'half a sec\n')
   const message = await configProblem({ DATA_DIR })
@@ -266,7 +266,7 @@ t.test('a damaged secret file stops the start, without being told aloud', async 
 
 // Security headers
 
-t.test('every answer carries the security headers', async (t) => {
+t.test('sends security headers with every response', async (t) => {
   const limited = await startApp(t, { RATE_LIMIT_PER_MINUTE: '1' })
   await fetch(`${limited.url}/`)
   const asset =
@@ -312,7 +312,7 @@ t.test('every answer carries the security headers', async (t) => {
   }
 })
 
-t.test('a page may load what it needs and nothing from elsewhere', async (t) => {
+t.test('the content security policy allows own resources only', async (t) => {
   const policy = (await fetch(`${url}/`)).headers.get('content-security-policy') ?? ''
   const directives = new Map(
     policy.split('; ').map((directive) => {
@@ -334,14 +334,14 @@ t.test('a page may load what it needs and nothing from elsewhere', async (t) => 
   }
 })
 
-t.test('a page whose address begins like the API is still a page', async (t) => {
+t.test('a page path that starts like the API is still a page', async (t) => {
   const response = await fetch(`${url}/apiary`)
   t.equal(response.status, 404)
   t.match(response.headers.get('content-type'), /^text\/html/)
   t.match(response.headers.get('content-security-policy'), /style-src 'self'/)
 })
 
-t.test('over https, browsers are told to stay there', async (t) => {
+t.test('sends HSTS over HTTPS', async (t) => {
   const secure = await startApp(t, { PUBLIC_BASE_URL: 'https://carbon.example.com' })
   for (const path of ['/', '/api/calculators']) {
     const { headers } = await fetch(secure.url + path)
@@ -351,7 +351,7 @@ t.test('over https, browsers are told to stay there', async (t) => {
 
 // Closing
 
-t.test('an answer begun before the close is finished, and holds nothing up', async (t) => {
+t.test('finishes a streamed response before closing', async (t) => {
   let release = (): void => undefined
   const held = new Promise<string>((resolve) => (release = () => resolve('<p>the rest</p>')))
   const app = await buildApp({
@@ -372,7 +372,7 @@ t.test('an answer begun before the close is finished, and holds nothing up', asy
 
 // Assets
 
-t.test('assets have names made of their content, and may be kept for ever', async (t) => {
+t.test('assets have content hashes in their names, and are cached for ever', async (t) => {
   const pages = await Promise.all(
     ['/', '/calculator/fuel', '/qr-test'].map(async (path) => (await fetch(url + path)).text()),
   )
@@ -412,7 +412,7 @@ t.test('assets have names made of their content, and may be kept for ever', asyn
   }
 })
 
-t.test('an asset that is not there is not there for ever', async (t) => {
+t.test('a missing asset is not cached', async (t) => {
   for (const path of [
     '/assets/',
     '/assets',
@@ -426,7 +426,7 @@ t.test('an asset that is not there is not there for ever', async (t) => {
   }
 })
 
-t.test('no address leads out of the assets', async (t) => {
+t.test('asset paths cannot escape their directory', async (t) => {
   const secrets = [
     ['package.json', '"fastify"'],
     ['dist/assets.json', 'site.css'],
@@ -467,7 +467,7 @@ t.test('no address leads out of the assets', async (t) => {
 
 // Errors
 
-t.test('a fault of ours tells nothing of our insides', async (t) => {
+t.test('internal errors reveal nothing', async (t) => {
   const entries: string[] = []
   const app = await buildApp({
     environment: { DATA_DIR: temporaryFolder(t), SESSION_SECRET: SECRET },
@@ -522,7 +522,7 @@ t.test('a fault of ours tells nothing of our insides', async (t) => {
   t.match(entries.join(''), /hunter2/, 'while the log has it all')
 })
 
-t.test('unknown addresses and methods are answered in the form that was asked for', async (t) => {
+t.test('reports unknown routes and methods in the requested format', async (t) => {
   for (const [status, path, method] of [
     [404, '/nothing', 'GET'],
     [404, '/assets/none.css', 'GET'],
@@ -554,7 +554,7 @@ t.test('unknown addresses and methods are answered in the form that was asked fo
   }
 })
 
-t.test('an address that cannot be decoded is told so in the usual forms', async (t) => {
+t.test('reports an undecodable path in the requested format', async (t) => {
   const api = await fetch(`${url}/api/calculators/%E0%A4%A/estimate`)
   t.ok(api.status === 400 || api.status === 404)
   t.match(api.headers.get('content-type'), /^application\/problem\+json/)
@@ -568,7 +568,7 @@ t.test('an address that cannot be decoded is told so in the usual forms', async 
 
 // Telemetry
 
-t.test('a request keeps the id that a proxy gave it, if that looks like one', async (t) => {
+t.test('keeps a valid request ID of a proxy', async (t) => {
   const idOf = async (given?: string) =>
     (
       await fetch(
@@ -584,7 +584,7 @@ t.test('a request keeps the id that a proxy gave it, if that looks like one', as
   t.not(await idOf(), await idOf())
 })
 
-t.test('the log has each request, but nothing of its query', async (t) => {
+t.test('logs every request without its query', async (t) => {
   const id = 'log-without-query'
   await fetch(`${url}/calculator/fuel?data=SECRETDATA&sig=SECRETSIG&vesselName=Jane`, {
     headers: {
@@ -603,7 +603,7 @@ t.test('the log has each request, but nothing of its query', async (t) => {
   t.notMatch(JSON.stringify(log), /SECRET(DATA|SIG|COOKIE|TOKEN)|Jane/)
 })
 
-t.test('health and readiness are told', async (t) => {
+t.test('reports health and readiness', async (t) => {
   t.same(await (await fetch(`${url}/healthz`)).json(), { status: 'alive' })
   const own = await startApp(t)
   t.match(await (await fetch(`${own.url}/readyz`)).json(), { status: 'ready' })
@@ -621,7 +621,7 @@ t.test('health and readiness are told', async (t) => {
   })
 })
 
-t.test('the API is told by what an address means, not by how it is written', async (t) => {
+t.test('routes the API by normalised path', async (t) => {
   const { hostname, port } = new URL(url)
   for (const address of ['/%61pi/nothing', `http://${hostname}:${port}/api/nothing`]) {
     const response = await rawRequest(
@@ -638,7 +638,7 @@ t.test('the API is told by what an address means, not by how it is written', asy
   )
 })
 
-t.test('what is no request at all is answered and noted too', async (t) => {
+t.test('responds to malformed HTTP and logs it', async (t) => {
   for (const [status, text] of [
     [400, 'NONSENSE\r\n\r\n'],
     [431, `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(200_000)}\r\n\r\n`],
@@ -651,7 +651,7 @@ t.test('what is no request at all is answered and noted too', async (t) => {
   }
 })
 
-t.test('what is not there takes no body, good or bad', async (t) => {
+t.test('unknown routes ignore bodies, valid or not', async (t) => {
   for (const [path, method, status] of [
     ['/api/nothing', 'POST', 404],
     ['/api/calculators', 'PUT', 405],
@@ -665,7 +665,7 @@ t.test('what is not there takes no body, good or bad', async (t) => {
   }
 })
 
-t.test('a body with a key that reaches into every object is refused, and told so', async (t) => {
+t.test('rejects a body with __proto__ as a key', async (t) => {
   const detailOf = async (body: string) => {
     const response = await fetch(`${url}/api/qr-code/generate`, {
       method: 'POST',
@@ -684,7 +684,7 @@ t.test('a body with a key that reaches into every object is refused, and told so
   t.match(await detailOf(''), /^The body is empty/)
 })
 
-t.test('JSON in another encoding is refused, before it turns one name into another', async (t) => {
+t.test('rejects JSON in other encodings', async (t) => {
   const post = async (body: Buffer, type: string) =>
     (
       await fetch(`${url}/api/qr-code/generate`, {
@@ -718,7 +718,7 @@ t.test('JSON in another encoding is refused, before it turns one name into anoth
   )
 })
 
-t.test('who is refused is counted too, and page and API have one limit', async (t) => {
+t.test('rejected requests count towards one limit for pages and API', async (t) => {
   const closed = await startApp(t, { QR_REQUIRE_ADMIN: 'true', QR_RATE_LIMIT_PER_MINUTE: '3' })
   const statuses = []
   for (let i = 0; i < 5; i++) {
@@ -745,7 +745,7 @@ t.test('who is refused is counted too, and page and API have one limit', async (
   t.equal((await fetch(`${open.url}/`)).status, 200, 'while the rest goes on')
 })
 
-t.test('metrics are for this machine, or for those with the token', async (t) => {
+t.test('serves metrics to localhost, or with the token', async (t) => {
   const local = await fetch(`${url}/metrics`)
   t.equal(local.status, 200)
   t.match(local.headers.get('content-type'), /^text\/plain/)
@@ -776,7 +776,7 @@ t.test('metrics are for this machine, or for those with the token', async (t) =>
 
 // Limits
 
-t.test('a client with too many requests is told when to come back, in its own form', async (t) => {
+t.test('rate-limited clients get Retry-After in their format', async (t) => {
   const limited = await startApp(t, { RATE_LIMIT_PER_MINUTE: '2' })
   for (let i = 0; i < 2; i++) t.equal((await fetch(`${limited.url}/`)).status, 200)
   const page = await fetch(`${limited.url}/`)
@@ -795,14 +795,14 @@ t.test('a client with too many requests is told when to come back, in its own fo
   t.equal((await fetch(`${limited.url}/metrics`)).status, 200)
 })
 
-t.test('addresses that are nothing count as requests too', async (t) => {
+t.test('unknown routes count towards the limit', async (t) => {
   const limited = await startApp(t, { RATE_LIMIT_PER_MINUTE: '2' })
   const statuses = []
   for (let i = 0; i < 4; i++) statuses.push((await fetch(`${limited.url}/nothing`)).status)
   t.equal(statuses.at(-1), 429)
 })
 
-t.test('who a client is depends on which proxies are trusted', async (t) => {
+t.test('identifies clients by TRUST_PROXY', async (t) => {
   const statusesFor = async (TRUST_PROXY: string, chains: string[]) => {
     const { url } = await startApp(t, { TRUST_PROXY, RATE_LIMIT_PER_MINUTE: '1' })
     const statuses = []
@@ -875,7 +875,7 @@ type Schema = Record<string, unknown> & { examples?: unknown[] }
 const openApiOf = async (base: string) =>
   (await (await fetch(`${base}/openapi.json`)).json()) as OpenApi
 
-t.test('the OpenAPI document is one, and lists every address of the API', async (t) => {
+t.test('the OpenAPI document is valid and lists every API route', async (t) => {
   const document = await openApiOf(url)
   t.match(document.openapi, /^3\.1\.\d+$/)
   t.ok(document.info.title && document.info.version)
@@ -920,7 +920,7 @@ t.test('the OpenAPI document is one, and lists every address of the API', async 
   }
 })
 
-t.test('the document’s schemas take its examples and the service’s answers', async (t) => {
+t.test('the schemas of the document accept its examples and real responses', async (t) => {
   const standIn = await startFakeProvider({ token: 'token-of-the-tests' })
   t.teardown(() => standIn.close())
   const { url } = await startApp(t, {
@@ -975,7 +975,7 @@ t.test('the document’s schemas take its examples and the service’s answers',
   t.ok(examples >= 4)
 })
 
-t.test('parameters that may be left out are not said to be required', async (t) => {
+t.test('optional parameters are not documented as required', async (t) => {
   const { paths } = await openApiOf(url)
   const required = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { parameters = [] }]) =>
@@ -995,7 +995,7 @@ t.test('parameters that may be left out are not said to be required', async (t) 
   t.equal(list.find(({ name }) => name === 'pageSize')?.schema?.default, 25)
 })
 
-t.test('the headers that go with an order or a list are documented', async (t) => {
+t.test('documents the headers of orders and lists', async (t) => {
   const { paths } = await openApiOf(url)
   const headersOf = (path: string, method: string, status: string) =>
     Object.keys(paths[path]?.[method]?.responses[status]?.headers ?? {})
@@ -1033,7 +1033,7 @@ t.test('the headers that go with an order or a list are documented', async (t) =
   }
 })
 
-t.test('what only administrators may do is marked so', async (t) => {
+t.test('documents which operations require an administrator', async (t) => {
   const closed = await startApp(t, { QR_REQUIRE_ADMIN: 'true' })
   const securityOf = async (base: string) =>
     (await openApiOf(base)).paths['/api/qr-code/generate']?.post?.security
@@ -1086,7 +1086,7 @@ t.test('the documentation page shows each operation and its fields', async (t) =
 
 // Compression
 
-t.test('pages and answers are compressed as the client likes', async (t) => {
+t.test('compresses pages and responses as requested', async (t) => {
   for (const path of [
     '/',
     '/calculator/fuel?data=x',

@@ -65,7 +65,7 @@ const ticked = ({ text }: PageResponse): string[] =>
 const orderOf = (client: PageClient, id: number): Promise<any> =>
   client.call('GET', `/api/admin/orders/${id}`)
 
-t.test('an address opens the list that the API has for it', async (t) => {
+t.test('a URL opens the same list as the API', async (t) => {
   const { ann } = await start(t)
   for (const [query, count] of [
     ['', 60],
@@ -95,7 +95,7 @@ t.test('an address opens the list that the API has for it', async (t) => {
   }
 })
 
-t.test('what is filtered by stands there, each with an address without it', async (t) => {
+t.test('shows each filter with a link that removes it', async (t) => {
   const { ann } = await start(t)
   const query = 'q=ann&status=paid&status=pending&currency=EUR&from=2020-01-01&to=2030-12-31'
   const page = await ann.get(`${LIST}?${query}`, { 'accept-language': 'en-GB' })
@@ -119,7 +119,7 @@ t.test('what is filtered by stands there, each with an address without it', asyn
   t.match(page.text, /<option selected>EUR<\/option>/)
 })
 
-t.test('a fragment is the part of the page that it stands for', async (t) => {
+t.test('a fragment is the matching part of the page', async (t) => {
   const { ann } = await start(t)
   for (const query of ['', '?status=paid&sort=customerName', '?q=nobody', '?page=9', '?page=x']) {
     const page = await ann.get(LIST + query)
@@ -141,7 +141,7 @@ t.test('a fragment is the part of the page that it stands for', async (t) => {
   }
 })
 
-t.test('the address that is kept has neither blanks nor what makes no sense', async (t) => {
+t.test('the canonical URL has no blank or invalid parameters', async (t) => {
   const { ann } = await start(t)
   const kept = async (query: string, current = '/admin/orders?status=paid') =>
     (
@@ -154,7 +154,7 @@ t.test('the address that is kept has neither blanks nor what makes no sense', as
   t.equal((await ann.get(`${LIST}?q=a`)).headers.get('hx-push-url'), null, 'a page has its own')
 })
 
-t.test('an address that makes no sense gets the list, and is told what was left out', async (t) => {
+t.test('reports invalid parameters, and shows the list without them', async (t) => {
   const { ann } = await start(t)
   const wrong: Record<string, string> = {
     'status=lost': '“Status”',
@@ -195,14 +195,14 @@ t.test('an address that makes no sense gets the list, and is told what was left 
   }
 })
 
-t.test('a search that is too long is told as such', async (t) => {
+t.test('reports a search that is too long', async (t) => {
   const { ann } = await start(t)
   const response = await ann.get(`${LIST}?q=${'x'.repeat(201)}`)
   t.equal(warning(response), '“Search” was ignored: it has more than 200 characters.')
   t.equal(rows(response).length, 25)
 })
 
-t.test('amounts of several currencies are not sorted without a word', async (t) => {
+t.test('explains sorting by amounts in several currencies', async (t) => {
   const { ann } = await start(t)
   const told = async (query: string) =>
     (await ann.get(LIST + query)).text.includes('regardless of currency')
@@ -211,7 +211,7 @@ t.test('amounts of several currencies are not sorted without a word', async (t) 
   t.equal(await told('?sort=co2eKg'), false)
 })
 
-t.test('a last day before the first is left out, in the words of the form', async (t) => {
+t.test('ignores and reports a date range that ends before it starts', async (t) => {
   const { ann } = await start(t)
   const response = await ann.get(`${LIST}?from=2026-02-01&to=2026-01-01&page=x`)
   t.equal(
@@ -222,7 +222,7 @@ t.test('a last day before the first is left out, in the words of the form', asyn
   t.equal(chips(response).length, 1, 'the first day stays')
 })
 
-t.test('what is not of the address of a list is passed over', async (t) => {
+t.test('ignores unknown parameters', async (t) => {
   const { ann } = await start(t)
   for (const query of [
     'x=1',
@@ -252,7 +252,7 @@ t.test('what is not of the address of a list is passed over', async (t) => {
   }
 })
 
-t.test('past the end there is a way to the last page', async (t) => {
+t.test('links to the last page from beyond the end', async (t) => {
   const { ann } = await start(t)
   for (const page of [4, 1_000_000_000]) {
     const response = await ann.get(`${LIST}?page=${page}`)
@@ -262,7 +262,7 @@ t.test('past the end there is a way to the last page', async (t) => {
   }
 })
 
-t.test('several orders change together, and each refusal is told', async (t) => {
+t.test('changes several orders at once, and reports each rejection', async (t) => {
   const { ann } = await start(t)
   // Pending, paid, fulfilled, refunded, cancelled; one that is not there, and an old version.
   const order = ['1:1', '2:1', '4:1', '5:1', '6:1', '999:1', '3:7']
@@ -327,7 +327,7 @@ const undoForm = ({ text }: PageResponse): URLSearchParams => {
   )
 }
 
-t.test('what was done to several is undone, save what others have changed since', async (t) => {
+t.test('undoes a bulk change, except for orders changed since', async (t) => {
   const { ann } = await start(t)
   for (const [action, words] of [
     ['fulfilled', /^3 orders are now fulfilled\./],
@@ -362,7 +362,7 @@ t.test('what was done to several is undone, save what others have changed since'
   }
 })
 
-t.test('one chosen twice is changed once', async (t) => {
+t.test('changes an order selected twice once', async (t) => {
   const { ann } = await start(t)
   const form = new URLSearchParams('order=1:1&order=1:1&action=paid')
   t.match(summary(await ann.post(`${LIST}/bulk`, form)), /^1 order is now paid\.$/)
@@ -394,7 +394,7 @@ t.test('a bulk action stops at its time limit', async (t) => {
   t.not(store.get('2')?.status, 'cancelled')
 })
 
-t.test('cancelling several asks first, and does it then', async (t) => {
+t.test('asks before cancelling several orders', async (t) => {
   const { ann, ben } = await start(t)
   const chosen = 'order=1:1&order=2:1&order=999:1&list=q%3Dcustomer%26sort%3DorderNumber'
   for (const headers of [{}, WHOLE]) {
@@ -427,7 +427,7 @@ t.test('cancelling several asks first, and does it then', async (t) => {
   t.match(await orderOf(ann, 2), { status: 'paid' })
 })
 
-t.test('nothing chosen, or nothing to do, is told and changes nothing', async (t) => {
+t.test('reports an empty selection, and changes nothing', async (t) => {
   const { ann } = await start(t)
   for (const body of [
     '',
@@ -458,7 +458,7 @@ t.test('nothing chosen, or nothing to do, is told and changes nothing', async (t
   t.match(await orderOf(ann, 1), { status: 'pending', version: 1 })
 })
 
-t.test('a list that makes no sense does not stop a change', async (t) => {
+t.test('an invalid list does not prevent a bulk change', async (t) => {
   const { ann } = await start(t)
   const list = '__proto__=1&constructor=2&status=lost&page=-1&q=%00'
   const form = new URLSearchParams({ order: '1:1', action: 'paid', list })
@@ -468,7 +468,7 @@ t.test('a list that makes no sense does not stop a change', async (t) => {
   t.match(warning(response), /“Search”, “Status” and “Page” were ignored/)
 })
 
-t.test('reloading what came of a change leads to the list', async (t) => {
+t.test('reloading a bulk result redirects to the list', async (t) => {
   const { ann } = await start(t)
   for (const path of [`${LIST}/bulk`, `${LIST}/bulk/cancellation`]) {
     const response = await ann.get(path)
@@ -477,7 +477,7 @@ t.test('reloading what came of a change leads to the list', async (t) => {
   }
 })
 
-t.test('strangers and other sites change nothing', async (t) => {
+t.test('rejects anonymous and cross-site changes', async (t) => {
   const { url, ann } = await start(t)
   const body = new URLSearchParams('order=1:1&action=paid')
   for (const path of [`${LIST}/bulk`, `${LIST}/bulk/cancellation`]) {

@@ -45,7 +45,7 @@ const errorOf = ({ text }: PageResponse, field: string): string | undefined =>
 const valueOf = ({ text }: PageResponse, id: string): string | undefined =>
   new RegExp(`id="${id}"[^>]* value="([^"]*)"`).exec(text)?.[1]
 
-t.test('an order is shown with all that is known of it', async (t) => {
+t.test('shows every field of an order', async (t) => {
   const { ann } = await startTwoAdmins(t, { TIME_ZONE: 'Europe/Berlin' })
   const { id } = await enter(ann, FULL)
   const page = await ann.get(`/admin/orders/${id}`, { 'accept-language': 'de-DE' })
@@ -76,7 +76,7 @@ t.test('an order is shown with all that is known of it', async (t) => {
   t.notMatch(text, /than this sum/, 'nothing is said where the sums agree')
 })
 
-t.test('an order of which little is known is shown too', async (t) => {
+t.test('shows an order with few fields', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann, { currency: 'JPY', amountMinor: 1200 })
   const text = seen(await ann.get(`/admin/orders/${id}`))
@@ -85,7 +85,7 @@ t.test('an order of which little is known is shown too', async (t) => {
   t.notMatch(text, /Trip/)
 })
 
-t.test('where an order has another amount than its trip, the page says by how much', async (t) => {
+t.test('shows the difference between an order and its trip', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const rounded = await enter(ann, { ...FULL, co2eKg: 1653 })
   t.notMatch(seen(await ann.get(`/admin/orders/${rounded.id}`)), /than this sum/)
@@ -96,7 +96,7 @@ t.test('where an order has another amount than its trip, the page says by how mu
   )
 })
 
-t.test('what is not there is a page that says so', async (t) => {
+t.test('shows a page for a missing order', async (t) => {
   const { ann } = await startTwoAdmins(t)
   for (const path of ['1', 'x', '0', '1/edit?group=notes', '1/cancel', '9'.repeat(17)]) {
     const page = await ann.get(`/admin/orders/${path}`)
@@ -110,7 +110,7 @@ t.test('what is not there is a page that says so', async (t) => {
   t.equal((await ann.get(`/admin/orders/${id}/edit?group=constructor`)).status, 404)
 })
 
-t.test('all of it is closed to strangers, and to other sites', async (t) => {
+t.test('rejects anonymous and cross-site requests', async (t) => {
   const { url, ann } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   for (const path of [`${id}`, `${id}/edit?group=notes`, `${id}/cancel`, 'new']) {
@@ -127,7 +127,7 @@ t.test('all of it is closed to strangers, and to other sites', async (t) => {
   }
 })
 
-t.test('what people enter is text, whatever it looks like', async (t) => {
+t.test('escapes all text', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const hostile = {
     customerName: `<b onclick="alert(1)">O'Hara</b> {{ x }} <%= it.order %>`,
@@ -163,7 +163,7 @@ t.test('what people enter is text, whatever it looks like', async (t) => {
   t.match(form.text, /&lt;\/textarea&gt;&lt;script&gt;/)
 })
 
-t.test('the history tells who changed what from what to what', async (t) => {
+t.test('the history shows who changed what', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   const { id } = await enter(ann, { vesselName: 'Aurora' })
   await ben.call('PATCH', `${ORDERS}/${id}`, { status: 'paid', vesselName: null })
@@ -177,7 +177,7 @@ t.test('the history tells who changed what from what to what', async (t) => {
   t.match(history, /Created by admin@example\.com/)
 })
 
-t.test('an order leads to the one before and after it in its list, and back', async (t) => {
+t.test('links to the list, and to the previous and next order', async (t) => {
   const { ann } = await startTwoAdmins(t)
   for (let i = 1; i <= 60; i++) {
     await enter(ann, { customerName: `Ann ${i}`, status: i % 2 ? 'paid' : 'pending' })
@@ -210,7 +210,7 @@ t.test('an order leads to the one before and after it in its list, and back', as
   }
 })
 
-t.test('a group is edited in place, and only its parts of the page are sent', async (t) => {
+t.test('edits a group in place, and sends only its parts of the page', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann, FULL)
   const form = await ann.get(`/admin/orders/${id}/edit?group=amounts`, HTMX_HEADERS)
@@ -239,7 +239,7 @@ t.test('a group is edited in place, and only its parts of the page are sent', as
   t.match(closed.text, /hx-target="#order"/, 'the page comes up to date on the way')
 })
 
-t.test('every group is edited as a page where scripts are off', async (t) => {
+t.test('edits every group as a page without scripts', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   const edits: [string, Record<string, string>, object][] = [
@@ -283,7 +283,7 @@ t.test('every group is edited as a page where scripts are off', async (t) => {
   t.match(seen(await ann.get(`/admin/orders/${id}`)), /was not changed/)
 })
 
-t.test('a message that nobody left tells nothing', async (t) => {
+t.test('ignores a forged flash message', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   for (const left of ['<b>x</b>.1', 'constructor.1', 'saved.999', 'saved.', 'cancelled.1']) {
@@ -292,7 +292,7 @@ t.test('a message that nobody left tells nothing', async (t) => {
   }
 })
 
-t.test('what is wrong stands beside its field, with what was typed', async (t) => {
+t.test('shows errors at their fields, with the input', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann, FULL)
   const cases: [string, Record<string, string>, Record<string, RegExp>][] = [
@@ -357,7 +357,7 @@ t.test('what is wrong stands beside its field, with what was typed', async (t) =
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { version: 1 })
 })
 
-t.test('an amount of a currency with three decimals goes to the form and back', async (t) => {
+t.test('keeps amounts with three decimals', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann, { currency: 'BHD', amountMinor: 1234, co2eKg: 1.234 })
   const form = await ann.get(`/admin/orders/${id}/edit?group=amounts`)
@@ -376,7 +376,7 @@ t.test('an amount of a currency with three decimals goes to the form and back', 
   })
 })
 
-t.test('who is overtaken sees by whom and with what, and decides', async (t) => {
+t.test('shows a conflict with both values, and lets the user decide', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   const { id } = await enter(ann, { vesselName: 'Aurora' })
   const edit = `/admin/orders/${id}/edit?group=vessel`
@@ -421,7 +421,7 @@ t.test('who is overtaken sees by whom and with what, and decides', async (t) => 
   }
 })
 
-t.test('what is sent once more, as its answer was lost, is told as done', async (t) => {
+t.test('recognises a repeated request, and confirms it', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   const page = `/admin/orders/${id}`
@@ -445,7 +445,7 @@ t.test('what is sent once more, as its answer was lost, is told as done', async 
   })
 })
 
-t.test('what a colleague has done meanwhile is told as theirs, and not undone', async (t) => {
+t.test('attributes a concurrent change to its author, and does not undo it', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   for (const [path, fields, words] of [
     ['status', { status: 'fulfilled' }, /Status from Pending to → Fulfilled colleague@example/],
@@ -461,7 +461,7 @@ t.test('what a colleague has done meanwhile is told as theirs, and not undone', 
   }
 })
 
-t.test('a move is undone as long as nothing has come after it', async (t) => {
+t.test('undoes a status change until another follows', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   const { id } = await enter(ann, { status: 'fulfilled' })
   const page = `/admin/orders/${id}`
@@ -497,7 +497,7 @@ t.test('a move is undone as long as nothing has come after it', async (t) => {
   t.notMatch(seen(reopened), /Undo/, 'what was cancelled is asked about first')
 })
 
-t.test('a cancellation is undone by who saw it, never another one', async (t) => {
+t.test('undoes the cancellation that the user saw, never another', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   const page = `/admin/orders/${id}`
@@ -520,7 +520,7 @@ t.test('a cancellation is undone by who saw it, never another one', async (t) =>
   )
 })
 
-t.test('an Undo that is sent twice at once is told as done twice', async (t) => {
+t.test('confirms a repeated undo', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   const page = `/admin/orders/${id}`
@@ -535,7 +535,7 @@ t.test('an Undo that is sent twice at once is told as done twice', async (t) => 
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'pending', version: 6 })
 })
 
-t.test('an Undo that comes too late never reads as done', async (t) => {
+t.test('never confirms an undo that came too late', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   const overtakenBy = async (first: string, second: string) => {
     const { id } = await enter(ann)
@@ -560,7 +560,7 @@ t.test('an Undo that comes too late never reads as done', async (t) => {
   t.match(seen(same), /was restored/, 'somebody else has done what it would')
 })
 
-t.test('a form has numbers as its reader writes them, and takes them back', async (t) => {
+t.test('shows and accepts numbers in the locale', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const { id } = await enter(ann, { co2eKg: 1234.5, amountMinor: 1250 })
   const edit = `/admin/orders/${id}/edit?group=amounts`
@@ -576,7 +576,7 @@ t.test('a form has numbers as its reader writes them, and takes them back', asyn
   t.equal(valueOf(await ann.get(edit, { 'accept-language': 'en-GB' }), 'co2eKg'), '1234.5')
 })
 
-t.test('an order moves where its status allows, and nowhere else', async (t) => {
+t.test('offers the allowed status changes only', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   const { id } = await enter(ann)
   const page = await ann.get(`/admin/orders/${id}`)
@@ -624,7 +624,7 @@ t.test('an order moves where its status allows, and nowhere else', async (t) => 
   t.match(await ann.call('GET', `${ORDERS}/${pending.id}`), { status: 'pending' })
 })
 
-t.test('an order is cancelled after a question, and comes back as it was', async (t) => {
+t.test('cancels an order after a confirmation, and restores it', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   const { id } = await enter(ann, { ...FULL, status: 'paid' })
   const question = await ann.get(`/admin/orders/${id}/cancel?at=0`)
@@ -711,7 +711,7 @@ const TYPED = {
   notes: 'by phone',
 }
 
-t.test('an order is entered by hand, once however often it is sent', async (t) => {
+t.test('creates an order once, however often the form is sent', async (t) => {
   const { ann, ben } = await startTwoAdmins(t, { TIME_ZONE: 'Europe/Berlin' })
   const key = keyOf(await ann.get('/admin/orders/new'))
   const sent = await Promise.all([
@@ -749,7 +749,7 @@ t.test('an order is entered by hand, once however often it is sent', async (t) =
   t.equal(other.text, '')
 })
 
-t.test('an order entered with the least that it needs', async (t) => {
+t.test('creates an order with the required fields only', async (t) => {
   const { ann } = await startTwoAdmins(t, { CURRENCY: 'ISK' })
   t.match((await ann.get('/admin/orders/new')).text, /<option value="ISK" selected>/)
   const before = Date.now()
@@ -815,7 +815,7 @@ t.test(
   },
 )
 
-t.test('the trip fills in the CO2e, unless that was typed by hand', async (t) => {
+t.test('the trip fills in the CO2e until another value is typed', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const ask = (fields: Record<string, string>) =>
     ann.post('/admin/orders/new/emissions', { ...TYPED, ...fields }, HTMX_HEADERS)

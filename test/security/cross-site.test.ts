@@ -100,7 +100,7 @@ const FOREIGN: Record<string, string>[] = [
   { origin: 'https://evil.example', referer: PUBLIC_BASE_URL },
 ]
 
-t.test('no other site changes anything through a browser that is logged in', async (t) => {
+t.test('no other site can change anything in a signed-in browser', async (t) => {
   const { calls, send, cookie, orders, upstream } = await start(t)
   const before = await orders()
   for (const [route, [call]] of calls) {
@@ -116,7 +116,7 @@ t.test('no other site changes anything through a browser that is logged in', asy
   t.strictSame(upstream.requests, [], 'nothing has gone to the order source')
 })
 
-t.test('looking changes nothing, wherever from', async (t) => {
+t.test('GET changes nothing, from any site', async (t) => {
   const { calls, send, cookie, orders, upstream, DATA_DIR } = await start(t)
   const before = await orders()
   for (const [route, valid] of calls) {
@@ -148,7 +148,7 @@ const EVIL = {
   'x-method-override': 'DELETE',
 }
 
-t.test('no answer is made of the name that the service was called by', async (t) => {
+t.test('the Host header appears in no response', async (t) => {
   for (const TRUST_PROXY of ['false', 'true']) {
     const { calls, send, cookie } = await start(t, { TRUST_PROXY })
     for (const [route, [call]] of calls) {
@@ -166,7 +166,7 @@ t.test('no answer is made of the name that the service was called by', async (t)
   }
 })
 
-t.test('caches keep nothing private, and nobody frames a page', async (t) => {
+t.test('private responses are not cached, and no page can be framed', async (t) => {
   const { url, calls, send, cookie } = await start(t)
   const responses: [string, NodeResponse][] = []
   for (const [route, [call]] of calls) {

@@ -186,12 +186,12 @@ async function checkAnswer(who: Who, request: HostileRequest): Promise<number> {
   return response.status
 }
 
-t.test('every route has a valid call to begin with', async (t) => {
+t.test('every route has a valid call', async (t) => {
   const routes = routeTable(app).map(({ method, path }) => `${method} ${path}`)
   t.strictSame([...calls.keys()].toSorted(), [...new Set(routes)].toSorted())
 })
 
-t.test('what only looks like a number or a trip is refused', async (t) => {
+t.test('rejects values that only look like numbers or trips', async (t) => {
   const trip = { fuelType: 'mgo', distance: 1, distanceUnit: 'nmi', speedKn: 10 }
   const rest = { consumption: 60, consumptionUnit: 'l/h' }
   const unprintable = { toString: 1, valueOf: 1 }
@@ -222,7 +222,7 @@ t.test('what only looks like a number or a trip is refused', async (t) => {
   }
 })
 
-t.test('a language that is none is passed over', async (t) => {
+t.test('ignores an invalid language', async (t) => {
   for (const tag of ['en-GB-oed', 'de-DE-DE-DE', 'fr-a', 'xx-12', 'en-x', 'i-klingon']) {
     const headers = { 'accept-language': tag }
     for (const address of ['/admin?range=7d', '/admin/orders', '/admin/orders/1']) {
@@ -234,7 +234,7 @@ t.test('a language that is none is passed over', async (t) => {
   }
 })
 
-t.test('a long address does not make a head that proxies refuse', async (t) => {
+t.test('a long URL does not make headers that proxies reject', async (t) => {
   const { status, headers } = await send({
     method: 'GET',
     address: `/admin/orders?q=${'x'.repeat(60_000)}`,
@@ -245,7 +245,7 @@ t.test('a long address does not make a head that proxies refuse', async (t) => {
   t.equal(headers.location, '/admin/login?returnTo=%2Fadmin')
 })
 
-t.test('what the order source’s addresses refuse has the headers of every answer', async (t) => {
+t.test('rejected proxy paths have the usual response headers', async (t) => {
   const { status, headers } = await send({
     method: 'GET',
     address: '/api/ordersource/offset-orders',
@@ -256,7 +256,7 @@ t.test('what the order source’s addresses refuse has the headers of every answ
   t.match(headers['content-security-policy'], /default-src 'none'; frame-ancestors 'none'/)
 })
 
-t.test('no route fails at JSON that is valid, and no object', async (t) => {
+t.test('no route fails on valid JSON that is not an object', async (t) => {
   const headers = { 'content-type': 'application/json' }
   for (const [route, [valid]] of calls) {
     if (valid === undefined || valid.body === null) continue
@@ -272,7 +272,7 @@ t.test('no route fails at JSON that is valid, and no object', async (t) => {
   }
 })
 
-t.test('whatever is asked, the answer is one that is documented', async (t) => {
+t.test('every response to hostile requests is documented', async (t) => {
   for (const [route, valid] of calls) {
     const numRuns = COSTLY.test(route) ? FEW_RUNS : RUNS
     const request = hostileRequest(valid, ORDERS)

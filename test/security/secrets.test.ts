@@ -174,7 +174,7 @@ const failures: RequestListener[] = [
   (_request, response) => response.socket?.end('nonsense\r\n\r\n'),
 ]
 
-t.test('every secret of the configuration is one of the canaries', async (t) => {
+t.test('every secret of the configuration has a canary', async (t) => {
   const secret = /SECRET|TOKEN|KEY|PASSWORD|ACCOUNTS|CREDENTIAL|REDIS_URL/
   const names = Object.keys(ConfigSchema.properties).filter(
     (name) => secret.test(name) && !name.includes('LIMIT'),
@@ -182,7 +182,7 @@ t.test('every secret of the configuration is one of the canaries', async (t) => 
   t.strictSame(names.toSorted(), Object.keys(CANARIES).toSorted())
 })
 
-t.test('no secret is written, answered or counted, whatever happens', async (t) => {
+t.test('no secret is logged, returned or counted in a metric', async (t) => {
   const redis = await testRedis(t)
   await redis.start()
   const upstream = await recordingUpstream(t)
@@ -230,7 +230,7 @@ t.test('no secret is written, answered or counted, whatever happens', async (t) 
   t.notOk(output.includes(token.split('.')[2] ?? token), 'nor is a session’s token')
 })
 
-t.test('a NocoDB that refuses gives the token to nobody', async (t) => {
+t.test('a NocoDB error does not disclose the token', async (t) => {
   const database = await recordingUpstream(t, '')
   database.respond = ({ headers }, response) => {
     response.writeHead(403, { 'content-type': 'application/json' })
@@ -266,7 +266,7 @@ t.test('a NocoDB that refuses gives the token to nobody', async (t) => {
   t.strictSame(givenAway(service.output()), [])
 })
 
-t.test('a start that fails names what is wrong, not what it says', async (t) => {
+t.test('a failed start names the variable, not its value', async (t) => {
   const bad = canary('bad')
   const withPassword = (scheme: string) => `${scheme}://user:${bad}@example.com/?x=${bad}`
   const environment = {

@@ -43,7 +43,7 @@ const POST = `POST /api/calculators/fuel/estimate HTTP/1.1\r\n${JSON_HEAD}`
 const TRIP = '{"fuelType":"mgo","quantity":1,"unit":"kg"}'
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`
 
-t.test('what is no proper HTTP is refused, and what is gets its answer', async (t) => {
+t.test('rejects malformed HTTP, and serves valid HTTP', async (t) => {
   const tls = Buffer.from('16030100c8010000c40303', 'hex').toString('latin1')
   for (const [what, bytes, ...statuses] of [
     ['HTTP/1.0 without Host', 'GET / HTTP/1.0\r\n\r\n', 200],
@@ -147,7 +147,7 @@ t.test('what is no proper HTTP is refused, and what is gets its answer', async (
   t.ok(await isAlive())
 })
 
-t.test('no request hides in the body of another', async (t) => {
+t.test('rejects request smuggling', async (t) => {
   const hidden = `GET /hidden HTTP/1.1\r\n${LAST}\r\n`
   const lengths = (...values: string[]) =>
     values.map((value) => `content-length: ${value}\r\n`).join('')
@@ -185,7 +185,7 @@ t.test('no request hides in the body of another', async (t) => {
   )
 })
 
-t.test('who goes in the middle of a body is no fault of ours', async (t) => {
+t.test('a client that disconnects within a body is not an error', async (t) => {
   const socket = await rawSocket(url)
   const id = 'gone-in-the-middle'
   socket.write(`${POST}x-request-id: ${id}\r\ncontent-length: 100\r\n\r\n{`)
@@ -197,7 +197,7 @@ t.test('who goes in the middle of a body is no fault of ours', async (t) => {
   t.equal(entries.length, 1)
 })
 
-t.test('no byte that is wrong in a request brings the service down', async (t) => {
+t.test('no byte sequence in a request brings the service down', async (t) => {
   const requests = [
     `${POST}content-length: ${TRIP.length}\r\n\r\n${TRIP}`,
     `${POST}transfer-encoding: chunked\r\n\r\n${chunk(TRIP)}0\r\n\r\n`,

@@ -31,7 +31,7 @@ async function timed<T>(work: Promise<T>): Promise<{ answer: T; milliseconds: nu
 const becomes = (status: number, ask: () => Promise<{ status: number }>): Promise<boolean> =>
   waitUntil(async () => (await ask()).status === status, { everyMs: 50 })
 
-t.test('who logs out at one process is logged out at all', async (t) => {
+t.test('signs out of all processes at once', async (t) => {
   const [one, other] = [await start(t), await start(t)]
   const token = await signIn(one.url)
   t.equal((await verify(other.url, token)).status, 200, 'a login holds at all, too')
@@ -40,7 +40,7 @@ t.test('who logs out at one process is logged out at all', async (t) => {
   t.equal((await verify(one.url, token)).status, 401)
 })
 
-t.test('failures are counted over all processes', async (t) => {
+t.test('counts failures across processes', async (t) => {
   const [one, other] = [
     await start(t, { LOGIN_LIMIT_PER_CLIENT: '4' }),
     await start(t, { LOGIN_LIMIT_PER_CLIENT: '4' }),
@@ -59,7 +59,7 @@ t.test('failures are counted over all processes', async (t) => {
   t.ok(seconds > 800 && seconds <= 900)
 })
 
-t.test('what one process knows of an address, all know', async (t) => {
+t.test('shares failures by address across processes', async (t) => {
   // Its own account, as the failures of other tests are still remembered.
   const email = 'another@example.com'
   const limit = {
@@ -136,7 +136,7 @@ t.test(
   },
 )
 
-t.test('a start does not wait for Redis', async (t) => {
+t.test('starts without waiting for Redis', async (t) => {
   await redis.kill()
   const { answer: late, milliseconds } = await timed(start(t))
   t.ok(milliseconds < 2 * BOUND_MS)

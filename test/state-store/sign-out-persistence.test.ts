@@ -72,7 +72,7 @@ for (const [how, reason] of [
   })
 }
 
-t.test('an end is written down with the next one, and when the service ends', async (t) => {
+t.test('persists a sign-out with the next one, and on shutdown', async (t) => {
   const service = await startUnwritable(t)
   const { url, environment } = service
   const first = await signIn(url)
@@ -95,7 +95,7 @@ t.test('an end is written down with the next one, and when the service ends', as
   t.equal((await verify(again.url, third)).status, 401)
 })
 
-t.test('the page says so too', async (t) => {
+t.test('shows the state of the store on the page', async (t) => {
   const service = await startUnwritable(t)
   const { url } = service
   const cookie = cookieHeader(await postLogin(url))
@@ -114,7 +114,7 @@ t.test('the page says so too', async (t) => {
   t.not(after.status, 200)
 })
 
-t.test('a start on a full disk says so, and leaves no draft', async (t) => {
+t.test('reports a full disk at the start, and leaves no temporary file', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const [expires, draft] = [Date.now() + 60_000, `remembered.${process.pid}`]
   writeFileSync(join(DATA_DIR, 'remembered'), `${expires} ended:someone\n`)
