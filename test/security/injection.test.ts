@@ -252,7 +252,7 @@ t.test('sign-in redirects to own pages only', async (t) => {
   }
 })
 
-t.test('rejects a token with the algorithm none', async (t) => {
+t.test('rejects a token that chooses its own algorithm or key', async (t) => {
   const { url, app } = await startOrderApi(t)
   const { body } = await postLogin(url)
   const token = body.token as string

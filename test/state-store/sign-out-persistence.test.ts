@@ -95,7 +95,7 @@ t.test('persists a sign-out with the next one, and on shutdown', async (t) => {
   t.equal((await verify(again.url, third)).status, 401)
 })
 
-t.test('shows the state of the store on the page', async (t) => {
+t.test('reports an unsaved sign-out on the page', async (t) => {
   const service = await startUnwritable(t)
   const { url } = service
   const cookie = cookieHeader(await postLogin(url))
