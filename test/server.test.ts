@@ -35,7 +35,7 @@ function run(
   options: SpawnOptions = {},
 ): Run {
   const { PATH = '' } = process.env
-  // What tap hangs on to every process writes beside the project, where not everybody may.
+  // tap's hooks write next to the project, which this user may not.
   const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, SERVER], {
     ...options,
     stdio: 'pipe',
@@ -64,7 +64,7 @@ async function answering(url: string, { process: child, errors }: Run): Promise<
   }
 }
 
-/** The link in a code that the service makes. */
+/** Generates a code and returns its link. */
 async function linkFrom(url: string): Promise<string> {
   const response = await fetch(`${url}/api/qr-code/generate`, {
     method: 'POST',
@@ -142,7 +142,7 @@ t.test('a port in use ends the start with one message', async (t) => {
   t.notMatch(service.errors(), /\n\s+at /)
 })
 
-/** Rights mean nothing to root, so that the service runs as nobody then. */
+/** File permissions do not apply to root, so the service runs as `nobody`. */
 const WITHOUT_RIGHTS = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 const maySeeIt = spawnSync(process.execPath, ['--check', SERVER], WITHOUT_RIGHTS).status === 0
 
@@ -203,7 +203,7 @@ t.test('an order database without a table ends the start with one message', asyn
   t.notMatch(service.errors(), /\n\s+at /)
 })
 
-/** Stops the service with a request half sent, and tells what became of it and of those who came later. */
+/** Stops the service while a request is half sent; returns its response and those of later requests. */
 async function stopMidway(t: Test) {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -220,7 +220,7 @@ async function stopMidway(t: Test) {
     'POST /api/calculators/fuel/estimate HTTP/1.1\r\nhost: localhost\r\n' +
       `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
   )
-  // Another connection answered tells that this one was taken in before.
+  // A response on another connection shows that this one was accepted before.
   await (await fetch(`${url}/healthz`)).text()
   service.process.kill('SIGTERM')
   const ask = () => rawRequest(url, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n').catch(() => null)
@@ -233,7 +233,7 @@ async function stopMidway(t: Test) {
 
 t.test('finishes the current request on SIGTERM, then exits with 0', async (t) => {
   let stop = await stopMidway(t)
-  // Half a second is what those have who come at once; a busy machine may miss it.
+  // New connections are accepted for half a second; a busy machine may miss it.
   for (let tries = 0; stop.atOnce === null && tries < 4; tries++) stop = await stopMidway(t)
   t.match(stop.atOnce, /^HTTP\/1\.1 200 /, 'who comes at once is served still')
   t.match(stop.atOnce, /\r\nconnection: close\r\n/i, 'and told to come no more')
@@ -274,7 +274,7 @@ t.test('loses no responses when stopped under load', async (t) => {
           resolve(response.headers.connection !== 'close')
         })
       }).once('error', (error: NodeJS.ErrnoException) => {
-        // Refused: nothing was sent, so the client may go elsewhere.
+        // Refused before anything was sent, so a client can retry elsewhere.
         if (error.code !== 'ECONNREFUSED' || !stopped) lost.push(String(error.code))
         resolve(false)
       })

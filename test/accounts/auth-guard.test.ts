@@ -23,7 +23,7 @@ t.test('every administrator route but the sign-in rejects anonymous requests', a
     .filter(({ method, path }) => !OPEN.includes(`${method} ${path}`))
   t.ok(closed.length >= 3, 'there are some')
   for (const { method, path } of closed) {
-    // Who opens a page is led to the login.
+    // Page requests are redirected to the sign-in.
     const isPage = path.startsWith('/admin') && ['GET', 'HEAD'].includes(method)
     const status = await statusOf(url, method, path.replace(/:\w+/g, '1'))
     t.equal(status, isPage ? 303 : 401, `${method} ${path}`)
@@ -216,7 +216,7 @@ t.test('rejects cross-site sign-in and sign-out', async (t) => {
       headers: { cookie: cookieHeader(own), ...foreign },
     })
     t.equal(logout.status, 403)
-    // Where SameSite keeps the cookie at home, the answer must not take it away either.
+    // SameSite withholds the cookie; the response must not delete it either.
     const without = await fetch(`${url}/api/admin/logout`, { method: 'POST', headers: foreign })
     t.equal(without.status, 401)
     for (const { headers } of [logout, without]) t.same(headers.getSetCookie(), [])

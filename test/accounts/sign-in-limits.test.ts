@@ -11,7 +11,7 @@ import { startApp } from '../support/app.js'
 
 const WRONG = { ...ADMIN, password: 'a wrong password' }
 
-/** A service that takes the client's address from whoever calls, so that a test can be many. */
+/** Starts the service with TRUST_PROXY, so that a test can act as many clients. */
 const start = (t: Test, environment: NodeJS.ProcessEnv = {}) =>
   startApp(t, { ADMIN_ACCOUNTS, TRUST_PROXY: 'true', ...environment })
 

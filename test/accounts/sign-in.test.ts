@@ -112,7 +112,7 @@ t.test('the cookie gives the same access as the token, and sign-out deletes it',
 })
 
 t.test('never compresses a response with a token', async (t) => {
-  // Small answers never are: it takes a long address to tell.
+  // Small responses are never compressed, so the address must be long.
   const email = `${'海'.repeat(60)}@${'海'.repeat(180)}.example.com`
   const { url } = await startApp(t, { ADMIN_ACCOUNTS: ADMIN_ACCOUNTS.replace(ADMIN.email, email) })
   const { encoding, length } = await new Promise<{ encoding?: string; length: number }>(

@@ -7,8 +7,7 @@ import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-sto
 import { toOrder, READ_COLUMNS, type ReadRow } from '../../src/order-store/sqlite/order-row.js'
 import { createExcelColumns } from '../../src/orders/export/excel-columns.js'
 
-// Exports with nothing but the libraries: SQLite's rows joined to lines, and the streaming writer
-// of exceljs. What Clearwake's are measured against.
+// Baseline for exports: joined SQLite rows, and the streaming writer of exceljs.
 
 const { PORT, DATA_DIR = '' } = process.env
 const db = openReadOnly(getOrderStorePath(DATA_DIR))
@@ -29,7 +28,7 @@ async function csv(response: ServerResponse): Promise<void> {
   response.end(`${lines.join('\n')}\n`)
 }
 
-/** The same cells in the same styles, as fast as rows come. */
+/** The same cells and styles as Clearwake's workbook. */
 async function excel(response: ServerResponse): Promise<void> {
   const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({ stream: response, useStyles: true })
   const sheet = workbook.addWorksheet('Orders')
@@ -47,7 +46,7 @@ async function excel(response: ServerResponse): Promise<void> {
       target.style = content.style
     })
     row.commit()
-    // Lets the socket take what there is.
+    // Lets the socket drain.
     if (written % LINES === 0) await setImmediate()
   }
   sheet.commit()

@@ -3,8 +3,7 @@ import httpProxy from '@fastify/http-proxy'
 import Fastify from 'fastify'
 import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
 
-// What the relay is measured against: an order source that costs next to nothing, and the bare
-// plugin before it. UPSTREAM says which.
+// Baseline for the proxy: a minimal provider or, with UPSTREAM, the bare plugin before it.
 
 const { PORT, UPSTREAM } = process.env
 

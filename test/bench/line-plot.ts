@@ -9,7 +9,7 @@ export interface Plot {
   xTitle: string
   xs: number[]
   lines: Line[]
-  /** A value that stands out from the grid */
+  /** A highlighted value */
   mark?: number
 }
 

@@ -29,7 +29,7 @@ const versionOf = (library: string): string => {
   return `${library} ${(JSON.parse(manifest) as { version: string }).version}`
 }
 
-/** Where measurements were made, and with what, for the reader. */
+/** Machine and versions, for reports. */
 export const MACHINE = [
   `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
   `${type()} ${release()}`,
@@ -41,14 +41,14 @@ export const MACHINE = [
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode !== null || signalCode !== null
 
-/** A server in a process of its own, once it answers at a path; its port is in its environment. */
+/** Starts a server as a process, and waits until a path responds. PORT is in the environment. */
 export async function start(
   script: string,
   environment: NodeJS.ProcessEnv,
   path: string,
 ): Promise<ChildProcess> {
   const response = () => fetch(`http://127.0.0.1:${environment.PORT}${path}`).catch(() => null)
-  if ((await response()) !== null) throw new Error(`Something else is at port ${environment.PORT}`)
+  if ((await response()) !== null) throw new Error(`Another process uses port ${environment.PORT}`)
   const child = fork(script, {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -100,13 +100,13 @@ export interface Call {
   /** Sent as JSON by POST */
   body?: unknown
   headers?: Record<string, string>
-  /** Whether each client asks at the path with a query of its own */
+  /** Whether each client uses its own query */
   isEachItsOwn?: boolean
-  /** So many are asked for in place of a round's time, where that is too short for all to have one */
+  /** Number of requests, if a round is too short for one per client */
   answers?: number
 }
 
-/** Answers a second to a call, after making sure that they are answers. */
+/** Requests per second; throws if any fails. */
 export async function throughput(
   port: number,
   { path, body, headers = {}, isEachItsOwn = false, answers }: Call,
@@ -125,14 +125,14 @@ export async function throughput(
   const result = await autocannon({
     url,
     connections,
-    // autocannon notices only when it samples, by default once a second, that all answers are there.
+    // autocannon checks for completion only when it samples, by default once a second.
     ...(answers === undefined ? { duration: SECONDS } : { amount: answers, sampleInt: 50 }),
     ...request,
     setupClient(client) {
       if (isEachItsOwn) client.setRequests([{ path: `${path}?client=${++clients}` }])
     },
   })
-  // What is under way there when the clients go would slow down what is measured next.
+  // Waits for requests in progress, which would slow down the next measurement.
   await fetch(url, request).then((response) => response.arrayBuffer())
   if (result.requests.total === 0 || result.non2xx + result.errors > 0)
     throw new Error(`${path}: ${result.non2xx} refused, ${result.errors} failed`)
@@ -151,14 +151,14 @@ const shuffled = <T>(items: T[]): T[] =>
     .toSorted((a, b) => a.at - b.at)
     .map(({ item }) => item)
 
-/** Answers a second of each contestant. */
+/** Requests per second of each server. */
 type Round = Record<'clearwake' | 'bare', number> & Record<string, number>
-/** How each contestant is measured. */
+/** Measures each server. */
 type Measures = Record<keyof Round, () => Promise<number>>
 
-/** Measures all, in any order. */
+/** Measures all servers in random order. */
 async function round(measures: Measures): Promise<Round> {
-  // In the order given, as what is made of it becomes a table.
+  // Keeps the given order for the table.
   const measured: Record<string, number> = {}
   for (const name of Object.keys(measures)) measured[name] = NaN
   for (const [name, measure] of shuffled(Object.entries(measures))) measured[name] = await measure()
@@ -166,13 +166,12 @@ async function round(measures: Measures): Promise<Round> {
 }
 
 /**
- * Measures the throughput of several works, and prints and keeps the table of their summaries.
+ * Measures the throughput of several workloads; prints and saves a table.
  *
- * The contestants are started anew several times: what a process has compiled, and where its memory
- * lies, makes it up to a tenth faster or slower than the next of the same code, while it lives.
- * In each round of a work they are measured in any order, so that neither a slow moment of the
- * machine nor what ran just before meets one of them alone. The first round of each work after a
- * start warms up, and does not count.
+ * Servers are restarted several times, because JIT compilation and memory layout make processes of
+ * the same code differ by up to a tenth. Within a round they run in random order, so that a slow
+ * phase of the machine does not affect one of them alone. The first round after a start warms up and
+ * does not count.
  *
  * @param name of the file that keeps the table
  * @param servers start the contestants, one after the other
@@ -233,7 +232,7 @@ export function residentMB(child: ChildProcess): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024
 }
 
-/** Keeps what was measured beside the compiled tests, for the plots and for the reader. */
+/** Saves results next to the compiled tests, for plots and reports. */
 export function report(name: string, measured: object): void {
   const file = join(projectRoot, `.test/bench/${name}.json`)
   mkdirSync(dirname(file), { recursive: true })

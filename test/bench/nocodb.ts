@@ -14,8 +14,8 @@ import { startNocoDb, type TestBase, type TestNocoDb } from '../support/nocodb.j
 import { typicalOrders } from '../support/orders.js'
 import { waitFor } from '../support/wait-for.js'
 
-// How long answers take through Clearwake whose orders are in NocoDB, as a ratio to those of
-// NocoDB asked the same directly, in turns; and what the first load of them costs.
+// Response times of Clearwake with orders in NocoDB, as a ratio to the same requests sent to NocoDB
+// directly, and the cost of the first load.
 
 const ORDERS = Number(process.env.BENCH_ORDERS ?? 100_000)
 const ROUNDS = Number(process.env.BENCH_REQUESTS ?? 20)

@@ -36,7 +36,7 @@ const LAST_NAMES = words(
 )
 const MAIL_HOSTS = words('example.com example.com example.com example.org example.net mail.example')
 
-/** Orders over two years, with nothing that goes along with anything else. */
+/** Orders over two years with uncorrelated fields. */
 function* plausibleOrders(count: number): Generator<Order> {
   const next = random(1)
   const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)] as T
@@ -58,7 +58,7 @@ function* plausibleOrders(count: number): Generator<Order> {
   }
 }
 
-/** Makes the order book of a data folder, with so many orders. */
+/** Creates the order database of a data folder. */
 export function fillDatabase(dataDir: string, count: number): void {
   const db = openDatabase(getOrderStorePath(dataDir))
   const staged = openStagedOrders(db)

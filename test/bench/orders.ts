@@ -24,28 +24,28 @@ import {
   stop,
 } from './measure.js'
 
-// How long answers about many orders take as a ratio to those about few, asked in turns; how long
-// the book takes as a ratio to the bare SQL; and what exports of all orders cost as a ratio to
-// bare ones: time, memory, and how long other requests wait meanwhile.
+// Response times with many orders as a ratio to few, in turns; the order store as a ratio to plain
+// SQL; and exports of all orders as a ratio to bare ones: time, memory, and the latency of other
+// requests meanwhile.
 
 const MANY = Number(process.env.BENCH_ORDERS ?? 1_000_000)
 const SIZES = [...new Set([Math.min(10_000, MANY), Math.min(100_000, MANY), MANY])]
 const ROUNDS = Number(process.env.BENCH_REQUESTS ?? 200)
 const PORTS = 18_811
 const BARE_EXPORTS = '18821'
-/** An export of few orders is made several times, up to so many orders in all: a short time says little. */
+/** Small exports are repeated up to this number of orders, for a reliable time. */
 const EXPORTED = 3_000_000
 const FORMATS = [
   ['CSV', 'csv'],
   ['Excel', 'xlsx'],
 ] as const
 type Format = (typeof FORMATS)[number][1]
-/** Others ask so often, ms */
+/** Interval of other requests, ms */
 const ASKED_EVERY_MS = 10
-/** How long others are timed before each export, with nothing beside */
+/** Duration of the idle measurement before each export, ms */
 const IDLE_MS = 3_000
 
-/** The last day that there are orders of. */
+/** The day of the newest orders. */
 const TODAY = new Date().toISOString().slice(0, 10)
 const daysAgo = (days: number): string =>
   new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
@@ -93,7 +93,7 @@ function ask({ url, headers }: Service, work: string | { range: string }): Promi
   })
 }
 
-/** Milliseconds until the answer has been read. */
+/** Milliseconds until the response has been read. */
 async function timed(service: Service, work: string | { range: string }): Promise<number> {
   const started = performance.now()
   const response = await ask(service, work)
@@ -122,7 +122,7 @@ async function bySize(services: Service[]) {
   return rows
 }
 
-/** A book in this process, as a ratio to the SQL that somebody would write. */
+/** The order store in this process, as a ratio to plain SQL. */
 async function againstSql({ orders, dataDir }: Book) {
   const path = getOrderStorePath(dataDir)
   const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
@@ -175,9 +175,8 @@ async function againstSql({ orders, dataDir }: Book) {
 }
 
 /**
- * How long lists take to answer until a signal says enough. They are asked for whether or not the
- * answers before are there, so that a long wait is met by as many as would meet it; what the one
- * who asks is late for is nobody's wait.
+ * Response times of lists until the signal aborts. Requests are sent at a fixed interval without
+ * waiting for earlier responses (open loop), so that stalls are not underreported.
  */
 async function keepAsking(service: Service, enough: AbortSignal): Promise<number[]> {
   const responses: Promise<number>[] = []
@@ -195,13 +194,13 @@ async function keepAsking(service: Service, enough: AbortSignal): Promise<number
 interface Download {
   seconds: number
   MB: number
-  /** The most memory that the process had meanwhile, MB */
+  /** Peak memory of the process, MB */
   most: number
 }
 
 /**
- * Makes a process ready to take a file in whole; what is given back lets it begin, and watches what
- * that costs the process that makes the file.
+ * Prepares a download in a separate process; the returned function starts it, and samples the memory
+ * of the process that creates the file.
  */
 async function readerOf(child: ChildProcess, url: string, headers: Record<string, string> = {}) {
   const client = fork(join(import.meta.dirname, 'timed-reader.js'), [url, JSON.stringify(headers)])
@@ -224,12 +223,12 @@ async function readerOf(child: ChildProcess, url: string, headers: Record<string
   }
 }
 
-/** Reads a book's file, so that nobody finds parts of it on the disk only. */
+/** Reads the database file into the page cache. */
 async function intoMemory(dataDir: string): Promise<void> {
   await once(createReadStream(getOrderStorePath(dataDir)).resume(), 'close')
 }
 
-/** An export is made so often of a book. */
+/** How often an export is repeated. */
 const timesOf = ({ orders }: Book): number => Math.min(10, Math.ceil(EXPORTED / orders))
 
 const exportReader = ({ child, url, headers }: Service, format: Format) =>
@@ -238,7 +237,7 @@ const exportReader = ({ child, url, headers }: Service, format: Format) =>
 const growth = (downloads: Download[], restingMB: number): number =>
   Math.round(Math.max(...downloads.map(({ most }) => most)) - restingMB)
 
-/** Files of a whole book, Clearwake's and the bare one in turns. */
+/** Exports of all orders, by Clearwake and by the bare service in turns. */
 async function exports(service: Service, restingMB: number) {
   const { orders, dataDir } = service
   const rows = []
@@ -279,7 +278,7 @@ async function exports(service: Service, restingMB: number) {
   return rows
 }
 
-/** How long others wait while files are made, one or two side by side, and just before. */
+/** Latency of other requests during one or two exports, and just before. */
 async function meanwhile(service: Service, restingMB: number) {
   const rows = []
   for (const [work, ...formats] of [

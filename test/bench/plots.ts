@@ -15,7 +15,7 @@ interface Orders {
   files: Of<'ratio' | 'memory growth, MB' | 'bare, growth, MB'>[]
   others: Of<'ratio'>[]
 }
-/** What was measured in a book of so many orders. */
+/** Results for a number of orders. */
 type Of<Figure extends string> = { orders: number; work: string } & Record<Figure, number>
 
 const folder = join(projectRoot, '.github/bench')
@@ -82,7 +82,7 @@ draw('exports', {
 draw('memory', {
   ...byOrders,
   title: 'Growth of memory by an export, MB',
-  // 1 where there was none, as there is no logarithm of 0.
+  // 1 instead of 0, which has no logarithm.
   lines: [
     ...linesOf(orders.files, (row) => Math.max(row['memory growth, MB'], 1)),
     ...linesOf(

@@ -7,13 +7,13 @@ import { distPath } from '../support/dist-path.js'
 import { freePort } from '../support/free-port.js'
 import { waitUntil } from '../support/wait-for.js'
 
-// Whether memory stays flat under load: npm run soak, for SOAK_MINUTES. Ends with 1 where it grows.
+// Checks that memory stays flat under load for SOAK_MINUTES. Exits with 1 if it grows.
 
 const run = promisify(execFile)
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 10)
 const CONNECTIONS = '50'
 const STEP_SECONDS = '5'
-/** What it may grow from the first third of the time to the last. */
+/** Allowed growth from the first third of the time to the last. */
 const SLACK_MEGABYTES = 40
 
 const QR_CODE = JSON.stringify({

@@ -16,12 +16,12 @@ import {
   stop,
 } from './measure.js'
 
-// From the start of the process to the first answer, and the memory of a service that waits, as
-// ratios to the same plugins and libraries put together bare; how long the first answers of a few
-// kinds take after it, as what they need is made for them; and what a guest loads.
+// Time from the start of the process to the first response, and idle memory, as ratios to a bare
+// service with the same plugins and libraries; first response times of a few routes; and the weight
+// of guest pages.
 
 const ROUNDS = 7
-const AIM = 1.5
+const AIM = 2
 const PORT = 18_806
 const GUEST_PAGES = [
   '/',
@@ -40,17 +40,17 @@ const FIRST_ANSWERS: [work: string, path: string, request: RequestInit][] = [
   ['test page of QR codes', '/qr-test', {}],
 ]
 
-/** Milliseconds to the first and to the second answer of a few kinds, one after the other. */
+/** Milliseconds of the first and second response of a few routes. */
 async function firstAnswers(): Promise<Start['firsts']> {
   const times: Start['firsts'] = []
-  // Leaves a connection for those that are timed.
+  // Opens the connection that the timed requests reuse.
   await (await fetch(`http://127.0.0.1:${PORT}/healthz`)).arrayBuffer()
   for (const [, path, request] of FIRST_ANSWERS) {
     const timed = async () => {
       const asked = performance.now()
       const response = await fetch(`http://127.0.0.1:${PORT}${path}`, request)
       await response.arrayBuffer()
-      if (!response.ok) throw new Error(`${path} was answered with ${response.status}`)
+      if (!response.ok) throw new Error(`${path} returned ${response.status}`)
       return performance.now() - asked
     }
     times.push([await timed(), await timed()])
@@ -115,7 +115,7 @@ try {
     for (const turn of turns) await turn()
     turns.reverse()
   }
-  // The first round makes the book, and brings the files into memory.
+  // The first round creates the database and fills the page cache.
   ours.shift()
   bare.shift()
   const row = (work: string, of: 'milliseconds' | 'megabytes') => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 
-// Reads an answer to its end in a process of its own, once it is told to, and tells its length and
-// how long it took: what reads much cannot tell how long others wait meanwhile.
+// Downloads a URL in a separate process when it receives a message; reports bytes and seconds. The
+// parent process measures other requests meanwhile.
 
 const [url = '', headers = '{}'] = process.argv.slice(2)
 const told = once(process, 'message')

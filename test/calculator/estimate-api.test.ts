@@ -473,7 +473,7 @@ t.test('distinguishes malformed bodies from invalid fields', async (t) => {
   const post = (body: string | null, type: string | null) =>
     fetch(endpoint('fuel'), {
       method: 'POST',
-      // A Uint8Array has no content type of its own, which text has.
+      // fetch sets a content type for text, but not for a Uint8Array.
       body: body === null ? null : new TextEncoder().encode(body),
       headers: type === null ? {} : { 'content-type': type },
     })

@@ -210,7 +210,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     t.equal(await passes.reconcileDeletions(), 1)
     t.equal(replica.get(2), null)
 
-    // The replica has a change made after the backup.
+    // The replica has a change from after the backup.
     const { body: row } = await api('GET', `${getRecordsPath(base)}/1`)
     const later = { ...row, CustomerName: 'Lost', UpdatedAt: '2026-01-01 00:00:00+00:00' }
     replica.upsert({ rows: [later], requestedAt: performance.now() })

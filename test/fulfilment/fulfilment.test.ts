@@ -251,7 +251,7 @@ t.test(
   },
 )
 
-/** A network before a stand-in that is gone once a price has been told. */
+/** A proxy to the fake provider that disconnects after the quote. */
 async function goneAfterThePrice(t: Test, standIn: FakeProvider) {
   const server = createServer((incoming, answer) => {
     let text = ''
@@ -570,7 +570,7 @@ interface Asked {
   body: any
 }
 
-/** An order source that answers what it is told to, as JSON unless it is a response; gives its address. */
+/** Starts a provider that returns the given values as JSON, or the given responses; returns its URL. */
 async function scriptedSource(t: Test, answerTo: (request: Asked) => unknown): Promise<string> {
   const server = createServer((incoming, answer) => {
     let text = ''
@@ -594,7 +594,7 @@ async function scriptedSource(t: Test, answerTo: (request: Asked) => unknown): P
   return `http://127.0.0.1:${port}`
 }
 
-/** A service before an order source that prices as it should, but for what is said here. */
+/** Starts the service with a provider whose quotes are correct except for the given fields. */
 async function startOdd(
   t: Test,
   odd: {
@@ -789,7 +789,7 @@ t.test(
   },
 )
 
-/** Enters orders of which nobody knows whether they were placed; gives their ids and references. */
+/** Creates orders with unresolved attempts; returns their IDs and references. */
 async function enterUnknown(ann: PageClient, count: number) {
   const attempts: { id: string; lookedFor: string }[] = []
   while (attempts.length < count) {

@@ -4,10 +4,10 @@ import { createAdmissionQueue } from '../../src/http/admission-queue.js'
 
 const PATIENCE_MS = 60_000
 
-/** So long nothing is asked; the event loop has nothing to do but wait. */
+/** Idle time between requests. */
 const rest = () => sleep(20)
 
-/** A line of which each request tells whether it was served at once, and afterwards who was, in order. */
+/** A queue that records which requests were served immediately, and the order of all. */
 function startLine(hasCapacity = () => true) {
   const line = createAdmissionQueue({ maxWaitMs: PATIENCE_MS, hasCapacity })
   const served: number[] = []

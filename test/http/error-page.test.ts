@@ -34,7 +34,7 @@ function isInFrame(t: Test, response: PageResponse, status: number, name: string
   t.notMatch(response.text, /To the calculators|For integrators/, `${name}: not the guests’ page`)
 }
 
-/** Checks that a fragment goes to the place for messages, and nowhere else. */
+/** Checks that a fragment replaces the messages only. */
 function isMessage(t: Test, response: PageResponse, status: number, name: string): void {
   t.equal(response.status, status, name)
   t.match(

@@ -10,7 +10,7 @@ import { upstreamEnvironment, UPSTREAM_TOKEN } from '../support/recording-upstre
 import { testRedis } from '../support/redis.js'
 import { startService } from '../support/service.js'
 
-/** What NocoDB answers of a table without rows. */
+/** NocoDB's response for an empty table. */
 function emptyTable(url: string): unknown {
   if (url.includes('/meta/')) {
     const fields = COLUMN_FIELDS.map((field) => {
@@ -59,7 +59,7 @@ async function dependencies(t: Test) {
   return { environment, start, stop }
 }
 
-/** What `/readyz` says: its status, and the words on each part. */
+/** The status of `/readyz`, and the description of each part. */
 async function readiness(url: string) {
   const response = await fetch(`${url}/readyz`)
   const { checks } = (await response.json()) as { checks: Record<string, { detail: string }> }
@@ -72,7 +72,7 @@ async function readiness(url: string) {
   }
 }
 
-/** Longer than an answer takes that waits for nobody. */
+/** Longer than any response that does not wait. */
 const QUICK_MS = 1_000
 
 t.test('reports the loss of all dependencies, and recovers', async (t) => {

@@ -22,10 +22,10 @@ function mostOpen(): number {
   return Number(limit ?? 1024)
 }
 
-/** Connections that nobody uses; fewer where this machine does not let a process have as many. */
+/** Idle connections; fewer if this machine limits the number of open files. */
 const IDLE = Math.min(10_000, mostOpen() - 200)
 
-/** Asks for an address over many connections at once; how that went. */
+/** Sends requests over many connections; returns the results. */
 async function load(url: string, connections: number, seconds: number, ...how: string[]) {
   const { stdout } = await run(process.execPath, [
     LOAD,
@@ -37,7 +37,7 @@ async function load(url: string, connections: number, seconds: number, ...how: s
   return JSON.parse(stdout) as Load
 }
 
-/** How long looks at an address take until something is over, each over a new connection, in milliseconds. */
+/** Response times in ms of requests over new connections, until a promise settles. */
 async function looks(t: Test, address: string, over: Promise<unknown>): Promise<number[]> {
   const ended = over.then(() => true)
   const times: number[] = []
@@ -74,11 +74,11 @@ for (const [what, path, ...how] of [
     t.ok(served && served.count > 100, 'served as many as can be')
     t.ok(refused && refused.count > 100, 'the others are refused')
     t.equal(lost, 0, 'nobody goes without an answer')
-    // Were nobody refused, each would wait for all the others: on a slow machine, for long.
+    // Without load shedding, each request would wait for all others.
     const all = (CONNECTIONS * SECONDS * 1000) / (served?.count ?? 1)
     const inTime = Math.max(1_500, Math.min(all / 2, (SECONDS * 1000) / 2))
     t.ok(served && served.median < inTime, `half within ${served?.median} of ${inTime} ms`)
-    // Where all are served at once, who comes new waits outside until it is over.
+    // While all are served, new connections wait in the backlog.
     t.ok(alive.length >= 3, `seen to be alive ${alive.length} times`)
     const getRejections = async () => {
       const metrics = await (await fetch(`${url}/metrics`)).text()

@@ -183,7 +183,7 @@ const TITLES = [
 
 const DECIMALS: Record<string, number> = { JPY: 0, KRW: 0, BHD: 3, IQD: 3, CLF: 4 }
 
-/** What clocks in Lisbon show at a moment, by Intl. */
+/** Local time in Lisbon, by Intl. */
 function clockTime(moment: string | null): string | null {
   if (moment === null) return null
   const parts = new Intl.DateTimeFormat('sv-SE', {
@@ -432,7 +432,7 @@ t.test('rejects invalid filters', async (t) => {
 })
 
 t.test('HEAD sends the headers without running an export', async (t) => {
-  // This one could not be made.
+  // This one failed.
   const { url, log } = await startExportApp(t, join(folder, 'no such folder', 'orders.db'))
   const response = await fetch(`${url}?format=xlsx`, { method: 'HEAD' })
   t.equal(response.status, 200)
@@ -508,13 +508,13 @@ t.test('a disconnected client frees its slot and logs no error', async (t) => {
     const leaving = new AbortController()
     const asked = once(app.server, 'request')
     const response = fetch(`${url}?format=xlsx`, { signal: leaving.signal })
-    // Some go before the answer, some after.
+    // Some disconnect before the response, some after.
     await (i % 2 === 0 ? asked : response)
     leaving.abort()
     await response.catch(() => {})
     await waitUntil(() => aborted().length === i + 1)
     t.equal(aborted().length, i + 1)
-    // The thread takes a moment to end.
+    // The worker takes a while to stop.
     await sleep(300)
     await waitUntil(() => canCheckpoint(some))
   }
@@ -525,7 +525,7 @@ t.test('a disconnected client frees its slot and logs no error', async (t) => {
   t.equal((await download(url)).length > 0, true)
 })
 
-/** Two exports that nobody reads, as many as there may be; who drops them lets them go. */
+/** Occupies both export slots with unread exports; returns a function that aborts them. */
 async function keepBusy(url: string, signal: AbortSignal): Promise<Response[]> {
   const headers = { 'accept-encoding': 'identity' }
   return Promise.all([1, 2].map(() => fetch(url, { signal, headers })))

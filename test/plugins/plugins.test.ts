@@ -26,7 +26,7 @@ const HASH = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$aGFzaGhhc2ho
 
 const { url, log } = await startApp(t)
 
-/** An answer as it came over the wire: fetch would undo the compression. */
+/** A response as sent: fetch would decompress it. */
 function wire(
   address: string,
   headers: Record<string, string> = {},
@@ -934,7 +934,7 @@ t.test('the schemas of the document accept its examples and real responses', asy
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       if (operation.responses['204']) continue
-      // An order is entered before others are asked about it: it is the first one.
+      // The order created here is the first one.
       const address = url + path.replace('{id}', '1')
       const headers: Record<string, string> = operation.security ? administrator : {}
       const { content } = operation.responses['200'] ?? operation.responses['201'] ?? {}
@@ -1015,7 +1015,7 @@ t.test('documents the headers of orders and lists', async (t) => {
   const conflict = paths[one]?.patch?.responses['409']?.content?.['application/problem+json']
   t.ok(Object.hasOwn(conflict?.schema?.properties ?? {}, 'possibleStatuses'))
 
-  // What refusals have beyond what every answer has stands in the document.
+  // Headers of errors beyond the usual ones must be documented.
   const { headers } = await fetch(`${url}/api/calculators`)
   const usual = new Set(['content-length', ...headers.keys()])
   const limited = await startApp(t, { RATE_LIMIT_PER_MINUTE: '1' })

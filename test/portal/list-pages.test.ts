@@ -25,7 +25,7 @@ async function start(t: Test) {
   return startTwoAdmins(t, { DATA_DIR })
 }
 
-/** Order numbers as they stand there, from top to bottom. */
+/** The order numbers in the list, from top to bottom. */
 const rows = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/class="row-link"[^>]*>([^<]+)</g)].map(([, number = '']) => number)
 
@@ -45,11 +45,11 @@ const found = ({ text }: PageResponse): string =>
 const chips = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/<a class="chip"[^]*?<\/a>/g)].map(([chip]) => plain(chip))
 
-/** What the list says of its own address. */
+/** The canonical URL of the list. */
 const warning = ({ text }: PageResponse): string =>
   plain(/<p class="alert" role="alert">[^]*?<\/p>/.exec(text)?.[0] ?? '')
 
-/** What is told of a change of several orders, if anything. */
+/** The result of a bulk change, if there is one. */
 const summary = ({ text }: PageResponse): string =>
   plain(
     (
@@ -313,7 +313,7 @@ t.test('changes several orders at once, and reports each rejection', async (t) =
   t.match(summary(paid), /fulfilled and can only become refunded, or be cancelled/)
 })
 
-/** What the form beside what was done sends. */
+/** The fields of the undo form. */
 const undoForm = ({ text }: PageResponse): URLSearchParams => {
   const [form = ''] =
     /<form(?=[^>]*>(?:<input[^>]*>)+<button class="secondary small">Undo)[^]*?<\/form>/.exec(

@@ -24,7 +24,7 @@ const FULL = {
 const enter = async (client: PageClient, given: object = {}): Promise<any> =>
   client.call('POST', ORDERS, { ...newOrder(), ...given })
 
-/** What a reader sees of a page: no markup, entities as the characters they are. */
+/** The visible text of a page. */
 const seen = ({ text }: PageResponse): string =>
   text
     .replace(/<(script|style)[\s\S]*?<\/\1>/g, '')
@@ -400,7 +400,7 @@ t.test('shows a conflict with both values, and lets the user decide', async (t) 
   await ann.post(edit, { version: '2', vesselName: 'Calypso', imoNumber: '' })
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { vesselName: 'Calypso', version: 3 })
 
-  // Other fields changed by somebody else count as well, those changed by oneself do not.
+  // Other fields changed by someone else count as well; the user's own changes do not.
   await ben.post(`/admin/orders/${id}/edit?group=notes`, { version: '3', notes: 'by Ben' })
   const other = await ann.post(edit, { version: '3', vesselName: 'Delfin', imoNumber: '' })
   t.equal(other.status, 412)

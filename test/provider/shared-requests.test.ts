@@ -26,7 +26,7 @@ interface PendingRequest {
   response: ServerResponse
 }
 
-/** Starts the service with a provider that responds when the test says so. */
+/** Starts the service with a provider that responds when the test releases it. */
 async function startProxy(t: Test, environment: NodeJS.ProcessEnv = {}) {
   const upstream = await recordingUpstream(t)
   const pending: PendingRequest[] = []

@@ -364,7 +364,7 @@ t.test('rejects responses with a content coding', async (t) => {
   }
 })
 
-// Callers who disconnect, and endless bodies
+// Disconnecting callers and endless bodies
 
 t.test('cancels the upstream request when the caller disconnects', async (t) => {
   const upstream = await rawUpstream(t, (socket, _connection, text) => {

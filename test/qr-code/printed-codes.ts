@@ -2,7 +2,7 @@ import type { QrCodeRequest } from '../../src/qr-code/qr-code-request.js'
 
 /**
  * Codes as printed on 23 November 2026 with format version 1. They must stay readable: a change
- * here makes codes on board of vessels worthless.
+ * here invalidates codes on board of vessels.
  */
 export const PRINTED_CODES: {
   secret: string

@@ -51,7 +51,7 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
     'every route is called',
   )
 
-  /** Makes a call about the first order, as it is written. */
+  /** Sends a call for the first order. */
   function send(call: Call, headers: Record<string, string>): Promise<NodeResponse> {
     const about = JSON.parse(JSON.stringify(call).replaceAll('{order}', '1')) as Call
     const query = new URLSearchParams(pairsOf(about.query)).toString()
@@ -159,7 +159,7 @@ t.test('the Host header appears in no response', async (t) => {
       const text = JSON.stringify(headers) + body.toString()
       t.notMatch(text, /evil\.example|http:\/\/carbon|:666/, route)
       const plain = await send(call, own)
-      // Doing it again is refused here and there, as it has been done.
+      // Some calls are rejected the second time.
       if (/^(?:GET|HEAD) /.test(route)) t.equal(status, plain.status, route)
       for (const set of headers['set-cookie'] ?? []) t.notMatch(set, /domain/i)
     }

@@ -52,7 +52,7 @@ const { app, url, log } = await startApp(t, {
 const contract = apiContract(app.swagger())
 
 const claims = app.jwt.decode<{ sub: string; mark: string }>(await signIn(url))
-/** A session of its own, as a request may end it. */
+/** Starts a new session, because a request may end it. */
 const freshToken = (): string => {
   if (claims === null) throw new Error('the token cannot be read')
   return app.jwt.sign({ sub: claims.sub, mark: claims.mark, jti: randomUUID() })
@@ -117,7 +117,7 @@ function send({ method, address, headers, body }: HostileRequest): Promise<Contr
 const WHO = ['stranger', 'token', 'cookie'] as const
 type Who = (typeof WHO)[number]
 
-/** The request as somebody makes it, unless it says itself who does. */
+/** Adds credentials to a request that has none. */
 function madeBy(who: Who, request: HostileRequest): HostileRequest {
   const credentials: Record<Who, Record<string, string>> = {
     stranger: {},
@@ -139,7 +139,7 @@ function checkDiscretion(text: string, isOurs: boolean): void {
 
 const isApi = (address: string): boolean => /^\/api(?:\/|\?|$)/.test(address)
 
-/** Throws where an answer is not one that anybody may get, whatever was sent. */
+/** Throws if a response breaks a rule that holds for every request. */
 function check(
   who: Who,
   { method, address, body }: HostileRequest,
@@ -148,24 +148,24 @@ function check(
   const { status, headers } = response
   const text = response.body.toString('latin1')
   const isRelayed = /^\/api\/ordersource\b/.test(address)
-  // An order source that refuses a long body may break the connection while it is being sent.
+  // A provider that rejects a long body may close the connection early.
   const isCut = isRelayed && status === 502 && (body ?? '').length > 65_536
-  // A page tells of an order source that gave no usable answer, such as no price.
+  // A page reports an unusable provider response, such as a missing price.
   const isTold = status === 502 && /^\/admin\/orders\/\d+\/fulfilment\b/.test(address)
   assert.ok((status >= 200 && status < 500) || isCut || isTold, `answered with ${status}`)
   checkDiscretion(text, !isRelayed)
   checkDiscretion(JSON.stringify(headers), true)
   assert.equal(headers['set-cookie']?.toString().includes('pwned') ?? false, false)
-  // Node refuses an expectation by itself.
+  // Node rejects `Expect` itself.
   if (status === 417) return
   assert.equal(headers['x-content-type-options'], 'nosniff')
-  // What cannot be read as a request has no address.
+  // A malformed request has no URL.
   if (status === 400 && headers.connection === 'close' && text.includes('cannot be read')) return
   assert.match(String(headers['content-security-policy']), /frame-ancestors 'none'/)
   const type = String(headers['content-type'] ?? '')
   if (isApi(address)) {
     assert.match(String(headers['cache-control']), /no-store/)
-    // What is relayed is the order source's to document.
+    // Relayed responses are documented by the provider.
     if (!isRelayed) contract.check(method, address, response)
   } else if (type.startsWith('text/html')) {
     assert.doesNotMatch(text, /<pwned/, 'markup stays text')
@@ -180,7 +180,7 @@ function check(
 
 async function checkAnswer(who: Who, request: HostileRequest): Promise<number> {
   const made = madeBy(who, request)
-  // A connection that was kept may be given up at the moment when it is used again.
+  // A kept-alive connection may be closed while it is being reused.
   const response = await send(made).catch(() => send(made))
   check(who, made, response)
   return response.status
@@ -261,7 +261,7 @@ t.test('no route fails on valid JSON that is not an object', async (t) => {
   for (const [route, [valid]] of calls) {
     if (valid === undefined || valid.body === null) continue
     const { method, path } = valid
-    // There is no such order: of those that there are nothing changes.
+    // This order does not exist, so nothing changes.
     const address = path.replace('{order}', '999999')
     for (const body of ['null', '[]', '[null]', '"x"', '""', '7', 'true']) {
       await t.resolves(
@@ -284,7 +284,7 @@ t.test('every response to hostile requests is documented', async (t) => {
       }),
       { numRuns },
     )
-    // What is below the order source's own addresses is answered by nobody.
+    // Paths below the provider's own routes do not exist.
     t.ok(
       succeeded > 0 || /ordersource\/?\*?$|\/fulfilment$|\/provider-record$/.test(route),
       `${route} does its work, too`,

@@ -16,13 +16,13 @@ import { REDIS_PASSWORD, testRedis } from '../support/redis.js'
 import { validCalls } from '../support/valid-calls.js'
 import { nodeRequest } from '../support/node-request.js'
 
-/** A text that is found wherever it goes. */
+/** A unique text that can be searched for. */
 const canary = (name: string): string => `canary-${name}-${randomBytes(12).toString('hex')}`
 
 const ADMIN = { email: 'admin@example.com', password: canary('password') }
 const HASH = hashPasswordSync(ADMIN.password)
 
-/** What nobody may ever see, by the variable that it stands in. */
+/** Secrets by environment variable. */
 const CANARIES = {
   SESSION_SECRET: canary('session-secret-of-32-bytes'),
   SESSION_SECRET_PREVIOUS: canary('session-secret-before-this-one'),
@@ -93,7 +93,7 @@ const UNLIMITED = Object.fromEntries(
   ),
 )
 
-/** Calls everything, well and badly, in every way in which one may say who one is. */
+/** Calls every route with valid and invalid requests and every type of credential. */
 async function callEverything(url: string, token: string): Promise<string[]> {
   const seen: string[] = []
   const send = async ({ method, address, headers, body }: HostileRequest) => {
@@ -123,7 +123,7 @@ async function callEverything(url: string, token: string): Promise<string[]> {
     {},
     bearer(token),
     { cookie: `clearwake=${token}`, 'sec-fetch-site': 'same-origin' },
-    // Secrets in the wrong place are not told back, or written down, either.
+    // Secrets in the wrong place must not be returned or logged either.
     bearer(CANARIES.METRICS_TOKEN),
     bearer(CANARIES.ORDERSOURCE_API_TOKEN),
     { cookie: `clearwake=${CANARIES.SESSION_SECRET}`, 'x-forwarded-for': '<canary>' },

@@ -18,7 +18,7 @@ async function exchange(bytes: Buffer): Promise<string> {
   const socket = await rawSocket(url)
   let response = ''
   socket.setEncoding('latin1').on('data', (part) => (response += String(part)))
-  // Whoever is sent away early may find the door shut while still talking.
+  // The service may close the connection while the client is still sending.
   socket.on('error', () => undefined)
   const closed = once(socket, 'close')
   const timer = setTimeout(() => socket.destroy(new Error('no end')), PATIENCE_MS)

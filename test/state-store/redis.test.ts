@@ -12,7 +12,7 @@ const BOUND_MS = 5_000
 const redis = await testRedis(t)
 await redis.start()
 
-/** One of several processes, as each has a folder of its own, and shares nothing but Redis. */
+/** A process with its own data folder, which shares Redis only. */
 const start = (t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestApp> =>
   startApp(t, { ADMIN_ACCOUNTS, REDIS_URL: redis.url, TRUST_PROXY: 'true', ...environment })
 
@@ -27,7 +27,7 @@ async function timed<T>(work: Promise<T>): Promise<{ answer: T; milliseconds: nu
   return { answer: await work, milliseconds: performance.now() - start }
 }
 
-/** Asks until the answer is as wanted. */
+/** Repeats a request until the response is the expected one. */
 const becomes = (status: number, ask: () => Promise<{ status: number }>): Promise<boolean> =>
   waitUntil(async () => (await ask()).status === status, { everyMs: 50 })
 
@@ -111,7 +111,7 @@ t.test(
         t.ok(Number(answer.headers.get('retry-after')) > 0)
         t.ok(milliseconds < BOUND_MS, `${what}: after ${Math.round(milliseconds)} ms`)
       }
-      // Where there is no connection, there is nothing to wait for.
+      // Without a connection, there is nothing to wait for.
       if (what === 'killed') t.ok(Math.min(...times) < 400, `${times.map(Math.round).join()} ms`)
       t.equal((await verify(url, 'x')).status, 401, 'what is no token needs no Redis')
       const guest = await timed(fetch(`${url}/calculator/fuel`))

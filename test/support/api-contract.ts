@@ -20,7 +20,7 @@ interface Document {
 
 const PROBLEM = 'application/problem+json'
 
-/** Headers of our own, which nobody knows who has not read of them. */
+/** Own headers, which must be documented. */
 const NAMED_HEADERS = ['orders-as-of']
 
 const mediaType = ({ headers }: ContractResponse): string =>
@@ -28,7 +28,7 @@ const mediaType = ({ headers }: ContractResponse): string =>
     .split(';', 1)[0]
     ?.trim() ?? ''
 
-/** The path of an address as the router reads it; `null` where it cannot. */
+/** The decoded path of a URL; `null` if it cannot be decoded. */
 function pathOf(address: string): string | null {
   try {
     return decodeURIComponent(address.split('?', 1)[0] ?? '')
@@ -37,7 +37,7 @@ function pathOf(address: string): string | null {
   }
 }
 
-/** Tells whether answers are what an OpenAPI document promises. */
+/** Checks responses against an OpenAPI document. */
 export function apiContract(document: object) {
   const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true })
   const isProblem = ajv.compile(ProblemDetails)
@@ -47,7 +47,7 @@ export function apiContract(document: object) {
     compiled.set(schema, known)
     return known
   }
-  // Addresses without parameters come first, as a router has them.
+  // Paths without parameters take precedence, as in the router.
   const operations = Object.entries((document as Document).paths)
     .map(([path, methods]) => ({
       isFixed: !path.includes('{'),
@@ -72,7 +72,7 @@ export function apiContract(document: object) {
   }
 
   return {
-    /** Throws where an answer under /api is not one that is documented. */
+    /** Throws if a response under /api is not documented. */
     check(method: string, address: string, answer: ContractResponse): void {
       const operation = operationOf(method, address)
       const type = mediaType(answer)

@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import { buildApp } from '../../src/app.js'
 import type { Scope } from './scope.js'
 
-/** At least 32 bytes, as the service asks. */
+/** At least 32 bytes, as required. */
 export const SECRET = 'a secret for tests, of more than 32 bytes'
 
 /** A folder of the test's own, removed when it ends. */
@@ -19,7 +19,7 @@ export function temporaryFolder(t: Scope): string {
 
 export interface TestApp {
   app: FastifyInstance
-  /** Where it listens, such as http://127.0.0.1:40001 */
+  /** Base URL, such as http://127.0.0.1:40001 */
   url: string
   /** Its log entries so far, parsed */
   log: Record<string, unknown>[]
@@ -50,7 +50,7 @@ export async function startApp(t: Test, environment: NodeJS.ProcessEnv = {}): Pr
   return { app, url, log }
 }
 
-/** Posts JSON and reads the answer, JSON too. */
+/** Posts JSON and reads the JSON response. */
 export async function postJson(
   url: string,
   body: unknown,

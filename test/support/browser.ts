@@ -13,7 +13,7 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** Where a browser is, in the order that we look for one; `null` where there is none. */
+/** Returns the path of an installed browser, or `null`. */
 export function findBrowser(): string | null {
   const places = [
     process.env.CHROMIUM_PATH,
@@ -25,7 +25,7 @@ export function findBrowser(): string | null {
   return places.find((place) => place !== undefined && place !== '' && existsSync(place)) ?? null
 }
 
-/** Starts the browser; throws where there is none, as browser tests are never skipped. */
+/** Starts the browser. Throws if there is none, because browser tests are never skipped. */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = findBrowser()
   if (executablePath === null)
@@ -36,7 +36,7 @@ export async function launchBrowser(): Promise<Browser> {
 export const PHONE = { width: 390, height: 844 }
 export const DESKTOP = { width: 1280, height: 900 }
 
-/** What must not happen in a browser, as it happens. */
+/** Errors in a browser, added as they occur. */
 export interface BrowserErrors {
   /** Errors on the console, uncaught exceptions and violations of the security policy */
   errors: string[]
@@ -44,7 +44,7 @@ export interface BrowserErrors {
   externalRequests: string[]
 }
 
-/** Notes every complaint of a page and of those that it opens. */
+/** Records the errors of all pages in a context. */
 export function recordBrowserErrors(context: BrowserContext, origin: string): BrowserErrors {
   const browserErrors: BrowserErrors = { errors: [], externalRequests: [] }
   context.on('console', (message) => {
@@ -59,7 +59,7 @@ export function recordBrowserErrors(context: BrowserContext, origin: string): Br
   return browserErrors
 }
 
-/** The text of the QR code in a PNG, such as a screenshot; `null` where none is read. */
+/** Decodes the QR code in a PNG, such as a screenshot; `null` if there is none. */
 export function readPng(png: Buffer): Promise<string | null> {
   const { width, height, data } = PNG.sync.read(png)
   return readQrCode(toGray(width, height, data))

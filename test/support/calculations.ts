@@ -15,7 +15,7 @@ import { parseImoNumber } from '../../src/calculator/imo-number.js'
 import type { Vessel } from '../../src/calculator/vessel.js'
 import { findImplausibleValues } from '../../src/calculator/trip-plausibility.js'
 
-/** A value above zero up to a bound, of any magnitude that people have a use for. */
+/** A positive number up to a maximum. */
 const positive = (maximum: number) =>
   fc.double({ min: 1e-8, max: maximum, noNaN: true, noDefaultInfinity: true })
 
@@ -84,12 +84,12 @@ const extras = fc.oneof(
   },
 )
 
-/** Any data that the fuel calculator takes. */
+/** Any valid data of the fuel calculator. */
 export const fuelData: fc.Arbitrary<FuelData> = fc
   .tuple(line, extras)
   .map(([fields, more]) => ({ ...fields, ...more }))
 
-/** Any data that the distance calculator takes; speed first, so that the trip stays below a year. */
+/** Any valid data of the distance calculator; speed first, so that the trip stays below a year. */
 export const distanceData: fc.Arbitrary<DistanceData> = fc
   .record({ speedKn: positive(100), distanceUnit: fc.constantFrom(...DISTANCE_UNITS) })
   .chain(({ speedKn, distanceUnit }) =>
@@ -119,7 +119,7 @@ export const distanceData: fc.Arbitrary<DistanceData> = fc
       },
     ),
   )
-  // Hours without a rate are refused.
+  // Generator hours require a consumption.
   .map(({ generatorHours, ...trip }) =>
     trip.generatorLitresPerHour === undefined || generatorHours === undefined
       ? trip
@@ -150,7 +150,7 @@ const SCRIPTS = [
   '0',
 ] as const
 
-/** One line of text in any script, markup and escapes among it. */
+/** One line of text in any script, including markup and escapes. */
 export const textLine = (maxLength: number): fc.Arbitrary<string> =>
   fc
     .oneof(
@@ -160,11 +160,11 @@ export const textLine = (maxLength: number): fc.Arbitrary<string> =>
       fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength }),
     )
     .map((text) => Array.from(text).slice(0, maxLength).join(''))
-    // Fillers count as letters and the blank Braille pattern as a symbol, yet show nothing.
+    // Fillers are letters and the blank Braille pattern is a symbol, but both are invisible.
     .filter((text) => /(?![\p{DI}\u2800])[\p{L}\p{N}\p{S}]/u.test(text))
     .filter((text) => !/[\p{Cc}\p{Cs}\p{NChar}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(text))
 
-/** Any data that the custom calculator takes. */
+/** Any valid data of the custom calculator. */
 export const customData: fc.Arbitrary<CustomData> = fc.constantFrom(...AMOUNT_UNITS).chain((unit) =>
   fc.record(
     {
@@ -184,7 +184,7 @@ export const calculation: fc.Arbitrary<Calculation> = fc.oneof(
   customData.map((calculatorData) => ({ calculatorType: 'custom' as const, calculatorData })),
 )
 
-/** Any IMO number: six digits and the check digit that goes with them. */
+/** Any IMO number: six digits and their check digit. */
 export const imoNumber: fc.Arbitrary<string> = fc
   .integer({ min: 1, max: 999_999 })
   .map((body) => String(body).padStart(6, '0'))

@@ -29,9 +29,9 @@ const timeOf = (milliseconds: number): Buffer =>
   der(TIME, Buffer.from(new Date(milliseconds).toISOString().replace(/[-:T]|\.\d+/g, '')))
 
 /**
- * A certificate that nobody vouches for (RFC 5280), of an IPv4 address, and its key.
+ * Creates a self-signed certificate (RFC 5280) for an IPv4 address, and its key.
  *
- * @param days how long it is valid from yesterday on; 0 is up to a moment ago
+ * @param days of validity from yesterday; 0 has just expired
  */
 export function createCertificate({ address = '127.0.0.1', days = 2 } = {}): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })

@@ -13,7 +13,7 @@ export function corruptTable(path: string, table: string): void {
   closeSync(file)
 }
 
-/** Makes a replica too large for the integrity check at the start, with an unused table. */
+/** Adds an unused table, so that a replica is too large for the integrity check at the start. */
 export function enlargeDatabase(path: string): void {
   const db = openDatabase(path)
   db.exec('CREATE TABLE ballast (bytes BLOB)')

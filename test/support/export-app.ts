@@ -21,7 +21,7 @@ import { SECRET, temporaryFolder } from './app.js'
 
 export interface ExportApp {
   app: FastifyInstance
-  /** Where exports are asked for */
+  /** URL of the export */
   url: string
   log: Record<string, unknown>[]
 }

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /*
- * Loaded first by a process (`--import`), it sets its clock: CLOCK_FILE says by how many
- * milliseconds, and may be changed at any time. What measures durations is left alone, as an
- * operating system does.
+ * Loaded with `--import`: shifts the clock of a process by the milliseconds in CLOCK_FILE, which
+ * can change at any time. Monotonic clocks are unaffected, as in an operating system.
  */
 const { CLOCK_FILE = '' } = process.env
 const RealDate = Date

@@ -6,17 +6,17 @@ import type { Test } from 'tap'
 /** What becomes of a request on its way. */
 export type Fault =
   | 'none'
-  /** Answered with 500 */
+  /** Responds with 500 */
   | 'fails'
-  /** Answered with 429, to come again after a second */
+  /** Responds with 429 and Retry-After of a second */
   | 'rations'
-  /** Answered with a page that is not NocoDB's */
+  /** Responds with an HTML page */
   | 'garbles'
   /** The connection ends before the request has gone on */
   | 'cuts before'
-  /** The request goes on and is done; the connection ends instead of an answer */
+  /** Forwards the request, then closes the connection without a response */
   | 'cuts after'
-  /** Only half of the answer comes */
+  /** Sends half of the response */
   | 'cuts amid'
 
 export interface FaultyProxy {

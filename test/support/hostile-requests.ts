@@ -2,17 +2,17 @@ import fc from 'fast-check'
 import { headerText, hostileText, jsonFragment, MARKUP, MEMBER_NAMES } from './hostile-values.js'
 import type { Call } from './valid-calls.js'
 
-/** A request as it goes out. */
+/** A request to send. */
 export interface HostileRequest {
   method: string
-  /** With its query, escaped as it goes over the wire */
+  /** Path and query, escaped */
   address: string
   headers: Record<string, string | string[]>
   /** In latin1, so that a counterexample can be read; `null` for none */
   body: string | null
 }
 
-/** One thing that is wrong with a request; `at` says where, counted round. */
+/** A mutation of a request; `at` selects where, modulo the number of places. */
 type Mutation =
   | { kind: 'nothing' }
   | { kind: 'json value'; at: number; fragment: string }
@@ -267,7 +267,7 @@ function mutationsOf(call: Call): fc.Arbitrary<Mutation> {
   )
 }
 
-/** A text as part of an address, whatever it is; a lone surrogate goes as UTF-8 cannot have it. */
+/** Escapes any text for a URL; a lone surrogate becomes invalid UTF-8. */
 function escaped(text: string): string {
   return Array.from(text, (character) =>
     /[\ud800-\udfff]/.test(character) && character.length === 1

@@ -73,13 +73,13 @@ const anyText = fc.oneof(
   fc.bigInt().map(String),
 )
 
-/** A text that nobody meant. */
+/** A hostile text. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...TEXTS) },
   anyText,
 )
 
-/** Such a text as some readers of a line take it: one byte a character, and none that ends it. */
+/** A hostile text as a header value: Latin-1, without line breaks. */
 export const headerText: fc.Arbitrary<string> = hostileText.map((text) =>
   Buffer.from(text)
     .toString('latin1')
@@ -144,7 +144,7 @@ export const jsonFragment: fc.Arbitrary<string> = fc.oneof(
   fc.double().map(String),
 )
 
-/** What a record keeps of itself and nobody may set, and keys that reach further. */
+/** Assigned fields of orders, and keys for prototype pollution. */
 export const MEMBER_NAMES = [
   'id',
   'version',

@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
 
 /*
- * A process that asks for one address over many connections, each without a pause, and says on
- * standard output how it was answered, as JSON: `Load`.
+ * Sends requests to a URL over many connections without a pause, and prints the responses as JSON:
+ * `Load`.
  */
 
-/** Answers with one status: how many, and how long they took, in milliseconds. */
+/** Responses with one status: their number, and response times in ms. */
 export interface ResponseTimes {
   count: number
   median: number
@@ -16,9 +16,9 @@ export interface ResponseTimes {
 export interface Load {
   /** By status */
   responses: Record<string, ResponseTimes>
-  /** Requests that were sent and never answered */
+  /** Requests without a response */
   lost: number
-  /** Attempts at a connection that failed */
+  /** Failed connection attempts */
   unconnected: number
 }
 
@@ -46,10 +46,10 @@ const times = new Map<string, number[]>()
 let lost = 0
 let unconnected = 0
 let isOver = false
-/** Somebody was told to come no more: the service is about to stop. */
+/** A response had `Connection: close`: the service is about to stop. */
 let isLeaving = false
 
-/** The status of an answer that is whole; `null` where some of it is still to come. */
+/** The status of a complete response; `null` if it is incomplete. */
 function statusOf(response: string): string | null {
   const end = response.indexOf('\r\n\r\n')
   if (end === -1) return null

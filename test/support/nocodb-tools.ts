@@ -17,7 +17,7 @@ const isRoot = process.getuid?.() === 0
 
 /**
  * Folder of the servers that the NocoDB tests install, kept for the next run. It must be readable
- * for all users, because PostgreSQL refuses to run as root.
+ * for all users, because PostgreSQL does not run as root.
  */
 const CACHE = join(
   process.env.XDG_CACHE_HOME ?? (isRoot ? '/var/cache' : join(homedir(), '.cache')),

@@ -6,7 +6,7 @@ export interface NodeResponse {
   body: Buffer
 }
 
-/** A request and its answer as they are on the wire: fetch would add, undo and follow things. */
+/** Sends a request with node:http: fetch would add headers, decompress and follow redirects. */
 export function nodeRequest(
   address: string,
   options: { method?: string; headers?: Record<string, string | string[]>; body?: Buffer } = {},

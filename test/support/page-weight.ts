@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core'
 
-/** Opens a page in a browser that has nothing of it yet: bytes over the wire, and what was asked for. */
+/** Opens a page with an empty cache; returns the bytes transferred and the paths requested. */
 export async function measurePageWeight(
   page: Page,
   address: string,
 ): Promise<{ bytes: number; paths: string[] }> {
   const network = await page.context().newCDPSession(page)
   await network.send('Network.enable')
-  // What a page or a style embeds is announced like a request, and none.
+  // Embedded data URLs are reported like requests.
   const embedded = new Set<string>()
   const paths: string[] = []
   let bytes = 0

@@ -33,14 +33,14 @@ export const manyOrders = (count: number): Order[] =>
     }
   })
 
-/** The service with orders in its book. */
+/** Starts the service with orders. */
 export function startPortal(t: Test, orders: Order[], environment: NodeJS.ProcessEnv = {}) {
   const DATA_DIR = temporaryFolder(t)
   fillStore(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', orders)
   return startApp(t, { ADMIN_ACCOUNTS, DATA_DIR, TIME_ZONE: 'Europe/Lisbon', ...environment })
 }
 
-/** A browser of a person who is logged in; its own cookies, closed when the test ends. */
+/** Opens a browser context with a signed-in administrator; closed when the test ends. */
 export async function adminContext(
   t: Test,
   browser: Browser,

@@ -9,7 +9,7 @@ import { POSTGRES_NATIVE } from './nocodb-tools.js'
 
 const NOBODY = 65_534
 
-/** PostgreSQL refuses to run as root. */
+/** PostgreSQL does not run as root. */
 const isRoot = process.getuid?.() === 0
 const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {}
 

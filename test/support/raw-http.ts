@@ -17,7 +17,7 @@ export async function readToEnd(socket: Socket): Promise<string> {
   return text
 }
 
-/** One GET of a path exactly as written, answered as status, head and body. */
+/** Sends a GET for a path exactly as written; returns status, head and body. */
 export async function rawGet(
   url: string,
   path: string,
@@ -29,7 +29,7 @@ export async function rawGet(
   return { status: Number(head.split(' ')[1]), head, body: response.slice(head.length + 4) }
 }
 
-/** The answer to a request exactly as written; it must end its connection. */
+/** Sends a request exactly as written, which must close the connection; returns the response. */
 export async function rawRequest(url: string, request: string): Promise<string> {
   const socket = await rawSocket(url)
   socket.write(request)

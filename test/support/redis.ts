@@ -8,10 +8,10 @@ import { freePort } from './free-port.js'
 import { rawSocket, readToEnd } from './raw-http.js'
 import { waitUntil } from './wait-for.js'
 
-/** Stands in the address of the Redis, and must be seen nowhere else. */
+/** Part of REDIS_URL; must not be disclosed. */
 export const REDIS_PASSWORD = 'redis-password-of-the-tests'
 
-/** Where redis-server is: REDIS_SERVER_PATH, or in PATH; `null` where there is none. */
+/** Path of redis-server: REDIS_SERVER_PATH, or in PATH; `null` if it is not installed. */
 export function findRedis(): string | null {
   const { REDIS_SERVER_PATH, PATH = '' } = process.env
   const places = [
@@ -26,12 +26,12 @@ export interface TestRedis {
   start(): Promise<void>
   /** Ends it at once, as a crash would. */
   kill(): Promise<void>
-  /** It takes connections and requests, and answers nothing. */
+  /** Accepts connections and requests without a response. */
   freeze(): void
   thaw(): void
 }
 
-/** A Redis of the test's own, not yet started, which keeps what it knows; stopped when the test ends. */
+/** Creates a persistent Redis, which is not started yet; stopped when the test ends. */
 export async function testRedis(t: Test): Promise<TestRedis> {
   const executable = findRedis()
   if (executable === null) throw new Error('no redis-server found: run npm test')
@@ -69,7 +69,7 @@ export async function testRedis(t: Test): Promise<TestRedis> {
   }
 }
 
-/** Whether it has read what it kept, too: before, it answers that it is loading. */
+/** Whether it has finished loading its data. */
 async function answers(port: number): Promise<boolean> {
   try {
     const socket = await rawSocket(`http://127.0.0.1:${port}`)

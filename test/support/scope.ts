@@ -1,4 +1,4 @@
-/** A test, or a program that uses what tests use: what it starts is stopped when it ends. */
+/** A test, or a program that uses test helpers: runs its teardown functions when it ends. */
 export interface Scope {
   teardown: (stop: () => unknown) => unknown
 }

@@ -18,7 +18,7 @@ export interface Service {
   ended: Promise<number | null>
 }
 
-/** The service in a process of its own, once it answers; killed when the test ends. */
+/** Starts the service as a process, and waits until it responds; killed when the test ends. */
 export async function startService(
   t: Test,
   environment: NodeJS.ProcessEnv = {},

@@ -7,7 +7,7 @@ import { temporaryFolder } from './app.js'
 
 const run = promisify(execFile)
 
-/** A Python that has openpyxl; `null` where there is none. Debian's is not always the first. */
+/** Returns a Python with openpyxl, or `null`. Debian's is not always the first in PATH. */
 export const findPython = (): string | null =>
   ['python3', '/usr/bin/python3'].find(
     (python) => spawnSync(python, ['-c', 'import openpyxl']).status === 0,

@@ -4,11 +4,11 @@ import { newOrder } from './order-store.js'
 /** A request that does what its route is for, as a starting point for ones that do not. */
 export interface Call {
   method: string
-  /** With its parameters filled in, without query; `{order}` stands for the id of any order */
+  /** Without query; `{order}` is a placeholder for an order ID */
   path: string
   query: Record<string, string | string[]>
   headers: Record<string, string>
-  /** What goes as JSON, or as a form */
+  /** Body, as JSON or as a form */
   body: { json: unknown } | { form: Record<string, string | string[]> } | null
 }
 
@@ -79,17 +79,17 @@ const ESTIMATES = Object.fromEntries(
 )
 
 export interface CallContext {
-  /** A scanned link of this service */
+  /** A valid scanned link */
   link: URL
-  /** The address of an asset */
+  /** Path of an asset */
   asset: string
-  /** The id of an order at the order source */
+  /** ID of an order at the provider */
   offsetOrder: string
-  /** Who may log in */
+  /** Credentials of an administrator */
   credentials: { email: string; password: string }
 }
 
-/** What each route is called with, by method and route; looks at a page without its body go by GET. */
+/** Valid requests by method and route; HEAD is derived from GET. */
 const sketches = ({
   link,
   asset,
@@ -264,7 +264,7 @@ const sketches = ({
     { path: '/admin/orders/{order}/fulfilment/reset', form: {} },
   ],
   'GET /admin/orders/:id/provider-record': [{ path: '/admin/orders/{order}/provider-record' }],
-  // Whatever is below, in any method, is the order source's to answer.
+  // The proxy relays any path and method below.
   ...Object.fromEntries(
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].flatMap((method) => [
       [`${method} /api/ordersource`, [{}]],

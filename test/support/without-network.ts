@@ -7,8 +7,8 @@ import { newOrder } from './order-store.js'
 import { waitUntil } from './wait-for.js'
 
 /*
- * Run where there is no network but the machine's own loopback: starts the built service with
- * nothing configured but its folder (the first argument), uses it, and prints what came of it.
+ * Runs in a network namespace with loopback only: starts the built service without configuration in
+ * a directory (the first argument), uses it, and prints the results.
  */
 const [, , folder = ''] = process.argv
 const url = 'http://127.0.0.1:3000'

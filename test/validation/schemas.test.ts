@@ -3,7 +3,7 @@ import t from 'tap'
 import { validators } from '../../src/orders/validators.js'
 import { startApp } from '../support/app.js'
 
-/** An operation of an OpenAPI document, as far as its answers go. */
+/** The responses of an OpenAPI operation. */
 interface Operation {
   responses?: Record<string, { content?: Record<string, { schema?: object }> }>
 }
