@@ -79,33 +79,30 @@ async function linkFrom(url: string): Promise<string> {
   return link
 }
 
-t.test(
-  'it starts with nothing configured but a port, and keeps its secret in ./data',
-  async (t) => {
-    const cwd = temporaryFolder(t)
-    const port = await freePort()
-    const url = `http://127.0.0.1:${port}`
-    const service = run(t, cwd, { PORT: String(port) })
-    await answering(url, service)
-    t.match(await (await fetch(url)).text(), /<h1>/)
-    t.ok(existsSync(join(cwd, 'data', 'session-secret')))
+t.test('starts without configuration, and keeps its secret in ./data', async (t) => {
+  const cwd = temporaryFolder(t)
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const service = run(t, cwd, { PORT: String(port) })
+  await answering(url, service)
+  t.match(await (await fetch(url)).text(), /<h1>/)
+  t.ok(existsSync(join(cwd, 'data', 'session-secret')))
 
-    const link = await linkFrom(url)
-    t.ok(link.startsWith(`${url}/calculator/custom?`))
+  const link = await linkFrom(url)
+  t.ok(link.startsWith(`${url}/calculator/custom?`))
 
-    service.process.kill('SIGTERM')
-    t.equal(await service.ended, 0)
-    t.match(service.errors(), /^ {2}password {2}\S{23}$/m, 'the first administrator is told once')
+  service.process.kill('SIGTERM')
+  t.equal(await service.ended, 0)
+  t.match(service.errors(), /^ {2}password {2}\S{23}$/m, 'prints the first administrator once')
 
-    const again = run(t, cwd, { PORT: String(port) })
-    await answering(url, again)
-    t.match(await (await fetch(link)).text(), /id="trip"/, 'printed codes survive a restart')
-    again.process.kill('SIGINT')
-    t.equal(await again.ended, 0)
-    const secret = readFileSync(join(cwd, 'data', 'session-secret'), 'utf8').trim()
-    t.notOk((service.output() + again.output()).includes(secret))
-  },
-)
+  const again = run(t, cwd, { PORT: String(port) })
+  await answering(url, again)
+  t.match(await (await fetch(link)).text(), /id="trip"/, 'printed codes survive a restart')
+  again.process.kill('SIGINT')
+  t.equal(await again.ended, 0)
+  const secret = readFileSync(join(cwd, 'data', 'session-secret'), 'utf8').trim()
+  t.notOk((service.output() + again.output()).includes(secret))
+})
 
 t.test('reports every configuration error in one message', async (t) => {
   const service = run(t, temporaryFolder(t), {
@@ -235,9 +232,9 @@ t.test('finishes the current request on SIGTERM, then exits with 0', async (t) =
   let stop = await stopMidway(t)
   // New connections are accepted for half a second; a busy machine may miss it.
   for (let tries = 0; stop.atOnce === null && tries < 4; tries++) stop = await stopMidway(t)
-  t.match(stop.atOnce, /^HTTP\/1\.1 200 /, 'who comes at once is served still')
-  t.match(stop.atOnce, /\r\nconnection: close\r\n/i, 'and told to come no more')
-  t.ok(stop.isClosed, 'nobody else is let in')
+  t.match(stop.atOnce, /^HTTP\/1\.1 200 /, 'serves a request on a new connection')
+  t.match(stop.atOnce, /\r\nconnection: close\r\n/i, 'with Connection: close')
+  t.ok(stop.isClosed, 'then accepts no more connections')
   t.match(stop.answer, /^HTTP\/1\.1 200 /)
   t.match(stop.answer, /"co2eKg":3\.87/)
   t.equal(stop.code, 0)

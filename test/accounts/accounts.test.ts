@@ -57,20 +57,24 @@ t.test('creates a first administrator and prints its password once', async (t) =
   t.equal(statSync(file).mode & 0o777, 0o600)
   const password = credentials?.password ?? ''
   t.notOk(readFileSync(file, 'utf8').includes(password))
-  t.notOk(first.output().includes(password), 'the log does not have it')
+  t.notOk(first.output().includes(password), 'is not logged')
 
   const second = await operate(t, DATA_DIR)
   t.equal(parseCredentials(second.errors()), null)
   t.equal((await postLogin(second.url, credentials)).status, 200, 'it goes on')
 
   const named = await operate(t, DATA_DIR, { ADMIN_ACCOUNTS })
-  t.equal((await postLogin(named.url, credentials)).status, 401, 'but counts only without others')
+  t.equal(
+    (await postLogin(named.url, credentials)).status,
+    401,
+    'counts only without configured accounts',
+  )
   t.equal((await postLogin(named.url)).status, 200)
 
   rmSync(file)
   const third = await operate(t, DATA_DIR)
   const renewed = parseCredentials(third.errors())
-  t.not(renewed?.password, password, 'without the file there is a new one')
+  t.not(renewed?.password, password, 'creates another one if the file is missing')
   t.equal((await postLogin(third.url, credentials)).status, 401)
   t.equal((await postLogin(third.url, renewed)).status, 200)
 })
@@ -90,7 +94,7 @@ t.test('a failed start does not lose the first administrator', async (t) => {
   rmSync(book)
   const repaired = await operate(t, DATA_DIR)
   t.equal(parseCredentials(repaired.errors()), null)
-  t.equal((await postLogin(repaired.url, credentials)).status, 200, 'and is the one that counts')
+  t.equal((await postLogin(repaired.url, credentials)).status, 200, 'and is valid')
 })
 
 t.test('concurrent processes create one first administrator', async (t) => {
@@ -99,7 +103,7 @@ t.test('concurrent processes create one first administrator', async (t) => {
   const credentials = both
     .map(({ errors }) => parseCredentials(errors()))
     .filter((one) => one !== null)
-  t.equal(credentials.length, 1, 'one of them shows it')
+  t.equal(credentials.length, 1, 'one process prints it')
   for (const { url } of both) t.equal((await postLogin(url, credentials[0])).status, 200)
 })
 

@@ -116,7 +116,7 @@ t.test('guards routes added later, however they are requested', async (t) => {
 
   const statuses = []
   for (let i = 0; i < 5; i++) statuses.push(await statusOf(base, 'POST', '/admin/things/1'))
-  t.same(statuses, [401, 401, 401, 429, 429], 'who is refused counts')
+  t.same(statuses, [401, 401, 401, 429, 429], 'rejected requests count')
 
   t.equal(await statusOf(base, 'GET', '/api/administration'), 200)
   t.equal(await statusOf(base, 'GET', '/api/admin/open'), 200)
@@ -152,7 +152,7 @@ t.test('passes the administrator to the handler', async (t) => {
   t.same(await (await fetch(`${base}/api/admin/me`, { headers })).json(), {
     email: 'admin@example.com',
   })
-  t.equal((await fetch(`${base}/api/anybody`, { headers })).status, 500, 'but not where it is open')
+  t.equal((await fetch(`${base}/api/anybody`, { headers })).status, 500, 'not on public routes')
 })
 
 t.test('accepts changes by cookie from the same origin only', async (t) => {
@@ -190,7 +190,7 @@ t.test('accepts changes by cookie from the same origin only', async (t) => {
     t.equal(await change({ cookie, ...headers }), status, JSON.stringify(headers))
   }
   const refused = await fetch(`${base}/api/admin/change`, { method: 'POST', headers: { cookie } })
-  t.match(await refused.json(), { status: 403, detail: /Bearer.*Origin/ }, 'told what to do')
+  t.match(await refused.json(), { status: 403, detail: /Bearer.*Origin/ }, 'explains what to send')
   t.equal(
     await change({
       authorization: `Bearer ${login.body.token}`,

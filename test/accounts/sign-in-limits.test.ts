@@ -38,7 +38,11 @@ t.test('locks out a client after failed sign-ins, with Retry-After', async (t) =
   const seconds = Number(refused.headers.get('retry-after'))
   t.ok(seconds > 800 && seconds <= 900)
   t.match(refused.body, { status: 429, detail: /Try again in 15 minutes/ })
-  t.equal((await postLogin(url, ADMIN, from('203.0.113.2'))).status, 200, 'others go on')
+  t.equal(
+    (await postLogin(url, ADMIN, from('203.0.113.2'))).status,
+    200,
+    'other clients can sign in',
+  )
   t.match(
     log.filter(({ msg }) => msg === 'sign-in').map(({ outcome }) => outcome),
     ['failed', 'failed', 'failed', 'limited', 'succeeded'],
@@ -113,7 +117,7 @@ t.test('strangers cannot lock an administrator out of a known device', async (t)
   t.equal(
     (await postLogin(url, ADMIN, from('203.0.113.77', cookie))).status,
     200,
-    'even in the network that the guesses come from',
+    'also in the network of the guesses',
   )
 })
 

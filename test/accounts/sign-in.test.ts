@@ -42,7 +42,7 @@ t.test('signs an administrator in and out', async (t) => {
   t.equal(logout.status, 204)
   t.equal(await logout.text(), '')
   t.equal((await verify(url, token)).status, 401, 'the token is worthless from then on')
-  t.equal((await verify(url, another)).status, 200, 'another session goes on')
+  t.equal((await verify(url, another)).status, 200, 'other sessions continue')
   t.match(
     log.filter(({ msg }) => msg === 'sign-in' || msg === 'sign-out'),
     [
@@ -108,7 +108,11 @@ t.test('the cookie gives the same access as the token, and sign-out deletes it',
   t.equal((await fetch(`${url}/api/admin/verify`, { headers: { cookie } })).status, 401)
   const again = await logout()
   t.equal(again.status, 401)
-  t.match(parseSetCookies(again).get('clearwake'), /^clearwake=; /, 'a worthless cookie goes too')
+  t.match(
+    parseSetCookies(again).get('clearwake'),
+    /^clearwake=; /,
+    'deletes an invalid cookie as well',
+  )
 })
 
 t.test('never compresses a response with a token', async (t) => {
@@ -235,7 +239,11 @@ t.test('rejects forged, expired and revoked tokens', async (t) => {
     const text = `${encoded(head)}.${encoded(body)}`
     return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`
   }
-  t.equal((await verify(url, app.jwt.sign({ sub, jti, mark }))).status, 200, 'one like ours is')
+  t.equal(
+    (await verify(url, app.jwt.sign({ sub, jti, mark }))).status,
+    200,
+    'accepts a valid token',
+  )
   for (const [what, wrong] of [
     ['expired', app.jwt.sign({ sub, jti, mark }, { expiresIn: -10 })],
     ['another issuer', app.jwt.sign({ sub, jti, mark }, { iss: 'someone' })],
@@ -292,7 +300,7 @@ t.test('removing an account or changing its password ends its sessions', async (
 
   const same = await startApp(t, { ...environment, ADMIN_ACCOUNTS })
   t.equal((await verify(same.url, token)).status, 200, 'a session survives a restart')
-  t.equal((await verify(same.url, ended)).status, 401, 'and an ended one stays ended')
+  t.equal((await verify(same.url, ended)).status, 401, 'ended sessions stay ended')
 
   const removed = await startApp(t, { ...environment, ADMIN_ACCOUNTS: other })
   t.equal((await verify(removed.url, token)).status, 401)
@@ -346,5 +354,5 @@ t.test('rejects sign-ins beyond the hashing capacity with 503', async (t) => {
   t.ok(refused.length > 0 && refused.length < 120, `${refused.length} refused`)
   t.ok(refused.every(({ retryAfter }) => Number(retryAfter) > 0))
   t.ok(responses.every(({ status }) => status === 401 || status === 503))
-  t.equal((await postLogin(url)).status, 200, 'and afterwards all is as before')
+  t.equal((await postLogin(url)).status, 200, 'works again afterwards')
 })

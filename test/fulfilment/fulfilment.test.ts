@@ -217,39 +217,36 @@ t.test('places one of many concurrent attempts, in two processes on one store', 
     const done = responses.filter(
       ({ status, text }) => status === 303 || /offset order for \S+ was placed/.test(text),
     )
-    t.equal(done.length, 1, 'one is told that it was placed')
+    t.equal(done.length, 1, 'one request places it')
     t.equal(standIn.ledger.orders.length, round)
     t.equal((await orderOf(other.ann, id)).orderSourceId, String(round))
     t.strictSame(await stepsOf(other.ann, id), ['sent', 'placed'])
   }
 })
 
-t.test(
-  'what the order source refuses is withdrawn with its words, and can be tried again',
-  async (t) => {
-    const { ann, standIn } = await start(t, 100)
-    const { id } = await enter(ann)
-    const refused = await place(ann, id)
-    t.equal(refused.status, 502)
-    t.match(seen(refused), /The provider refused the request Insufficient credits/)
-    t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
-    const page = seen(await ann.get(`/admin/orders/${id}`))
-    t.match(
-      page,
-      /Last attempt: Insufficient credits: top up your balance\. \d+ \w+ \d{4}, \d\d:\d\d , status 402, by admin@example\.com Place offset order…/,
-    )
-    t.match(page, /Offset order : not placed: Insufficient credits/)
+t.test('a rejection is shown with the provider’s reason, and can be retried', async (t) => {
+  const { ann, standIn } = await start(t, 100)
+  const { id } = await enter(ann)
+  const refused = await place(ann, id)
+  t.equal(refused.status, 502)
+  t.match(seen(refused), /The provider refused the request Insufficient credits/)
+  t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
+  const page = seen(await ann.get(`/admin/orders/${id}`))
+  t.match(
+    page,
+    /Last attempt: Insufficient credits: top up your balance\. \d+ \w+ \d{4}, \d\d:\d\d , status 402, by admin@example\.com Place offset order…/,
+  )
+  t.match(page, /Offset order : not placed: Insufficient credits/)
 
-    const small = await enter(ann, { co2eKg: 1 })
-    const dry = await ann.get(`${placementOf(small.id)}?portfolio=1`)
-    t.match(seen(dry), /The provider refused the request The total charge must be at least \$1\.00/)
-    t.equal((await orderOf(ann, small.id)).version, 1, 'a dry run leaves no trace')
+  const small = await enter(ann, { co2eKg: 1 })
+  const dry = await ann.get(`${placementOf(small.id)}?portfolio=1`)
+  t.match(seen(dry), /The provider refused the request The total charge must be at least \$1\.00/)
+  t.equal((await orderOf(ann, small.id)).version, 1, 'a dry run leaves no trace')
 
-    standIn.ledger.credit = 100_000
-    t.equal((await place(ann, id)).status, 303)
-    t.equal(standIn.ledger.orders.length, 1)
-  },
-)
+  standIn.ledger.credit = 100_000
+  t.equal((await place(ann, id)).status, 303)
+  t.equal(standIn.ledger.orders.length, 1)
+})
 
 /** A proxy to the fake provider that disconnects after the quote. */
 async function goneAfterThePrice(t: Test, standIn: FakeProvider) {
@@ -285,27 +282,24 @@ async function goneAfterThePrice(t: Test, standIn: FakeProvider) {
   return network
 }
 
-t.test(
-  'an order source that is gone before it was told anything has ordered nothing',
-  async (t) => {
-    const standIn = await standInFor(t)
-    const network = await goneAfterThePrice(t, standIn)
-    const { ann } = await startTwoAdmins(t, pointedAt(network.url))
-    const { id } = await enter(ann)
-    const { fields } = await confirmation(ann, id)
-    network.isGoing = true
-    const gone = await ann.post(placementOf(id), fields)
-    t.equal(gone.status, 502)
-    t.match(seen(gone), /The provider cannot be reached Nothing was ordered/)
-    t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
-    t.match(seen(gone), /not placed: the provider could not be reached/)
-    t.match(seen(await ann.get(`/admin/orders/${id}`)), /Place offset order…/)
+t.test('a provider lost before the purchase has ordered nothing', async (t) => {
+  const standIn = await standInFor(t)
+  const network = await goneAfterThePrice(t, standIn)
+  const { ann } = await startTwoAdmins(t, pointedAt(network.url))
+  const { id } = await enter(ann)
+  const { fields } = await confirmation(ann, id)
+  network.isGoing = true
+  const gone = await ann.post(placementOf(id), fields)
+  t.equal(gone.status, 502)
+  t.match(seen(gone), /The provider cannot be reached Nothing was ordered/)
+  t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
+  t.match(seen(gone), /not placed: the provider could not be reached/)
+  t.match(seen(await ann.get(`/admin/orders/${id}`)), /Place offset order…/)
 
-    const later = await ann.get(placementOf(id))
-    t.match(seen(later), /The provider cannot be reached Nothing was ordered.*Try again/)
-    t.equal(standIn.ledger.orders.length, 0)
-  },
-)
+  const later = await ann.get(placementOf(id))
+  t.match(seen(later), /The provider cannot be reached Nothing was ordered.*Try again/)
+  t.equal(standIn.ledger.orders.length, 0)
+})
 
 for (const fault of ['connection_reset_after_order', 'no_response_after_order'] as const) {
   t.test(`${fault}: it is unknown, not sent again, and found by looking`, async (t) => {
@@ -376,7 +370,7 @@ t.test('resets a lost attempt on request, once it can no longer arrive', async (
   Date.now = clock
 
   await new Promise((resolve) => setTimeout(resolve, 15_000 + 6 * TIMEOUT_MS + 500))
-  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Release it/, 'one looks first')
+  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Release it/, 'requires a check first')
   const looked = await ann.post(`${placementOf(id)}/check`, {})
   t.match(seen(looked), /Not found at the provider at .*\. Check again Allow another attempt…/)
 
@@ -393,7 +387,7 @@ t.test('resets a lost attempt on request, once it can no longer arrive', async (
   t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered', 'released'])
   t.ok(Date.now() - sentAt > 15_000)
 
-  t.equal((await place(ann, id)).status, 303, 'then it is placed like any other')
+  t.equal((await place(ann, id)).status, 303, 'can be placed again')
   t.equal(standIn.ledger.orders.length, 1)
 })
 
@@ -415,7 +409,7 @@ t.test('an ID entered by hand settles an open attempt', async (t) => {
   t.match(
     seen(await ann.get(`/admin/orders/${id}`)),
     /Placement status unknown/,
-    'and without it, it is open again',
+    'without the ID, it is open again',
   )
 })
 
@@ -439,7 +433,7 @@ t.test('does not place an order again that was placed without a known ID', async
   t.match(seen(refused), /This order is placed already, as 1/)
   t.equal((await ann.get(placementOf(id))).status, 303)
 
-  t.equal((await ann.post(`${placementOf(id)}/check`, {})).status, 303, 'looking finds it again')
+  t.equal((await ann.post(`${placementOf(id)}/check`, {})).status, 303, 'the check finds it again')
   t.equal((await orderOf(ann, id)).orderSourceId, '1')
 
   await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
@@ -453,7 +447,7 @@ t.test('does not place an order again that was placed without a known ID', async
   t.equal((await orderOf(ann, id)).orderSourceId, '1', 'another id releases nothing')
   await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
   t.equal((await ann.post(`${placementOf(id)}/reset`, fields)).status, 303)
-  t.equal((await again()).status, 303, 'only who releases it buys it twice')
+  t.equal((await again()).status, 303, 'only a reset allows a second purchase')
   t.equal(standIn.ledger.orders.length, 2)
 })
 
@@ -678,7 +672,7 @@ t.test('records an order that differs from the confirmation as placed, and marks
     t.match(
       beside,
       /Differs from this order: amount charged/,
-      'though its list says what was confirmed',
+      'although the list shows what was confirmed',
     )
   }
 })
@@ -736,7 +730,7 @@ t.test('an incomplete provider list resets nothing', async (t) => {
 })
 
 t.test(
-  'where the list tells nothing, an administrator who has looked there releases',
+  'an administrator who has checked can reset an attempt that the list cannot settle',
   async (t) => {
     const odd = { list: { offsetOrders: [], hasMore: true }, placed: { id: null } }
     const DATA_DIR = temporaryFolder(t)
@@ -775,7 +769,7 @@ t.test(
       new RegExp(`name="searchedReference" value="${lookedFor}" form="reset-form" required`),
     )
     for (const other of [{}, { searchedReference: '' }, { searchedReference: 'on' }]) {
-      t.equal((await ann.post(release, other)).status, 409, 'nobody has looked for this one')
+      t.equal((await ann.post(release, other)).status, 409, 'this one was not checked')
     }
     t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
     t.equal((await ann.post(release, { searchedReference: lookedFor })).status, 303)
@@ -897,12 +891,16 @@ t.test('resets nothing while the provider is unavailable', async (t) => {
     )
     t.notMatch(seen(looked), /Release it|release it|it was not there/)
     const kept = await ann.post(`${placementOf(id)}/reset`, { searchedReference: lookedFor })
-    t.equal(kept.status, 502, 'though somebody says to have looked there')
+    t.equal(kept.status, 502, 'despite the confirmation of a check')
     t.match(seen(kept), /cannot be reached The placement status is still unknown/)
     t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
   }
   odd.list = () => Response.json({ offsetOrders: [] })
-  t.equal((await ann.post(`${placementOf(id)}/reset`, {})).status, 303, 'once it answers')
+  t.equal(
+    (await ann.post(`${placementOf(id)}/reset`, {})).status,
+    303,
+    'once the provider responds',
+  )
 })
 
 t.test('a list without a known order is incomplete, also after a restart', async (t) => {
@@ -937,7 +935,7 @@ t.test('a list without a known order is incomplete, also after a restart', async
   t.match(
     await look(),
     /nor are something-else \(CW-\d+\) and src-1/,
-    'what was placed stays known',
+    'a placed order stays placed',
   )
   listed('hand-1', 'src-1', 'something-else')
   t.match(await look(), /Not found at the provider at .*\. The request may still be on its way/)
@@ -947,11 +945,7 @@ t.test('a list without a known order is incomplete, also after a restart', async
   t.match(await look(), /nor is src-1/)
   const released = await ann.post(`${placementOf(bought.id)}/reset`, { lostProviderId: 'src-1' })
   t.equal(released.status, 303)
-  t.match(
-    await look(),
-    /Not found at the provider/,
-    'what somebody has let go of need not be there',
-  )
+  t.match(await look(), /Not found at the provider/, 'a reset attempt may be missing')
 
   for (const name of ['a', 'b', 'c', 'd', 'e']) await enter(ann, { orderSourceId: name })
   t.match(await look(), /nor are d \(CW-\d+\), c \(CW-\d+\), b \(CW-\d+\) and more\./)

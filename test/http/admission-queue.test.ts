@@ -26,7 +26,7 @@ function startLine(hasCapacity = () => true) {
 t.test('serves a single request immediately', async (t) => {
   const { arrives, served } = startLine()
   await rest()
-  t.notOk(arrives(), 'nobody knows yet whether the first one is alone')
+  t.notOk(arrives(), 'it may not be the last one')
   for (let i = 0; i < 3; i++) {
     await rest()
     t.ok(arrives())
@@ -51,7 +51,7 @@ t.test('serves concurrent requests in batches, first in first out', async (t) =>
   t.same(served, [1, 2, 3, 4, 5, 6, 7])
   t.notOk(arrives())
   await rest()
-  t.ok(arrives(), 'until one has come alone again')
+  t.ok(arrives(), 'until a single one arrives')
 })
 
 t.test('does not skip the queue while requests are waiting', async (t) => {
@@ -71,7 +71,7 @@ t.test('does not skip the queue while requests are waiting', async (t) => {
   full.arrives()
   await rest()
   hasCapacity.now = false
-  t.notOk(full.arrives(), 'there is no room')
+  t.notOk(full.arrives(), 'the queue is full')
   await rest()
   t.same(full.served, [1])
   hasCapacity.now = true

@@ -56,7 +56,7 @@ t.test('shows missing pages in the portal layout', async (t) => {
   ]) {
     const page = await ann.get(path)
     isInFrame(t, page, 404, path)
-    t.notMatch(words(page), /Try again/, 'as it would be in vain')
+    t.notMatch(words(page), /Try again/, 'without a retry that would be in vain')
   }
   isInFrame(t, await ann.get('/admin/logout'), 405, 'a wrong method')
   isMessage(t, await ann.get(`${AT}/7`, HTMX_HEADERS), 404, 'an order that is not there')
@@ -64,12 +64,12 @@ t.test('shows missing pages in the portal layout', async (t) => {
     t,
     await ann.post(`${AT}/7/status`, { version: '1' }, HTMX_HEADERS),
     404,
-    'a change of it',
+    'also for a change',
   )
   const guest = await fetch(`${url}/nothing`)
   t.match(await guest.text(), /Go to the calculators/, 'guests keep theirs')
   const stranger = await fetch(`${url}/admin/nothing`)
-  t.notMatch(await stranger.text(), /Log out/, 'who is unknown has nothing to log out of')
+  t.notMatch(await stranger.text(), /Log out/, 'has no sign-out for anonymous users')
 })
 
 t.test('hides internal errors, and offers a retry', async (t) => {
@@ -94,7 +94,7 @@ t.test('hides internal errors, and offers a retry', async (t) => {
   const form = await ann.post(`${AT}/${id}/edit?group=notes`, fields)
   isInFrame(t, form, 500, 'a form')
   t.match(words(form), /What you typed is not lost. Reload this page to send it again/)
-  t.notMatch(words(form), /Try again/, 'a link would not send it')
+  t.notMatch(words(form), /Try again/, 'a link would not repeat the POST')
 
   isMessage(t, await ann.get(`${AT}?q=ann`, HTMX_HEADERS), 500, 'a search')
   const saving = await ann.post(`${AT}/${id}/edit?group=notes`, fields, HTMX_HEADERS)
@@ -213,16 +213,16 @@ t.test('reports a failed export as a page, or as a problem to scripts', async (t
   isInFrame(t, page, 503, 'a third one')
   t.match(words(page), /Other exports are running\. Try again in a few seconds\. Try again/)
   t.ok(leadsTo(page).includes(csv))
-  t.equal(page.headers.get('content-disposition'), null, 'the page is not saved as a file')
+  t.equal(page.headers.get('content-disposition'), null, 'is not a download')
   t.same(
     two.map(({ bodyUsed }) => bodyUsed),
     [false, false],
-    'the others were still under way',
+    'the others were in progress',
   )
   leaving.abort()
 
   const wrong = await ann.get(`${AT}/export?status=lost&from=2026-02-01&format=csv`)
-  isInFrame(t, wrong, 422, 'an address that makes no sense')
+  isInFrame(t, wrong, 422, 'an invalid URL')
   t.match(words(wrong), /status/)
   isInFrame(
     t,

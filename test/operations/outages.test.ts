@@ -124,9 +124,9 @@ t.test('reports the loss of all dependencies, and recovers', async (t) => {
 
     await start()
     for (const { url: address } of [{ url }, ...(late === null ? [] : [late])]) {
-      t.ok(await waitUntil(() => isWell(address), { everyMs: 100 }), 'it recovers by itself')
+      t.ok(await waitUntil(() => isWell(address), { everyMs: 100 }), 'recovers')
       t.ok(await waitUntil(async () => (await verify(address, token)).status === 200))
-      t.equal((await verify(address, over)).status, 401, 'what had ended stays so')
+      t.equal((await verify(address, over)).status, 401, 'ended sessions stay ended')
       const headers = { authorization: `Bearer ${token}` }
       const list = await fetch(`${address}/api/admin/orders`, { headers })
       t.equal(list.status, 200)

@@ -9,7 +9,7 @@ const OLD = 'the secret of before, of more than 32 bytes'
 const NEW = 'the secret from now on, of more than 32 bytes'
 
 t.test(
-  'a new secret ends sessions, and printed codes live on with the old one beside it',
+  'a new secret ends sessions; codes printed before stay valid with the previous secret',
   async (t) => {
     const settings = { DATA_DIR: join(temporaryFolder(t), 'data'), ADMIN_ACCOUNTS }
     const opens = async (url: string, printed: string): Promise<boolean> => {
@@ -34,7 +34,7 @@ t.test(
     await between.app.close()
 
     const after = await startApp(t, { ...settings, SESSION_SECRET: NEW })
-    t.notOk(await opens(after.url, printed), 'what was printed with it is no longer taken')
+    t.notOk(await opens(after.url, printed), 'without the previous secret, it is rejected')
     t.ok(await opens(after.url, later))
   },
 )

@@ -9,25 +9,22 @@ import { startService } from '../support/service.js'
 
 const run = promisify(execFile)
 
-t.test(
-  'stopped under more load than it can serve, it leaves nobody without an answer',
-  async (t) => {
-    const {
-      url,
-      process: service,
-      ended,
-    } = await startService(t, {
-      RATE_LIMIT_PER_MINUTE: '1000000',
-      SHUTDOWN_TIMEOUT_MS: '30000',
-    })
-    const script = join(projectRoot, '.test', 'test', 'support', 'load-generator.js')
-    const loading = run(process.execPath, [script, `${url}/calculator/fuel?quantity=5`, '300', '6'])
-    await sleep(3_000)
-    service.kill('SIGTERM')
-    t.equal(await ended, 0)
-    const { responses, lost } = JSON.parse((await loading).stdout) as Load
-    t.comment(JSON.stringify({ responses, lost }))
-    t.ok((responses['200']?.count ?? 0) > 100)
-    t.equal(lost, 0)
-  },
-)
+t.test('responds to every client when stopped under overload', async (t) => {
+  const {
+    url,
+    process: service,
+    ended,
+  } = await startService(t, {
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    SHUTDOWN_TIMEOUT_MS: '30000',
+  })
+  const script = join(projectRoot, '.test', 'test', 'support', 'load-generator.js')
+  const loading = run(process.execPath, [script, `${url}/calculator/fuel?quantity=5`, '300', '6'])
+  await sleep(3_000)
+  service.kill('SIGTERM')
+  t.equal(await ended, 0)
+  const { responses, lost } = JSON.parse((await loading).stdout) as Load
+  t.comment(JSON.stringify({ responses, lost }))
+  t.ok((responses['200']?.count ?? 0) > 100)
+  t.equal(lost, 0)
+})

@@ -217,7 +217,7 @@ t.test('serves no orders while another process uses a different TIME_ZONE', asyn
   )
   t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 200)
   t.equal((await call('GET', '/readyz')).status, 200)
-  t.equal((await other.call('GET', day)).status, 503, 'the other service is rejected in turn')
+  t.equal((await other.call('GET', day)).status, 503, 'rejects requests in the other service too')
   checkStore(getOrderStorePath(DATA_DIR))
 })
 

@@ -119,9 +119,9 @@ t.test('escaped formulas can be restored', async (t) => {
 
 t.test('CSV contains exactly the listed orders when read by another program', async (t) => {
   const bytes = await download(`${url}?format=csv`)
-  t.same([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf], 'it begins with a byte order mark')
+  t.same([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf], 'starts with a byte order mark')
   t.match(bytes.toString(), /calculation\r\n/, 'lines end with CRLF')
-  t.ok(bytes.toString().endsWith('\r\n'), 'the last one too')
+  t.ok(bytes.toString().endsWith('\r\n'), 'also the last one')
   const [header, ...rows] = await readCsv(t, bytes)
   t.same(header, FIELDS)
   t.equal(rows.length, random.orders.length)
@@ -211,7 +211,7 @@ t.test(
   async (t) => {
     const workbook = await readWorkbook(t, await download(`${url}?format=xlsx`))
     t.equal(workbook.creator, 'Clearwake')
-    t.ok(Math.abs(Date.parse(`${workbook.created}Z`) - Date.now()) < 60_000, 'made just now')
+    t.ok(Math.abs(Date.parse(`${workbook.created}Z`) - Date.now()) < 60_000, 'created just now')
     t.ok(workbook.styles < 30, 'cells share their styles')
     t.equal(workbook.sheets.length, 1)
     const [sheet] = workbook.sheets
@@ -271,7 +271,7 @@ t.test(
     for (const title of TITLES.slice(13, 18)) t.same(types(title), ['d'], `${title}: dates`)
     for (const title of ['ID', 'Order number', 'IMO number', 'Customer', 'Notes']) {
       t.same(types(title), ['s'], `${title}: text`)
-      t.same([...new Set(column(title).map(({ format }) => format))], ['@'], 'which stays text')
+      t.same([...new Set(column(title).map(({ format }) => format))], ['@'], 'in text format')
     }
     t.same(types('Amount'), ['n'])
     listed().forEach((one, index) => {
@@ -461,7 +461,7 @@ for (const format of ['csv', 'xlsx'] as const) {
     t.ok(file.readableLength <= 2 * CHUNK_BYTES, 'nothing piles up here')
     t.notOk(canCheckpoint(many), 'nor there: the orders are not all read yet')
     const bytes = await buffer(file)
-    t.ok(bytes.length > 8 * CHUNK_BYTES, 'and yet all of it comes')
+    t.ok(bytes.length > 8 * CHUNK_BYTES, 'is complete')
     t.ok(canCheckpoint(many))
   })
 
@@ -480,7 +480,7 @@ for (const format of ['csv', 'xlsx'] as const) {
         leaving.abort()
       }
       t.ok(await waitUntil(() => exports.countRunning() === 0), `${moment}: none is under way`)
-      t.ok(canCheckpoint(some), 'and nobody reads the book')
+      t.ok(canCheckpoint(some), 'and does not block checkpoints')
     }
   })
 }
@@ -669,7 +669,7 @@ t.test('an error before the first byte is a problem response', async (t) => {
     t.equal(response.status, 500)
     t.match(response.headers.get('content-type'), /problem\+json/)
     t.equal(response.headers.get('content-disposition'), null)
-    t.notMatch(text, /sqlite|orders\.db|code/i, 'which tells nothing of the inside')
+    t.notMatch(text, /sqlite|orders\.db|code/i, 'without internals')
     const [noted, ...others] = log.filter(({ level }) => Number(level) > 30)
     t.match(noted, { level: 50, msg: 'request failed', err: {} }, 'but the log does')
     if (path === damaged) t.match(noted, { err: { stack: /unknown code: 99\n +at / } })

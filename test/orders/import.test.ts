@@ -144,7 +144,7 @@ t.test('imports orders and adds defaults for omitted fields', async (t) => {
     amountMinor: 4009,
     version: 1,
   })
-  t.equal(one?.cancelledAt, one?.updatedAt, 'it was cancelled when it was last changed')
+  t.equal(one?.cancelledAt, one?.updatedAt, 'cancelledAt defaults to updatedAt')
   t.ok(Date.parse(one?.placedAt ?? '') >= before)
   t.match(two, { orderNumber: 'CW-000002', status: 'pending', notes: '', cancelledAt: null })
   t.match(book.getHistory('1'), [{ by: 'import', version: 1 }])
@@ -201,14 +201,14 @@ t.test('continues order numbers after the highest imported CW- number', async (t
   }
   t.equal(await numbersOf(), 'CW-000001')
   t.equal(await numbersOf(['CW-000900']), 'CW-000901', 'part of an export')
-  t.equal(await numbersOf(['CW-000899', 'CW-000002']), 'CW-000902', 'and more of it')
+  t.equal(await numbersOf(['CW-000899', 'CW-000002']), 'CW-000902', 'continues after it')
   t.equal(await numbersOf(['CW-905', '', 'CW-000904']), 'CW-000907', 'also without zeros')
   const others = ['W-2000', 'INV-2026/7', 'CW-2000a', 'CW-', 'CW-2000 2', 'XCW-2000', 'CW-２０００']
-  t.equal(await numbersOf(others), 'CW-000908', 'those of others do not count')
+  t.equal(await numbersOf(others), 'CW-000908', 'ignores numbers in other formats')
   t.equal(
     await numbersOf(['CW-99999999999999999999', 'CW-9007199254740992', 'CW-1000000000001']),
     'CW-000909',
-    'nor do those that the book never comes to by itself',
+    'ignores numbers that are not assigned',
   )
   t.equal(await numbersOf(['CW-999999'], ['CW-1000001', '']), 'CW-1000003', 'of any length')
   t.equal(
@@ -251,7 +251,7 @@ t.test('resolves paths from the directory npm was called in, and prints help', a
   writeFileSync(join(elsewhere, 'orders.csv'), `${HEADER}\n${LINE}\n`)
   const npm = { npm_lifecycle_event: 'orders:import', INIT_CWD: elsewhere }
   t.equal(await run(t, folder, ['orders.csv'], npm).ended, 0)
-  t.equal(checkStore(t, getStorePath(folder)), 1, 'into the book where the command runs')
+  t.equal(checkStore(t, getStorePath(folder)), 1, 'uses the store in the working directory')
   const missing = run(t, folder, ['none.csv'], npm)
   t.equal(await missing.ended, 1)
   t.match(missing.errors(), /^File not found: none\.csv$/m)
@@ -636,7 +636,7 @@ t.test('keeps updatedAt at or after createdAt if one of them is omitted', async 
     { type: 'edit', changes: { notes: 'x' } },
     { by: 'ann', ifVersions: null },
   )
-  t.match(changed, { order: { updatedAt: soon } }, 'nor does a change go before it')
+  t.match(changed, { order: { updatedAt: soon } }, 'a change is not earlier either')
 })
 
 t.test('reports encoding errors with their lines', async (t) => {
@@ -865,11 +865,8 @@ t.test('a running service keeps reading during an import and writes after it', a
     await sleep(5)
   }
   t.equal(await command.ended, 0, command.errors())
-  t.ok(
-    statSync(`${getStorePath(folder)}-wal`).size < 1_000_000,
-    'it leaves no large journal behind',
-  )
-  t.ok(seen.has(1), 'it had the orders of before')
+  t.ok(statSync(`${getStorePath(folder)}-wal`).size < 1_000_000, 'leaves no large journal')
+  t.ok(seen.has(1), 'shows the earlier orders until the end')
   t.same(
     [...seen].filter((total) => ![1, 10_001, 10_002].includes(total)),
     [],

@@ -62,7 +62,7 @@ async function configProblem(environment: NodeJS.ProcessEnv): Promise<string> {
 }
 
 async function logged(t: Test, find: (entry: Record<string, unknown>) => boolean) {
-  t.ok(await waitUntil(() => log.some(find)), 'there is such a log entry')
+  t.ok(await waitUntil(() => log.some(find)), 'is logged')
   return log.find(find) ?? {}
 }
 
@@ -116,7 +116,7 @@ t.test('a public address requires a secret, accounts and a base URL', async (t) 
       t.match(message, new RegExp(`${name} is required`), `${HOST}: ${name}`)
     }
   }
-  t.same(readdirSync(DATA_DIR), [], 'a refused start leaves nothing behind')
+  t.same(readdirSync(DATA_DIR), [], 'a failed start leaves no files')
   for (const HOST of ['127.0.0.1', '127.8.8.8', '::1', 'localhost']) {
     const app = await buildApp({ environment: { DATA_DIR, HOST, LOG_LEVEL: 'silent' } })
     await app.close()
@@ -144,7 +144,7 @@ t.test('rejects an administrator who is listed twice, and names them', async (t)
     ADMIN_ACCOUNTS: `ann@example.com:${HASH},bob@example.com:${HASH},Ann@Example.com:${HASH}`,
   })
   t.match(message, /^ {2}ADMIN_ACCOUNTS must list each administrator once: ann@example\.com$/m)
-  t.notMatch(message, /bob@example\.com|argon2id/, 'the others and the hashes are not')
+  t.notMatch(message, /bob@example\.com|argon2id/, 'names no others, and no hashes')
 })
 
 t.test('rejects plausible but invalid values', async (t) => {
@@ -227,7 +227,7 @@ t.test('creates a secret at the first start, keeps it private and reuses it', as
   t.equal(readFileSync(file, 'utf8').trim(), secret)
   const opened = await fetch(link.replace(first.url, second.url))
   t.match(await opened.text(), /id="trip"/, 'codes of the first still open at the second')
-  t.notMatch(JSON.stringify([...first.log, ...second.log]), secret, 'and the log never has it')
+  t.notMatch(JSON.stringify([...first.log, ...second.log]), secret, 'is never logged')
 
   const elsewhere = await startApp(t, { SESSION_SECRET: undefined })
   t.match(
@@ -362,7 +362,7 @@ t.test('finishes a streamed response before closing', async (t) => {
   )
   const slow = await app.listen({ host: '127.0.0.1', port: 0 })
   const response = await fetch(`${slow}/slow`)
-  t.equal(response.headers.get('connection'), 'keep-alive', 'nobody told the client')
+  t.equal(response.headers.get('connection'), 'keep-alive', 'without Connection: close')
   const closed = app.close()
   release()
   t.match(await response.text(), /the rest/)
@@ -516,10 +516,10 @@ t.test('internal errors reveal nothing', async (t) => {
 
   const loading = await fetch(`${base}/calculator-loading`)
   const late = await loading.text()
-  t.match(late, /role="alert"/, 'a fault after the loading state is told in the page')
+  t.match(late, /role="alert"/, 'an error after the loading state is shown in the page')
   t.match(late, /<\/html>\s*$/)
   t.notMatch(late, insides)
-  t.match(entries.join(''), /hunter2/, 'while the log has it all')
+  t.match(entries.join(''), /hunter2/, 'is logged in full')
 })
 
 t.test('reports unknown routes and methods in the requested format', async (t) => {
@@ -742,7 +742,7 @@ t.test('rejected requests count towards one limit for pages and API', async (t) 
     (await fetch(`${open.url}/api/qr-code/generate`, { method: 'POST', headers, body })).status,
     429,
   )
-  t.equal((await fetch(`${open.url}/`)).status, 200, 'while the rest goes on')
+  t.equal((await fetch(`${open.url}/`)).status, 200, 'other routes continue')
 })
 
 t.test('serves metrics to localhost, or with the token', async (t) => {
@@ -790,7 +790,7 @@ t.test('rate-limited clients get Retry-After in their format', async (t) => {
   t.match(api.headers.get('content-type'), /^application\/problem\+json/)
   t.ok(Number(api.headers.get('retry-after')) > 0)
   t.match(await api.json(), { status: 429, detail: /Try again/ })
-  t.equal((await fetch(`${limited.url}/healthz`)).status, 200, 'health is always told')
+  t.equal((await fetch(`${limited.url}/healthz`)).status, 200, 'health is not limited')
   t.equal((await fetch(`${limited.url}/readyz`)).status, 200)
   t.equal((await fetch(`${limited.url}/metrics`)).status, 200)
 })
@@ -814,7 +814,7 @@ t.test('identifies clients by TRUST_PROXY', async (t) => {
   t.same(
     await statusesFor('false', ['203.0.113.1', '203.0.113.2']),
     [200, 429],
-    'nobody is believed: both are the one that called',
+    'ignores all headers: both are the caller',
   )
   t.same(await statusesFor('', ['203.0.113.1', '203.0.113.2']), [200, 429])
   t.same(await statusesFor('true', ['203.0.113.1', '203.0.113.2', '203.0.113.1']), [200, 200, 429])
@@ -825,7 +825,7 @@ t.test('identifies clients by TRUST_PROXY', async (t) => {
       '203.0.113.2',
     ]),
     [200, 429, 200],
-    'one hop: what the client wrote in front of it is not believed',
+    'trusts one hop only',
   )
   t.same(
     await statusesFor('loopback', ['198.51.100.9, 203.0.113.1', '198.51.100.8, 203.0.113.1']),
@@ -837,7 +837,7 @@ t.test('identifies clients by TRUST_PROXY', async (t) => {
       '198.51.100.8, 203.0.113.1',
     ]),
     [200, 200],
-    'a trusted proxy further out is believed as well',
+    'trusts another trusted proxy',
   )
   t.same(await statusesFor('10.0.0.0/8', ['203.0.113.1', '203.0.113.2']), [200, 429])
 })

@@ -81,7 +81,7 @@ t.test('four cards show values and their change', async (t) => {
   t.equal(
     cardText(html, 'revenue'),
     'Revenue €1,234.50 JP¥500 ▲ Up 23% vs previous 7 days',
-    'currencies are not added up, and the most usual one leads',
+    'does not add up currencies, and shows the most used first',
   )
   t.equal(
     cardText(html, 'fulfilment'),
@@ -176,7 +176,7 @@ t.test('orders by status link to the filtered list', async (t) => {
     ['pending', 'paid', 'fulfilled', 'refunded'].map(
       (status) => `/admin/orders?from=${day(6)}&to=${day(0)}&status=${status}`,
     ),
-    'what there is none of leads nowhere',
+    'values of zero have no link',
   )
 })
 
@@ -246,7 +246,7 @@ t.test('shows an error with a retry button if statistics cannot be loaded', asyn
     const told = await get('/admin?range=7d', HTMX)
     t.equal(told.status, 503)
     t.match(textOf(told.html), /Statistics could not be loaded .*Asia\/Tokyo.*TIME_ZONE/)
-    t.equal(errors(), 2, 'what is told on purpose is no error of ours')
+    t.equal(errors(), 2, 'expected errors only')
   } finally {
     db.exec("UPDATE settings SET value = 'Atlantic/Reykjavik' WHERE name = 'time_zone'")
     db.exec('ALTER TABLE sums_away RENAME TO sums')

@@ -150,7 +150,7 @@ t.test('the canonical URL has no blank or invalid parameters', async (t) => {
   t.equal(await kept('q=&status=&currency=&from=&to=&sort=-placedAt&pageSize=25'), LIST)
   t.equal(await kept('q=a+b&sort=-placedAt&pageSize=50&page=1'), `${LIST}?q=a+b&pageSize=50`)
   t.equal(await kept('status=lost&from=x&currency=USD'), `${LIST}?currency=USD`)
-  t.equal(await kept('status=paid&q='), 'false', 'nor does it go there twice')
+  t.equal(await kept('status=paid&q='), 'false', 'does not add it to the history twice')
   t.equal((await ann.get(`${LIST}?q=a`)).headers.get('hx-push-url'), null, 'a page has its own')
 })
 
@@ -281,9 +281,9 @@ t.test('changes several orders at once, and reports each rejection', async (t) =
       'Order 999 no longer exists ' +
       'CW-000003 was changed by someone else',
   )
-  t.same(rows(response).slice(0, 2), ['CW-000001', 'CW-000002'], 'the list is the one it was')
+  t.same(rows(response).slice(0, 2), ['CW-000001', 'CW-000002'], 'shows the same list')
   t.equal(rows(response).length, 50)
-  t.same(ticked(response), ['3', '5', '6'], 'what was refused stays chosen')
+  t.same(ticked(response), ['3', '5', '6'], 'keeps rejected orders selected')
   t.match(response.text, /<select id="action"[^>]*>\s*<option value="">/, 'no status is at hand')
   for (const [id, status, version] of [
     [1, 'fulfilled', 2],
@@ -303,7 +303,7 @@ t.test('changes several orders at once, and reports each rejection', async (t) =
   t.match(
     summary(fragment),
     /^3 orders already had this status\. 4 orders were not changed:/,
-    'sent once more, it is known again',
+    'a repeated request has the same result',
   )
   const paid = await ann.post(
     `${LIST}/bulk`,
@@ -349,7 +349,7 @@ t.test('undoes a bulk change, except for orders changed since', async (t) => {
       /^Change undone for 2 orders\. 1 order was not changed: CW-000003 was changed by someone else$/,
     )
     t.same([...undoForm(undone)], [], 'an Undo is not undone')
-    t.equal(rows(undone).length, 50, 'the list is the one it was')
+    t.equal(rows(undone).length, 50, 'shows the same list')
     for (const { id, status, version } of before.slice(0, 2)) {
       t.match(
         await orderOf(ann, Number(id)),
@@ -411,7 +411,7 @@ t.test('asks before cancelling several orders', async (t) => {
     t.match(question.text, /id="keep" name="action" value="keep" autofocus/, 'keeping is at hand')
   }
   const kept = await ann.post(`${LIST}/bulk`, new URLSearchParams(`${chosen}&action=keep`))
-  t.equal(summary(kept), '', 'nothing is told of what was kept')
+  t.equal(summary(kept), '', 'does not repeat the result')
   t.same(chips(kept), ['Search customer'], 'keeping leads back')
   t.same(ticked(kept), ['1', '2'], 'and keeps the choice')
   t.match(await orderOf(ann, 1), { status: 'pending' }, 'asking changes nothing')
@@ -506,7 +506,7 @@ t.test('rejects anonymous and cross-site changes', async (t) => {
   t.equal(
     fragment.headers.get('hx-redirect'),
     '/admin/login?returnTo=%2Fadmin%2Forders%3Fq%3Da&ended=',
-    'who asks for a part has a page open',
+    'fragments are requested by open pages',
   )
   t.match(await fragment.text(), /Your session has expired/)
   t.match(await orderOf(ann, 1), { status: 'pending', version: 1 })

@@ -112,7 +112,7 @@ t.test('retries GET and HEAD once after a lost connection', async (t) => {
     const before = upstream.received.length
     upstream.behave = lose
     t.equal((await send()).status, 502)
-    t.equal(upstream.received.length - before, 2, 'one retry only')
+    t.equal(upstream.received.length - before, 2, 'one retry')
     upstream.behave = (socket) => void socket.end(OK)
     t.equal((await send()).status, 200)
   }

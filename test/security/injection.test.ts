@@ -285,7 +285,7 @@ t.test('rejects a token that chooses its own algorithm or key', async (t) => {
     headers: { authorization: `Bearer ${token}` },
   })
   t.equal(logout.status, 204)
-  t.equal((await verify(url, token)).status, 401, 'one that was logged out')
+  t.equal((await verify(url, token)).status, 401, 'a revoked token')
 })
 
 t.test('nothing in a request can break a log line', async (t) => {

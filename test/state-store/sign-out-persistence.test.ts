@@ -63,12 +63,12 @@ for (const [how, reason] of [
       [{ msg: 'revoked sessions cannot be persisted in DATA_DIR' }],
     )
     t.match(await readiness(url), { status: 503, detail: reason })
-    t.equal((await postLogin(url)).status, 200, 'who logs in is not refused for it')
+    t.equal((await postLogin(url)).status, 200, 'sign-in still works')
 
     service.mendFile()
     t.match(await readiness(url), { status: 200 })
     const again = await startApp(t, service.environment)
-    t.equal((await verify(again.url, token)).status, 401, 'it was written down in the end')
+    t.equal((await verify(again.url, token)).status, 401, 'is persisted in the end')
   })
 }
 
