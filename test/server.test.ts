@@ -51,7 +51,7 @@ function run(
   return { process: child, output: () => output, errors: () => errors, ended }
 }
 
-async function answering(url: string, { process: child, errors }: Run): Promise<void> {
+async function waitUntilResponding(url: string, { process: child, errors }: Run): Promise<void> {
   for (;;) {
     try {
       const response = await fetch(`${url}/healthz`)
@@ -65,7 +65,7 @@ async function answering(url: string, { process: child, errors }: Run): Promise<
 }
 
 /** Generates a code and returns its link. */
-async function linkFrom(url: string): Promise<string> {
+async function getLink(url: string): Promise<string> {
   const response = await fetch(`${url}/api/qr-code/generate`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -84,11 +84,11 @@ t.test('starts without configuration, and keeps its secret in ./data', async (t)
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const service = run(t, cwd, { PORT: String(port) })
-  await answering(url, service)
+  await waitUntilResponding(url, service)
   t.match(await (await fetch(url)).text(), /<h1>/)
   t.ok(existsSync(join(cwd, 'data', 'session-secret')))
 
-  const link = await linkFrom(url)
+  const link = await getLink(url)
   t.ok(link.startsWith(`${url}/calculator/custom?`))
 
   service.process.kill('SIGTERM')
@@ -96,7 +96,7 @@ t.test('starts without configuration, and keeps its secret in ./data', async (t)
   t.match(service.errors(), /^ {2}password {2}\S{23}$/m, 'prints the first administrator once')
 
   const again = run(t, cwd, { PORT: String(port) })
-  await answering(url, again)
+  await waitUntilResponding(url, again)
   t.match(await (await fetch(link)).text(), /id="trip"/, 'printed codes survive a restart')
   again.process.kill('SIGINT')
   t.equal(await again.ended, 0)
@@ -201,7 +201,7 @@ t.test('an order database without a table ends the start with one message', asyn
 })
 
 /** Stops the service while a request is half sent; returns its response and those of later requests. */
-async function stopMidway(t: Test) {
+async function stopDuringRequest(t: Test) {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const service = run(t, temporaryFolder(t), {
@@ -209,7 +209,7 @@ async function stopMidway(t: Test) {
     SESSION_SECRET: SECRET,
     SHUTDOWN_TIMEOUT_MS: '60000',
   })
-  await answering(url, service)
+  await waitUntilResponding(url, service)
 
   const body = JSON.stringify({ fuelType: 'mgo', quantity: 1, unit: 'kg' })
   const socket = await rawSocket(url)
@@ -220,18 +220,19 @@ async function stopMidway(t: Test) {
   // A response on another connection shows that this one was accepted before.
   await (await fetch(`${url}/healthz`)).text()
   service.process.kill('SIGTERM')
-  const ask = () => rawRequest(url, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n').catch(() => null)
+  const sendRequest = () =>
+    rawRequest(url, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n').catch(() => null)
   await waitUntil(() => service.output().includes('closing'))
-  const atOnce = await ask()
-  const isClosed = await waitUntil(async () => (await ask()) === null)
+  const atOnce = await sendRequest()
+  const isClosed = await waitUntil(async () => (await sendRequest()) === null)
   socket.write(body.slice(10))
   return { atOnce, isClosed, answer: await readToEnd(socket), code: await service.ended }
 }
 
 t.test('finishes the current request on SIGTERM, then exits with 0', async (t) => {
-  let stop = await stopMidway(t)
+  let stop = await stopDuringRequest(t)
   // New connections are accepted for half a second; a busy machine may miss it.
-  for (let tries = 0; stop.atOnce === null && tries < 4; tries++) stop = await stopMidway(t)
+  for (let tries = 0; stop.atOnce === null && tries < 4; tries++) stop = await stopDuringRequest(t)
   t.match(stop.atOnce, /^HTTP\/1\.1 200 /, 'serves a request on a new connection')
   t.match(stop.atOnce, /\r\nconnection: close\r\n/i, 'with Connection: close')
   t.ok(stop.isClosed, 'then accepts no more connections')
@@ -244,7 +245,7 @@ t.test('an idle connection does not keep the process running', async (t) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const service = run(t, temporaryFolder(t), { PORT: String(port), SESSION_SECRET: SECRET })
-  await answering(url, service)
+  await waitUntilResponding(url, service)
   const silent = await rawSocket(url)
   const half = await rawSocket(url)
   half.write('GET / HTTP/1.1\r\nhost')
@@ -258,12 +259,12 @@ t.test('loses no responses when stopped under load', async (t) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const service = run(t, temporaryFolder(t), { PORT: String(port), SESSION_SECRET: SECRET })
-  await answering(url, service)
+  await waitUntilResponding(url, service)
   const agent = new Agent({ keepAlive: true })
   let answered = 0
   let stopped = false
   const lost: string[] = []
-  const ask = () =>
+  const sendRequest = () =>
     new Promise<boolean>((resolve) => {
       get(`${url}/api/calculators`, { agent }, (response) => {
         response.resume().once('end', () => {
@@ -277,7 +278,7 @@ t.test('loses no responses when stopped under load', async (t) => {
       })
     })
   const clients = Array.from({ length: 12 }, async () => {
-    while (await ask());
+    while (await sendRequest());
   })
   t.ok(await waitUntil(() => answered > 100))
   stopped = true
@@ -296,8 +297,8 @@ t.test('reads .env from the working directory; the environment takes precedence'
     `PORT=1\nPUBLIC_BASE_URL=https://carbon.example.com\nDATA_DIR=./from-file\n# a comment\n`,
   )
   const service = run(t, cwd, { PORT: String(port) })
-  await answering(`http://127.0.0.1:${port}`, service)
-  t.match(await linkFrom(`http://127.0.0.1:${port}`), /^https:\/\/carbon\.example\.com\//)
+  await waitUntilResponding(`http://127.0.0.1:${port}`, service)
+  t.match(await getLink(`http://127.0.0.1:${port}`), /^https:\/\/carbon\.example\.com\//)
   t.ok(existsSync(join(cwd, 'from-file', 'session-secret')))
   service.process.kill('SIGTERM')
   t.equal(await service.ended, 0)
@@ -307,14 +308,14 @@ t.test('starts search and export workers from the build directory', async (t) =>
   const { url } = await startService(t)
   const authorization = `Bearer ${await signIn(url)}`
   await postJson(`${url}/api/admin/orders`, newOrder(), { authorization })
-  const ask = async (query: string) => {
+  const sendRequest = async (query: string) => {
     const response = await fetch(`${url}/api/admin/orders${query}`, { headers: { authorization } })
     return { status: response.status, body: Buffer.from(await response.arrayBuffer()) }
   }
   const [search, csv, excel] = await Promise.all([
-    ask('?q=example'),
-    ask('/export?format=csv'),
-    ask('/export?format=xlsx'),
+    sendRequest('?q=example'),
+    sendRequest('/export?format=csv'),
+    sendRequest('/export?format=xlsx'),
   ])
   t.same([search.status, csv.status, excel.status], [200, 200, 200])
   for (const { body } of [search, csv]) t.match(body.toString(), /Ann Example/)

@@ -81,8 +81,8 @@ t.test('creates a first administrator and prints its password once', async (t) =
 
 t.test('a failed start does not lose the first administrator', async (t) => {
   const DATA_DIR = temporaryFolder(t)
-  const book = join(DATA_DIR, 'orders.db')
-  writeFileSync(book, 'this is no order book, and never was one; '.repeat(50))
+  const store = join(DATA_DIR, 'orders.db')
+  writeFileSync(store, 'this is no order book, and never was one; '.repeat(50))
   const environment = { PATH: process.env.PATH, DATA_DIR, PORT: String(await freePort()) }
   const failed = run(process.execPath, [distPath('server.js')], { env: environment })
   let errors = ''
@@ -91,7 +91,7 @@ t.test('a failed start does not lose the first administrator', async (t) => {
   const credentials = parseCredentials(errors)
   t.ok(credentials, 'the password is shown all the same')
 
-  rmSync(book)
+  rmSync(store)
   const repaired = await operate(t, DATA_DIR)
   t.equal(parseCredentials(repaired.errors()), null)
   t.equal((await postLogin(repaired.url, credentials)).status, 200, 'and is valid')

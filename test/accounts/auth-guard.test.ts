@@ -9,7 +9,7 @@ const OPEN = ['POST /api/admin/login', 'GET /admin/login', 'HEAD /admin/login', 
 
 const { app, url } = await startApp(t, { ADMIN_ACCOUNTS })
 
-async function statusOf(base: string, method: string, path: string): Promise<number> {
+async function getStatus(base: string, method: string, path: string): Promise<number> {
   const response = await rawRequest(
     base,
     `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
@@ -25,7 +25,7 @@ t.test('every administrator route but the sign-in rejects anonymous requests', a
   for (const { method, path } of closed) {
     // Page requests are redirected to the sign-in.
     const isPage = path.startsWith('/admin') && ['GET', 'HEAD'].includes(method)
-    const status = await statusOf(url, method, path.replace(/:\w+/g, '1'))
+    const status = await getStatus(url, method, path.replace(/:\w+/g, '1'))
     t.equal(status, isPage ? 303 : 401, `${method} ${path}`)
   }
 })
@@ -38,7 +38,7 @@ t.test('an anonymous response does not reveal what exists', async (t) => {
     ['GET', '/admin/nothing'],
     ['PUT', '/admin'],
   ] as const) {
-    t.equal(await statusOf(url, method, path), 401, `${method} ${path}`)
+    t.equal(await getStatus(url, method, path), 401, `${method} ${path}`)
   }
   for (const [path, allow] of [
     ['/api/admin/login', 'POST'],
@@ -110,17 +110,17 @@ t.test('guards routes added later, however they are requested', async (t) => {
     ['GET', '/%61dmin/caught'],
     ['GET', '/Admin/caught'],
   ] as const) {
-    t.equal(await statusOf(base, method, path), 401, `${method} ${path}`)
+    t.equal(await getStatus(base, method, path), 401, `${method} ${path}`)
   }
   t.equal(ran, 0, 'and nothing of theirs has run')
 
   const statuses = []
-  for (let i = 0; i < 5; i++) statuses.push(await statusOf(base, 'POST', '/admin/things/1'))
+  for (let i = 0; i < 5; i++) statuses.push(await getStatus(base, 'POST', '/admin/things/1'))
   t.same(statuses, [401, 401, 401, 429, 429], 'rejected requests count')
 
-  t.equal(await statusOf(base, 'GET', '/api/administration'), 200)
-  t.equal(await statusOf(base, 'GET', '/api/admin/open'), 200)
-  t.equal(await statusOf(base, 'GET', '/guest/caught'), 200)
+  t.equal(await getStatus(base, 'GET', '/api/administration'), 200)
+  t.equal(await getStatus(base, 'GET', '/api/admin/open'), 200)
+  t.equal(await getStatus(base, 'GET', '/guest/caught'), 200)
   const headers = { authorization: `Bearer ${await signIn(base)}` }
   for (const path of ['/api/admin/plain', '/admin/plain', '/admin/things/', '/admin/caught']) {
     t.equal((await fetch(base + path, { headers })).status, 200, path)

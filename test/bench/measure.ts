@@ -24,7 +24,7 @@ const MEASURED = [
   'fastify',
   'qrcode',
 ]
-const versionOf = (library: string): string => {
+const getVersion = (library: string): string => {
   const manifest = readFileSync(join(projectRoot, 'node_modules', library, 'package.json'), 'utf8')
   return `${library} ${(JSON.parse(manifest) as { version: string }).version}`
 }
@@ -34,7 +34,7 @@ export const MACHINE = [
   `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
   `${type()} ${release()}`,
   `Node ${process.version}`,
-  ...MEASURED.map(versionOf),
+  ...MEASURED.map(getVersion),
 ].join(', ')
 
 /** Whether a process has ended, of itself or by a signal. */
@@ -179,25 +179,26 @@ async function round(measures: Measures): Promise<Round> {
  */
 export async function compare<Work extends { work: string; clients: number; aim: number }>(
   name: string,
-  works: Work[],
+  workloads: Work[],
   servers: (() => Promise<ChildProcess>)[],
-  begin: () => Promise<(work: Work) => Measures>,
+  begin: () => Promise<(workload: Work) => Measures>,
 ): Promise<void> {
-  const measured = works.map((work) => ({ work, rounds: [] as Round[] }))
+  const measured = workloads.map((workload) => ({ workload, rounds: [] as Round[] }))
   for (let started = 0; started < STARTS; started++) {
     const children: ChildProcess[] = []
     try {
       for (const server of servers) children.push(await server())
       const measures = await begin()
-      for (const { work } of measured) await round(measures(work))
-      for (const { work, rounds } of measured) {
-        for (let turn = 0; turn < ROUNDS_OF_START; turn++) rounds.push(await round(measures(work)))
+      for (const { workload } of measured) await round(measures(workload))
+      for (const { workload, rounds } of measured) {
+        for (let turn = 0; turn < ROUNDS_OF_START; turn++)
+          rounds.push(await round(measures(workload)))
       }
     } finally {
       await stop(children)
     }
   }
-  const rows = measured.map(({ work: { work, clients, aim }, rounds }) => ({
+  const rows = measured.map(({ workload: { work, clients, aim }, rounds }) => ({
     work,
     clients,
     ...summary(rounds),

@@ -109,7 +109,7 @@ try {
   const days = `(PlacedAt,gte,exactDate,${FROM})~and(PlacedAt,lt,exactDate,${isoDate(Date.parse(TO) + 86_400_000)})`
   const groupBy = `${nocoDb.url}/api/v1/db/data/noco/${base.baseId}/${base.tableId}/groupby`
 
-  const works: Record<
+  const workloads: Record<
     string,
     { clearwake: () => Promise<Response>; noco: () => Promise<Response> }
   > = {
@@ -144,16 +144,16 @@ try {
     },
   }
 
-  async function timed(ask: () => Promise<Response>): Promise<number> {
+  async function timed(sendRequest: () => Promise<Response>): Promise<number> {
     const started = performance.now()
-    const response = await ask()
+    const response = await sendRequest()
     await response.arrayBuffer()
     if (!response.ok) throw new Error(`answered with ${response.status}`)
     return performance.now() - started
   }
 
   const results = []
-  for (const [work, { clearwake, noco }] of Object.entries(works)) {
+  for (const [work, { clearwake, noco }] of Object.entries(workloads)) {
     const times = { clearwake: [] as number[], noco: [] as number[] }
     for (let round = 0; round < ROUNDS; round++) {
       times.clearwake.push(await timed(clearwake))

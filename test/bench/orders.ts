@@ -41,7 +41,7 @@ const FORMATS = [
 ] as const
 type Format = (typeof FORMATS)[number][1]
 /** Interval of other requests, ms */
-const ASKED_EVERY_MS = 10
+const REQUEST_INTERVAL_MS = 10
 /** Duration of the idle measurement before each export, ms */
 const IDLE_MS = 3_000
 
@@ -51,7 +51,7 @@ const daysAgo = (days: number): string =>
   new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 
 const LIST = '/api/admin/orders'
-const WORKS: Record<string, string | { range: string }> = {
+const WORKLOADS: Record<string, string | { range: string }> = {
   'list, first page': LIST,
   'list by customer': `${LIST}?sort=customerName`,
   'list, status and currency': `${LIST}?status=paid&currency=EUR&sort=-amountMinor`,
@@ -76,36 +76,40 @@ interface Service extends Book {
   headers: Record<string, string>
 }
 
-async function startService(book: Book, port: number): Promise<Service> {
-  const child = await startClearwake(port, book.dataDir, '/healthz')
+async function startService(store: Book, port: number): Promise<Service> {
+  const child = await startClearwake(port, store.dataDir, '/healthz')
   const url = `http://127.0.0.1:${port}`
   const authorization = `Bearer ${await signIn(url)}`
   // Uncompressed: taking a file apart here would hold up the requests that are timed.
-  return { ...book, url, child, headers: { authorization, 'accept-encoding': 'identity' } }
+  return { ...store, url, child, headers: { authorization, 'accept-encoding': 'identity' } }
 }
 
-function ask({ url, headers }: Service, work: string | { range: string }): Promise<Response> {
-  if (typeof work === 'string') return fetch(url + work, { headers })
+function sendRequest(
+  { url, headers }: Service,
+  workload: string | { range: string },
+): Promise<Response> {
+  if (typeof workload === 'string') return fetch(url + workload, { headers })
   return fetch(`${url}/api/admin/stats`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(work),
+    body: JSON.stringify(workload),
   })
 }
 
 /** Milliseconds until the response has been read. */
-async function timed(service: Service, work: string | { range: string }): Promise<number> {
+async function timed(service: Service, workload: string | { range: string }): Promise<number> {
   const started = performance.now()
-  const response = await ask(service, work)
+  const response = await sendRequest(service, workload)
   await response.arrayBuffer()
-  if (!response.ok) throw new Error(`${JSON.stringify(work)} was answered with ${response.status}`)
+  if (!response.ok)
+    throw new Error(`${JSON.stringify(workload)} was answered with ${response.status}`)
   return performance.now() - started
 }
 
 /** The same questions of books of several sizes, in turns. */
 async function bySize(services: Service[]) {
   const rows = []
-  for (const [name, work] of Object.entries(WORKS)) {
+  for (const [name, work] of Object.entries(WORKLOADS)) {
     const times: number[][] = services.map(() => [])
     for (let round = -20; round < ROUNDS; round++) {
       for (const [i, service] of services.entries()) {
@@ -123,9 +127,9 @@ async function bySize(services: Service[]) {
 }
 
 /** The order store in this process, as a ratio to plain SQL. */
-async function againstSql({ orders, dataDir }: Book) {
+async function compareWithSql({ orders, dataDir }: Book) {
   const path = getOrderStorePath(dataDir)
-  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
   const db = openReadOnly(path)
   const since = Date.now() - 30 * 86_400_000
   const page = db.prepare('SELECT * FROM orders ORDER BY placed_at DESC, id DESC LIMIT 25')
@@ -135,11 +139,11 @@ async function againstSql({ orders, dataDir }: Book) {
     FROM orders WHERE placed_at >= ? GROUP BY 1, 2, 3`)
   const pairs: Record<string, [() => unknown, () => unknown]> = {
     'list: a page and the count': [
-      () => book.list({}, { sort: '-placedAt', offset: 0, limit: 25 }),
+      () => store.list({}, { sort: '-placedAt', offset: 0, limit: 25 }),
       () => [page.all(), count.get()],
     ],
     'statistics of 30 days': [
-      () => calculateDashboardStats(book, '30d', Date.now()),
+      () => calculateDashboardStats(store, '30d', Date.now()),
       () => sums.all(since),
     ],
   }
@@ -169,7 +173,7 @@ async function againstSql({ orders, dataDir }: Book) {
     }
   } finally {
     db.close()
-    await book.close()
+    await store.close()
   }
   return rows
 }
@@ -178,14 +182,14 @@ async function againstSql({ orders, dataDir }: Book) {
  * Response times of lists until the signal aborts. Requests are sent at a fixed interval without
  * waiting for earlier responses (open loop), so that stalls are not underreported.
  */
-async function keepAsking(service: Service, enough: AbortSignal): Promise<number[]> {
+async function requestContinuously(service: Service, enough: AbortSignal): Promise<number[]> {
   const responses: Promise<number>[] = []
   let next = performance.now()
   while (!enough.aborted) {
     const response = timed(service, LIST)
     response.catch(() => undefined) // thrown below, with the others
     responses.push(response)
-    next = Math.max(next + ASKED_EVERY_MS, performance.now())
+    next = Math.max(next + REQUEST_INTERVAL_MS, performance.now())
     await sleep(next - performance.now())
   }
   return Promise.all(responses)
@@ -195,28 +199,32 @@ interface Download {
   seconds: number
   MB: number
   /** Peak memory of the process, MB */
-  most: number
+  peak: number
 }
 
 /**
  * Prepares a download in a separate process; the returned function starts it, and samples the memory
  * of the process that creates the file.
  */
-async function readerOf(child: ChildProcess, url: string, headers: Record<string, string> = {}) {
+async function prepareDownload(
+  child: ChildProcess,
+  url: string,
+  headers: Record<string, string> = {},
+) {
   const client = fork(join(import.meta.dirname, 'timed-reader.js'), [url, JSON.stringify(headers)])
-  const told = () =>
+  const nextMessage = () =>
     Promise.race([once(client, 'message'), once(client, 'exit').then(() => [null])])
-  const [ready] = (await told()) as [unknown]
+  const [ready] = (await nextMessage()) as [unknown]
   if (ready === null) throw new Error('the reader has not started')
 
   return async (): Promise<Download> => {
-    let most = residentMB(child)
-    const watch = setInterval(() => (most = Math.max(most, residentMB(child))), 50)
+    let peak = residentMB(child)
+    const watch = setInterval(() => (peak = Math.max(peak, residentMB(child))), 50)
     try {
       client.send('begin')
-      const [read] = (await told()) as [{ bytes: number; seconds: number } | null]
+      const [read] = (await nextMessage()) as [{ bytes: number; seconds: number } | null]
       if (read === null) throw new Error(`${url} was not read to its end`)
-      return { seconds: read.seconds, MB: read.bytes / 1e6, most }
+      return { seconds: read.seconds, MB: read.bytes / 1e6, peak }
     } finally {
       clearInterval(watch)
     }
@@ -224,21 +232,21 @@ async function readerOf(child: ChildProcess, url: string, headers: Record<string
 }
 
 /** Reads the database file into the page cache. */
-async function intoMemory(dataDir: string): Promise<void> {
+async function fillPageCache(dataDir: string): Promise<void> {
   await once(createReadStream(getOrderStorePath(dataDir)).resume(), 'close')
 }
 
 /** How often an export is repeated. */
-const timesOf = ({ orders }: Book): number => Math.min(10, Math.ceil(EXPORTED / orders))
+const getRepetitions = ({ orders }: Book): number => Math.min(10, Math.ceil(EXPORTED / orders))
 
-const exportReader = ({ child, url, headers }: Service, format: Format) =>
-  readerOf(child, `${url}${LIST}/export?format=${format}`, headers)
+const prepareExport = ({ child, url, headers }: Service, format: Format) =>
+  prepareDownload(child, `${url}${LIST}/export?format=${format}`, headers)
 
 const growth = (downloads: Download[], restingMB: number): number =>
-  Math.round(Math.max(...downloads.map(({ most }) => most)) - restingMB)
+  Math.round(Math.max(...downloads.map(({ peak }) => peak)) - restingMB)
 
 /** Exports of all orders, by Clearwake and by the bare service in turns. */
-async function exports(service: Service, restingMB: number) {
+async function measureExports(service: Service, restingMB: number) {
   const { orders, dataDir } = service
   const rows = []
   for (const [work, format] of FORMATS) {
@@ -251,10 +259,10 @@ async function exports(service: Service, restingMB: number) {
     const ours: Download[] = []
     const bare: Download[] = []
     try {
-      for (let time = 0; time < timesOf(service); time++) {
+      for (let time = 0; time < getRepetitions(service); time++) {
         const [read, readBare] = [
-          await exportReader(service, format),
-          await readerOf(child, `http://127.0.0.1:${BARE_EXPORTS}/${format}`),
+          await prepareExport(service, format),
+          await prepareDownload(child, `http://127.0.0.1:${BARE_EXPORTS}/${format}`),
         ]
         ours.push(await read())
         bare.push(await readBare())
@@ -279,7 +287,7 @@ async function exports(service: Service, restingMB: number) {
 }
 
 /** Latency of other requests during one or two exports, and just before. */
-async function meanwhile(service: Service, restingMB: number) {
+async function measureConcurrentRequests(service: Service, restingMB: number) {
   const rows = []
   for (const [work, ...formats] of [
     ...FORMATS,
@@ -288,13 +296,13 @@ async function meanwhile(service: Service, restingMB: number) {
     const downloads: Download[] = []
     const idle: number[] = []
     const waits: number[] = []
-    for (let time = 0; time < timesOf(service); time++) {
-      idle.push(...(await keepAsking(service, AbortSignal.timeout(IDLE_MS))))
-      const readers = await Promise.all(formats.map((format) => exportReader(service, format)))
+    for (let time = 0; time < getRepetitions(service); time++) {
+      idle.push(...(await requestContinuously(service, AbortSignal.timeout(IDLE_MS))))
+      const readers = await Promise.all(formats.map((format) => prepareExport(service, format)))
       // Until the first of the files is whole.
       const enough = new AbortController()
       const [others, ...files] = await Promise.all([
-        keepAsking(service, enough.signal),
+        requestContinuously(service, enough.signal),
         ...readers.map((read) => read().finally(() => enough.abort())),
       ])
       downloads.push(...files)
@@ -306,9 +314,9 @@ async function meanwhile(service: Service, restingMB: number) {
       orders: service.orders,
       requests: waits.length,
       'p99, ms': hundredths(during),
-      'most, ms': hundredths(Math.max(...waits)),
+      'peak, ms': hundredths(Math.max(...waits)),
       'idle, p99, ms': hundredths(before),
-      'idle, most, ms': hundredths(Math.max(...idle)),
+      'idle, peak, ms': hundredths(Math.max(...idle)),
       ratio: hundredths(during / before),
       'memory growth, MB': growth(downloads, restingMB),
     })
@@ -317,26 +325,26 @@ async function meanwhile(service: Service, restingMB: number) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
-const books = SIZES.map((orders) => ({ orders, dataDir: join(folder, String(orders)) }))
+const stores = SIZES.map((orders) => ({ orders, dataDir: join(folder, String(orders)) }))
 const services: Service[] = []
 try {
   const started = performance.now()
-  for (const { dataDir, orders } of books) fillDatabase(dataDir, orders)
+  for (const { dataDir, orders } of stores) fillDatabase(dataDir, orders)
   const entering = hundredths((performance.now() - started) / 1000)
   console.log(`${MACHINE}; ${SIZES.join(', ')} orders entered in ${entering} s`)
-  for (const [i, book] of books.entries()) services.push(await startService(book, PORTS + i))
+  for (const [i, book] of stores.entries()) services.push(await startService(book, PORTS + i))
   const sizes = await bySize(services)
   console.table(sizes)
   const sql = []
-  for (const book of books) sql.push(...(await againstSql(book)))
+  for (const book of stores) sql.push(...(await compareWithSql(book)))
   console.table(sql)
   const files = []
   const others = []
   for (const service of services) {
-    await intoMemory(service.dataDir)
+    await fillPageCache(service.dataDir)
     const restingMB = residentMB(service.child)
-    files.push(...(await exports(service, restingMB)))
-    others.push(...(await meanwhile(service, restingMB)))
+    files.push(...(await measureExports(service, restingMB)))
+    others.push(...(await measureConcurrentRequests(service, restingMB)))
   }
   console.table(files)
   console.log('Other requests meanwhile:')

@@ -28,10 +28,10 @@ const draw = (name: string, plot: Plot): void =>
   writeFileSync(join(folder, `${name}.svg`), linePlot(plot))
 
 /** A line for each work, of a figure of its rows, which follow each other as the xs do. */
-function linesOf<Row extends { work: string }>(rows: Row[], figure: (row: Row) => number): Line[] {
-  return [...new Set(rows.map(({ work }) => work))].map((work) => ({
-    name: work,
-    ys: rows.filter((row) => row.work === work).map(figure),
+function getLines<Row extends { work: string }>(rows: Row[], figure: (row: Row) => number): Line[] {
+  return [...new Set(rows.map(({ work }) => work))].map((workload) => ({
+    name: workload,
+    ys: rows.filter((row) => row.work === workload).map(figure),
   }))
 }
 
@@ -45,7 +45,7 @@ draw('clients', {
   xTitle: 'clients at once',
   xs: [...new Set(throughput.map(({ clients }) => clients))],
   mark: 1,
-  lines: linesOf(throughput, ({ ratio }) => ratio).map(({ name, ys }) => ({
+  lines: getLines(throughput, ({ ratio }) => ratio).map(({ name, ys }) => ({
     name: SHORT[name] ?? name,
     ys,
   })),
@@ -70,22 +70,22 @@ draw('bare', {
   title: 'Time as a ratio to bare SQL and to bare exports',
   mark: 1,
   lines: [
-    ...linesOf(orders.sql, ({ ratio }) => ratio),
-    ...linesOf(orders.files, ({ ratio }) => ratio),
+    ...getLines(orders.sql, ({ ratio }) => ratio),
+    ...getLines(orders.files, ({ ratio }) => ratio),
   ],
 })
 draw('exports', {
   ...byOrders,
   title: 'Other requests meanwhile, as a ratio to their p99 when idle',
-  lines: linesOf(orders.others, ({ ratio }) => ratio),
+  lines: getLines(orders.others, ({ ratio }) => ratio),
 })
 draw('memory', {
   ...byOrders,
   title: 'Growth of memory by an export, MB',
   // 1 instead of 0, which has no logarithm.
   lines: [
-    ...linesOf(orders.files, (row) => Math.max(row['memory growth, MB'], 1)),
-    ...linesOf(
+    ...getLines(orders.files, (row) => Math.max(row['memory growth, MB'], 1)),
+    ...getLines(
       orders.files.map((row) => ({ ...row, work: `${row.work}, bare` })),
       (row) => Math.max(row['bare, growth, MB'], 1),
     ),

@@ -15,7 +15,7 @@ const [source, ours, bare] = [18_803, 18_804, 18_805]
 const upstream = `http://127.0.0.1:${source}`
 const peers = join(import.meta.dirname, 'bare-proxy.js')
 
-const works = CLIENTS.flatMap((clients) => [
+const workloads = CLIENTS.flatMap((clients) => [
   { work: 'relay, all ask the same', clients, aim: AIM, isEachItsOwn: false },
   { work: 'relay, each asks something else', clients, aim: AIM, isEachItsOwn: true },
 ])
@@ -29,7 +29,7 @@ const environment = {
 try {
   await compare(
     'proxy',
-    works,
+    workloads,
     [
       () => start(peers, { PORT: String(source) }, '/'),
       () => startClearwake(ours, dataDir, PATH, environment),

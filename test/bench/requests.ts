@@ -24,7 +24,7 @@ const [ours, bare] = [18_801, 18_802]
 
 const trip = { fuelType: 'mgo', quantity: 500, unit: 'l' }
 
-const WORKS: Work[] = [
+const WORKLOADS: Work[] = [
   { work: 'estimate', aim: 0.6, path: '/api/calculators/fuel/estimate', body: trip },
   {
     work: 'QR code, JSON with SVG and PNG',
@@ -41,7 +41,9 @@ const WORKS: Work[] = [
   { work: 'order list page', aim: 0.7, path: '/admin/orders', needsLogin: true },
 ]
 
-const works = WORKS.flatMap((work) => CLIENTS.map((clients) => ({ ...work, clients })))
+const workloads = WORKLOADS.flatMap((workload) =>
+  CLIENTS.map((clients) => ({ ...workload, clients })),
+)
 
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
 
@@ -49,7 +51,7 @@ try {
   fillDatabase(dataDir, ORDERS)
   await compare(
     'requests',
-    works,
+    workloads,
     [
       () => startClearwake(ours, dataDir, '/calculator/fuel'),
       () =>

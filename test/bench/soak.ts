@@ -21,7 +21,7 @@ const QR_CODE = JSON.stringify({
   calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
   vessel: { name: 'Ever Given' },
 })
-const WORKS = [
+const WORKLOADS = [
   ['/calculator/fuel?quantity=500', 'br'],
   ['/api/qr-code/generate', 'identity', 'POST', QR_CODE],
   ['/calculator/fuel?data=broken&sig=x', 'gzip'],
@@ -58,7 +58,7 @@ try {
   const found: number[] = []
   const ends = performance.now() + MINUTES * 60_000
   for (let round = 1; performance.now() < ends; round++) {
-    for (const [path, ...how] of WORKS) {
+    for (const [path, ...how] of WORKLOADS) {
       const script = join(import.meta.dirname, '..', 'support', 'load-generator.js')
       await run(process.execPath, [script, url + path, CONNECTIONS, STEP_SECONDS, ...how])
     }

@@ -34,24 +34,24 @@ const ESTIMATE = {
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ fuelType: 'mgo', quantity: 500, unit: 'l' }),
 }
-const FIRST_ANSWERS: [work: string, path: string, request: RequestInit][] = [
+const FIRST_RESPONSES: [work: string, path: string, request: RequestInit][] = [
   ['estimate', '/api/calculators/fuel/estimate', ESTIMATE],
   ['calculator page with a result', GUEST_PAGES[1], {}],
   ['test page of QR codes', '/qr-test', {}],
 ]
 
 /** Milliseconds of the first and second response of a few routes. */
-async function firstAnswers(): Promise<Start['firsts']> {
+async function measureFirstResponses(): Promise<Start['firsts']> {
   const times: Start['firsts'] = []
   // Opens the connection that the timed requests reuse.
   await (await fetch(`http://127.0.0.1:${PORT}/healthz`)).arrayBuffer()
-  for (const [, path, request] of FIRST_ANSWERS) {
+  for (const [, path, request] of FIRST_RESPONSES) {
     const timed = async () => {
-      const asked = performance.now()
+      const startedAt = performance.now()
       const response = await fetch(`http://127.0.0.1:${PORT}${path}`, request)
       await response.arrayBuffer()
       if (!response.ok) throw new Error(`${path} returned ${response.status}`)
-      return performance.now() - asked
+      return performance.now() - startedAt
     }
     times.push([await timed(), await timed()])
   }
@@ -78,7 +78,7 @@ async function begin(
   return { milliseconds, megabytes, firsts }
 }
 
-async function weightOf(path: string) {
+async function getWeight(path: string) {
   const browser = await launchBrowser()
   try {
     const { bytes, paths } = await measurePageWeight(
@@ -108,7 +108,7 @@ try {
   const ours: Start[] = []
   const bare: Start[] = []
   const turns = [
-    async () => ours.push(await begin(startOurs, firstAnswers)),
+    async () => ours.push(await begin(startOurs, measureFirstResponses)),
     async () => bare.push(await begin(startBare, async () => [])),
   ]
   for (let round = 0; round <= ROUNDS; round++) {
@@ -118,10 +118,10 @@ try {
   // The first round creates the database and fills the page cache.
   ours.shift()
   bare.shift()
-  const row = (work: string, of: 'milliseconds' | 'megabytes') => {
+  const row = (workload: string, of: 'milliseconds' | 'megabytes') => {
     const [clearwake, baseline] = [ours, bare].map((all) => median(all.map((one) => one[of])))
     return {
-      work,
+      workload,
       clearwake: Math.round(clearwake ?? NaN),
       bare: Math.round(baseline ?? NaN),
       ratio: hundredths((clearwake ?? NaN) / (baseline ?? NaN)),
@@ -134,7 +134,7 @@ try {
   ]
   console.log(`${MACHINE}; medians of ${ROUNDS} starts`)
   console.table(rows)
-  const firsts = FIRST_ANSWERS.map(([work], i) => {
+  const firsts = FIRST_RESPONSES.map(([work], i) => {
     const at = (turn: 0 | 1) => hundredths(median(ours.map((one) => one.firsts[i]?.[turn] ?? NaN)))
     return { work, 'first answer, ms': at(0), 'second, ms': at(1) }
   })
@@ -142,7 +142,7 @@ try {
 
   const child = await startOurs()
   const pages = []
-  for (const path of GUEST_PAGES) pages.push(await weightOf(path))
+  for (const path of GUEST_PAGES) pages.push(await getWeight(path))
   await stop([child])
   console.table(pages)
   report('start', { rounds: ROUNDS, rows, firsts, pages })

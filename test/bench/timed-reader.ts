@@ -4,9 +4,9 @@ import { once } from 'node:events'
 // parent process measures other requests meanwhile.
 
 const [url = '', headers = '{}'] = process.argv.slice(2)
-const told = once(process, 'message')
+const nextMessage = once(process, 'message')
 process.send?.('ready')
-await told
+await nextMessage
 const started = performance.now()
 const response = await fetch(url, { headers: JSON.parse(headers) as Record<string, string> })
 let bytes = 0

@@ -473,15 +473,15 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     const placed = plain.items.map(({ placedAt, id }: any) => `${placedAt} ${id.padStart(3)}`)
     t.strictSame(placed, [...placed].sort().reverse(), 'newest first, ties by ID')
 
-    const seen: string[] = []
+    const toVisibleText: string[] = []
     let next: string | undefined = `${ORDERS}?sort=amountMinor&pageSize=7&q=EXAMPLE`
     while (next !== undefined) {
       const { body, headers } = await call('GET', next)
-      seen.push(...body.items.map(({ id }: any) => id))
+      toVisibleText.push(...body.items.map(({ id }: any) => id))
       next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
     }
-    t.equal(seen.length, 30)
-    t.equal(new Set(seen).size, 30, 'each exactly once, though most have equal values')
+    t.equal(toVisibleText.length, 30)
+    t.equal(new Set(toVisibleText).size, 30, 'each exactly once, though most have equal values')
     const last = await call('GET', `${ORDERS}?page=2`)
     t.notMatch(last.headers.get('link'), /rel="next"/)
     t.match(last.headers.get('link'), /page=1>; rel="prev"/)
@@ -728,7 +728,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
       return response.status
     }
     const confirmed = { portfolio: '2', amountMinor: '6174', currency: 'USD' }
-    const place = (service: OrderApi, version: number) =>
+    const placeOrder = (service: OrderApi, version: number) =>
       send(service, '', { ...confirmed, version: String(version) })
     const steps = async (service: OrderApi): Promise<string[]> => {
       const { body } = await service.call('GET', `${ORDERS}/${order.id}/history`)
@@ -739,7 +739,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
 
     provider.fault = 'connection_reset_after_order'
     const statuses = await Promise.all(
-      [first, second, first, second].map((service) => place(service, 1)),
+      [first, second, first, second].map((service) => placeOrder(service, 1)),
     )
     provider.fault = null
     t.equal(provider.ledger.orders.length, 1)
@@ -757,7 +757,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     const version = Number((await read(first)).body.version)
     await waitFor(async () => (await read(second)).body.version === version)
     t.equal((await steps(second))[0], 'unanswered')
-    t.equal(await place(second, version), 409)
+    t.equal(await placeOrder(second, version), 409)
     t.equal(provider.ledger.orders.length, 1)
 
     t.equal(await send(second, '/check'), 303)

@@ -26,13 +26,13 @@ const ORDERS = '/api/admin/orders'
 const TOKEN = 'stand-in-token'
 const TIMEOUT_MS = 400
 
-async function standInFor(t: Test, credit?: number): Promise<FakeProvider> {
-  const standIn = await startFakeProvider({
+async function startFakeProviderFor(t: Test, credit?: number): Promise<FakeProvider> {
+  const fakeProvider = await startFakeProvider({
     token: TOKEN,
     ...(credit === undefined ? {} : { credit }),
   })
-  t.teardown(() => standIn.close())
-  return standIn
+  t.teardown(() => fakeProvider.close())
+  return fakeProvider
 }
 
 const pointedAt = (url: string): NodeJS.ProcessEnv => ({
@@ -42,17 +42,17 @@ const pointedAt = (url: string): NodeJS.ProcessEnv => ({
 })
 
 async function start(t: Test, credit?: number) {
-  const standIn = await standInFor(t, credit)
-  return { standIn, ...(await startTwoAdmins(t, pointedAt(standIn.url))) }
+  const fakeProvider = await startFakeProviderFor(t, credit)
+  return { fakeProvider, ...(await startTwoAdmins(t, pointedAt(fakeProvider.url))) }
 }
 
-const enter = async (client: PageClient, given: object = {}): Promise<any> =>
+const createOrder = async (client: PageClient, given: object = {}): Promise<any> =>
   client.call('POST', ORDERS, { ...newOrder(), status: 'paid', ...given })
 
-const orderOf = (client: PageClient, id: string): Promise<any> =>
+const getOrder = (client: PageClient, id: string): Promise<any> =>
   client.call('GET', `${ORDERS}/${id}`)
 
-const stepsOf = async (client: PageClient, id: string): Promise<string[]> => {
+const getSteps = async (client: PageClient, id: string): Promise<string[]> => {
   const { items } = await client.call('GET', `${ORDERS}/${id}/history`)
   return items
     .flatMap(({ changes }: { changes: { field: string; to: any }[] }) => changes)
@@ -61,7 +61,7 @@ const stepsOf = async (client: PageClient, id: string): Promise<string[]> => {
     .reverse()
 }
 
-const seen = ({ text }: PageResponse): string =>
+const toVisibleText = ({ text }: PageResponse): string =>
   text
     .replace(/<[^>]+>/g, ' ')
     .replaceAll('&#39;', "'")
@@ -69,7 +69,7 @@ const seen = ({ text }: PageResponse): string =>
     .replace(/\s+/g, ' ')
 
 /** The fields of a page's form with some action, as a browser would send them. */
-function fieldsOf({ text }: PageResponse, action: RegExp): Record<string, string> {
+function getFields({ text }: PageResponse, action: RegExp): Record<string, string> {
   const form = [...text.matchAll(/<form[^>]* action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)].find(
     ([, to = '']) => action.test(to),
   )
@@ -80,181 +80,188 @@ function fieldsOf({ text }: PageResponse, action: RegExp): Record<string, string
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]))
 }
 
-const placementOf = (id: string): string => `/admin/orders/${id}/fulfilment`
+const getFulfilmentPath = (id: string): string => `/admin/orders/${id}/fulfilment`
 
 /** Chooses a portfolio and reads what is to be confirmed. */
 async function confirmation(client: PageClient, id: string, portfolio = '2') {
-  const page = await client.get(`${placementOf(id)}?portfolio=${portfolio}`)
-  return { page, fields: fieldsOf(page, /\/fulfilment/) }
+  const page = await client.get(`${getFulfilmentPath(id)}?portfolio=${portfolio}`)
+  return { page, fields: getFields(page, /\/fulfilment/) }
 }
 
-async function place(client: PageClient, id: string): Promise<PageResponse> {
+async function placeOrder(client: PageClient, id: string): Promise<PageResponse> {
   const { fields } = await confirmation(client, id)
-  return client.post(placementOf(id), fields)
+  return client.post(getFulfilmentPath(id), fields)
 }
 
 t.test('places an order with plain forms: portfolio, quote, confirmation', async (t) => {
-  const { ann, standIn } = await start(t)
-  const { id, orderNumber } = await enter(ann, { vesselName: 'Eendracht' })
+  const { ann, fakeProvider } = await start(t)
+  const { id, orderNumber } = await createOrder(ann, { vesselName: 'Eendracht' })
   const before = await ann.get(`/admin/orders/${id}`)
-  t.match(seen(before), /Not placed Place offset order…/)
-  t.notMatch(seen(await ann.get(`/admin/orders/${id}/cancel`)), /bought/)
+  t.match(toVisibleText(before), /Not placed Place offset order…/)
+  t.notMatch(toVisibleText(await ann.get(`/admin/orders/${id}/cancel`)), /bought/)
 
-  const choice = await ann.get(placementOf(id))
+  const choice = await ann.get(getFulfilmentPath(id))
   t.equal(choice.status, 200)
   t.match(
-    seen(choice),
+    toVisibleText(choice),
     /Portfolio for 1\.6036 t CO₂e .*Harbour Mix US\$38\.33 .*Blue Carbon US\$61\.74/,
   )
-  t.match(choice.text, new RegExp(`<form[^>]* action="${placementOf(id)}" method="get"`))
+  t.match(choice.text, new RegExp(`<form[^>]* action="${getFulfilmentPath(id)}" method="get"`))
 
   const { page, fields } = await confirmation(ann, id)
   t.match(
-    seen(page),
+    toVisibleText(page),
     new RegExp(`Place ${orderNumber} for US\\$61\\.74\\?.*Ann Example · Eendracht`),
   )
-  t.match(seen(page), /CO₂e 1\.6036 t Portfolio Blue Carbon Per tonne US\$38\.50/)
+  t.match(toVisibleText(page), /CO₂e 1\.6036 t Portfolio Blue Carbon Per tonne US\$38\.50/)
   t.strictSame(fields, { version: '1', portfolio: '2', amountMinor: '6174', currency: 'USD' })
-  t.equal(standIn.ledger.orders.length, 0, 'nothing is ordered by looking at prices')
-  t.equal((await orderOf(ann, id)).version, 1)
+  t.equal(fakeProvider.ledger.orders.length, 0, 'nothing is ordered by looking at prices')
+  t.equal((await getOrder(ann, id)).version, 1)
 
-  const placed = await ann.post(placementOf(id), fields)
+  const placed = await ann.post(getFulfilmentPath(id), fields)
   t.equal(placed.status, 303, 'so that a reload sends nothing again')
   const after = await ann.get(placed.headers.get('location') ?? '')
-  t.match(seen(after), new RegExp(`The offset order for ${orderNumber} was placed`))
-  t.match(seen(after), /Offset order : placed as 1, for US\$61\.74/)
-  t.match(seen(after), /placing with Blue Carbon: 1\.6036 t for US\$61\.74/)
+  t.match(toVisibleText(after), new RegExp(`The offset order for ${orderNumber} was placed`))
+  t.match(toVisibleText(after), /Offset order : placed as 1, for US\$61\.74/)
+  t.match(toVisibleText(after), /placing with Blue Carbon: 1\.6036 t for US\$61\.74/)
 
   const cancelling = await ann.get(`/admin/orders/${id}/cancel`)
-  t.match(seen(cancelling), /The offset order 1 stays placed with the provider\./)
+  t.match(toVisibleText(cancelling), /The offset order 1 stays placed with the provider\./)
 
-  const [entry, ...others] = standIn.ledger.orders
+  const [entry, ...others] = fakeProvider.ledger.orders
   t.strictSame(others, [])
   t.match(entry, { tons: 1.6036, portfolioId: 2, amountCharged: 6174 })
   t.match(entry?.note ?? '', new RegExp(`^${orderNumber} [0-9a-f]{16}$`))
-  t.match(await orderOf(ann, id), { orderSourceId: entry?.id, version: 3, status: 'paid' })
-  t.strictSame(await stepsOf(ann, id), ['sent', 'placed'])
+  t.match(await getOrder(ann, id), { orderSourceId: entry?.id, version: 3, status: 'paid' })
+  t.strictSame(await getSteps(ann, id), ['sent', 'placed'])
 
-  const again = await ann.post(placementOf(id), fields)
+  const again = await ann.post(getFulfilmentPath(id), fields)
   t.equal(again.status, 409)
-  t.match(seen(again), /This order is placed already/)
-  t.equal((await ann.get(placementOf(id))).status, 303)
-  t.equal(standIn.ledger.orders.length, 1)
+  t.match(toVisibleText(again), /This order is placed already/)
+  t.equal((await ann.get(getFulfilmentPath(id))).status, 303)
+  t.equal(fakeProvider.ledger.orders.length, 1)
 })
 
 t.test('offers no fulfilment without a provider or for an unsuitable status', async (t) => {
   const { ann } = await startTwoAdmins(t)
-  const { id } = await enter(ann)
-  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Place it there/)
-  t.equal((await ann.get(placementOf(id))).status, 404)
-  const known = await enter(ann, { orderSourceId: 'off_1' })
+  const { id } = await createOrder(ann)
+  t.notMatch(toVisibleText(await ann.get(`/admin/orders/${id}`)), /Place it there/)
+  t.equal((await ann.get(getFulfilmentPath(id))).status, 404)
+  const known = await createOrder(ann, { orderSourceId: 'off_1' })
   t.notMatch((await ann.get(`/admin/orders/${known.id}`)).text, /provider-record/)
 
-  const { ann: eve, standIn } = await start(t)
+  const { ann: eve, fakeProvider } = await start(t)
   for (const given of [
     { status: 'fulfilled' },
     { status: 'refunded' },
     { co2eKg: 0 },
     { orderSourceId: 'off_1' },
   ]) {
-    const order = await enter(eve, given)
-    t.notMatch(seen(await eve.get(`/admin/orders/${order.id}`)), /Place it there/)
+    const order = await createOrder(eve, given)
+    t.notMatch(toVisibleText(await eve.get(`/admin/orders/${order.id}`)), /Place it there/)
     const fields = { version: '1', portfolio: '1', amountMinor: '3833', currency: 'USD' }
-    t.equal((await eve.post(placementOf(order.id), fields)).status, 409, JSON.stringify(given))
+    t.equal(
+      (await eve.post(getFulfilmentPath(order.id), fields)).status,
+      409,
+      JSON.stringify(given),
+    )
   }
-  const unpaid = await enter(eve, { status: 'pending' })
-  t.match(seen((await confirmation(eve, unpaid.id)).page), /has not paid yet/)
-  t.equal(standIn.ledger.orders.length, 0)
+  const unpaid = await createOrder(eve, { status: 'pending' })
+  t.match(toVisibleText((await confirmation(eve, unpaid.id)).page), /has not paid yet/)
+  t.equal(fakeProvider.ledger.orders.length, 0)
 })
 
 t.test('rejects anonymous and cross-site requests', async (t) => {
-  const { url, ann, standIn } = await start(t)
-  const { id } = await enter(ann)
+  const { url, ann, fakeProvider } = await start(t)
+  const { id } = await createOrder(ann)
   const { fields } = await confirmation(ann, id)
   const forged = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
   for (const path of ['', '/check', '/reset']) {
-    t.equal((await ann.post(placementOf(id) + path, fields, forged)).status, 403, path)
+    t.equal((await ann.post(getFulfilmentPath(id) + path, fields, forged)).status, 403, path)
     const body = new URLSearchParams(fields)
-    const response = await fetch(url + placementOf(id) + path, { method: 'POST', body })
+    const response = await fetch(url + getFulfilmentPath(id) + path, { method: 'POST', body })
     t.equal(response.status, 401, path)
   }
-  t.equal(standIn.ledger.orders.length, 0)
+  t.equal(fakeProvider.ledger.orders.length, 0)
 })
 
 t.test('asks for confirmation again if the price or the order has changed', async (t) => {
-  const { ann, ben, standIn } = await start(t)
-  const { id } = await enter(ann)
+  const { ann, ben, fakeProvider } = await start(t)
+  const { id } = await createOrder(ann)
   const { fields } = await confirmation(ann, id)
-  const dearer = await ann.post(placementOf(id), { ...fields, amountMinor: '6000' })
+  const dearer = await ann.post(getFulfilmentPath(id), { ...fields, amountMinor: '6000' })
   t.equal(dearer.status, 409)
-  t.match(seen(dearer), /for US\$61\.74\?.*The price has changed\. Nothing was ordered/)
-  t.strictSame(fieldsOf(dearer, /fulfilment/), fields, 'the new price can be confirmed')
+  t.match(toVisibleText(dearer), /for US\$61\.74\?.*The price has changed\. Nothing was ordered/)
+  t.strictSame(getFields(dearer, /fulfilment/), fields, 'the new price can be confirmed')
   for (const broken of [{ amountMinor: 'x' }, { currency: 'EUR' }, { currency: '' }]) {
-    t.equal((await ann.post(placementOf(id), { ...fields, ...broken })).status, 409)
+    t.equal((await ann.post(getFulfilmentPath(id), { ...fields, ...broken })).status, 409)
   }
-  t.equal((await ann.post(placementOf(id), { ...fields, portfolio: 'x' })).status, 422)
+  t.equal((await ann.post(getFulfilmentPath(id), { ...fields, portfolio: 'x' })).status, 422)
 
   await ben.call('PATCH', `${ORDERS}/${id}`, { co2eKg: 900 })
-  const stale = await ann.post(placementOf(id), fields)
+  const stale = await ann.post(getFulfilmentPath(id), fields)
   t.equal(stale.status, 412)
-  t.match(seen(stale), /has changed since you opened it.*1,603\.6 kg.*900\.0 kg/)
-  t.equal(standIn.ledger.orders.length, 0)
+  t.match(toVisibleText(stale), /has changed since you opened it.*1,603\.6 kg.*900\.0 kg/)
+  t.equal(fakeProvider.ledger.orders.length, 0)
 })
 
 t.test('places one of many concurrent attempts, in two processes on one store', async (t) => {
-  const standIn = await standInFor(t)
+  const fakeProvider = await startFakeProviderFor(t)
   const DATA_DIR = temporaryFolder(t)
-  const one = await startTwoAdmins(t, { ...pointedAt(standIn.url), DATA_DIR })
-  const other = await startTwoAdmins(t, { ...pointedAt(standIn.url), DATA_DIR })
+  const one = await startTwoAdmins(t, { ...pointedAt(fakeProvider.url), DATA_DIR })
+  const other = await startTwoAdmins(t, { ...pointedAt(fakeProvider.url), DATA_DIR })
   for (let round = 1; round <= 5; round++) {
-    const { id } = await enter(one.ann)
+    const { id } = await createOrder(one.ann)
     const { fields } = await confirmation(one.ann, id)
     const responses = await Promise.all(
       [one.ann, one.ben, other.ann, other.ben, one.ann, other.ann].map((client, index) =>
-        client.post(placementOf(id), fields, index % 2 === 0 ? HTMX_HEADERS : {}),
+        client.post(getFulfilmentPath(id), fields, index % 2 === 0 ? HTMX_HEADERS : {}),
       ),
     )
     const done = responses.filter(
       ({ status, text }) => status === 303 || /offset order for \S+ was placed/.test(text),
     )
     t.equal(done.length, 1, 'one request places it')
-    t.equal(standIn.ledger.orders.length, round)
-    t.equal((await orderOf(other.ann, id)).orderSourceId, String(round))
-    t.strictSame(await stepsOf(other.ann, id), ['sent', 'placed'])
+    t.equal(fakeProvider.ledger.orders.length, round)
+    t.equal((await getOrder(other.ann, id)).orderSourceId, String(round))
+    t.strictSame(await getSteps(other.ann, id), ['sent', 'placed'])
   }
 })
 
 t.test('a rejection is shown with the provider’s reason, and can be retried', async (t) => {
-  const { ann, standIn } = await start(t, 100)
-  const { id } = await enter(ann)
-  const refused = await place(ann, id)
+  const { ann, fakeProvider } = await start(t, 100)
+  const { id } = await createOrder(ann)
+  const refused = await placeOrder(ann, id)
   t.equal(refused.status, 502)
-  t.match(seen(refused), /The provider refused the request Insufficient credits/)
-  t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
-  const page = seen(await ann.get(`/admin/orders/${id}`))
+  t.match(toVisibleText(refused), /The provider refused the request Insufficient credits/)
+  t.strictSame(await getSteps(ann, id), ['sent', 'refused'])
+  const page = toVisibleText(await ann.get(`/admin/orders/${id}`))
   t.match(
     page,
     /Last attempt: Insufficient credits: top up your balance\. \d+ \w+ \d{4}, \d\d:\d\d , status 402, by admin@example\.com Place offset order…/,
   )
   t.match(page, /Offset order : not placed: Insufficient credits/)
 
-  const small = await enter(ann, { co2eKg: 1 })
-  const dry = await ann.get(`${placementOf(small.id)}?portfolio=1`)
-  t.match(seen(dry), /The provider refused the request The total charge must be at least \$1\.00/)
-  t.equal((await orderOf(ann, small.id)).version, 1, 'a dry run leaves no trace')
+  const small = await createOrder(ann, { co2eKg: 1 })
+  const dry = await ann.get(`${getFulfilmentPath(small.id)}?portfolio=1`)
+  t.match(
+    toVisibleText(dry),
+    /The provider refused the request The total charge must be at least \$1\.00/,
+  )
+  t.equal((await getOrder(ann, small.id)).version, 1, 'a dry run leaves no trace')
 
-  standIn.ledger.credit = 100_000
-  t.equal((await place(ann, id)).status, 303)
-  t.equal(standIn.ledger.orders.length, 1)
+  fakeProvider.ledger.credit = 100_000
+  t.equal((await placeOrder(ann, id)).status, 303)
+  t.equal(fakeProvider.ledger.orders.length, 1)
 })
 
 /** A proxy to the fake provider that disconnects after the quote. */
-async function goneAfterThePrice(t: Test, standIn: FakeProvider) {
+async function disconnectAfterQuote(t: Test, fakeProvider: FakeProvider) {
   const server = createServer((incoming, answer) => {
     let text = ''
     incoming.on('data', (part: Buffer) => (text += part.toString()))
     incoming.on('end', () => {
-      const target = new URL(standIn.url)
+      const target = new URL(fakeProvider.url)
       const isPrice = text.includes('"dryRun":true') && network.isGoing
       const outgoing = httpRequest(
         {
@@ -283,176 +290,197 @@ async function goneAfterThePrice(t: Test, standIn: FakeProvider) {
 }
 
 t.test('a provider lost before the purchase has ordered nothing', async (t) => {
-  const standIn = await standInFor(t)
-  const network = await goneAfterThePrice(t, standIn)
+  const fakeProvider = await startFakeProviderFor(t)
+  const network = await disconnectAfterQuote(t, fakeProvider)
   const { ann } = await startTwoAdmins(t, pointedAt(network.url))
-  const { id } = await enter(ann)
+  const { id } = await createOrder(ann)
   const { fields } = await confirmation(ann, id)
   network.isGoing = true
-  const gone = await ann.post(placementOf(id), fields)
+  const gone = await ann.post(getFulfilmentPath(id), fields)
   t.equal(gone.status, 502)
-  t.match(seen(gone), /The provider cannot be reached Nothing was ordered/)
-  t.strictSame(await stepsOf(ann, id), ['sent', 'refused'])
-  t.match(seen(gone), /not placed: the provider could not be reached/)
-  t.match(seen(await ann.get(`/admin/orders/${id}`)), /Place offset order…/)
+  t.match(toVisibleText(gone), /The provider cannot be reached Nothing was ordered/)
+  t.strictSame(await getSteps(ann, id), ['sent', 'refused'])
+  t.match(toVisibleText(gone), /not placed: the provider could not be reached/)
+  t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /Place offset order…/)
 
-  const later = await ann.get(placementOf(id))
-  t.match(seen(later), /The provider cannot be reached Nothing was ordered.*Try again/)
-  t.equal(standIn.ledger.orders.length, 0)
+  const later = await ann.get(getFulfilmentPath(id))
+  t.match(toVisibleText(later), /The provider cannot be reached Nothing was ordered.*Try again/)
+  t.equal(fakeProvider.ledger.orders.length, 0)
 })
 
 for (const fault of ['connection_reset_after_order', 'no_response_after_order'] as const) {
   t.test(`${fault}: it is unknown, not sent again, and found by looking`, async (t) => {
-    const { ann, ben, standIn } = await start(t)
-    const { id, orderNumber } = await enter(ann)
+    const { ann, ben, fakeProvider } = await start(t)
+    const { id, orderNumber } = await createOrder(ann)
     const { fields } = await confirmation(ann, id)
-    standIn.fault = fault
-    const unknown = await ann.post(placementOf(id), fields)
-    standIn.fault = null
+    fakeProvider.fault = fault
+    const unknown = await ann.post(getFulfilmentPath(id), fields)
+    fakeProvider.fault = null
     t.equal(unknown.status, 504)
-    t.match(seen(unknown), /Placement status unknown.*US\$61\.74 Portfolio Blue Carbon/)
-    t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
-    t.equal(standIn.ledger.orders.length, 1)
+    t.match(toVisibleText(unknown), /Placement status unknown.*US\$61\.74 Portfolio Blue Carbon/)
+    t.strictSame(await getSteps(ann, id), ['sent', 'unanswered'])
+    t.equal(fakeProvider.ledger.orders.length, 1)
 
-    const cancelling = seen(await ann.get(`/admin/orders/${id}/cancel`))
+    const cancelling = toVisibleText(await ann.get(`/admin/orders/${id}/cancel`))
     t.match(
       cancelling,
       /This order was sent to the provider: an offset order that was placed there stays placed/,
     )
     for (const client of [ann, ben]) {
       const page = await client.get(`/admin/orders/${id}`)
-      t.notMatch(seen(page), /Place it there/)
-      t.equal((await client.get(placementOf(id))).status, 303, 'nothing is offered')
-      const { version } = await orderOf(ann, id)
-      const again = await client.post(placementOf(id), { ...fields, version: String(version) })
+      t.notMatch(toVisibleText(page), /Place it there/)
+      t.equal((await client.get(getFulfilmentPath(id))).status, 303, 'nothing is offered')
+      const { version } = await getOrder(ann, id)
+      const again = await client.post(getFulfilmentPath(id), {
+        ...fields,
+        version: String(version),
+      })
       t.equal(again.status, 409)
     }
-    t.equal(standIn.ledger.orders.length, 1)
+    t.equal(fakeProvider.ledger.orders.length, 1)
 
-    const found = await ben.post(`${placementOf(id)}/check`, {})
+    const found = await ben.post(`${getFulfilmentPath(id)}/check`, {})
     t.equal(found.status, 303)
     t.match(
-      seen(await ben.get(`/admin/orders/${id}`)),
+      toVisibleText(await ben.get(`/admin/orders/${id}`)),
       new RegExp(`The provider has the offset order for ${orderNumber}`),
     )
-    t.match(await orderOf(ann, id), { orderSourceId: '1', version: 4 })
+    t.match(await getOrder(ann, id), { orderSourceId: '1', version: 4 })
     t.equal(
-      (await ben.post(`${placementOf(id)}/check`, {})).status,
+      (await ben.post(`${getFulfilmentPath(id)}/check`, {})).status,
       200,
       'looking again is harmless',
     )
-    t.equal((await ben.post(`${placementOf(id)}/reset`, {})).status, 200)
-    t.equal((await orderOf(ann, id)).version, 4)
+    t.equal((await ben.post(`${getFulfilmentPath(id)}/reset`, {})).status, 200)
+    t.equal((await getOrder(ann, id)).version, 4)
   })
 }
 
 t.test('resets a lost attempt on request, once it can no longer arrive', async (t) => {
-  const { ann, standIn } = await start(t)
-  const { id } = await enter(ann)
+  const { ann, fakeProvider } = await start(t)
+  const { id } = await createOrder(ann)
   const { fields } = await confirmation(ann, id)
-  standIn.fault = 'no_response_instead_of_order'
-  t.equal((await ann.post(placementOf(id), fields)).status, 504)
-  standIn.fault = null
+  fakeProvider.fault = 'no_response_instead_of_order'
+  t.equal((await ann.post(getFulfilmentPath(id), fields)).status, 504)
+  fakeProvider.fault = null
   const sentAt = Date.now()
 
-  const early = await ann.post(`${placementOf(id)}/check`, {})
+  const early = await ann.post(`${getFulfilmentPath(id)}/check`, {})
   t.match(
-    seen(early),
+    toVisibleText(early),
     /Not found at the provider at .*\. The request may still be on its way: check again after \d\d:\d\d/,
   )
-  t.notMatch(seen(early), /Release it/)
-  t.equal((await ann.post(`${placementOf(id)}/reset`, {})).status, 409, 'too early')
-  t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+  t.notMatch(toVisibleText(early), /Release it/)
+  t.equal((await ann.post(`${getFulfilmentPath(id)}/reset`, {})).status, 409, 'too early')
+  t.strictSame(await getSteps(ann, id), ['sent', 'unanswered'])
   const clock = Date.now
   t.teardown(() => (Date.now = clock))
   Date.now = () => clock() + 60 * 60 * 1000
-  t.equal((await ann.post(`${placementOf(id)}/reset`, {})).status, 409, 'nor by another clock')
+  t.equal(
+    (await ann.post(`${getFulfilmentPath(id)}/reset`, {})).status,
+    409,
+    'nor by another clock',
+  )
   Date.now = clock
 
   await new Promise((resolve) => setTimeout(resolve, 15_000 + 6 * TIMEOUT_MS + 500))
-  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Release it/, 'requires a check first')
-  const looked = await ann.post(`${placementOf(id)}/check`, {})
-  t.match(seen(looked), /Not found at the provider at .*\. Check again Allow another attempt…/)
-
-  standIn.fault = 503
-  const blind = await ann.post(`${placementOf(id)}/reset`, {})
-  t.equal(blind.status, 502)
-  t.match(seen(blind), /cannot be reached The placement status is still unknown/)
-  standIn.fault = null
+  t.notMatch(
+    toVisibleText(await ann.get(`/admin/orders/${id}`)),
+    /Release it/,
+    'requires a check first',
+  )
+  const looked = await ann.post(`${getFulfilmentPath(id)}/check`, {})
   t.match(
-    seen(await ann.get(`${placementOf(id)}/reset`)),
+    toVisibleText(looked),
+    /Not found at the provider at .*\. Check again Allow another attempt…/,
+  )
+
+  fakeProvider.fault = 503
+  const blind = await ann.post(`${getFulfilmentPath(id)}/reset`, {})
+  t.equal(blind.status, 502)
+  t.match(toVisibleText(blind), /cannot be reached The placement status is still unknown/)
+  fakeProvider.fault = null
+  t.match(
+    toVisibleText(await ann.get(`${getFulfilmentPath(id)}/reset`)),
     /you pay for it twice.*Allow another attempt/,
   )
-  t.equal((await ann.post(`${placementOf(id)}/reset`, {})).status, 303)
-  t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered', 'released'])
+  t.equal((await ann.post(`${getFulfilmentPath(id)}/reset`, {})).status, 303)
+  t.strictSame(await getSteps(ann, id), ['sent', 'unanswered', 'released'])
   t.ok(Date.now() - sentAt > 15_000)
 
-  t.equal((await place(ann, id)).status, 303, 'can be placed again')
-  t.equal(standIn.ledger.orders.length, 1)
+  t.equal((await placeOrder(ann, id)).status, 303, 'can be placed again')
+  t.equal(fakeProvider.ledger.orders.length, 1)
 })
 
 t.test('an ID entered by hand settles an open attempt', async (t) => {
-  const { ann, standIn } = await start(t)
-  const { id } = await enter(ann)
+  const { ann, fakeProvider } = await start(t)
+  const { id } = await createOrder(ann)
   const { fields } = await confirmation(ann, id)
-  standIn.fault = 'connection_reset_after_order'
-  await ann.post(placementOf(id), fields)
-  standIn.fault = null
-  const { version } = await orderOf(ann, id)
+  fakeProvider.fault = 'connection_reset_after_order'
+  await ann.post(getFulfilmentPath(id), fields)
+  fakeProvider.fault = null
+  const { version } = await getOrder(ann, id)
   const saved = await ann.post(`/admin/orders/${id}/edit?group=provider`, {
     version: String(version),
     orderSourceId: '1',
   })
   t.equal(saved.status, 303)
-  t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /Placement status unknown/)
+  t.notMatch(toVisibleText(await ann.get(`/admin/orders/${id}`)), /Placement status unknown/)
   await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
   t.match(
-    seen(await ann.get(`/admin/orders/${id}`)),
+    toVisibleText(await ann.get(`/admin/orders/${id}`)),
     /Placement status unknown/,
     'without the ID, it is open again',
   )
 })
 
 t.test('does not place an order again that was placed without a known ID', async (t) => {
-  const { ann, standIn } = await start(t)
-  const { id } = await enter(ann)
-  await place(ann, id)
-  const { version } = await orderOf(ann, id)
+  const { ann, fakeProvider } = await start(t)
+  const { id } = await createOrder(ann)
+  await placeOrder(ann, id)
+  const { version } = await getOrder(ann, id)
   const emptied = { version: String(version), orderSourceId: '' }
   t.equal((await ann.post(`/admin/orders/${id}/edit?group=provider`, emptied)).status, 303)
-  const page = seen(await ann.get(`/admin/orders/${id}`))
+  const page = toVisibleText(await ann.get(`/admin/orders/${id}`))
   t.match(page, /Placed already, as 1 .*Allow another attempt… Enter the ID/)
   t.notMatch(page, /Place it there/)
   const confirmed = { portfolio: '2', amountMinor: '6174', currency: 'USD' }
   const again = async () => {
-    const now = await orderOf(ann, id)
-    return ann.post(placementOf(id), { ...confirmed, version: String(now.version) })
+    const now = await getOrder(ann, id)
+    return ann.post(getFulfilmentPath(id), { ...confirmed, version: String(now.version) })
   }
   const refused = await again()
   t.equal(refused.status, 409)
-  t.match(seen(refused), /This order is placed already, as 1/)
-  t.equal((await ann.get(placementOf(id))).status, 303)
+  t.match(toVisibleText(refused), /This order is placed already, as 1/)
+  t.equal((await ann.get(getFulfilmentPath(id))).status, 303)
 
-  t.equal((await ann.post(`${placementOf(id)}/check`, {})).status, 303, 'the check finds it again')
-  t.equal((await orderOf(ann, id)).orderSourceId, '1')
+  t.equal(
+    (await ann.post(`${getFulfilmentPath(id)}/check`, {})).status,
+    303,
+    'the check finds it again',
+  )
+  t.equal((await getOrder(ann, id)).orderSourceId, '1')
 
   await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
   t.equal((await again()).status, 409)
-  t.equal(standIn.ledger.orders.length, 1)
-  const release = await ann.get(`${placementOf(id)}/reset`)
-  t.match(seen(release), /placed already, as 1 \. If you place it again, you pay for it twice/)
-  const fields = fieldsOf(release, /reset/)
+  t.equal(fakeProvider.ledger.orders.length, 1)
+  const release = await ann.get(`${getFulfilmentPath(id)}/reset`)
+  t.match(
+    toVisibleText(release),
+    /placed already, as 1 \. If you place it again, you pay for it twice/,
+  )
+  const fields = getFields(release, /reset/)
   t.strictSame(fields, { lostProviderId: '1' })
-  t.equal((await ann.post(`${placementOf(id)}/reset`, { lostProviderId: '2' })).status, 303)
-  t.equal((await orderOf(ann, id)).orderSourceId, '1', 'another id releases nothing')
+  t.equal((await ann.post(`${getFulfilmentPath(id)}/reset`, { lostProviderId: '2' })).status, 303)
+  t.equal((await getOrder(ann, id)).orderSourceId, '1', 'another id releases nothing')
   await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
-  t.equal((await ann.post(`${placementOf(id)}/reset`, fields)).status, 303)
+  t.equal((await ann.post(`${getFulfilmentPath(id)}/reset`, fields)).status, 303)
   t.equal((await again()).status, 303, 'only a reset allows a second purchase')
-  t.equal(standIn.ledger.orders.length, 2)
+  t.equal(fakeProvider.ledger.orders.length, 2)
 })
 
 t.test('a process killed after sending leaves an unresolved attempt', async (t) => {
-  const standIn = await standInFor(t)
+  const fakeProvider = await startFakeProviderFor(t)
   const DATA_DIR = temporaryFolder(t)
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -467,7 +495,7 @@ t.test('a process killed after sending leaves an unresolved attempt', async (t) 
       DATA_DIR,
       ADMIN_ACCOUNTS,
       SESSION_SECRET: SECRET,
-      ...pointedAt(standIn.url),
+      ...pointedAt(fakeProvider.url),
       ORDERSOURCE_TIMEOUT_MS: '20000',
     },
   })
@@ -481,9 +509,9 @@ t.test('a process killed after sending leaves an unresolved attempt', async (t) 
   })
   const { id } = (await created.json()) as { id: string }
 
-  standIn.fault = 'no_response_after_order'
+  fakeProvider.fault = 'no_response_after_order'
   const confirmed = { version: '1', portfolio: '2', amountMinor: '6174', currency: 'USD' }
-  const lost = fetch(url + placementOf(id), {
+  const lost = fetch(url + getFulfilmentPath(id), {
     method: 'POST',
     headers: bearer,
     body: new URLSearchParams(confirmed),
@@ -491,30 +519,30 @@ t.test('a process killed after sending leaves an unresolved attempt', async (t) 
     () => 'answered',
     () => 'cut',
   )
-  await waitFor(async () => standIn.ledger.orders.length === 1)
+  await waitFor(async () => fakeProvider.ledger.orders.length === 1)
   const gone = once(child, 'exit')
   child.kill('SIGKILL')
   t.equal(await lost, 'cut')
   await gone
-  standIn.fault = null
+  fakeProvider.fault = null
 
-  const { ann } = await startTwoAdmins(t, { ...pointedAt(standIn.url), DATA_DIR })
+  const { ann } = await startTwoAdmins(t, { ...pointedAt(fakeProvider.url), DATA_DIR })
   const page = await ann.get(`/admin/orders/${id}`)
-  t.match(seen(page), /Placing the order…/)
-  t.notMatch(seen(page), /Place it there/)
+  t.match(toVisibleText(page), /Placing the order…/)
+  t.notMatch(toVisibleText(page), /Place it there/)
   for (const version of ['1', '2']) {
-    t.equal((await ann.post(placementOf(id), { ...confirmed, version })).status, 409)
+    t.equal((await ann.post(getFulfilmentPath(id), { ...confirmed, version })).status, 409)
   }
-  t.strictSame(await stepsOf(ann, id), ['sent'])
-  t.equal((await ann.post(`${placementOf(id)}/check`, {})).status, 303)
-  t.equal((await orderOf(ann, id)).orderSourceId, '1')
-  t.equal(standIn.ledger.orders.length, 1)
+  t.strictSame(await getSteps(ann, id), ['sent'])
+  t.equal((await ann.post(`${getFulfilmentPath(id)}/check`, {})).status, 303)
+  t.equal((await getOrder(ann, id)).orderSourceId, '1')
+  t.equal(fakeProvider.ledger.orders.length, 1)
 })
 
 t.test("shows an order next to the provider's record", async (t) => {
-  const { ann, standIn } = await start(t)
-  const { id } = await enter(ann)
-  await place(ann, id)
+  const { ann, fakeProvider } = await start(t)
+  const { id } = await createOrder(ann)
+  await placeOrder(ann, id)
   const record = (order: string, headers = {}) =>
     ann.get(`/admin/orders/${order}/provider-record`, headers)
   const page = await ann.get(`/admin/orders/${id}`)
@@ -526,31 +554,37 @@ t.test("shows an order next to the provider's record", async (t) => {
 
   const same = await record(id, HTMX_HEADERS)
   t.notMatch(same.text, /<html/)
-  t.match(seen(same), /Matches this order.*CO₂e 1\.6036 t 1\.6036 t/)
-  t.match(seen(same), /US\$61\.74 as confirmed US\$61\.74 Portfolio Blue Carbon Blue Carbon/)
-  t.match(seen(await record(id)), /CW-000001 at the provider.*Matches.*Back to the order/)
+  t.match(toVisibleText(same), /Matches this order.*CO₂e 1\.6036 t 1\.6036 t/)
+  t.match(
+    toVisibleText(same),
+    /US\$61\.74 as confirmed US\$61\.74 Portfolio Blue Carbon Blue Carbon/,
+  )
+  t.match(toVisibleText(await record(id)), /CW-000001 at the provider.*Matches.*Back to the order/)
 
   await ann.call('PATCH', `${ORDERS}/${id}`, { co2eKg: 1500 })
-  t.match(seen(await record(id)), /Differs from this order: CO₂e.*1\.5 t 1\.6036 t differs/)
+  t.match(
+    toVisibleText(await record(id)),
+    /Differs from this order: CO₂e.*1\.5 t 1\.6036 t differs/,
+  )
 
-  const byHand = await enter(ann, { orderSourceId: '1' })
-  const hand = seen(await record(byHand.id))
+  const byHand = await createOrder(ann, { orderSourceId: '1' })
+  const hand = toVisibleText(await record(byHand.id))
   t.match(hand, /Differs from this order: amount/)
   t.match(hand, /€40\.09 customer price US\$61\.74 differs/)
-  const strange = await enter(ann, { orderSourceId: '../../portfolios' })
+  const strange = await createOrder(ann, { orderSourceId: '../../portfolios' })
   t.match(
-    seen(await record(strange.id)),
+    toVisibleText(await record(strange.id)),
     /Not found at the provider.*has no order \.\.\/\.\.\/portfolios/,
   )
 
   for (const fault of [503, 'no_response', 'connection_reset', 403] as const) {
-    standIn.fault = fault
+    fakeProvider.fault = fault
     const away = await record(id, HTMX_HEADERS)
     t.equal(away.status, 502, String(fault))
-    t.match(seen(away), /Its record cannot be shown.*Try again/)
+    t.match(toVisibleText(away), /Its record cannot be shown.*Try again/)
   }
-  standIn.fault = null
-  const unplaced = await enter(ann)
+  fakeProvider.fault = null
+  const unplaced = await createOrder(ann)
   t.equal((await record(unplaced.id)).status, 404)
 })
 
@@ -571,8 +605,8 @@ async function scriptedSource(t: Test, answerTo: (request: Asked) => unknown): P
     incoming.on('data', (part: Buffer) => (text += part.toString()))
     incoming.on('end', () => {
       const { method = '', url = '' } = incoming
-      const told = answerTo({ method, url, body: text === '' ? null : JSON.parse(text) })
-      void Promise.resolve(told).then(async (body) => {
+      const nextMessage = answerTo({ method, url, body: text === '' ? null : JSON.parse(text) })
+      void Promise.resolve(nextMessage).then(async (body) => {
         const response = body instanceof Response ? body : Response.json(body)
         answer.writeHead(response.status, Object.fromEntries(response.headers))
         answer.end(await response.text())
@@ -589,7 +623,7 @@ async function scriptedSource(t: Test, answerTo: (request: Asked) => unknown): P
 }
 
 /** Starts the service with a provider whose quotes are correct except for the given fields. */
-async function startOdd(
+async function startWithOddProvider(
   t: Test,
   odd: {
     quote?: object
@@ -623,27 +657,30 @@ t.test('rejects a quote for another mass or portfolio', async (t) => {
     [{ id: 'real-1' }, /may have placed the order, as real-1.*Do not try again/],
     [{ id: ' ' }, /sent an invalid response Nothing was ordered/],
   ] as const) {
-    const { ann, sent } = await startOdd(t, { quote })
-    const { id } = await enter(ann)
-    const page = seen(await ann.get(`${placementOf(id)}?portfolio=2`))
+    const { ann, sent } = await startWithOddProvider(t, { quote })
+    const { id } = await createOrder(ann)
+    const page = toVisibleText(await ann.get(`${getFulfilmentPath(id)}?portfolio=2`))
     t.match(page, said)
     t.notMatch(page, /Place order for/)
-    const answer = await ann.post(placementOf(id), CONFIRMED)
+    const answer = await ann.post(getFulfilmentPath(id), CONFIRMED)
     t.equal(answer.status, 502)
-    t.match(seen(answer), said)
+    t.match(toVisibleText(answer), said)
     t.same(sent, [])
-    t.strictSame(await stepsOf(ann, id), [])
+    t.strictSame(await getSteps(ann, id), [])
   }
 })
 
 t.test('a quote without a currency has that of the portfolio', async (t) => {
-  const { ann, sent } = await startOdd(t, { quote: { currency: null }, placed: { currency: null } })
-  const { id } = await enter(ann)
+  const { ann, sent } = await startWithOddProvider(t, {
+    quote: { currency: null },
+    placed: { currency: null },
+  })
+  const { id } = await createOrder(ann)
   const { page, fields } = await confirmation(ann, id)
-  t.match(seen(page), /for €32\.08\?/)
-  t.equal((await ann.post(placementOf(id), fields)).status, 303)
+  t.match(toVisibleText(page), /for €32\.08\?/)
+  t.equal((await ann.post(getFulfilmentPath(id), fields)).status, 303)
   t.equal(sent.length, 1)
-  const after = seen(await ann.get(`/admin/orders/${id}`))
+  const after = toVisibleText(await ann.get(`/admin/orders/${id}`))
   t.match(after, /placed as src-1, for €32\.08/)
   t.notMatch(after, /Not as it was confirmed/)
 })
@@ -655,19 +692,19 @@ t.test('records an order that differs from the confirmation as placed, and marks
     [{ currency: 'XXX' }, 'currency'],
   ] as const) {
     const record = { ...QUOTE, id: 'src-1', portfolioId: 2 }
-    const { ann } = await startOdd(t, { placed, record })
-    const { id } = await enter(ann)
-    t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 303)
-    t.equal((await orderOf(ann, id)).orderSourceId, 'src-1')
-    t.strictSame(await stepsOf(ann, id), ['sent', 'placed'])
-    const page = seen(await ann.get(`/admin/orders/${id}`))
+    const { ann } = await startWithOddProvider(t, { placed, record })
+    const { id } = await createOrder(ann)
+    t.equal((await ann.post(getFulfilmentPath(id), CONFIRMED)).status, 303)
+    t.equal((await getOrder(ann, id)).orderSourceId, 'src-1')
+    t.strictSame(await getSteps(ann, id), ['sent', 'placed'])
+    const page = toVisibleText(await ann.get(`/admin/orders/${id}`))
     t.match(page, /was placed, but it differs from what you confirmed/)
     t.match(
       page,
       new RegExp(`Differs from what was confirmed: ${names} Confirmed: 1\\.6036 t for €32\\.08`),
     )
     t.match(page, /placed as src-1, .*, which differs from what was confirmed/)
-    const beside = seen(await ann.get(`/admin/orders/${id}/provider-record`))
+    const beside = toVisibleText(await ann.get(`/admin/orders/${id}/provider-record`))
     if (names === 'CO₂e') continue
     t.match(
       beside,
@@ -680,18 +717,18 @@ t.test('records an order that differs from the confirmation as placed, and marks
 t.test('reports an ID entered during a purchase under another ID', async (t) => {
   let response = () => {}
   const wait = new Promise<void>((resolve) => (response = resolve))
-  const { ann, sent } = await startOdd(t, { wait, record: { ...QUOTE, id: 'x' } })
-  const { id } = await enter(ann)
-  const placing = ann.post(placementOf(id), CONFIRMED)
+  const { ann, sent } = await startWithOddProvider(t, { wait, record: { ...QUOTE, id: 'x' } })
+  const { id } = await createOrder(ann)
+  const placing = ann.post(getFulfilmentPath(id), CONFIRMED)
   await waitFor(async () => sent.length === 1)
   await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: 'HAND-1' })
   response()
   t.equal((await placing).status, 303)
-  const page = seen(await ann.get(`/admin/orders/${id}`))
+  const page = toVisibleText(await ann.get(`/admin/orders/${id}`))
   t.match(page, /but it differs from what you confirmed/)
   t.match(page, /Placed as src-1, which is not this order’s provider order ID The order has HAND-1/)
-  t.equal((await orderOf(ann, id)).orderSourceId, 'HAND-1')
-  const beside = seen(await ann.get(`/admin/orders/${id}/provider-record`))
+  t.equal((await getOrder(ann, id)).orderSourceId, 'HAND-1')
+  const beside = toVisibleText(await ann.get(`/admin/orders/${id}/provider-record`))
   t.match(
     beside,
     /Differs from this order: ID.* ID HAND-1 x differs/,
@@ -700,32 +737,32 @@ t.test('reports an ID entered during a purchase under another ID', async (t) => 
 })
 
 t.test('does not order from an unavailable portfolio', async (t) => {
-  const { ann, sent } = await startOdd(t, {})
-  const { id } = await enter(ann)
+  const { ann, sent } = await startWithOddProvider(t, {})
+  const { id } = await createOrder(ann)
   for (const portfolio of ['999', '-1']) {
     t.match(
-      seen(await ann.get(`${placementOf(id)}?portfolio=${portfolio}`)),
+      toVisibleText(await ann.get(`${getFulfilmentPath(id)}?portfolio=${portfolio}`)),
       /no longer offers this portfolio/,
     )
-    const response = await ann.post(placementOf(id), { ...CONFIRMED, portfolio })
+    const response = await ann.post(getFulfilmentPath(id), { ...CONFIRMED, portfolio })
     t.equal(response.status, 422)
-    t.match(seen(response), /no longer offers this portfolio Nothing was ordered/)
+    t.match(toVisibleText(response), /no longer offers this portfolio Nothing was ordered/)
   }
   t.same(sent, [])
 })
 
 t.test('an incomplete provider list resets nothing', async (t) => {
   const list = { offsetOrders: [], hasMore: true, nextPage: 2 }
-  const { ann, sent } = await startOdd(t, { list, placed: { id: null } })
-  const { id } = await enter(ann)
-  t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 504)
-  const looked = await ann.post(`${placementOf(id)}/check`, {})
+  const { ann, sent } = await startWithOddProvider(t, { list, placed: { id: null } })
+  const { id } = await createOrder(ann)
+  t.equal((await ann.post(getFulfilmentPath(id), CONFIRMED)).status, 504)
+  const looked = await ann.post(`${getFulfilmentPath(id)}/check`, {})
   t.equal(looked.status, 502)
-  t.match(seen(looked), /The provider returned an incomplete list/)
-  const released = await ann.post(`${placementOf(id)}/reset`, {})
+  t.match(toVisibleText(looked), /The provider returned an incomplete list/)
+  const released = await ann.post(`${getFulfilmentPath(id)}/reset`, {})
   t.equal(released.status, 409)
-  t.match(seen(released), /returned an incomplete list/)
-  t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+  t.match(toVisibleText(released), /returned an incomplete list/)
+  t.strictSame(await getSteps(ann, id), ['sent', 'unanswered'])
   t.equal(sent.length, 1)
 })
 
@@ -734,15 +771,15 @@ t.test(
   async (t) => {
     const odd = { list: { offsetOrders: [], hasMore: true }, placed: { id: null } }
     const DATA_DIR = temporaryFolder(t)
-    const before = await startOdd(t, odd, { DATA_DIR })
-    const { id } = await enter(before.ann)
-    t.equal((await before.ann.post(placementOf(id), CONFIRMED)).status, 504)
-    const early = await before.ann.post(`${placementOf(id)}/check`, {})
-    t.match(seen(early), /The request may still be on its way: check again after/)
-    t.notMatch(seen(early), /Release it/)
+    const before = await startWithOddProvider(t, odd, { DATA_DIR })
+    const { id } = await createOrder(before.ann)
+    t.equal((await before.ann.post(getFulfilmentPath(id), CONFIRMED)).status, 504)
+    const early = await before.ann.post(`${getFulfilmentPath(id)}/check`, {})
+    t.match(toVisibleText(early), /The request may still be on its way: check again after/)
+    t.notMatch(toVisibleText(early), /Release it/)
     const { changes } = (await before.ann.call('GET', `${ORDERS}/${id}/history`)).items[0]
     const lookedFor = changes[0].to.reference as string
-    const release = `${placementOf(id)}/reset`
+    const release = `${getFulfilmentPath(id)}/reset`
     t.equal(
       (await before.ann.post(release, { searchedReference: lookedFor })).status,
       409,
@@ -753,15 +790,15 @@ t.test(
     const clock = Date.now
     t.teardown(() => (Date.now = clock))
     Date.now = () => clock() + 60 * 60 * 1000
-    const { ann } = await startOdd(t, odd, { DATA_DIR })
-    const looked = await ann.post(`${placementOf(id)}/check`, {})
+    const { ann } = await startWithOddProvider(t, odd, { DATA_DIR })
+    const looked = await ann.post(`${getFulfilmentPath(id)}/check`, {})
     t.match(
-      seen(looked),
+      toVisibleText(looked),
       /more pages than it returns here.*allow another attempt\..*Allow another attempt…/,
     )
     const page = await ann.get(`${release}?unlisted=1`)
     t.match(
-      seen(page),
+      toVisibleText(page),
       /Search all orders at the provider yourself.*I have searched the provider’s orders/,
     )
     t.match(
@@ -771,11 +808,11 @@ t.test(
     for (const other of [{}, { searchedReference: '' }, { searchedReference: 'on' }]) {
       t.equal((await ann.post(release, other)).status, 409, 'this one was not checked')
     }
-    t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+    t.strictSame(await getSteps(ann, id), ['sent', 'unanswered'])
     t.equal((await ann.post(release, { searchedReference: lookedFor })).status, 303)
-    t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered', 'released'])
+    t.strictSame(await getSteps(ann, id), ['sent', 'unanswered', 'released'])
     t.match(
-      seen(await ann.get(`/admin/orders/${id}`)),
+      toVisibleText(await ann.get(`/admin/orders/${id}`)),
       new RegExp(
         `another attempt allowed \\(reference ${lookedFor}\\): an administrator searched for it at the provider`,
       ),
@@ -784,11 +821,11 @@ t.test(
 )
 
 /** Creates orders with unresolved attempts; returns their IDs and references. */
-async function enterUnknown(ann: PageClient, count: number) {
+async function createUnresolvedOrders(ann: PageClient, count: number) {
   const attempts: { id: string; lookedFor: string }[] = []
   while (attempts.length < count) {
-    const { id } = await enter(ann)
-    await ann.post(placementOf(id), CONFIRMED)
+    const { id } = await createOrder(ann)
+    await ann.post(getFulfilmentPath(id), CONFIRMED)
     const { changes } = (await ann.call('GET', `${ORDERS}/${id}/history`)).items[0]
     attempts.push({ id, lookedFor: changes[0].to.reference })
   }
@@ -812,8 +849,8 @@ const INCONCLUSIVE: [name: string, list: () => Response, told: RegExp][] = [
 t.test('an unreadable or rejected list only resets an attempt that was looked up', async (t) => {
   const odd: { placed: object; list?: () => Response } = { placed: { id: null } }
   const DATA_DIR = temporaryFolder(t)
-  const before = await startOdd(t, odd, { DATA_DIR })
-  const attempts = await enterUnknown(before.ann, INCONCLUSIVE.length)
+  const before = await startWithOddProvider(t, odd, { DATA_DIR })
+  const attempts = await createUnresolvedOrders(before.ann, INCONCLUSIVE.length)
   const cases = attempts.flatMap((attempt, index) => {
     const response = INCONCLUSIVE[index]
     return response ? [{ ...attempt, name: response[0], list: response[1], told: response[2] }] : []
@@ -823,56 +860,56 @@ t.test('an unreadable or rejected list only resets an attempt that was looked up
   for (const { name, list, told, id, lookedFor } of cases) {
     odd.list = list
     const early = [
-      await before.ann.post(`${placementOf(id)}/check`, {}),
-      await before.ann.post(`${placementOf(id)}/reset`, { searchedReference: lookedFor }),
+      await before.ann.post(`${getFulfilmentPath(id)}/check`, {}),
+      await before.ann.post(`${getFulfilmentPath(id)}/reset`, { searchedReference: lookedFor }),
     ]
     for (const page of early) {
       t.equal(page.status, 502, name)
-      t.match(seen(page), told, name)
-      t.match(seen(page), /The request may still be on its way: check again after/, name)
-      t.notMatch(seen(page), /it was not there|Release it/, `${name} tells nothing`)
+      t.match(toVisibleText(page), told, name)
+      t.match(toVisibleText(page), /The request may still be on its way: check again after/, name)
+      t.notMatch(toVisibleText(page), /it was not there|Release it/, `${name} tells nothing`)
     }
-    t.strictSame(await stepsOf(before.ann, id), known, name)
+    t.strictSame(await getSteps(before.ann, id), known, name)
   }
   await before.app.close()
 
   const clock = Date.now
   t.teardown(() => (Date.now = clock))
   Date.now = () => clock() + 60 * 60 * 1000
-  const { ann } = await startOdd(t, odd, { DATA_DIR })
+  const { ann } = await startWithOddProvider(t, odd, { DATA_DIR })
   for (const { name, list, told, id, lookedFor } of cases) {
     odd.list = list
-    const release = `${placementOf(id)}/reset`
-    const looked = await ann.post(`${placementOf(id)}/check`, {})
+    const release = `${getFulfilmentPath(id)}/reset`
+    const looked = await ann.post(`${getFulfilmentPath(id)}/check`, {})
     t.equal(looked.status, 502, name)
-    t.match(seen(looked), told, name)
+    t.match(toVisibleText(looked), told, name)
     t.match(
-      seen(looked),
+      toVisibleText(looked),
       /If it is there, enter its ID; if not, allow another attempt\..*Allow another attempt…/,
       name,
     )
-    t.notMatch(seen(looked), /Not found at the provider/, name)
+    t.notMatch(toVisibleText(looked), /Not found at the provider/, name)
     t.match(looked.text, /\/fulfilment\/reset\?[^"]*unlisted=1/, name)
     const page = await ann.get(`${release}?unlisted=1`)
-    t.match(seen(page), new RegExp(`does not show whether reference ${lookedFor} exists`))
+    t.match(toVisibleText(page), new RegExp(`does not show whether reference ${lookedFor} exists`))
     const others = cases.filter((one) => one.id !== id).map((one) => one.lookedFor)
     for (const other of ['', 'on', ...others.slice(0, 1)]) {
       const kept = await ann.post(release, { searchedReference: other })
       t.equal(kept.status, 502, `${name}: nobody has looked for this one`)
-      t.match(seen(kept), /status is still unknown/, name)
+      t.match(toVisibleText(kept), /status is still unknown/, name)
     }
-    t.strictSame(await stepsOf(ann, id), known, name)
+    t.strictSame(await getSteps(ann, id), known, name)
     t.equal((await ann.post(release, { searchedReference: lookedFor })).status, 303, name)
-    t.strictSame(await stepsOf(ann, id), [...known, 'released'], name)
-    t.match(seen(await ann.get(`/admin/orders/${id}`)), /Not placed .*Place offset order…/)
+    t.strictSame(await getSteps(ann, id), [...known, 'released'], name)
+    t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /Not placed .*Place offset order…/)
   }
 })
 
 t.test('resets nothing while the provider is unavailable', async (t) => {
   const odd: { placed: object; list?: () => Response } = { placed: { id: null } }
   const DATA_DIR = temporaryFolder(t)
-  const before = await startOdd(t, odd, { DATA_DIR })
-  const [attempt] = await enterUnknown(before.ann, 1)
+  const before = await startWithOddProvider(t, odd, { DATA_DIR })
+  const [attempt] = await createUnresolvedOrders(before.ann, 1)
   await before.app.close()
   if (attempt === undefined) return
   const { id, lookedFor } = attempt
@@ -880,24 +917,24 @@ t.test('resets nothing while the provider is unavailable', async (t) => {
   const clock = Date.now
   t.teardown(() => (Date.now = clock))
   Date.now = () => clock() + 60 * 60 * 1000
-  const { ann } = await startOdd(t, odd, { DATA_DIR })
+  const { ann } = await startWithOddProvider(t, odd, { DATA_DIR })
   for (const status of [500, 503]) {
     odd.list = () => new Response('<h1>Sorry</h1>', { status })
-    const looked = await ann.post(`${placementOf(id)}/check`, {})
+    const looked = await ann.post(`${getFulfilmentPath(id)}/check`, {})
     t.equal(looked.status, 502)
     t.match(
-      seen(looked),
+      toVisibleText(looked),
       /cannot be reached The placement status is still unknown\. Try again in a few minutes\. /,
     )
-    t.notMatch(seen(looked), /Release it|release it|it was not there/)
-    const kept = await ann.post(`${placementOf(id)}/reset`, { searchedReference: lookedFor })
+    t.notMatch(toVisibleText(looked), /Release it|release it|it was not there/)
+    const kept = await ann.post(`${getFulfilmentPath(id)}/reset`, { searchedReference: lookedFor })
     t.equal(kept.status, 502, 'despite the confirmation of a check')
-    t.match(seen(kept), /cannot be reached The placement status is still unknown/)
-    t.strictSame(await stepsOf(ann, id), ['sent', 'unanswered'])
+    t.match(toVisibleText(kept), /cannot be reached The placement status is still unknown/)
+    t.strictSame(await getSteps(ann, id), ['sent', 'unanswered'])
   }
   odd.list = () => Response.json({ offsetOrders: [] })
   t.equal(
-    (await ann.post(`${placementOf(id)}/reset`, {})).status,
+    (await ann.post(`${getFulfilmentPath(id)}/reset`, {})).status,
     303,
     'once the provider responds',
   )
@@ -907,17 +944,17 @@ t.test('a list without a known order is incomplete, also after a restart', async
   const placed: { id: string | null } = { id: 'src-1' }
   const list: { offsetOrders: object[] } = { offsetOrders: [] }
   const DATA_DIR = temporaryFolder(t)
-  const before = await startOdd(t, { placed, list }, { DATA_DIR })
-  const bought = await enter(before.ann)
-  t.equal((await before.ann.post(placementOf(bought.id), CONFIRMED)).status, 303)
-  const byHand = await enter(before.ann, { orderSourceId: 'hand-1' })
+  const before = await startWithOddProvider(t, { placed, list }, { DATA_DIR })
+  const bought = await createOrder(before.ann)
+  t.equal((await before.ann.post(getFulfilmentPath(bought.id), CONFIRMED)).status, 303)
+  const byHand = await createOrder(before.ann, { orderSourceId: 'hand-1' })
   placed.id = null
-  const { id } = await enter(before.ann)
-  t.equal((await before.ann.post(placementOf(id), CONFIRMED)).status, 504)
+  const { id } = await createOrder(before.ann)
+  t.equal((await before.ann.post(getFulfilmentPath(id), CONFIRMED)).status, 504)
   await before.app.close()
 
-  const { ann } = await startOdd(t, { list }, { DATA_DIR })
-  const look = async () => seen(await ann.post(`${placementOf(id)}/check`, {}))
+  const { ann } = await startWithOddProvider(t, { list }, { DATA_DIR })
+  const look = async () => toVisibleText(await ann.post(`${getFulfilmentPath(id)}/check`, {}))
   const listed = (...ids: string[]) => {
     list.offsetOrders = ids.map((id) => ({ ...QUOTE, id }))
   }
@@ -943,57 +980,59 @@ t.test('a list without a known order is incomplete, also after a restart', async
   await ann.call('PATCH', `${ORDERS}/${bought.id}`, { orderSourceId: null })
   listed('hand-1')
   t.match(await look(), /nor is src-1/)
-  const released = await ann.post(`${placementOf(bought.id)}/reset`, { lostProviderId: 'src-1' })
+  const released = await ann.post(`${getFulfilmentPath(bought.id)}/reset`, {
+    lostProviderId: 'src-1',
+  })
   t.equal(released.status, 303)
   t.match(await look(), /Not found at the provider/, 'a reset attempt may be missing')
 
-  for (const name of ['a', 'b', 'c', 'd', 'e']) await enter(ann, { orderSourceId: name })
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await createOrder(ann, { orderSourceId: name })
   t.match(await look(), /nor are d \(CW-\d+\), c \(CW-\d+\), b \(CW-\d+\) and more\./)
 })
 
 t.test('two orders with one provider ID link to each other', async (t) => {
-  const { ann } = await startOdd(t, { record: { ...QUOTE, id: 'src-1' } })
-  const bought = await enter(ann)
-  const other = await enter(ann)
-  t.equal((await ann.post(placementOf(bought.id), CONFIRMED)).status, 303)
-  t.notMatch(seen(await ann.get(`/admin/orders/${bought.id}`)), /the same id/)
+  const { ann } = await startWithOddProvider(t, { record: { ...QUOTE, id: 'src-1' } })
+  const bought = await createOrder(ann)
+  const other = await createOrder(ann)
+  t.equal((await ann.post(getFulfilmentPath(bought.id), CONFIRMED)).status, 303)
+  t.notMatch(toVisibleText(await ann.get(`/admin/orders/${bought.id}`)), /the same id/)
 
   const edit = `/admin/orders/${other.id}/edit?group=provider`
   const saved = await ann.post(edit, { version: '1', orderSourceId: 'src-1' }, HTMX_HEADERS)
   t.equal(saved.status, 200)
-  t.match(seen(saved), new RegExp(`${bought.orderNumber} has the same provider order ID`))
+  t.match(toVisibleText(saved), new RegExp(`${bought.orderNumber} has the same provider order ID`))
   const page = await ann.get(`/admin/orders/${bought.id}`)
-  t.match(seen(page), new RegExp(`${other.orderNumber} has the same provider order ID`))
+  t.match(toVisibleText(page), new RegExp(`${other.orderNumber} has the same provider order ID`))
   t.match(page.text, new RegExp(`<a href="/admin/orders/${other.id}">${other.orderNumber}</a>`))
 
-  const third = await enter(ann)
-  t.equal((await ann.post(placementOf(third.id), CONFIRMED)).status, 303)
-  t.notMatch(seen(await ann.get(`/admin/orders/${third.id}`)), /the same id/, 'src-2')
+  const third = await createOrder(ann)
+  t.equal((await ann.post(getFulfilmentPath(third.id), CONFIRMED)).status, 303)
+  t.notMatch(toVisibleText(await ann.get(`/admin/orders/${third.id}`)), /the same id/, 'src-2')
   await ann.call('PATCH', `${ORDERS}/${third.id}`, { orderSourceId: 'src-1' })
   t.match(
-    seen(await ann.get(`/admin/orders/${third.id}`)),
+    toVisibleText(await ann.get(`/admin/orders/${third.id}`)),
     new RegExp(`${bought.orderNumber} and ${other.orderNumber} have the same provider order ID`),
   )
 })
 
 t.test('reports a provider ID that is assigned twice', async (t) => {
-  const { ann } = await startOdd(t, { placed: { id: 'src-1' } })
-  const [first, second] = [await enter(ann), await enter(ann)]
+  const { ann } = await startWithOddProvider(t, { placed: { id: 'src-1' } })
+  const [first, second] = [await createOrder(ann), await createOrder(ann)]
   for (const { id } of [first, second]) {
-    t.equal((await ann.post(placementOf(id), CONFIRMED)).status, 303)
+    t.equal((await ann.post(getFulfilmentPath(id), CONFIRMED)).status, 303)
   }
-  const page = seen(await ann.get(`/admin/orders/${second.id}`))
+  const page = toVisibleText(await ann.get(`/admin/orders/${second.id}`))
   t.match(page, /was placed, but it differs from what you confirmed/)
   t.match(page, new RegExp(`${first.orderNumber} has the same provider order ID`))
 })
 
 t.test('marks a provider note that names another order, and truncates it', async (t) => {
   const odd = { record: {} }
-  const { ann } = await startOdd(t, odd)
-  const { id, orderNumber } = await enter(ann, { orderSourceId: 'x', currency: 'EUR' })
+  const { ann } = await startWithOddProvider(t, odd)
+  const { id, orderNumber } = await createOrder(ann, { orderSourceId: 'x', currency: 'EUR' })
   const beside = async (note: string) => {
     odd.record = { id: 'x', tons: 1.6036, amountCharged: 4009, currency: 'EUR', note }
-    return seen(await ann.get(`/admin/orders/${id}/provider-record`))
+    return toVisibleText(await ann.get(`/admin/orders/${id}/provider-record`))
   }
   t.match(
     await beside('CW-009999 0123456789abcdef'),
@@ -1008,9 +1047,9 @@ t.test('marks a provider note that names another order, and truncates it', async
 
 t.test('warns if a price is not tonnes times the price per tonne', async (t) => {
   const quote: { amountCharged?: number } = {}
-  const { ann } = await startOdd(t, { quote })
-  const { id } = await enter(ann)
-  const price = async () => seen((await confirmation(ann, id)).page)
+  const { ann } = await startWithOddProvider(t, { quote })
+  const { id } = await createOrder(ann)
+  const price = async () => toVisibleText((await confirmation(ann, id)).page)
   for (const amountCharged of [3207, 3208, 3209]) {
     quote.amountCharged = amountCharged
     t.notMatch(await price(), /it should be/, 'a rounded price')
@@ -1030,11 +1069,11 @@ t.test('escapes text from the provider', async (t) => {
     return method === 'POST' ? { ...order, id: null } : order
   })
   const { ann } = await startTwoAdmins(t, pointedAt(source))
-  const { id } = await enter(ann)
-  const known = await enter(ann, { orderSourceId: '1' })
+  const { id } = await createOrder(ann)
+  const known = await createOrder(ann, { orderSourceId: '1' })
   for (const path of [
-    placementOf(id),
-    `${placementOf(id)}?portfolio=2`,
+    getFulfilmentPath(id),
+    `${getFulfilmentPath(id)}?portfolio=2`,
     `/admin/orders/${known.id}/provider-record`,
   ]) {
     const page = await ann.get(path)
@@ -1045,13 +1084,13 @@ t.test('escapes text from the provider', async (t) => {
 })
 
 t.test('the page polls for progress during a purchase', async (t) => {
-  const { ann, ben, standIn } = await start(t)
-  const { id } = await enter(ann)
+  const { ann, ben, fakeProvider } = await start(t)
+  const { id } = await createOrder(ann)
   const { fields } = await confirmation(ann, id)
-  standIn.fault = 'no_response_after_order'
-  const placing = ann.post(placementOf(id), fields)
-  await waitFor(async () => standIn.ledger.orders.length === 1)
-  const progress = () => ben.get(`${placementOf(id)}/progress`, HTMX_HEADERS)
+  fakeProvider.fault = 'no_response_after_order'
+  const placing = ann.post(getFulfilmentPath(id), fields)
+  await waitFor(async () => fakeProvider.ledger.orders.length === 1)
+  const progress = () => ben.get(`${getFulfilmentPath(id)}/progress`, HTMX_HEADERS)
   t.equal((await progress()).status, 204)
   t.match(
     (await ben.get(`/admin/orders/${id}`)).text,
@@ -1060,18 +1099,18 @@ t.test('the page polls for progress during a purchase', async (t) => {
   await placing
   const after = await progress()
   t.equal(after.status, 200)
-  t.match(seen(after), /Placement status unknown/)
+  t.match(toVisibleText(after), /Placement status unknown/)
 })
 
 t.test('an unwritable store stops a purchase before it is sent', async (t) => {
-  const { app, standIn, ann } = await start(t)
-  const { id } = await enter(ann)
+  const { app, fakeProvider, ann } = await start(t)
+  const { id } = await createOrder(ann)
   const { fields } = await confirmation(ann, id)
   const other = new Database(getOrderStorePath(app.config.DATA_DIR))
   t.teardown(() => other.close())
   other.exec('BEGIN IMMEDIATE')
-  t.equal((await ann.post(placementOf(id), fields)).status, 503)
+  t.equal((await ann.post(getFulfilmentPath(id), fields)).status, 503)
   other.exec('ROLLBACK')
-  t.equal(standIn.ledger.orders.length, 0)
-  t.strictSame(await stepsOf(ann, id), [])
+  t.equal(fakeProvider.ledger.orders.length, 0)
+  t.strictSame(await getSteps(ann, id), [])
 })

@@ -2,14 +2,14 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import t from 'tap'
 import { createAdmissionQueue } from '../../src/http/admission-queue.js'
 
-const PATIENCE_MS = 60_000
+const MAX_WAIT_MS = 60_000
 
 /** Idle time between requests. */
-const rest = () => sleep(20)
+const idle = () => sleep(20)
 
 /** A queue that records which requests were served immediately, and the order of all. */
-function startLine(hasCapacity = () => true) {
-  const line = createAdmissionQueue({ maxWaitMs: PATIENCE_MS, hasCapacity })
+function startQueue(hasCapacity = () => true) {
+  const line = createAdmissionQueue({ maxWaitMs: MAX_WAIT_MS, hasCapacity })
   const served: number[] = []
   let last = 0
   function arrives(): boolean {
@@ -24,57 +24,57 @@ function startLine(hasCapacity = () => true) {
 }
 
 t.test('serves a single request immediately', async (t) => {
-  const { arrives, served } = startLine()
-  await rest()
+  const { arrives, served } = startQueue()
+  await idle()
   t.notOk(arrives(), 'it may not be the last one')
   for (let i = 0; i < 3; i++) {
-    await rest()
+    await idle()
     t.ok(arrives())
   }
-  await rest()
+  await idle()
   t.same(served, [1, 2, 3, 4])
 })
 
 t.test('serves concurrent requests in batches, first in first out', async (t) => {
-  const { arrives, served } = startLine()
-  await rest()
+  const { arrives, served } = startQueue()
+  await idle()
   arrives()
-  await rest()
+  await idle()
   t.same(
     [arrives(), arrives(), arrives()],
     [true, false, false],
     'of the first they are unexpected',
   )
-  await rest()
+  await idle()
   t.same([arrives(), arrives(), arrives()], [false, false, false])
-  await rest()
+  await idle()
   t.same(served, [1, 2, 3, 4, 5, 6, 7])
   t.notOk(arrives())
-  await rest()
+  await idle()
   t.ok(arrives(), 'until a single one arrives')
 })
 
 t.test('does not skip the queue while requests are waiting', async (t) => {
-  const { arrives, served } = startLine()
-  await rest()
+  const { arrives, served } = startQueue()
+  await idle()
   arrives()
   for (let i = 0; i < 5; i++) {
     await nextTurn()
     t.notOk(arrives(), 'the event loop has not rested')
   }
-  await rest()
+  await idle()
   t.equal(served.length, 6)
 
   const hasCapacity = { now: true }
-  const full = startLine(() => hasCapacity.now)
-  await rest()
+  const full = startQueue(() => hasCapacity.now)
+  await idle()
   full.arrives()
-  await rest()
+  await idle()
   hasCapacity.now = false
   t.notOk(full.arrives(), 'the queue is full')
-  await rest()
+  await idle()
   t.same(full.served, [1])
   hasCapacity.now = true
-  await rest()
+  await idle()
   t.same(full.served, [1, 2])
 })

@@ -13,7 +13,7 @@ import { waitUntil } from '../support/wait-for.js'
 const AT = '/admin/orders'
 
 /** What links and forms of a page lead to. */
-const leadsTo = ({ text }: PageResponse): string[] =>
+const listLinks = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/(?:href|action)="([^"]*)"/g)].map(([, to = '']) => to.replaceAll('&amp;', '&'))
 
 /** The words of the main part of a page, or of a fragment. */
@@ -29,7 +29,7 @@ function isInFrame(t: Test, response: PageResponse, status: number, name: string
   t.equal(response.status, status, name)
   t.match(response.headers.get('content-type'), /^text\/html/, name)
   t.match(response.text, /<body class="portal">[^]*<nav aria-label="Portal">/, name)
-  t.ok(leadsTo(response).includes(AT), `${name}: a way to the orders`)
+  t.ok(listLinks(response).includes(AT), `${name}: a way to the orders`)
   t.notMatch(response.text, /class="message"/, `${name}: nothing stands in the place for messages`)
   t.notMatch(response.text, /To the calculators|For integrators/, `${name}: not the guests’ page`)
 }
@@ -82,13 +82,13 @@ t.test('hides internal errors, and offers a retry', async (t) => {
 
   const list = await ann.get(`${AT}?status=paid&q=ann`)
   isInFrame(t, list, 500, 'the list')
-  t.ok(leadsTo(list).includes(`${AT}?status=paid&q=ann`), 'the same list once more')
+  t.ok(listLinks(list).includes(`${AT}?status=paid&q=ann`), 'the same list once more')
   t.match(words(list), /^Something went wrong [^]* Try again Go to orders If this keeps happening/)
   t.match(list.text, 'Sign out', 'the user is still signed in')
   t.match(await ann.call('GET', '/api/admin/orders?q=ann'), { status: 500 }, 'also of a thread')
   const order = await ann.get(`${AT}/${id}`)
   isInFrame(t, order, 500, 'an order')
-  t.ok(leadsTo(order).includes(`${AT}/${id}`))
+  t.ok(listLinks(order).includes(`${AT}/${id}`))
 
   const fields = { version: '1', notes: 'typed with care' }
   const form = await ann.post(`${AT}/${id}/edit?group=notes`, fields)
@@ -138,7 +138,7 @@ t.test('reports a lost Redis on every page, and recovers', async (t) => {
     const page = await ann.get(path)
     isInFrame(t, page, 503, path)
     t.match(words(page), /^Temporarily unavailable .* Try again Go to orders$/)
-    t.ok(leadsTo(page).includes(path), `${path}: tried again`)
+    t.ok(listLinks(page).includes(path), `${path}: tried again`)
     isMessage(t, await ann.get(path, HTMX_HEADERS), 503, path)
   }
   const notes = { version: '1', notes: 'x' }
@@ -147,8 +147,8 @@ t.test('reports a lost Redis on every page, and recovers', async (t) => {
   const login = await ann.get('/admin/login')
   t.equal(login.status, 200, 'the login is there')
   await redis.start()
-  const works = async () => (await ann.get(`${AT}/${id}`)).status === 200
-  t.ok(await waitUntil(works, { everyMs: 50 }))
+  const workloads = async () => (await ann.get(`${AT}/${id}`)).status === 200
+  t.ok(await waitUntil(workloads, { everyMs: 50 }))
 })
 
 t.test('rejects a form from another site with a readable page', async (t) => {
@@ -190,7 +190,7 @@ t.test('reports a failed export as a page, or as a problem to scripts', async (t
   fillStore(getOrderStorePath(DATA_DIR), 'UTC', typicalOrders(25_000))
   const { ann, url } = await startTwoAdmins(t, { DATA_DIR })
   const list = await ann.get(`${AT}?status=paid&sort=customerName`)
-  const [csv = ''] = leadsTo(list).filter((to) => to.startsWith(`${AT}/export`))
+  const [csv = ''] = listLinks(list).filter((to) => to.startsWith(`${AT}/export`))
   t.equal(csv, `${AT}/export?status=paid&sort=customerName&format=csv`)
   const file = await ann.get(csv)
   t.match(file.headers.get('content-disposition'), /^attachment; filename="orders-[\d-]+\.csv"$/)
@@ -212,7 +212,7 @@ t.test('reports a failed export as a page, or as a problem to scripts', async (t
   const page = await ann.get(csv)
   isInFrame(t, page, 503, 'a third one')
   t.match(words(page), /Other exports are running\. Try again in a few seconds\. Try again/)
-  t.ok(leadsTo(page).includes(csv))
+  t.ok(listLinks(page).includes(csv))
   t.equal(page.headers.get('content-disposition'), null, 'is not a download')
   t.same(
     two.map(({ bodyUsed }) => bodyUsed),

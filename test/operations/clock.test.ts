@@ -45,7 +45,7 @@ t.test('recovers from a clock that jumps forward or back', async (t) => {
     const page = await (await fetch(service.url + pathname + search)).text()
     return page.includes('class="figure"') ? 'a result' : /<h1>(.*?)<\/h1>/.exec(page)?.[1]
   }
-  const logOut = (token: string) =>
+  const signOut = (token: string) =>
     fetch(`${service.url}/api/admin/logout`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}` },
@@ -63,7 +63,7 @@ t.test('recovers from a clock that jumps forward or back', async (t) => {
   const MAX_WAIT_SECONDS = 900
 
   const [here, gone] = [await signIn(service.url), await signIn(service.url)]
-  t.equal((await logOut(gone)).status, 204)
+  t.equal((await signOut(gone)).status, 204)
   const link = await makeLink(1)
   for (let i = 0; i < 2; i++) await postLogin(service.url, { ...ADMIN, password: 'wrong' }, from(1))
   t.ok((await getSignInWait()) <= MAX_WAIT_SECONDS)

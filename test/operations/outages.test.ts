@@ -79,18 +79,18 @@ t.test('reports the loss of all dependencies, and recovers', async (t) => {
   const { environment, start, stop } = await dependencies(t)
   await start()
   const { url, process: service, ended } = await startService(t, environment)
-  const statusOf = async (address: string) => {
+  const getStatus = async (address: string) => {
     const response = await fetch(address)
     await response.arrayBuffer()
     return response.status
   }
-  const isWell = async (url: string) => {
-    const portfolios = await statusOf(`${url}/api/ordersource/portfolios`)
+  const isRecovered = async (url: string) => {
+    const portfolios = await getStatus(`${url}/api/ordersource/portfolios`)
     const { status, redis, orders, orderSource } = await readiness(url)
     const words = [redis, orders, orderSource].join()
     return portfolios === 200 && status === 200 && /^available,orders can be [^;]*$/.test(words)
   }
-  t.ok(await waitUntil(() => isWell(url), { everyMs: 100 }))
+  t.ok(await waitUntil(() => isRecovered(url), { everyMs: 100 }))
   const token = await signIn(url)
   const over = await signIn(url)
   await fetch(`${url}/api/admin/logout`, {
@@ -101,7 +101,7 @@ t.test('reports the loss of all dependencies, and recovers', async (t) => {
   for (let round = 0; round < 2; round++) {
     await stop()
     const late = round === 0 ? null : await startService(t, environment)
-    t.equal(await statusOf(`${url}/api/ordersource/portfolios`), 502)
+    t.equal(await getStatus(`${url}/api/ordersource/portfolios`), 502)
     t.ok(await waitUntil(async () => (await readiness(url)).orders.includes('cannot be reached')))
     t.match(await readiness(url), {
       status: 503,
@@ -113,18 +113,18 @@ t.test('reports the loss of all dependencies, and recovers', async (t) => {
     t.equal((await postLogin(url)).status, 503)
     const begun = performance.now()
     for (const path of ['/healthz', '/calculator/fuel?quantity=5', '/healthz', '/metrics']) {
-      t.equal(await statusOf(url + path), 200, path)
+      t.equal(await getStatus(url + path), 200, path)
     }
     const tookMs = Math.round(performance.now() - begun)
     t.ok(tookMs < 4 * QUICK_MS, `${tookMs} ms`)
     if (late !== null) {
       t.match(await readiness(late.url), { status: 503, orders: /orders are loading/ })
-      t.equal(await statusOf(`${late.url}/healthz`), 200)
+      t.equal(await getStatus(`${late.url}/healthz`), 200)
     }
 
     await start()
     for (const { url: address } of [{ url }, ...(late === null ? [] : [late])]) {
-      t.ok(await waitUntil(() => isWell(address), { everyMs: 100 }), 'recovers')
+      t.ok(await waitUntil(() => isRecovered(address), { everyMs: 100 }), 'recovers')
       t.ok(await waitUntil(async () => (await verify(address, token)).status === 200))
       t.equal((await verify(address, over)).status, 401, 'ended sessions stay ended')
       const headers = { authorization: `Bearer ${token}` }

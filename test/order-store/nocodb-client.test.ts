@@ -182,16 +182,16 @@ t.test('backs off after a 429 without Retry-After', async (t) => {
 t.test('runs tasks of one key in order and tasks of other keys concurrently', async (t) => {
   const mutex = createKeyedMutex()
   const done: string[] = []
-  const work = (name: string, ms: number) => async (): Promise<void> => {
+  const workload = (name: string, ms: number) => async (): Promise<void> => {
     await sleep(ms)
     done.push(name)
     if (name === 'a2') throw new Error('fails')
   }
   const all = await Promise.allSettled([
-    mutex('a', work('a1', 60)),
-    mutex('a', work('a2', 1)),
-    mutex('a', work('a3', 1)),
-    mutex('b', work('b1', 10)),
+    mutex('a', workload('a1', 60)),
+    mutex('a', workload('a2', 1)),
+    mutex('a', workload('a3', 1)),
+    mutex('b', workload('b1', 10)),
   ])
   t.strictSame(done, ['b1', 'a1', 'a2', 'a3'])
   t.strictSame(

@@ -293,7 +293,7 @@ t.test('an empty workbook is valid and has a header', async (t) => {
   t.equal(workbook.sheets[0]?.header.length, TITLES.length)
 })
 
-async function workbookOf(t: Test, orders: Order[], rowsPerSheet?: number) {
+async function getWorkbook(t: Test, orders: Order[], rowsPerSheet?: number) {
   const file = new PassThrough()
   const [bytes] = await Promise.all([
     buffer(file),
@@ -304,9 +304,9 @@ async function workbookOf(t: Test, orders: Order[], rowsPerSheet?: number) {
 
 t.test('continues on a new sheet when a sheet is full', async (t) => {
   const orders = [...typicalOrders(25)]
-  const idsOf = (workbook: Awaited<ReturnType<typeof workbookOf>>) =>
+  const idsOf = (workbook: Awaited<ReturnType<typeof getWorkbook>>) =>
     workbook.sheets.map(({ rows }) => rows.map((row) => row[TITLES.indexOf('ID')]?.value))
-  const workbook = await workbookOf(t, orders, 11)
+  const workbook = await getWorkbook(t, orders, 11)
   t.same(
     workbook.sheets.map(({ title, filter, frozen }) => [title, filter, frozen]),
     [
@@ -323,7 +323,7 @@ t.test('continues on a new sheet when a sheet is full', async (t) => {
     workbook.sheets.map(({ header }) => header.length),
     [22, 22, 22],
   )
-  const full = await workbookOf(t, orders.slice(0, 20), 11)
+  const full = await getWorkbook(t, orders.slice(0, 20), 11)
   t.same(
     idsOf(full).map(({ length }) => length),
     [10, 10],
@@ -334,7 +334,7 @@ t.test('continues on a new sheet when a sheet is full', async (t) => {
 t.test('truncates long cells and writes dates before March 1900 as text', async (t) => {
   const [first] = typicalOrders(1)
   if (first === undefined) return
-  const workbook = await workbookOf(t, [
+  const workbook = await getWorkbook(t, [
     { ...first, notes: 'x'.repeat(32_765) + '⛵⛵', placedAt: '1890-05-01T10:00:00.000Z' },
     { ...first, notes: 'x'.repeat(32_765) + '🚢🚢' },
     { ...first, notes: 'x'.repeat(32_767), vesselName: 'a\u0001b\u000bc\ud800d' },
@@ -466,10 +466,10 @@ for (const format of ['csv', 'xlsx'] as const) {
   })
 
   t.test(`${format}: disconnecting ends the worker and its database connection`, async (t) => {
-    const exports = createOrderExports({ path: some, timeZone: 'UTC' })
+    const measureExports = createOrderExports({ path: some, timeZone: 'UTC' })
     for (const moment of ['at once', 'in the middle', 'at the end']) {
       const leaving = new AbortController()
-      const started = exports.start(all(format), leaving.signal)
+      const started = measureExports.start(all(format), leaving.signal)
       if (moment === 'at once') {
         leaving.abort()
         await t.rejects(started, { name: 'AbortError' })
@@ -479,7 +479,10 @@ for (const format of ['csv', 'xlsx'] as const) {
         if (moment === 'at the end') await buffer(file)
         leaving.abort()
       }
-      t.ok(await waitUntil(() => exports.countRunning() === 0), `${moment}: none is under way`)
+      t.ok(
+        await waitUntil(() => measureExports.countRunning() === 0),
+        `${moment}: none is under way`,
+      )
       t.ok(canCheckpoint(some), 'and does not block checkpoints')
     }
   })
@@ -506,10 +509,10 @@ t.test('a disconnected client frees its slot and logs no error', async (t) => {
   const aborted = () => log.filter(({ msg, aborted }) => msg === 'request' && aborted === true)
   for (let i = 0; i < 4; i++) {
     const leaving = new AbortController()
-    const asked = once(app.server, 'request')
+    const startedAt = once(app.server, 'request')
     const response = fetch(`${url}?format=xlsx`, { signal: leaving.signal })
     // Some disconnect before the response, some after.
-    await (i % 2 === 0 ? asked : response)
+    await (i % 2 === 0 ? startedAt : response)
     leaving.abort()
     await response.catch(() => {})
     await waitUntil(() => aborted().length === i + 1)
@@ -556,18 +559,18 @@ t.test('a third export waits for a free slot', async (t) => {
 })
 
 t.test('a client that disconnects while waiting takes no slot', async (t) => {
-  const exports = createOrderExports({ path: some, timeZone: 'UTC' })
+  const measureExports = createOrderExports({ path: some, timeZone: 'UTC' })
   const first = [
-    await exports.start(all('csv'), neverAborted()),
-    await exports.start(all('csv'), neverAborted()),
+    await measureExports.start(all('csv'), neverAborted()),
+    await measureExports.start(all('csv'), neverAborted()),
   ]
   const leaving = new AbortController()
   let turns = 0
-  const left = exports.start(all('csv'), leaving.signal, () => turns++)
-  const stays = exports.start(all('csv'), neverAborted(), () => turns++)
+  const left = measureExports.start(all('csv'), leaving.signal, () => turns++)
+  const stays = measureExports.start(all('csv'), neverAborted(), () => turns++)
   leaving.abort()
   await t.rejects(left, { name: 'AbortError' })
-  t.equal(exports.countRunning(), 2)
+  t.equal(measureExports.countRunning(), 2)
   t.equal(turns, 0)
   for (const file of first) file.destroy()
   const file = await stays
@@ -576,38 +579,38 @@ t.test('a client that disconnects while waiting takes no slot', async (t) => {
 })
 
 t.test('an error at the start is thrown and frees the slot', async (t) => {
-  const exports = createOrderExports({ path: some, timeZone: 'UTC' })
+  const measureExports = createOrderExports({ path: some, timeZone: 'UTC' })
   const onTurn = () => {
     throw new Error('the book has gone')
   }
-  await t.rejects(exports.start(all('csv'), neverAborted(), onTurn), /the book has gone/)
-  t.equal(exports.countRunning(), 0)
+  await t.rejects(measureExports.start(all('csv'), neverAborted(), onTurn), /the book has gone/)
+  t.equal(measureExports.countRunning(), 0)
 })
 
 t.test('runs at most two exports at a time', async (t) => {
-  const exports = createOrderExports({ path: random.path, timeZone: 'UTC' })
-  const most: number[] = []
+  const measureExports = createOrderExports({ path: random.path, timeZone: 'UTC' })
+  const peak: number[] = []
   const texts = [1, 2, 3, 4].map(async () => {
-    const file = await exports.start(all('csv'), neverAborted())
-    most.push(exports.countRunning())
+    const file = await measureExports.start(all('csv'), neverAborted())
+    peak.push(measureExports.countRunning())
     let length = 0
     for await (const part of file) length += (part as Buffer).length
-    most.push(exports.countRunning())
+    peak.push(measureExports.countRunning())
     return length
   })
   const [first = 0, ...others] = await Promise.all(texts)
   t.ok(first > 1_000)
   for (const length of others) t.equal(length, first)
-  t.equal(Math.max(...most), 2)
+  t.equal(Math.max(...peak), 2)
 })
 
 t.test('rejects waiting exports when the service stops', async (t) => {
   const { app, url } = await startExportApp(t, many, { SHUTDOWN_TIMEOUT_MS: '2000' })
   const leaving = new AbortController()
   const busy = await keepBusy(url, leaving.signal)
-  const asked = once(app.server, 'request')
+  const startedAt = once(app.server, 'request')
   const third = fetch(url)
-  await asked
+  await startedAt
   const [response] = await Promise.all([third, app.close()])
   t.equal(response.status, 503)
   t.match(await response.json(), { detail: /^The service is stopping/ })
@@ -689,12 +692,12 @@ t.test('an error after the first byte closes the connection', async (t) => {
     t.equal(response.status, 200)
     await t.rejects(response.arrayBuffer(), `${format}: nobody takes it for whole`)
   }
-  const exports = createOrderExports({ path, timeZone: 'UTC' })
+  const measureExports = createOrderExports({ path, timeZone: 'UTC' })
   await t.rejects(
-    exports.start({ ...all('csv'), sort: '-orderNumber' }, neverAborted()),
+    measureExports.start({ ...all('csv'), sort: '-orderNumber' }, neverAborted()),
     /unknown code: 99/,
   )
-  t.ok(await waitUntil(() => exports.countRunning() === 0))
+  t.ok(await waitUntil(() => measureExports.countRunning() === 0))
 })
 
 t.test('shutdown lets short exports finish and cancels stalled ones', async (t) => {
@@ -712,9 +715,12 @@ t.test('shutdown lets short exports finish and cancels stalled ones', async (t) 
 })
 
 t.test('shutdown rejects an export that has not started', async (t) => {
-  const exports = createOrderExports({ path: some, timeZone: 'UTC' })
-  const started = exports.start(all('csv'), neverAborted())
-  await Promise.all([exports.stop(), t.rejects(started, { name: 'Problem', statusCode: 503 })])
+  const measureExports = createOrderExports({ path: some, timeZone: 'UTC' })
+  const started = measureExports.start(all('csv'), neverAborted())
+  await Promise.all([
+    measureExports.stop(),
+    t.rejects(started, { name: 'Problem', statusCode: 503 }),
+  ])
 })
 
 t.test('the worker also runs from the TypeScript sources', async (t) => {

@@ -83,9 +83,9 @@ function checkStore(t: Test, path: string): number {
 const getStorePath = (folder: string): string => join(folder, 'data', 'orders.db')
 
 function openStore(t: Test, folder: string, timeZone = 'UTC'): OrderStore {
-  const book = openSqliteOrderStore({ path: getStorePath(folder), timeZone })
-  t.teardown(() => book.close())
-  return book
+  const store = openSqliteOrderStore({ path: getStorePath(folder), timeZone })
+  t.teardown(() => store.close())
+  return store
 }
 
 /** Imports in this process, which is faster than starting the command. */
@@ -132,8 +132,8 @@ t.test('imports orders and adds defaults for omitted fields', async (t) => {
   t.equal(code, 0, errors)
   t.match(output, /^2 orders imported in \d+\.\d s into .*orders\.db \(new database\)\.\n$/)
   t.match(errors, /^Read 100%, 2 orders$/m)
-  const book = openStore(t, folder)
-  const [one, two] = [book.get('1'), book.get('2')]
+  const store = openStore(t, folder)
+  const [one, two] = [store.get('1'), store.get('2')]
   t.match(one, {
     orderNumber: 'CW-000001',
     status: 'cancelled',
@@ -147,8 +147,8 @@ t.test('imports orders and adds defaults for omitted fields', async (t) => {
   t.equal(one?.cancelledAt, one?.updatedAt, 'cancelledAt defaults to updatedAt')
   t.ok(Date.parse(one?.placedAt ?? '') >= before)
   t.match(two, { orderNumber: 'CW-000002', status: 'pending', notes: '', cancelledAt: null })
-  t.match(book.getHistory('1'), [{ by: 'import', version: 1 }])
-  const found = await book.list({ q: 'evER' }, { sort: '-placedAt', offset: 0, limit: 10 })
+  t.match(store.getHistory('1'), [{ by: 'import', version: 1 }])
+  const found = await store.list({ q: 'evER' }, { sort: '-placedAt', offset: 0, limit: 10 })
   t.same(
     found.items.map(({ id }) => id),
     ['1'],
@@ -173,9 +173,9 @@ t.test('keeps ids and order numbers of the file and numbers other orders after t
     ].join('\n'),
   )
   t.equal(code, 0, errors)
-  const book = openStore(t, folder)
-  const numberOf = (id: string) => book.get(id)?.orderNumber
-  t.match(book.get('7'), {
+  const store = openStore(t, folder)
+  const numberOf = (id: string) => store.get(id)?.orderNumber
+  t.match(store.get('7'), {
     orderNumber: 'CW-000001',
     version: 5,
     createdAt: '2025-01-01T08:00:00.000Z',
@@ -183,20 +183,20 @@ t.test('keeps ids and order numbers of the file and numbers other orders after t
   })
   t.equal(numberOf('3'), 'CW-000003')
   t.same(['8', '9', '10'].map(numberOf), ['CW-000004', 'W 1', 'CW-000005'])
-  t.match(book.getHistory('7'), [{ version: 5, by: 'import' }])
-  const made = await book.create(newOrder(), 'ann@example.com')
+  t.match(store.getHistory('7'), [{ version: 5, by: 'import' }])
+  const made = await store.create(newOrder(), 'ann@example.com')
   t.match(made, { order: { id: '11', orderNumber: 'CW-000006' } })
 })
 
 t.test('continues order numbers after the highest imported CW- number', async (t) => {
   const folder = temporaryFolder(t)
-  const book = openStore(t, folder)
+  const store = openStore(t, folder)
   const numbersOf = async (...files: string[][]) => {
     for (const numbers of files) {
       const lines = numbers.map((number) => `${number},${LINE}\n`)
       t.ok((await importDirectly(folder, `orderNumber,${HEADER}\n${lines.join('')}`)).ok)
     }
-    const made = await book.create(newOrder(), 'ann@example.com')
+    const made = await store.create(newOrder(), 'ann@example.com')
     return made.outcome === 'created' ? made.order.orderNumber : made.outcome
   }
   t.equal(await numbersOf(), 'CW-000001')
@@ -222,10 +222,10 @@ t.test('assigns further ids after the highest importable id', async (t) => {
   const folder = temporaryFolder(t)
   const highest = 1_000_000_000_000
   t.ok((await importDirectly(folder, `id,${HEADER}\n${highest},${LINE}\n,${LINE}\n`)).ok)
-  const book = openStore(t, folder)
+  const store = openStore(t, folder)
   for (const id of [highest + 2, highest + 3].map(String)) {
-    t.match(await book.create(newOrder(), 'ann@example.com'), { order: { id } })
-    t.equal(book.get(id)?.id, id)
+    t.match(await store.create(newOrder(), 'ann@example.com'), { order: { id } })
+    t.equal(store.get(id)?.id, id)
   }
   for (const id of ['1000000000001', '9007199254740991', '0', '-1', '1.5', '1e3', '007']) {
     t.strictSame(
@@ -628,10 +628,10 @@ t.test('keeps updatedAt at or after createdAt if one of them is omitted', async 
   const soon = new Date(Date.now() + 3_600_000).toISOString()
   const csv = `createdAt,updatedAt,${HEADER}\n,2025-02-01T00:00:00Z,${LINE}\n${soon},,${LINE}\n`
   t.ok((await importDirectly(folder, csv)).ok)
-  const book = openStore(t, folder)
-  t.match(book.get('1'), { createdAt: '2025-02-01T00:00:00.000Z' })
-  t.match(book.get('2'), { createdAt: soon, updatedAt: soon })
-  const changed = await book.apply(
+  const store = openStore(t, folder)
+  t.match(store.get('1'), { createdAt: '2025-02-01T00:00:00.000Z' })
+  t.match(store.get('2'), { createdAt: soon, updatedAt: soon })
+  const changed = await store.apply(
     '2',
     { type: 'edit', changes: { notes: 'x' } },
     { by: 'ann', ifVersions: null },
@@ -730,9 +730,9 @@ async function roundTrip(t: Test, bytes: Buffer, piece: number, ids: string[]) {
   const outcome = await importOrders(db, Readable.from(parts), SILENT)
   db.close()
   assert.deepEqual(outcome.ok ? [] : outcome.errors.getFirst().map(formatImportError), [])
-  const book = openSqliteOrderStore({ path: getStorePath(folder), timeZone: 'UTC' })
-  const found = ids.map((id) => book.get(id))
-  await book.close()
+  const store = openSqliteOrderStore({ path: getStorePath(folder), timeZone: 'UTC' })
+  const found = ids.map((id) => store.get(id))
+  await store.close()
   return found
 }
 
@@ -820,10 +820,10 @@ t.test('Ctrl-C cancels the import', async (t) => {
 t.test('detects conflicts with orders created while the file is read', async (t) => {
   const folder = temporaryFolder(t)
   t.ok((await importDirectly(folder, `${HEADER}\n${LINE}\n`)).ok)
-  const book = openStore(t, folder)
+  const store = openStore(t, folder)
   async function* file() {
     yield Buffer.from(`id,${HEADER}\n${`,${LINE}\n`.repeat(2_000)}`)
-    t.match(await book.create(newOrder(), 'ann@example.com'), { order: { id: '2' } })
+    t.match(await store.create(newOrder(), 'ann@example.com'), { order: { id: '2' } })
     yield Buffer.from(`2,${LINE}\n`)
   }
   const db = openDatabase(getStorePath(folder))
@@ -836,10 +836,10 @@ t.test('detects conflicts with orders created while the file is read', async (t)
 })
 
 /** Creates an order; retries while an import locks the store. */
-async function createWithRetry(book: OrderStore) {
+async function createWithRetry(store: OrderStore) {
   for (;;) {
     try {
-      return await book.create(newOrder(), 'ann@example.com')
+      return await store.create(newOrder(), 'ann@example.com')
     } catch (error) {
       if (!(error instanceof Error && error.name === 'BookUnwritableError')) throw error
     }
@@ -849,26 +849,26 @@ async function createWithRetry(book: OrderStore) {
 t.test('a running service keeps reading during an import and writes after it', async (t) => {
   const folder = temporaryFolder(t)
   t.ok((await importDirectly(folder, `${HEADER}\n${LINE}\n`)).ok)
-  const book = openStore(t, folder)
+  const store = openStore(t, folder)
   const ordersNow = async () =>
-    (await book.list({}, { sort: '-placedAt', offset: 0, limit: 25 })).total
+    (await store.list({}, { sort: '-placedAt', offset: 0, limit: 25 })).total
   writeFileSync(join(folder, 'orders.csv'), manyLines(10_000))
   const command = run(t, folder, ['orders.csv'])
-  const seen = new Set<number>()
+  const toVisibleText = new Set<number>()
   let slowest = 0
   while (!command.errors().includes('copying') && !command.hasEnded()) await sleep(1)
-  const created = createWithRetry(book)
+  const created = createWithRetry(store)
   while (!command.hasEnded()) {
     const request = performance.now()
-    seen.add(await ordersNow())
+    toVisibleText.add(await ordersNow())
     slowest = Math.max(slowest, performance.now() - request)
     await sleep(5)
   }
   t.equal(await command.ended, 0, command.errors())
   t.ok(statSync(`${getStorePath(folder)}-wal`).size < 1_000_000, 'leaves no large journal')
-  t.ok(seen.has(1), 'shows the earlier orders until the end')
+  t.ok(toVisibleText.has(1), 'shows the earlier orders until the end')
   t.same(
-    [...seen].filter((total) => ![1, 10_001, 10_002].includes(total)),
+    [...toVisibleText].filter((total) => ![1, 10_001, 10_002].includes(total)),
     [],
     'or all of them',
   )

@@ -872,11 +872,11 @@ interface Operation {
 }
 type Schema = Record<string, unknown> & { examples?: unknown[] }
 
-const openApiOf = async (base: string) =>
+const getOpenApi = async (base: string) =>
   (await (await fetch(`${base}/openapi.json`)).json()) as OpenApi
 
 t.test('the OpenAPI document is valid and lists every API route', async (t) => {
-  const document = await openApiOf(url)
+  const document = await getOpenApi(url)
   t.match(document.openapi, /^3\.1\.\d+$/)
   t.ok(document.info.title && document.info.version)
   const { app } = await startApp(t)
@@ -921,14 +921,14 @@ t.test('the OpenAPI document is valid and lists every API route', async (t) => {
 })
 
 t.test('the schemas of the document accept its examples and real responses', async (t) => {
-  const standIn = await startFakeProvider({ token: 'token-of-the-tests' })
-  t.teardown(() => standIn.close())
+  const fakeProvider = await startFakeProvider({ token: 'token-of-the-tests' })
+  t.teardown(() => fakeProvider.close())
   const { url } = await startApp(t, {
     ADMIN_ACCOUNTS,
-    ...upstreamEnvironment(standIn.url, { ORDERSOURCE_API_TOKEN: standIn.token }),
+    ...upstreamEnvironment(fakeProvider.url, { ORDERSOURCE_API_TOKEN: fakeProvider.token }),
   })
   const administrator = { authorization: `Bearer ${await signIn(url)}` }
-  const document = await openApiOf(url)
+  const document = await getOpenApi(url)
   const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true })
   let examples = 0
   for (const [path, methods] of Object.entries(document.paths)) {
@@ -976,7 +976,7 @@ t.test('the schemas of the document accept its examples and real responses', asy
 })
 
 t.test('optional parameters are not documented as required', async (t) => {
-  const { paths } = await openApiOf(url)
+  const { paths } = await getOpenApi(url)
   const required = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { parameters = [] }]) =>
       parameters
@@ -996,7 +996,7 @@ t.test('optional parameters are not documented as required', async (t) => {
 })
 
 t.test('documents the headers of orders and lists', async (t) => {
-  const { paths } = await openApiOf(url)
+  const { paths } = await getOpenApi(url)
   const headersOf = (path: string, method: string, status: string) =>
     Object.keys(paths[path]?.[method]?.responses[status]?.headers ?? {})
   const one = '/api/admin/orders/{id}'
@@ -1036,19 +1036,19 @@ t.test('documents the headers of orders and lists', async (t) => {
 t.test('documents which operations require an administrator', async (t) => {
   const closed = await startApp(t, { QR_REQUIRE_ADMIN: 'true' })
   const securityOf = async (base: string) =>
-    (await openApiOf(base)).paths['/api/qr-code/generate']?.post?.security
+    (await getOpenApi(base)).paths['/api/qr-code/generate']?.post?.security
   t.same(await securityOf(closed.url), [{ bearer: [] }, { cookie: [] }])
   t.equal(await securityOf(url), undefined)
 
-  const { paths } = await openApiOf((await startApp(t, { ORDERSOURCE_PUBLIC_ROUTES: 'none' })).url)
+  const { paths } = await getOpenApi((await startApp(t, { ORDERSOURCE_PUBLIC_ROUTES: 'none' })).url)
   t.ok(paths['/api/ordersource/portfolios']?.get?.security)
-  const usual = await openApiOf(url)
+  const usual = await getOpenApi(url)
   t.equal(usual.paths['/api/ordersource/portfolios']?.get?.security, undefined)
   t.ok(usual.paths['/api/ordersource/offset-orders']?.post?.security)
 })
 
 t.test('the documentation page shows each operation and its fields', async (t) => {
-  const { paths } = await openApiOf(url)
+  const { paths } = await getOpenApi(url)
   const html = await (await fetch(`${url}/docs`)).text()
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, { summary = 'none' }] of Object.entries(methods)) {

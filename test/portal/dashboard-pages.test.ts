@@ -37,7 +37,7 @@ async function startDashboard(
   return { ...api, get, bookFile: join(DATA_DIR, 'orders.db') }
 }
 
-const textOf = (html: string): string =>
+const getText = (html: string): string =>
   html
     .replace(/<[^>]+>/g, ' ')
     .replaceAll('&amp;', '&')
@@ -45,11 +45,11 @@ const textOf = (html: string): string =>
     .trim()
 
 const cardText = (html: string, name: string): string =>
-  textOf(
+  getText(
     new RegExp(`<section class="card" id="card-${name}">[^]*?</section>`).exec(html)?.[0] ?? '',
   )
 
-const hrefOf = (html: string, name: string): string =>
+const getLink = (html: string, name: string): string =>
   (new RegExp(`id="card-${name}">[^]*?href="([^"]+)"`).exec(html)?.[1] ?? '').replaceAll(
     '&amp;',
     '&',
@@ -111,7 +111,7 @@ t.test('shows the main currency first if it has orders', async (t) => {
 
 t.test('every card links to its orders', async (t) => {
   const found = async (html: string, name: string): Promise<number> => {
-    const list = await call('GET', hrefOf(html, name).replace('/admin/', '/api/admin/'))
+    const list = await call('GET', getLink(html, name).replace('/admin/', '/api/admin/'))
     return list.body.totalItems
   }
   for (const [range, expected] of [
@@ -125,8 +125,8 @@ t.test('every card links to its orders', async (t) => {
     t.same(numbers, expected, range)
   }
   const { html } = await get('/admin?range=7d')
-  t.equal(hrefOf(html, 'orders'), `/admin/orders?from=${day(6)}&to=${day(0)}`)
-  t.equal(hrefOf(html, 'fulfilment'), `/admin/orders?from=${day(6)}&to=${day(0)}&status=fulfilled`)
+  t.equal(getLink(html, 'orders'), `/admin/orders?from=${day(6)}&to=${day(0)}`)
+  t.equal(getLink(html, 'fulfilment'), `/admin/orders?from=${day(6)}&to=${day(0)}&status=fulfilled`)
 })
 
 t.test('defaults to 30 days for a missing or invalid range', async (t) => {
@@ -153,22 +153,22 @@ t.test('the timeline table has the data and totals of the chart', async (t) => {
   const rows = [...html.matchAll(/<tr data-axis-label[^]*?<\/tr>/g)].map(([row]) => row)
   t.equal(rows.length, 7, 'days without orders too')
   t.match(rows[6], 'data-unfinished', 'today is not over')
-  t.match(textOf(rows[6] ?? ''), / so far 0 0.0 €0.00$/)
+  t.match(getText(rows[6] ?? ''), / so far 0 0.0 €0.00$/)
   t.match(rows[4], `datetime="${day(2)}"`)
-  t.match(textOf(rows[4] ?? ''), / 2 2,501.5 €234.50$/)
+  t.match(getText(rows[4] ?? ''), / 2 2,501.5 €234.50$/)
   t.match(rows[4]?.replaceAll('&amp;', '&'), `/admin/orders?from=${day(2)}&to=${day(2)}`)
   t.same(
     [...(rows[4] ?? '').matchAll(/<data value="([^"]+)"/g)].map(([, value]) => value),
     ['2', '2501.5', '234.5'],
   )
-  t.match(textOf(/<tfoot>[^]*<\/tfoot>/.exec(html)?.[0] ?? ''), /^Total 4 11,501.5 €1,234.50$/)
+  t.match(getText(/<tfoot>[^]*<\/tfoot>/.exec(html)?.[0] ?? ''), /^Total 4 11,501.5 €1,234.50$/)
 })
 
 t.test('orders by status link to the filtered list', async (t) => {
   const { html } = await get('/admin?range=7d')
   const table = /id="statuses"[^]*?<\/table>/.exec(html)?.[0] ?? ''
   t.equal(
-    textOf(/<tbody>[^]*<\/tbody>/.exec(table)?.[0] ?? ''),
+    getText(/<tbody>[^]*<\/tbody>/.exec(table)?.[0] ?? ''),
     'Pending 1 25.0% Paid 1 25.0% Processing 0 0.0% Fulfilled 1 25.0% Refunded 1 25.0% Cancelled 0 0.0%',
   )
   t.same(
@@ -185,8 +185,8 @@ t.test('formats numbers and dates for the locale and shows the time zone', async
   t.match(cardText(german, 'co2e'), /^CO₂e 11,5 t 3.833,8 kg/)
   t.match(cardText(german, 'revenue'), /^Revenue 1.234,50 € 500 ¥ ▲ Up 23 %/)
   t.match(german, 'data-locale="de-DE"')
-  t.match(textOf(german), /\d+\.\S*\d{4} \(Atlantic\/Reykjavik\)/)
-  t.match(textOf((await get('/admin')).html), /\d+ .* – \d+ \w+ \d{4} \(Atlantic\/Reykjavik\)/)
+  t.match(getText(german), /\d+\.\S*\d{4} \(Atlantic\/Reykjavik\)/)
+  t.match(getText((await get('/admin')).html), /\d+ .* – \d+ \w+ \d{4} \(Atlantic\/Reykjavik\)/)
 })
 
 t.test('htmx receives only the content and the range buttons', async (t) => {
@@ -243,9 +243,9 @@ t.test('shows an error with a retry button if statistics cannot be loaded', asyn
     const errors = () => log.filter(({ level }) => Number(level) >= 50).length
     t.equal(errors(), 2)
     db.exec("UPDATE settings SET value = 'Asia/Tokyo' WHERE name = 'time_zone'")
-    const told = await get('/admin?range=7d', HTMX)
-    t.equal(told.status, 503)
-    t.match(textOf(told.html), /Statistics could not be loaded .*Asia\/Tokyo.*TIME_ZONE/)
+    const nextMessage = await get('/admin?range=7d', HTMX)
+    t.equal(nextMessage.status, 503)
+    t.match(getText(nextMessage.html), /Statistics could not be loaded .*Asia\/Tokyo.*TIME_ZONE/)
     t.equal(errors(), 2, 'expected errors only')
   } finally {
     db.exec("UPDATE settings SET value = 'Atlantic/Reykjavik' WHERE name = 'time_zone'")

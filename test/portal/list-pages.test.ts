@@ -42,7 +42,7 @@ const plain = (html: string): string =>
 const found = ({ text }: PageResponse): string =>
   plain(/<p class="result-count"[^>]*>[^]*?<\/p>/.exec(text)?.[0] ?? '')
 
-const chips = ({ text }: PageResponse): string[] =>
+const listChips = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/<a class="chip"[^]*?<\/a>/g)].map(([chip]) => plain(chip))
 
 /** The canonical URL of the list. */
@@ -58,11 +58,11 @@ const summary = ({ text }: PageResponse): string =>
   )
 
 /** Ids of the orders that are ticked. */
-const ticked = ({ text }: PageResponse): string[] =>
+const listSelected = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/name="order" value="(\d+):\d+"[^>]* checked>/g)].map(([, id = '']) => id)
 
 /** How an order now is, by the API. */
-const orderOf = (client: PageClient, id: number): Promise<any> =>
+const getOrder = (client: PageClient, id: number): Promise<any> =>
   client.call('GET', `/api/admin/orders/${id}`)
 
 t.test('a URL opens the same list as the API', async (t) => {
@@ -99,7 +99,7 @@ t.test('shows each filter with a link that removes it', async (t) => {
   const { ann } = await start(t)
   const query = 'q=ann&status=paid&status=pending&currency=EUR&from=2020-01-01&to=2030-12-31'
   const page = await ann.get(`${LIST}?${query}`, { 'accept-language': 'en-GB' })
-  t.same(chips(page), [
+  t.same(listChips(page), [
     'Search ann',
     'Status Paid',
     'Status Pending',
@@ -112,7 +112,7 @@ t.test('shows each filter with a link that removes it', async (t) => {
   )
   t.equal(leads[1], `${LIST}?${query.replace('status=paid&', '')}`)
   for (const [index, to] of leads.entries()) {
-    t.equal(chips(await ann.get(to)).length, 5, `without the ${index + 1}.`)
+    t.equal(listChips(await ann.get(to)).length, 5, `without the ${index + 1}.`)
   }
   t.match(page.text, /name="status" value="paid" checked/)
   t.match(page.text, /<input id="from"[^>]* value="2020-01-01"/)
@@ -204,11 +204,11 @@ t.test('reports a search that is too long', async (t) => {
 
 t.test('explains sorting by amounts in several currencies', async (t) => {
   const { ann } = await start(t)
-  const told = async (query: string) =>
+  const nextMessage = async (query: string) =>
     (await ann.get(LIST + query)).text.includes('regardless of currency')
-  t.equal(await told('?sort=-amountMinor'), true)
-  t.equal(await told('?sort=amountMinor&currency=EUR'), false)
-  t.equal(await told('?sort=co2eKg'), false)
+  t.equal(await nextMessage('?sort=-amountMinor'), true)
+  t.equal(await nextMessage('?sort=amountMinor&currency=EUR'), false)
+  t.equal(await nextMessage('?sort=co2eKg'), false)
 })
 
 t.test('ignores and reports a date range that ends before it starts', async (t) => {
@@ -219,7 +219,7 @@ t.test('ignores and reports a date range that ends before it starts', async (t) 
     '“Page” was ignored: invalid value. ' +
       '“Placed until” was ignored: it is before “Placed from”.',
   )
-  t.equal(chips(response).length, 1, 'the first day stays')
+  t.equal(listChips(response).length, 1, 'the first day stays')
 })
 
 t.test('ignores unknown parameters', async (t) => {
@@ -243,7 +243,7 @@ t.test('ignores unknown parameters', async (t) => {
     t.equal(page.status, 200, query)
     t.equal(found(page), '60 orders', query)
     t.equal(warning(page), '', query)
-    t.same(chips(page), [], query)
+    t.same(listChips(page), [], query)
   }
   for (const query of ['q=%ff', 'q=%E0%A4%A', 'q=%F0%9F%98%80', `q=${'%25'.repeat(60)}`]) {
     const page = await ann.get(`${LIST}?${query}`)
@@ -283,7 +283,7 @@ t.test('changes several orders at once, and reports each rejection', async (t) =
   )
   t.same(rows(response).slice(0, 2), ['CW-000001', 'CW-000002'], 'shows the same list')
   t.equal(rows(response).length, 50)
-  t.same(ticked(response), ['3', '5', '6'], 'keeps rejected orders selected')
+  t.same(listSelected(response), ['3', '5', '6'], 'keeps rejected orders selected')
   t.match(response.text, /<select id="action"[^>]*>\s*<option value="">/, 'no status is at hand')
   for (const [id, status, version] of [
     [1, 'fulfilled', 2],
@@ -293,7 +293,7 @@ t.test('changes several orders at once, and reports each rejection', async (t) =
     [5, 'refunded', 1],
     [6, 'cancelled', 1],
   ] as const) {
-    t.match(await orderOf(ann, id), { status, version }, `order ${id}`)
+    t.match(await getOrder(ann, id), { status, version }, `order ${id}`)
   }
   const { items } = await ann.call('GET', '/api/admin/orders/1/history')
   t.match(items[0], { by: 'admin@example.com', changes: [{ field: 'status', to: 'fulfilled' }] })
@@ -333,7 +333,7 @@ t.test('undoes a bulk change, except for orders changed since', async (t) => {
     ['fulfilled', /^3 orders are now fulfilled\./],
     ['cancel', /^3 orders are now cancelled\./],
   ] as const) {
-    const before = await Promise.all([1, 2, 3].map((id) => orderOf(ann, id)))
+    const before = await Promise.all([1, 2, 3].map((id) => getOrder(ann, id)))
     const form = new URLSearchParams([
       ...before.map(({ id, version }): [string, string] => ['order', `${id}:${version}`]),
       ['action', action],
@@ -352,12 +352,12 @@ t.test('undoes a bulk change, except for orders changed since', async (t) => {
     t.equal(rows(undone).length, 50, 'shows the same list')
     for (const { id, status, version } of before.slice(0, 2)) {
       t.match(
-        await orderOf(ann, Number(id)),
+        await getOrder(ann, Number(id)),
         { status, version: Number(version) + 2 },
         `order ${id}`,
       )
     }
-    t.match(await orderOf(ann, 3), { status: other.status, version: other.version })
+    t.match(await getOrder(ann, 3), { status: other.status, version: other.version })
     t.match(summary(await ann.post(`${LIST}/bulk`, undo)), /^3 orders were not changed:/)
   }
 })
@@ -366,7 +366,7 @@ t.test('changes an order selected twice once', async (t) => {
   const { ann } = await start(t)
   const form = new URLSearchParams('order=1:1&order=1:1&action=paid')
   t.match(summary(await ann.post(`${LIST}/bulk`, form)), /^1 order is now paid\.$/)
-  t.match(await orderOf(ann, 1), { status: 'paid', version: 2 })
+  t.match(await getOrder(ann, 1), { status: 'paid', version: 2 })
 })
 
 t.test('a bulk action stops at its time limit', async (t) => {
@@ -412,9 +412,9 @@ t.test('asks before cancelling several orders', async (t) => {
   }
   const kept = await ann.post(`${LIST}/bulk`, new URLSearchParams(`${chosen}&action=keep`))
   t.equal(summary(kept), '', 'does not repeat the result')
-  t.same(chips(kept), ['Search customer'], 'keeping leads back')
-  t.same(ticked(kept), ['1', '2'], 'and keeps the choice')
-  t.match(await orderOf(ann, 1), { status: 'pending' }, 'asking changes nothing')
+  t.same(listChips(kept), ['Search customer'], 'keeping leads back')
+  t.same(listSelected(kept), ['1', '2'], 'and keeps the choice')
+  t.match(await getOrder(ann, 1), { status: 'pending' }, 'asking changes nothing')
   await ben.call('PATCH', '/api/admin/orders/2', { notes: 'wait' })
   const done = await ann.post(`${LIST}/bulk`, new URLSearchParams(`${chosen}&action=cancel`))
   t.equal(
@@ -422,9 +422,9 @@ t.test('asks before cancelling several orders', async (t) => {
     '1 order is now cancelled. 2 orders were not changed: ' +
       'CW-000002 was changed by someone else Order 999 no longer exists',
   )
-  t.same(chips(done), ['Search customer'])
-  t.match(await orderOf(ann, 1), { status: 'cancelled', version: 2 })
-  t.match(await orderOf(ann, 2), { status: 'paid' })
+  t.same(listChips(done), ['Search customer'])
+  t.match(await getOrder(ann, 1), { status: 'cancelled', version: 2 })
+  t.match(await getOrder(ann, 2), { status: 'paid' })
 })
 
 t.test('reports an empty selection, and changes nothing', async (t) => {
@@ -455,7 +455,7 @@ t.test('reports an empty selection, and changes nothing', async (t) => {
     const answer = await ann.post(`${LIST}/bulk/cancellation`, new URLSearchParams(body))
     t.match(summary(answer), /^Select orders and an action first/, body)
   }
-  t.match(await orderOf(ann, 1), { status: 'pending', version: 1 })
+  t.match(await getOrder(ann, 1), { status: 'pending', version: 1 })
 })
 
 t.test('an invalid list does not prevent a bulk change', async (t) => {
@@ -509,5 +509,5 @@ t.test('rejects anonymous and cross-site changes', async (t) => {
     'fragments are requested by open pages',
   )
   t.match(await fragment.text(), /Your session has expired/)
-  t.match(await orderOf(ann, 1), { status: 'pending', version: 1 })
+  t.match(await getOrder(ann, 1), { status: 'pending', version: 1 })
 })

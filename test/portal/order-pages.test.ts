@@ -21,11 +21,11 @@ const FULL = {
   placedAt: '2026-03-29T00:30:00Z',
 } as const
 
-const enter = async (client: PageClient, given: object = {}): Promise<any> =>
+const createOrder = async (client: PageClient, given: object = {}): Promise<any> =>
   client.call('POST', ORDERS, { ...newOrder(), ...given })
 
 /** The visible text of a page. */
-const seen = ({ text }: PageResponse): string =>
+const toVisibleText = ({ text }: PageResponse): string =>
   text
     .replace(/<(script|style)[\s\S]*?<\/\1>/g, '')
     .replace(/<[^>]+>/g, ' ')
@@ -36,22 +36,22 @@ const seen = ({ text }: PageResponse): string =>
     .replaceAll('&amp;', '&')
     .replace(/\s+/g, ' ')
 
-const hrefs = ({ text }: PageResponse): string[] =>
+const listLinks = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))
 
-const errorOf = ({ text }: PageResponse, field: string): string | undefined =>
+const getError = ({ text }: PageResponse, field: string): string | undefined =>
   new RegExp(`id="${field.replace('.', '-')}-error"[^>]*>([^<]*)<`).exec(text)?.[1]
 
-const valueOf = ({ text }: PageResponse, id: string): string | undefined =>
+const getValue = ({ text }: PageResponse, id: string): string | undefined =>
   new RegExp(`id="${id}"[^>]* value="([^"]*)"`).exec(text)?.[1]
 
 t.test('shows every field of an order', async (t) => {
   const { ann } = await startTwoAdmins(t, { TIME_ZONE: 'Europe/Berlin' })
-  const { id } = await enter(ann, FULL)
+  const { id } = await createOrder(ann, FULL)
   const page = await ann.get(`/admin/orders/${id}`, { 'accept-language': 'de-DE' })
   t.equal(page.status, 200)
   t.equal(page.headers.get('cache-control'), 'no-store')
-  const text = seen(page)
+  const text = toVisibleText(page)
   for (const part of [
     'CW-000001',
     'Pending',
@@ -78,8 +78,8 @@ t.test('shows every field of an order', async (t) => {
 
 t.test('shows an order with few fields', async (t) => {
   const { ann } = await startTwoAdmins(t)
-  const { id } = await enter(ann, { currency: 'JPY', amountMinor: 1200 })
-  const text = seen(await ann.get(`/admin/orders/${id}`))
+  const { id } = await createOrder(ann, { currency: 'JPY', amountMinor: 1200 })
+  const text = toVisibleText(await ann.get(`/admin/orders/${id}`))
   t.match(text, /JP¥1,200/, 'yen have no decimals')
   t.match(text, /No vessel/)
   t.notMatch(text, /Trip/)
@@ -87,11 +87,11 @@ t.test('shows an order with few fields', async (t) => {
 
 t.test('shows the difference between an order and its trip', async (t) => {
   const { ann } = await startTwoAdmins(t)
-  const rounded = await enter(ann, { ...FULL, co2eKg: 1653 })
-  t.notMatch(seen(await ann.get(`/admin/orders/${rounded.id}`)), /than this sum/)
-  const more = await enter(ann, { ...FULL, co2eKg: 2000 })
+  const rounded = await createOrder(ann, { ...FULL, co2eKg: 1653 })
+  t.notMatch(toVisibleText(await ann.get(`/admin/orders/${rounded.id}`)), /than this sum/)
+  const more = await createOrder(ann, { ...FULL, co2eKg: 2000 })
   t.match(
-    seen(await ann.get(`/admin/orders/${more.id}`)),
+    toVisibleText(await ann.get(`/admin/orders/${more.id}`)),
     /The order has 2,000\.0 kg CO₂e, 347 kg \(21%\) more than its trip\./,
   )
 })
@@ -101,18 +101,18 @@ t.test('shows a page for a missing order', async (t) => {
   for (const path of ['1', 'x', '0', '1/edit?group=notes', '1/cancel', '9'.repeat(17)]) {
     const page = await ann.get(`/admin/orders/${path}`)
     t.equal(page.status, 404, path)
-    t.match(seen(page), /Order not found/, path)
+    t.match(toVisibleText(page), /Order not found/, path)
   }
   for (const path of ['edit?group=notes', 'status', 'cancel', 'restore']) {
     t.equal((await ann.post(`/admin/orders/1/${path}`, { version: '1' })).status, 404, path)
   }
-  const { id } = await enter(ann)
+  const { id } = await createOrder(ann)
   t.equal((await ann.get(`/admin/orders/${id}/edit?group=constructor`)).status, 404)
 })
 
 t.test('rejects anonymous and cross-site requests', async (t) => {
   const { url, ann } = await startTwoAdmins(t)
-  const { id } = await enter(ann)
+  const { id } = await createOrder(ann)
   for (const path of [`${id}`, `${id}/edit?group=notes`, `${id}/cancel`, 'new']) {
     const response = await fetch(`${url}/admin/orders/${path}`, { redirect: 'manual' })
     t.equal(response.status, 303, path)
@@ -137,7 +137,7 @@ t.test('escapes all text', async (t) => {
     calculatorType: 'custom',
     calculatorData: { amount: 1, unit: 't', description: '<i hx-get="/">x</i>' },
   }
-  const { id } = await enter(ann, hostile)
+  const { id } = await createOrder(ann, hostile)
   await ann.call('PATCH', `${ORDERS}/${id}`, { vesselName: '<u>', notes: '<script>' })
   await ann.call('PATCH', `${ORDERS}/${id}`, {
     vesselName: hostile.vesselName,
@@ -155,7 +155,7 @@ t.test('escapes all text', async (t) => {
       t.same(made, [], `${path} ${Object.keys(headers).length}`)
     }
   }
-  const text = seen(await ann.get(`/admin/orders/${id}`))
+  const text = toVisibleText(await ann.get(`/admin/orders/${id}`))
   t.ok(text.includes(hostile.customerName))
   t.ok(text.includes(hostile.vesselName))
   t.ok(text.includes('</textarea><script>alert(1)</script>'))
@@ -165,11 +165,11 @@ t.test('escapes all text', async (t) => {
 
 t.test('the history shows who changed what', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
-  const { id } = await enter(ann, { vesselName: 'Aurora' })
+  const { id } = await createOrder(ann, { vesselName: 'Aurora' })
   await ben.call('PATCH', `${ORDERS}/${id}`, { status: 'paid', vesselName: null })
   await ann.call('PATCH', `${ORDERS}/${id}`, { currency: 'JPY' })
   await ann.call('PATCH', `${ORDERS}/${id}`, { amountMinor: 5000, orderSourceId: 'off_9' })
-  const text = seen(await ann.get(`/admin/orders/${id}`))
+  const text = toVisibleText(await ann.get(`/admin/orders/${id}`))
   const history = text.slice(text.indexOf('History'))
   t.match(history, /Amount from JP¥4,009 to → JP¥5,000 Provider order ID added: off_9/)
   t.match(history, /Amount from €40\.09 to → JP¥4,009/, 'amount and currency are one change')
@@ -180,17 +180,17 @@ t.test('the history shows who changed what', async (t) => {
 t.test('links to the list, and to the previous and next order', async (t) => {
   const { ann } = await startTwoAdmins(t)
   for (let i = 1; i <= 60; i++) {
-    await enter(ann, { customerName: `Ann ${i}`, status: i % 2 ? 'paid' : 'pending' })
+    await createOrder(ann, { customerName: `Ann ${i}`, status: i % 2 ? 'paid' : 'pending' })
   }
   // Of the paid ones 1, 3, 5, … the 28th has the id 55.
   const list = await ann.get('/admin/orders?status=paid&sort=orderNumber&page=2')
-  const row = hrefs(list).find((href) => href.startsWith('/admin/orders/55?')) ?? ''
+  const row = listLinks(list).find((href) => href.startsWith('/admin/orders/55?')) ?? ''
   const page = await ann.get(row)
-  t.match(seen(page), /28 of 30/)
+  t.match(toVisibleText(page), /28 of 30/)
   const query = 'status=paid&sort=orderNumber'
-  t.ok(hrefs(page).includes(`/admin/orders/53?at=26&${query}`))
-  t.ok(hrefs(page).includes(`/admin/orders/57?at=28&${query}`))
-  t.ok(hrefs(page).includes(`/admin/orders?${query}&page=2#row-55`))
+  t.ok(listLinks(page).includes(`/admin/orders/53?at=26&${query}`))
+  t.ok(listLinks(page).includes(`/admin/orders/57?at=28&${query}`))
+  t.ok(listLinks(page).includes(`/admin/orders?${query}&page=2#row-55`))
   t.match(page.text, new RegExp(`action="/admin/orders/55/status\\?at=27&amp;status=paid`))
 
   const first = await ann.get(`/admin/orders/1?at=0&${query}`)
@@ -199,8 +199,8 @@ t.test('links to the list, and to the previous and next order', async (t) => {
 
   await ann.call('PATCH', `${ORDERS}/1`, { status: 'refunded' })
   const moved = await ann.get(row)
-  t.match(seen(moved), /27 of 29/, 'at its new position')
-  t.ok(hrefs(moved).includes(`/admin/orders/57?at=27&${query}`))
+  t.match(toVisibleText(moved), /27 of 29/, 'at its new position')
+  t.ok(listLinks(moved).includes(`/admin/orders/57?at=27&${query}`))
   await ann.call('PATCH', `${ORDERS}/55`, { status: 'refunded' })
   const gone = await ann.get(row)
   t.equal(gone.status, 200)
@@ -212,13 +212,13 @@ t.test('links to the list, and to the previous and next order', async (t) => {
 
 t.test('edits a group in place, and sends only its parts of the page', async (t) => {
   const { ann } = await startTwoAdmins(t)
-  const { id } = await enter(ann, FULL)
+  const { id } = await createOrder(ann, FULL)
   const form = await ann.get(`/admin/orders/${id}/edit?group=amounts`, HTMX_HEADERS)
   t.equal(form.status, 200)
   t.match(form.text, /^\s*<hx-partial hx-target="#group-amounts"/)
   t.notMatch(form.text, /<html|hx-target="#order"/)
-  t.equal(valueOf(form, 'amount'), '40.09')
-  t.equal(valueOf(form, 'co2eKg'), '1653.135')
+  t.equal(getValue(form, 'amount'), '40.09')
+  t.equal(getValue(form, 'co2eKg'), '1653.135')
   t.match(form.text, /<option value="EUR" selected>/)
 
   const saved = await ann.post(
@@ -228,7 +228,7 @@ t.test('edits a group in place, and sends only its parts of the page', async (t)
   )
   t.equal(saved.status, 200)
   t.match(saved.text, /<hx-partial hx-target="#messages"[^>]*><div class="message">/)
-  t.match(seen(saved), /Order CW-000001 was saved\./)
+  t.match(toVisibleText(saved), /Order CW-000001 was saved\./)
   t.match(await ann.call('GET', `${ORDERS}/${id}`), {
     co2eKg: 1700.5,
     amountMinor: 123456,
@@ -241,7 +241,7 @@ t.test('edits a group in place, and sends only its parts of the page', async (t)
 
 t.test('edits every group as a page without scripts', async (t) => {
   const { ann } = await startTwoAdmins(t)
-  const { id } = await enter(ann)
+  const { id } = await createOrder(ann)
   const edits: [string, Record<string, string>, object][] = [
     [
       'customer',
@@ -275,17 +275,21 @@ t.test('edits every group as a page without scripts', async (t) => {
     const cookie = response.headers.getSetCookie()[0] ?? ''
     t.match(cookie, /^clearwake-flash=saved\.1; .*Path=\/admin; HttpOnly; SameSite=Strict/)
     t.match(await ann.call('GET', `${ORDERS}/${id}`), { ...expected, version: index + 2 })
-    t.match(seen(await ann.get(`/admin/orders/${id}`)), /was saved/)
-    t.notMatch(seen(await ann.get(`/admin/orders/${id}`)), /was saved/, 'shows the message once')
+    t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /was saved/)
+    t.notMatch(
+      toVisibleText(await ann.get(`/admin/orders/${id}`)),
+      /was saved/,
+      'shows the message once',
+    )
   }
   const same = await ann.post(`/admin/orders/${id}/edit?group=notes`, { version: '8', notes: '' })
   t.equal(same.status, 303)
-  t.match(seen(await ann.get(`/admin/orders/${id}`)), /was not changed/)
+  t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /was not changed/)
 })
 
 t.test('ignores a forged flash message', async (t) => {
   const { ann } = await startTwoAdmins(t)
-  const { id } = await enter(ann)
+  const { id } = await createOrder(ann)
   for (const left of ['<b>x</b>.1', 'constructor.1', 'saved.999', 'saved.', 'cancelled.1']) {
     const page = await ann.get(`/admin/orders/${id}`, { cookie: `clearwake-flash=${left}` })
     t.notMatch(page.text, /<b>x|Undo/, left)
@@ -294,7 +298,7 @@ t.test('ignores a forged flash message', async (t) => {
 
 t.test('shows errors at their fields, with the input', async (t) => {
   const { ann } = await startTwoAdmins(t)
-  const { id } = await enter(ann, FULL)
+  const { id } = await createOrder(ann, FULL)
   const cases: [string, Record<string, string>, Record<string, RegExp>][] = [
     [
       'customer',
@@ -337,7 +341,7 @@ t.test('shows errors at their fields, with the input', async (t) => {
       )
       t.equal(response.status, 422, group)
       for (const [field, message] of Object.entries(errors)) {
-        t.match(errorOf(response, field), message)
+        t.match(getError(response, field), message)
       }
       t.equal((response.text.match(/ autofocus/g) ?? []).length, 1)
       const [first = ''] = Object.keys(errors)
@@ -348,7 +352,7 @@ t.test('shows errors at their fields, with the input', async (t) => {
       )
       for (const [field, typed] of Object.entries(fields)) {
         if (['notes', 'currency', 'orderSourceId'].includes(field)) continue
-        t.equal(valueOf(response, field), typed.trim(), `${field} is not lost`)
+        t.equal(getValue(response, field), typed.trim(), `${field} is not lost`)
       }
       if (headers === HTMX_HEADERS) t.notMatch(response.text, /hx-target="#order"/)
       else t.match(response.text, /<title>Error: /)
@@ -359,9 +363,9 @@ t.test('shows errors at their fields, with the input', async (t) => {
 
 t.test('keeps amounts with three decimals', async (t) => {
   const { ann } = await startTwoAdmins(t)
-  const { id } = await enter(ann, { currency: 'BHD', amountMinor: 1234, co2eKg: 1.234 })
+  const { id } = await createOrder(ann, { currency: 'BHD', amountMinor: 1234, co2eKg: 1.234 })
   const form = await ann.get(`/admin/orders/${id}/edit?group=amounts`)
-  const [amount = '', co2eKg = ''] = [valueOf(form, 'amount'), valueOf(form, 'co2eKg')]
+  const [amount = '', co2eKg = ''] = [getValue(form, 'amount'), getValue(form, 'co2eKg')]
   const response = await ann.post(`/admin/orders/${id}/edit?group=amounts`, {
     version: '1',
     amount,
@@ -378,7 +382,7 @@ t.test('keeps amounts with three decimals', async (t) => {
 
 t.test('shows a conflict with both values, and lets the user decide', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
-  const { id } = await enter(ann, { vesselName: 'Aurora' })
+  const { id } = await createOrder(ann, { vesselName: 'Aurora' })
   const edit = `/admin/orders/${id}/edit?group=vessel`
   await ben.post(edit, { version: '1', vesselName: 'Borealis', imoNumber: '' })
   for (const headers of [{}, HTMX_HEADERS]) {
@@ -388,13 +392,16 @@ t.test('shows a conflict with both values, and lets the user decide', async (t) 
       headers,
     )
     t.equal(conflict.status, 412)
-    t.match(seen(conflict), /This order was changed by someone else while you were editing it/)
-    t.match(seen(conflict), /Vessel from Aurora to → Borealis colleague@example\.com/)
-    t.match(seen(conflict), /Current value: Borealis/)
-    t.equal(valueOf(conflict, 'vesselName'), 'Calypso', 'keeps the input')
+    t.match(
+      toVisibleText(conflict),
+      /This order was changed by someone else while you were editing it/,
+    )
+    t.match(toVisibleText(conflict), /Vessel from Aurora to → Borealis colleague@example\.com/)
+    t.match(toVisibleText(conflict), /Current value: Borealis/)
+    t.equal(getValue(conflict, 'vesselName'), 'Calypso', 'keeps the input')
     t.match(conflict.text, /name="version" value="2"/, 'the way on is from their version')
     t.notMatch(conflict.text, /name="version" value="1"/, 'for moves of the order too')
-    t.match(seen(conflict), /Overwrite Discard my changes/)
+    t.match(toVisibleText(conflict), /Overwrite Discard my changes/)
   }
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { vesselName: 'Borealis', version: 2 })
   await ann.post(edit, { version: '2', vesselName: 'Calypso', imoNumber: '' })
@@ -404,7 +411,7 @@ t.test('shows a conflict with both values, and lets the user decide', async (t) 
   await ben.post(`/admin/orders/${id}/edit?group=notes`, { version: '3', notes: 'by Ben' })
   const other = await ann.post(edit, { version: '3', vesselName: 'Delfin', imoNumber: '' })
   t.equal(other.status, 412)
-  t.match(seen(other), /Notes added: by Ben/)
+  t.match(toVisibleText(other), /Notes added: by Ben/)
   await ann.post(`/admin/orders/${id}/edit?group=notes`, { version: '4', notes: 'by Ann' })
   const own = await ann.post(edit, { version: '4', vesselName: 'Delfin', imoNumber: '' })
   t.equal(own.status, 303, 'two forms of a page are independent')
@@ -413,8 +420,8 @@ t.test('shows a conflict with both values, and lets the user decide', async (t) 
   const notes = `/admin/orders/${id}/edit?group=notes`
   await ann.post(notes, { version: '6', notes: 'by Ann herself' })
   const herself = await ann.post(notes, { version: '6', notes: 'again' })
-  t.match(seen(herself), /You edited this order in another tab/)
-  t.match(seen(herself), /Overwrite Discard my changes/)
+  t.match(toVisibleText(herself), /You edited this order in another tab/)
+  t.match(toVisibleText(herself), /Overwrite Discard my changes/)
   for (const version of ['', '0', 'x', '-1', '99']) {
     const response = await ann.post(edit, { version, vesselName: 'Freya', imoNumber: '' })
     t.equal(response.status, 412, `version ${version}`)
@@ -423,13 +430,13 @@ t.test('shows a conflict with both values, and lets the user decide', async (t) 
 
 t.test('recognises a repeated request, and confirms it', async (t) => {
   const { ann } = await startTwoAdmins(t)
-  const { id } = await enter(ann)
+  const { id } = await createOrder(ann)
   const page = `/admin/orders/${id}`
   const twice = async (path: string, fields: Record<string, string>, words: RegExp) => {
     for (const time of ['at first', 'once more']) {
       const response = await ann.post(path, fields, HTMX_HEADERS)
       t.equal(response.status, 200, `${path} ${time}`)
-      t.match(seen(response), words, `${path} ${time}`)
+      t.match(toVisibleText(response), words, `${path} ${time}`)
     }
   }
   await twice(`${page}/edit?group=notes`, { version: '1', notes: 'called' }, /000001 was saved\./)
@@ -451,23 +458,23 @@ t.test('attributes a concurrent change to its author, and does not undo it', asy
     ['status', { status: 'fulfilled' }, /Status from Pending to → Fulfilled colleague@example/],
     ['cancel', {}, /Status from Pending to → Cancelled colleague@example/],
   ] as const) {
-    const { id } = await enter(ann)
+    const { id } = await createOrder(ann)
     const page = `/admin/orders/${id}`
     await ben.post(`${page}/${path}`, { version: '1', ...fields })
     const late = await ann.post(`${page}/${path}`, { version: '1', ...fields }, HTMX_HEADERS)
     t.equal(late.status, 412, path)
-    t.match(seen(late), words)
-    t.notMatch(seen(late), /Undo/)
+    t.match(toVisibleText(late), words)
+    t.notMatch(toVisibleText(late), /Undo/)
   }
 })
 
 t.test('undoes a status change until another follows', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
-  const { id } = await enter(ann, { status: 'fulfilled' })
+  const { id } = await createOrder(ann, { status: 'fulfilled' })
   const page = `/admin/orders/${id}`
   const { fulfilledAt } = await ann.call('GET', `${ORDERS}/${id}`)
   await ann.post(`${page}/status`, { version: '1', status: 'refunded' })
-  t.match(seen(await ann.get(page)), /is now refunded\. Undo/)
+  t.match(toVisibleText(await ann.get(page)), /is now refunded\. Undo/)
   await ann.post(`${page}/restore`, { version: '2' })
   t.match(await ann.call('GET', `${ORDERS}/${id}`), {
     status: 'fulfilled',
@@ -478,13 +485,13 @@ t.test('undoes a status change until another follows', async (t) => {
   await ben.call('PATCH', `${ORDERS}/${id}`, { notes: 'sent back' })
   const overtaken = await ann.post(`${page}/restore`, { version: '4' }, HTMX_HEADERS)
   t.equal(overtaken.status, 412)
-  t.match(seen(overtaken), /has changed since you opened it.*Notes/)
+  t.match(toVisibleText(overtaken), /has changed since you opened it.*Notes/)
   const nothing = await ann.post(`${page}/restore`, { version: '5' }, HTMX_HEADERS)
-  t.match(seen(nothing), /was not changed/)
+  t.match(toVisibleText(nothing), /was not changed/)
   for (const version of ['', '99']) {
     const unseen = await ann.post(`${page}/restore`, { version }, HTMX_HEADERS)
     t.equal(unseen.status, 412, version)
-    t.match(seen(unseen), /has changed since you opened it/, version)
+    t.match(toVisibleText(unseen), /has changed since you opened it/, version)
   }
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'refunded', version: 5 })
   await ann.post(`${page}/cancel`, { version: '5' })
@@ -493,20 +500,23 @@ t.test('undoes a status change until another follows', async (t) => {
     { version: '6', status: 'pending' },
     HTMX_HEADERS,
   )
-  t.match(seen(reopened), /is now pending\./)
-  t.notMatch(seen(reopened), /Undo/, 'reopening offers no undo')
+  t.match(toVisibleText(reopened), /is now pending\./)
+  t.notMatch(toVisibleText(reopened), /Undo/, 'reopening offers no undo')
 })
 
 t.test('undoes the cancellation that the user saw, never another', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
-  const { id } = await enter(ann)
+  const { id } = await createOrder(ann)
   const page = `/admin/orders/${id}`
   await ann.post(`${page}/cancel`, { version: '1' })
   await ben.call('PATCH', `${ORDERS}/${id}`, { status: 'pending' })
   await ben.call('DELETE', `${ORDERS}/${id}`)
   const late = await ann.post(`${page}/restore`, { version: '2' }, HTMX_HEADERS)
   t.equal(late.status, 412)
-  t.match(seen(late), /has changed since you opened it.*Status from Pending to → Cancelled/)
+  t.match(
+    toVisibleText(late),
+    /has changed since you opened it.*Status from Pending to → Cancelled/,
+  )
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'cancelled', version: 4 })
   for (const version of ['', '99']) {
     t.equal((await ann.post(`${page}/restore`, { version }, HTMX_HEADERS)).status, 412, version)
@@ -514,7 +524,7 @@ t.test('undoes the cancellation that the user saw, never another', async (t) => 
   await ben.call('PATCH', `${ORDERS}/${id}`, { notes: 'by mistake' })
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'cancelled', version: 5 })
   t.match(
-    seen(await ann.post(`${page}/restore`, { version: '4' }, HTMX_HEADERS)),
+    toVisibleText(await ann.post(`${page}/restore`, { version: '4' }, HTMX_HEADERS)),
     /was restored/,
     'whatever else has changed',
   )
@@ -522,23 +532,23 @@ t.test('undoes the cancellation that the user saw, never another', async (t) => 
 
 t.test('confirms a repeated undo', async (t) => {
   const { ann } = await startTwoAdmins(t)
-  const { id } = await enter(ann)
+  const { id } = await createOrder(ann)
   const page = `/admin/orders/${id}`
   const twice = (version: string) =>
     Promise.all([1, 2].map(() => ann.post(`${page}/restore`, { version }, HTMX_HEADERS)))
   await ann.post(`${page}/status`, { version: '1', status: 'paid' })
-  for (const response of await twice('2')) t.match(seen(response), /is pending again/)
+  for (const response of await twice('2')) t.match(toVisibleText(response), /is pending again/)
   await ann.post(`${page}/cancel`, { version: '3' })
   await ann.call('PATCH', `${ORDERS}/${id}`, { notes: 'a word' })
   await ann.post(`${page}/cancel`, { version: '5' })
-  for (const answer of await twice('5')) t.match(seen(answer), /was restored/)
+  for (const answer of await twice('5')) t.match(toVisibleText(answer), /was restored/)
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'pending', version: 6 })
 })
 
 t.test('never confirms an undo that came too late', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   const overtakenBy = async (first: string, second: string) => {
-    const { id } = await enter(ann)
+    const { id } = await createOrder(ann)
     const page = `/admin/orders/${id}`
     if (first === 'cancelled') await ann.post(`${page}/cancel`, { version: '1' })
     else await ann.post(`${page}/status`, { version: '1', status: first })
@@ -553,32 +563,32 @@ t.test('never confirms an undo that came too late', async (t) => {
   ] as const) {
     const late = await overtakenBy(first, second)
     t.equal(late.status, 412, `${first}, then ${second}`)
-    t.match(seen(late), /has changed since you opened it/)
-    t.notMatch(seen(late), /is \w+ again/)
+    t.match(toVisibleText(late), /has changed since you opened it/)
+    t.notMatch(toVisibleText(late), /is \w+ again/)
   }
   const same = await overtakenBy('cancelled', 'pending')
-  t.match(seen(same), /was restored/, 'someone else has already restored it')
+  t.match(toVisibleText(same), /was restored/, 'someone else has already restored it')
 })
 
 t.test('shows and accepts numbers in the locale', async (t) => {
   const { ann } = await startTwoAdmins(t)
-  const { id } = await enter(ann, { co2eKg: 1234.5, amountMinor: 1250 })
+  const { id } = await createOrder(ann, { co2eKg: 1234.5, amountMinor: 1250 })
   const edit = `/admin/orders/${id}/edit?group=amounts`
   const german = { 'accept-language': 'de-DE' }
   const form = await ann.get(edit, german)
-  t.equal(valueOf(form, 'co2eKg'), '1234,5')
-  t.equal(valueOf(form, 'amount'), '12,50')
+  t.equal(getValue(form, 'co2eKg'), '1234,5')
+  t.equal(getValue(form, 'amount'), '12,50')
   const same = { version: '1', co2eKg: '1234,5', amount: '12,50', currency: 'EUR' }
   const saved = await ann.post(edit, same, { ...HTMX_HEADERS, ...german })
-  t.match(seen(saved), /was not changed/)
-  t.match(seen(saved), /1\.234,5 kg/)
-  t.match(seen(await ann.get(edit, { 'accept-language': 'en-GB' })), /CO₂e/)
-  t.equal(valueOf(await ann.get(edit, { 'accept-language': 'en-GB' }), 'co2eKg'), '1234.5')
+  t.match(toVisibleText(saved), /was not changed/)
+  t.match(toVisibleText(saved), /1\.234,5 kg/)
+  t.match(toVisibleText(await ann.get(edit, { 'accept-language': 'en-GB' })), /CO₂e/)
+  t.equal(getValue(await ann.get(edit, { 'accept-language': 'en-GB' }), 'co2eKg'), '1234.5')
 })
 
 t.test('offers the allowed status changes only', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
-  const { id } = await enter(ann)
+  const { id } = await createOrder(ann)
   const page = await ann.get(`/admin/orders/${id}`)
   const offered = [...page.text.matchAll(/name="status" value="(\w+)"/g)].map(([, to]) => to)
   t.same(offered, ['paid', 'processing', 'fulfilled'])
@@ -587,7 +597,7 @@ t.test('offers the allowed status changes only', async (t) => {
 
   const paid = await ann.post(`/admin/orders/${id}/status`, { version: '1', status: 'paid' })
   t.equal(paid.status, 303)
-  t.match(seen(await ann.get(`/admin/orders/${id}`)), /Order CW-000001 is now paid\./)
+  t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /Order CW-000001 is now paid\./)
   const there = await ann.post(
     `/admin/orders/${id}/status`,
     { version: '2', status: 'refunded' },
@@ -602,14 +612,17 @@ t.test('offers the allowed status changes only', async (t) => {
       headers,
     )
     t.equal(refused.status, 409)
-    t.match(seen(refused), /This order cannot become paid It is refunded and can only be cancelled/)
+    t.match(
+      toVisibleText(refused),
+      /This order cannot become paid It is refunded and can only be cancelled/,
+    )
   }
-  const pending = await enter(ann)
+  const pending = await createOrder(ann)
   const skipped = await ann.post(`/admin/orders/${pending.id}/status`, {
     version: '1',
     status: 'refunded',
   })
-  t.match(seen(skipped), /It is pending and can only become paid, processing or fulfilled/)
+  t.match(toVisibleText(skipped), /It is pending and can only become paid, processing or fulfilled/)
   for (const status of ['cancelled', 'x', '']) {
     const response = await ann.post(`/admin/orders/${pending.id}/status`, { version: '1', status })
     t.equal(response.status, 422, status)
@@ -620,15 +633,18 @@ t.test('offers the allowed status changes only', async (t) => {
     status: 'paid',
   })
   t.equal(stale.status, 412)
-  t.match(seen(stale), /has changed since you opened it.*Notes added: wait colleague@example/)
+  t.match(
+    toVisibleText(stale),
+    /has changed since you opened it.*Notes added: wait colleague@example/,
+  )
   t.match(await ann.call('GET', `${ORDERS}/${pending.id}`), { status: 'pending' })
 })
 
 t.test('cancels an order after a confirmation, and restores it', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
-  const { id } = await enter(ann, { ...FULL, status: 'paid' })
+  const { id } = await createOrder(ann, { ...FULL, status: 'paid' })
   const question = await ann.get(`/admin/orders/${id}/cancel?at=0`)
-  t.match(seen(question), /Cancel order CW-000001\? Ann Example , Étoile du Nord/)
+  t.match(toVisibleText(question), /Cancel order CW-000001\? Ann Example , Étoile du Nord/)
   const dialog = await ann.get(`/admin/orders/${id}/cancel`, HTMX_HEADERS)
   t.match(dialog.text, /^\s*<dialog /)
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'paid' }, 'asking changes nothing')
@@ -637,13 +653,13 @@ t.test('cancels an order after a confirmation, and restores it', async (t) => {
   t.equal(cancelled.status, 303)
   t.equal(cancelled.headers.get('location'), `/admin/orders/${id}?at=0`)
   const page = await ann.get(`/admin/orders/${id}?at=0`)
-  t.match(seen(page), /Order CW-000001 was cancelled\. Undo/)
+  t.match(toVisibleText(page), /Order CW-000001 was cancelled\. Undo/)
   t.match(page.text, new RegExp(`action="/admin/orders/${id}/restore\\?at=0"`))
   t.notMatch(page.text, /Cancel order/)
   t.equal((await ann.get(`/admin/orders/${id}/cancel`)).status, 303, 'asks nothing')
 
   const restored = await ann.post(`/admin/orders/${id}/restore`, { version: '2' }, HTMX_HEADERS)
-  t.match(seen(restored), /was restored\. It is paid again/)
+  t.match(toVisibleText(restored), /was restored\. It is paid again/)
   const { items } = await ann.call('GET', `${ORDERS}/${id}/history`)
   t.same(
     items.map(({ changes }: any) => changes.map(({ from, to }: any) => [from, to])),
@@ -657,7 +673,7 @@ t.test('cancels an order after a confirmation, and restores it', async (t) => {
     ],
     'keeps all input',
   )
-  const later = seen(await ann.get(`/admin/orders/${id}`, { 'accept-language': 'en-GB' }))
+  const later = toVisibleText(await ann.get(`/admin/orders/${id}`, { 'accept-language': 'en-GB' }))
   t.match(
     later.slice(later.indexOf('History')),
     /Status from Cancelled to → Paid Time of cancellation removed: \d+ \w+ \d{4}, \d\d:\d\d /,
@@ -682,15 +698,16 @@ t.test('cancels an order after a confirmation, and restores it', async (t) => {
     })
   }
 
-  const pending = await enter(ann)
+  const pending = await createOrder(ann)
   await ben.call('PATCH', `${ORDERS}/${pending.id}`, { status: 'paid' })
   const stale = await ann.post(`/admin/orders/${pending.id}/cancel`, { version: '1' }, HTMX_HEADERS)
   t.equal(stale.status, 412)
-  t.match(seen(stale), /Status from Pending to → Paid/)
+  t.match(toVisibleText(stale), /Status from Pending to → Paid/)
   t.match(await ann.call('GET', `${ORDERS}/${pending.id}`), { status: 'paid' })
 })
 
-const keyOf = ({ text }: PageResponse): string => /name="key" value="([^"]+)"/.exec(text)?.[1] ?? ''
+const getKey = ({ text }: PageResponse): string =>
+  /name="key" value="([^"]+)"/.exec(text)?.[1] ?? ''
 
 const TYPED = {
   customerName: 'Ann Example',
@@ -713,7 +730,7 @@ const TYPED = {
 
 t.test('creates an order once, however often the form is sent', async (t) => {
   const { ann, ben } = await startTwoAdmins(t, { TIME_ZONE: 'Europe/Berlin' })
-  const key = keyOf(await ann.get('/admin/orders/new'))
+  const key = getKey(await ann.get('/admin/orders/new'))
   const sent = await Promise.all([
     ann.post('/admin/orders', { ...TYPED, key }),
     ann.post('/admin/orders', { ...TYPED, key }),
@@ -722,7 +739,7 @@ t.test('creates an order once, however often the form is sent', async (t) => {
     t.equal(status, 303)
     t.equal(headers.get('location'), '/admin/orders/1')
   }
-  t.match(seen(await ann.get('/admin/orders/1')), /Order CW-000001 was created\./)
+  t.match(toVisibleText(await ann.get('/admin/orders/1')), /Order CW-000001 was created\./)
   t.match(await ann.call('GET', `${ORDERS}/1`), {
     customerName: 'Ann Example',
     imoNumber: '8814275',
@@ -737,11 +754,11 @@ t.test('creates an order once, however often the form is sent', async (t) => {
   t.match(await ann.call('GET', ORDERS), { totalItems: 1 })
   const changed = await ann.post('/admin/orders', { ...TYPED, key, notes: 'another' })
   t.equal(changed.status, 422)
-  t.match(seen(changed), /This form was submitted before/)
+  t.match(toVisibleText(changed), /This form was submitted before/)
   const another = await ann.post('/admin/orders', {
     ...TYPED,
     notes: 'another',
-    key: keyOf(changed),
+    key: getKey(changed),
   })
   t.equal(another.headers.get('location'), '/admin/orders/2')
   const other = await ben.post('/admin/orders', { ...TYPED, key }, HTMX_HEADERS)
@@ -785,44 +802,56 @@ t.test('shows errors of a new order at their fields, and keeps the input', async
   for (const headers of [{}, HTMX_HEADERS]) {
     const response = await ann.post('/admin/orders', wrong, headers)
     t.equal(response.status, 422)
-    t.equal(errorOf(response, 'customerName'), 'Enter a name')
-    t.match(errorOf(response, 'customerEmail'), /email address/)
-    t.match(errorOf(response, 'imoNumber'), /IMO/)
-    t.match(errorOf(response, 'fuel.quantity'), /greater than 0/)
-    t.equal(errorOf(response, 'currency'), 'Choose a currency')
-    t.equal(errorOf(response, 'co2eKg'), '', 'will be filled in by the trip')
-    t.equal(valueOf(response, 'fuel-quantity'), '-5')
-    t.equal(valueOf(response, 'distance-speedKn'), '12', 'also the fields of other calculators')
-    t.equal(valueOf(response, 'amount'), '1,234')
-    t.equal(valueOf(response, 'placedAt'), '2199-01-01T00:00')
+    t.equal(getError(response, 'customerName'), 'Enter a name')
+    t.match(getError(response, 'customerEmail'), /email address/)
+    t.match(getError(response, 'imoNumber'), /IMO/)
+    t.match(getError(response, 'fuel.quantity'), /greater than 0/)
+    t.equal(getError(response, 'currency'), 'Choose a currency')
+    t.equal(getError(response, 'co2eKg'), '', 'will be filled in by the trip')
+    t.equal(getValue(response, 'fuel-quantity'), '-5')
+    t.equal(getValue(response, 'distance-speedKn'), '12', 'also the fields of other calculators')
+    t.equal(getValue(response, 'amount'), '1,234')
+    t.equal(getValue(response, 'placedAt'), '2199-01-01T00:00')
     t.match(response.text, /&lt;b&gt;&quot;kept&quot;/)
-    t.equal(keyOf(response), 'k')
+    t.equal(getKey(response), 'k')
     t.match(response.text, /id="type-fuel" checked/)
   }
   const future = await ann.post('/admin/orders', { ...TYPED, placedAt: '2199-01-01T00:00' })
-  t.match(errorOf(future, 'placedAt'), /future/)
+  t.match(getError(future, 'placedAt'), /future/)
   for (const placedAt of ['2026-02-30T10:00', '2999-01-01T00:00']) {
     const odd = await ann.post('/admin/orders', { ...TYPED, placedAt })
-    t.match(errorOf(odd, 'placedAt'), /date and a time/)
+    t.match(getError(odd, 'placedAt'), /date and a time/)
   }
   t.match(await ann.call('GET', ORDERS), { totalItems: 0 })
 })
 
 t.test('the trip fills in the CO2e until another value is typed', async (t) => {
   const { ann } = await startTwoAdmins(t)
-  const ask = (fields: Record<string, string>) =>
+  const sendRequest = (fields: Record<string, string>) =>
     ann.post('/admin/orders/new/emissions', { ...TYPED, ...fields }, HTMX_HEADERS)
-  const filled = await ask({})
-  t.match(seen(filled), /This trip emits 3,306\.3 kg CO₂e/)
-  t.equal(valueOf(filled, 'co2eKg'), '3306.27')
-  const again = await ask({ co2eKg: '3306.27', calculatedCo2e: '3306.27', 'fuel.quantity': '500' })
-  t.equal(valueOf(again, 'co2eKg'), '1653.135', 'follows the trip')
-  const blank = await ask({ co2eKg: '3306.27', calculatedCo2e: '3306.27', 'fuel.quantity': '' })
-  t.equal(valueOf(blank, 'co2eKg'), '')
-  t.match(seen(blank), /Still needed: quantity/)
-  const byHand = await ask({ co2eKg: '4000', calculatedCo2e: '3306.27', 'fuel.quantity': '500' })
-  t.equal(valueOf(byHand, 'co2eKg'), '4000', 'keeps a typed value')
-  t.match(seen(byHand), /The trip emits 1,653\.1 kg/)
-  const wrong = await ask({ 'fuel.quantity': 'lots' })
+  const filled = await sendRequest({})
+  t.match(toVisibleText(filled), /This trip emits 3,306\.3 kg CO₂e/)
+  t.equal(getValue(filled, 'co2eKg'), '3306.27')
+  const again = await sendRequest({
+    co2eKg: '3306.27',
+    calculatedCo2e: '3306.27',
+    'fuel.quantity': '500',
+  })
+  t.equal(getValue(again, 'co2eKg'), '1653.135', 'follows the trip')
+  const blank = await sendRequest({
+    co2eKg: '3306.27',
+    calculatedCo2e: '3306.27',
+    'fuel.quantity': '',
+  })
+  t.equal(getValue(blank, 'co2eKg'), '')
+  t.match(toVisibleText(blank), /Still needed: quantity/)
+  const byHand = await sendRequest({
+    co2eKg: '4000',
+    calculatedCo2e: '3306.27',
+    'fuel.quantity': '500',
+  })
+  t.equal(getValue(byHand, 'co2eKg'), '4000', 'keeps a typed value')
+  t.match(toVisibleText(byHand), /The trip emits 1,653\.1 kg/)
+  const wrong = await sendRequest({ 'fuel.quantity': 'lots' })
   t.match(wrong.text, /id="fuel-quantity-error" hx-swap-oob="outerHTML">must be a number/)
 })

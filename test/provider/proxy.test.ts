@@ -704,9 +704,9 @@ t.test('counts requests by route and outcome', async (t) => {
 
 t.test('discloses neither the token nor the address of the provider', async (t) => {
   const { url, upstream, bearer, log } = await startProxy(t, { LOG_LEVEL: 'trace' })
-  const seen: string[] = []
+  const toVisibleText: string[] = []
   const record = ({ headers, body }: NodeResponse) =>
-    seen.push(JSON.stringify(headers) + body.toString())
+    toVisibleText.push(JSON.stringify(headers) + body.toString())
   for (const response of [
     () => upstream.respond,
     () => (_request: unknown, response: any) => response.writeHead(401).end(UPSTREAM_TOKEN),
@@ -723,7 +723,7 @@ t.test('discloses neither the token nor the address of the provider', async (t) 
   record(await nodeRequest(`${url}/metrics`))
   record(await nodeRequest(`${url}/readyz`))
   record(await nodeRequest(`${url}/openapi.json`))
-  const everything = seen.join('\n') + JSON.stringify(log)
+  const everything = toVisibleText.join('\n') + JSON.stringify(log)
   t.notMatch(everything, UPSTREAM_TOKEN)
   t.notMatch(everything, new URL(upstream.url).port)
   t.ok(log.length > 10)

@@ -47,9 +47,9 @@ const getDetail = ({ body }: NodeResponse): string =>
   (JSON.parse(body.toString()) as { detail: string }).detail
 
 /** Returns the duration of a task in milliseconds, and its result. */
-async function timed<T>(work: Promise<T>): Promise<[milliseconds: number, result: T]> {
+async function timed<T>(workload: Promise<T>): Promise<[milliseconds: number, result: T]> {
   const begin = performance.now()
-  const result = await work
+  const result = await workload
   return [performance.now() - begin, result]
 }
 

@@ -57,7 +57,7 @@ const pngOf = ({ png }: QrCodeResponse) =>
   decodePng(Buffer.from(png.replace('data:image/png;base64,', ''), 'base64'))
 
 /** Light lines on the left, top, right and bottom of a code. */
-function marginsOf({ width, pixels }: GrayPicture): number[] {
+function getMargins({ width, pixels }: GrayPicture): number[] {
   const dark = [...pixels.entries()].filter(([, shade]) => shade === 0).map(([at]) => at)
   const columns = dark.map((at) => at % width)
   const rows = dark.map((at) => Math.floor(at / width))
@@ -71,7 +71,7 @@ function marginsOf({ width, pixels }: GrayPicture): number[] {
 }
 
 const links = createPrefillLinks(createLinkSigner([SECRET]), () => url)
-const vesselIn = ({ calculatorType, data, sig }: QrCodeResponse) => {
+const getVessel = ({ calculatorType, data, sig }: QrCodeResponse) => {
   const read = links.read(calculatorType, { data, sig })
   return read.ok ? read.prefill.vessel : null
 }
@@ -148,7 +148,7 @@ t.test('encodes the link in the PNG at every size, margin and level', async (t) 
     )
     const drawn = drawSvg(code.svg)
     t.equal(drawn.width, modules, `margin ${margin} in the SVG`)
-    t.same(marginsOf(drawn), [margin, margin, margin, margin], 'on every side')
+    t.same(getMargins(drawn), [margin, margin, margin, margin], 'on every side')
   }
 })
 
@@ -189,7 +189,7 @@ t.test('encodes the link in the SVG', async (t) => {
           image: { errorCorrection },
         })
         const decoded = await readQrCode(drawSvg(code.svg))
-        if (decoded !== code.url || vesselIn(code)?.name !== vessel.name) {
+        if (decoded !== code.url || getVessel(code)?.name !== vessel.name) {
           mismatches.push({ type, vessel, errorCorrection, decoded })
         }
       }
@@ -276,18 +276,18 @@ t.test('keeps names of any script and IMO numbers of any notation', async (t) =>
   ]
   for (const name of names) {
     const code = await generate({ ...TYPICAL_CALCULATIONS.custom, vessel: { name } })
-    t.same(vesselIn(code), { name })
+    t.same(getVessel(code), { name })
     t.equal(await readQrCode(drawSvg(code.svg)), code.url, name)
     t.notMatch(code.svg, /script|Quote/, 'no text in the SVG')
   }
   for (const imoNumber of ['9811000', 'IMO 9811000', 'imo9811000', ' IMO 9811000 ']) {
     const code = await generate({ ...REQUEST, vessel: { name: 'Ever Given', imoNumber } })
-    t.same(vesselIn(code), EVER_GIVEN, imoNumber)
+    t.same(getVessel(code), EVER_GIVEN, imoNumber)
   }
-  t.same(vesselIn(await generate({ ...REQUEST, vessel: { name: '  Ever Given ' } })), {
+  t.same(getVessel(await generate({ ...REQUEST, vessel: { name: '  Ever Given ' } })), {
     name: 'Ever Given',
   })
-  t.ok(vesselIn(await generate({ ...REQUEST, vessel: { name: '船'.repeat(80) } })))
+  t.ok(getVessel(await generate({ ...REQUEST, vessel: { name: '船'.repeat(80) } })))
 })
 
 t.test('reports every invalid field at once', async (t) => {

@@ -36,7 +36,7 @@ const unescape = (html: string): string =>
   html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? '')
 
 /** The value of an input. */
-function valueOf(html: string, name: string): string | undefined {
+function getValue(html: string, name: string): string | undefined {
   const input = [...html.matchAll(/<input [^>]*>/g)]
     .map(([tag]) => tag)
     .find((tag) => tag.includes(` name="${name}"`))
@@ -44,24 +44,24 @@ function valueOf(html: string, name: string): string | undefined {
 }
 
 /** The selected option of a select field. */
-function selectedOf(html: string, name: string): string | undefined {
+function getSelected(html: string, name: string): string | undefined {
   const [, options = ''] =
     new RegExp(`<select [^>]*name="${name}"[^>]*>(.*?)</select>`, 's').exec(html) ?? []
   return /<option(?: value="([^"]*)")?[^>]* selected>/.exec(options)?.[1]
 }
 
-const errorOf = (html: string, id: string): string =>
+const getError = (html: string, id: string): string =>
   unescape(new RegExp(`<p class="error" id="${id}-error"[^>]*>([^<]*)</p>`).exec(html)?.[1] ?? '')
 
-const figureOf = (html: string): number =>
+const getFigure = (html: string): number =>
   Number(/<data value="([^"]+)">/.exec(html)?.[1] ?? Number.NaN)
 
-const reasonOf = (html: string): string | undefined => /data-reason="([^"]+)"/.exec(html)?.[1]
+const getReason = (html: string): string | undefined => /data-reason="([^"]+)"/.exec(html)?.[1]
 
 const isFilled = (html: string): boolean => html.includes('id="trip"') || html.includes('<data ')
 
 /** The chunks of a response, which fetch would join. */
-async function chunksOf(path: string): Promise<string[]> {
+async function getChunks(path: string): Promise<string[]> {
   const { head, body: chunked } = await rawGet(url, path)
   if (!/transfer-encoding: chunked/i.test(head)) throw new Error('response is not chunked')
   let body = chunked
@@ -75,7 +75,7 @@ async function chunksOf(path: string): Promise<string[]> {
   }
 }
 
-const pathOf = (link: { url: string }): string => link.url.slice(url.length)
+const getPath = (link: { url: string }): string => link.url.slice(url.length)
 
 t.test('opens a scanned link with values and result', async (t) => {
   for (const type of TYPES) {
@@ -89,7 +89,7 @@ t.test('opens a scanned link with values and result', async (t) => {
     t.match(html, /IMO 9811000/)
     for (const [name, value] of Object.entries(TYPICAL_CALCULATIONS[type].calculatorData)) {
       t.equal(
-        valueOf(html, name) ?? selectedOf(html, name),
+        getValue(html, name) ?? getSelected(html, name),
         String(value as string | number),
         `${type} ${name}`,
       )
@@ -98,18 +98,18 @@ t.test('opens a scanned link with values and result', async (t) => {
       `${url}/api/calculators/${type}/estimate`,
       TYPICAL_CALCULATIONS[type].calculatorData,
     )
-    t.equal(figureOf(html), (body as { co2eKg: number }).co2eKg, `${type}: same result as the API`)
-    t.equal(reasonOf(html), undefined)
+    t.equal(getFigure(html), (body as { co2eKg: number }).co2eKg, `${type}: same result as the API`)
+    t.equal(getReason(html), undefined)
     t.match(html, /<\/html>\s*$/, 'the page is complete')
   }
 })
 
 t.test('sends the loading state before the trip', async (t) => {
   for (const [link, rest] of [
-    [pathOf(links.create(TYPICAL_CALCULATIONS.distance, EVER_GIVEN)), /id="trip"/],
+    [getPath(links.create(TYPICAL_CALCULATIONS.distance, EVER_GIVEN)), /id="trip"/],
     ['/calculator/distance?data=x&sig=y', /data-reason/],
   ] as const) {
-    const chunks = await chunksOf(link)
+    const chunks = await getChunks(link)
     t.ok(chunks.length >= 2)
     const [first = '', ...others] = chunks
     t.match(first, /<!doctype html>/)
@@ -184,13 +184,13 @@ t.test('shows the reason for an invalid link and no calculator', async (t) => {
     ['edited', query(edited.data, good.sig), 'edited', /edited/],
     ['no signature', `/calculator/fuel?data=${good.data}`, 'incomplete', /link is missing/],
     ['an empty signature', query(good.data, ''), 'incomplete', /link is missing/],
-    ['expired', pathOf(past), 'expired', /30 days/],
-    ['not yet valid', pathOf(future), 'not_yet_valid', /future/],
+    ['expired', getPath(past), 'expired', /30 days/],
+    ['not yet valid', getPath(future), 'not_yet_valid', /future/],
     ['empty', '/calculator/fuel?data=&sig=', 'empty', /contains no trip/],
     ['a signature alone', `/calculator/fuel?sig=${good.sig}`, 'empty', /contains no trip/],
     [
       'twice the data',
-      `${pathOf(good)}&data=${good.data}`,
+      `${getPath(good)}&data=${good.data}`,
       'invalid_data',
       /not contain a valid trip/,
     ],
@@ -208,7 +208,7 @@ t.test('shows the reason for an invalid link and no calculator', async (t) => {
   for (const [name, target, reason, message] of cases) {
     const { status, html } = await open(target)
     t.ok(status < 500, `${name}: ${status}`)
-    t.equal(reasonOf(html), reason, name)
+    t.equal(getReason(html), reason, name)
     t.match(html, message, name)
     t.notOk(isFilled(html), `${name}: no calculator`)
     t.notMatch(html, /Ever Given/, `${name}: no vessel`)
@@ -226,7 +226,7 @@ t.test('links to the right calculator only for a genuine code', async (t) => {
   t.ok(unescape(genuine.html).includes(`href="${elsewhere}"`))
   t.ok(isFilled((await open(elsewhere)).html))
   const forged = await open(`/calculator/fuel?data=${data}&sig=${'A'.repeat(22)}`)
-  t.equal(reasonOf(forged.html), 'wrong_type')
+  t.equal(getReason(forged.html), 'wrong_type')
   t.notMatch(forged.html, /\?data=/)
 })
 
@@ -236,7 +236,7 @@ t.test('rejects a link with any character changed', async (t) => {
   const attempt = async (data: string, sig: string) => {
     const target = `/calculator/fuel?data=${encodeURIComponent(data)}&sig=${encodeURIComponent(sig)}`
     const { status, html } = await open(target)
-    if (status >= 500 || isFilled(html) || reasonOf(html) === undefined) accepted.push(target)
+    if (status >= 500 || isFilled(html) || getReason(html) === undefined) accepted.push(target)
   }
   const flips = (text: string): string[] =>
     Array.from(text).flatMap((letter, i) =>
@@ -262,10 +262,10 @@ t.test('accepts links signed with SESSION_SECRET_PREVIOUS', async (t) => {
     SESSION_SECRET: 'a fresh secret, of more than 32 bytes too',
     SESSION_SECRET_PREVIOUS: SECRET,
   })
-  const path = pathOf(links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN))
+  const path = getPath(links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN))
   t.ok(isFilled((await open(rotated.url + path)).html))
   const changed = await startApp(t, { SESSION_SECRET: 'a fresh secret, of more than 32 bytes too' })
-  t.equal(reasonOf((await open(changed.url + path)).html), 'edited')
+  t.equal(getReason((await open(changed.url + path)).html), 'edited')
 })
 
 t.test('shows markup in names as text', async (t) => {
@@ -292,7 +292,7 @@ t.test('shows markup in names as text', async (t) => {
     const target = `/qr-test?${new URLSearchParams({ calculatorType: 'fuel', 'fuel.quantity': '5', 'vessel.name': name })}`
     const generated = await open(target)
     t.notMatch(generated.html, /<script>|<img src=x|<svg onload|onfocus='|hx-get="\/x|<h1>Hi/)
-    t.equal(valueOf(generated.html, 'vessel.name'), name)
+    t.equal(getValue(generated.html, 'vessel.name'), name)
     t.match(generated.html, /class="card code-card"/)
   }
   const description = '<b>bold</b> "quoted"'
@@ -302,7 +302,7 @@ t.test('shows markup in names as text', async (t) => {
       EVER_GIVEN,
     ).url,
   )
-  t.equal(valueOf(custom.html, 'description'), description)
+  t.equal(getValue(custom.html, 'description'), description)
   t.notMatch(custom.html, /<b>bold/)
 })
 
@@ -331,9 +331,9 @@ t.test('calculates from a plain form submit', async (t) => {
   )
   t.equal(status, 200)
   t.match(headers.get('vary'), /HX-Request/i)
-  t.ok(Math.abs(figureOf(html) - 2380.51) < 0.1)
-  t.equal(valueOf(html, 'distance'), '120')
-  t.equal(selectedOf(html, 'consumptionUnit'), 'l/h')
+  t.ok(Math.abs(getFigure(html) - 2380.51) < 0.1)
+  t.equal(getValue(html, 'distance'), '120')
+  t.equal(getSelected(html, 'consumptionUnit'), 'l/h')
   t.match(html, /Regulation \(EU\) 2023\/1805/, 'lists sources')
   t.match(html, /720 l/, 'lists calculation steps')
 })
@@ -342,11 +342,11 @@ t.test('shows an error at each invalid field and keeps its value', async (t) => 
   const { html } = await open(
     '/calculator/distance?distance=1%2C234&distanceUnit=nmi&speedKn=&fuelType=mgo&consumption=lots&consumptionUnit=l%2Fh',
   )
-  t.match(errorOf(html, 'distance'), /two ways/)
-  t.equal(errorOf(html, 'speedKn'), 'enter the average speed')
-  t.match(errorOf(html, 'consumption'), /number/)
-  t.equal(valueOf(html, 'distance'), '1,234')
-  t.equal(valueOf(html, 'consumption'), 'lots')
+  t.match(getError(html, 'distance'), /two ways/)
+  t.equal(getError(html, 'speedKn'), 'enter the average speed')
+  t.match(getError(html, 'consumption'), /number/)
+  t.equal(getValue(html, 'distance'), '1,234')
+  t.equal(getValue(html, 'consumption'), 'lots')
   t.notOk(html.includes('<data '), 'no result')
   const invalid = /<input id="distance"[^>]*>/.exec(html)?.[0] ?? ''
   t.match(invalid, /aria-invalid="true"/)
@@ -358,7 +358,7 @@ t.test('shows an error at each invalid field and keeps its value', async (t) => 
   }
 
   const markup = await open(`/calculator/fuel?quantity=${encodeURIComponent('"><script>x')}`)
-  t.equal(valueOf(markup.html, 'quantity'), '"><script>x')
+  t.equal(getValue(markup.html, 'quantity'), '"><script>x')
   t.notMatch(markup.html, /<script>x/)
   t.equal((await open('/calculator/fuel?quantity=1&quantity=2')).status, 200)
   t.equal((await open('/calculator/fuel?quantity[a]=1&__proto__=2&constructor=x')).status, 200)
@@ -378,14 +378,14 @@ t.test('formats numbers in the locale of Accept-Language', async (t) => {
     t.match(html, `>${mass}</data>`, language)
     t.match(html, density, language)
     t.equal(/<small>([^<]*)<\/small>/.exec(html)?.[1]?.replace(/\s/, ' '), share, language)
-    t.equal(valueOf(html, 'quantity'), quantity, language)
+    t.equal(getValue(html, 'quantity'), quantity, language)
     t.match(html, /<html lang="en">/)
     const typed = await open(`/calculator/fuel?quantity=${quantity}&unit=l&fuelType=mgo`)
-    t.equal(figureOf(typed.html), figureOf(html), `${language}: the filled-in value is accepted`)
+    t.equal(getFigure(typed.html), getFigure(html), `${language}: the filled-in value is accepted`)
   }
   const german = { 'accept-language': 'de' }
   const { html } = await open('/calculator/fuel?quantity=20000000&unit=l&fuelType=mgo', german)
-  t.equal(errorOf(html, 'quantity'), 'must be at most 10.000.000')
+  t.equal(getError(html, 'quantity'), 'must be at most 10.000.000')
 })
 
 t.test('formats numbers of any size', async (t) => {
@@ -400,14 +400,14 @@ t.test('returns a fragment to htmx and the page otherwise', async (t) => {
   const fragment = await open(address, FRAGMENT)
   t.equal(fragment.status, 200)
   t.notMatch(fragment.html, /<html|<form|<main/)
-  t.ok(figureOf(fragment.html) > 1600)
+  t.ok(getFigure(fragment.html) > 1600)
   t.match(fragment.html, /data-announcement="Result: 1,653 kilograms of carbon dioxide equivalent"/)
   t.match(fragment.headers.get('vary'), /HX-Request\b.*HX-Request-Type/i)
 
   const typing = await open('/calculator/fuel?quantity=&unit=l&fuelType=mgo', FRAGMENT)
-  t.equal(errorOf(typing.html, 'quantity'), '', 'no error for a blank field before submit')
+  t.equal(getError(typing.html, 'quantity'), '', 'no error for a blank field before submit')
   const invalid = await open('/calculator/fuel?quantity=-1&unit=l&fuelType=mgo', FRAGMENT)
-  t.match(errorOf(invalid.html, 'quantity'), /than 0/)
+  t.match(getError(invalid.html, 'quantity'), /than 0/)
 
   for (const headers of [
     {},
@@ -423,12 +423,12 @@ t.test('returns a fragment to htmx and the page otherwise', async (t) => {
 t.test('keeps the scanned vessel with the form and accepts no other', async (t) => {
   const { data, sig, path } = links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN)
   const { html } = await open(path)
-  t.equal(valueOf(html, 'code'), data)
-  t.equal(valueOf(html, 'codeSig'), sig)
+  t.equal(getValue(html, 'code'), data)
+  t.equal(getValue(html, 'codeSig'), sig)
   const changed = await open(`/calculator/fuel?code=${data}&codeSig=${sig}&quantity=7`)
   t.match(changed.html, /<bdi>Ever Given<\/bdi>/)
   t.match(changed.html, /IMO 9811000/)
-  t.equal(valueOf(changed.html, 'quantity'), '7')
+  t.equal(getValue(changed.html, 'quantity'), '7')
   t.ok(
     unescape(changed.html).includes(
       `You edited these values. <a href="${path}">Reset to scanned values</a>`,
@@ -490,7 +490,7 @@ t.test('links to CHECKOUT_URL with the documented parameters', async (t) => {
   const scanned = checkoutIn(
     await open(
       shop.url +
-        pathOf(links.create(TYPICAL_CALCULATIONS.fuel, { ...EVER_GIVEN, name: 'A & "B"' })),
+        getPath(links.create(TYPICAL_CALCULATIONS.fuel, { ...EVER_GIVEN, name: 'A & "B"' })),
     ),
   )
   t.same(Object.fromEntries(scanned ?? []), {
@@ -580,17 +580,17 @@ t.test('shows errors at their fields on the test page and keeps values', async (
     }),
   )
   t.equal(invalid.status, 200)
-  t.match(errorOf(invalid.html, 'fuel-quantity'), /than 0/)
-  t.equal(errorOf(invalid.html, 'vessel-name'), 'enter the vessel name')
-  t.match(errorOf(invalid.html, 'vessel-imoNumber'), /IMO number/)
-  t.match(errorOf(invalid.html, 'image-size'), /at least 64/)
-  t.ok(errorOf(invalid.html, 'image-margin'))
-  t.equal(valueOf(invalid.html, 'vessel.imoNumber'), '8712345')
-  t.equal(valueOf(invalid.html, 'image.margin'), 'wide')
+  t.match(getError(invalid.html, 'fuel-quantity'), /than 0/)
+  t.equal(getError(invalid.html, 'vessel-name'), 'enter the vessel name')
+  t.match(getError(invalid.html, 'vessel-imoNumber'), /IMO number/)
+  t.match(getError(invalid.html, 'image-size'), /at least 64/)
+  t.ok(getError(invalid.html, 'image-margin'))
+  t.equal(getValue(invalid.html, 'vessel.imoNumber'), '8712345')
+  t.equal(getValue(invalid.html, 'image.margin'), 'wide')
   t.notMatch(invalid.html, /class="card code-card"/)
 
   const small = await open(buildPath({ 'image.size': '64', 'image.margin': '16' }))
-  t.match(errorOf(small.html, 'image-size'), /at least \d+ for this code/)
+  t.match(getError(small.html, 'image-size'), /at least \d+ for this code/)
 
   const slow = await open(
     buildPath({
@@ -600,7 +600,7 @@ t.test('shows errors at their fields on the test page and keeps values', async (
       'distance.consumption': '60',
     }),
   )
-  t.match(errorOf(slow.html, 'distance-speedKn'), /longer than a year/)
+  t.match(getError(slow.html, 'distance-speedKn'), /longer than a year/)
 
   const long = await open(
     buildPath({
@@ -610,14 +610,14 @@ t.test('shows errors at their fields on the test page and keeps values', async (
       'vessel.name': '船'.repeat(80),
     }),
   )
-  t.match(errorOf(long.html, 'vessel-name'), /shorten/)
-  t.match(errorOf(long.html, 'custom-description'), /shorten/)
+  t.match(getError(long.html, 'vessel-name'), /shorten/)
+  t.match(getError(long.html, 'custom-description'), /shorten/)
 
   const fragment = await open(buildPath({ 'vessel.imoNumber': '1' }), FRAGMENT)
   t.notMatch(fragment.html, /<html|<form/)
-  t.match(errorOf(fragment.html, 'vessel-imoNumber'), /IMO number/)
+  t.match(getError(fragment.html, 'vessel-imoNumber'), /IMO number/)
   const corrected = await open(buildPath({}), FRAGMENT)
-  t.equal(errorOf(corrected.html, 'vessel-imoNumber'), '')
+  t.equal(getError(corrected.html, 'vessel-imoNumber'), '')
   t.match(corrected.html, /class="card code-card"/)
 })
 

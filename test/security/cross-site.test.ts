@@ -54,7 +54,7 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
   /** Sends a call for the first order. */
   function send(call: Call, headers: Record<string, string>): Promise<NodeResponse> {
     const about = JSON.parse(JSON.stringify(call).replaceAll('{order}', '1')) as Call
-    const query = new URLSearchParams(pairsOf(about.query)).toString()
+    const query = new URLSearchParams(listPairs(about.query)).toString()
     const { body } = about
     const content =
       body === null
@@ -63,7 +63,7 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
           ? { type: 'application/json', body: Buffer.from(JSON.stringify(body.json)) }
           : {
               type: 'application/x-www-form-urlencoded',
-              body: Buffer.from(new URLSearchParams(pairsOf(body.form)).toString()),
+              body: Buffer.from(new URLSearchParams(listPairs(body.form)).toString()),
             }
     return nodeRequest(`${url}${about.path}${query ? `?${query}` : ''}`, {
       method: call.method,
@@ -83,7 +83,7 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
   return { url, calls, send, cookie, orders, upstream, DATA_DIR }
 }
 
-const pairsOf = (fields: Record<string, string | string[]>): [string, string][] =>
+const listPairs = (fields: Record<string, string | string[]>): [string, string][] =>
   Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, one]),
   )

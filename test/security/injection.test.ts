@@ -215,8 +215,8 @@ t.test('sign-in redirects to own pages only', async (t) => {
     ['/admin/orders?q=//evil.example#x', '/admin/orders?q=//evil.example'],
     ['/admin/orders/1', '/admin/orders/1'],
   ] as const) {
-    const asked = new URLSearchParams({ returnTo: to }).toString()
-    const known = await fetch(`${url}/admin/login?${asked}`, {
+    const startedAt = new URLSearchParams({ returnTo: to }).toString()
+    const known = await fetch(`${url}/admin/login?${startedAt}`, {
       headers: { cookie },
       redirect: 'manual',
     })

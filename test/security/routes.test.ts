@@ -26,12 +26,12 @@ const ORDERS = 2_000
 const FEW_RUNS = 45
 const COSTLY = /login|orders\/export/
 /** Far more than anything here takes, also where others use the machine. */
-const PATIENCE_MS = 20_000
+const MAX_WAIT_MS = 20_000
 
 const DATA_DIR = temporaryFolder(t)
 fillStore(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', manyOrders(ORDERS))
-const standIn = await startFakeProvider({ token: 'token-of-the-tests' })
-t.teardown(() => standIn.close())
+const fakeProvider = await startFakeProvider({ token: 'token-of-the-tests' })
+t.teardown(() => fakeProvider.close())
 const { app, url, log } = await startApp(t, {
   ADMIN_ACCOUNTS,
   DATA_DIR,
@@ -47,7 +47,7 @@ const { app, url, log } = await startApp(t, {
       'LOGIN_LIMIT_PER_ACCOUNT',
     ].map((name) => [name, '1000000']),
   ),
-  ...upstreamEnvironment(standIn.url, { ORDERSOURCE_API_TOKEN: standIn.token }),
+  ...upstreamEnvironment(fakeProvider.url, { ORDERSOURCE_API_TOKEN: fakeProvider.token }),
 })
 const contract = apiContract(app.swagger())
 
@@ -71,7 +71,7 @@ async function scannedLink(): Promise<URL> {
   return new URL(json<{ url: string }>().url)
 }
 
-for (const portfolio of PORTFOLIOS) standIn.ledger.add({ tons: 1, note: null }, portfolio)
+for (const portfolio of PORTFOLIOS) fakeProvider.ledger.add({ tons: 1, note: null }, portfolio)
 const calls = validCalls({
   offsetOrder: '1',
   link: await scannedLink(),
@@ -108,7 +108,7 @@ function send({ method, address, headers, body }: HostileRequest): Promise<Contr
         resolve({ status, headers: response.headers, body })
       })
     })
-    const timer = setTimeout(() => request.destroy(new Error('no answer')), PATIENCE_MS)
+    const timer = setTimeout(() => request.destroy(new Error('no answer')), MAX_WAIT_MS)
     request.on('error', reject)
     request.end(content ?? undefined)
   })
@@ -118,7 +118,7 @@ const WHO = ['stranger', 'token', 'cookie'] as const
 type Who = (typeof WHO)[number]
 
 /** Adds credentials to a request that has none. */
-function madeBy(who: Who, request: HostileRequest): HostileRequest {
+function withCredentials(who: Who, request: HostileRequest): HostileRequest {
   const credentials: Record<Who, Record<string, string>> = {
     stranger: {},
     token: { authorization: `Bearer ${freshToken()}` },
@@ -130,7 +130,7 @@ function madeBy(who: Who, request: HostileRequest): HostileRequest {
 /** What only we should know: libraries, statements, stacks; files and secrets. */
 const INSIDES =
   /node_modules|\n\s+at \S|\.[cm]?[jt]s:\d|FST_|SQLITE_|sqlite|SELECT .* FROM|near "|UND_ERR|ECONN|ENOENT|EACCES|(?:Type|Range|Syntax|Reference)Error/
-const SECRETS = [projectRoot, DATA_DIR, standIn.token, ADMIN_ACCOUNTS.split('$').at(-1) ?? '']
+const SECRETS = [projectRoot, DATA_DIR, fakeProvider.token, ADMIN_ACCOUNTS.split('$').at(-1) ?? '']
 
 function checkDiscretion(text: string, isOurs: boolean): void {
   if (isOurs) assert.doesNotMatch(text, INSIDES)
@@ -178,8 +178,8 @@ function check(
   }
 }
 
-async function checkAnswer(who: Who, request: HostileRequest): Promise<number> {
-  const made = madeBy(who, request)
+async function checkResponse(who: Who, request: HostileRequest): Promise<number> {
+  const made = withCredentials(who, request)
   // A kept-alive connection may be closed while it is being reused.
   const response = await send(made).catch(() => send(made))
   check(who, made, response)
@@ -193,7 +193,7 @@ t.test('every route has a valid call', async (t) => {
 
 t.test('rejects values that only look like numbers or trips', async (t) => {
   const trip = { fuelType: 'mgo', distance: 1, distanceUnit: 'nmi', speedKn: 10 }
-  const rest = { consumption: 60, consumptionUnit: 'l/h' }
+  const idle = { consumption: 60, consumptionUnit: 'l/h' }
   const unprintable = { toString: 1, valueOf: 1 }
   for (const wrong of [
     { distance: unprintable },
@@ -209,15 +209,22 @@ t.test('rejects values that only look like numbers or trips', async (t) => {
       method: 'POST',
       address: '/api/calculators/distance/estimate',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...trip, ...rest, ...wrong }),
+      body: JSON.stringify({ ...trip, ...idle, ...wrong }),
     })
     t.equal(status, 422, JSON.stringify(wrong))
   }
   for (const query of ['pageSize=1e400', 'page=1e400', 'page=-1e400', 'pageSize=1e999&page=2']) {
-    const ask = async (path: string) =>
-      send(madeBy('token', { method: 'GET', address: `${path}?${query}`, headers: {}, body: null }))
-    t.equal((await ask('/api/admin/orders')).status, 422, query)
-    const page = await ask('/admin/orders')
+    const sendRequest = async (path: string) =>
+      send(
+        withCredentials('token', {
+          method: 'GET',
+          address: `${path}?${query}`,
+          headers: {},
+          body: null,
+        }),
+      )
+    t.equal((await sendRequest('/api/admin/orders')).status, 422, query)
+    const page = await sendRequest('/admin/orders')
     t.equal(page.status, 200, `${query} is left out of a page`)
   }
 })
@@ -226,7 +233,7 @@ t.test('ignores an invalid language', async (t) => {
   for (const tag of ['en-GB-oed', 'de-DE-DE-DE', 'fr-a', 'xx-12', 'en-x', 'i-klingon']) {
     const headers = { 'accept-language': tag }
     for (const address of ['/admin?range=7d', '/admin/orders', '/admin/orders/1']) {
-      const request = madeBy('token', { method: 'GET', address, headers, body: null })
+      const request = withCredentials('token', { method: 'GET', address, headers, body: null })
       const { status, body } = await send(request)
       t.equal(status, 200, `${address} in ${tag}`)
       t.notMatch(body.toString(), /went wrong/, `${address} in ${tag}`)
@@ -265,7 +272,7 @@ t.test('no route fails on valid JSON that is not an object', async (t) => {
     const address = path.replace('{order}', '999999')
     for (const body of ['null', '[]', '[null]', '"x"', '""', '7', 'true']) {
       await t.resolves(
-        checkAnswer('cookie', { method, address, headers, body }),
+        checkResponse('cookie', { method, address, headers, body }),
         `${route} ${body}`,
       )
     }
@@ -279,7 +286,7 @@ t.test('every response to hostile requests is documented', async (t) => {
     let succeeded = 0
     await fc.assert(
       fc.asyncProperty(request, fc.constantFrom(...WHO), async (request, who) => {
-        const status = await checkAnswer(who, request)
+        const status = await checkResponse(who, request)
         if (who !== 'stranger' && status < 400) succeeded++
       }),
       { numRuns },

@@ -95,7 +95,7 @@ const UNLIMITED = Object.fromEntries(
 
 /** Calls every route with valid and invalid requests and every type of credential. */
 async function callEverything(url: string, token: string): Promise<string[]> {
-  const seen: string[] = []
+  const toVisibleText: string[] = []
   const send = async ({ method, address, headers, body }: HostileRequest) => {
     const content = body === null ? undefined : Buffer.from(body, 'latin1')
     const response = await nodeRequest(url + address, {
@@ -104,7 +104,7 @@ async function callEverything(url: string, token: string): Promise<string[]> {
       ...(content ? { body: content } : {}),
     })
     const text = response.body.toString('latin1')
-    seen.push(`${JSON.stringify(response.headers)}\n${text}`)
+    toVisibleText.push(`${JSON.stringify(response.headers)}\n${text}`)
     return text
   }
   const get = (address: string) => send({ method: 'GET', address, headers: {}, body: null })
@@ -164,7 +164,7 @@ async function callEverything(url: string, token: string): Promise<string[]> {
     headers: bearer(CANARIES.METRICS_TOKEN),
     body: null,
   })
-  return seen
+  return toVisibleText
 }
 
 const failures: RequestListener[] = [
@@ -202,7 +202,7 @@ t.test('no secret is logged, returned or counted in a metric', async (t) => {
   const { token } = (await login.json()) as { token: string }
   t.type(token, 'string')
 
-  const seen = await callEverything(service.url, token)
+  const toVisibleText = await callEverything(service.url, token)
   for (const failure of failures) {
     upstream.respond = failure
     for (const method of ['GET', 'POST']) {
@@ -211,13 +211,13 @@ t.test('no secret is logged, returned or counted in a metric', async (t) => {
         method,
         headers: { authorization: `Bearer ${token}` },
       })
-      seen.push(JSON.stringify(headers) + body.toString())
+      toVisibleText.push(JSON.stringify(headers) + body.toString())
     }
   }
   await redis.kill()
-  seen.push(...(await callEverything(service.url, token)))
-  t.ok(seen.length > 1_000, `${seen.length} answers`)
-  for (const response of seen) {
+  toVisibleText.push(...(await callEverything(service.url, token)))
+  t.ok(toVisibleText.length > 1_000, `${toVisibleText.length} answers`)
+  for (const response of toVisibleText) {
     const names = givenAway(response)
     if (names.length > 0) t.strictSame(names, [], response.slice(0, 500))
   }

@@ -8,7 +8,7 @@ import { startApp } from '../support/app.js'
 import { rawSocket } from '../support/raw-http.js'
 
 const MUTANTS = 1_500
-const PATIENCE_MS = 20_000
+const MAX_WAIT_MS = 20_000
 
 const { url, log } = await startApp(t, { ADMIN_ACCOUNTS, RATE_LIMIT_PER_MINUTE: '1000000' })
 const token = await signIn(url)
@@ -21,7 +21,7 @@ async function exchange(bytes: Buffer): Promise<string> {
   // The service may close the connection while the client is still sending.
   socket.on('error', () => undefined)
   const closed = once(socket, 'close')
-  const timer = setTimeout(() => socket.destroy(new Error('no end')), PATIENCE_MS)
+  const timer = setTimeout(() => socket.destroy(new Error('no end')), MAX_WAIT_MS)
   let isLate = false
   socket.on('error', ({ message }) => (isLate ||= message === 'no end'))
   socket.end(bytes)
@@ -31,7 +31,7 @@ async function exchange(bytes: Buffer): Promise<string> {
   return response
 }
 
-const statusesOf = (response: string): number[] =>
+const getStatuses = (response: string): number[] =>
   [...response.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
 
 const isAlive = async (): Promise<boolean> => (await fetch(`${url}/healthz`)).ok
@@ -137,7 +137,7 @@ t.test('rejects malformed HTTP, and serves valid HTTP', async (t) => {
     ],
   ] as const) {
     const response = await exchange(Buffer.from(bytes, 'latin1'))
-    t.strictSame(statusesOf(response), statuses, what)
+    t.strictSame(getStatuses(response), statuses, what)
     t.notMatch(response, /<pwned>|evil\.example|node_modules|\n\s+at /, what)
   }
   t.ok(await isAlive())
@@ -173,7 +173,7 @@ t.test('rejects request smuggling', async (t) => {
   ]) {
     const request = `POST /api/calculators/fuel/estimate HTTP/1.1\r\n${HEAD}content-type: application/json\r\n${head}\r\n0\r\n\r\n${hidden}`
     const response = await exchange(Buffer.from(request, 'latin1'))
-    t.strictSame(statusesOf(response), [400], JSON.stringify(head))
+    t.strictSame(getStatuses(response), [400], JSON.stringify(head))
   }
   t.notOk(
     log.some(({ path }) => path === '/hidden'),
@@ -216,8 +216,12 @@ t.test('no byte sequence in a request brings the service down', async (t) => {
     .map(([request, edits]) =>
       edits
         .reduce((bytes, { at, removed, bytes: added }) => {
-          const place = at % bytes.length
-          return Buffer.concat([bytes.subarray(0, place), added, bytes.subarray(place + removed)])
+          const placeOrder = at % bytes.length
+          return Buffer.concat([
+            bytes.subarray(0, placeOrder),
+            added,
+            bytes.subarray(placeOrder + removed),
+          ])
         }, request)
         .toString('latin1'),
     )
@@ -225,7 +229,7 @@ t.test('no byte sequence in a request brings the service down', async (t) => {
     fc.asyncProperty(edited, async (bytes) => {
       const response = await exchange(Buffer.from(bytes, 'latin1'))
       assert.match(response, /^(?:HTTP\/1\.1 [1-4]\d\d |$)/)
-      assert.ok(statusesOf(response).every((status) => status < 500))
+      assert.ok(getStatuses(response).every((status) => status < 500))
       assert.doesNotMatch(response, /node_modules|\n\s+at |HPE_|FST_/)
     }),
     { numRuns: MUTANTS },

@@ -16,26 +16,29 @@ await redis.start()
 const start = (t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestApp> =>
   startApp(t, { ADMIN_ACCOUNTS, REDIS_URL: redis.url, TRUST_PROXY: 'true', ...environment })
 
-const logOut = (url: string, token: string): Promise<Response> =>
+const signOut = (url: string, token: string): Promise<Response> =>
   fetch(`${url}/api/admin/logout`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
   })
 
-async function timed<T>(work: Promise<T>): Promise<{ answer: T; milliseconds: number }> {
+async function timed<T>(workload: Promise<T>): Promise<{ answer: T; milliseconds: number }> {
   const start = performance.now()
-  return { answer: await work, milliseconds: performance.now() - start }
+  return { answer: await workload, milliseconds: performance.now() - start }
 }
 
 /** Repeats a request until the response is the expected one. */
-const becomes = (status: number, ask: () => Promise<{ status: number }>): Promise<boolean> =>
-  waitUntil(async () => (await ask()).status === status, { everyMs: 50 })
+const becomes = (
+  status: number,
+  sendRequest: () => Promise<{ status: number }>,
+): Promise<boolean> =>
+  waitUntil(async () => (await sendRequest()).status === status, { everyMs: 50 })
 
 t.test('signs out of all processes at once', async (t) => {
   const [one, other] = [await start(t), await start(t)]
   const token = await signIn(one.url)
   t.equal((await verify(other.url, token)).status, 200, 'a login holds at all, too')
-  t.equal((await logOut(one.url, token)).status, 204)
+  t.equal((await signOut(one.url, token)).status, 204)
   t.equal((await verify(other.url, token)).status, 401)
   t.equal((await verify(one.url, token)).status, 401)
 })
@@ -83,7 +86,7 @@ t.test('without Redis, administrators wait, guests do not, and it reconnects', a
   const { body } = await postLogin(url, ADMIN, here)
   const token: string = body.token
   const ended = await signIn(url)
-  await logOut(url, ended)
+  await signOut(url, ended)
   const readiness = async () => {
     const response = await fetch(`${url}/readyz`)
     return { status: response.status, body: (await response.json()) as unknown }
@@ -96,13 +99,13 @@ t.test('without Redis, administrators wait, guests do not, and it reconnects', a
   ] as const) {
     await stop()
     const times: number[] = []
-    for (const ask of [
+    for (const sendRequest of [
       () => verify(url, token),
       () => verify(url, ended),
-      () => logOut(url, token),
+      () => signOut(url, token),
       () => postLogin(url, ADMIN, here),
     ]) {
-      const { answer, milliseconds } = await timed(ask())
+      const { answer, milliseconds } = await timed(sendRequest())
       times.push(milliseconds)
       t.equal(answer.status, 503, what)
       t.match(answer.headers.get('content-type'), /^application\/problem\+json/)

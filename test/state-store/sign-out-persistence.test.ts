@@ -29,7 +29,7 @@ async function startUnwritable(t: Test, how: 'a folder' | 'a full disk' = 'a fol
   }
 }
 
-const logOut = (url: string, token: string): Promise<Response> =>
+const signOut = (url: string, token: string): Promise<Response> =>
   fetch(`${url}/api/admin/logout`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
@@ -52,7 +52,7 @@ for (const [how, reason] of [
     t.match(await readiness(url), { status: 200 })
     service.breakFile()
 
-    const response = await logOut(url, token)
+    const response = await signOut(url, token)
     t.equal(response.status, 503)
     t.match(response.headers.get('content-type'), 'application/problem+json')
     t.match(await response.json(), { detail: /^You are signed out, but this could not be saved/ })
@@ -79,16 +79,16 @@ t.test('persists a sign-out with the next one, and on shutdown', async (t) => {
   const second = await signIn(url)
   const third = await signIn(url)
   service.breakFile()
-  t.equal((await logOut(url, first)).status, 503)
+  t.equal((await signOut(url, first)).status, 503)
   service.mendFile()
   // What a disk that fills up in the middle of a line leaves.
   writeFileSync(join(environment.DATA_DIR, 'remembered'), `${Date.now() + 60_000} ended:ha`)
-  t.equal((await logOut(url, second)).status, 204)
+  t.equal((await signOut(url, second)).status, 204)
   const beside = await startApp(t, environment)
   for (const token of [first, second]) t.equal((await verify(beside.url, token)).status, 401)
 
   service.breakFile()
-  t.equal((await logOut(url, third)).status, 503)
+  t.equal((await signOut(url, third)).status, 503)
   service.mendFile()
   await service.app.close()
   const again = await startApp(t, environment)

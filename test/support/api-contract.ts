@@ -29,7 +29,7 @@ const mediaType = ({ headers }: ContractResponse): string =>
     ?.trim() ?? ''
 
 /** The decoded path of a URL; `null` if it cannot be decoded. */
-function pathOf(address: string): string | null {
+function getPath(address: string): string | null {
   try {
     return decodeURIComponent(address.split('?', 1)[0] ?? '')
   } catch {
@@ -57,7 +57,7 @@ export function apiContract(document: object) {
     .sort((a, b) => Number(b.isFixed) - Number(a.isFixed))
 
   function operationOf(method: string, address: string): Operation | undefined {
-    const path = pathOf(address)
+    const path = getPath(address)
     if (path === null) return undefined
     const found = operations.find(({ pattern }) => pattern.test(path))
     return found?.methods[(method === 'HEAD' ? 'get' : method).toLowerCase()]

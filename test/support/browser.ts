@@ -22,7 +22,11 @@ export function findBrowser(): string | null {
     '/usr/bin/google-chrome',
     chromium.executablePath(),
   ]
-  return places.find((place) => place !== undefined && place !== '' && existsSync(place)) ?? null
+  return (
+    places.find(
+      (placeOrder) => placeOrder !== undefined && placeOrder !== '' && existsSync(placeOrder),
+    ) ?? null
+  )
 }
 
 /** Starts the browser. Throws if there is none, because browser tests are never skipped. */

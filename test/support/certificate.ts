@@ -22,10 +22,10 @@ const COMMON_NAME = der(OID, Buffer.from('550403', 'hex'))
 const ALTERNATIVE_NAMES = der(OID, Buffer.from('551d11', 'hex'))
 const V3 = der(0xa0, der(INTEGER, Buffer.from([2])))
 
-const nameOf = (text: string): Buffer =>
+const getName = (text: string): Buffer =>
   der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8, Buffer.from(text)))))
 
-const timeOf = (milliseconds: number): Buffer =>
+const getTime = (milliseconds: number): Buffer =>
   der(TIME, Buffer.from(new Date(milliseconds).toISOString().replace(/[-:T]|\.\d+/g, '')))
 
 /**
@@ -37,7 +37,7 @@ export function createCertificate({ address = '127.0.0.1', days = 2 } = {}): Cer
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const yesterday = Date.now() - 86_400_000
   const until = days === 0 ? Date.now() - 60_000 : yesterday + days * 86_400_000
-  const issuer = nameOf('An authority that nobody knows')
+  const issuer = getName('An authority that nobody knows')
   const altName = der(0x87, Buffer.from(address.split('.').map(Number)))
   const toBeSigned = der(
     SEQUENCE,
@@ -45,7 +45,7 @@ export function createCertificate({ address = '127.0.0.1', days = 2 } = {}): Cer
     der(INTEGER, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     ECDSA_SHA256,
     issuer,
-    der(SEQUENCE, timeOf(yesterday), timeOf(until)),
+    der(SEQUENCE, getTime(yesterday), getTime(until)),
     issuer,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, der(SEQUENCE, der(SEQUENCE, ALTERNATIVE_NAMES, der(OCTETS, der(SEQUENCE, altName))))),

@@ -173,12 +173,12 @@ const METHODS = [
   'M-SEARCH',
 ] as const
 
-const place = fc.nat(1_000)
+const placeOrder = fc.nat(1_000)
 
 const hasBody = ({ method }: Call): boolean => method !== 'GET' && method !== 'HEAD'
 
 /** What may be wrong with a call: above all its body, where it has one, else its address. */
-function mutationsOf(call: Call): fc.Arbitrary<Mutation> {
+function listMutations(call: Call): fc.Arbitrary<Mutation> {
   const one = (weight: number, arbitrary: fc.Arbitrary<Mutation>) => ({ weight, arbitrary })
   const kind = <K extends Mutation['kind']>(name: K) => fc.constant(name)
   const { body } = call
@@ -189,23 +189,23 @@ function mutationsOf(call: Call): fc.Arbitrary<Mutation> {
     one(1, fc.record({ kind: kind('nothing') })),
     one(
       isJson ? 12 : 0,
-      fc.record({ kind: kind('json value'), at: place, fragment: jsonFragment }),
+      fc.record({ kind: kind('json value'), at: placeOrder, fragment: jsonFragment }),
     ),
     one(
       isJson ? 4 : 0,
       fc.record({
         kind: kind('json member'),
-        at: place,
+        at: placeOrder,
         name: fc.constantFrom(...MEMBER_NAMES, 'status', 'customerName', 'calculatorType'),
         fragment: jsonFragment,
       }),
     ),
-    one(isJson ? 2 : 0, fc.record({ kind: kind('json without'), at: place })),
+    one(isJson ? 2 : 0, fc.record({ kind: kind('json without'), at: placeOrder })),
     one(
       isForm ? 12 : 0,
-      fc.record({ kind: kind('field'), at: place, text: hostileText, isAdded: fc.boolean() }),
+      fc.record({ kind: kind('field'), at: placeOrder, text: hostileText, isAdded: fc.boolean() }),
     ),
-    one(isForm ? 2 : 0, fc.record({ kind: kind('field without'), at: place })),
+    one(isForm ? 2 : 0, fc.record({ kind: kind('field without'), at: placeOrder })),
     one(
       hasBody(call) ? 2 : 0,
       fc.record({
@@ -220,7 +220,7 @@ function mutationsOf(call: Call): fc.Arbitrary<Mutation> {
       body === null ? 0 : 2,
       fc.record({
         kind: kind('bytes'),
-        at: place,
+        at: placeOrder,
         bytes: fc.uint8Array({ maxLength: 4 }).map((bytes) => Buffer.from(bytes)),
       }),
     ),
@@ -234,14 +234,14 @@ function mutationsOf(call: Call): fc.Arbitrary<Mutation> {
     ),
     one(
       hasQuery ? 10 : 1,
-      fc.record({ kind: kind('query'), at: place, text: hostileText, isAdded: fc.boolean() }),
+      fc.record({ kind: kind('query'), at: placeOrder, text: hostileText, isAdded: fc.boolean() }),
     ),
     one(1, fc.record({ kind: kind('query text'), text: fc.constantFrom(...QUERIES, ...ESCAPES) })),
     one(
       3,
       fc.record({
         kind: kind('segment'),
-        at: place,
+        at: placeOrder,
         text: fc.oneof(fc.constantFrom(...ESCAPES), hostileText.map(escaped)),
       }),
     ),
@@ -278,7 +278,7 @@ function escaped(text: string): string {
     .slice(0, 20_000)
 }
 
-const pairsOf = (fields: Record<string, string | string[]>): [string, string][] =>
+const listPairs = (fields: Record<string, string | string[]>): [string, string][] =>
   Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, one]),
   )
@@ -348,7 +348,7 @@ function recoded(body: Buffer, encoding: (Mutation & { kind: 'encoding' })['enco
   }
 }
 
-function bodyOf({ body }: Call, mutation: Mutation): { text: Buffer; type?: string } | null {
+function getBody({ body }: Call, mutation: Mutation): { text: Buffer; type?: string } | null {
   if (mutation.kind === 'body') {
     return { text: mutation.body, ...(mutation.type === undefined ? {} : { type: mutation.type }) }
   }
@@ -361,7 +361,7 @@ function bodyOf({ body }: Call, mutation: Mutation): { text: Buffer; type?: stri
       ? jsonWith(body.json, mutation as Mutation & { at: number })
       : JSON.stringify(body.json)
   } else {
-    const pairs = pairsOf(body.form)
+    const pairs = listPairs(body.form)
     if (mutation.kind === 'field') text = encoded(withText(pairs, mutation))
     else if (mutation.kind === 'field without') {
       text = encoded(pairs.filter((_, index) => index !== mutation.at % pairs.length))
@@ -383,14 +383,14 @@ function bodyOf({ body }: Call, mutation: Mutation): { text: Buffer; type?: stri
   }
 }
 
-function addressOf({ path, query }: Call, mutation: Mutation): string {
+function getAddress({ path, query }: Call, mutation: Mutation): string {
   const segments = path.split('/')
   if (mutation.kind === 'segment') {
     const index = 1 + (mutation.at % Math.max(1, segments.length - 1))
     segments[index] = mutation.text
   }
   const end = mutation.kind === 'path' ? mutation.text : ''
-  const pairs = pairsOf(query)
+  const pairs = listPairs(query)
   const text =
     mutation.kind === 'query text'
       ? mutation.text
@@ -398,8 +398,8 @@ function addressOf({ path, query }: Call, mutation: Mutation): string {
   return `${segments.join('/')}${end}${text === '' ? '' : `?${text}`}`
 }
 
-function requestOf(call: Call, mutation: Mutation): HostileRequest {
-  const body = bodyOf(call, mutation)
+function getRequest(call: Call, mutation: Mutation): HostileRequest {
+  const body = getBody(call, mutation)
   const headers: HostileRequest['headers'] = { ...call.headers }
   if (body?.type !== undefined) headers['content-type'] = body.type
   if (mutation.kind === 'header') {
@@ -409,7 +409,7 @@ function requestOf(call: Call, mutation: Mutation): HostileRequest {
   }
   return {
     method: mutation.kind === 'method' ? mutation.method : call.method,
-    address: addressOf(call, mutation),
+    address: getAddress(call, mutation),
     headers,
     body: body === null ? null : body.text.toString('latin1'),
   }
@@ -431,4 +431,4 @@ export const hostileRequest = (
   fc
     .tuple(fc.constantFrom(...calls), fc.integer({ min: 1, max: orders }))
     .map(([call, order]) => about(call, order))
-    .chain((call) => mutationsOf(call).map((mutation) => requestOf(call, mutation)))
+    .chain((call) => listMutations(call).map((mutation) => getRequest(call, mutation)))

@@ -50,7 +50,7 @@ let isOver = false
 let isLeaving = false
 
 /** The status of a complete response; `null` if it is incomplete. */
-function statusOf(response: string): string | null {
+function getStatus(response: string): string | null {
   const end = response.indexOf('\r\n\r\n')
   if (end === -1) return null
   const [, length] = /\r\ncontent-length: (\d+)/i.exec(response.slice(0, end)) ?? []
@@ -61,7 +61,7 @@ function statusOf(response: string): string | null {
   return isWhole ? response.slice(9, 12) : null
 }
 
-function ask(): Promise<void> {
+function sendRequest(): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname)
     let response = ''
@@ -75,7 +75,7 @@ function ask(): Promise<void> {
     socket.once('connect', send)
     socket.on('data', (part: string) => {
       response += part
-      const status = statusOf(response)
+      const status = getStatus(response)
       if (status === null) return
       const known = times.get(status) ?? []
       known.push(performance.now() - sent)
@@ -94,7 +94,7 @@ function ask(): Promise<void> {
 }
 
 async function client(): Promise<void> {
-  while (!isOver && !isLeaving) await ask()
+  while (!isOver && !isLeaving) await sendRequest()
 }
 
 function summed(all: number[]): ResponseTimes {

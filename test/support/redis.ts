@@ -18,7 +18,7 @@ export function findRedis(): string | null {
     ...(REDIS_SERVER_PATH ? [REDIS_SERVER_PATH] : []),
     ...PATH.split(delimiter).map((folder) => join(folder, 'redis-server')),
   ]
-  return places.find((place) => existsSync(place)) ?? null
+  return places.find((placeOrder) => existsSync(placeOrder)) ?? null
 }
 
 export interface TestRedis {
@@ -59,7 +59,7 @@ export async function testRedis(t: Test): Promise<TestRedis> {
       let output = ''
       server.stdout?.on('data', (part: Buffer) => (output += part.toString()))
       const ended = () => server?.exitCode !== null
-      if (!(await waitUntil(async () => ended() || (await answers(port)))) || ended()) {
+      if (!(await waitUntil(async () => ended() || (await responses(port)))) || ended()) {
         throw new Error(`redis-server does not start:\n${output}`)
       }
     },
@@ -70,7 +70,7 @@ export async function testRedis(t: Test): Promise<TestRedis> {
 }
 
 /** Whether it has finished loading its data. */
-async function answers(port: number): Promise<boolean> {
+async function responses(port: number): Promise<boolean> {
   try {
     const socket = await rawSocket(`http://127.0.0.1:${port}`)
     socket.end(`AUTH ${REDIS_PASSWORD}\r\nPING\r\n`)

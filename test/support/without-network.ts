@@ -20,10 +20,10 @@ const ended = once(service, 'close')
 let [output, introduction] = ['', '']
 service.stdout.on('data', (part: Buffer) => (output += part.toString()))
 service.stderr.on('data', (part: Buffer) => (introduction += part.toString()))
-const statusOf = async (path: string) =>
+const getStatus = async (path: string) =>
   (await fetch(url + path).catch(() => ({ status: 0 }))).status
 
-await waitUntil(async () => service.exitCode !== null || (await statusOf('/healthz')) === 200)
+await waitUntil(async () => service.exitCode !== null || (await getStatus('/healthz')) === 200)
 const password = /^ +password +(\S+)/m.exec(introduction)?.[1] ?? ''
 const token = await signIn(url, { email: 'admin@localhost', password }).catch(() => '')
 const order = await postJson(`${url}/api/admin/orders`, newOrder(), {
@@ -35,9 +35,9 @@ const code = await postJson(`${url}/api/qr-code/generate`, {
   vessel: { name: 'Ever Given' },
 }).catch(() => ({ status: 0 }))
 const found = {
-  page: await statusOf('/calculator/fuel?quantity=5'),
-  docs: await statusOf('/docs'),
-  ready: await statusOf('/readyz'),
+  page: await getStatus('/calculator/fuel?quantity=5'),
+  docs: await getStatus('/docs'),
+  ready: await getStatus('/readyz'),
   order: order.status,
   code: code.status,
 }

@@ -14,19 +14,19 @@ const PAPER = 0.1
 function seenByCamera({ width, height, pixels }: GrayPicture): GrayPicture {
   const scale = Math.max(1, Math.round(SMALLEST_SIGHT / width))
   const border = Math.ceil(width * scale * PAPER)
-  const seen: GrayPicture = {
+  const toVisibleText: GrayPicture = {
     width: width * scale + 2 * border,
     height: height * scale + 2 * border,
     pixels: new Uint8Array((width * scale + 2 * border) * (height * scale + 2 * border)).fill(255),
   }
   for (let y = 0; y < height * scale; y++) {
     const from = Math.floor(y / scale) * width
-    const to = (y + border) * seen.width + border
+    const to = (y + border) * toVisibleText.width + border
     for (let x = 0; x < width * scale; x++) {
-      seen.pixels[to + x] = pixels[from + Math.floor(x / scale)] ?? 255
+      toVisibleText.pixels[to + x] = pixels[from + Math.floor(x / scale)] ?? 255
     }
   }
-  return seen
+  return toVisibleText
 }
 
 /** The text of the QR code in a picture, as a reader that is not ours reads it; `null` for none. */
