@@ -13,8 +13,7 @@ t.teardown(() => provider.close())
 const service = await startTwoAdmins(t, {
   ORDERSOURCE_BASE_URL: provider.url,
   ORDERSOURCE_API_TOKEN: provider.token,
-  // How long tests wait for a lost response.
-  ORDERSOURCE_TIMEOUT_MS: '1000',
+  ORDERSOURCE_TIMEOUT_MS: '2000',
 })
 const { url, ann } = service
 const browser = await launchBrowser()
@@ -301,7 +300,7 @@ t.test('is accessible in every state', async (t) => {
     await page.goto(`${url}/admin/orders/${id}`)
     await page.locator(selector).waitFor()
     await check(state)
-    // A provider ID can be used by one order only.
+    // An ID that the provider does not have makes its lists count as incomplete.
     await ann.call('PATCH', `${ORDERS}/${id}`, { orderSourceId: null })
   }
   await checkRecord('1', '.verdict', 'another amount')
