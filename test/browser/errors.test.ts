@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { DESKTOP, launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
-import { checkAccessibility } from '../support/accessibility.js'
+import { DESKTOP, launchBrowser, PHONE, recordBrowserErrors } from '../support/browser.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
 import { testRedis } from '../support/redis.js'
 import { waitUntil } from '../support/wait-for.js'
+import { checkAllVariants } from './check-all-variants.js'
 
 const redis = await testRedis(t)
 await redis.start()
@@ -13,107 +13,98 @@ const browser = await launchBrowser()
 t.teardown(() => browser.close())
 
 const LIST = `${service.url}/admin/orders`
-const failure = (page: Page) => page.locator('#messages .failed')
+const getError = (page: Page) => page.locator('#messages .failed')
 
-/** Starts Redis, and waits until the service has found it. */
-async function redisIsBack(): Promise<void> {
+async function restartRedis(): Promise<void> {
   await redis.start()
-  const isFound = async () => (await fetch(`${service.url}/readyz`)).ok
-  if (!(await waitUntil(isFound, { everyMs: 50 }))) throw new Error('Redis is not found again')
+  const isReady = async () => (await fetch(`${service.url}/readyz`)).ok
+  if (!(await waitUntil(isReady, { everyMs: 50 }))) throw new Error('the service is not ready')
 }
 
-for (const [device, viewport, colorScheme] of [
-  ['phone', PHONE, 'dark'],
-  ['desktop', DESKTOP, 'light'],
-] as const) {
-  t.test(`while Redis is away nothing typed is lost on a ${device}, ${colorScheme}`, async (t) => {
-    const context = await adminContext(t, browser, service, { viewport, colorScheme })
-    const browserErrors = recordBrowserErrors(context, service.url)
-    const list = await context.newPage()
-    await list.goto(`${LIST}?sort=orderNumber&pageSize=50`)
-    const order = await context.newPage()
-    await order.goto(`${LIST}/1`)
-    await order.getByRole('button', { name: 'Edit Notes' }).click()
-    await order.locator('#notes').fill('typed with care')
-    const entry = await context.newPage()
-    await entry.goto(`${LIST}/new`)
-    await entry.locator('#customerName').fill('Zoë')
-    const dashboard = await context.newPage()
-    await dashboard.goto(`${service.url}/admin?range=7d`)
+t.test('keeps lists, forms and figures while Redis is unavailable', async (t) => {
+  const context = await adminContext(t, browser, service, { viewport: PHONE })
+  const browserErrors = recordBrowserErrors(context, service.url)
+  const list = await context.newPage()
+  await list.goto(`${LIST}?sort=orderNumber&pageSize=50`)
+  const order = await context.newPage()
+  await order.goto(`${LIST}/1`)
+  await order.getByRole('button', { name: 'Edit Notes' }).click()
+  await order.locator('#notes').fill('not yet saved')
+  const newOrder = await context.newPage()
+  await newOrder.goto(`${LIST}/new`)
+  await newOrder.locator('#customerName').fill('Zoë')
+  const dashboard = await context.newPage()
+  await dashboard.goto(`${service.url}/admin?range=7d`)
+  const orderCount = dashboard.locator('#card-orders .value')
+  const orderCountBefore = await orderCount.innerText()
 
-    await redis.kill()
-    await list.bringToFront()
-    await list.locator('#q').fill('ann')
-    await failure(list).waitFor()
-    t.match(await failure(list).innerText(), /administrators|try again/i)
-    t.equal(await list.locator('#q').inputValue(), 'ann')
-    t.equal(await list.locator('.row-link').count(), 50, 'the list is still there')
-    t.notMatch(list.url(), /q=ann/, 'and its address')
-    await checkAccessibility(t, list, 'a message over the list')
+  await redis.kill()
+  await list.bringToFront()
+  await list.locator('#q').fill('ann')
+  await getError(list).waitFor()
+  t.match(await getError(list).innerText(), /administrators|try again/i)
+  t.equal(await list.locator('#q').inputValue(), 'ann')
+  t.equal(await list.locator('.row-link').count(), 50, 'keeps the list')
+  t.notMatch(list.url(), /q=ann/, 'keeps the URL')
+  await checkAllVariants(t, list, 'an error over the list')
 
-    await list.getByLabel('Select CW-000040').check()
-    await list.getByLabel('Set status').selectOption('paid')
-    await list.getByRole('button', { name: 'Set', exact: true }).click()
-    await failure(list).getByText('What you typed is still here').waitFor()
-    t.ok(await failure(list).evaluate(isInView), 'it is seen from far down the list')
-    t.ok(await list.getByLabel('Select CW-000040').isChecked(), 'what was chosen stays chosen')
-
-    await order.bringToFront()
-    await order.getByRole('button', { name: 'Save' }).click()
-    await failure(order).waitFor()
-    t.equal(await order.locator('#notes').inputValue(), 'typed with care')
-    await checkAccessibility(t, order, 'a message on an order')
-    await entry.bringToFront()
-    await entry.getByRole('button', { name: 'Create order' }).click()
-    await failure(entry).waitFor()
-    t.equal(await entry.locator('#customerName').inputValue(), 'Zoë')
-    await dashboard.bringToFront()
-    const orders = await dashboard.locator('#card-orders .value').innerText()
-    await dashboard.getByRole('link', { name: '90 days' }).click()
-    await failure(dashboard).waitFor()
-    t.equal(await dashboard.locator('#card-orders .value').innerText(), orders)
-    t.match(dashboard.url(), /range=7d/)
-    t.equal(await dashboard.locator('#ranges [aria-current]').innerText(), '7 days')
-
-    const page = await context.newPage()
-    await page.goto(`${LIST}?status=paid`)
-    await page.getByRole('heading', { name: 'Temporarily unavailable' }).waitFor()
-    await checkAccessibility(t, page, 'an error as a page')
-
-    await redisIsBack()
-    await page.getByRole('link', { name: 'Try again' }).click()
-    await page.waitForURL(`${LIST}?status=paid`)
-    await page.getByRole('heading', { name: 'Orders' }).waitFor()
-
-    await list.bringToFront()
-    await list.getByRole('button', { name: 'Set', exact: true }).click()
-    await list.getByText('was not changed').or(list.getByText('is now paid')).waitFor()
-    await failure(list).waitFor({ state: 'detached' })
-    await order.bringToFront()
-    await order.getByRole('button', { name: 'Save' }).click()
-    await order.locator('.notes', { hasText: 'typed with care' }).waitFor()
-    await failure(order).waitFor({ state: 'detached' })
-    await order.getByRole('button', { name: 'Edit Notes' }).click()
-    await order.locator('#notes').fill('')
-    await order.getByRole('button', { name: 'Save' }).click()
-    await order.getByText('No notes').waitFor()
-    await dashboard.bringToFront()
-    await dashboard.getByRole('link', { name: '90 days' }).click()
-    await dashboard.waitForURL(/range=90d/)
-    t.same(browserErrors.externalRequests, [])
-    t.same(
-      browserErrors.errors.filter((error) => !error.includes('status of 503')),
-      [],
-    )
+  await list.setViewportSize(PHONE)
+  await list.getByLabel('Select CW-000040').check()
+  await list.getByLabel('Set status').selectOption('paid')
+  await list.getByRole('button', { name: 'Set', exact: true }).click()
+  await getError(list).getByText('What you typed is still here').waitFor()
+  const isInView = await getError(list).evaluate((message) => {
+    const { top, bottom } = message.getBoundingClientRect()
+    return top >= 0 && bottom <= innerHeight
   })
-}
+  t.ok(isInView, 'shows the error at the end of the list')
+  t.ok(await list.getByLabel('Select CW-000040').isChecked(), 'keeps the selection')
 
-function isInView(element: Element): boolean {
-  const { top, bottom } = element.getBoundingClientRect()
-  return top >= 0 && bottom <= innerHeight
-}
+  await order.bringToFront()
+  await order.getByRole('button', { name: 'Save' }).click()
+  await getError(order).waitFor()
+  t.equal(await order.locator('#notes').inputValue(), 'not yet saved')
+  await checkAllVariants(t, order, 'an error on an order')
+  await newOrder.bringToFront()
+  await newOrder.getByRole('button', { name: 'Create order' }).click()
+  await getError(newOrder).waitFor()
+  t.equal(await newOrder.locator('#customerName').inputValue(), 'Zoë')
+  await dashboard.bringToFront()
+  await dashboard.getByRole('link', { name: '90 days' }).click()
+  await getError(dashboard).waitFor()
+  t.equal(await orderCount.innerText(), orderCountBefore)
+  t.match(dashboard.url(), /range=7d/)
+  t.equal(await dashboard.locator('#ranges [aria-current]').innerText(), '7 days')
 
-t.test('without a connection the list stays, and says that it is from before', async (t) => {
+  const errorPage = await context.newPage()
+  await errorPage.goto(`${LIST}?status=paid`)
+  await errorPage.getByRole('heading', { name: 'Temporarily unavailable' }).waitFor()
+  await checkAllVariants(t, errorPage, 'an error page')
+
+  await restartRedis()
+  await errorPage.getByRole('link', { name: 'Try again' }).click()
+  await errorPage.waitForURL(`${LIST}?status=paid`)
+  await errorPage.getByRole('heading', { name: 'Orders' }).waitFor()
+
+  await list.bringToFront()
+  await list.getByRole('button', { name: 'Set', exact: true }).click()
+  await list.getByText('was not changed').or(list.getByText('is now paid')).waitFor()
+  await getError(list).waitFor({ state: 'detached' })
+  await order.bringToFront()
+  await order.getByRole('button', { name: 'Save' }).click()
+  await order.locator('.notes', { hasText: 'not yet saved' }).waitFor()
+  await getError(order).waitFor({ state: 'detached' })
+  await dashboard.bringToFront()
+  await dashboard.getByRole('link', { name: '90 days' }).click()
+  await dashboard.waitForURL(/range=90d/)
+  t.same(browserErrors.externalRequests, [])
+  t.same(
+    browserErrors.errors.filter((error) => !error.includes('status of 503')),
+    [],
+  )
+})
+
+t.test('keeps the list without a connection, and retries', async (t) => {
   const context = await adminContext(t, browser, service, { viewport: PHONE })
   const page = await context.newPage()
   await page.goto(LIST)
@@ -127,70 +118,65 @@ t.test('without a connection the list stays, and says that it is from before', a
   t.equal(await page.getByText('No connection').count(), 0)
 })
 
-t.test('an error page of a proxy is told, and never put in the place of a part', async (t) => {
+t.test('reports error pages of proxies instead of showing them', async (t) => {
   const context = await adminContext(t, browser, service, { viewport: PHONE })
   const page = await context.newPage()
-  const told = page.getByRole('alert').getByText('cannot be reached (error 502)')
-  const proxy = {
-    status: 502,
-    contentType: 'text/html',
-    body: '<html><body><h1>502 Bad Gateway</h1></body></html>',
-  }
+  const alert = page.getByRole('alert')
+  const failRequests = (path: string) =>
+    page.route(path, (route) =>
+      route.fulfill({
+        status: 502,
+        contentType: 'text/html',
+        body: '<html><body><h1>502 Bad Gateway</h1></body></html>',
+      }),
+    )
   await page.goto(LIST)
-  const fail = (path: string) => page.route(path, (route) => route.fulfill(proxy))
-  await fail('**/admin/orders?*')
+  await failRequests('**/admin/orders?*')
   await page.locator('#q').fill('ann')
-  await told.waitFor()
-  t.equal(await page.locator('.row-link').count(), 25, 'the list stays')
-  t.equal(page.url(), LIST, 'and so does its address')
+  await alert.getByText('cannot be reached (error 502)').waitFor()
+  t.equal(await page.locator('.row-link').count(), 25, 'keeps the list')
+  t.equal(page.url(), LIST, 'keeps the URL')
   t.equal(await page.getByText('Bad Gateway').count(), 0)
 
   await page.unroute('**/admin/orders?*')
   await page.goto(`${LIST}/3`)
   await page.getByRole('button', { name: 'Edit Notes' }).click()
-  await page.locator('#notes').fill('typed with care')
-  await fail('**/admin/orders/3/edit*')
+  await page.locator('#notes').fill('not yet saved')
+  await failRequests('**/admin/orders/3/edit*')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('alert').getByText('It’s safe to retry').waitFor()
-  t.equal(await page.locator('#notes').inputValue(), 'typed with care')
+  await alert.getByText('It’s safe to retry').waitFor()
+  t.equal(await page.locator('#notes').inputValue(), 'not yet saved')
   await page.unroute('**/admin/orders/3/edit*')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.locator('.notes', { hasText: 'typed with care' }).waitFor()
-  await told.waitFor({ state: 'detached' })
+  await page.locator('.notes', { hasText: 'not yet saved' }).waitFor()
+  await getError(page).waitFor({ state: 'detached' })
 })
 
-t.test('with scripts off a form that failed is sent again by reloading', async (t) => {
-  const context = await adminContext(t, browser, service, {
-    viewport: PHONE,
-    javaScriptEnabled: false,
-  })
-  const page = await context.newPage()
-  await page.goto(`${LIST}/2/edit?group=notes`)
-  await page.locator('#notes').fill('sent twice')
-  await redis.kill()
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Reload this page to send it again').waitFor()
-  await redisIsBack()
-  await page.reload()
-  await page.locator('.notes', { hasText: 'sent twice' }).waitFor()
-})
-
-t.test('an export that cannot be had leads back to the list', async (t) => {
+t.test('recovers from an outage without JavaScript', async (t) => {
   const context = await adminContext(t, browser, service, {
     viewport: DESKTOP,
     javaScriptEnabled: false,
   })
-  const page = await context.newPage()
-  await page.goto(`${LIST}?status=paid`)
+  const form = await context.newPage()
+  await form.goto(`${LIST}/2/edit?group=notes`)
+  await form.locator('#notes').fill('sent again')
+  const list = await context.newPage()
+  await list.goto(`${LIST}?status=paid`)
+
   await redis.kill()
-  await page.getByRole('link', { name: 'Excel' }).click()
-  await page.getByRole('heading', { name: 'Temporarily unavailable' }).waitFor()
-  await redisIsBack()
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('Reload this page to send it again').waitFor()
+  await list.getByRole('link', { name: 'Excel' }).click()
+  await list.getByRole('heading', { name: 'Temporarily unavailable' }).waitFor()
+
+  await restartRedis()
+  await form.reload()
+  await form.locator('.notes', { hasText: 'sent again' }).waitFor()
   const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('link', { name: 'Try again' }).click(),
+    list.waitForEvent('download'),
+    list.getByRole('link', { name: 'Try again' }).click(),
   ])
   t.match(download.suggestedFilename(), /^orders-[\d-]+\.xlsx$/)
-  await page.getByRole('link', { name: 'Go to orders' }).click()
-  await page.getByRole('heading', { name: 'Orders' }).waitFor()
+  await list.getByRole('link', { name: 'Go to orders' }).click()
+  await list.getByRole('heading', { name: 'Orders' }).waitFor()
 })
