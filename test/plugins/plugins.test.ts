@@ -990,6 +990,7 @@ t.test('optional parameters are not documented as required', async (t) => {
     'get /api/admin/orders/{id}/history id',
     'get /api/ordersource/offset-orders/{id} id',
     'patch /api/admin/orders/{id} id',
+    'post /api/admin/orders/{id}/recalculate id',
   ])
   const list = paths['/api/admin/orders']?.get?.parameters ?? []
   t.equal(list.find(({ name }) => name === 'pageSize')?.schema?.default, 25)
