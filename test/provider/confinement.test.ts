@@ -84,12 +84,13 @@ t.test('keeps every spelling of a traversal below the base path', async (t) => {
     ]),
   )
   t.ok(targets.length > 500)
+  const accepted: string[] = []
   for (const target of targets) {
-    const before = upstream.requests.length
     const { status } = await send(target)
-    t.ok(status === 400 || status === 404, `${status} ${target}`)
-    t.same(upstream.requests.slice(before), [], target)
+    if (status !== 400 && status !== 404) accepted.push(`${status} ${target}`)
   }
+  t.same(accepted, [])
+  t.same(upstream.requests, [])
 })
 
 t.test('rejects ambiguous paths', async (t) => {

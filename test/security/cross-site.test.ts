@@ -103,29 +103,33 @@ const FOREIGN: Record<string, string>[] = [
 t.test('no other site can change anything in a signed-in browser', async (t) => {
   const { calls, send, cookie, orders, upstream } = await start(t)
   const before = await orders()
+  const accepted: string[] = []
   for (const [route, [call]] of calls) {
     if (call === undefined || /^(?:GET|HEAD|OPTIONS) /.test(route) || HARMLESS.test(route)) continue
     const isLogin = LOGIN.test(route)
     for (const headers of [...FOREIGN, ...(isLogin ? [] : [{}])]) {
       const response = await send(call, { cookie, ...headers })
-      t.equal(response.status, 403, `${route} ${JSON.stringify(headers)}`)
-      t.equal(response.headers['set-cookie'], undefined)
+      const isRejected = response.status === 403 && response.headers['set-cookie'] === undefined
+      if (!isRejected) accepted.push(`${route} ${JSON.stringify(headers)}: ${response.status}`)
     }
   }
+  t.same(accepted, [])
   t.strictSame(await orders(), before)
-  t.strictSame(upstream.requests, [], 'nothing has gone to the order source')
+  t.strictSame(upstream.requests, [], 'sends nothing to the provider')
 })
 
 t.test('GET changes nothing, from any site', async (t) => {
   const { calls, send, cookie, orders, upstream, DATA_DIR } = await start(t)
   const before = await orders()
+  const failures: string[] = []
   for (const [route, valid] of calls) {
     if (!/^(?:GET|HEAD) /.test(route)) continue
     for (const call of valid) {
       const { status } = await send(call, { cookie, 'sec-fetch-site': 'cross-site' })
-      t.ok(status < 500, `${route}: ${status}`)
+      if (status >= 500) failures.push(`${route}: ${status}`)
     }
   }
+  t.same(failures, [])
   t.strictSame(await orders(), before)
   t.ok(upstream.requests.every(({ method }) => method === 'GET' || method === 'HEAD'))
   checkStore(getOrderStorePath(DATA_DIR))
@@ -149,6 +153,7 @@ const EVIL = {
 }
 
 t.test('the Host header appears in no response', async (t) => {
+  const failures: string[] = []
   for (const TRUST_PROXY of ['false', 'true']) {
     const { calls, send, cookie } = await start(t, { TRUST_PROXY })
     for (const [route, [call]] of calls) {
@@ -157,13 +162,16 @@ t.test('the Host header appears in no response', async (t) => {
       const own = { cookie, origin: PUBLIC_BASE_URL }
       const { status, headers, body } = await send(call, { ...own, ...EVIL })
       const text = JSON.stringify(headers) + body.toString()
-      t.notMatch(text, /evil\.example|http:\/\/carbon|:666/, route)
+      if (/evil\.example|http:\/\/carbon|:666/.test(text)) failures.push(`${route}: ${text}`)
       const plain = await send(call, own)
       // Some calls are rejected the second time.
-      if (/^(?:GET|HEAD) /.test(route)) t.equal(status, plain.status, route)
-      for (const set of headers['set-cookie'] ?? []) t.notMatch(set, /domain/i)
+      if (/^(?:GET|HEAD) /.test(route) && status !== plain.status) {
+        failures.push(`${route}: ${status} instead of ${plain.status}`)
+      }
+      if (/domain/i.test(String(headers['set-cookie']))) failures.push(`${route}: cookie domain`)
     }
   }
+  t.same(failures, [])
 })
 
 t.test('private responses are not cached, and no page can be framed', async (t) => {
@@ -179,14 +187,23 @@ t.test('private responses are not cached, and no page can be framed', async (t) 
     responses.push([`GET ${path}`, await nodeRequest(url + path)])
     responses.push([`PUT ${path}`, await nodeRequest(url + path, { method: 'PUT' })])
   }
-  for (const [route, { status, headers }] of responses) {
-    const kept = String(headers['cache-control'])
+  const isSafe = ([route, { status, headers }]: [string, NodeResponse]): boolean => {
     const isAsset = route.endsWith('/*') && !route.includes('ordersource') && status < 400
-    if (isAsset) t.equal(kept, 'public, max-age=31536000, immutable', route)
-    else if (/ \/(?:api\/|admin)/.test(route)) t.equal(kept, 'no-store', route)
-    else t.match(kept, /^(?:private, no-cache|no-store)$/, route)
-    t.match(headers['content-security-policy'], /frame-ancestors 'none'/, route)
-    t.equal(headers['x-frame-options'], 'DENY', route)
-    t.equal(headers['access-control-allow-origin'], undefined, route)
+    const allowed = isAsset
+      ? ['public, max-age=31536000, immutable']
+      : / \/(?:api\/|admin)/.test(route)
+        ? ['no-store']
+        : ['private, no-cache', 'no-store']
+    return (
+      allowed.includes(String(headers['cache-control'])) &&
+      String(headers['content-security-policy']).includes("frame-ancestors 'none'") &&
+      headers['x-frame-options'] === 'DENY' &&
+      headers['access-control-allow-origin'] === undefined
+    )
   }
+  t.ok(responses.length > 100)
+  t.same(
+    responses.filter((one) => !isSafe(one)).map(([route, { headers }]) => [route, headers]),
+    [],
+  )
 })
