@@ -11,12 +11,12 @@ import { ADMIN, ADMIN_ACCOUNTS } from '../support/sign-in.js'
 import { DESKTOP, launchBrowser, PHONE } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
 
-// Takes the README's pictures anew: npm run screenshots.
+// Takes the screenshots of the README: npm run screenshots.
 
 const folder = join(projectRoot, '.github/screenshots')
 mkdirSync(folder, { recursive: true })
 
-const DATA_DIR = mkdtempSync(join(tmpdir(), 'clearwake-pictures-'))
+const DATA_DIR = mkdtempSync(join(tmpdir(), 'clearwake-screenshots-'))
 const app = await buildApp({
   environment: {
     DATA_DIR,
@@ -25,7 +25,7 @@ const app = await buildApp({
     CURRENCY: 'EUR',
     PORT: '0',
     LOG_LEVEL: 'silent',
-    SESSION_SECRET: 'a secret for pictures, of 32 bytes or more',
+    SESSION_SECRET: 'a secret for screenshots, of 32 bytes or more',
   },
 })
 seedOrderStore(getOrderStorePath(DATA_DIR))
@@ -35,7 +35,7 @@ const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), ap
 const [, trip] = TRIPS
 const { url } = links.create(trip, trip.vessel)
 
-const pictures = [
+const screenshots = [
   { name: 'scanned-phone', path: url, viewport: { ...PHONE, height: 1180 }, scheme: 'light' },
   {
     name: 'result-phone-dark',
@@ -59,12 +59,12 @@ const pictures = [
 ] as const
 
 const browser = await launchBrowser()
-for (const { name, path, viewport, scheme } of pictures) {
+for (const { name, path, viewport, scheme } of screenshots) {
   const context = await browser.newContext({
     viewport,
     colorScheme: scheme,
     locale: 'en-GB',
-    // No chart half drawn.
+    // Skips the animations of charts.
     reducedMotion: 'reduce',
   })
   if (path.startsWith('/admin')) {

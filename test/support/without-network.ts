@@ -43,5 +43,5 @@ const found = {
 }
 service.kill('SIGTERM')
 const [exitCode] = await ended
-const browserErrors = output.split('\n').filter((line) => /"level":[456]0/.test(line))
-process.stdout.write(JSON.stringify({ ...found, exitCode, browserErrors }))
+const errors = output.split('\n').filter((line) => /"level":[456]0/.test(line))
+process.stdout.write(JSON.stringify({ ...found, exitCode, errors }))
