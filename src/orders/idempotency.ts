@@ -20,5 +20,9 @@ export const hashIdempotencyKey = (key: string, by: string): string => hash([by,
 
 const ANY_TIME = '2000-01-01T00:00:00Z'
 
-/** Hashes a new order, the same in every process, with defaults filled in. Stored data. */
-export const hashOrder = (order: NewOrder): string => hash(createFirstVersion(order, ANY_TIME))
+/**
+ * Hashes a new order with defaults filled in. Stored data: the hash must not depend on the version of
+ * Clearwake, so the calculation is left out.
+ */
+export const hashOrder = (order: NewOrder): string =>
+  hash({ ...createFirstVersion(order, ANY_TIME), calculation: undefined })

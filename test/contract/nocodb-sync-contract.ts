@@ -1,12 +1,15 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
+import { projectRoot } from '../../src/config/project-root.js'
 import { openDatabase } from '../../src/database/open-database.js'
 import { DEFAULT_TITLES } from '../../src/order-store/nocodb/columns.js'
 import { createNocoDbClient } from '../../src/order-store/nocodb/nocodb-client.js'
 import { createOrdersTable } from '../../src/order-store/nocodb/orders-table.js'
 import { openReplica } from '../../src/order-store/nocodb/replica.js'
 import { createSyncPasses } from '../../src/order-store/nocodb/sync-pass.js'
+import type { Order } from '../../src/orders/order.js'
 import { temporaryFolder } from '../support/app.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
 import type { TestBase, TestNocoDb } from '../support/nocodb.js'
@@ -21,12 +24,34 @@ import {
 import { newOrder } from '../support/order-store.js'
 import { waitFor } from '../support/wait-for.js'
 
+/** A request that was sent with an idempotency key. */
+interface Request {
+  key: string
+  order: object
+}
+
 /** For sync passes that a test runs itself, ms. */
 const OVERLAP_MS = 1_500
 
 /** Tests of the synchronisation with NocoDB. */
 export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
   const { api } = nocoDb
+
+  t.test('reads rows of version 0.1.0, and recognises their idempotency keys', async (t) => {
+    const { rows, orders, request } = JSON.parse(
+      readFileSync(join(projectRoot, 'test', 'contract', 'nocodb-rows-0.1.0.json'), 'utf8'),
+    ) as { rows: object[]; orders: { order: Order; history: object[] }[]; request: Request }
+    const base = await nocoDb.createBase()
+    for (const row of rows) await api('POST', getRecordsPath(base), row)
+    const { call } = await startService(t, base)
+    for (const { order, history } of orders) {
+      const path = `${ORDERS}/${order.id}`
+      t.strictSame((await call('GET', path)).body, { ...order, calculation: null })
+      t.strictSame((await call('GET', `${path}/history`)).body.items, history)
+    }
+    const replayed = await call('POST', ORDERS, request.order, { 'idempotency-key': request.key })
+    t.equal(replayed.body.id, '1')
+  })
 
   t.test('shows an edit made in NocoDB as a new version with its history', async (t) => {
     const base = await nocoDb.createBase()

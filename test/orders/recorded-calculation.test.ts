@@ -1,10 +1,14 @@
 import Database from 'better-sqlite3'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/database/open-database.js'
 import { getSchemaVersion, SCHEMA_VERSION } from '../../src/database/migrations.js'
+import { hashOrder } from '../../src/orders/idempotency.js'
 import { importOrders } from '../../src/orders/import/import-orders.js'
+import type { NewOrder } from '../../src/orders/order.js'
+import { projectRoot } from '../../src/config/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins, type PageResponse } from '../support/page-client.js'
@@ -118,4 +122,14 @@ t.test('a database of an earlier schema gets the column, and keeps its orders', 
   const migrated = new Database(path)
   t.equal(getSchemaVersion(migrated), SCHEMA_VERSION)
   migrated.close()
+})
+
+t.test('the stored hash of an order does not depend on the calculation', (t) => {
+  // As version 0.1.0 stored it: a retry across an upgrade must be recognised.
+  const { request, rows } = JSON.parse(
+    readFileSync(join(projectRoot, 'test', 'contract', 'nocodb-rows-0.1.0.json'), 'utf8'),
+  ) as { request: { order: NewOrder }; rows: [{ Record: string }] }
+  const record = JSON.parse(rows[0].Record) as { request: string }
+  t.equal(hashOrder(request.order), record.request)
+  t.end()
 })
