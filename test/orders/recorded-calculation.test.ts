@@ -77,6 +77,29 @@ t.test('an order of an unknown edition is shown with its factors', async (t) => 
   t.match(toText(page), /Well-to-tank 0\.56439 kg CO₂e\/l/)
 })
 
+t.test('the page of an order lists the lines of its trip', async (t) => {
+  const { ann } = await startTwoAdmins(t)
+  const { id } = await ann.call('POST', '/api/admin/orders', {
+    ...newOrder(),
+    calculatorType: 'fuel',
+    calculatorData: {
+      fuelType: 'mgo',
+      quantity: 1000,
+      unit: 'l',
+      guests: 12,
+      furtherLines: [
+        { use: 'tender', fuelType: 'petrol', quantity: 40, unit: 'l' },
+        { fuelType: 'mgo', quantity: 5, unit: 'kg', hvoPercent: 30 },
+      ],
+    },
+  })
+  const page = toText(await ann.get(`/admin/orders/${id}`))
+  t.match(page, /Line 2 40\slitres, Petrol \(mineral\), Tender/)
+  t.match(page, /Line 3 5\skg, Marine diesel \/ gas oil, 30% HVO/)
+  t.match(page, /Guests 12/)
+  t.match(page, /Per person 286\.9\skg CO₂e/)
+})
+
 t.test('recalculating an outdated page changes nothing', async (t) => {
   const { ann, ben, path, version } = await startWithOrder(t, 314.02, () => undefined)
   await ben.post(`${path}/status`, { version, status: 'paid' })

@@ -7,11 +7,13 @@ import {
   type FuelType,
 } from '../../calculator/factors/editions.js'
 import { FIELD_NAMES } from '../../calculator/form-view.js'
+import { USE_NAMES } from '../../calculator/line-names.js'
 import { UNIT_NAMES } from '../../calculator/units.js'
 import { validateCalculation } from '../../calculator/validate-calculation.js'
 import { withUnit } from '../../formatting/number-formatter.js'
 import type { Order } from '../../orders/order.js'
 import { isSameMass, roundToGram } from '../../orders/order-mass.js'
+import { isObject } from '../../validation/is-object.js'
 import type { Formatters } from '../formatters.js'
 import { CALCULATOR_LABELS } from '../labels.js'
 import { estimateTrip, type TripEstimate } from './trip-estimate.js'
@@ -29,6 +31,9 @@ const FIXED_UNITS: Record<string, string> = {
   referenceSpeedKn: 'knots',
   generatorLitresPerHour: 'litres/hour',
   generatorHours: 'hours',
+  hvoPercent: '% by volume',
+  certifiedGCo2ePerMj: 'g CO₂e/MJ',
+  kgCo2ePerKwh: 'kg CO₂e/kWh',
 }
 
 const getOwn = <T>(record: Record<string, T>, key: string): T | undefined =>
@@ -52,11 +57,25 @@ function getUnitLabel(name: string, data: Record<string, unknown>): string | nul
   return typeof unit === 'string' ? (getOwn(UNIT_NAMES, unit) ?? unit) : JSON.stringify(unit)
 }
 
+/** `Line 2: 40 litres, Petrol (mineral), Tender`. Stored data may hold anything. */
+const buildLineRows = (lines: unknown[], format: Formatters) =>
+  lines.filter(isObject).map((line, i) => {
+    const quantity = withUnit(
+      formatValue('quantity', line.quantity, format),
+      getUnitLabel('quantity', line) ?? '',
+    )
+    const blend = typeof line.hvoPercent === 'number' ? `${format.exact(line.hvoPercent)}% HVO` : ''
+    const use = getOwn(USE_NAMES, String(line.use)) ?? ''
+    const details = [quantity, formatValue('fuelType', line.fuelType, format), blend, use]
+    return { label: `Line ${i + 2}`, value: details.filter(Boolean).join(', ') }
+  })
+
 function buildRows(data: Record<string, unknown>, format: Formatters) {
   const unitFields = new Set(Object.keys(data).flatMap((name) => getOwn(UNIT_FIELDS, name) ?? []))
   return Object.entries(data)
     .filter(([name]) => !unitFields.has(name))
-    .map(([name, value]) => {
+    .flatMap(([name, value]) => {
+      if (name === 'furtherLines' && Array.isArray(value)) return buildLineRows(value, format)
       const text = formatValue(name, value, format)
       const unit = getUnitLabel(name, data)
       return {
