@@ -97,7 +97,7 @@ t.test('the page of an order lists the lines of its trip', async (t) => {
   t.match(page, /Line 2 40\slitres, Petrol \(mineral\), Tender/)
   t.match(page, /Line 3 5\skg, Marine diesel \/ gas oil, 30% HVO/)
   t.match(page, /Guests 12/)
-  t.match(page, /Per person 286\.9\skg CO₂e/)
+  t.match(page, /Per person 286\.6\skg CO₂e/)
 })
 
 t.test('recalculating an outdated page changes nothing', async (t) => {
