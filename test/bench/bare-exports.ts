@@ -7,8 +7,8 @@ import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-sto
 import { toOrder, READ_COLUMNS, type ReadRow } from '../../src/order-store/sqlite/order-row.js'
 import { createExcelColumns } from '../../src/orders/export/excel-columns.js'
 
-// Exports with nothing but the libraries: SQLite's rows joined to lines, and the streaming writer
-// of exceljs. What Clearwake's are measured against.
+// The baseline of the exports, with the libraries alone: SQLite rows joined to lines, and the
+// streaming writer of exceljs.
 
 const { PORT, DATA_DIR = '' } = process.env
 const db = openReadOnly(getOrderStorePath(DATA_DIR))
@@ -16,46 +16,46 @@ const orders = db
   .prepare<[], ReadRow>(`SELECT ${READ_COLUMNS} FROM orders ORDER BY placed_at DESC, id DESC`)
   .raw()
 const columns = orders.columns().map(({ name }) => name)
-const LINES = 1_000
+const LINES_PER_CHUNK = 1_000
 
-async function csv(response: ServerResponse): Promise<void> {
+async function sendCsv(response: ServerResponse): Promise<void> {
   let lines = [columns.join(',')]
   for (const row of orders.iterate()) {
     lines.push(row.map((value) => `"${value ?? ''}"`).join(','))
-    if (lines.length < LINES) continue
+    if (lines.length < LINES_PER_CHUNK) continue
     if (!response.write(`${lines.join('\n')}\n`)) await once(response, 'drain')
     lines = []
   }
   response.end(`${lines.join('\n')}\n`)
 }
 
-/** The same cells in the same styles, as fast as rows come. */
-async function excel(response: ServerResponse): Promise<void> {
+/** Writes the same cells in the same styles, without back-pressure. */
+async function sendExcel(response: ServerResponse): Promise<void> {
   const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({ stream: response, useStyles: true })
   const sheet = workbook.addWorksheet('Orders')
-  const cells = createExcelColumns('UTC')
-  sheet.addRow(cells.map(({ title }) => title)).commit()
+  const excelColumns = createExcelColumns('UTC')
+  sheet.addRow(excelColumns.map(({ title }) => title)).commit()
   let written = 1
-  for (const read of orders.iterate()) {
-    const order = toOrder(read)
+  for (const orderRow of orders.iterate()) {
+    const order = toOrder(orderRow)
     const row = sheet.getRow(++written)
-    cells.forEach(({ buildCell }, index) => {
+    excelColumns.forEach(({ buildCell }, index) => {
       const content = buildCell(order)
       if (content === null) return
-      const target = row.getCell(index + 1)
-      target.value = content.value
-      target.style = content.style
+      const cell = row.getCell(index + 1)
+      cell.value = content.value
+      cell.style = content.style
     })
     row.commit()
-    // Lets the socket take what there is.
-    if (written % LINES === 0) await setImmediate()
+    // Lets the socket send.
+    if (written % LINES_PER_CHUNK === 0) await setImmediate()
   }
   sheet.commit()
   await workbook.commit()
 }
 
 createServer((request, response) => {
-  if (request.url === '/csv') void csv(response)
-  else if (request.url === '/xlsx') void excel(response)
+  if (request.url === '/csv') void sendCsv(response)
+  else if (request.url === '/xlsx') void sendExcel(response)
   else response.end('ready')
 }).listen(Number(PORT), '127.0.0.1')

@@ -23,8 +23,8 @@ import 'qrcode'
 import 'temporal-polyfill'
 import { projectRoot } from '../../src/config/project-root.js'
 
-// The plugins and libraries that Clearwake loads when it starts, and no others, put together and
-// answering: what its start, and its memory, are measured against.
+// The baseline of start and memory: the plugins and libraries that Clearwake loads at its start,
+// and nothing else.
 
 const { PORT, DATA_DIR = '' } = process.env
 const templates = join(projectRoot, 'templates')
@@ -33,7 +33,7 @@ const app = Fastify({ logger: true })
 await app.register(env, { schema: { type: 'object', properties: {} } })
 await app.register(accepts)
 await app.register(cookie)
-await app.register(jwt, { secret: 'a secret for the bench, of 32 bytes or more' })
+await app.register(jwt, { secret: 'a benchmark secret of at least 32 bytes' })
 await app.register(formbody)
 await app.register(compress)
 await app.register(rateLimit, { max: 6_000 })

@@ -3,15 +3,14 @@ import httpProxy from '@fastify/http-proxy'
 import Fastify from 'fastify'
 import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
 
-// What the relay is measured against: an order source that costs next to nothing, and the bare
-// plugin before it. UPSTREAM says which.
+// The baselines of the relay: without UPSTREAM a minimal provider, with it the bare proxy plugin.
 
 const { PORT, UPSTREAM } = process.env
 
 if (UPSTREAM === undefined) {
   const body = Buffer.from(JSON.stringify({ portfolios: PORTFOLIOS }))
-  const head = { 'content-type': 'application/json', 'content-length': body.length }
-  createServer((_request, response) => response.writeHead(200, head).end(body)).listen(
+  const headers = { 'content-type': 'application/json', 'content-length': body.length }
+  createServer((_request, response) => response.writeHead(200, headers).end(body)).listen(
     Number(PORT),
     '127.0.0.1',
   )

@@ -1,39 +1,34 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { join } from 'node:path'
 import { DEFAULT_TITLES } from '../../src/order-store/nocodb/columns.js'
 import { encodeNewOrder, toRecordedOrder } from '../../src/order-store/nocodb/order-record.js'
-import { projectRoot } from '../../src/config/project-root.js'
-import { distPath } from '../support/dist-path.js'
-import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 import { startNocoDb, type TestBase, type TestNocoDb } from '../support/nocodb.js'
 import { typicalOrders } from '../support/orders.js'
+import { signIn } from '../support/sign-in.js'
 import { waitFor } from '../support/wait-for.js'
+import { MACHINE, writeReport } from './report.js'
+import { startClearwake, stopServers } from './servers.js'
+import { quantile, round2 } from './statistics.js'
 
-// How long answers take through Clearwake whose orders are in NocoDB, as a ratio to those of
-// NocoDB asked the same directly, in turns; and what the first load of them costs.
+// Latency of Clearwake with its orders in NocoDB, compared with the same queries sent to NocoDB
+// directly; and the duration of the initial load.
 
 const ORDERS = Number(process.env.BENCH_ORDERS ?? 100_000)
 const ROUNDS = Number(process.env.BENCH_REQUESTS ?? 20)
-const AT_ONCE = 100
+const ROWS_PER_REQUEST = 100
+const MAX_LOAD_MS = 1_800_000
 
-const stops: (() => unknown)[] = []
-const scope = { teardown: (stop: () => unknown) => stops.unshift(stop) }
+const teardowns: (() => unknown)[] = []
+const scope = { teardown: (stop: () => unknown) => teardowns.unshift(stop) }
 
-const quantile = (values: number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? NaN
-const tenths = (value: number): number => Math.round(value * 10) / 10
-
-/** Fills the table as an import in NocoDB would. */
-async function fill({ api }: TestNocoDb, { tableId }: TestBase): Promise<void> {
+/** Fills the table as an import into NocoDB would. */
+async function fillTable({ api }: TestNocoDb, { tableId }: TestBase): Promise<void> {
   let rows: object[] = []
   const flush = async (): Promise<void> => {
     const { status } = await api('POST', `/api/v2/tables/${tableId}/records`, rows)
-    if (status !== 200) throw new Error(`NocoDB answers ${status}`)
+    if (status !== 200) throw new Error(`NocoDB responded with status ${status}`)
     rows = []
   }
   for (const order of typicalOrders(ORDERS)) {
@@ -48,132 +43,130 @@ async function fill({ api }: TestNocoDb, { tableId }: TestBase): Promise<void> {
       ...encodeNewOrder({ order, record, token: crypto.randomUUID() }, null, DEFAULT_TITLES),
       OrderNumber: order.orderNumber,
     })
-    if (rows.length === AT_ONCE) await flush()
+    if (rows.length === ROWS_PER_REQUEST) await flush()
   }
   if (rows.length > 0) await flush()
 }
 
-function startClearwake(environment: Record<string, string>, port: number): ChildProcess {
-  const child = fork(distPath('server.js'), {
-    env: {
-      PATH: process.env.PATH,
-      ...environment,
-      ADMIN_ACCOUNTS,
-      DATA_DIR: join(temporaryFolder(scope), 'data'),
-      PORT: String(port),
-      LOG_LEVEL: 'warn',
-    },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
-  scope.teardown(() => child.kill())
-  return child
-}
-
-const isoDate = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10)
-
-/** The month with which the orders end. */
-const [FROM, TO] = ['2026-10-26', '2026-11-24']
+/** The last month of the orders; the end is exclusive in NocoDB, inclusive in Clearwake. */
+const MONTH = { from: '2026-10-26', to: '2026-11-24', end: '2026-11-25' }
 
 try {
   const nocoDb = await startNocoDb(scope)
   const base = await nocoDb.createBase()
-  console.log(`Entering ${ORDERS} orders into NocoDB …`)
-  await fill(nocoDb, base)
+  console.log(`Importing ${ORDERS} orders into NocoDB …`)
+  await fillTable(nocoDb, base)
 
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const environment = { ...base.environment }
-  // As the service is by default.
-  delete (environment as Partial<typeof environment>).NOCODB_REQUESTS_PER_SECOND
-  delete (environment as Partial<typeof environment>).NOCODB_SYNC_INTERVAL
-  startClearwake(environment, port)
-  const begun = performance.now()
-  const waits: number[] = []
+  const started = performance.now()
+  const service = await startClearwake(port, join(temporaryFolder(scope), 'data'), '/healthz', {
+    ...base.environment,
+    // The defaults of the service, not those of the tests.
+    NOCODB_REQUESTS_PER_SECOND: undefined,
+    NOCODB_SYNC_INTERVAL: undefined,
+    LOG_LEVEL: 'warn',
+  })
+  scope.teardown(() => stopServers([service]))
+  const healthLatencies: number[] = []
   await waitFor(async () => {
-    const request = performance.now()
-    const alive = await fetch(`${url}/healthz`).catch(() => null)
-    if (alive?.ok !== true) return false
-    waits.push(performance.now() - request)
+    const requested = performance.now()
+    await fetch(`${url}/healthz`)
+    healthLatencies.push(performance.now() - requested)
     return (await fetch(`${url}/readyz`)).status === 200
-  }, 1_800_000)
-  const loadSeconds = (performance.now() - begun) / 1000
+  }, MAX_LOAD_MS)
+  const loadSeconds = (performance.now() - started) / 1000
 
-  const ours = { authorization: `Bearer ${await signIn(url)}`, 'accept-encoding': 'identity' }
-  const theirs = { 'xc-token': nocoDb.token }
-  const list = (query: string) => () => fetch(`${url}/api/admin/orders?${query}`, { headers: ours })
+  const authorization = `Bearer ${await signIn(url)}`
+  const headers = { authorization, 'accept-encoding': 'identity' }
+  const nocoDbHeaders = { 'xc-token': nocoDb.token }
+  const listOrders = (query: string) => () => fetch(`${url}/api/admin/orders?${query}`, { headers })
   const records = `${nocoDb.url}/api/v2/tables/${base.tableId}/records`
-  const direct = (query: Record<string, string>) => () =>
+  const listRecords = (query: Record<string, string>) => () =>
     fetch(`${records}?${new URLSearchParams({ limit: '25', ...query }).toString()}`, {
-      headers: theirs,
+      headers: nocoDbHeaders,
     })
-  const days = `(PlacedAt,gte,exactDate,${FROM})~and(PlacedAt,lt,exactDate,${isoDate(Date.parse(TO) + 86_400_000)})`
+  const inMonth = `(PlacedAt,gte,exactDate,${MONTH.from})~and(PlacedAt,lt,exactDate,${MONTH.end})`
   const groupBy = `${nocoDb.url}/api/v1/db/data/noco/${base.baseId}/${base.tableId}/groupby`
 
-  const works: Record<
+  const scenarios: Record<
     string,
-    { clearwake: () => Promise<Response>; noco: () => Promise<Response> }
+    { clearwake: () => Promise<Response>; nocoDb: () => Promise<Response> }
   > = {
     'list, first page': {
-      clearwake: list('pageSize=25'),
-      noco: direct({ sort: '-PlacedAt,-Id' }),
+      clearwake: listOrders('pageSize=25'),
+      nocoDb: listRecords({ sort: '-PlacedAt,-Id' }),
     },
     'list, status and currency, sorted': {
-      clearwake: list('status=paid&currency=EUR&sort=-amountMinor'),
-      noco: direct({ where: '(Status,eq,paid)~and(Currency,eq,EUR)', sort: '-AmountMinor,-Id' }),
+      clearwake: listOrders('status=paid&currency=EUR&sort=-amountMinor'),
+      nocoDb: listRecords({
+        where: '(Status,eq,paid)~and(Currency,eq,EUR)',
+        sort: '-AmountMinor,-Id',
+      }),
     },
     'list, one month': {
-      clearwake: list(`from=${FROM}&to=${TO}`),
-      noco: direct({ where: days, sort: '-PlacedAt,-Id' }),
+      clearwake: listOrders(`from=${MONTH.from}&to=${MONTH.to}`),
+      nocoDb: listRecords({ where: inMonth, sort: '-PlacedAt,-Id' }),
     },
-    'search for an order number': {
-      clearwake: list('q=CW-000777'),
-      noco: direct({ where: '(OrderNumber,like,%CW-000777%)' }),
+    'search, order number': {
+      clearwake: listOrders('q=CW-000777'),
+      nocoDb: listRecords({ where: '(OrderNumber,like,%CW-000777%)' }),
     },
-    'search for an e-mail address': {
-      clearwake: list('q=customer4321@'),
-      noco: direct({ where: '(CustomerEmail,like,%customer4321@%)', sort: '-PlacedAt,-Id' }),
+    'search, email': {
+      clearwake: listOrders('q=customer4321@'),
+      nocoDb: listRecords({
+        where: '(CustomerEmail,like,%customer4321@%)',
+        sort: '-PlacedAt,-Id',
+      }),
     },
-    'statistics of all time (of NocoDB, only the counts by status)': {
+    'statistics, all time (NocoDB: only counts by status)': {
       clearwake: () =>
         fetch(`${url}/api/admin/stats`, {
           method: 'POST',
-          headers: { ...ours, 'content-type': 'application/json' },
+          headers: { ...headers, 'content-type': 'application/json' },
           body: '{"range":"all"}',
         }),
-      noco: () => fetch(`${groupBy}?column_name=Status&limit=25`, { headers: theirs }),
+      nocoDb: () => fetch(`${groupBy}?column_name=Status&limit=25`, { headers: nocoDbHeaders }),
     },
   }
 
-  async function timed(ask: () => Promise<Response>): Promise<number> {
-    const started = performance.now()
-    const response = await ask()
+  async function measureLatency(sendRequest: () => Promise<Response>): Promise<number> {
+    const requested = performance.now()
+    const response = await sendRequest()
     await response.arrayBuffer()
-    if (!response.ok) throw new Error(`answered with ${response.status}`)
-    return performance.now() - started
+    if (!response.ok) throw new Error(`${response.url}: status ${response.status}`)
+    return performance.now() - requested
   }
 
-  const results = []
-  for (const [work, { clearwake, noco }] of Object.entries(works)) {
-    const times = { clearwake: [] as number[], noco: [] as number[] }
+  const rows = []
+  for (const [scenario, requests] of Object.entries(scenarios)) {
+    const latencies = { clearwake: [] as number[], nocoDb: [] as number[] }
     for (let round = 0; round < ROUNDS; round++) {
-      times.clearwake.push(await timed(clearwake))
-      times.noco.push(await timed(noco))
+      latencies.clearwake.push(await measureLatency(requests.clearwake))
+      latencies.nocoDb.push(await measureLatency(requests.nocoDb))
       await sleep(10)
     }
-    const [a, b] = [quantile(times.clearwake, 0.5), quantile(times.noco, 0.5)]
-    results.push({ work, clearwakeMs: tenths(a), nocoDbMs: tenths(b), ratio: tenths(b / a) })
+    const [clearwake, direct] = [
+      quantile(latencies.clearwake, 0.5),
+      quantile(latencies.nocoDb, 0.5),
+    ]
+    rows.push({
+      scenario,
+      'clearwake p50, ms': round2(clearwake),
+      'NocoDB p50, ms': round2(direct),
+      ratio: round2(clearwake / direct),
+    })
   }
-  const report = {
-    orders: ORDERS,
-    cpu: cpus()[0]?.model,
-    node: process.version,
-    loadSeconds: tenths(loadSeconds),
-    whileLoading: { requests: waits.length, p99Ms: tenths(quantile(waits, 0.99)) },
-    results,
+  const load = {
+    seconds: round2(loadSeconds),
+    healthChecks: healthLatencies.length,
+    'p99, ms': round2(quantile(healthLatencies, 0.99)),
   }
-  console.table(results)
-  console.log({ ...report, results: undefined })
-  writeFileSync(join(projectRoot, '.test', 'bench-nocodb.json'), JSON.stringify(report, null, 2))
+  console.log(`${MACHINE}; ${ORDERS} orders`)
+  console.table(rows)
+  console.log('Initial load, and latency of /healthz meanwhile:')
+  console.table([load])
+  writeReport('nocodb', { orders: ORDERS, rounds: ROUNDS, load, rows })
 } finally {
-  for (const stop of stops) await stop()
+  for (const teardown of teardowns) await teardown()
 }

@@ -5,8 +5,8 @@ import { openStagedOrders } from '../../src/order-store/sqlite/staged-orders.js'
 import type { Order } from '../../src/orders/order.js'
 import { typicalOrders } from '../support/orders.js'
 
-/** Mulberry32: the same numbers for the same seed. */
-function random(seed: number): () => number {
+/** Mulberry32: a deterministic random number generator. */
+function createRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
@@ -27,18 +27,21 @@ const STATUSES = [
   'cancelled',
 ] as const
 
-const words = (text: string): string[] => text.split(' ')
-const FIRST_NAMES = words(
-  'Anna Ben Carla Dimitri Elena Farid Grace Hanna Ivan Julia Kofi Lucia Marek Nadia Olaf Priya Quentin Rosa Sven Tomas',
+const FIRST_NAMES =
+  'Anna Ben Carla Dimitri Elena Farid Grace Hanna Ivan Julia Kofi Lucia Marek Nadia Olaf Priya Quentin Rosa Sven Tomas'.split(
+    ' ',
+  )
+const LAST_NAMES =
+  'Almeida Berg Costa Dubois Evans Fischer Garcia Hansen Ito Jensen Kowalski Lopez Müller Nakamura Okafor Petrov Quinn Rossi Silva Tanaka Ueda Vargas Weber Yilmaz'.split(
+    ' ',
+  )
+const MAIL_HOSTS = 'example.com example.com example.com example.org example.net mail.example'.split(
+  ' ',
 )
-const LAST_NAMES = words(
-  'Almeida Berg Costa Dubois Evans Fischer Garcia Hansen Ito Jensen Kowalski Lopez Müller Nakamura Okafor Petrov Quinn Rossi Silva Tanaka Ueda Vargas Weber Yilmaz',
-)
-const MAIL_HOSTS = words('example.com example.com example.com example.org example.net mail.example')
 
-/** Orders over two years, with nothing that goes along with anything else. */
-function* plausibleOrders(count: number): Generator<Order> {
-  const next = random(1)
+/** Generates orders of the last two years whose fields are not correlated. */
+function* createOrders(count: number): Generator<Order> {
+  const next = createRandom(1)
   const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)] as T
   for (const order of typicalOrders(count)) {
     const placedAt = new Date(Date.now() - next() * 730 * 86_400_000).toISOString()
@@ -58,12 +61,12 @@ function* plausibleOrders(count: number): Generator<Order> {
   }
 }
 
-/** Makes the order book of a data folder, with so many orders. */
+/** Creates the order database of a data folder, with the given number of orders. */
 export function fillDatabase(dataDir: string, count: number): void {
   const db = openDatabase(getOrderStorePath(dataDir))
   const staged = openStagedOrders(db)
   let line = 0
-  for (const order of plausibleOrders(count)) staged.add(++line, order, 'bench')
+  for (const order of createOrders(count)) staged.add(++line, order, 'bench')
   importStagedOrders(db, staged, { maxConflicts: 1 })
   db.close()
 }

@@ -1,349 +1,173 @@
-import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openReadOnly } from '../../src/database/open-database.js'
 import {
   getOrderStorePath,
   openSqliteOrderStore,
 } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { calculateDashboardStats } from '../../src/orders/dashboard-stats.js'
-import { signIn } from '../support/sign-in.js'
+import { compareExports, measureLatencyDuringExports } from './exports.js'
 import { fillDatabase } from './order-data.js'
 import {
-  hundredths,
-  MACHINE,
-  median,
-  quantile,
-  report,
-  residentMB,
-  start,
-  startClearwake,
-  stop,
-} from './measure.js'
+  measureLatency,
+  ORDERS_PATH,
+  startOrderService,
+  type OrderDatabase,
+  type OrderRequest,
+  type OrderService,
+} from './order-service.js'
+import { MACHINE, writeReport } from './report.js'
+import { getResidentMB, stopServers } from './servers.js'
+import { median, quantile, round2 } from './statistics.js'
 
-// How long answers about many orders take as a ratio to those about few, asked in turns; how long
-// the book takes as a ratio to the bare SQL; and what exports of all orders cost as a ratio to
-// bare ones: time, memory, and how long other requests wait meanwhile.
+// Latency by the number of orders; the order store as a ratio to plain SQL; and exports of all
+// orders as ratios to bare ones: duration, memory, and the latency of other requests meanwhile.
 
-const MANY = Number(process.env.BENCH_ORDERS ?? 1_000_000)
-const SIZES = [...new Set([Math.min(10_000, MANY), Math.min(100_000, MANY), MANY])]
+const MAX_ORDERS = Number(process.env.BENCH_ORDERS ?? 1_000_000)
+const SIZES = [...new Set([10_000, 100_000, MAX_ORDERS].map((size) => Math.min(size, MAX_ORDERS)))]
 const ROUNDS = Number(process.env.BENCH_REQUESTS ?? 200)
-const PORTS = 18_811
-const BARE_EXPORTS = '18821'
-/** An export of few orders is made several times, up to so many orders in all: a short time says little. */
-const EXPORTED = 3_000_000
-const FORMATS = [
-  ['CSV', 'csv'],
-  ['Excel', 'xlsx'],
-] as const
-type Format = (typeof FORMATS)[number][1]
-/** Others ask so often, ms */
-const ASKED_EVERY_MS = 10
-/** How long others are timed before each export, with nothing beside */
-const IDLE_MS = 3_000
+const WARM_UP_ROUNDS = 20
+const FIRST_PORT = 18_811
+const SQL_TARGET = 2
+const DAY_MS = 86_400_000
 
-/** The last day that there are orders of. */
-const TODAY = new Date().toISOString().slice(0, 10)
 const daysAgo = (days: number): string =>
-  new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+  new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10)
 
-const LIST = '/api/admin/orders'
-const WORKS: Record<string, string | { range: string }> = {
-  'list, first page': LIST,
-  'list by customer': `${LIST}?sort=customerName`,
-  'list, status and currency': `${LIST}?status=paid&currency=EUR&sort=-amountMinor`,
-  'list, one month': `${LIST}?from=${daysAgo(30)}&to=${TODAY}`,
-  'search, order number': `${LIST}?q=CW-000777`,
-  'search, e-mail': `${LIST}?q=nakamura4321@`,
-  'search, nothing found': `${LIST}?q=nobody+at+all`,
+const REQUESTS: Record<string, OrderRequest> = {
+  'list, first page': ORDERS_PATH,
+  'list by customer': `${ORDERS_PATH}?sort=customerName`,
+  'list, status and currency': `${ORDERS_PATH}?status=paid&currency=EUR&sort=-amountMinor`,
+  'list, one month': `${ORDERS_PATH}?from=${daysAgo(30)}&to=${daysAgo(0)}`,
+  'search, order number': `${ORDERS_PATH}?q=CW-000777`,
+  'search, email': `${ORDERS_PATH}?q=nakamura4321@`,
+  'search, no match': `${ORDERS_PATH}?q=no+such+customer`,
   'statistics, 7 days': { range: '7d' },
   'statistics, 30 days': { range: '30d' },
   'statistics, 90 days': { range: '90d' },
   'statistics, all time': { range: 'all' },
 }
 
-interface Book {
-  orders: number
-  dataDir: string
-}
-
-interface Service extends Book {
-  url: string
-  child: ChildProcess
-  headers: Record<string, string>
-}
-
-async function startService(book: Book, port: number): Promise<Service> {
-  const child = await startClearwake(port, book.dataDir, '/healthz')
-  const url = `http://127.0.0.1:${port}`
-  const authorization = `Bearer ${await signIn(url)}`
-  // Uncompressed: taking a file apart here would hold up the requests that are timed.
-  return { ...book, url, child, headers: { authorization, 'accept-encoding': 'identity' } }
-}
-
-function ask({ url, headers }: Service, work: string | { range: string }): Promise<Response> {
-  if (typeof work === 'string') return fetch(url + work, { headers })
-  return fetch(`${url}/api/admin/stats`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(work),
-  })
-}
-
-/** Milliseconds until the answer has been read. */
-async function timed(service: Service, work: string | { range: string }): Promise<number> {
-  const started = performance.now()
-  const response = await ask(service, work)
-  await response.arrayBuffer()
-  if (!response.ok) throw new Error(`${JSON.stringify(work)} was answered with ${response.status}`)
-  return performance.now() - started
-}
-
-/** The same questions of books of several sizes, in turns. */
-async function bySize(services: Service[]) {
+/** Compares the latency of each request among the services, alternating between them. */
+async function compareSizes(services: OrderService[]) {
   const rows = []
-  for (const [name, work] of Object.entries(WORKS)) {
-    const times: number[][] = services.map(() => [])
-    for (let round = -20; round < ROUNDS; round++) {
+  for (const [scenario, request] of Object.entries(REQUESTS)) {
+    const latencies: number[][] = services.map(() => [])
+    for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
       for (const [i, service] of services.entries()) {
-        const milliseconds = await timed(service, work)
-        // The first rounds warm all of them up.
-        if (round >= 0) times[i]?.push(milliseconds)
+        const latency = await measureLatency(service, request)
+        if (round >= 0) latencies[i]?.push(latency)
       }
     }
-    const at = (share: number) => times.map((each) => hundredths(quantile(each, share)))
-    const ratio = (values: number[]) => hundredths((values.at(-1) ?? NaN) / (values[0] ?? NaN))
-    const [p50, p99] = [at(0.5), at(0.99)]
-    rows.push({ work: name, p50, p99, ratio: ratio(p50), 'p99 ratio': ratio(p99) })
+    const getQuantiles = (fraction: number) =>
+      latencies.map((values) => round2(quantile(values, fraction)))
+    const getRatio = (values: number[]) => round2((values.at(-1) ?? NaN) / (values[0] ?? NaN))
+    const [p50, p99] = [getQuantiles(0.5), getQuantiles(0.99)]
+    rows.push({ scenario, p50, p99, 'p50 ratio': getRatio(p50), 'p99 ratio': getRatio(p99) })
   }
   return rows
 }
 
-/** A book in this process, as a ratio to the SQL that somebody would write. */
-async function againstSql({ orders, dataDir }: Book) {
+/** Compares the order store, in this process, with plain SQL on the same database. */
+async function compareWithSql({ orders, dataDir }: OrderDatabase) {
   const path = getOrderStorePath(dataDir)
-  const book = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
   const db = openReadOnly(path)
-  const since = Date.now() - 30 * 86_400_000
   const page = db.prepare('SELECT * FROM orders ORDER BY placed_at DESC, id DESC LIMIT 25')
   const count = db.prepare('SELECT count(*) FROM orders')
   const sums = db.prepare(`
-    SELECT placed_at / 86400000 AS day, status, currency, count(*), sum(co2e_kg), sum(amount_minor)
+    SELECT placed_at / ${DAY_MS} AS day, status, currency, count(*), sum(co2e_kg), sum(amount_minor)
     FROM orders WHERE placed_at >= ? GROUP BY 1, 2, 3`)
-  const pairs: Record<string, [() => unknown, () => unknown]> = {
-    'list: a page and the count': [
-      () => book.list({}, { sort: '-placedAt', offset: 0, limit: 25 }),
-      () => [page.all(), count.get()],
-    ],
-    'statistics of 30 days': [
-      () => calculateDashboardStats(book, '30d', Date.now()),
-      () => sums.all(since),
-    ],
+  const since = Date.now() - 30 * DAY_MS
+  const queries: Record<string, { clearwake: () => unknown; sql: () => unknown }> = {
+    'list: one page and the count': {
+      clearwake: () => store.list({}, { sort: '-placedAt', offset: 0, limit: 25 }),
+      sql: () => [page.all(), count.get()],
+    },
+    'statistics of 30 days': {
+      clearwake: () => calculateDashboardStats(store, '30d', Date.now()),
+      sql: () => sums.all(since),
+    },
+  }
+  const measure = async (query: () => unknown): Promise<number> => {
+    const started = performance.now()
+    await query()
+    return performance.now() - started
   }
   const rows = []
   try {
-    for (const [work, [ours, bare]] of Object.entries(pairs)) {
-      const times = { ours: [] as number[], bare: [] as number[] }
+    for (const [scenario, query] of Object.entries(queries)) {
+      const times = { clearwake: [] as number[], sql: [] as number[] }
       for (let round = -5; round < Math.min(ROUNDS, 50); round++) {
-        for (const [name, run] of [
-          ['ours', ours],
-          ['bare', bare],
-        ] as const) {
-          const started = performance.now()
-          await run()
-          if (round >= 0) times[name].push(performance.now() - started)
-        }
+        const [clearwake, sql] = [await measure(query.clearwake), await measure(query.sql)]
+        if (round < 0) continue
+        times.clearwake.push(clearwake)
+        times.sql.push(sql)
       }
-      const [clearwake, sql] = [median(times.ours), median(times.bare)]
+      const [clearwake, sql] = [median(times.clearwake), median(times.sql)]
       rows.push({
-        work,
+        scenario,
         orders,
-        'clearwake, ms': hundredths(clearwake),
-        'bare SQL, ms': hundredths(sql),
+        'clearwake, ms': round2(clearwake),
+        'SQL, ms': round2(sql),
         ratio: Number((clearwake / sql).toPrecision(2)),
-        aim: 2,
+        target: SQL_TARGET,
       })
     }
   } finally {
     db.close()
-    await book.close()
+    await store.close()
   }
   return rows
 }
 
-/**
- * How long lists take to answer until a signal says enough. They are asked for whether or not the
- * answers before are there, so that a long wait is met by as many as would meet it; what the one
- * who asks is late for is nobody's wait.
- */
-async function keepAsking(service: Service, enough: AbortSignal): Promise<number[]> {
-  const responses: Promise<number>[] = []
-  let next = performance.now()
-  while (!enough.aborted) {
-    const response = timed(service, LIST)
-    response.catch(() => undefined) // thrown below, with the others
-    responses.push(response)
-    next = Math.max(next + ASKED_EVERY_MS, performance.now())
-    await sleep(next - performance.now())
-  }
-  return Promise.all(responses)
-}
-
-interface Download {
-  seconds: number
-  MB: number
-  /** The most memory that the process had meanwhile, MB */
-  most: number
-}
-
-/**
- * Makes a process ready to take a file in whole; what is given back lets it begin, and watches what
- * that costs the process that makes the file.
- */
-async function readerOf(child: ChildProcess, url: string, headers: Record<string, string> = {}) {
-  const client = fork(join(import.meta.dirname, 'timed-reader.js'), [url, JSON.stringify(headers)])
-  const told = () =>
-    Promise.race([once(client, 'message'), once(client, 'exit').then(() => [null])])
-  const [ready] = (await told()) as [unknown]
-  if (ready === null) throw new Error('the reader has not started')
-
-  return async (): Promise<Download> => {
-    let most = residentMB(child)
-    const watch = setInterval(() => (most = Math.max(most, residentMB(child))), 50)
-    try {
-      client.send('begin')
-      const [read] = (await told()) as [{ bytes: number; seconds: number } | null]
-      if (read === null) throw new Error(`${url} was not read to its end`)
-      return { seconds: read.seconds, MB: read.bytes / 1e6, most }
-    } finally {
-      clearInterval(watch)
-    }
-  }
-}
-
-/** Reads a book's file, so that nobody finds parts of it on the disk only. */
-async function intoMemory(dataDir: string): Promise<void> {
+/** Reads a database file into the file cache, so that the first export is not the slowest. */
+async function warmFileCache(dataDir: string): Promise<void> {
   await once(createReadStream(getOrderStorePath(dataDir)).resume(), 'close')
 }
 
-/** An export is made so often of a book. */
-const timesOf = ({ orders }: Book): number => Math.min(10, Math.ceil(EXPORTED / orders))
-
-const exportReader = ({ child, url, headers }: Service, format: Format) =>
-  readerOf(child, `${url}${LIST}/export?format=${format}`, headers)
-
-const growth = (downloads: Download[], restingMB: number): number =>
-  Math.round(Math.max(...downloads.map(({ most }) => most)) - restingMB)
-
-/** Files of a whole book, Clearwake's and the bare one in turns. */
-async function exports(service: Service, restingMB: number) {
-  const { orders, dataDir } = service
-  const rows = []
-  for (const [work, format] of FORMATS) {
-    const child = await start(
-      join(import.meta.dirname, 'bare-exports.js'),
-      { PORT: BARE_EXPORTS, DATA_DIR: dataDir },
-      '/',
-    )
-    const bareRestingMB = residentMB(child)
-    const ours: Download[] = []
-    const bare: Download[] = []
-    try {
-      for (let time = 0; time < timesOf(service); time++) {
-        const [read, readBare] = [
-          await exportReader(service, format),
-          await readerOf(child, `http://127.0.0.1:${BARE_EXPORTS}/${format}`),
-        ]
-        ours.push(await read())
-        bare.push(await readBare())
-      }
-    } finally {
-      await stop([child])
-    }
-    const seconds = (all: Download[]) => median(all.map((one) => one.seconds))
-    rows.push({
-      work,
-      orders,
-      times: ours.length,
-      seconds: hundredths(seconds(ours)),
-      'bare, s': hundredths(seconds(bare)),
-      ratio: hundredths(seconds(ours) / seconds(bare)),
-      MB: hundredths(ours[0]?.MB ?? NaN),
-      'memory growth, MB': growth(ours, restingMB),
-      'bare, growth, MB': growth(bare, bareRestingMB),
-    })
-  }
-  return rows
-}
-
-/** How long others wait while files are made, one or two side by side, and just before. */
-async function meanwhile(service: Service, restingMB: number) {
-  const rows = []
-  for (const [work, ...formats] of [
-    ...FORMATS,
-    ['CSV and Excel at once', 'csv', 'xlsx'] as const,
-  ]) {
-    const downloads: Download[] = []
-    const idle: number[] = []
-    const waits: number[] = []
-    for (let time = 0; time < timesOf(service); time++) {
-      idle.push(...(await keepAsking(service, AbortSignal.timeout(IDLE_MS))))
-      const readers = await Promise.all(formats.map((format) => exportReader(service, format)))
-      // Until the first of the files is whole.
-      const enough = new AbortController()
-      const [others, ...files] = await Promise.all([
-        keepAsking(service, enough.signal),
-        ...readers.map((read) => read().finally(() => enough.abort())),
-      ])
-      downloads.push(...files)
-      waits.push(...others)
-    }
-    const [before, during] = [quantile(idle, 0.99), quantile(waits, 0.99)]
-    rows.push({
-      work,
-      orders: service.orders,
-      requests: waits.length,
-      'p99, ms': hundredths(during),
-      'most, ms': hundredths(Math.max(...waits)),
-      'idle, p99, ms': hundredths(before),
-      'idle, most, ms': hundredths(Math.max(...idle)),
-      ratio: hundredths(during / before),
-      'memory growth, MB': growth(downloads, restingMB),
-    })
-  }
-  return rows
-}
-
 const folder = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
-const books = SIZES.map((orders) => ({ orders, dataDir: join(folder, String(orders)) }))
-const services: Service[] = []
+const databases = SIZES.map((orders) => ({ orders, dataDir: join(folder, String(orders)) }))
+const services: OrderService[] = []
 try {
   const started = performance.now()
-  for (const { dataDir, orders } of books) fillDatabase(dataDir, orders)
-  const entering = hundredths((performance.now() - started) / 1000)
-  console.log(`${MACHINE}; ${SIZES.join(', ')} orders entered in ${entering} s`)
-  for (const [i, book] of books.entries()) services.push(await startService(book, PORTS + i))
-  const sizes = await bySize(services)
-  console.table(sizes)
-  const sql = []
-  for (const book of books) sql.push(...(await againstSql(book)))
-  console.table(sql)
-  const files = []
-  const others = []
-  for (const service of services) {
-    await intoMemory(service.dataDir)
-    const restingMB = residentMB(service.child)
-    files.push(...(await exports(service, restingMB)))
-    others.push(...(await meanwhile(service, restingMB)))
+  for (const { dataDir, orders } of databases) fillDatabase(dataDir, orders)
+  const importSeconds = round2((performance.now() - started) / 1000)
+  console.log(`${MACHINE}; ${SIZES.join(', ')} orders imported in ${importSeconds} s`)
+  for (const [i, database] of databases.entries()) {
+    services.push(await startOrderService(database, FIRST_PORT + i))
   }
-  console.table(files)
-  console.log('Other requests meanwhile:')
-  console.table(others)
-  report('orders', { sizes: SIZES, rounds: ROUNDS, entering, rows: sizes, sql, files, others })
+  const latencies = await compareSizes(services)
+  console.log('Latency by the number of orders, ms; ratio of the largest to the smallest store:')
+  console.table(latencies)
+  const sql = []
+  for (const database of databases) sql.push(...(await compareWithSql(database)))
+  console.log('Order store and plain SQL:')
+  console.table(sql)
+  const exports = []
+  const latenciesDuringExports = []
+  for (const service of services) {
+    await warmFileCache(service.dataDir)
+    const idleMB = getResidentMB(service.child)
+    exports.push(...(await compareExports(service, idleMB)))
+    latenciesDuringExports.push(...(await measureLatencyDuringExports(service, idleMB)))
+  }
+  console.log('Exports of all orders:')
+  console.table(exports)
+  console.log('Latency of other requests during exports:')
+  console.table(latenciesDuringExports)
+  writeReport('orders', {
+    sizes: SIZES,
+    rounds: ROUNDS,
+    importSeconds,
+    latencies,
+    sql,
+    exports,
+    latenciesDuringExports,
+  })
 } finally {
-  await stop(services.map(({ child }) => child))
+  await stopServers(services.map(({ child }) => child))
   rmSync(folder, { recursive: true, force: true })
 }

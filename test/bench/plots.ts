@@ -1,94 +1,92 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/config/project-root.js'
-import { linePlot, type Line, type Plot } from './line-plot.js'
+import { renderLinePlot, type Line, type Plot } from './line-plot.js'
 
-// Draws what the benchmarks have measured, for the README.
+// Plots the results of the benchmarks for the documentation.
 
-interface Throughput {
-  rows: { work: string; clients: number; ratio: number }[]
+interface ThroughputReport {
+  rows: { scenario: string; clients: number; ratio: number }[]
 }
-interface Orders {
+interface OrdersReport {
   sizes: number[]
-  rows: { work: string; p50: number[] }[]
-  sql: Of<'ratio'>[]
-  files: Of<'ratio' | 'memory growth, MB' | 'bare, growth, MB'>[]
-  others: Of<'ratio'>[]
+  latencies: { scenario: string; p50: number[] }[]
+  sql: Row<'ratio'>[]
+  exports: Row<'ratio' | 'memory growth, MB' | 'bare memory growth, MB'>[]
+  latenciesDuringExports: Row<'ratio'>[]
 }
-/** What was measured in a book of so many orders. */
-type Of<Figure extends string> = { orders: number; work: string } & Record<Figure, number>
+/** Values measured with a number of orders. */
+type Row<Column extends string> = { orders: number; scenario: string } & Record<Column, number>
 
 const folder = join(projectRoot, '.github/bench')
 mkdirSync(folder, { recursive: true })
 
-const read = (name: string): unknown =>
+const readReport = (name: string): unknown =>
   JSON.parse(readFileSync(join(projectRoot, `.test/bench/${name}.json`), 'utf8'))
 
-const draw = (name: string, plot: Plot): void =>
-  writeFileSync(join(folder, `${name}.svg`), linePlot(plot))
+const writePlot = (name: string, plot: Plot): void =>
+  writeFileSync(join(folder, `${name}.svg`), renderLinePlot(plot))
 
-/** A line for each work, of a figure of its rows, which follow each other as the xs do. */
-function linesOf<Row extends { work: string }>(rows: Row[], figure: (row: Row) => number): Line[] {
-  return [...new Set(rows.map(({ work }) => work))].map((work) => ({
-    name: work,
-    ys: rows.filter((row) => row.work === work).map(figure),
+/** Creates a line for each scenario. Its rows are in the order of the x values. */
+function createLines<R extends { scenario: string }>(
+  rows: R[],
+  getValue: (row: R) => number,
+): Line[] {
+  return [...new Set(rows.map(({ scenario }) => scenario))].map((name) => ({
+    name,
+    ys: rows.filter(({ scenario }) => scenario === name).map(getValue),
   }))
 }
 
-const SHORT: Record<string, string> = {
-  'QR code, JSON with SVG and PNG': 'QR code',
-  'relay, each asks something else': 'relay, each its own',
-}
-const throughput = ['requests', 'proxy'].flatMap((name) => (read(name) as Throughput).rows)
-draw('clients', {
+const throughput = ['requests', 'proxy'].flatMap(
+  (name) => (readReport(name) as ThroughputReport).rows,
+)
+writePlot('clients', {
   title: 'Throughput as a ratio to a bare service',
-  xTitle: 'clients at once',
+  xTitle: 'concurrent clients',
   xs: [...new Set(throughput.map(({ clients }) => clients))],
-  mark: 1,
-  lines: linesOf(throughput, ({ ratio }) => ratio).map(({ name, ys }) => ({
-    name: SHORT[name] ?? name,
-    ys,
-  })),
+  reference: 1,
+  lines: createLines(throughput, ({ ratio }) => ratio),
 })
 
-const orders = read('orders') as Orders
-const byOrders = { xTitle: 'orders in the book', xs: orders.sizes }
-const responses = orders.rows.map(({ work, p50 }) => ({ name: work, ys: p50 }))
+const report = readReport('orders') as OrdersReport
+const axis = { xTitle: 'orders', xs: report.sizes }
+const latencies = report.latencies.map(({ scenario, p50 }) => ({ name: scenario, ys: p50 }))
 const isStatistics = ({ name }: Line) => name.startsWith('statistics')
-draw('orders', {
-  ...byOrders,
-  title: 'Milliseconds to a list or to what was searched for, median',
-  lines: responses.filter((line) => !isStatistics(line)),
+writePlot('orders', {
+  ...axis,
+  title: 'Latency of lists and searches, p50, ms',
+  lines: latencies.filter((line) => !isStatistics(line)),
 })
-draw('statistics', {
-  ...byOrders,
-  title: 'Milliseconds to statistics, median',
-  lines: responses.filter(isStatistics),
+writePlot('statistics', {
+  ...axis,
+  title: 'Latency of statistics, p50, ms',
+  lines: latencies.filter(isStatistics),
 })
-draw('bare', {
-  ...byOrders,
-  title: 'Time as a ratio to bare SQL and to bare exports',
-  mark: 1,
+writePlot('bare', {
+  ...axis,
+  title: 'Duration as a ratio to plain SQL and to bare exports',
+  reference: 1,
   lines: [
-    ...linesOf(orders.sql, ({ ratio }) => ratio),
-    ...linesOf(orders.files, ({ ratio }) => ratio),
+    ...createLines(report.sql, ({ ratio }) => ratio),
+    ...createLines(report.exports, ({ ratio }) => ratio),
   ],
 })
-draw('exports', {
-  ...byOrders,
-  title: 'Other requests meanwhile, as a ratio to their p99 when idle',
-  lines: linesOf(orders.others, ({ ratio }) => ratio),
+writePlot('exports', {
+  ...axis,
+  title: 'Latency during exports, p99, as a ratio to the idle service',
+  lines: createLines(report.latenciesDuringExports, ({ ratio }) => ratio),
 })
-draw('memory', {
-  ...byOrders,
-  title: 'Growth of memory by an export, MB',
-  // 1 where there was none, as there is no logarithm of 0.
+writePlot('memory', {
+  ...axis,
+  title: 'Memory growth during an export, MB',
+  // At least 1, because the axis is logarithmic.
   lines: [
-    ...linesOf(orders.files, (row) => Math.max(row['memory growth, MB'], 1)),
-    ...linesOf(
-      orders.files.map((row) => ({ ...row, work: `${row.work}, bare` })),
-      (row) => Math.max(row['bare, growth, MB'], 1),
+    ...createLines(report.exports, (row) => Math.max(row['memory growth, MB'], 1)),
+    ...createLines(
+      report.exports.map((row) => ({ ...row, scenario: `${row.scenario}, bare` })),
+      (row) => Math.max(row['bare memory growth, MB'], 1),
     ),
   ],
 })
-console.log(`Drawn to ${folder}`)
+console.log(`Plots written to ${folder}`)

