@@ -27,7 +27,7 @@ t.test(
       order: 201,
       code: 200,
       exitCode: 0,
-      browserErrors: [],
+      logErrors: [],
     })
   },
 )

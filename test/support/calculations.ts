@@ -14,14 +14,14 @@ import { parseImoNumber } from '../../src/calculator/imo-number.js'
 import type { Vessel } from '../../src/calculator/vessel.js'
 import { findImplausibleValues } from '../../src/calculator/trip-plausibility.js'
 
-/** A value above zero up to a bound, of any magnitude that people have a use for. */
+/** A positive number of any plausible magnitude. */
 const positive = (maximum: number) =>
   fc.double({ min: 1e-8, max: maximum, noNaN: true, noDefaultInfinity: true })
 
 const fuelType = fc.constantFrom(...FUEL_TYPES)
 
-/** Any data that the fuel calculator takes. */
-export const fuelData: fc.Arbitrary<FuelData> = fc.constantFrom(...QUANTITY_UNITS).chain((unit) =>
+/** Valid data of the fuel calculator. */
+const fuelData: fc.Arbitrary<FuelData> = fc.constantFrom(...QUANTITY_UNITS).chain((unit) =>
   fc.record({
     fuelType,
     quantity: positive(unit === 'm3' || unit === 't' ? 100_000 : 10_000_000),
@@ -29,8 +29,8 @@ export const fuelData: fc.Arbitrary<FuelData> = fc.constantFrom(...QUANTITY_UNIT
   }),
 )
 
-/** Any data that the distance calculator takes; speed first, so that the trip stays below a year. */
-export const distanceData: fc.Arbitrary<DistanceData> = fc
+/** Valid data of the distance calculator. The speed limits the distance, so that the trip is shorter than a year. */
+const distanceData: fc.Arbitrary<DistanceData> = fc
   .record({ speedKn: positive(100), distanceUnit: fc.constantFrom(...DISTANCE_UNITS) })
   .chain(({ speedKn, distanceUnit }) =>
     fc.record(
@@ -59,7 +59,7 @@ export const distanceData: fc.Arbitrary<DistanceData> = fc
       },
     ),
   )
-  // Hours without a rate are refused.
+  // Generator hours without a consumption are invalid.
   .map(({ generatorHours, ...trip }) =>
     trip.generatorLitresPerHour === undefined || generatorHours === undefined
       ? trip
@@ -85,7 +85,7 @@ const SCRIPTS = [
   '0',
 ] as const
 
-/** One line of text in any script, markup and escapes among it. */
+/** One line of text in any script, with or without markup and escapes. */
 export const textLine = (maxLength: number): fc.Arbitrary<string> =>
   fc
     .oneof(
@@ -95,12 +95,12 @@ export const textLine = (maxLength: number): fc.Arbitrary<string> =>
       fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength }),
     )
     .map((text) => Array.from(text).slice(0, maxLength).join(''))
-    // Fillers count as letters and the blank Braille pattern as a symbol, yet show nothing.
+    // Needs a visible character: default-ignorable letters and the blank Braille pattern are not.
     .filter((text) => /(?![\p{DI}\u2800])[\p{L}\p{N}\p{S}]/u.test(text))
     .filter((text) => !/[\p{Cc}\p{Cs}\p{NChar}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(text))
 
-/** Any data that the custom calculator takes. */
-export const customData: fc.Arbitrary<CustomData> = fc.constantFrom(...AMOUNT_UNITS).chain((unit) =>
+/** Valid data of the custom calculator. */
+const customData: fc.Arbitrary<CustomData> = fc.constantFrom(...AMOUNT_UNITS).chain((unit) =>
   fc.record(
     {
       amount: positive(unit === 't' ? 1_000_000 : 1_000_000_000),
@@ -111,14 +111,14 @@ export const customData: fc.Arbitrary<CustomData> = fc.constantFrom(...AMOUNT_UN
   ),
 )
 
-/** Any calculation of any type. */
+/** A valid calculation of any type. */
 export const calculation: fc.Arbitrary<Calculation> = fc.oneof(
   fuelData.map((calculatorData) => ({ calculatorType: 'fuel' as const, calculatorData })),
   distanceData.map((calculatorData) => ({ calculatorType: 'distance' as const, calculatorData })),
   customData.map((calculatorData) => ({ calculatorType: 'custom' as const, calculatorData })),
 )
 
-/** Any IMO number: six digits and the check digit that goes with them. */
+/** A valid IMO number: six digits and their check digit. */
 export const imoNumber: fc.Arbitrary<string> = fc
   .integer({ min: 1, max: 999_999 })
   .map((body) => String(body).padStart(6, '0'))
@@ -130,13 +130,13 @@ export const imoNumber: fc.Arbitrary<string> = fc
     ),
   )
 
-/** Any vessel, with an IMO number or without. */
+/** A vessel with or without an IMO number. */
 export const vessel: fc.Arbitrary<Vessel> = fc.record(
   { name: textLine(80), imoNumber },
   { requiredKeys: ['name'] },
 )
 
-/** A usual trip for each calculator. */
+/** A typical calculation of each type. */
 export const TYPICAL_CALCULATIONS: {
   [T in Calculation['calculatorType']]: Extract<Calculation, { calculatorType: T }>
 } = {
@@ -155,7 +155,7 @@ export const TYPICAL_CALCULATIONS: {
   custom: { calculatorType: 'custom', calculatorData: { amount: 1.5, unit: 't' } },
 }
 
-/** Real vessels with their real numbers. */
+/** Real vessels with their IMO numbers. */
 export const REAL_VESSELS: readonly Vessel[] = [
   { name: 'Ever Given', imoNumber: '9811000' },
   { name: 'Queen Mary 2', imoNumber: '9241061' },

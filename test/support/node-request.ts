@@ -6,7 +6,7 @@ export interface NodeResponse {
   body: Buffer
 }
 
-/** A request and its answer as they are on the wire: fetch would add, undo and follow things. */
+/** Sends a request without fetch, which adds headers, decompresses and follows redirects. */
 export function nodeRequest(
   address: string,
   options: { method?: string; headers?: Record<string, string | string[]>; body?: Buffer } = {},

@@ -1,4 +1,4 @@
-/** A test, or a program that uses what tests use: what it starts is stopped when it ends. */
+/** Runs teardowns at its end: a test, or a benchmark. */
 export interface Scope {
-  teardown: (stop: () => unknown) => unknown
+  teardown: (handler: () => unknown) => unknown
 }

@@ -1,13 +1,12 @@
 import { hashPasswordSync } from '../../src/accounts/password.js'
 import { postJson } from './app.js'
 
-/** An administrator of the tests, and the one in the examples of the documentation. */
+/** The administrator of the tests and of the examples in the documentation. */
 export const ADMIN = { email: 'admin@example.com', password: 'clearwake demo only' }
 
-/** ADMIN_ACCOUNTS of that administrator alone. */
+/** Value of the environment variable. */
 export const ADMIN_ACCOUNTS = `${ADMIN.email}:${hashPasswordSync(ADMIN.password)}`
 
-/** Tries to log in; headers may say from where. */
 export const postLogin = (
   url: string,
   credentials: unknown = ADMIN,
@@ -16,21 +15,21 @@ export const postLogin = (
 
 export type LoginResponse = Awaited<ReturnType<typeof postLogin>>
 
-/** The cookies that an answer sets, by name, as their whole header. */
+/** The Set-Cookie headers of a response, by cookie name. */
 export const parseSetCookies = ({ headers }: Pick<LoginResponse, 'headers'>): Map<string, string> =>
   new Map(headers.getSetCookie().map((cookie) => [cookie.split('=', 1)[0] ?? '', cookie]))
 
-/** What a browser sends back of the cookies that an answer has set. */
+/** The Cookie header for the cookies that a response sets. */
 export const cookieHeader = (response: Pick<LoginResponse, 'headers'>): string =>
   [...parseSetCookies(response).values()].map((cookie) => cookie.split(';', 1)[0]).join('; ')
 
-/** The token of a login that must succeed. */
+/** Signs in, and returns the token. Throws if it fails. */
 export async function signIn(url: string, credentials: unknown = ADMIN): Promise<string> {
   const { status, body } = await postLogin(url, credentials)
-  if (status !== 200) throw new Error(`the login was answered with ${status}`)
+  if (status !== 200) throw new Error(`Sign-in failed with status ${status}`)
   return body.token as string
 }
 
-/** Who a token belongs to, as the service tells. */
+/** Requests the user of a token. */
 export const verify = (url: string, token: string): Promise<Response> =>
   fetch(`${url}/api/admin/verify`, { headers: { authorization: `Bearer ${token}` } })

@@ -1,18 +1,18 @@
 import { TYPICAL_CALCULATIONS } from './calculations.js'
 import { newOrder } from './order-store.js'
 
-/** A request that does what its route is for, as a starting point for ones that do not. */
+/** A valid request, the starting point for invalid ones. */
 export interface Call {
   method: string
-  /** With its parameters filled in, without query; `{order}` stands for the id of any order */
+  /** Without query; `{order}` is a placeholder for an order ID */
   path: string
   query: Record<string, string | string[]>
   headers: Record<string, string>
-  /** What goes as JSON, or as a form */
   body: { json: unknown } | { form: Record<string, string | string[]> } | null
 }
 
-type Sketch = Partial<Pick<Call, 'path' | 'query' | 'headers'>> & {
+/** A call without method and defaults. */
+type PartialCall = Partial<Pick<Call, 'path' | 'query' | 'headers'>> & {
   json?: unknown
   form?: Record<string, string | string[]>
 }
@@ -79,25 +79,25 @@ const ESTIMATES = Object.fromEntries(
 )
 
 export interface CallContext {
-  /** A scanned link of this service */
+  /** A pre-fill link of this service */
   link: URL
-  /** The address of an asset */
+  /** Path of an asset */
   asset: string
-  /** The id of an order at the order source */
+  /** The ID of an offset order at the provider */
   offsetOrder: string
-  /** Who may log in */
+  /** Of an administrator */
   credentials: { email: string; password: string }
 }
 
-/** What each route is called with, by method and route; looks at a page without its body go by GET. */
-const sketches = ({
+/** Valid requests by method and route. Routes for HEAD are derived from GET. */
+const createPartialCalls = ({
   link,
   asset,
   offsetOrder,
   credentials,
-}: CallContext): Record<string, Sketch[]> => ({
+}: CallContext): Record<string, PartialCall[]> => ({
   'GET /': [{}],
-  // The route table has the assets without their folder.
+  // The route of the assets.
   'GET /*': [{ path: asset, headers: { 'if-none-match': '"x"', range: 'bytes=0-9' } }],
   'GET /healthz': [{}],
   'GET /readyz': [{}],
@@ -115,7 +115,7 @@ const sketches = ({
         code: link.searchParams.get('data') ?? '',
         codeSig: link.searchParams.get('sig') ?? '',
       },
-      headers: { 'hx-request': 'true', 'hx-request-type': 'partial', 'hx-target': 'div#answer' },
+      headers: { 'hx-request': 'true', 'hx-request-type': 'partial', 'hx-target': 'section#result' },
     },
   ],
   'GET /qr-test': [{ query: CODE_FORM }],
@@ -253,7 +253,7 @@ const sketches = ({
     { path: '/admin/orders/{order}/fulfilment/reset', form: {} },
   ],
   'GET /admin/orders/:id/provider-record': [{ path: '/admin/orders/{order}/provider-record' }],
-  // Whatever is below, in any method, is the order source's to answer.
+  // The relay forwards all methods and paths.
   ...Object.fromEntries(
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].flatMap((method) => [
       [`${method} /api/ordersource`, [{}]],
@@ -263,24 +263,24 @@ const sketches = ({
   ),
 })
 
-/** Valid requests for every route, by method and route as the route table has them. */
-export function validCalls(circumstances: CallContext): Map<string, Call[]> {
+/** Valid requests for all routes, by method and route as in the route table. */
+export function validCalls(context: CallContext): Map<string, Call[]> {
   const calls = new Map<string, Call[]>()
-  for (const [route, given] of Object.entries(sketches(circumstances))) {
+  for (const [route, partialCalls] of Object.entries(createPartialCalls(context))) {
     const [method = '', path = ''] = route.split(' ')
-    const filled = given.map(({ json, form, ...sketch }) => ({
+    const complete = partialCalls.map(({ json, form, ...call }) => ({
       method,
       path,
       query: {},
       headers: {},
       body: json !== undefined ? { json } : form !== undefined ? { form } : null,
-      ...sketch,
+      ...call,
     }))
-    calls.set(route, filled)
+    calls.set(route, complete)
     if (method !== 'GET') continue
     calls.set(
       `HEAD ${path}`,
-      filled.map((call) => ({ ...call, method: 'HEAD' })),
+      complete.map((call) => ({ ...call, method: 'HEAD' })),
     )
   }
   return calls
