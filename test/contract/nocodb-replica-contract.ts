@@ -47,7 +47,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
     const second = await startService(t, { ...base, environment })
     // Neither process creates its order before both have checked the key.
     let creating = 0
-    proxy.faultOf = async (method): Promise<Fault> => {
+    proxy.getFault = async (method): Promise<Fault> => {
       if (method === 'POST') {
         creating++
         await waitFor(async () => creating === 2)

@@ -105,7 +105,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     /** When each sync pass requested changes */
     const passes: number[] = []
     let [passesLeft, release] = [Infinity, (): void => undefined]
-    proxy.faultOf = async (method, path): Promise<Fault> => {
+    proxy.getFault = async (method, path): Promise<Fault> => {
       if (method !== 'GET' || !/records\?.*UpdatedAt%2Cgte/.test(path)) return 'none'
       passes.push(performance.now())
       if (passesLeft-- > 0) return 'none'
@@ -178,10 +178,10 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
         return (await edit('second')) === first
       })
       t.equal(replica.get(1)?.notes, 'first')
-      proxy.faultOf = () => 'fails'
+      proxy.getFault = () => 'server_error'
       await sleep(OVERLAP_MS + 100)
       await t.rejects(passes.readChanges())
-      proxy.faultOf = () => 'none'
+      proxy.getFault = () => 'none'
       await passes.readChanges()
       t.equal(replica.get(1)?.notes, 'second')
     },

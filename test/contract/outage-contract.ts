@@ -109,14 +109,14 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
       await service.call('POST', ORDERS, newOrder())
       let version = 1
       const faults: [Fault, RegExp][] = [
-        ['fails', /returns server errors/],
-        ['garbles', /not from NocoDB/],
-        ['cuts before', /does not respond/],
-        ['cuts amid', /does not respond/],
-        ['rations', /rate limit/],
+        ['server_error', /returns server errors/],
+        ['foreign_response', /not from NocoDB/],
+        ['request_lost', /does not respond/],
+        ['response_truncated', /does not respond/],
+        ['rate_limited', /rate limit/],
       ]
       for (const [fault, message] of faults) {
-        proxy.faultOf = () => fault
+        proxy.getFault = () => fault
         await waitFor(async () => {
           const { body } = await service.call('GET', '/readyz')
           return message.test(body.checks.orders.detail)
@@ -125,7 +125,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
         t.equal(rejected.status, 503, fault)
         t.ok(Number(rejected.headers.get('retry-after')) > 0)
         t.equal((await service.call('GET', `${ORDERS}/1`)).body.version, version)
-        proxy.faultOf = () => 'none'
+        proxy.getFault = () => 'none'
         const done = await waitFor(async () => {
           const response = await service.call('PATCH', `${ORDERS}/1`, { notes: `after ${fault}` })
           return response.status === 200 && response
@@ -142,17 +142,22 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     /** Injects a fault into the first request with a method. */
     const failOnce = (failing: string, fault: Fault): void => {
       let isFirst = true
-      proxy.faultOf = (method) => {
+      proxy.getFault = (method) => {
         if (method !== failing || !isFirst) return 'none'
         isFirst = false
         return fault
       }
     }
-    for (const fault of ['cuts after', 'cuts amid'] as const) {
+    for (const fault of ['response_lost', 'response_truncated'] as const) {
       failOnce('POST', fault)
       const created = await service.call('POST', ORDERS, newOrder())
       t.equal(created.status, 201, fault)
-      for (const onPatch of ['cuts after', 'cuts amid', 'cuts before', 'fails'] as const) {
+      for (const onPatch of [
+        'response_lost',
+        'response_truncated',
+        'request_lost',
+        'server_error',
+      ] as const) {
         failOnce('PATCH', onPatch)
         const { body: before } = await service.call('GET', `${ORDERS}/${created.body.id}`)
         const changed = await service.call('PATCH', `${ORDERS}/${created.body.id}`, {
@@ -167,35 +172,35 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     }
     t.equal((await readRows(nocoDb, base)).length, 2)
 
-    proxy.faultOf = (method) => (method === 'POST' ? 'cuts after' : 'none')
+    proxy.getFault = (method) => (method === 'POST' ? 'response_lost' : 'none')
     const key = { 'idempotency-key': 'lost' }
     const keyed = await service.call('POST', ORDERS, newOrder(), key)
     t.equal(keyed.status, 201, 'is found by its write token')
 
     let isUnavailable = false
-    proxy.faultOf = (method) => {
+    proxy.getFault = (method) => {
       if (method === 'POST') isUnavailable = true
-      return isUnavailable ? 'cuts after' : 'none'
+      return isUnavailable ? 'response_lost' : 'none'
     }
     const other = { 'idempotency-key': 'lost too' }
     const creation = await service.call('POST', ORDERS, newOrder({ amountMinor: 1 }), other)
     t.equal(creation.status, 503)
     t.match(creation.body.detail, /couldn't confirm that the order was created.*Idempotency-Key/)
-    proxy.faultOf = () => 'none'
+    proxy.getFault = () => 'none'
     const repeated = await service.call('POST', ORDERS, newOrder({ amountMinor: 1 }), other)
     t.equal(repeated.status, 201)
     t.equal((await readRows(nocoDb, base)).length, 4, 'is created once')
 
     isUnavailable = false
-    proxy.faultOf = (method) => {
+    proxy.getFault = (method) => {
       if (method === 'PATCH') isUnavailable = true
-      return isUnavailable ? 'cuts after' : 'none'
+      return isUnavailable ? 'response_lost' : 'none'
     }
     const path = `${ORDERS}/${repeated.body.id}`
     const change = await service.call('PATCH', path, { notes: 'x' })
     t.equal(change.status, 503)
     t.match(change.body.detail, /couldn't confirm that the change was saved/)
-    proxy.faultOf = () => 'none'
+    proxy.getFault = () => 'none'
     await waitFor(
       async () => (await service.call('GET', path)).body.version === 2,
       RECOVERY_TIMEOUT_MS,
@@ -211,16 +216,16 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
       NOCODB_SYNC_INTERVAL: '3600',
     })
     let isCreated = false
-    proxy.faultOf = (method) => {
+    proxy.getFault = (method) => {
       if (method === 'POST') isCreated = true
-      return isCreated && method === 'GET' ? 'fails' : 'none'
+      return isCreated && method === 'GET' ? 'server_error' : 'none'
     }
     const created = await service.call('POST', ORDERS, newOrder({ co2eKg: 0.1234567 }))
     t.equal(created.status, 201)
     const read = await service.call('GET', `${ORDERS}/${created.body.id}`)
     t.strictSame(read.body, created.body)
     t.strictSame((await service.call('GET', ORDERS)).body.items, [created.body])
-    proxy.faultOf = () => 'none'
+    proxy.getFault = () => 'none'
     const changed = await service.call('PATCH', `${ORDERS}/${created.body.id}`, { notes: 'x' })
     t.match(changed.body, { version: 2, notes: 'x', co2eKg: 0.1234567 })
     const { items } = (await service.call('GET', `${ORDERS}/${created.body.id}/history`)).body
@@ -233,8 +238,8 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     const service = await startService(t, base, { DATABASE_BASE_URL: proxy.url })
     await service.call('POST', ORDERS, newOrder())
     let isFirst = true
-    proxy.faultOf = () => {
-      const fault = isFirst ? 'rations' : 'none'
+    proxy.getFault = () => {
+      const fault = isFirst ? 'rate_limited' : 'none'
       isFirst = false
       return fault
     }

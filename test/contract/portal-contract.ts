@@ -71,7 +71,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
         t.equal(await banner(page).count(), 0, 'shows no banner while the orders are current')
       }
 
-      proxy.faultOf = () => 'cuts before'
+      proxy.getFault = () => 'request_lost'
       await waitFor(async () => (await getDetail(service)).includes('sync failed'))
       await list.bringToFront()
       await list.locator('#q').fill('zoë')
@@ -105,7 +105,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       const fresh = await open('/admin/orders/2')
       await banner(fresh).waitFor()
 
-      proxy.faultOf = () => 'none'
+      proxy.getFault = () => 'none'
       await waitFor(async () => !(await getDetail(service)).includes('sync failed'))
       await order.bringToFront()
       await order.getByRole('button', { name: 'Save' }).click()
@@ -137,9 +137,9 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       await list.locator('#select-all').check()
       await list.getByLabel('Set status').selectOption('paid')
       let writes = 0
-      proxy.faultOf = (method) => {
+      proxy.getFault = (method) => {
         if (method === 'PATCH') writes++
-        return writes > 1 ? 'cuts before' : 'none'
+        return writes > 1 ? 'request_lost' : 'none'
       }
       await list.getByRole('button', { name: 'Set', exact: true }).click()
       await list.locator('#outcome').waitFor()
@@ -156,7 +156,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
         'keeps the remaining orders selected',
       )
 
-      proxy.faultOf = () => 'none'
+      proxy.getFault = () => 'none'
       await waitFor(async () => !(await getDetail(service)).includes('sync failed'))
       const { items } = (await service.call('GET', `${ORDERS}?sort=orderNumber`)).body
       t.same(
@@ -184,7 +184,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
     })
     t.teardown(release)
     let pages = 0
-    proxy.faultOf = async (method, path): Promise<Fault> => {
+    proxy.getFault = async (method, path): Promise<Fault> => {
       if (method === 'GET' && /records\?.*limit=1000/.test(path) && ++pages > 1) await released
       return 'none'
     }

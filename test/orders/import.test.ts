@@ -739,8 +739,8 @@ async function roundTrip(t: Test, bytes: Buffer, piece: number, ids: string[]) {
 t.test('imports every file in the export format unchanged', async (t) => {
   const options = fc.record({
     lineBreak: fc.constantFrom('\n', '\r\n'),
-    mark: fc.boolean(),
-    alwaysQuoted: fc.boolean(),
+    hasByteOrderMark: fc.boolean(),
+    quoteAll: fc.boolean(),
   })
   await fc.assert(
     fc.asyncProperty(

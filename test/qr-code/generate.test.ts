@@ -5,7 +5,7 @@ import { postJson, SECRET, startApp } from '../support/app.js'
 import { REAL_VESSELS, TYPICAL_CALCULATIONS } from '../support/calculations.js'
 import { avoidMidnight } from '../support/midnight.js'
 import { waitUntil } from '../support/wait-for.js'
-import { drawSvg, readQrCode, toGray, type GrayPicture } from '../support/zbar.js'
+import { drawSvg, readQrCode, toGray, type GrayImage } from '../support/zbar.js'
 import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 
@@ -57,7 +57,7 @@ const pngOf = ({ png }: QrCodeResponse) =>
   decodePng(Buffer.from(png.replace('data:image/png;base64,', ''), 'base64'))
 
 /** Light lines on the left, top, right and bottom of a code. */
-function getMargins({ width, pixels }: GrayPicture): number[] {
+function getMargins({ width, pixels }: GrayImage): number[] {
   const dark = [...pixels.entries()].filter(([, shade]) => shade === 0).map(([at]) => at)
   const columns = dark.map((at) => at % width)
   const rows = dark.map((at) => Math.floor(at / width))

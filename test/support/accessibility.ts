@@ -3,13 +3,13 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { DESKTOP, PHONE } from './browser.js'
 
-/** Screen size and colour scheme of the accessibility tests: both sizes and both schemes occur. */
+/** Covers both screen sizes and both colour schemes. */
 export const ACCESSIBILITY_VARIANTS = [
   ['a phone, light', { viewport: PHONE, colorScheme: 'light' }],
   ['a desktop, dark', { viewport: DESKTOP, colorScheme: 'dark' }],
 ] as const satisfies [string, BrowserContextOptions][]
 
-/** Asserts that axe finds no violation on a page, and that it does not scroll sideways. */
+/** Asserts that axe finds no violations, and that the page does not scroll sideways. */
 export async function checkAccessibility(t: Test, page: Page, name: string): Promise<void> {
   // The contrast is only final once the colour transitions have finished.
   await page.evaluate(() => {

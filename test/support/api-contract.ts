@@ -20,16 +20,16 @@ interface Document {
 
 const PROBLEM = 'application/problem+json'
 
-/** Own headers, which must be documented. */
-const NAMED_HEADERS = ['orders-as-of']
+/** Non-standard headers, which must be documented. */
+const CUSTOM_HEADERS = ['orders-as-of']
 
-const mediaType = ({ headers }: ContractResponse): string =>
+const getMediaType = ({ headers }: ContractResponse): string =>
   String(headers['content-type'] ?? '')
     .split(';', 1)[0]
     ?.trim() ?? ''
 
-/** The decoded path of a URL; `null` if it cannot be decoded. */
-function getPath(address: string): string | null {
+/** The decoded path of a request target; `null` if it is malformed. */
+function decodePath(address: string): string | null {
   try {
     return decodeURIComponent(address.split('?', 1)[0] ?? '')
   } catch {
@@ -41,65 +41,64 @@ function getPath(address: string): string | null {
 export function apiContract(document: object) {
   const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true })
   const isProblem = ajv.compile(ProblemDetails)
-  const compiled = new Map<unknown, ValidateFunction>()
-  const validatorOf = (schema: unknown): ValidateFunction => {
-    const known = compiled.get(schema) ?? ajv.compile(schema as AnySchema)
-    compiled.set(schema, known)
-    return known
+  const validators = new Map<unknown, ValidateFunction>()
+  const getValidator = (schema: unknown): ValidateFunction => {
+    const validator = validators.get(schema) ?? ajv.compile(schema as AnySchema)
+    validators.set(schema, validator)
+    return validator
   }
-  // Paths without parameters take precedence, as in the router.
-  const operations = Object.entries((document as Document).paths)
+  // Like a router, prefers paths without parameters.
+  const paths = Object.entries((document as Document).paths)
     .map(([path, methods]) => ({
-      isFixed: !path.includes('{'),
+      isStatic: !path.includes('{'),
       pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
       methods,
     }))
-    .sort((a, b) => Number(b.isFixed) - Number(a.isFixed))
+    .sort((a, b) => Number(b.isStatic) - Number(a.isStatic))
 
-  function operationOf(method: string, address: string): Operation | undefined {
-    const path = getPath(address)
+  function findOperation(method: string, address: string): Operation | undefined {
+    const path = decodePath(address)
     if (path === null) return undefined
-    const found = operations.find(({ pattern }) => pattern.test(path))
-    return found?.methods[(method === 'HEAD' ? 'get' : method).toLowerCase()]
+    const match = paths.find(({ pattern }) => pattern.test(path))
+    return match?.methods[(method === 'HEAD' ? 'get' : method).toLowerCase()]
   }
 
   function checkProblem(response: ContractResponse, type: string): void {
     assert.equal(type, PROBLEM, 'an error is problem+json')
     const problem: unknown = JSON.parse(response.body.toString())
     assert.ok(isProblem(problem), ajv.errorsText(isProblem.errors))
-    assert.equal(problem.status, response.status, 'the problem has the status of the answer')
-    assert.equal(problem.requestId, response.headers['x-request-id'], 'and its request id')
+    assert.equal(problem.status, response.status, 'the problem has the status of the response')
+    assert.equal(problem.requestId, response.headers['x-request-id'], 'and its request ID')
   }
 
   return {
-    /** Throws if a response under /api is not documented. */
-    check(method: string, address: string, answer: ContractResponse): void {
-      const operation = operationOf(method, address)
-      const type = mediaType(answer)
+    /** Throws if a response under /api differs from the document. */
+    check(method: string, address: string, response: ContractResponse): void {
+      const operation = findOperation(method, address)
+      const type = getMediaType(response)
+      const { status } = response
       if (operation === undefined) {
-        assert.ok(answer.status >= 400, `${answer.status} where nothing is documented`)
-        if (method !== 'HEAD') checkProblem(answer, type)
+        assert.ok(status >= 400, `an undocumented operation returns an error, not ${status}`)
+        if (method !== 'HEAD') checkProblem(response, type)
         return
       }
-      const { status } = answer
       const range = `${Math.floor(status / 100)}XX`
-      const response = operation.responses[status] ?? operation.responses[range]
-      assert.ok(response, `${status} is documented`)
-      for (const name of NAMED_HEADERS.filter((name) => answer.headers[name] !== undefined)) {
-        assert.ok(response.headers?.[name], `the header ${name} is documented for ${status}`)
+      const documented = operation.responses[status] ?? operation.responses[range]
+      assert.ok(documented, `${status} is documented`)
+      for (const name of CUSTOM_HEADERS.filter((name) => response.headers[name] !== undefined)) {
+        assert.ok(documented.headers?.[name], `the header ${name} is documented for ${status}`)
       }
       if (method === 'HEAD') return
-      const { content } = response
-      if (content === undefined) {
-        assert.equal(answer.body.length, 0, 'nothing is documented, so nothing is answered')
+      if (documented.content === undefined) {
+        assert.equal(response.body.length, 0, `${status} is documented without a body`)
         return
       }
-      const documented = content[type]
-      assert.ok(documented, `${type || 'no type'} is documented for ${status}`)
-      if (type === PROBLEM) checkProblem(answer, type)
+      const content = documented.content[type]
+      assert.ok(content, `${type || 'a response without a type'} is documented for ${status}`)
+      if (type === PROBLEM) checkProblem(response, type)
       else if (type === 'application/json') {
-        const isAnswer = validatorOf(documented.schema)
-        assert.ok(isAnswer(JSON.parse(answer.body.toString())), ajv.errorsText(isAnswer.errors))
+        const isValid = getValidator(content.schema)
+        assert.ok(isValid(JSON.parse(response.body.toString())), ajv.errorsText(isValid.errors))
       }
     },
   }

@@ -7,10 +7,10 @@ import type { Test } from 'tap'
 import { buildApp } from '../../src/app.js'
 import type { Scope } from './scope.js'
 
-/** At least 32 bytes, as required. */
+/** A session secret; the minimum is 32 bytes. */
 export const SECRET = 'a secret for tests, of more than 32 bytes'
 
-/** A folder of the test's own, removed when it ends. */
+/** Creates a folder, removed when the test ends. */
 export function temporaryFolder(t: Scope): string {
   const folder = mkdtempSync(join(tmpdir(), 'clearwake-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -19,14 +19,14 @@ export function temporaryFolder(t: Scope): string {
 
 export interface TestApp {
   app: FastifyInstance
-  /** Base URL, such as http://127.0.0.1:40001 */
+  /** Such as http://127.0.0.1:40001 */
   url: string
-  /** Its log entries so far, parsed */
+  /** Parsed log entries so far */
   log: Record<string, unknown>[]
 }
 
-/** The real service on a real port, stopped when the test ends. */
-export async function startApp(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestApp> {
+/** Creates a log stream that parses entries into an array. */
+export function recordLog(): { log: Record<string, unknown>[]; logStream: Writable } {
   const log: Record<string, unknown>[] = []
   const logStream = new Writable({
     write(line: Buffer, _encoding, done) {
@@ -34,12 +34,18 @@ export async function startApp(t: Test, environment: NodeJS.ProcessEnv = {}): Pr
       done()
     },
   })
+  return { log, logStream }
+}
+
+/** Starts the service in this process on a free port; stopped when the test ends. */
+export async function startApp(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestApp> {
+  const { log, logStream } = recordLog()
   const app = await buildApp({
     environment: {
       DATA_DIR: temporaryFolder(t),
       SESSION_SECRET: SECRET,
       PORT: '0',
-      // A machine that does other things is slow; that is no test of ours.
+      // No load shedding on a slow machine.
       SHED_AFTER_MS: '60000',
       ...environment,
     },
@@ -50,7 +56,7 @@ export async function startApp(t: Test, environment: NodeJS.ProcessEnv = {}): Pr
   return { app, url, log }
 }
 
-/** Posts JSON and reads the JSON response. */
+/** Sends a POST request with JSON, and parses the JSON response. */
 export async function postJson(
   url: string,
   body: unknown,

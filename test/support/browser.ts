@@ -13,42 +13,37 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** Returns the path of an installed browser, or `null`. */
+/** Finds Chromium or Chrome; `null` if there is none. */
 export function findBrowser(): string | null {
-  const places = [
+  const candidates = [
     process.env.CHROMIUM_PATH,
     '/usr/bin/chromium',
     '/usr/bin/chromium-browser',
     '/usr/bin/google-chrome',
     chromium.executablePath(),
   ]
-  return (
-    places.find(
-      (placeOrder) => placeOrder !== undefined && placeOrder !== '' && existsSync(placeOrder),
-    ) ?? null
-  )
+  return candidates.find((path) => path !== undefined && path !== '' && existsSync(path)) ?? null
 }
 
-/** Starts the browser. Throws if there is none, because browser tests are never skipped. */
+/** Starts a browser. Throws if there is none, because browser tests are never skipped. */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = findBrowser()
   if (executablePath === null)
-    throw new Error('no Chromium found: set CHROMIUM_PATH, or run npm test')
+    throw new Error('Chromium not found; set CHROMIUM_PATH, or run npm test to install it')
   return chromium.launch({ executablePath, args: FLAGS })
 }
 
 export const PHONE = { width: 390, height: 844 }
 export const DESKTOP = { width: 1280, height: 900 }
 
-/** Errors in a browser, added as they occur. */
 export interface BrowserErrors {
-  /** Errors on the console, uncaught exceptions and violations of the security policy */
+  /** Console errors, uncaught exceptions and violations of the Content Security Policy */
   errors: string[]
-  /** Requests to any host but the service's own */
+  /** Requests to other hosts than the service */
   externalRequests: string[]
 }
 
-/** Records the errors of all pages in a context. */
+/** Records the errors of all pages of a browser context. */
 export function recordBrowserErrors(context: BrowserContext, origin: string): BrowserErrors {
   const browserErrors: BrowserErrors = { errors: [], externalRequests: [] }
   context.on('console', (message) => {
@@ -63,7 +58,7 @@ export function recordBrowserErrors(context: BrowserContext, origin: string): Br
   return browserErrors
 }
 
-/** Decodes the QR code in a PNG, such as a screenshot; `null` if there is none. */
+/** Reads the QR code in a PNG, such as a screenshot; `null` if there is none. */
 export function readPng(png: Buffer): Promise<string | null> {
   const { width, height, data } = PNG.sync.read(png)
   return readQrCode(toGray(width, height, data))

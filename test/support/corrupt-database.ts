@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { openDatabase } from '../../src/database/open-database.js'
 
-/** Overwrites the root page of a table in a replica. */
+/** Overwrites the root page of a table. */
 export function corruptTable(path: string, table: string): void {
   const db = openDatabase(path)
   const root = db.prepare<[string], number>('SELECT rootpage FROM sqlite_schema WHERE name = ?')
@@ -13,7 +13,7 @@ export function corruptTable(path: string, table: string): void {
   closeSync(file)
 }
 
-/** Adds an unused table, so that a replica is too large for the integrity check at the start. */
+/** Adds an unused table, which makes a replica too large for the integrity check at the start. */
 export function enlargeDatabase(path: string): void {
   const db = openDatabase(path)
   db.exec('CREATE TABLE ballast (bytes BLOB)')

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { validators } from '../../src/orders/validators.js'
@@ -9,50 +8,48 @@ import apiDocs from '../../src/plugins/api-docs.js'
 import assets from '../../src/plugins/assets.js'
 import compression from '../../src/plugins/compression.js'
 import config from '../../src/plugins/config.js'
-import errors from '../../src/plugins/error-handler.js'
-import gracefulClose from '../../src/plugins/graceful-shutdown.js'
-import hypermedia from '../../src/plugins/htmx.js'
+import errorHandler from '../../src/plugins/error-handler.js'
+import gracefulShutdown from '../../src/plugins/graceful-shutdown.js'
+import htmx from '../../src/plugins/htmx.js'
 import rateLimits from '../../src/plugins/rate-limits.js'
-import security from '../../src/plugins/security-headers.js'
+import securityHeaders from '../../src/plugins/security-headers.js'
 import telemetry from '../../src/plugins/telemetry.js'
 import validation from '../../src/plugins/validation.js'
 import { serverOptions } from '../../src/server-options.js'
-import { SECRET, temporaryFolder } from './app.js'
+import { recordLog, SECRET, temporaryFolder } from './app.js'
 
 export interface ExportApp {
   app: FastifyInstance
-  /** URL of the export */
+  /** Of the export */
   url: string
   log: Record<string, unknown>[]
 }
 
-/** A service of exports alone, on a real port, open to all; stopped when the test ends. */
+/**
+ * Starts a service with the export routes only, without sign-in; stopped when the test ends.
+ *
+ * @param path of the order database
+ */
 export async function startExportApp(
   t: Test,
   path: string,
   environment: NodeJS.ProcessEnv = {},
 ): Promise<ExportApp> {
-  const log: Record<string, unknown>[] = []
-  const logStream = new Writable({
-    write(line: Buffer, _encoding, done) {
-      log.push(JSON.parse(line.toString()) as Record<string, unknown>)
-      done()
-    },
-  })
-  const full = {
+  const { log, logStream } = recordLog()
+  const fullEnvironment = {
     DATA_DIR: join(temporaryFolder(t), 'data'),
     SESSION_SECRET: SECRET,
     PORT: '0',
     ...environment,
   }
-  const app: FastifyInstance = Fastify(serverOptions(full, logStream))
-  await app.register(config, { environment: full })
-  await app.register(gracefulClose)
+  const app: FastifyInstance = Fastify(serverOptions(fullEnvironment, logStream))
+  await app.register(config, { environment: fullEnvironment })
+  await app.register(gracefulShutdown)
   await app.register(assets)
-  await app.register(hypermedia)
+  await app.register(htmx)
   await app.register(rateLimits)
-  await app.register(errors)
-  await app.register(security)
+  await app.register(errorHandler)
+  await app.register(securityHeaders)
   await app.register(telemetry)
   await app.register(compression)
   await app.register(validation, { validators })

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /*
- * Loaded with `--import`: shifts the clock of a process by the milliseconds in CLOCK_FILE, which
- * can change at any time. Monotonic clocks are unaffected, as in an operating system.
+ * Loaded into a process with `--import`, shifts its clock by the milliseconds in the file
+ * CLOCK_FILE, which may change at any time. Monotonic clocks are not affected.
  */
 const { CLOCK_FILE = '' } = process.env
 const RealDate = Date
@@ -10,8 +10,8 @@ const RealDate = Date
 const now = (): number => RealDate.now() + Number(readFileSync(CLOCK_FILE, 'utf8'))
 
 globalThis.Date = new Proxy(RealDate, {
-  construct: (target, given, as) =>
-    Reflect.construct(target, given.length === 0 ? [now()] : given, as) as Date,
+  construct: (target, parameters, newTarget) =>
+    Reflect.construct(target, parameters.length === 0 ? [now()] : parameters, newTarget) as Date,
   apply: () => new RealDate(now()).toString(),
   get: (target, name) => (name === 'now' ? now : (Reflect.get(target, name) as unknown)),
 })

@@ -1,87 +1,87 @@
-import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 
-/** What becomes of a request on its way. */
+/** What the proxy does with a request. */
 export type Fault =
   | 'none'
   /** Responds with 500 */
-  | 'fails'
-  /** Responds with 429 and Retry-After of a second */
-  | 'rations'
-  /** Responds with an HTML page */
-  | 'garbles'
-  /** The connection ends before the request has gone on */
-  | 'cuts before'
-  /** Forwards the request, then closes the connection without a response */
-  | 'cuts after'
-  /** Sends half of the response */
-  | 'cuts amid'
+  | 'server_error'
+  /** Responds with 429 and a Retry-After of one second */
+  | 'rate_limited'
+  /** Responds with a page that is not NocoDB's */
+  | 'foreign_response'
+  /** Closes the connection without forwarding the request */
+  | 'request_lost'
+  /** Forwards the request, and closes the connection without sending the response */
+  | 'response_lost'
+  /** Forwards the request, and sends only half of the response */
+  | 'response_truncated'
 
 export interface FaultyProxy {
   url: string
-  /** Decides for each request, and may take its time */
-  faultOf: (method: string, path: string) => Fault | Promise<Fault>
-  /** Requests that came, as `METHOD /path` */
+  /** Called for each request; may be asynchronous to delay it */
+  getFault: (method: string, path: string) => Fault | Promise<Fault>
+  /** Requests received, as `METHOD /path` */
   requests: string[]
 }
 
-/** A proxy in front of a server, which does to requests what a test decides. */
+/** Starts a proxy whose faults the test controls; stopped when the test ends. */
 export async function faultyProxy(t: Test, target: string): Promise<FaultyProxy> {
-  const to = new URL(target)
-  const proxy: FaultyProxy = { url: '', faultOf: () => 'none', requests: [] }
+  const { hostname: host, port } = new URL(target)
+  const proxy: FaultyProxy = { url: '', getFault: () => 'none', requests: [] }
 
-  function forward(from: IncomingMessage, reply: ServerResponse, fault: Fault): void {
-    const { method, url: path, headers } = from
-    const onward = request(
-      { host: to.hostname, port: to.port, method, path, headers, agent: false },
-      (response) => {
+  function forward(incoming: IncomingMessage, response: ServerResponse, fault: Fault): void {
+    const { method, url: path, headers } = incoming
+    const outgoing = request(
+      { host, port, method, path, headers, agent: false },
+      (upstreamResponse) => {
         const parts: Buffer[] = []
-        response.on('data', (part: Buffer) => parts.push(part))
-        response.on('end', () => {
+        upstreamResponse.on('data', (part: Buffer) => parts.push(part))
+        upstreamResponse.on('end', () => {
           const body = Buffer.concat(parts)
-          if (fault === 'cuts after') {
-            from.socket.destroy()
+          if (fault === 'response_lost') {
+            incoming.socket.destroy()
             return
           }
-          reply.writeHead(response.statusCode ?? 502, {
+          response.writeHead(upstreamResponse.statusCode ?? 502, {
             'content-type': 'application/json',
             'content-length': body.length,
           })
-          if (fault === 'cuts amid') {
-            reply.write(body.subarray(0, body.length / 2), () => from.socket.destroy())
-          } else reply.end(body)
+          if (fault === 'response_truncated') {
+            response.write(body.subarray(0, body.length / 2), () => incoming.socket.destroy())
+          } else response.end(body)
         })
-        response.on('error', () => from.socket.destroy())
+        upstreamResponse.on('error', () => incoming.socket.destroy())
       },
     )
-    onward.on('error', () => from.socket.destroy())
-    from.pipe(onward)
+    outgoing.on('error', () => incoming.socket.destroy())
+    incoming.pipe(outgoing)
   }
 
-  async function pass(from: IncomingMessage, reply: ServerResponse): Promise<void> {
-    const { method = '', url: path = '' } = from
+  async function handleRequest(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url: path = '' } = incoming
     proxy.requests.push(`${method} ${path}`)
-    const fault = await proxy.faultOf(method, path)
+    const fault = await proxy.getFault(method, path)
     switch (fault) {
-      case 'fails':
-        reply.writeHead(500, { 'content-type': 'application/json' }).end('{"msg":"no"}')
+      case 'server_error':
+        response.writeHead(500, { 'content-type': 'application/json' }).end('{"msg":"failed"}')
         return
-      case 'rations':
-        reply.writeHead(429, { 'retry-after': '1' }).end('{"msg":"slowly"}')
+      case 'rate_limited':
+        response.writeHead(429, { 'retry-after': '1' }).end('{"msg":"rate limited"}')
         return
-      case 'garbles':
-        reply.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>')
+      case 'foreign_response':
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>')
         return
-      case 'cuts before':
-        from.socket.destroy()
+      case 'request_lost':
+        incoming.socket.destroy()
         return
       default:
-        forward(from, reply, fault)
+        forward(incoming, response, fault)
     }
   }
-  const server = createServer((from, reply) => void pass(from, reply))
+  const server = createServer((incoming, response) => void handleRequest(incoming, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {

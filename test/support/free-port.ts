@@ -1,13 +1,13 @@
 import { createServer } from 'node:net'
 
 /**
- * Below the ports that systems hand out by themselves (32768 and up on Linux, 49152 elsewhere):
- * of those, any connection or server of the machine may take one between this and its use.
+ * Below the ephemeral ports of operating systems (from 32768 on Linux, from 49152 elsewhere), which
+ * another process might be assigned before the caller listens.
  */
-const FIRST = 10_240
-const LAST = 32_767
+const MIN_PORT = 10_240
+const MAX_PORT = 32_767
 
-const given = new Set<number>()
+const returned = new Set<number>()
 
 const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -16,12 +16,12 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 
-/** Returns an unused port outside the ephemeral range. */
+/** Returns a free loopback port, a different one each time. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST + 1))
-    if (given.has(port) || !(await isFree(port))) continue
-    given.add(port)
+    const port = MIN_PORT + Math.floor(Math.random() * (MAX_PORT - MIN_PORT + 1))
+    if (returned.has(port) || !(await isFree(port))) continue
+    returned.add(port)
     return port
   }
 }

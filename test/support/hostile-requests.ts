@@ -1,261 +1,134 @@
 import fc from 'fast-check'
-import { headerText, hostileText, jsonFragment, MARKUP, MEMBER_NAMES } from './hostile-values.js'
+import {
+  CONTENT_TYPES,
+  ESCAPES,
+  HEADER_NAMES,
+  HEADER_VALUES,
+  METHODS,
+  QUERIES,
+} from './hostile-http-values.js'
+import { headerText, hostileText, jsonFragment, MEMBER_NAMES } from './hostile-values.js'
 import type { Call } from './valid-calls.js'
 
-/** A request to send. */
 export interface HostileRequest {
   method: string
-  /** Path and query, escaped */
+  /** Request target with its query, escaped */
   address: string
   headers: Record<string, string | string[]>
-  /** In latin1, so that a counterexample can be read; `null` for none */
+  /** In latin1, so that counterexamples are readable; `null` for none */
   body: string | null
 }
 
-/** A mutation of a request; `at` selects where, modulo the number of places. */
+/** A change of a valid request. `at` is an index, modulo the number of places. */
 type Mutation =
-  | { kind: 'nothing' }
-  | { kind: 'json value'; at: number; fragment: string }
-  | { kind: 'json member'; at: number; name: string; fragment: string }
-  | { kind: 'json without'; at: number }
-  | { kind: 'field'; at: number; text: string; isAdded: boolean }
-  | { kind: 'field without'; at: number }
-  | { kind: 'body'; body: Buffer; type: string | undefined }
-  | { kind: 'bytes'; at: number; bytes: Buffer }
-  | { kind: 'type'; type: string | undefined }
-  | { kind: 'encoding'; encoding: 'utf16le' | 'utf16be' | 'latin1' | 'bom' | 'gzip' }
-  | { kind: 'query'; at: number; text: string; isAdded: boolean }
-  | { kind: 'query text'; text: string }
-  | { kind: 'segment'; at: number; text: string }
-  | { kind: 'path'; text: string }
-  | { kind: 'header'; name: string; values: string[] }
-  | { kind: 'method'; method: string }
+  | { type: 'none' }
+  | { type: 'json_value'; at: number; fragment: string }
+  | { type: 'json_member'; at: number; name: string; fragment: string }
+  | { type: 'json_removal'; at: number }
+  | { type: 'field'; at: number; text: string; isAdded: boolean }
+  | { type: 'field_removal'; at: number }
+  | { type: 'body'; body: Buffer; contentType: string | undefined }
+  | { type: 'bytes'; at: number; bytes: Buffer }
+  | { type: 'content_type'; contentType: string | undefined }
+  | { type: 'encoding'; encoding: 'utf16le' | 'utf16be' | 'latin1' | 'bom' | 'gzip' }
+  | { type: 'parameter'; at: number; text: string; isAdded: boolean }
+  | { type: 'query'; text: string }
+  | { type: 'segment'; at: number; text: string }
+  | { type: 'path_suffix'; text: string }
+  | { type: 'header'; name: string; values: string[] }
+  | { type: 'method'; method: string }
 
-const TYPES = [
-  undefined,
-  '',
-  'text/plain',
-  'application/json; charset=utf-16',
-  'application/json; charset="',
-  'application/json;;;',
-  'application/jsonx',
-  'application/problem+json',
-  'application/json, text/plain',
-  'application/x-www-form-urlencoded',
-  'application/x-www-form-urlencoded; charset=utf-16',
-  'multipart/form-data; boundary=x',
-  'multipart/form-data',
-  'application/xml',
-  '*/*',
-  'x'.repeat(3_000),
-] as const
+type JsonMutation = Extract<Mutation, { type: 'json_value' | 'json_member' | 'json_removal' }>
 
-/** Escapes that say something else to each reader, or nothing. */
-const ESCAPES = [
-  '%',
-  '%0',
-  '%00',
-  '%0d%0aset-cookie:%20pwned=1',
-  '%ff',
-  '%c0%ae',
-  '%ED%A0%80',
-  '%u0041',
-  '%2f',
-  '%252f',
-  '%2e%2e',
-  '..',
-  '.',
-  ';x=1',
-  '%5c',
-  '[]',
-  '[a][b]',
-  '__proto__',
-  '%EF%BC%8F',
-  '*',
-  '~',
-] as const
+const index = fc.nat(1_000)
 
-const QUERIES = [
-  '?',
-  '&&&===',
-  '=',
-  '__proto__=1&constructor=2',
-  '__proto__[polluted]=1&constructor[prototype][polluted]=1',
-  'status[]=paid&status[0]=paid&status.0=paid',
-  'status=paid&'.repeat(2_000),
-  'a=1&'.repeat(5_000),
-  `q=${'x'.repeat(20_000)}`,
-  `q=${'%20'.repeat(5_000)}`,
-  'q=%E0%A4%A',
-  'page=1&page=2&page=3',
-] as const
-
-const HEADER_NAMES = [
-  'accept',
-  'accept-encoding',
-  'accept-language',
-  'authorization',
-  'cache-control',
-  'content-encoding',
-  'cookie',
-  'forwarded',
-  'host',
-  'hx-current-url',
-  'hx-request',
-  'hx-request-type',
-  'hx-target',
-  'idempotency-key',
-  'if-match',
-  'if-modified-since',
-  'if-none-match',
-  'origin',
-  'range',
-  'referer',
-  'sec-fetch-site',
-  'upgrade',
-  'via',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-http-method-override',
-  'x-original-url',
-  'x-request-id',
-  'x-rewrite-url',
-] as const
-
-const HEADER_VALUES = [
-  'true',
-  'partial',
-  'full',
-  '*',
-  '"1"',
-  'W/"1"',
-  '"1", "2", *',
-  'gzip;q=x, br;q=1e9, *;q=0',
-  'identity;q=0, *;q=0',
-  'de-DE;q=NaN, x-y-z, en-GB-oed, *',
-  'en-u-ca-buddhist-nu-thai',
-  'image/png;q=, image/svg+xml;q=0.1, */*;q=2',
-  'Bearer',
-  'Bearer ..',
-  'Bearer eyJhbGciOiJub25lIn0.e30.',
-  'Basic OjpAOg==',
-  'clearwake=x; clearwake=y; =; ;;; a',
-  'clearwake-flash=saved.9999999999999999; clearwake=%E0%A4%A',
-  'clearwake-flash=__proto__.1',
-  'bytes=-1',
-  'bytes=0-0,1-1,2-2',
-  'bytes=99999999999999999999-',
-  'http://evil.example/admin?x=/\\evil',
-  'javascript:alert(1)',
-  'null',
-  '1.2.3.4, ::1, not-an-address, [::]:80',
-  'for="[::1]:x";host=evil.example',
-  'cross-site',
-  'websocket',
-  'DELETE',
-  '/admin/orders',
-  MARKUP,
-] as const
-
-const METHODS = [
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'TRACE',
-  'PROPFIND',
-  'SEARCH',
-  'PURGE',
-  'M-SEARCH',
-] as const
-
-const placeOrder = fc.nat(1_000)
-
-const hasBody = ({ method }: Call): boolean => method !== 'GET' && method !== 'HEAD'
-
-/** What may be wrong with a call: above all its body, where it has one, else its address. */
-function listMutations(call: Call): fc.Arbitrary<Mutation> {
-  const one = (weight: number, arbitrary: fc.Arbitrary<Mutation>) => ({ weight, arbitrary })
-  const kind = <K extends Mutation['kind']>(name: K) => fc.constant(name)
-  const { body } = call
+/** Mutations of a call, mostly of its body if it has one, otherwise of its target and headers. */
+function createMutations(call: Call): fc.Arbitrary<Mutation> {
+  const weighted = (weight: number, arbitrary: fc.Arbitrary<Mutation>) => ({ weight, arbitrary })
+  const type = <T extends Mutation['type']>(name: T) => fc.constant(name)
+  const { body, method } = call
   const isJson = body !== null && 'json' in body
   const isForm = body !== null && 'form' in body
+  const allowsBody = method !== 'GET' && method !== 'HEAD'
   const hasQuery = Object.keys(call.query).length > 0
   return fc.oneof(
-    one(1, fc.record({ kind: kind('nothing') })),
-    one(
+    weighted(1, fc.record({ type: type('none') })),
+    weighted(
       isJson ? 12 : 0,
-      fc.record({ kind: kind('json value'), at: placeOrder, fragment: jsonFragment }),
+      fc.record({ type: type('json_value'), at: index, fragment: jsonFragment }),
     ),
-    one(
+    weighted(
       isJson ? 4 : 0,
       fc.record({
-        kind: kind('json member'),
-        at: placeOrder,
+        type: type('json_member'),
+        at: index,
         name: fc.constantFrom(...MEMBER_NAMES, 'status', 'customerName', 'calculatorType'),
         fragment: jsonFragment,
       }),
     ),
-    one(isJson ? 2 : 0, fc.record({ kind: kind('json without'), at: placeOrder })),
-    one(
+    weighted(isJson ? 2 : 0, fc.record({ type: type('json_removal'), at: index })),
+    weighted(
       isForm ? 12 : 0,
-      fc.record({ kind: kind('field'), at: placeOrder, text: hostileText, isAdded: fc.boolean() }),
+      fc.record({ type: type('field'), at: index, text: hostileText, isAdded: fc.boolean() }),
     ),
-    one(isForm ? 2 : 0, fc.record({ kind: kind('field without'), at: placeOrder })),
-    one(
-      hasBody(call) ? 2 : 0,
+    weighted(isForm ? 2 : 0, fc.record({ type: type('field_removal'), at: index })),
+    weighted(
+      allowsBody ? 2 : 0,
       fc.record({
-        kind: kind('body'),
+        type: type('body'),
         body: fc
           .oneof(jsonFragment, hostileText, fc.constant(`{"a":"${'x'.repeat(200_000)}"}`))
           .map((text) => Buffer.from(text)),
-        type: fc.constantFrom('application/json', 'application/x-www-form-urlencoded', ...TYPES),
+        contentType: fc.constantFrom(
+          'application/json',
+          'application/x-www-form-urlencoded',
+          ...CONTENT_TYPES,
+        ),
       }),
     ),
-    one(
+    weighted(
       body === null ? 0 : 2,
       fc.record({
-        kind: kind('bytes'),
-        at: placeOrder,
+        type: type('bytes'),
+        at: index,
         bytes: fc.uint8Array({ maxLength: 4 }).map((bytes) => Buffer.from(bytes)),
       }),
     ),
-    one(hasBody(call) ? 2 : 0, fc.record({ kind: kind('type'), type: fc.constantFrom(...TYPES) })),
-    one(
+    weighted(
+      allowsBody ? 2 : 0,
+      fc.record({ type: type('content_type'), contentType: fc.constantFrom(...CONTENT_TYPES) }),
+    ),
+    weighted(
       body === null ? 0 : 1,
       fc.record({
-        kind: kind('encoding'),
+        type: type('encoding'),
         encoding: fc.constantFrom('utf16le', 'utf16be', 'latin1', 'bom', 'gzip'),
       }),
     ),
-    one(
+    weighted(
       hasQuery ? 10 : 1,
-      fc.record({ kind: kind('query'), at: placeOrder, text: hostileText, isAdded: fc.boolean() }),
+      fc.record({ type: type('parameter'), at: index, text: hostileText, isAdded: fc.boolean() }),
     ),
-    one(1, fc.record({ kind: kind('query text'), text: fc.constantFrom(...QUERIES, ...ESCAPES) })),
-    one(
+    weighted(1, fc.record({ type: type('query'), text: fc.constantFrom(...QUERIES, ...ESCAPES) })),
+    weighted(
       3,
       fc.record({
-        kind: kind('segment'),
-        at: placeOrder,
-        text: fc.oneof(fc.constantFrom(...ESCAPES), hostileText.map(escaped)),
+        type: type('segment'),
+        at: index,
+        text: fc.oneof(fc.constantFrom(...ESCAPES), hostileText.map(escapeText)),
       }),
     ),
-    one(
+    weighted(
       1,
       fc.record({
-        kind: kind('path'),
+        type: type('path_suffix'),
         text: fc.constantFrom('/', '//', '/.', '/..', '?', '/x', `/${'a'.repeat(3_000)}`, '%20'),
       }),
     ),
-    one(
+    weighted(
       5,
       fc.record({
-        kind: kind('header'),
+        type: type('header'),
         name: fc.constantFrom(...HEADER_NAMES),
         values: fc.array(fc.oneof(fc.constantFrom(...HEADER_VALUES), headerText), {
           minLength: 1,
@@ -263,12 +136,12 @@ function listMutations(call: Call): fc.Arbitrary<Mutation> {
         }),
       }),
     ),
-    one(1, fc.record({ kind: kind('method'), method: fc.constantFrom(...METHODS) })),
+    weighted(1, fc.record({ type: type('method'), method: fc.constantFrom(...METHODS) })),
   )
 }
 
-/** Escapes any text for a URL; a lone surrogate becomes invalid UTF-8. */
-function escaped(text: string): string {
+/** Percent-encodes text, with lone surrogates as invalid UTF-8. */
+function escapeText(text: string): string {
   return Array.from(text, (character) =>
     /[\ud800-\udfff]/.test(character) && character.length === 1
       ? '%ED%A0%80'
@@ -278,62 +151,72 @@ function escaped(text: string): string {
     .slice(0, 20_000)
 }
 
-const listPairs = (fields: Record<string, string | string[]>): [string, string][] =>
-  Object.entries(fields).flatMap(([name, value]) =>
-    [value].flat().map((one): [string, string] => [name, one]),
+type Pair = [name: string, value: string]
+
+const toPairs = (fields: Record<string, string | string[]>): Pair[] =>
+  Object.entries(fields).flatMap(([name, values]) =>
+    [values].flat().map((value): Pair => [name, value]),
   )
 
-const encoded = (pairs: readonly [string, string][]): string =>
-  pairs.map(([name, value]) => `${escaped(name)}=${escaped(value)}`).join('&')
+const encodePairs = (pairs: readonly Pair[]): string =>
+  pairs.map(([name, value]) => `${escapeText(name)}=${escapeText(value)}`).join('&')
 
-/** The pairs with one changed, or given once more. */
-function withText(
-  pairs: [string, string][],
+/** Replaces the value of a pair, or adds another pair of the same name. */
+function mutatePairs(
+  pairs: Pair[],
   { at, text, isAdded }: { at: number; text: string; isAdded: boolean },
-): [string, string][] {
-  const index = pairs.length === 0 ? 0 : at % pairs.length
-  const name = pairs[index]?.[0] ?? 'x'
+): Pair[] {
+  const chosen = pairs.length === 0 ? 0 : at % pairs.length
+  const name = pairs[chosen]?.[0] ?? 'x'
   if (isAdded || pairs.length === 0) return [...pairs, [name, text]]
-  return pairs.map((pair, other) => (other === index ? [name, text] : pair))
+  return pairs.map((pair, other) => (other === chosen ? [name, text] : pair))
 }
 
-const HOLE = 'a hole for the test'
+const PLACEHOLDER = 'a placeholder for the test'
 
 type Parent = Record<string, unknown>
-
-/** Every value in a tree, with what holds it. */
-function places(value: unknown, holder: Parent, key: string): { holder: Parent; key: string }[] {
-  const inside =
-    typeof value === 'object' && value !== null
-      ? Object.keys(value).flatMap((name) => places((value as Parent)[name], value as Parent, name))
-      : []
-  return [{ holder, key }, ...inside]
+interface Place {
+  parent: Parent
+  key: string
 }
 
-/** The JSON of a value with one place of it changed: to any text, or to nothing. */
-function jsonWith(json: unknown, mutation: Mutation & { at: number }): string {
+/** Lists all values in a tree. */
+function listPlaces(value: unknown, parent: Parent, key: string): Place[] {
+  const children =
+    typeof value === 'object' && value !== null
+      ? Object.keys(value).flatMap((name) =>
+          listPlaces((value as Parent)[name], value as Parent, name),
+        )
+      : []
+  return [{ parent, key }, ...children]
+}
+
+/** Serialises JSON with one value replaced by text, removed or added. */
+function mutateJson(json: unknown, mutation: JsonMutation): string {
   const root: Parent = structuredClone({ json })
-  const all = places(root.json, root, 'json')
-  if (mutation.kind === 'json member') {
-    const objects = all
-      .map(({ holder, key }) => holder[key])
+  const places = listPlaces(root.json, root, 'json')
+  if (mutation.type === 'json_member') {
+    const objects = places
+      .map(({ parent, key }) => parent[key])
       .filter((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
     const chosen = objects[mutation.at % Math.max(1, objects.length)] as Parent | undefined
-    if (chosen !== undefined) chosen[HOLE] = 0
+    if (chosen !== undefined) chosen[PLACEHOLDER] = 0
     const member = `${JSON.stringify(mutation.name)}:${mutation.fragment}`
-    return JSON.stringify(root.json).replace(`"${HOLE}":0`, () => member)
+    return JSON.stringify(root.json).replace(`"${PLACEHOLDER}":0`, () => member)
   }
-  const chosen = all[mutation.at % all.length]
+  const chosen = places[mutation.at % places.length]
   if (chosen !== undefined) {
-    if (mutation.kind === 'json value') chosen.holder[chosen.key] = HOLE
-    else Reflect.deleteProperty(chosen.holder, chosen.key)
+    if (mutation.type === 'json_value') chosen.parent[chosen.key] = PLACEHOLDER
+    else Reflect.deleteProperty(chosen.parent, chosen.key)
   }
-  const fragment = mutation.kind === 'json value' ? mutation.fragment : ''
+  const fragment = mutation.type === 'json_value' ? mutation.fragment : ''
   const text = root.json === undefined ? '' : JSON.stringify(root.json)
-  return text.replace(`"${HOLE}"`, () => fragment)
+  return text.replace(`"${PLACEHOLDER}"`, () => fragment)
 }
 
-function recoded(body: Buffer, encoding: (Mutation & { kind: 'encoding' })['encoding']): Buffer {
+type Encoding = Extract<Mutation, { type: 'encoding' }>['encoding']
+
+function changeEncoding(body: Buffer, encoding: Encoding): Buffer {
   switch (encoding) {
     case 'utf16le':
       return Buffer.from(`\ufeff${body.toString()}`, 'utf16le')
@@ -348,81 +231,95 @@ function recoded(body: Buffer, encoding: (Mutation & { kind: 'encoding' })['enco
   }
 }
 
-function getBody({ body }: Call, mutation: Mutation): { text: Buffer; type?: string } | null {
-  if (mutation.kind === 'body') {
-    return { text: mutation.body, ...(mutation.type === undefined ? {} : { type: mutation.type }) }
+function createJsonBody(json: unknown, mutation: Mutation): string {
+  switch (mutation.type) {
+    case 'json_value':
+    case 'json_member':
+    case 'json_removal':
+      return mutateJson(json, mutation)
+    default:
+      return JSON.stringify(json)
   }
+}
+
+function createFormBody(form: Record<string, string | string[]>, mutation: Mutation): string {
+  const pairs = toPairs(form)
+  switch (mutation.type) {
+    case 'field':
+      return encodePairs(mutatePairs(pairs, mutation))
+    case 'field_removal':
+      return encodePairs(pairs.filter((_, other) => other !== mutation.at % pairs.length))
+    default:
+      return encodePairs(pairs)
+  }
+}
+
+interface Body {
+  bytes: Buffer
+  contentType?: string | undefined
+}
+
+function createBody({ body }: Call, mutation: Mutation): Body | null {
+  if (mutation.type === 'body') return { bytes: mutation.body, contentType: mutation.contentType }
   if (body === null) return null
-  const type = 'json' in body ? 'application/json' : 'application/x-www-form-urlencoded'
-  let text: string
-  if ('json' in body) {
-    const isInJson = mutation.kind.startsWith('json')
-    text = isInJson
-      ? jsonWith(body.json, mutation as Mutation & { at: number })
-      : JSON.stringify(body.json)
-  } else {
-    const pairs = listPairs(body.form)
-    if (mutation.kind === 'field') text = encoded(withText(pairs, mutation))
-    else if (mutation.kind === 'field without') {
-      text = encoded(pairs.filter((_, index) => index !== mutation.at % pairs.length))
-    } else text = encoded(pairs)
-  }
-  const bytes = Buffer.from(text)
-  switch (mutation.kind) {
-    case 'type':
-      return { text: bytes, ...(mutation.type === undefined ? {} : { type: mutation.type }) }
+  const isJson = 'json' in body
+  const contentType = isJson ? 'application/json' : 'application/x-www-form-urlencoded'
+  const bytes = Buffer.from(
+    isJson ? createJsonBody(body.json, mutation) : createFormBody(body.form, mutation),
+  )
+  switch (mutation.type) {
+    case 'content_type':
+      return { bytes, contentType: mutation.contentType }
     case 'encoding':
-      return { text: recoded(bytes, mutation.encoding), type }
+      return { bytes: changeEncoding(bytes, mutation.encoding), contentType }
     case 'bytes': {
-      const index = bytes.length === 0 ? 0 : mutation.at % bytes.length
-      const parts = [bytes.subarray(0, index), mutation.bytes, bytes.subarray(index + 1)]
-      return { text: Buffer.concat(parts), type }
+      const at = bytes.length === 0 ? 0 : mutation.at % bytes.length
+      const parts = [bytes.subarray(0, at), mutation.bytes, bytes.subarray(at + 1)]
+      return { bytes: Buffer.concat(parts), contentType }
     }
     default:
-      return { text: bytes, type }
+      return { bytes, contentType }
   }
 }
 
-function getAddress({ path, query }: Call, mutation: Mutation): string {
+function createAddress({ path, query }: Call, mutation: Mutation): string {
   const segments = path.split('/')
-  if (mutation.kind === 'segment') {
-    const index = 1 + (mutation.at % Math.max(1, segments.length - 1))
-    segments[index] = mutation.text
+  if (mutation.type === 'segment') {
+    segments[1 + (mutation.at % Math.max(1, segments.length - 1))] = mutation.text
   }
-  const end = mutation.kind === 'path' ? mutation.text : ''
-  const pairs = listPairs(query)
-  const text =
-    mutation.kind === 'query text'
+  const suffix = mutation.type === 'path_suffix' ? mutation.text : ''
+  const pairs = toPairs(query)
+  const queryText =
+    mutation.type === 'query'
       ? mutation.text
-      : encoded(mutation.kind === 'query' ? withText(pairs, mutation) : pairs)
-  return `${segments.join('/')}${end}${text === '' ? '' : `?${text}`}`
+      : encodePairs(mutation.type === 'parameter' ? mutatePairs(pairs, mutation) : pairs)
+  return `${segments.join('/')}${suffix}${queryText === '' ? '' : `?${queryText}`}`
 }
 
-function getRequest(call: Call, mutation: Mutation): HostileRequest {
-  const body = getBody(call, mutation)
+function createRequest(call: Call, mutation: Mutation): HostileRequest {
+  const body = createBody(call, mutation)
   const headers: HostileRequest['headers'] = { ...call.headers }
-  if (body?.type !== undefined) headers['content-type'] = body.type
-  if (mutation.kind === 'header') {
-    const [only = ''] = mutation.values
+  if (body?.contentType !== undefined) headers['content-type'] = body.contentType
+  if (mutation.type === 'header') {
+    const [first = ''] = mutation.values
     const isList = mutation.values.length > 1 && !['host', 'authorization'].includes(mutation.name)
-    headers[mutation.name] = isList ? mutation.values : only
+    headers[mutation.name] = isList ? mutation.values : first
   }
   return {
-    method: mutation.kind === 'method' ? mutation.method : call.method,
-    address: getAddress(call, mutation),
+    method: mutation.type === 'method' ? mutation.method : call.method,
+    address: createAddress(call, mutation),
     headers,
-    body: body === null ? null : body.text.toString('latin1'),
+    body: body === null ? null : body.bytes.toString('latin1'),
   }
 }
 
-/** A call about one order, where it is about any. */
-const about = (call: Call, order: number): Call =>
-  JSON.parse(JSON.stringify(call).replaceAll('{order}', String(order))) as Call
+const setOrderId = (call: Call, id: number): Call =>
+  JSON.parse(JSON.stringify(call).replaceAll('{order}', String(id))) as Call
 
 /**
- * Requests that are one step away from valid ones.
+ * Requests that differ from a valid one in one respect.
  *
- * @param orders how many orders there are, with ids from 1
+ * @param orders number of orders, with IDs from 1
  */
 export const hostileRequest = (
   calls: readonly Call[],
@@ -430,5 +327,5 @@ export const hostileRequest = (
 ): fc.Arbitrary<HostileRequest> =>
   fc
     .tuple(fc.constantFrom(...calls), fc.integer({ min: 1, max: orders }))
-    .map(([call, order]) => about(call, order))
-    .chain((call) => listMutations(call).map((mutation) => getRequest(call, mutation)))
+    .map(([call, id]) => setOrderId(call, id))
+    .chain((call) => createMutations(call).map((mutation) => createRequest(call, mutation)))

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 
-/** Would become an element of a page, in text and in an attribute, where it is not escaped. */
+/** Becomes an element unless it is escaped, both in text and in an attribute. */
 export const MARKUP = `"'><pwned x="'`
 
-/** Texts that some reader of them stumbles over: numbers, dates, names, SQL, markup, bytes. */
+/** Texts that break naive parsers: numbers, dates, property names, SQL, markup, control characters. */
 export const TEXTS = [
   '',
   ' ',
@@ -73,13 +73,13 @@ const anyText = fc.oneof(
   fc.bigInt().map(String),
 )
 
-/** A hostile text. */
+/** Unexpected text. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...TEXTS) },
   anyText,
 )
 
-/** A hostile text as a header value: Latin-1, without line breaks. */
+/** Unexpected text as a header value: latin1, without control characters. */
 export const headerText: fc.Arbitrary<string> = hostileText.map((text) =>
   Buffer.from(text)
     .toString('latin1')
@@ -118,7 +118,7 @@ const FRAGMENTS = [
   '"\\u0000"',
   '"\\u202e"',
   '"\\x41"',
-  '"unended',
+  '"unterminated',
   '[]',
   '[null]',
   '{}',
@@ -136,7 +136,7 @@ const FRAGMENTS = [
   '',
 ] as const
 
-/** Text where JSON has a value: valid or not. */
+/** Text in place of a JSON value, valid or not. */
 export const jsonFragment: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...FRAGMENTS) },
   { weight: 2, arbitrary: hostileText.map((text) => JSON.stringify(text)) },
@@ -144,7 +144,7 @@ export const jsonFragment: fc.Arbitrary<string> = fc.oneof(
   fc.double().map(String),
 )
 
-/** Assigned fields of orders, and keys for prototype pollution. */
+/** Read-only properties of orders, and keys that affect prototypes or paths. */
 export const MEMBER_NAMES = [
   'id',
   'version',

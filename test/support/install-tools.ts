@@ -6,12 +6,12 @@ import { findBrowser } from './browser.js'
 import { findRedis } from './redis.js'
 import { findPython } from './spreadsheet.js'
 
-function run(command: string, ...parameters: string[]): boolean {
-  console.log(`$ ${command} ${parameters.join(' ')}`)
-  return spawnSync(command, parameters, { stdio: 'inherit' }).status === 0
+function run(command: string, ...args: string[]): boolean {
+  console.log(`$ ${command} ${args.join(' ')}`)
+  return spawnSync(command, args, { stdio: 'inherit' }).status === 0
 }
 
-/** Debian's own packages, which bring every library they need; takes root. */
+/** Installs Debian packages including the libraries they need; requires root. */
 function installFromDebian(...packages: string[]): boolean {
   const isDebian = existsSync('/etc/debian_version') && process.getuid?.() === 0
   return (
@@ -27,21 +27,21 @@ function installFromPlaywright(): boolean {
 }
 
 if (findBrowser() === null) {
-  console.log('The browser tests need Chromium, and there is none here: installing it.')
+  console.log('Installing Chromium for the browser tests.')
   if (!installFromDebian('chromium', 'fonts-dejavu-core')) installFromPlaywright()
 }
-console.log(`Browser: ${findBrowser() ?? 'none; the browser tests will fail'}`)
+console.log(`Browser: ${findBrowser() ?? 'not found; the browser tests will fail'}`)
 
 if (findRedis() === null) {
-  console.log('The tests of several processes need Redis, and there is none here: installing it.')
+  console.log('Installing Redis for the tests of several processes.')
   installFromDebian('redis-server')
 }
-console.log(`Redis: ${findRedis() ?? 'none; the tests of several processes will fail'}`)
+console.log(`Redis: ${findRedis() ?? 'not found; the tests of several processes will fail'}`)
 
 if (findPython() === null) {
-  console.log('The export tests need Python with openpyxl, and there is none here: installing it.')
+  console.log('Installing Python with openpyxl for the export tests.')
   if (!installFromDebian('python3', 'python3-openpyxl')) {
     run('python3', '-m', 'pip', 'install', '--user', 'openpyxl')
   }
 }
-console.log(`Python: ${findPython() ?? 'none; the export tests will fail'}`)
+console.log(`Python: ${findPython() ?? 'not found; the export tests will fail'}`)

@@ -1,16 +1,16 @@
 import { connect } from 'node:net'
 
 /*
- * Sends requests to a URL over many connections without a pause, and prints the responses as JSON:
- * `Load`.
+ * A process that sends the same request over many connections, each without a pause, and prints
+ * a `Load` as JSON. Parameters: URL, connections, seconds, content coding, method, JSON body.
  */
 
-/** Responses with one status: their number, and response times in ms. */
+/** Responses with one status; times in milliseconds. */
 export interface ResponseTimes {
   count: number
   median: number
   p99: number
-  longest: number
+  max: number
 }
 
 export interface Load {
@@ -19,7 +19,7 @@ export interface Load {
   /** Requests without a response */
   lost: number
   /** Failed connection attempts */
-  unconnected: number
+  failedConnections: number
 }
 
 const [
@@ -44,67 +44,77 @@ const request = [
 
 const times = new Map<string, number[]>()
 let lost = 0
-let unconnected = 0
+let failedConnections = 0
 let isOver = false
-/** A response had `Connection: close`: the service is about to stop. */
-let isLeaving = false
+/** A response had `connection: close`: the service is shutting down. */
+let isClosing = false
 
-/** The status of a complete response; `null` if it is incomplete. */
-function getStatus(response: string): string | null {
+/** The status of a complete response; `null` while it is incomplete. */
+function parseStatus(response: string): string | null {
   const end = response.indexOf('\r\n\r\n')
   if (end === -1) return null
   const [, length] = /\r\ncontent-length: (\d+)/i.exec(response.slice(0, end)) ?? []
-  const isWhole =
+  const isComplete =
     length === undefined
       ? response.endsWith('\r\n0\r\n\r\n')
       : response.length >= end + 4 + Number(length)
-  return isWhole ? response.slice(9, 12) : null
+  return isComplete ? response.slice(9, 12) : null
 }
 
-function sendRequest(): Promise<void> {
+/** Sends requests over one connection until it closes. */
+function runConnection(): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname)
     let response = ''
-    let sent = 0
+    /** Time of the request in progress; 0 if there is none */
+    let sentAt = 0
     const send = (): void => {
       response = ''
-      sent = performance.now()
+      sentAt = performance.now()
       socket.write(request)
     }
     socket.setEncoding('latin1')
     socket.once('connect', send)
     socket.on('data', (part: string) => {
       response += part
-      const status = getStatus(response)
+      const status = parseStatus(response)
       if (status === null) return
-      const known = times.get(status) ?? []
-      known.push(performance.now() - sent)
-      times.set(status, known)
-      isLeaving ||= /\r\nconnection: close\r\n/i.test(response)
-      sent = 0
-      if (isOver || isLeaving) socket.end()
+      const statusTimes = times.get(status) ?? []
+      statusTimes.push(performance.now() - sentAt)
+      times.set(status, statusTimes)
+      isClosing ||= /\r\nconnection: close\r\n/i.test(response)
+      sentAt = 0
+      if (isOver || isClosing) socket.end()
       else send()
     })
-    socket.on('error', () => (sent === 0 ? unconnected++ : undefined))
+    socket.on('error', () => (sentAt === 0 ? failedConnections++ : undefined))
     socket.once('close', () => {
-      if (sent > 0) lost++
+      if (sentAt > 0) lost++
       resolve()
     })
   })
 }
 
-async function client(): Promise<void> {
-  while (!isOver && !isLeaving) await sendRequest()
+async function runClient(): Promise<void> {
+  while (!isOver && !isClosing) await runConnection()
 }
 
-function summed(all: number[]): ResponseTimes {
-  const sorted = all.toSorted((a, b) => a - b)
-  const at = (part: number) => Math.round(sorted[Math.floor(part * (sorted.length - 1))] ?? 0)
-  return { count: sorted.length, median: at(0.5), p99: at(0.99), longest: at(1) }
+function summarise(milliseconds: number[]): ResponseTimes {
+  const sorted = milliseconds.toSorted((a, b) => a - b)
+  const getQuantile = (fraction: number) =>
+    Math.round(sorted[Math.floor(fraction * (sorted.length - 1))] ?? 0)
+  return {
+    count: sorted.length,
+    median: getQuantile(0.5),
+    p99: getQuantile(0.99),
+    max: getQuantile(1),
+  }
 }
 
-const clients = Array.from({ length: Number(connections) }, client)
+const clients = Array.from({ length: Number(connections) }, runClient)
 setTimeout(() => (isOver = true), Number(seconds) * 1000)
 await Promise.all(clients)
-const responses = Object.fromEntries([...times].map(([status, all]) => [status, summed(all)]))
-process.stdout.write(JSON.stringify({ responses, lost, unconnected } satisfies Load))
+const responses = Object.fromEntries(
+  [...times].map(([status, milliseconds]) => [status, summarise(milliseconds)]),
+)
+process.stdout.write(JSON.stringify({ responses, lost, failedConnections } satisfies Load))

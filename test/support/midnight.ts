@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const AWAY_MS = 60_000
+const MARGIN_MS = 60_000
 
-/** Waits until midnight has passed if it is near, for tests that assume one day. */
+/** Waits until after midnight if it is near, for tests that require the date not to change. */
 export async function avoidMidnight(timeZone = 'UTC'): Promise<void> {
-  const days = new Intl.DateTimeFormat('en', { timeZone })
+  const dates = new Intl.DateTimeFormat('en', { timeZone })
   const now = Date.now()
-  if (days.format(now) !== days.format(now + AWAY_MS)) await sleep(AWAY_MS)
+  if (dates.format(now) !== dates.format(now + MARGIN_MS)) await sleep(MARGIN_MS)
 }

@@ -6,7 +6,7 @@ export interface NodeResponse {
   body: Buffer
 }
 
-/** Sends a request with node:http: fetch would add headers, decompress and follow redirects. */
+/** Sends a request without fetch, which adds headers, decompresses and follows redirects. */
 export function nodeRequest(
   address: string,
   options: { method?: string; headers?: Record<string, string | string[]>; body?: Buffer } = {},

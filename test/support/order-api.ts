@@ -18,7 +18,7 @@ export interface OrderApi extends TestApp {
   ) => Promise<ApiResponse>
 }
 
-/** Starts the service and signs an administrator in. */
+/** Starts the service and signs in an administrator. */
 export async function startOrderApi(
   t: Test,
   environment: NodeJS.ProcessEnv = {},

@@ -55,7 +55,7 @@ const CLOCK_CHANGES = [
 
 const HOUR = 60 * 60 * 1000
 
-/** Texts with common parts, in several scripts and cases, and with search operators. */
+/** Words with common parts, in several scripts and cases, and search operators. */
 const words = fc.constantFrom(
   'Ann',
   'ANN',

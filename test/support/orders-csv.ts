@@ -1,6 +1,6 @@
 import type { Order } from '../../src/orders/order.js'
 
-/** The columns of an export, in its order. */
+/** The columns of an export, in order. */
 const COLUMNS = [
   'id',
   'orderNumber',
@@ -25,32 +25,34 @@ const COLUMNS = [
   'calculation',
 ] as const satisfies readonly (keyof Order)[]
 
-/** A cell's text as RFC 4180 writes it. */
-const quoted = (text: string, always = false): string =>
-  always || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+/** Quotes a cell (RFC 4180). */
+const quoteCell = (text: string, isRequired = false): string =>
+  isRequired || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
-function cellText(value: Order[keyof Order] | undefined): string {
+function formatCell(value: Order[keyof Order] | undefined): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/.test(text) ? `'${text}` : text
 }
 
-/** A file of orders by the rules of the export, written here a second time. */
+/** Renders orders as CSV by the rules of the export; an independent implementation. */
 export function ordersCsv(
   orders: readonly Order[],
   {
     lineBreak = '\r\n',
-    mark = true,
-    alwaysQuoted = false,
+    hasByteOrderMark = true,
+    quoteAll = false,
   }: {
     lineBreak?: string
-    mark?: boolean
-    alwaysQuoted?: boolean
+    hasByteOrderMark?: boolean
+    quoteAll?: boolean
   } = {},
 ): string {
   const lines = orders.map((order) =>
-    COLUMNS.map((column) => quoted(cellText(order[column]), alwaysQuoted)).join(','),
+    COLUMNS.map((column) => quoteCell(formatCell(order[column]), quoteAll)).join(','),
   )
-  return (mark ? '\ufeff' : '') + [COLUMNS.join(','), ...lines].join(lineBreak) + lineBreak
+  return (
+    (hasByteOrderMark ? '\ufeff' : '') + [COLUMNS.join(','), ...lines].join(lineBreak) + lineBreak
+  )
 }

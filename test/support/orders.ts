@@ -123,32 +123,32 @@ const customerEmail = fc.constantFrom(
   "o'hara+sea@example.co.uk",
 )
 
-/** The initial status of an order and its changes. */
-const life = fc.record({
-  entered: fc.record({
+/** The first version of an order and its status changes. */
+const history = fc.record({
+  first: fc.record({
     status: fc.constantFrom(...ORDER_STATUSES.filter((status) => status !== 'cancelled')),
     at: timestamp,
     version: fc.integer({ min: 1, max: 1_000 }),
   }),
-  moves: fc.array(fc.record({ choice: fc.nat(), at: timestamp }), { maxLength: 5 }),
+  changes: fc.array(fc.record({ choice: fc.nat(), at: timestamp }), { maxLength: 5 }),
 })
 
 /** Applies a valid status transition or a cancellation. */
 function applyTransition(order: Order, { choice, at }: { choice: number; at: string }): Order {
-  const open = getTransitions(order.status)
-  const status = open[choice % (open.length + 1)]
-  const changed =
+  const transitions = getTransitions(order.status)
+  const status = transitions[choice % (transitions.length + 1)]
+  const result =
     status === undefined || status === 'cancelled'
       ? cancelOrder(order, at)
       : applyChanges(order, { status }, at)
-  return changed.order
+  return result.order
 }
 
 /** An arbitrary valid order with an ID. */
 export const order = (id: number): fc.Arbitrary<Order> =>
   fc
     .record({
-      life,
+      history,
       customerName: orderText(120),
       customerEmail,
       vesselName: fc.option(orderText(80)),
@@ -161,20 +161,20 @@ export const order = (id: number): fc.Arbitrary<Order> =>
       notes,
       placedAt: timestamp,
     })
-    .map(({ life: { entered, moves }, calculation, ...fields }) => {
+    .map(({ history: { first, changes }, calculation, ...fields }) => {
       const given = {
         ...fields,
-        status: entered.status,
+        status: first.status,
         calculatorType: calculation?.calculatorType ?? null,
         calculatorData: calculation === null ? null : { ...calculation.calculatorData },
       }
-      const first: Order = {
+      const order: Order = {
         id: String(id),
         orderNumber: `CW-${String(id).padStart(6, '0')}`,
-        ...createFirstVersion(given, entered.at),
-        version: entered.version,
+        ...createFirstVersion(given, first.at),
+        version: first.version,
       }
-      return moves.reduce(applyTransition, first)
+      return changes.reduce(applyTransition, order)
     })
 
 /** Random orders with IDs from 1, determined by the seed. */
@@ -204,7 +204,7 @@ export function* typicalOrders(count: number): Generator<Order> {
       amountMinor: 1_000 + (id % 100_000),
       currency: ['EUR', 'USD', 'JPY'][id % 3] ?? 'EUR',
       orderSourceId: id % 5 === 0 ? `off_${id.toString(36)}` : null,
-      notes: id % 10 === 0 ? 'Paid by bank transfer\nsee e-mail' : '',
+      notes: id % 10 === 0 ? 'Paid by bank transfer\nsee email' : '',
       placedAt,
       createdAt: placedAt,
       updatedAt: placedAt,

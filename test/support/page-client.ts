@@ -3,7 +3,7 @@ import { ADMIN, ADMIN_ACCOUNTS } from './sign-in.js'
 import { startApp, type TestApp } from './app.js'
 import { hashPasswordSync } from '../../src/accounts/password.js'
 
-/** A second administrator, for concurrent changes. */
+/** A second administrator, for concurrent edits. */
 export const SECOND_ADMIN = { email: 'colleague@example.com', password: 'another demo only' }
 
 export interface PageResponse {
@@ -12,7 +12,7 @@ export interface PageResponse {
   text: string
 }
 
-/** A browser without scripts: keeps cookies, sends forms, and does not follow redirects. */
+/** A browser without scripts: keeps cookies, sends forms, does not follow redirects. */
 export interface PageClient {
   get: (path: string, headers?: Record<string, string>) => Promise<PageResponse>
   post: (
@@ -20,11 +20,11 @@ export interface PageClient {
     fields: Record<string, string> | URLSearchParams,
     headers?: Record<string, string>,
   ) => Promise<PageResponse>
-  /** Sends a request to the API, with the same session. */
+  /** Sends a request to the API with the same session */
   call: (method: string, path: string, body?: unknown) => Promise<any>
 }
 
-/** The headers of an htmx request for a fragment. */
+/** Headers of an htmx request for a fragment. */
 export const HTMX_HEADERS = { 'hx-request': 'true', 'hx-request-type': 'partial' }
 
 async function signInClient(url: string, account: typeof ADMIN): Promise<PageClient> {
@@ -58,11 +58,11 @@ async function signInClient(url: string, account: typeof ADMIN): Promise<PageCli
     },
   }
   const { status } = await client.post('/admin/login', account)
-  if (status !== 303) throw new Error(`the sign-in returned ${status}`)
+  if (status !== 303) throw new Error(`Sign-in failed with status ${status}`)
   return client
 }
 
-/** Starts the service with two signed-in administrators. */
+/** Starts the service and signs in two administrators. */
 export async function startTwoAdmins(
   t: Test,
   environment: NodeJS.ProcessEnv = {},

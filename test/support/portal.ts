@@ -10,7 +10,7 @@ import { fillStore, newOrder } from './order-store.js'
 
 const HOUR = 60 * 60 * 1000
 
-/** As many orders as wanted, the first one the oldest, of all statuses and three currencies. */
+/** Creates orders of all statuses and three currencies, the oldest first. */
 export const manyOrders = (count: number): Order[] =>
   Array.from({ length: count }, (_, index) => {
     const placedAt = new Date(Date.now() - (count - index) * 6 * HOUR).toISOString()
@@ -40,7 +40,7 @@ export function startPortal(t: Test, orders: Order[], environment: NodeJS.Proces
   return startApp(t, { ADMIN_ACCOUNTS, DATA_DIR, TIME_ZONE: 'Europe/Lisbon', ...environment })
 }
 
-/** Opens a browser context with a signed-in administrator; closed when the test ends. */
+/** Creates a browser context of a signed-in administrator; closed when the test ends. */
 export async function adminContext(
   t: Test,
   browser: Browser,
@@ -49,7 +49,7 @@ export async function adminContext(
 ): Promise<BrowserContext> {
   const context = await browser.newContext(options)
   t.teardown(() => context.close())
-  const login = await context.request.post(`${url}/api/admin/login`, { data: ADMIN })
-  if (!login.ok()) throw new Error(`the login was answered with ${login.status()}`)
+  const response = await context.request.post(`${url}/api/admin/login`, { data: ADMIN })
+  if (!response.ok()) throw new Error(`Sign-in failed with status ${response.status()}`)
   return context
 }

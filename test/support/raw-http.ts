@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** A socket to a service, for requests that fetch would tidy up. */
+/** Opens a socket to a service, for requests that fetch would normalise. */
 export function rawSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
@@ -9,7 +9,7 @@ export function rawSocket(url: string): Promise<Socket> {
   })
 }
 
-/** All that comes back until the other side ends. */
+/** Reads until the peer closes the connection. */
 export async function readToEnd(socket: Socket): Promise<string> {
   let text = ''
   socket.setEncoding('latin1')
@@ -17,21 +17,22 @@ export async function readToEnd(socket: Socket): Promise<string> {
   return text
 }
 
-/** Sends a GET for a path exactly as written; returns status, head and body. */
-export async function rawGet(
-  url: string,
-  path: string,
-): Promise<{ status: number; head: string; body: string }> {
-  const socket = await rawSocket(url)
-  socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
-  const response = await readToEnd(socket)
-  const [head = ''] = response.split('\r\n\r\n', 1)
-  return { status: Number(head.split(' ')[1]), head, body: response.slice(head.length + 4) }
-}
-
-/** Sends a request exactly as written, which must close the connection; returns the response. */
+/** Sends a request without changes, and reads the response until the connection closes. */
 export async function rawRequest(url: string, request: string): Promise<string> {
   const socket = await rawSocket(url)
   socket.write(request)
   return readToEnd(socket)
+}
+
+/** Sends a GET of a path without normalising it. */
+export async function rawGet(
+  url: string,
+  path: string,
+): Promise<{ status: number; head: string; body: string }> {
+  const response = await rawRequest(
+    url,
+    `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
+  )
+  const [head = ''] = response.split('\r\n\r\n', 1)
+  return { status: Number(head.split(' ')[1]), head, body: response.slice(head.length + 4) }
 }

@@ -5,45 +5,52 @@ import { delimiter, join } from 'node:path'
 import type { Test } from 'tap'
 import { temporaryFolder } from './app.js'
 import { freePort } from './free-port.js'
-import { rawSocket, readToEnd } from './raw-http.js'
+import { rawRequest } from './raw-http.js'
 import { waitUntil } from './wait-for.js'
 
-/** Part of REDIS_URL; must not be disclosed. */
+/** Part of the URL of the test server; must not appear in any output. */
 export const REDIS_PASSWORD = 'redis-password-of-the-tests'
 
-/** Path of redis-server: REDIS_SERVER_PATH, or in PATH; `null` if it is not installed. */
+/** Finds redis-server in REDIS_SERVER_PATH or PATH; `null` if there is none. */
 export function findRedis(): string | null {
   const { REDIS_SERVER_PATH, PATH = '' } = process.env
-  const places = [
+  const candidates = [
     ...(REDIS_SERVER_PATH ? [REDIS_SERVER_PATH] : []),
     ...PATH.split(delimiter).map((folder) => join(folder, 'redis-server')),
   ]
-  return places.find((placeOrder) => existsSync(placeOrder)) ?? null
+  return candidates.find((path) => existsSync(path)) ?? null
 }
 
 export interface TestRedis {
   url: string
   start(): Promise<void>
-  /** Ends it at once, as a crash would. */
+  /** Kills the process, as a crash does */
   kill(): Promise<void>
-  /** Accepts connections and requests without a response. */
+  /** Accepts connections without a response */
   freeze(): void
   thaw(): void
 }
 
-/** Creates a persistent Redis, which is not started yet; stopped when the test ends. */
+/** True once the server has loaded its data; before that, it responds with LOADING. */
+async function isReady(port: number): Promise<boolean> {
+  const commands = `AUTH ${REDIS_PASSWORD}\r\nPING\r\nQUIT\r\n`
+  const response = await rawRequest(`http://127.0.0.1:${port}`, commands).catch(() => '')
+  return response.includes('+PONG\r\n')
+}
+
+/** A Redis server with persistence, not yet started; stopped when the test ends. */
 export async function testRedis(t: Test): Promise<TestRedis> {
   const executable = findRedis()
-  if (executable === null) throw new Error('no redis-server found: run npm test')
+  if (executable === null) throw new Error('redis-server not found; run npm test to install it')
   const port = await freePort()
   const folder = temporaryFolder(t)
   let server: ChildProcess | null = null
 
   async function kill(): Promise<void> {
     if (server?.exitCode !== null) return
-    const ended = once(server, 'exit')
+    const exited = once(server, 'exit')
     server.kill('SIGKILL')
-    await ended
+    await exited
     server = null
   }
   t.teardown(kill)
@@ -58,24 +65,13 @@ export async function testRedis(t: Test): Promise<TestRedis> {
       ])
       let output = ''
       server.stdout?.on('data', (part: Buffer) => (output += part.toString()))
-      const ended = () => server?.exitCode !== null
-      if (!(await waitUntil(async () => ended() || (await responses(port)))) || ended()) {
-        throw new Error(`redis-server does not start:\n${output}`)
+      const hasExited = () => server?.exitCode !== null
+      if (!(await waitUntil(async () => hasExited() || (await isReady(port)))) || hasExited()) {
+        throw new Error(`redis-server did not start:\n${output}`)
       }
     },
     kill,
     freeze: () => void server?.kill('SIGSTOP'),
     thaw: () => void server?.kill('SIGCONT'),
-  }
-}
-
-/** Whether it has finished loading its data. */
-async function responses(port: number): Promise<boolean> {
-  try {
-    const socket = await rawSocket(`http://127.0.0.1:${port}`)
-    socket.end(`AUTH ${REDIS_PASSWORD}\r\nPING\r\n`)
-    return (await readToEnd(socket)).endsWith('+PONG\r\n')
-  } catch {
-    return false
   }
 }

@@ -1,4 +1,4 @@
-/** A test, or a program that uses test helpers: runs its teardown functions when it ends. */
+/** Runs teardowns at its end: a test, or a benchmark. */
 export interface Scope {
-  teardown: (stop: () => unknown) => unknown
+  teardown: (handler: () => unknown) => unknown
 }

@@ -11,24 +11,28 @@ export interface Service {
   url: string
   dataDir: string
   process: ChildProcess
-  /** Its log so far */
+  /** The log so far */
   output: () => string
   errors: () => string
-  /** Its exit code, once it has ended */
+  /** Resolves to the exit code */
   ended: Promise<number | null>
 }
 
-/** Starts the service as a process, and waits until it responds; killed when the test ends. */
+/**
+ * Starts the built service in its own process, and waits for it; killed when the test ends.
+ *
+ * @param nodeOptions command-line options of Node
+ */
 export async function startService(
   t: Test,
   environment: NodeJS.ProcessEnv = {},
-  before: string[] = [],
+  nodeOptions: string[] = [],
 ): Promise<Service> {
   const dataDir = environment.DATA_DIR ?? temporaryFolder(t)
   const port = environment.PORT ?? String(await freePort())
   const { PATH } = process.env
   const settings = { PATH, PORT: port, DATA_DIR: dataDir, SESSION_SECRET: SECRET, ADMIN_ACCOUNTS }
-  const child = spawn(process.execPath, [...before, distPath('server.js')], {
+  const child = spawn(process.execPath, [...nodeOptions, distPath('server.js')], {
     cwd: dataDir,
     env: { ...settings, ...environment },
   })
@@ -39,10 +43,10 @@ export async function startService(
   child.stderr.on('data', (part: Buffer) => (errors += part.toString()))
   const ended = once(child, 'exit').then(([code]) => code as number | null)
   const url = `http://127.0.0.1:${port}`
-  const isThere = async () =>
+  const hasStartedOrExited = async () =>
     child.exitCode !== null || (await fetch(`${url}/healthz`).catch(() => null))?.ok === true
-  if (!(await waitUntil(isThere, { everyMs: 50 })) || child.exitCode !== null) {
-    throw new Error(`the service does not start: ${errors}`)
+  if (!(await waitUntil(hasStartedOrExited, { everyMs: 50 })) || child.exitCode !== null) {
+    throw new Error(`The service did not start: ${errors}`)
   }
   return { url, dataDir, process: child, output: () => output, errors: () => errors, ended }
 }

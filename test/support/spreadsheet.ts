@@ -7,7 +7,7 @@ import { temporaryFolder } from './app.js'
 
 const run = promisify(execFile)
 
-/** Returns a Python with openpyxl, or `null`. Debian's is not always the first in PATH. */
+/** Finds a Python with openpyxl; `null` if there is none. Debian's may not be the first in PATH. */
 export const findPython = (): string | null =>
   ['python3', '/usr/bin/python3'].find(
     (python) => spawnSync(python, ['-c', 'import openpyxl']).status === 0,
@@ -30,11 +30,11 @@ def cell(c):
     tint = c.fill.fgColor.rgb if c.fill.fill_type == 'solid' else None
     return {'value': value, 'type': c.data_type, 'format': c.number_format, 'tint': tint}
 
-book = openpyxl.load_workbook(sys.argv[1])
+workbook = openpyxl.load_workbook(sys.argv[1])
 json.dump({
-    'creator': book.properties.creator,
-    'created': book.properties.created.isoformat(),
-    'styles': len(book._cell_styles),
+    'creator': workbook.properties.creator,
+    'created': workbook.properties.created.isoformat(),
+    'styles': len(workbook._cell_styles),
     'sheets': [{
         'title': sheet.title,
         'frozen': sheet.freeze_panes,
@@ -45,13 +45,13 @@ json.dump({
             'tint': c.fill.fgColor.rgb,
         } for c in sheet[1]],
         'rows': [[cell(c) for c in row] for row in sheet.iter_rows(min_row=2)],
-    } for sheet in book.worksheets],
+    } for sheet in workbook.worksheets],
 }, sys.stdout)
 `
 
 export interface WorkbookCell {
   value: string | number | null
-  /** s text, n number or nothing, d date, f formula */
+  /** s text, n number or empty, d date, f formula */
   type: string
   format: string
   tint: string | null
@@ -60,7 +60,7 @@ export interface WorkbookCell {
 export interface WorkbookContent {
   creator: string
   created: string
-  /** How many different styles its cells have */
+  /** Number of different cell styles */
   styles: number
   sheets: {
     title: string
@@ -74,19 +74,19 @@ export interface WorkbookContent {
 
 let python: string | null = null
 
-async function read(t: Test, script: string, bytes: Buffer): Promise<unknown> {
+async function runPython(t: Test, script: string, bytes: Buffer): Promise<unknown> {
   python ??= findPython()
-  if (python === null) throw new Error('no Python with openpyxl found: run npm test')
+  if (python === null) throw new Error('Python with openpyxl not found; run npm test to install it')
   const file = join(temporaryFolder(t), 'file.xlsx')
   writeFileSync(file, bytes)
   const { stdout } = await run(python, ['-c', script, file], { maxBuffer: 2 ** 28 })
   return JSON.parse(stdout)
 }
 
-/** The rows of a CSV file as Python's csv module reads them, the header first. */
+/** Reads the rows of a CSV file, including the header, with Python's csv module. */
 export const readCsv = async (t: Test, bytes: Buffer): Promise<string[][]> =>
-  (await read(t, READ_CSV, bytes)) as string[][]
+  (await runPython(t, READ_CSV, bytes)) as string[][]
 
-/** An Excel workbook as openpyxl reads it. */
+/** Reads an Excel workbook with openpyxl. */
 export const readWorkbook = async (t: Test, bytes: Buffer): Promise<WorkbookContent> =>
-  (await read(t, READ_WORKBOOK, bytes)) as WorkbookContent
+  (await runPython(t, READ_WORKBOOK, bytes)) as WorkbookContent

@@ -1,6 +1,6 @@
 import type { QrCodeRequest } from '../../src/qr-code/qr-code-request.js'
 
-/** Trips of real vessels, with names that break careless code. */
+/** QR code requests with real IMO numbers, and names with quotes, markup and non-ASCII letters. */
 export const TRIPS = [
   {
     calculatorType: 'fuel',

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { distPath } from './dist-path.js'
-import { signIn } from './sign-in.js'
 import { postJson } from './app.js'
+import { distPath } from './dist-path.js'
 import { newOrder } from './order-store.js'
+import { signIn } from './sign-in.js'
 import { waitUntil } from './wait-for.js'
 
 /*
- * Runs in a network namespace with loopback only: starts the built service without configuration in
- * a directory (the first argument), uses it, and prints the results.
+ * Runs in a network namespace with loopback only. Starts the built service without configuration
+ * in the folder given as the first argument, uses it, and prints the results as JSON.
  */
 const [, , folder = ''] = process.argv
 const url = 'http://127.0.0.1:3000'
@@ -16,25 +16,25 @@ const service = spawn(process.execPath, [distPath('server.js')], {
   cwd: folder,
   env: { PATH: process.env.PATH },
 })
-const ended = once(service, 'close')
-let [output, introduction] = ['', '']
-service.stdout.on('data', (part: Buffer) => (output += part.toString()))
+const closed = once(service, 'close')
+let [log, introduction] = ['', '']
+service.stdout.on('data', (part: Buffer) => (log += part.toString()))
 service.stderr.on('data', (part: Buffer) => (introduction += part.toString()))
-const getStatus = async (path: string) =>
-  (await fetch(url + path).catch(() => ({ status: 0 }))).status
+const NO_RESPONSE = { status: 0 }
+const getStatus = async (path: string) => (await fetch(url + path).catch(() => NO_RESPONSE)).status
 
 await waitUntil(async () => service.exitCode !== null || (await getStatus('/healthz')) === 200)
 const password = /^ +password +(\S+)/m.exec(introduction)?.[1] ?? ''
 const token = await signIn(url, { email: 'admin@localhost', password }).catch(() => '')
 const order = await postJson(`${url}/api/admin/orders`, newOrder(), {
   authorization: `Bearer ${token}`,
-}).catch(() => ({ status: 0 }))
+}).catch(() => NO_RESPONSE)
 const code = await postJson(`${url}/api/qr-code/generate`, {
   calculatorType: 'fuel',
   calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
   vessel: { name: 'Ever Given' },
-}).catch(() => ({ status: 0 }))
-const found = {
+}).catch(() => NO_RESPONSE)
+const results = {
   page: await getStatus('/calculator/fuel?quantity=5'),
   docs: await getStatus('/docs'),
   ready: await getStatus('/readyz'),
@@ -42,6 +42,6 @@ const found = {
   code: code.status,
 }
 service.kill('SIGTERM')
-const [exitCode] = await ended
-const errors = output.split('\n').filter((line) => /"level":[456]0/.test(line))
-process.stdout.write(JSON.stringify({ ...found, exitCode, errors }))
+const [exitCode] = await closed
+const logErrors = log.split('\n').filter((line) => /"level":[456]0/.test(line))
+process.stdout.write(JSON.stringify({ ...results, exitCode, logErrors }))

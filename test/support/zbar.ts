@@ -1,43 +1,41 @@
 import { scanGrayBuffer } from '@undecaf/zbar-wasm'
 
-/** A picture in shades of grey, 0 black to 255 white, row by row. */
-export interface GrayPicture {
+/** An 8-bit greyscale image, 0 black to 255 white, row by row. */
+export interface GrayImage {
   width: number
   height: number
   pixels: Uint8Array
 }
 
-// What a camera sees: the code larger than its print, on paper that is light around it too.
-const SMALLEST_SIGHT = 400
-const PAPER = 0.1
+// A camera sees the code enlarged and surrounded by paper.
+const MIN_WIDTH = 400
+const BORDER_RATIO = 0.1
 
-function seenByCamera({ width, height, pixels }: GrayPicture): GrayPicture {
-  const scale = Math.max(1, Math.round(SMALLEST_SIGHT / width))
-  const border = Math.ceil(width * scale * PAPER)
-  const toVisibleText: GrayPicture = {
-    width: width * scale + 2 * border,
-    height: height * scale + 2 * border,
-    pixels: new Uint8Array((width * scale + 2 * border) * (height * scale + 2 * border)).fill(255),
-  }
+/** Enlarges an image to at least MIN_WIDTH and adds a white border. */
+function simulateCamera({ width, height, pixels }: GrayImage): GrayImage {
+  const scale = Math.max(1, Math.round(MIN_WIDTH / width))
+  const border = Math.ceil(width * scale * BORDER_RATIO)
+  const [outWidth, outHeight] = [width * scale + 2 * border, height * scale + 2 * border]
+  const out = new Uint8Array(outWidth * outHeight).fill(255)
   for (let y = 0; y < height * scale; y++) {
     const from = Math.floor(y / scale) * width
-    const to = (y + border) * toVisibleText.width + border
+    const to = (y + border) * outWidth + border
     for (let x = 0; x < width * scale; x++) {
-      toVisibleText.pixels[to + x] = pixels[from + Math.floor(x / scale)] ?? 255
+      out[to + x] = pixels[from + Math.floor(x / scale)] ?? 255
     }
   }
-  return toVisibleText
+  return { width: outWidth, height: outHeight, pixels: out }
 }
 
-/** The text of the QR code in a picture, as a reader that is not ours reads it; `null` for none. */
-export async function readQrCode(picture: GrayPicture): Promise<string | null> {
-  const { width, height, pixels } = seenByCamera(picture)
+/** Reads the QR code in an image with ZBar; `null` if it finds none. */
+export async function readQrCode(image: GrayImage): Promise<string | null> {
+  const { width, height, pixels } = simulateCamera(image)
   const symbols = await scanGrayBuffer(pixels.buffer as ArrayBuffer, width, height)
   return symbols[0]?.decode() ?? null
 }
 
-/** An RGBA picture in shades of grey. */
-export function toGray(width: number, height: number, rgba: Uint8Array): GrayPicture {
+/** Converts RGBA to greyscale. */
+export function toGray(width: number, height: number, rgba: Uint8Array): GrayImage {
   const pixels = new Uint8Array(width * height)
   for (let i = 0; i < pixels.length; i++) {
     const [r = 0, g = 0, b = 0] = [rgba[4 * i], rgba[4 * i + 1], rgba[4 * i + 2]]
@@ -47,21 +45,21 @@ export function toGray(width: number, height: number, rgba: Uint8Array): GrayPic
 }
 
 /**
- * Draws the one kind of SVG that QR codes come as: a light plate, and one path of rectangles
- * `M x y h n v1 h-n z`. Throws at anything else, so that it cannot draw what a browser would not.
+ * Renders an SVG QR code: a white square, and one path of rectangles `M x y h n v1 h-n z`. Throws
+ * for any other SVG, which it would not render as a browser does.
  */
-export function drawSvg(svg: string): GrayPicture {
-  const [, edgeText = '', dark = ''] =
+export function drawSvg(svg: string): GrayImage {
+  const [, sizeText = '', path = ''] =
     /^<svg [^>]*viewBox="0 0 (\d+) \1"[^>]*><path fill="#fff" d="M0 0h\1v\1H0z"\/><path d="((?:M\d+ \d+h\d+v1h-\d+z)*)"\/><\/svg>$/.exec(
       svg,
     ) ?? []
-  const edge = Number(edgeText)
-  if (edge === 0) throw new Error(`not an SVG of the kind expected: ${svg.slice(0, 200)}`)
-  const pixels = new Uint8Array(edge * edge).fill(255)
-  for (const [, x, y, run, back] of dark.matchAll(/M(\d+) (\d+)h(\d+)v1h-(\d+)z/g)) {
-    if (run !== back) throw new Error('a rectangle does not close')
-    const start = Number(y) * edge + Number(x)
-    pixels.fill(0, start, start + Number(run))
+  const size = Number(sizeText)
+  if (size === 0) throw new Error(`Unexpected SVG: ${svg.slice(0, 200)}`)
+  const pixels = new Uint8Array(size * size).fill(255)
+  for (const [, x, y, forward, back] of path.matchAll(/M(\d+) (\d+)h(\d+)v1h-(\d+)z/g)) {
+    if (forward !== back) throw new Error('A rectangle is not closed')
+    const start = Number(y) * size + Number(x)
+    pixels.fill(0, start, start + Number(forward))
   }
-  return { width: edge, height: edge, pixels }
+  return { width: size, height: size, pixels }
 }
