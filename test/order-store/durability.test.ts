@@ -105,7 +105,8 @@ t.test('migrates a database of schema version 1 and keeps its orders', async (t)
   await before.create(newOrder({ orderSourceId: 'off_1' }), 'ann')
   await before.close()
   const db = new Database(path)
-  db.exec('DROP INDEX orders_by_source_id; DROP INDEX changes_placed')
+  db.exec(`DROP INDEX orders_by_source_id; DROP INDEX changes_placed;
+    ALTER TABLE orders DROP COLUMN calculation`)
   db.pragma('user_version = 1')
   db.close()
 
