@@ -58,10 +58,19 @@ export function buildResultView(
     mass: withUnit(numbers.decimal(convertKilograms(kilograms, unit), decimals), unit),
     share: numbers.percent(kilograms / co2eKg),
   })
+  const hasBar = wellToTankCo2eKg !== null && wellToTankCo2eKg >= 0
   const part = (label: string, kilograms: number | null) =>
     kilograms === null
       ? []
-      : [{ label, percent: Math.round((kilograms / co2eKg) * 100), ...formatMass(kilograms) }]
+      : [
+          {
+            label,
+            percent: Math.round((kilograms / co2eKg) * 100),
+            mass: formatMass(kilograms).mass,
+            // Shares of parts with different signs mean nothing.
+            share: hasBar ? numbers.percent(kilograms / co2eKg) : '',
+          },
+        ]
   const hasElectricity = result.lines.some(({ kilowattHours }) => kilowattHours !== null)
   const fact = (label: string, value: number | null, unit: string) =>
     value === null ? [] : [{ label, value: withUnit(numbers.significant(value), unit) }]
@@ -80,7 +89,7 @@ export function buildResultView(
         wellToTankCo2eKg,
       ),
     ],
-    hasBar: wellToTankCo2eKg !== null && wellToTankCo2eKg >= 0,
+    hasBar,
     lines:
       result.lines.length > 1
         ? result.lines.map((line) => ({ name: getLineName(line), ...formatMass(line.co2eKg) }))

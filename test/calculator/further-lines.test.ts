@@ -43,6 +43,8 @@ const DISTANCE = {
   consumptionUnit: 'l/h',
 }
 
+const toText = (html: string): string => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+
 t.test('a blend is the sum of its fuels by volume', async (t) => {
   const [mgo, hvo, b30, b100] = await Promise.all([
     estimate(MGO),
@@ -166,6 +168,14 @@ t.test('rejects fields that do not belong to a fuel, at every line', async (t) =
   })
 })
 
+t.test('shows a negative part without shares or a bar', async (t) => {
+  const html = await (
+    await fetch(`${url}/calculator/fuel?fuelType=hvo&quantity=1000&unit=l&certifiedGCo2ePerMj=5`)
+  ).text()
+  t.match(toText(html), /Burning the fuel 2,469\.2 kg Supplying the fuel -2,258\.1 kg/)
+  t.notMatch(html, /emission-bar/)
+})
+
 // The form
 
 const PAGE = `${url}/calculator/fuel`
@@ -189,8 +199,6 @@ const FORM = {
   'furtherLines.1.kgCo2ePerKwh': '0,2',
   'furtherLines.1.factorSource': 'Grid 2025',
 }
-
-const toText = (html: string): string => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 
 t.test('the form calculates every line, and offers a blank one', async (t) => {
   const html = await getPage(FORM)

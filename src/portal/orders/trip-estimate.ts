@@ -35,6 +35,7 @@ export function estimateTrip(
   const estimate =
     recorded === null ? calculateEstimate(calculation) : restoreEstimate(calculation, recorded)
   const { co2eKg, wellToTankCo2eKg, tankToWakeCo2eKg, fuelLitres, fuelKg, hours } = estimate
+  const hasBar = wellToTankCo2eKg !== null && wellToTankCo2eKg >= 0
   const buildPart = (label: string, kilograms: number | null) =>
     kilograms === null
       ? []
@@ -43,7 +44,7 @@ export function estimateTrip(
             label,
             mass: withUnit(format.kilograms(kilograms), 'kg'),
             percent: (kilograms / co2eKg) * 100,
-            share: format.percent(kilograms / co2eKg),
+            share: hasBar ? format.percent(kilograms / co2eKg) : '',
           },
         ]
   const buildFact = (label: string, value: number | null, unit: string) =>
@@ -55,7 +56,7 @@ export function estimateTrip(
       ...buildPart('Burning the fuel', tankToWakeCo2eKg),
       ...buildPart('Supplying the fuel', wellToTankCo2eKg),
     ],
-    hasBar: wellToTankCo2eKg !== null && wellToTankCo2eKg >= 0,
+    hasBar,
     lines:
       estimate.lines.length > 1
         ? estimate.lines.map((line) => ({
