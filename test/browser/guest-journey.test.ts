@@ -21,7 +21,7 @@ async function phone(options: object = {}): Promise<{ context: BrowserContext; p
 
 const generate = async (trip: object) => (await postJson(`${url}/api/qr-code/generate`, trip)).body
 
-/** What stands in a form's fields, by name. */
+/** The values of a form's fields, by name. */
 const valuesOf = (page: Page): Promise<Record<string, string>> =>
   page.evaluate(() =>
     Object.fromEntries(
@@ -35,7 +35,7 @@ const shownKilograms = async (page: Page): Promise<number> =>
   Number(await page.locator('.figure data').getAttribute('value'))
 
 t.test(
-  'a code is read from PNG and SVG, and opens the calculator with values and result',
+  'a code is readable as PNG and SVG, and opens the calculator with values and result',
   async (t) => {
     const { context, page } = await phone()
     t.teardown(() => context.close())
@@ -69,7 +69,7 @@ t.test(
   },
 )
 
-t.test('what a guest changes after scanning changes the result and keeps the vessel', async (t) => {
+t.test('edits after a scan change the result and keep the vessel', async (t) => {
   const { context, page } = await phone()
   t.teardown(() => context.close())
   await page.goto((await generate(TRIPS[0])).url)
@@ -84,7 +84,7 @@ t.test('what a guest changes after scanning changes the result and keeps the ves
   t.equal(await page.locator('.vessel bdi').textContent(), 'Ever Given')
 })
 
-t.test('a guest with scripts off sees the same', async (t) => {
+t.test('works without scripts', async (t) => {
   const { context, page } = await phone({ javaScriptEnabled: false })
   t.teardown(() => context.close())
   const code = await generate(TRIPS[1])
@@ -100,11 +100,11 @@ t.test('a guest with scripts off sees the same', async (t) => {
   t.ok((await page.locator('.figure').innerText()).includes('3,571'))
 })
 
-t.test('the loading state shows until the rest of the page has come', async (t) => {
+t.test('shows the loading state until the rest of the page arrives', async (t) => {
   const code = await generate(TRIPS[0])
   let release = (): void => undefined
   const held = new Promise<void>((resolve) => (release = resolve))
-  // A slow network between the service and the phone: the first part passes, the rest waits.
+  // A slow network: forwards the first part of the response and delays the rest.
   const network = createServer((request, response) => {
     const path = request.url ?? '/'
     get(url + path, { headers: { accept: 'text/html' } }, (answer: IncomingMessage) => {
@@ -138,7 +138,7 @@ t.test('the loading state shows until the rest of the page has come', async (t) 
   t.equal(await page.locator('.loading').isVisible(), false)
 })
 
-t.test('a link that cannot be used says why, and fills in nothing', async (t) => {
+t.test('an invalid link explains the reason, and fills in nothing', async (t) => {
   const { context, page } = await phone()
   t.teardown(() => context.close())
   const browserErrors = recordBrowserErrors(context, url)
@@ -184,14 +184,14 @@ t.test('a link that cannot be used says why, and fills in nothing', async (t) =>
   t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
-t.test('the result follows what is typed, without losing the focus', async (t) => {
+t.test('the result updates while typing, and the focus stays', async (t) => {
   const { context, page } = await phone()
   t.teardown(() => context.close())
   const browserErrors = recordBrowserErrors(context, url)
   await page.goto(`${url}/calculator/fuel`)
   t.equal(await page.locator('.missing-fields').innerText(), 'Still needed: quantity.')
   await page.evaluate(() => {
-    // Whether the result was ever blank while it changed
+    // Whether the result was ever blank during an update
     const result = document.querySelector('#result') ?? document.body
     new MutationObserver(() => {
       if (result.textContent.trim() === '') document.body.dataset.flickered = 'true'
@@ -236,7 +236,7 @@ t.test('the result follows what is typed, without losing the focus', async (t) =
   t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
-t.test('of two answers under way the later question wins', async (t) => {
+t.test('the response to the latest input wins', async (t) => {
   const { context, page } = await phone()
   t.teardown(() => context.close())
   let release = (): void => undefined
@@ -257,7 +257,7 @@ t.test('of two answers under way the later question wins', async (t) => {
   t.equal(await page.evaluate(shows), true, 'the answer that comes late changes nothing')
 })
 
-t.test('without a connection the last result stays, and a word says so', async (t) => {
+t.test('keeps the last result without a connection, with a notice', async (t) => {
   const { context, page } = await phone()
   t.teardown(() => context.close())
   await page.goto(`${url}/calculator/fuel?quantity=1000`)
@@ -271,7 +271,7 @@ t.test('without a connection the last result stays, and a word says so', async (
   t.equal(await page.locator('.alert').count(), 0)
 })
 
-t.test('pressing Calculate leads to the outcome, or to the first wrong field', async (t) => {
+t.test('Calculate moves the focus to the result, or to the first invalid field', async (t) => {
   const { context, page } = await phone()
   t.teardown(() => context.close())
   await page.goto(`${url}/calculator/distance`)
@@ -309,7 +309,7 @@ t.test('pressing Calculate leads to the outcome, or to the first wrong field', a
   )
 })
 
-t.test('no focused field hides behind the result that sticks to the lower edge', async (t) => {
+t.test('the sticky result covers no focused field', async (t) => {
   for (const viewport of [PHONE, { width: 320, height: 568 }, { width: 390, height: 420 }]) {
     const { context, page } = await phone({ viewport })
     await page.goto((await generate(TRIPS[1])).url)
@@ -324,7 +324,7 @@ t.test('no focused field hides behind the result that sticks to the lower edge',
           const there = document.elementFromPoint(left + width / 2, top + height / 2)
           return there?.closest('.result-bar') ? element.id || element.tagName : ''
         })
-      // Scrolling takes a moment.
+      // Waits for scrolling.
       if (!(await waitUntil(async () => (await covered()) === ''))) hidden.push(await covered())
     }
     t.same(hidden, [], `${viewport.width} × ${viewport.height}`)
@@ -332,7 +332,7 @@ t.test('no focused field hides behind the result that sticks to the lower edge',
   }
 })
 
-t.test('too many changes at once lose nothing that was typed', async (t) => {
+t.test('a rate-limited update keeps the input', async (t) => {
   const limited = await startApp(t, { RATE_LIMIT_PER_MINUTE: '2' })
   const { context, page } = await phone()
   t.teardown(() => context.close())

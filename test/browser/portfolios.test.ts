@@ -57,7 +57,7 @@ const shown = async (page: Page): Promise<string[]> => {
 /** Exactly per tonne. */
 const ONE_TONNE = '/calculator/custom?amount=1&unit=t'
 
-t.test('a result shows what offsetting the trip costs, and follows it', async (t) => {
+t.test('a result shows the price of offsetting the trip, and updates it', async (t) => {
   upstream.answer = offering(...PORTFOLIOS)
   const { context, page } = await phone(t)
   const browserErrors = recordBrowserErrors(context, url)
@@ -86,7 +86,7 @@ t.test('a result shows what offsetting the trip costs, and follows it', async (t
 })
 
 t.test(
-  'prices are rounded up, in the currency of the portfolio and as the reader writes',
+  'prices are rounded up, in the currency of the portfolio and the format of the locale',
   async (t) => {
     const priced = (pricePerTonMinor: number, currency: string) => ({
       name: currency,
@@ -138,7 +138,7 @@ t.test(
   },
 )
 
-t.test('what the order source writes is text, and links lead to https only', async (t) => {
+t.test('escapes text from the provider, and links to https only', async (t) => {
   const hostile = '<img src=x onerror="window.hacked=1">{{x}}<script>hacked=1</script> x-data="{}"'
   const project = (name: string, link: unknown) => ({ id: 1, name, url: link })
   upstream.answer = offering({
@@ -176,7 +176,7 @@ t.test('what the order source writes is text, and links lead to https only', asy
   t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
-t.test('nonsense, errors and silence leave the result as it is', async (t) => {
+t.test('invalid, failed and missing responses leave the result unchanged', async (t) => {
   const ended = (status: number, text: string) => (response: ServerResponse) =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(text)
   const good = { name: 'x', pricePerTonMinor: 100, currency: 'USD' }
@@ -227,7 +227,7 @@ t.test('nonsense, errors and silence leave the result as it is', async (t) => {
   }
 })
 
-t.test('long texts are cut at a word, and say so', async (t) => {
+t.test('truncates long texts at a word, with an ellipsis', async (t) => {
   upstream.answer = offering({
     name: `${'name '.repeat(24)}end`,
     description: 'words '.repeat(100),
@@ -241,7 +241,7 @@ t.test('long texts are cut at a word, and say so', async (t) => {
   t.match(await page.locator('.portfolios .about').textContent(), /^(words ){48}words…$/)
 })
 
-t.test('a long name, a wide price and stacked marks keep their places', async (t) => {
+t.test('a long name, a wide price and stacked marks stay within the layout', async (t) => {
   const stacked = `Z${'\u0301\u0302'.repeat(50)}`
   const priced = { pricePerTonMinor: 12_800_000_000_000, currency: 'JPY' }
   upstream.answer = offering(
@@ -272,7 +272,7 @@ t.test('a long name, a wide price and stacked marks keep their places', async (t
   await inkAbove('nothing is painted over the offer above')
 })
 
-t.test('hostile amounts of everything are cut short', async (t) => {
+t.test('limits hostile amounts of data', async (t) => {
   const project = { id: 1, name: 'p'.repeat(1_000), country: 'c'.repeat(1_000) }
   upstream.answer = offering(
     ...Array.from({ length: 50 }, () => ({
@@ -293,7 +293,7 @@ t.test('hostile amounts of everything are cut short', async (t) => {
   t.equal(overflow, 0)
 })
 
-t.test('where there is no order source, or not for guests, nothing is asked', async (t) => {
+t.test('sends no request without a provider, or if guests may not list portfolios', async (t) => {
   const { context, page } = await phone(t)
   for (const environment of [{}, { ...CONFIGURED, ORDERSOURCE_PUBLIC_ROUTES: 'none' }]) {
     const { url: service } = await startApp(t, environment)
@@ -310,7 +310,7 @@ t.test('where there is no order source, or not for guests, nothing is asked', as
   }
 })
 
-t.test('with scripts off it is simply not there', async (t) => {
+t.test('is absent without scripts', async (t) => {
   upstream.answer = offering(...PORTFOLIOS)
   const { page } = await phone(t, { javaScriptEnabled: false })
   await page.goto(url + ONE_TONNE)
@@ -318,7 +318,7 @@ t.test('with scripts off it is simply not there', async (t) => {
   t.equal(await page.locator('.figure data').innerText(), '1,000')
 })
 
-t.test('it is accessible, and costs little', async (t) => {
+t.test('is accessible and small', async (t) => {
   upstream.answer = offering(...PORTFOLIOS)
   for (const colorScheme of ['light', 'dark'] as const) {
     const { context, page } = await phone(t, { colorScheme })

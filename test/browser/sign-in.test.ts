@@ -12,7 +12,7 @@ t.teardown(() => browser.close())
 
 const DEVICES = Object.entries({ phone: PHONE, desktop: DESKTOP })
 
-/** A browser that knows nothing yet. */
+/** Opens a new browser context. */
 async function stranger(t: Test, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ viewport: DESKTOP, ...options })
   t.teardown(() => context.close())
@@ -27,7 +27,7 @@ async function fillIn(page: Page, { email, password } = ADMIN): Promise<void> {
 
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
 
-/** What of the orders can be read on a page. */
+/** The order data visible on a page. */
 const secrets = async (page: Page) =>
   /customer\d+@|CW-\d{6}|(?:Ann|Ben|Zoë) Number/.exec(await page.content())?.[0]
 
@@ -60,7 +60,7 @@ for (const [device, viewport] of DEVICES) {
   })
 }
 
-t.test('what is missing or no address stands beside its field', async (t) => {
+t.test('shows errors at empty and invalid fields', async (t) => {
   const { page } = await stranger(t, { viewport: PHONE })
   await page.goto(`${url}/admin/login`)
   await page.locator('form').evaluate((form: HTMLFormElement) => (form.noValidate = true))
@@ -75,7 +75,7 @@ t.test('what is missing or no address stands beside its field', async (t) => {
   t.equal(await page.getByLabel('Email').getAttribute('aria-invalid'), 'true')
 })
 
-t.test('nobody is led to another site', async (t) => {
+t.test('never redirects to another site', async (t) => {
   for (const to of [
     'https://evil.example/admin',
     '//evil.example/admin',
@@ -95,7 +95,7 @@ t.test('nobody is led to another site', async (t) => {
   }
 })
 
-t.test('a session that ends while one works leads to the login, and back', async (t) => {
+t.test('an expired session redirects to the sign-in, and back', async (t) => {
   const { context, page } = await stranger(t)
   await page.goto(`${url}/admin/login?returnTo=/admin?range=7d`)
   await fillIn(page)
@@ -140,14 +140,14 @@ for (const [device, viewport] of DEVICES) {
       await page.waitForURL(/\/admin\/login/)
       t.equal(await secrets(page), undefined, 'nor by going back')
     }
-    // Who has copied the cookie has nothing of it.
+    // A copied cookie is no longer valid.
     await context.addCookies(before)
     await page.goto(`${url}/admin/orders`)
     t.match(page.url(), /\/admin\/login/)
   })
 }
 
-t.test('another window finds itself logged out', async (t) => {
+t.test('signing out affects every window', async (t) => {
   const { context, page } = await stranger(t)
   await page.goto(`${url}/admin/login?returnTo=/admin/orders`)
   await fillIn(page)

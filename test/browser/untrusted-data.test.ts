@@ -12,7 +12,7 @@ t.teardown(() => browser.close())
 
 const ORDERS = '/api/admin/orders'
 
-/** Texts that would be more than text to some template, script or layout; `pwned` tells if one was. */
+/** Texts that break templates, scripts or layouts without escaping; `pwned` shows if one did. */
 const TEXTS = [
   '<img src=/pwned onerror=alert(1)>',
   '"><script src=/pwned></script>',
@@ -45,7 +45,7 @@ interface Hostile {
   description: string
 }
 
-/** An order with other hostile texts in each of its fields. */
+/** An order with a hostile text in each field. */
 async function enter(index: number): Promise<Hostile> {
   const fields = {
     customerName: text(index),
@@ -64,7 +64,7 @@ async function enter(index: number): Promise<Hostile> {
   return { id, orderNumber, description, ...fields }
 }
 
-/** A page that notes whatever hostile texts do. */
+/** Opens a page that records effects of hostile texts. */
 async function watched(t: Test, viewport: { width: number; height: number }) {
   const context = await adminContext(t, browser, service, { viewport })
   const browserErrors = recordBrowserErrors(context, url)
@@ -77,7 +77,7 @@ async function watched(t: Test, viewport: { width: number; height: number }) {
     void dialog.dismiss()
   })
   const page = await context.newPage()
-  /** That nothing was done, made or shifted by the texts of a page. */
+  /** Asserts that the texts of a page had no effect. */
   const check = async (name: string): Promise<void> => {
     await page.mouse.move(200, 400)
     const made = await page.evaluate(() => {
@@ -104,7 +104,7 @@ async function watched(t: Test, viewport: { width: number; height: number }) {
   return { context, page, check }
 }
 
-/** The text of an element, as it is and not as it is shown. */
+/** The text content of an element. */
 const textOf = (page: Page, selector: string) => page.locator(selector).first().textContent()
 
 const valueOf = (page: Page, id: string) => page.locator(`#${id}`).inputValue()
