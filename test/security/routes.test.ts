@@ -284,13 +284,13 @@ t.test('every response to hostile requests is documented', async (t) => {
     const numRuns = COSTLY.test(route) ? FEW_RUNS : RUNS
     const request = hostileRequest(valid, ORDERS)
     let succeeded = 0
-    await fc.assert(
-      fc.asyncProperty(request, fc.constantFrom(...WHO), async (request, who) => {
-        const status = await checkResponse(who, request)
-        if (who !== 'stranger' && status < 400) succeeded++
-      }),
-      { numRuns },
-    )
+    const property = fc.asyncProperty(request, fc.constantFrom(...WHO), async (request, who) => {
+      const status = await checkResponse(who, request)
+      if (who !== 'stranger' && status < 400) succeeded++
+    })
+    await fc.assert(property, { numRuns })
+    // Few requests to some routes are valid by chance.
+    for (let more = 0; more < 10 && succeeded === 0; more++) await fc.assert(property, { numRuns })
     // Paths below the provider's own routes do not exist.
     t.ok(
       succeeded > 0 || /ordersource\/?\*?$|\/fulfilment$|\/provider-record$/.test(route),
