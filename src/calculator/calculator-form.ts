@@ -20,6 +20,8 @@ export interface CalculatorForm {
   errors: Record<string, string>
   /** Required fields that are blank */
   missing: string[]
+  /** Numbers such as `1,500` that were read by the user's locale, by field: text and number */
+  readings: Record<string, { text: string; value: number }>
   /** Further lines to show: those submitted, and a blank one if there is room */
   lineCount: number
   /** The calculation, if every field is valid */
@@ -64,6 +66,7 @@ interface ParsedFields {
   values: Record<string, string>
   data: Record<string, unknown>
   unparsable: FieldError[]
+  readings: CalculatorForm['readings']
 }
 
 /** Parses the fields of a schema that are numbers or texts. */
@@ -71,10 +74,12 @@ function parseFields(
   schemas: Record<string, TSchema>,
   defaults: Record<string, string>,
   getSubmitted: (name: string) => unknown,
+  decimalSign: NumberFormatter['decimalSign'] | undefined,
 ): ParsedFields {
   const values: Record<string, string> = { ...defaults }
   const data: Record<string, unknown> = {}
   const unparsable: FieldError[] = []
+  const readings: CalculatorForm['readings'] = {}
   for (const [name, schema] of Object.entries(schemas)) {
     if (schema.type === 'array') continue
     const raw = getSubmitted(name)
@@ -85,12 +90,18 @@ function parseFields(
     }
     values[name] = text
     if (text === '') continue
-    const isNumber = schema.type === 'number' || schema.type === 'integer'
-    const parsed = isNumber ? parseNumber(text) : { ok: true as const, value: text }
-    if (parsed.ok) data[name] = parsed.value
-    else unparsable.push({ path: name, message: parsed.message })
+    if (schema.type !== 'number' && schema.type !== 'integer') {
+      data[name] = text
+      continue
+    }
+    const parsed = parseNumber(text, { decimalSign })
+    if (!parsed.ok) unparsable.push({ path: name, message: parsed.message })
+    else {
+      data[name] = parsed.value
+      if (parsed.isAmbiguous) readings[name] = { text, value: parsed.value }
+    }
   }
-  if (!('fuelType' in schemas)) return { values, data, unparsable }
+  if (!('fuelType' in schemas)) return { values, data, unparsable, readings }
   // The form shows no choice of units for electricity.
   if (data.fuelType === ELECTRICITY) data.unit = 'kWh'
   const hidden = listHiddenFields(data.fuelType)
@@ -99,6 +110,7 @@ function parseFields(
     values,
     data: shown,
     unparsable: unparsable.filter(({ path }) => !hidden.includes(path)),
+    readings,
   }
 }
 
@@ -114,7 +126,10 @@ const getElectricityFields = ({ data }: ParsedFields): string[] =>
   data.fuelType === ELECTRICITY ? ['kgCo2ePerKwh', 'factorSource'] : []
 
 /** Parses the submitted further lines. Blank ones are kept in the form, but not calculated. */
-function parseLines(submitted: Record<string, unknown>, prefix: string) {
+function parseLines(
+  submitted: Record<string, unknown>,
+  { prefix = '', decimalSign }: CalculatorFormOptions,
+) {
   const indexes = Array.from({ length: MAX_FURTHER_LINES }, (_, i) => i).filter(
     (i) => typeof submitted[prefix + getLineField(i, 'quantity')] === 'string',
   )
@@ -124,6 +139,7 @@ function parseLines(submitted: Record<string, unknown>, prefix: string) {
       FuelLine.properties,
       LINE_DEFAULTS,
       (name) => submitted[prefix + getLineField(index, name)],
+      decimalSign,
     ),
   }))
   const isBlank = ({ values }: ParsedFields): boolean =>
@@ -133,31 +149,44 @@ function parseLines(submitted: Record<string, unknown>, prefix: string) {
 
 const NO_LINES = { lines: [], submittedCount: 0 }
 
+export interface CalculatorFormOptions {
+  /** Prefix of each field's name, for pages with several forms */
+  prefix?: string
+  /** How to read `1,500`; without it, such numbers are errors */
+  decimalSign?: NumberFormatter['decimalSign'] | undefined
+}
+
 /**
  * Parses a submitted form. Blank fields count as missing, numbers may be in any common notation,
  * and unknown names in `submitted` are ignored.
- *
- * @param prefix of each field's name, for pages with several forms
  */
 export function parseCalculatorForm(
   type: CalculatorType,
   submitted: Record<string, unknown>,
-  prefix = '',
+  options: CalculatorFormOptions = {},
 ): CalculatorForm {
+  const { prefix = '', decimalSign } = options
   const schema = CALCULATOR_DATA[type]
-  const main = parseFields(schema.properties, DEFAULTS[type], (name) => submitted[prefix + name])
+  const main = parseFields(
+    schema.properties,
+    DEFAULTS[type],
+    (name) => submitted[prefix + name],
+    decimalSign,
+  )
   const { lines, submittedCount } =
-    'furtherLines' in schema.properties ? parseLines(submitted, prefix) : NO_LINES
+    'furtherLines' in schema.properties ? parseLines(submitted, options) : NO_LINES
   const data =
     lines.length === 0 ? main.data : { ...main.data, furtherLines: lines.map((line) => line.data) }
   const validated = validateCalculation(type, data)
 
   const values = { ...main.values }
+  const readings = { ...main.readings }
   const unparsable = [...main.unparsable]
   const required = [...schema.required, ...getElectricityFields(main)]
   for (const { index, ...line } of lines) {
     const toPath = (name: string): string => getLineField(index, name)
     for (const [name, value] of Object.entries(line.values)) values[toPath(name)] = value
+    for (const [name, one] of Object.entries(line.readings)) readings[toPath(name)] = one
     unparsable.push(
       ...line.unparsable.map(({ path, message }) => ({ path: toPath(path), message })),
     )
@@ -180,6 +209,7 @@ export function parseCalculatorForm(
         .map(({ path, message }) => [path, message]),
     ),
     missing,
+    readings,
     lineCount: Math.min(
       Math.max((lines.at(-1)?.index ?? -1) + 2, submittedCount),
       MAX_FURTHER_LINES,

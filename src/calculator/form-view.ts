@@ -120,6 +120,16 @@ export function describeMissingField(field: string): string {
   return `enter the ${toSentenceCase(FIELD_NAMES[name] ?? name)}`
 }
 
+/** How ambiguous numbers were read: `Quantity: “1,500” was read as 1500.` */
+export const describeReadings = (
+  { readings }: CalculatorForm,
+  numbers: NumberFormatter,
+): string[] =>
+  Object.entries(readings).map(
+    ([field, { text, value }]) =>
+      `${getLabel(field)}: “${text}” was read as ${numbers.input(String(value))}.`,
+  )
+
 /** @param showMissing whether blank required fields count as errors */
 export function buildFormView(
   type: CalculatorType,
@@ -144,5 +154,6 @@ export function buildFormView(
       message: errors[field],
     })),
     missing: sortByFormOrder(form.missing).map(toSentenceLabel),
+    readings: describeReadings(form, numbers),
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
 import { getNumberFormatter, type NumberFormatter } from '../formatting/number-formatter.js'
+import { formatUnambiguous } from '../formatting/number-input.js'
 import { getLocale } from '../http/locale.js'
 import { Problem } from '../http/problem.js'
 import {
@@ -13,7 +14,7 @@ import {
 import { parseCalculatorForm, toCalculatorForm, type CalculatorForm } from './calculator-form.js'
 import { buildFormView, CALCULATOR_NAMES, CHOICES } from './form-view.js'
 import type { PrefillSource, ReadPrefill } from './prefill-reader.js'
-import { buildResultView } from './result-view.js'
+import { buildResultView, type ResultView } from './result-view.js'
 
 export interface PageOptions {
   readPrefill: ReadPrefill
@@ -44,8 +45,22 @@ const getRequestNumberFormatter = ({ headers }: FastifyRequest): NumberFormatter
 const hasFormFields = (type: CalculatorType, query: Query): boolean =>
   Object.keys(CALCULATOR_DATA[type].properties).some((name) => query[name] !== undefined)
 
+const describeResult = ({ mass }: ResultView): string =>
+  `${mass.value} ${mass.unit} CO₂e, including the production of the fuel (well-to-wake)`
+
+/** The query with ambiguous numbers written so that every locale reads them alike. */
+function toUnambiguousUrl(type: CalculatorType, query: Query, form: CalculatorForm): string {
+  const fields = Object.entries(query).filter(([, value]) => typeof value === 'string')
+  const params = new URLSearchParams(fields as [string, string][])
+  for (const [field, { value }] of Object.entries(form.readings)) {
+    params.set(field, formatUnambiguous(String(value)))
+  }
+  return `/calculator/${type}?${params.toString()}`
+}
+
 const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPortfolios }) => {
-  const { CHECKOUT_URL } = app.config
+  const { CHECKOUT_URL, TIME_ZONE } = app.config
+  const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
   const prefills = new Counter({
     name: 'clearwake_prefill_total',
     help: 'Scanned links opened, by calculator and outcome',
@@ -60,6 +75,9 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
     choices: CHOICES,
     source,
     hasPortfolios,
+    locale: numbers.locale,
+    calculatedOn: dates.format(new Date()),
+    address: app.publicBaseUrl(),
     result:
       form.calculation &&
       buildResultView(form.calculation, {
@@ -69,27 +87,32 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
       }),
   })
 
-  /** Sends the loading state of a scanned link before the link is decoded. */
+  /** Sends the loading state of a scanned link first, then the calculator or what is wrong. */
   function openPrefill(type: CalculatorType, request: PageRequest, reply: FastifyReply) {
     reply.header('cache-control', 'no-store').header('x-robots-tag', 'noindex')
-    return reply.streamPage(
-      'calculator/prefill',
-      { type, calculator: CALCULATOR_NAMES[type], hasPortfolios },
-      async () => {
-        const prefill = readPrefill(type, request.query)
-        const outcome = prefill.ok ? 'filled' : prefill.error.reason
-        prefills.inc({ calculator: type, outcome })
-        request.log.info({ calculator: type, outcome }, 'prefill')
-        if (!prefill.ok) return app.view('calculator/_prefill-error', { error: prefill.error })
-        const numbers = getRequestNumberFormatter(request)
-        const view = buildView({
+    const prefill = readPrefill(type, request.query)
+    const numbers = getRequestNumberFormatter(request)
+    const view = prefill.ok
+      ? buildView({
           type,
           form: toCalculatorForm(prefill.calculation, numbers),
           numbers,
           source: { ...prefill.source, isEdited: false },
           showMissing: false,
         })
-        return app.view('calculator/_calculator', view)
+      : null
+    const title = prefill.ok ? `Trip of ${prefill.source.vessel.name}` : prefill.error.title
+    const preview = { title, description: view?.result ? describeResult(view.result) : title }
+    return reply.streamPage(
+      'calculator/prefill',
+      { type, title, preview, hasPortfolios },
+      async () => {
+        const outcome = prefill.ok ? 'filled' : prefill.error.reason
+        prefills.inc({ calculator: type, outcome })
+        request.log.info({ calculator: type, outcome }, 'prefill')
+        return prefill.ok
+          ? app.view('calculator/_calculator', view ?? {})
+          : app.view('calculator/_prefill-error', { error: prefill.error })
       },
     )
   }
@@ -127,10 +150,16 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
       }
       // While the user is typing, a blank field is not an error yet.
       const isSubmitted = query.submitted !== undefined
+      const numbers = getRequestNumberFormatter(request)
+      const form = parseCalculatorForm(type, query, { decimalSign: numbers.decimalSign })
+      if (Object.keys(form.readings).length > 0) {
+        // The address may be shared with readers of another locale.
+        reply.header('hx-replace-url', toUnambiguousUrl(type, query, form))
+      }
       const view = buildView({
         type,
-        form: parseCalculatorForm(type, query),
-        numbers: getRequestNumberFormatter(request),
+        form,
+        numbers,
         source: readSource(type, query),
         showMissing: isSubmitted || (!request.wantsFragment && hasFormFields(type, query)),
       })

@@ -1,16 +1,16 @@
-import { withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
+import { MAX_DECIMALS, withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
+import { buildBreakdown, type BreakdownView } from './breakdown-view.js'
 import { buildCalculationSteps, type StepGroup } from './calculation-steps.js'
 import type { Calculation } from './calculator-data.js'
 import { toCarKilometres, toGasCubeEdge } from './comparisons.js'
 import { calculateEstimate } from './estimate.js'
 import { buildFactorViews, withSubscripts, type FactorView } from './factor-view.js'
 import { drawGasCube, type GasCubeDrawing } from './gas-cube-drawing.js'
-import { getLineName } from './line-names.js'
 import { convertKilograms, toMassUnit } from './units.js'
 import type { Vessel } from './vessel.js'
 
 /** A result as the page shows it: formatted numbers with their units. */
-export interface ResultView {
+export interface ResultView extends BreakdownView {
   co2eKg: number
   mass: { value: string; unit: string }
   /** The same mass in the other unit; `null` for small masses */
@@ -19,13 +19,6 @@ export interface ResultView {
   spoken: string
   /** The mass in kg with two decimals */
   kilograms: string
-  /** `percent` is a number for drawing, `share` the same as text */
-  parts: { label: string; mass: string; percent: number; share: string }[]
-  /** Whether the parts can be drawn: certified biofuels have a negative part */
-  hasBar: boolean
-  /** The lines of a trip with several */
-  lines: { name: string; mass: string; share: string }[]
-  facts: { label: string; value: string }[]
   /** Distance in a petrol car with the same emissions; `null` below 100 m */
   car: string | null
   cube: GasCubeDrawing & { edge: string }
@@ -49,32 +42,11 @@ export function buildResultView(
   { vessel, numbers, checkoutUrl }: ResultContext,
 ): ResultView {
   const result = calculateEstimate(calculation)
-  const { co2eKg, wellToTankCo2eKg, tankToWakeCo2eKg, fuelLitres, fuelKg, hours } = result
+  const { co2eKg } = result
   const unit = toMassUnit(co2eKg)
   const total = convertKilograms(co2eKg, unit)
   // As many decimals as give the total four significant digits, so that the parts align with it.
-  const decimals = Math.max(0, 3 - Math.floor(Math.log10(total)))
-  const formatMass = (kilograms: number) => ({
-    mass: withUnit(numbers.decimal(convertKilograms(kilograms, unit), decimals), unit),
-    share: numbers.percent(kilograms / co2eKg),
-  })
-  const hasBar = wellToTankCo2eKg !== null && wellToTankCo2eKg >= 0
-  const part = (label: string, kilograms: number | null) =>
-    kilograms === null
-      ? []
-      : [
-          {
-            label,
-            percent: Math.round((kilograms / co2eKg) * 100),
-            mass: formatMass(kilograms).mass,
-            // Shares of parts with different signs mean nothing.
-            share: hasBar ? numbers.percent(kilograms / co2eKg) : '',
-          },
-        ]
-  const hasElectricity = result.lines.some(({ kilowattHours }) => kilowattHours !== null)
-  const fact = (label: string, value: number | null, unit: string) =>
-    value === null ? [] : [{ label, value: withUnit(numbers.significant(value), unit) }]
-  const fuelUnit = toMassUnit(fuelKg ?? 0)
+  const decimals = Math.min(Math.max(0, 3 - Math.floor(Math.log10(total))), MAX_DECIMALS)
   const edgeM = toGasCubeEdge(co2eKg)
   return {
     co2eKg,
@@ -82,24 +54,7 @@ export function buildResultView(
     otherMass: formatInOtherUnit(co2eKg, numbers),
     spoken: `${numbers.significant(total)} ${unit === 'kg' ? 'kilograms' : 'tonnes'} of carbon dioxide equivalent`,
     kilograms: numbers.decimal(co2eKg, 2),
-    parts: [
-      ...part('Burning the fuel', tankToWakeCo2eKg),
-      ...part(
-        hasElectricity ? 'Supplying fuel and electricity' : 'Supplying the fuel',
-        wellToTankCo2eKg,
-      ),
-    ],
-    hasBar,
-    lines:
-      result.lines.length > 1
-        ? result.lines.map((line) => ({ name: getLineName(line), ...formatMass(line.co2eKg) }))
-        : [],
-    facts: [
-      ...fact('Per person', result.co2eKgPerGuest, 'kg CO₂e'),
-      ...fact('Fuel', fuelLitres, 'l'),
-      ...fact('Mass of the fuel', fuelKg && convertKilograms(fuelKg, fuelUnit), fuelUnit),
-      ...fact('Time under way', hours, 'h'),
-    ],
+    ...buildBreakdown(calculation, result, { unit, decimals }, numbers),
     car: formatCarTrip(toCarKilometres(co2eKg), numbers),
     cube: { ...drawGasCube(edgeM), edge: withUnit(formatTwoDigits(edgeM, numbers), 'm') },
     steps: buildCalculationSteps(calculation, numbers),

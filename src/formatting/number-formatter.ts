@@ -1,5 +1,6 @@
 const NO_BREAK_SPACE = '\u00a0'
-const MAX_DECIMALS = 6
+/** The most decimals that `decimal` writes. */
+export const MAX_DECIMALS = 6
 const MAX_CACHED_LOCALES = 50
 
 /** Formats numbers with the digits, separators and percent sign of a locale (BCP 47 tag). */
@@ -16,9 +17,11 @@ export function createNumberFormatter(locale: string) {
         maximumFractionDigits: decimals,
       }),
   )
-  const decimalSign =
+  const decimalSign: ',' | '.' =
     allDigits.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value === ',' ? ',' : '.'
   return {
+    locale,
+    decimalSign,
     /** Rounded to a whole number */
     whole: (value: number): string => whole.format(value),
     /** About four significant digits, without trailing zeros; never fewer than the whole part */

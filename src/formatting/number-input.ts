@@ -1,4 +1,13 @@
-export type ParsedNumber = { ok: true; value: number } | { ok: false; message: string }
+export type ParsedNumber =
+  /** `isAmbiguous`: whether the decimal sign of the locale decided how to read the number */
+  { ok: true; value: number; isAmbiguous: boolean } | { ok: false; message: string }
+
+export interface NumberInputOptions {
+  /** The decimal sign of the user's locale; without it, an ambiguous number is an error */
+  decimalSign?: ',' | '.' | undefined
+  /** Decimals of the suggested reading of an ambiguous number; by default, as many as were typed */
+  decimals?: number
+}
 
 const NOT_A_NUMBER: ParsedNumber = { ok: false, message: 'must be a number' }
 
@@ -9,18 +18,21 @@ const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
 
 /**
  * Parses a number in any common notation: `1234.5`, `1234,5`, `1 234,5`, `1,234.5`, `1.234,5`.
- * A single comma or point that could be a decimal or a thousands separator (`1,234`, `1.234`) is an
- * error that suggests both readings, because guessing wrong changes the result a thousandfold.
- *
- * @param decimals decimals of the suggested reading; by default, as many as were typed
+ * A single comma or point that could be a decimal or a thousands separator (`1,234`, `1.234`) is
+ * read by the decimal sign of the locale. Without one it is an error that suggests both readings,
+ * because guessing wrong changes the result a thousandfold.
  */
-export function parseNumber(text: string, decimals?: number): ParsedNumber {
+export function parseNumber(
+  text: string,
+  { decimalSign, decimals }: NumberInputOptions = {},
+): ParsedNumber {
   const trimmed = text.trim()
   if (SPACE_OR_APOSTROPHE.test(trimmed) && !GROUPED_BY_SPACES.test(trimmed)) return NOT_A_NUMBER
   const compact = trimmed.replace(new RegExp(SPACE_OR_APOSTROPHE, 'g'), '')
   const commas = compact.split(',').length - 1
   const points = compact.split('.').length - 1
   let plain = compact
+  let isAmbiguous = false
   if (commas > 0 && points > 0) {
     // The last separator is the decimal one; the other groups thousands.
     const [group, decimal] =
@@ -30,17 +42,21 @@ export function parseNumber(text: string, decimals?: number): ParsedNumber {
     plain = `${whole.replaceAll(group, '')}.${fraction.join('')}`
   } else if (commas + points === 1) {
     const [, thousands, rest] = AMBIGUOUS.exec(compact) ?? []
-    if (thousands !== undefined && rest !== undefined) {
-      return { ok: false, message: describeAmbiguity(thousands, rest, decimals) }
+    isAmbiguous = thousands !== undefined && rest !== undefined
+    if (isAmbiguous && decimalSign === undefined) {
+      return { ok: false, message: describeAmbiguity(thousands ?? '', rest ?? '', decimals) }
     }
-    plain = compact.replace(',', '.')
+    const groupsThousands = isAmbiguous && !compact.includes(decimalSign ?? '.')
+    plain = compact.replace(/[.,]/, groupsThousands ? '' : '.')
   } else if (commas > 1 || points > 1) {
     const group = commas > 1 ? ',' : '.'
     if (!isGrouped(compact, group)) return NOT_A_NUMBER
     plain = compact.replaceAll(group, '')
   }
   const value = Number(plain)
-  return PLAIN.test(plain) && Number.isFinite(value) ? { ok: true, value } : NOT_A_NUMBER
+  return PLAIN.test(plain) && Number.isFinite(value)
+    ? { ok: true, value, isAmbiguous }
+    : NOT_A_NUMBER
 }
 
 function describeAmbiguity(thousands: string, rest: string, decimals: number | undefined): string {

@@ -28,8 +28,18 @@ export type QrCodeResult =
   { ok: true; code: QrCode; bytes: number } | { ok: false; errors: FieldError[]; bytes: number }
 
 /** Download file name, without the extension. */
-export const getFileName = ({ calculation, link }: QrCode): string =>
-  `clearwake-${calculation.calculatorType}-${link.generatedAt.toISOString().slice(0, 10)}`
+export function getFileName({ calculation, link, vessel }: QrCode): string {
+  // Header fields and file systems agree on ASCII only.
+  const name = vessel.name.normalize('NFKD').replace(/\p{M}/gu, '')
+  const slug = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+  const date = link.generatedAt.toISOString().slice(0, 10)
+  return ['clearwake', slug.slice(0, 40), calculation.calculatorType, date]
+    .filter(Boolean)
+    .join('-')
+}
 
 /** Generates a code, or returns what to change so that phones can scan it. */
 export function generateQrCode(links: PrefillLinks, request: QrCodeRequest): QrCodeResult {

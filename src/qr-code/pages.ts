@@ -1,6 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
-import { CALCULATOR_NAMES, CHOICES, FIELD_NAMES, localizeLimits } from '../calculator/form-view.js'
+import { describeTrip } from '../calculator/describe-trip.js'
+import {
+  CALCULATOR_NAMES,
+  CHOICES,
+  describeReadings,
+  FIELD_NAMES,
+  localizeLimits,
+} from '../calculator/form-view.js'
 import { getNumberFormatter, type NumberFormatter } from '../formatting/number-formatter.js'
 import { getLocale } from '../http/locale.js'
 import { generateQrCode, getFileName, type QrCode } from './generate-qr-code.js'
@@ -49,7 +56,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
     if (query.calculatorType === undefined || request.method === 'HEAD') {
       return send(getExampleForm(), {})
     }
-    const form = parseQrTestForm(query)
+    const form = parseQrTestForm(query, numbers.decimalSign)
     if (form.request === null) return send(form, form.errors)
 
     const result = generateQrCode(links, form.request)
@@ -67,6 +74,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
       {},
       buildCodeView(code, {
         bytes: numbers.whole(result.bytes),
+        trip: describeTrip(code.calculation, numbers),
         expiresAt: dates.format(code.link.expiresAt),
         endpoint: `${app.publicBaseUrl()}/api/qr-code/generate`,
         request: form.request,
@@ -77,10 +85,17 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
 
 const buildCodeView = (
   code: QrCode,
-  details: { bytes: string; expiresAt: string; endpoint: string; request: QrCodeRequest },
+  details: {
+    bytes: string
+    trip: string
+    expiresAt: string
+    endpoint: string
+    request: QrCodeRequest
+  },
 ) => ({
   url: code.link.url,
   bytes: details.bytes,
+  trip: details.trip,
   version: code.version,
   errorCorrection: code.errorCorrection,
   expiresAt: details.expiresAt,
@@ -98,6 +113,7 @@ function buildPageView({ form, errors, numbers, code }: QrTestPage) {
   )
   return {
     form,
+    readings: describeReadings(form.calculators[form.calculatorType], numbers),
     errors: localized,
     errorPaths: listErrorPaths(form),
     fieldErrors: (type: CalculatorType) => selectErrors(`${type}.`, localized),

@@ -9,6 +9,7 @@ import { EXAMPLES } from '../calculator/examples.js'
 import { describeMissingField, listFieldNames } from '../calculator/form-view.js'
 import { checker } from '../calculator/trip-schemas.js'
 import { Vessel } from '../calculator/vessel.js'
+import type { NumberFormatter } from '../formatting/number-formatter.js'
 import { parseNumber } from '../formatting/number-input.js'
 import { DEFAULT_IMAGE, ImageOptions, type QrCodeRequest } from './qr-code-request.js'
 
@@ -58,7 +59,10 @@ function toNumber(text: string): unknown {
 }
 
 /** Parses the submitted form; invalid values are kept, with an error for each. */
-export function parseQrTestForm(query: Query): QrTestForm {
+export function parseQrTestForm(
+  query: Query,
+  decimalSign?: NumberFormatter['decimalSign'],
+): QrTestForm {
   const selected = toText(query.calculatorType)
   const calculatorType = isCalculatorType(selected) ? selected : 'fuel'
   const values = Object.fromEntries(
@@ -66,7 +70,10 @@ export function parseQrTestForm(query: Query): QrTestForm {
   ) as QrTestForm['values']
   values['image.errorCorrection'] ||= DEFAULT_IMAGE.errorCorrection
   const calculators = Object.fromEntries(
-    CALCULATOR_TYPES.map((type) => [type, parseCalculatorForm(type, query, `${type}.`)]),
+    CALCULATOR_TYPES.map((type) => [
+      type,
+      parseCalculatorForm(type, query, { prefix: `${type}.`, decimalSign }),
+    ]),
   ) as Record<CalculatorType, CalculatorForm>
 
   const image = {

@@ -3,6 +3,7 @@
 
 import { markFields } from '../shared/field-errors.js'
 import '../shared/further-lines.js'
+import './share.js'
 
 const ANNOUNCEMENT_DELAY_MS = 1000
 
@@ -53,7 +54,3 @@ addEventListener('online', () => {
     if (findResult(form)?.dataset.stale) form.dispatchEvent(new Event('input', { bubbles: true }))
   }
 })
-
-// The title is sent with the loading state, before an error in the link is known.
-const errorHeading = document.querySelector('.error-notice h1')
-if (errorHeading) document.title = `${errorHeading.textContent} · Clearwake`

@@ -85,12 +85,11 @@ async function fetchPortfolios() {
   }
 }
 
-/** Plain `en` means American English to Intl; the pages are in British English. */
-const locales = navigator.languages.map((locale) => (locale === 'en' ? 'en-GB' : locale))
+const findSection = () => document.getElementById('offers')
 
 function formatMoney(minor, currency) {
   const decimals = getDecimals(currency)
-  const format = new Intl.NumberFormat(locales, {
+  const format = new Intl.NumberFormat(findSection()?.dataset.locale, {
     style: 'currency',
     currency,
     minimumFractionDigits: decimals,
@@ -144,12 +143,11 @@ const createPortfolioItem = (kilograms, { name, description, perTonne, projects 
 
 let portfoliosPromise
 async function showPortfolios() {
-  const getSection = () => document.getElementById('offers')
   const getKilograms = () => Number(document.querySelector('#result .figure data')?.value)
-  if (!getSection() || !(getKilograms() > 0)) return
+  if (!findSection() || !(getKilograms() > 0)) return
   const portfolios = await (portfoliosPromise ??= fetchPortfolios())
   // The result may have changed during the request.
-  const [section, kilograms] = [getSection(), getKilograms()]
+  const [section, kilograms] = [findSection(), getKilograms()]
   if (!section || !(kilograms > 0) || portfolios.length === 0) return
   const title = createElement('h3', { id: 'offers-title' }, 'Price to offset this trip')
   const items = portfolios.map((portfolio) => createPortfolioItem(kilograms, portfolio))

@@ -200,7 +200,7 @@ t.test('the QR test page offers codes as PNG and SVG files', async (t) => {
     return { name: file.suggestedFilename(), data: await readAll(await file.createReadStream()) }
   }
   const png = await download('PNG')
-  t.match(png.name, /^clearwake-\w+-[\d-]+\.png$/)
+  t.match(png.name, /^clearwake-eendracht-\w+-[\d-]+\.png$/)
   t.equal(await readPng(png.data), link)
   const svg = await download('SVG')
   const image = await context.newPage()

@@ -1,11 +1,14 @@
+import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Calculation } from '../../src/calculator/calculator-data.js'
 import { toCalculatorForm, parseCalculatorForm } from '../../src/calculator/calculator-form.js'
+import { formatDuration } from '../../src/calculator/breakdown-view.js'
 import { toCarKilometres, toGasCubeEdge } from '../../src/calculator/comparisons.js'
 import { calculateEstimate } from '../../src/calculator/estimate.js'
 import { parseImoNumber } from '../../src/calculator/imo-number.js'
 import { createNumberFormatter, getNumberFormatter } from '../../src/formatting/number-formatter.js'
+import { roundToTotal } from '../../src/formatting/round-to-total.js'
 import { parseNumber } from '../../src/formatting/number-input.js'
 import { buildResultView } from '../../src/calculator/result-view.js'
 import type { Vessel } from '../../src/calculator/vessel.js'
@@ -95,7 +98,7 @@ t.test('parses numbers in the notations of many countries', async (t) => {
   ]
   t.same(
     cases.map(([text]) => [text, parseNumber(text)]),
-    cases.map(([text, value]) => [text, { ok: true, value }]),
+    cases.map(([text, value]) => [text, { ok: true, value, isAmbiguous: false }]),
   )
 })
 
@@ -148,7 +151,7 @@ t.test('parses the string form of any number exactly', async (t) => {
     }),
     { numRuns: 2000 },
   )
-  t.same(parseNumber('-0.0000001'), { ok: true, value: -1e-7 })
+  t.match(parseNumber('-0.0000001'), { ok: true, value: -1e-7 })
 })
 
 t.test('parses every amount as its locale writes it', async () => {
@@ -301,7 +304,7 @@ t.test('reads only the fields with the prefix of the form', async (t) => {
   const form = parseCalculatorForm(
     'custom',
     { 'custom.amount': '2', 'custom.unit': 't', amount: '9' },
-    'custom.',
+    { prefix: 'custom.' },
   )
   t.same(form.calculation?.calculatorData, { amount: 2, unit: 't' })
 })
@@ -487,4 +490,76 @@ t.test('links to the checkout with the documented parameters only', async (t) =>
       .checkoutUrl,
     null,
   )
+})
+
+t.test('parts are rounded so that they add up to the total', async (t) => {
+  t.same(roundToTotal([1390.7, 262.6], 1653.3, 0), [1391, 262])
+  t.same(
+    roundToTotal(
+      [1, 1, 1].map((part) => part / 3),
+      1,
+      2,
+    ),
+    [0.34, 0.33, 0.33],
+  )
+  t.same(roundToTotal([5.7, -1.6], 4.1, 0), [6, -2])
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 7 }),
+      fc.integer({ min: 0, max: 4 }),
+      (parts, decimals) => {
+        const total = parts.reduce((sum, part) => sum + part, 0)
+        const rounded = roundToTotal(parts, total, decimals)
+        const sum = rounded.reduce((all, part) => all + part, 0)
+        assert.equal(sum.toFixed(decimals), total.toFixed(decimals))
+        for (const [i, part] of parts.entries()) {
+          assert.ok(Math.abs((rounded[i] ?? Number.NaN) - part) <= 1.0001 / 10 ** decimals)
+        }
+      },
+    ),
+  )
+})
+
+t.test('formats durations in hours and minutes', async (t) => {
+  const numbers = getNumberFormatter('en-GB')
+  const cases: [hours: number, text: string][] = [
+    [6.4333, '6 h 26 min'],
+    [12, '12 h'],
+    [0.5, '30 min'],
+    [1.9999, '2 h'],
+    [0.001, '< 1 min'],
+    [1234.5, '1,235 h'],
+  ]
+  for (const [hours, text] of cases) {
+    t.equal(formatDuration(hours, numbers).replaceAll('\u00a0', ' '), text)
+  }
+})
+
+t.test('reads ambiguous numbers by the decimal sign of the locale', async (t) => {
+  const cases: [text: string, sign: ',' | '.', value: number, isAmbiguous: boolean][] = [
+    ['1,500', '.', 1500, true],
+    ['1,500', ',', 1.5, true],
+    ['1.500', '.', 1.5, true],
+    ['1.500', ',', 1500, true],
+    ['1,50', '.', 1.5, false],
+    ['1,234.5', ',', 1234.5, false],
+    ['0,125', '.', 0.125, false],
+  ]
+  for (const [text, decimalSign, value, isAmbiguous] of cases) {
+    t.same(parseNumber(text, { decimalSign }), { ok: true, value, isAmbiguous }, text)
+  }
+  t.match(parseNumber('1,500'), { ok: false, message: /two ways: write 1500 or 1\.5/ })
+})
+
+t.test('shows entered quantities with all their digits', async (t) => {
+  const numbers = getNumberFormatter('en-GB')
+  const context = { vessel: null, numbers, checkoutUrl: undefined }
+  const getFacts = (quantity: number, unit: 'l' | 'kg' | 't') =>
+    buildResultView(
+      { calculatorType: 'fuel', calculatorData: { fuelType: 'mgo', quantity, unit } },
+      context,
+    ).facts.map(({ value }) => value.replaceAll('\u00a0', ' '))
+  t.equal(getFacts(1500.5, 'l')[0], '1,500.5 l')
+  t.equal(getFacts(1500.5, 'kg')[1], '1,500.5 kg')
+  t.equal(getFacts(1.23456, 't')[1], '1.23456 t')
 })

@@ -206,7 +206,7 @@ t.test('returns the image itself if the client prefers one', async (t) => {
   t.match(svg.headers.get('content-type'), /^image\/svg\+xml/)
   t.match(
     svg.headers.get('content-disposition'),
-    new RegExp(`^attachment; filename="clearwake-fuel-${day}\\.svg"$`),
+    new RegExp(`^attachment; filename="clearwake-ever-given-fuel-${day}\\.svg"$`),
   )
   t.match(svg.headers.get('vary'), /accept\b/i)
   const drawn = await readQrCode(drawSvg(await svg.text()))
@@ -214,7 +214,10 @@ t.test('returns the image itself if the client prefers one', async (t) => {
 
   const png = await requestImage('image/png', { ...REQUEST, image: { size: 300 } })
   t.equal(png.headers.get('content-type'), 'image/png')
-  t.match(png.headers.get('content-disposition'), /^attachment; filename="clearwake-fuel-.*\.png"$/)
+  t.match(
+    png.headers.get('content-disposition'),
+    /^attachment; filename="clearwake-ever-given-fuel-.*\.png"$/,
+  )
   const decoded = decodePng(Buffer.from(await png.arrayBuffer()))
   t.equal(decoded.width, 300)
   t.match(await readQrCode(decoded.gray), new RegExp(`^${url}/calculator/fuel\\?data=`))

@@ -13,7 +13,7 @@ export function formatAmountInput(amountMinor: number, currency: string): string
 /** Parses an amount in major units of a currency; the value is in minor units. */
 export function parseAmount(text: string, currency: string): ParsedNumber {
   const digits = getMinorUnitDigits(currency)
-  const parsed = parseNumber(text, digits)
+  const parsed = parseNumber(text, { decimals: digits })
   if (!parsed.ok) return parsed
   const { value } = parsed
   const maximum = MAX_AMOUNT_MINOR / 10 ** digits
@@ -27,5 +27,5 @@ export function parseAmount(text: string, currency: string): ParsedNumber {
     return { ok: false, message }
   }
   // Adding 0 turns -0 into 0.
-  return { ok: true, value: Math.round(value * 10 ** digits) + 0 }
+  return { ...parsed, value: Math.round(value * 10 ** digits) + 0 }
 }

@@ -57,7 +57,10 @@ export function parseNewOrderForm(
   const submittedType = normalizeFieldValue(submitted.calculatorType)
   const calculatorType = isCalculatorType(submittedType) ? submittedType : null
   const calculators = Object.fromEntries(
-    CALCULATOR_TYPES.map((type) => [type, parseCalculatorForm(type, submitted, `${type}.`)]),
+    CALCULATOR_TYPES.map((type) => [
+      type,
+      parseCalculatorForm(type, submitted, { prefix: `${type}.` }),
+    ]),
   ) as Record<CalculatorType, CalculatorForm>
   const calculator = calculatorType === null ? null : calculators[calculatorType]
   const calculation = calculator?.calculation ?? null

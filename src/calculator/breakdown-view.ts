@@ -1,0 +1,115 @@
+import { withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
+import { roundToTotal } from '../formatting/round-to-total.js'
+import type { Calculation } from './calculator-data.js'
+import type { Estimate } from './estimate.js'
+import { getLineName } from './line-names.js'
+import { convertKilograms, toMassUnit } from './units.js'
+
+/** The parts of a result and its derived figures, as formatted texts. */
+export interface BreakdownView {
+  /** `percent` is a number for drawing, `share` the same as text */
+  parts: { label: string; mass: string; percent: number; share: string }[]
+  /** Whether the parts can be drawn: certified biofuels have a negative part */
+  hasBar: boolean
+  /** The lines of a trip with several */
+  lines: { label: string; mass: string; percent: number; share: string }[]
+  facts: { label: string; value: string }[]
+}
+
+/** How the masses of a breakdown are written. */
+interface MassFormat {
+  unit: 'kg' | 't'
+  decimals: number
+}
+
+/** Formats masses and shares that add up to the total and to 100 %. */
+function buildParts(
+  parts: { label: string; co2eKg: number }[],
+  totalKg: number,
+  { unit, decimals }: MassFormat,
+  numbers: NumberFormatter,
+) {
+  const toUnit = (kilograms: number): number => convertKilograms(kilograms, unit)
+  const kilograms = parts.map(({ co2eKg }) => co2eKg)
+  const masses = roundToTotal(kilograms.map(toUnit), toUnit(totalKg), decimals)
+  const shares = kilograms.map((part) => (part / totalKg) * 100)
+  const percents = roundToTotal(shares, 100, 0)
+  // Shares of parts with different signs mean nothing.
+  const hasShares = kilograms.every((part) => part >= 0)
+  return parts.map(({ label }, i) => ({
+    label,
+    mass: withUnit(numbers.decimal(masses[i] ?? 0, decimals), unit),
+    percent: percents[i] ?? 0,
+    share: hasShares ? numbers.percent((percents[i] ?? 0) / 100) : '',
+  }))
+}
+
+/** `6 h 26 min`; whole hours from 1,000 hours on. */
+export function formatDuration(hours: number, numbers: NumberFormatter): string {
+  const minutes = Math.round(hours * 60)
+  if (minutes < 1) return withUnit('< 1', 'min')
+  if (hours >= 1000) return withUnit(numbers.whole(hours), 'h')
+  const texts = [
+    ...(minutes >= 60 ? [withUnit(numbers.whole(Math.floor(minutes / 60)), 'h')] : []),
+    ...(minutes % 60 > 0 ? [withUnit(numbers.whole(minutes % 60), 'min')] : []),
+  ]
+  return texts.join(' ')
+}
+
+/** Volume and mass of the fuel. A quantity that the user entered is shown with all its digits. */
+function buildFuelFacts(
+  { calculatorType, calculatorData }: Calculation,
+  { fuelLitres, fuelKg, lines }: Estimate,
+  numbers: NumberFormatter,
+) {
+  const entered = calculatorType === 'fuel' && lines.length === 1 ? calculatorData : null
+  const facts: { label: string; value: string }[] = []
+  if (fuelLitres !== null) {
+    const value = entered?.unit === 'l' ? numbers.exact(entered.quantity) : null
+    facts.push({ label: 'Fuel', value: withUnit(value ?? numbers.significant(fuelLitres), 'l') })
+  }
+  if (fuelKg !== null) {
+    const isMass = entered?.unit === 'kg' || entered?.unit === 't'
+    const unit = isMass && entered.unit === 't' ? 't' : isMass ? 'kg' : toMassUnit(fuelKg)
+    const value = isMass
+      ? numbers.exact(entered.quantity)
+      : numbers.significant(convertKilograms(fuelKg, unit))
+    facts.push({ label: 'Mass of the fuel', value: withUnit(value, unit) })
+  }
+  return facts
+}
+
+/** Builds the breakdown of a result. */
+export function buildBreakdown(
+  calculation: Calculation,
+  estimate: Estimate,
+  format: MassFormat,
+  numbers: NumberFormatter,
+): BreakdownView {
+  const { co2eKg, wellToTankCo2eKg, tankToWakeCo2eKg, co2eKgPerGuest, hours } = estimate
+  const hasElectricity = estimate.lines.some(({ kilowattHours }) => kilowattHours !== null)
+  const supply = hasElectricity ? 'Supplying fuel and electricity' : 'Supplying the fuel'
+  const stages =
+    wellToTankCo2eKg === null || tankToWakeCo2eKg === null
+      ? []
+      : [
+          { label: 'Burning the fuel', co2eKg: tankToWakeCo2eKg },
+          { label: supply, co2eKg: wellToTankCo2eKg },
+        ]
+  const lines = estimate.lines.map((line) => ({ label: getLineName(line), co2eKg: line.co2eKg }))
+  const perGuest = co2eKgPerGuest ?? 0
+  return {
+    parts: buildParts(stages, co2eKg, format, numbers),
+    hasBar: stages.length > 0 && stages.every((stage) => stage.co2eKg >= 0),
+    lines: lines.length > 1 ? buildParts(lines, co2eKg, format, numbers) : [],
+    facts: [
+      ...(perGuest > 0
+        ? [{ label: 'Per person', value: withUnit(numbers.significant(perGuest), 'kg CO₂e') }]
+        : []),
+      ...buildFuelFacts(calculation, estimate, numbers),
+      ...(hours === null
+        ? []
+        : [{ label: 'Time under way', value: formatDuration(hours, numbers) }]),
+    ],
+  }
+}
