@@ -84,6 +84,50 @@ t.test('edits after a scan change the result and keep the vessel', async (t) => 
   t.equal(await page.locator('.vessel bdi').textContent(), 'Ever Given')
 })
 
+t.test('shows the result of a scan first, and keeps it in view below', async (t) => {
+  const { context, page } = await phone()
+  t.teardown(() => context.close())
+  await page.goto((await generate(TRIPS[0])).url)
+  t.equal(await page.title(), 'Trip of Ever Given · Clearwake')
+  const getTop = (selector: string): Promise<number> =>
+    page.locator(selector).evaluate((element) => element.getBoundingClientRect().top)
+  t.ok((await getTop('.figure')) < PHONE.height / 3)
+  t.ok((await getTop('#outcome')) < (await getTop('#trip')))
+
+  await page.locator('#quantity').scrollIntoViewIfNeeded()
+  t.ok((await getTop('.figure')) >= 0, 'while the form is in view')
+  t.equal(await page.getByRole('button', { name: 'Calculate' }).isVisible(), false)
+})
+
+t.test('copies the link of a result and prints it without the form', async (t) => {
+  const { context, page } = await phone({ permissions: ['clipboard-read', 'clipboard-write'] })
+  t.teardown(() => context.close())
+  await page.goto((await generate(TRIPS[0])).url)
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  await page.getByRole('button', { name: 'Link copied' }).waitFor()
+  t.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url())
+
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+  await page.emulateMedia({ media: 'print' })
+  for (const selector of ['#trip', '.share', '.site-header nav']) {
+    t.equal(await page.locator(selector).isVisible(), false, selector)
+  }
+  t.match(await page.locator('#outcome').innerText(), /Emission factors and conversions/)
+  t.match(await page.locator('#outcome').innerText(), /Calculated on \d+ \w+ \d{4} by Clearwake/)
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+  t.equal(await page.locator('.calculation-details[open]').count(), 0, 'closed again')
+})
+
+t.test('a number typed with a thousands separator leaves a plain one in the address', async (t) => {
+  const { context, page } = await phone({ locale: 'de-DE' })
+  t.teardown(() => context.close())
+  await page.goto(`${url}/calculator/fuel`)
+  await page.locator('#quantity').fill('1.500')
+  await page.getByText('“1.500” was read as 1500.').waitFor()
+  await waitUntil(async () => new URL(page.url()).searchParams.get('quantity') === '1500')
+  t.equal(await page.locator('#quantity').inputValue(), '1.500', 'typed text stays')
+})
+
 t.test('works without scripts', async (t) => {
   const { context, page } = await phone({ javaScriptEnabled: false })
   t.teardown(() => context.close())

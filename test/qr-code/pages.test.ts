@@ -684,5 +684,5 @@ t.test('previews of a scanned link name the vessel and the result', async (t) =>
   t.match(html, /<meta property="og:description" content="1,653 kg CO₂e,/)
   t.ok(html.indexOf('id="result"') < html.indexOf('id="trip"'), 'the result comes first')
   const rejected = await open(`${pathname}${search}x`)
-  t.match(rejected.html, /<title>This code [^<]+ · Clearwake<\/title>/)
+  t.match(rejected.html, /<title>This (?:code|link) [^<]+ · Clearwake<\/title>/)
 })
