@@ -592,3 +592,19 @@ t.test('is accessible in every state', async (t) => {
   }
   t.same(errors.flat(), [])
 })
+
+t.test('shows at least 14 orders at 900 px, below a header that stays in view', async (t) => {
+  const page = await openPage(t)
+  await page.goto(LIST)
+  const countVisible = (): Promise<number> =>
+    page
+      .locator('.orders tbody tr')
+      .evaluateAll(
+        (rows) => rows.filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length,
+      )
+  t.ok((await countVisible()) >= 14, `${await countVisible()} orders`)
+  await page.locator('.orders tbody tr').last().scrollIntoViewIfNeeded()
+  t.ok(await page.locator('#sort-Customer').isVisible())
+  const box = await page.locator('#sort-Customer').boundingBox()
+  t.ok((box?.y ?? -1) >= 0, 'the header is in the window')
+})
