@@ -48,7 +48,7 @@ t.test('formats and parses amounts with the decimals of their currency', (t) => 
   for (const [currency, minor, seen, typed] of cases) {
     t.match(formatters.money(minor, currency), seen, currency)
     t.equal(formatAmountInput(minor, currency), typed)
-    t.same(parseAmount(typed, currency), { ok: true, value: minor })
+    t.match(parseAmount(typed, currency), { ok: true, value: minor })
   }
   t.match(parseAmount('1.234567', 'HUF'), { message: 'must have at most 2 decimals in HUF' })
   const proposals = { EUR: '1234 or 1.23', JPY: '1234 or 1', KWD: '1234 or 1.2340' }
