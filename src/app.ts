@@ -16,6 +16,7 @@ import apiDocs from './plugins/api-docs.js'
 import assets from './plugins/assets.js'
 import authGuard from './plugins/auth-guard.js'
 import compression from './plugins/compression.js'
+import brand from './plugins/brand.js'
 import config from './plugins/config.js'
 import errorHandler from './plugins/error-handler.js'
 import gracefulShutdown from './plugins/graceful-shutdown.js'
@@ -63,6 +64,7 @@ export async function buildApp({
   await app.register(hostHeader)
   await app.register(loadShedding) // before anything that costs more than a rejection
   await app.register(assets) // before the rate limits, which do not count assets
+  await app.register(brand)
   await app.register(htmx)
   await app.register(rateLimits)
   await app.register(errorHandler)

@@ -71,6 +71,13 @@ export const ConfigSchema = Type.Object({
     description: 'Routes of the order source that need no sign-in: METHOD /path, or none',
   }),
   CHECKOUT_URL: optional('URL that a result links to for offsetting'),
+  BRAND_NAME: Type.String({
+    default: 'Clearwake',
+    minLength: 1,
+    maxLength: 60,
+    description: "The operator's name in the header of every page",
+  }),
+  BRAND_LOGO: optional('Path of the logo: SVG, PNG, JPEG or WebP, at most 200 kB'),
   CURRENCY: Type.String({
     default: 'USD',
     description: 'Default currency of new orders, shown first on the dashboard',

@@ -1,6 +1,7 @@
 import { isLoopback } from '../http/loopback.js'
 import { isCurrency } from '../validation/formats.js'
 import { parseAdminAccounts } from './admin-accounts.js'
+import { isLogoFile } from './brand-logo.js'
 import { checkRules, type ConfigRule } from './config-rules.js'
 import { ConfigSchema } from './config-schema.js'
 import { isValidTrustProxy } from './trust-proxy.js'
@@ -44,6 +45,11 @@ const RULES: readonly ConfigRule[] = [
   ['PORT', isPort, 'must be a whole number'],
   ['PUBLIC_BASE_URL', isOrigin, 'must be an http or https URL without a path'],
   ['CHECKOUT_URL', (text) => parseHttpUrl(text) !== null, 'must be an http or https URL'],
+  [
+    'BRAND_LOGO',
+    isLogoFile,
+    'must be the path of an SVG, PNG, JPEG or WebP file of at most 200 kB',
+  ],
   ['TIME_ZONE', isTimeZone, 'must be the name of a time zone, such as Europe/Lisbon'],
   ['CURRENCY', isCurrency, 'must be an ISO 4217 code in capitals, such as EUR'],
   [

@@ -64,7 +64,7 @@ export default fp(
       },
       templates,
       production: true,
-      defaultContext: { asset: app.asset },
+      defaultContext: { asset: app.asset, brand: app.brand },
     })
 
     app.decorateRequest('wantsFragment', { getter: wantsFragment })
@@ -116,5 +116,5 @@ export default fp(
       },
     )
   },
-  { name: 'htmx', dependencies: ['assets'] },
+  { name: 'htmx', dependencies: ['assets', 'brand'] },
 )

@@ -156,6 +156,8 @@ t.test('rejects plausible but invalid values', async (t) => {
     ['PUBLIC_BASE_URL', 'example.com'],
     ['PUBLIC_BASE_URL', 'ftp://example.com'],
     ['CHECKOUT_URL', 'shop'],
+    ['BRAND_LOGO', '/nowhere/logo.svg'],
+    ['BRAND_LOGO', 'package.json'],
     ['ADMIN_ACCOUNTS', 'a@b.c'],
     ['ADMIN_ACCOUNTS', `a@b.c:${HASH},oops`],
     ['ADMIN_ACCOUNTS', `nobody:${HASH}`],
@@ -179,6 +181,26 @@ t.test('rejects plausible but invalid values', async (t) => {
       value,
     )
   }
+})
+
+t.test('pages show the name and logo of the operator', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const logo = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+  const BRAND_LOGO = join(DATA_DIR, 'logo.svg')
+  writeFileSync(BRAND_LOGO, logo)
+  const environment = { DATA_DIR, LOG_LEVEL: 'silent', BRAND_NAME: 'Ría & Søn', BRAND_LOGO }
+  const app = await buildApp({ environment })
+  t.teardown(() => app.close())
+  for (const path of ['/', '/calculator/fuel', '/admin/login', '/does-not-exist']) {
+    const { body } = await app.inject(path)
+    t.match(body, /<title>[^<]+ · Ría &amp; Søn<\/title>/, path)
+    t.match(body, '<bdi>Ría &amp; Søn</bdi>', path)
+    t.notMatch(body, 'Clearwake', path)
+  }
+  const { body } = await app.inject('/')
+  const image = await app.inject(/<img src="(\/brand\/[^"]+)"/.exec(body)?.[1] ?? '')
+  t.equal(image.body, logo)
+  t.match(image.headers, { 'content-type': /^image\/svg/, 'cache-control': /immutable/ })
 })
 
 t.test('an empty variable counts as unset', async (t) => {
