@@ -20,7 +20,8 @@ export const OrderFilters = Type.Object({
     Type.String({
       maxLength: MAX_SEARCH_LENGTH,
       format: 'text',
-      description: 'Part of the order number, customer name, email, vessel name or IMO number',
+      description:
+        'Words, of which each is in the order number, customer name, email, vessel name or IMO number, or is the amount',
     }),
   ),
   // A longer list would repeat a status.

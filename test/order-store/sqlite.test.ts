@@ -21,6 +21,7 @@ import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import type { Order } from '../../src/orders/order.js'
 import { CALCULATOR_TYPES } from '../../src/calculator/calculator-data.js'
 import { temporaryFolder } from '../support/app.js'
+import { formatAmountInput } from '../../src/portal/orders/money-input.js'
 import { fillStore, newOrder, searches, someOrders, TIME_ZONES } from '../support/order-store.js'
 
 /* An independent implementation without indexes and aggregates. */
@@ -49,17 +50,25 @@ const sameLetters = (text: string) =>
 
 function matches(order: Order, filters: OrderFilters, date: (moment: string) => string): boolean {
   const { q = '', status = [], calculatorType = [], currency, from, to } = filters
-  const typed = q.trim()
-  const text = sameLetters(typed.replace(/^IMO (\d)/, '$1')) || typed
-  const fields = [
+  const typed = q.trim().replace(/\bIMO (\d)/, '$1')
+  const words = (sameLetters(typed) || typed).split(/\s+/)
+  const text = [
     order.orderNumber,
     order.customerName,
     order.customerEmail,
     order.vesselName ?? '',
     order.imoNumber ?? '',
   ]
+    .map(sameLetters)
+    .join('\n')
+  const [prefix, number] = order.orderNumber.toLowerCase().split(/-0*/)
+  const exact = [
+    `${prefix}${number}`,
+    `${prefix}-${number}`,
+    formatAmountInput(order.amountMinor, order.currency),
+  ]
   return (
-    fields.some((field) => sameLetters(field).includes(text)) &&
+    words.every((word) => exact.includes(word) || text.includes(word)) &&
     (status.length === 0 || status.includes(order.status)) &&
     (calculatorType.length === 0 || calculatorType.includes(order.calculatorType as never)) &&
     (currency === undefined || currency === order.currency) &&
@@ -411,12 +420,42 @@ t.test('a search never matches across two fields', async (t) => {
   await store.create(newOrder({ customerName: 'Ann Example', vesselName: 'Calypso' }), 'ann')
   const count = async (q: string) =>
     (await store.list({ q }, { sort: 'orderNumber', offset: 0, limit: 9 })).total
-  t.equal(await count('001\nann exa'), 0)
-  t.equal(await count('1\nA'), 0)
-  t.equal(await count('com\ncalypso'), 0)
-  t.equal(await count('com\r\ncalypso'), 0)
+  t.equal(await count('001ann'), 0)
+  t.equal(await count('1\nA'), 1, 'two words')
+  t.equal(await count('comcalypso'), 0)
+  t.equal(await count('com\r\ncalypso'), 1)
   t.equal(await count('\nann'), 1)
   t.equal(await count('ann\nexample'), 1, 'a line break is a space')
+})
+
+t.test('finds orders by words in any order, short numbers and amounts', async (t) => {
+  const store = openSqliteOrderStore({
+    path: join(temporaryFolder(t), 'orders.db'),
+    timeZone: 'UTC',
+  })
+  t.teardown(() => store.close())
+  const create = (values: object) => store.create(newOrder(values), 'ann')
+  await create({ customerName: 'Naviera Baleària', vesselName: 'Xaloc', amountMinor: 14_463 })
+  await create({ customerName: 'Xaloc Tours', vesselName: 'Mistral', amountMinor: 123_450 })
+  await create({ customerName: 'Kobe "K" Lines', currency: 'JPY', amountMinor: 14_463 })
+  const find = async (q: string) =>
+    (await store.list({ q }, { sort: 'orderNumber', offset: 0, limit: 9 })).items.map(
+      ({ id }) => id,
+    )
+  t.same(await find('balear xaloc'), ['1'])
+  t.same(await find('XALOC  naviera'), ['1'])
+  t.same(await find('xaloc'), ['1', '2'])
+  t.same(await find('xaloc kobe'), [])
+  t.same(await find('"k" lines'), ['3'], 'quotation marks are literal')
+  t.same(await find('"kobe"'), [])
+  t.same(await find('cw2'), ['2'])
+  t.same(await find('CW-3 kobe'), ['3'])
+  t.same(await find('CW-3 balear'), [])
+  t.same(await find('144.63'), ['1'], 'not 14 463 yen')
+  t.same(await find('naviera 144,63'), ['1'])
+  t.same(await find('€1,234.50'), ['2'])
+  t.same(await find('1.234,50 tours'), ['2'])
+  for (const yen of ['14463', '14,463', '¥14.463']) t.same(await find(yen), ['3'], yen)
 })
 
 t.test('deletes expired idempotency keys with the next order', async (t) => {

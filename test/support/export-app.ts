@@ -7,6 +7,7 @@ import { createOrderStream } from '../../src/orders/export/stream-orders.js'
 import apiDocs from '../../src/plugins/api-docs.js'
 import assets from '../../src/plugins/assets.js'
 import compression from '../../src/plugins/compression.js'
+import brand from '../../src/plugins/brand.js'
 import config from '../../src/plugins/config.js'
 import errorHandler from '../../src/plugins/error-handler.js'
 import gracefulShutdown from '../../src/plugins/graceful-shutdown.js'
@@ -46,6 +47,7 @@ export async function startExportApp(
   await app.register(config, { environment: fullEnvironment })
   await app.register(gracefulShutdown)
   await app.register(assets)
+  await app.register(brand)
   await app.register(htmx)
   await app.register(rateLimits)
   await app.register(errorHandler)

@@ -159,5 +159,17 @@ export const searches = fc.oneof(
     'ANN ⛵️4321',
     '"Q" ⛵️4321 "Q"',
   ),
+  fc.constantFrom(
+    'cw7',
+    'CW-12',
+    'ann cw3',
+    'CW3 0.42',
+    '42',
+    '0.42',
+    '0.042',
+    'ann 42',
+    'EXAMPLE 0',
+  ),
+  fc.constantFrom('com ann', 'anna a', '9811 ANN', 'ann IMO 9811000'),
   fc.constantFrom('9811', 'IMO 9811000', 'CW-00000', '*', '?', '[', 'OR', 'no such name', ' '),
 )

@@ -16,8 +16,8 @@ import {
   type SqlFragment,
   type TimeRange,
 } from './query-conditions.js'
-import { toSearchTerm } from './search-text.js'
-import { HAS_TEXT, toCandidateSource, toTextSource, type TextSource } from './text-search.js'
+import { toSearchWords } from './search-text.js'
+import { createSearch, type IdSource, type Search } from './search-query.js'
 
 /** IDs of the orders in a slice, sorted, and the number of matching orders. */
 export interface FindResult {
@@ -41,7 +41,7 @@ const countOrders = (groups: readonly GroupCount[]): number =>
   groups.reduce((sum, { orders }) => sum + orders, 0)
 
 /** Whether the filters contain a search, which is slow in a large database. */
-export const isSearch = ({ q }: OrderFilters): boolean => toSearchTerm(q) !== null
+export const isSearch = ({ q }: OrderFilters): boolean => toSearchWords(q).length > 0
 
 /**
  * Finds orders by filters. Totals come from the aggregates. A slice is read along the index of its
@@ -136,7 +136,7 @@ export function createOrderFinder(
   }
 
   /** Returns IDs as a JSON array, which costs little more than counting; `null` above the maximum. */
-  function selectIds(max: number, { from, values }: TextSource, condition = 'TRUE'): string | null {
+  function selectIds(max: number, { from, values }: IdSource, condition = 'TRUE'): string | null {
     const found = prepare(
       `SELECT count(*) AS seen, json_group_array(id) FILTER (WHERE ${condition}) AS ids
        FROM (SELECT * FROM ${from} LIMIT ?)`,
@@ -144,18 +144,17 @@ export function createOrderFinder(
     return found.seen > max ? null : found.ids
   }
 
-  /** Returns the IDs of all orders that contain a text, as JSON; `null` if there are many. */
-  function selectMatches(text: string, source: TextSource): string | null {
-    const candidates = toCandidateSource(text)
+  /** Returns the IDs of all orders that match a search, as JSON; `null` if there are many. */
+  function selectMatches({ matches, candidates }: Search): string | null {
     const maxCandidates = Math.min(MAX_CANDIDATES, maxSortedMatches)
-    const ids = candidates === null ? null : selectIds(maxCandidates, candidates, 'has_text')
-    return ids ?? selectIds(maxSortedMatches, source)
+    const ids = candidates === null ? null : selectIds(maxCandidates, candidates, 'is_match')
+    return ids ?? selectIds(maxSortedMatches, matches)
   }
 
-  function search(text: string, filters: OrderFilters, slice: ListSlice): FindResult {
-    const source = toTextSource(text)
+  function search(words: string[], filters: OrderFilters, slice: ListSlice): FindResult {
+    const search = createSearch(words)
     const conditions = toConditions(filters, calendar)
-    const matches = selectMatches(text, source)
+    const matches = selectMatches(search)
     if (matches !== null) {
       const { field, descending } = parseSort(slice.sort)
       const ids = selectNumbers(
@@ -166,33 +165,32 @@ export function createOrderFinder(
       return { ids: ids.slice(slice.offset, slice.offset + slice.limit), total: ids.length }
     }
     const total = getTotal(filters, () => {
-      const all = conditions.length === 0
-      if (all) return count(`SELECT count(*) FROM ${source.from}`, source.values)
-      const withText = [...conditions, toTextCondition(source)]
-      return count(`SELECT count(*) FROM orders ${toWhere(withText)}`, toValues(withText))
+      const { from, values } = search.matches
+      if (conditions.length === 0) return count(`SELECT count(*) FROM ${from}`, values)
+      const all = [...conditions, toIdCondition(search.matches)]
+      return count(`SELECT count(*) FROM orders ${toWhere(all)}`, toValues(all))
     })
     if (slice.offset >= total) return { ids: [], total }
-    const withText = [...conditions, { sql: HAS_TEXT, values: [text] }]
-    return { ids: scanIndex(withText, slice, total), total }
+    return { ids: scanIndex([...conditions, search.condition], slice, total), total }
   }
 
-  const toTextCondition = ({ from, values }: TextSource): SqlFragment => ({
+  const toIdCondition = ({ from, values }: IdSource): SqlFragment => ({
     sql: `id IN (SELECT id FROM ${from})`,
     values,
   })
 
   const find = db.transaction((filters: OrderFilters, slice: ListSlice): FindResult => {
-    const text = toSearchTerm(filters.q)
-    return text === null ? filter(filters, slice) : search(text, filters, slice)
+    const words = toSearchWords(filters.q)
+    return words.length === 0 ? filter(filters, slice) : search(words, filters, slice)
   })
 
   return {
     find: (filters: OrderFilters, slice: ListSlice): FindResult => find(filters, slice),
     /** Returns a query of the columns of all matching orders, sorted. */
     toQuery(columns: string, filters: OrderFilters, sort: OrderSort): SqlFragment {
-      const text = toSearchTerm(filters.q)
+      const words = toSearchWords(filters.q)
       const conditions = toConditions(filters, calendar)
-      if (text !== null) conditions.push(toTextCondition(toTextSource(text)))
+      if (words.length > 0) conditions.push(toIdCondition(createSearch(words).matches))
       const { field, descending } = parseSort(sort)
       return {
         sql: `SELECT ${columns} FROM orders ${toWhere(conditions)} ${toOrderBy(field, descending)}`,

@@ -32,11 +32,10 @@ export const toSearchText = (order: SearchedFields): string =>
     ].join(FIELD_SEPARATOR),
   )
 
-/** Converts a query to a search term; `null` if it is empty. Line breaks become spaces. */
-export function toSearchTerm(q: string | undefined): string | null {
-  const [, imoNumber] = /^\s*imo *(\d{1,7})\s*$/i.exec(q ?? '') ?? []
-  const text = foldText(imoNumber ?? (q ?? '').trim().replace(/\s*[\r\n]\s*/g, ' '))
-  return text === '' ? null : text
+/** Splits a query into the words to find; none if it is empty. `IMO 9811000` is one word. */
+export function toSearchWords(q = ''): string[] {
+  const text = foldText(q.trim()).replace(/(?<!\S)imo\s*(\d{1,7})(?!\S)/g, '$1')
+  return [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
 }
 
 /** The sort key of a name: ignores case and accents. */

@@ -1,0 +1,184 @@
+import { UNUSUAL_MINOR_UNITS, USUAL_DECIMALS } from '../../orders/minor-units.js'
+import type { SqlFragment } from './query-conditions.js'
+import { toOrderNumberKey } from './search-text.js'
+
+/** The full-text index consists of trigrams and cannot look up shorter texts. */
+const TRIGRAM_LENGTH = 3
+
+/** A source of rows with the `id` of an order and `is_match`, for a FROM clause. */
+export interface IdSource {
+  from: string
+  values: (string | number)[]
+}
+
+/** A search for orders that match every word. */
+export interface Search {
+  /** All matching orders, each once */
+  matches: IdSource
+  /**
+   * A few orders that include the matching ones; `null` if that would not help.
+   * The full-text index looks up every trigram, and those of `@example.com` may be in most orders:
+   * comparing the few orders that contain a long number is faster.
+   */
+  candidates: IdSource | null
+  /** Whether a row of `orders` matches */
+  condition: SqlFragment
+}
+
+/** An order matches a word if its search text contains it, or by its order number or amount. */
+interface Word {
+  text: string
+  exact: SqlFragment | null
+}
+
+/** CW3999 and CW-3999 are short for CW-003999. */
+function toOrderNumberCondition(word: string): SqlFragment | null {
+  const [, prefix, number] = /^(\p{L}+)-?(\d{1,12})$/u.exec(word) ?? []
+  if (prefix === undefined || number === undefined) return null
+  return { sql: 'order_number_key = ?', values: [toOrderNumberKey(`${prefix}-${number}`)] }
+}
+
+const createAmountPattern = (decimals: number): RegExp =>
+  new RegExp(
+    `^\\p{Sc}?(?:0|[1-9]\\d*|[1-9]\\d{0,2}(?:[.,]\\d{3})+)${decimals === 0 ? '' : `[.,]\\d{${decimals}}`}\\p{Sc}?$`,
+    'u',
+  )
+
+const USUAL_AMOUNT = createAmountPattern(USUAL_DECIMALS)
+const UNUSUAL_AMOUNTS = UNUSUAL_MINOR_UNITS.map(({ decimals, currencies }) => ({
+  pattern: createAmountPattern(decimals),
+  currencies,
+}))
+
+/** 144.63 is an amount in euros, 14463 in yen, 14,463 in yen or dinars. */
+function toAmountCondition(word: string): SqlFragment | null {
+  const isUsual = USUAL_AMOUNT.test(word)
+  const currencies = UNUSUAL_AMOUNTS.filter(({ pattern }) => isUsual || pattern.test(word)).flatMap(
+    (unusual) => unusual.currencies,
+  )
+  if (currencies.length === 0) return null
+  const list = currencies.map(() => '?').join(', ')
+  return {
+    sql: `amount_minor = ? AND currency ${isUsual ? 'NOT IN' : 'IN'} (${list})`,
+    values: [Number(word.replace(/\D/g, '')), ...currencies],
+  }
+}
+
+const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`
+
+const hasTrigram = ({ text }: Word): boolean => Array.from(text).length >= TRIGRAM_LENGTH
+
+const joinConditions = (conditions: SqlFragment[], operator: 'AND' | 'OR'): SqlFragment => ({
+  sql: `(${conditions.map(({ sql }) => sql).join(` ${operator} `)})`,
+  values: conditions.flatMap(({ values }) => values),
+})
+
+/** A condition on a row of `search_texts`. */
+const contains = (words: Word[]): SqlFragment =>
+  joinConditions(
+    words.map(({ text }) => ({ sql: 'instr(search_texts.text, ?) > 0', values: [text] })),
+    'AND',
+  )
+
+/** A condition on a row of `orders`: its search text contains a word. */
+const hasText = (word: Word): SqlFragment => ({
+  sql: `EXISTS (SELECT 1 FROM search_texts WHERE search_texts.id = orders.id AND instr(text, ?) > 0)`,
+  values: [word.text],
+})
+
+const matchesWord = (word: Word): SqlFragment =>
+  word.exact === null ? hasText(word) : joinConditions([hasText(word), word.exact], 'OR')
+
+/** Finds the orders whose search text contains all words. */
+function findByText(words: Word[]): SqlFragment {
+  const indexed = words.filter(hasTrigram)
+  const short = words.filter((word) => !hasTrigram(word))
+  const query = indexed.map(({ text }) => quote(text)).join(' AND ')
+  if (short.length === 0) {
+    return {
+      sql: 'SELECT rowid AS id, TRUE AS is_match FROM search_index WHERE search_index MATCH ?',
+      values: [query],
+    }
+  }
+  const condition = contains(short)
+  if (indexed.length === 0) {
+    return {
+      sql: `SELECT id, TRUE AS is_match FROM search_texts WHERE ${condition.sql}`,
+      values: condition.values,
+    }
+  }
+  return {
+    sql: `SELECT search_texts.id, TRUE AS is_match FROM search_index
+      CROSS JOIN search_texts ON search_texts.id = search_index.rowid
+      WHERE search_index MATCH ? AND ${condition.sql}`,
+    values: [query, ...condition.values],
+  }
+}
+
+/** Finds the orders of which the word at an index is the first that their search text lacks. */
+function findExactly(words: Word[], index: number): SqlFragment[] {
+  const word = words[index]
+  if (word === undefined || word.exact === null) return []
+  const { sql, values } = joinConditions(
+    [
+      word.exact,
+      { ...hasText(word), sql: `NOT ${hasText(word).sql}` },
+      ...words.slice(0, index).map(hasText),
+      ...words.slice(index + 1).map(matchesWord),
+    ],
+    'AND',
+  )
+  return [{ sql: `SELECT id, TRUE AS is_match FROM orders WHERE ${sql}`, values }]
+}
+
+/** Numbers with an adjacent character on either side: few orders share them. */
+const NUMBERS = /.?\d{3,}.?/gsu
+
+/** If fewer other characters remain, the number is nearly the whole search. */
+const MIN_OTHER_CHARACTERS = 2
+
+/** A full-text query for consecutive trigrams of a text; it can also match other texts. */
+function toTrigramQuery(characters: string[]): string {
+  const last = characters.length - TRIGRAM_LENGTH
+  const trigrams: string[] = []
+  for (let at = 0; at < last; at += TRIGRAM_LENGTH) {
+    trigrams.push(characters.slice(at, at + TRIGRAM_LENGTH).join(''))
+  }
+  return [...trigrams, characters.slice(last).join('')].map(quote).join(' AND ')
+}
+
+function findCandidates(words: Word[]): SqlFragment | null {
+  const texts = words.map(({ text }) => text)
+  const numbers = texts.flatMap((text) => text.match(NUMBERS) ?? []).map((part) => Array.from(part))
+  // Of equally long numbers the last: a year precedes a sequence number.
+  const longest = numbers.reduce((a, b) => (b.length >= a.length ? b : a), [])
+  const otherCharacters = Array.from(texts.join('')).length - longest.length
+  if (longest.length === 0 || otherCharacters < MIN_OTHER_CHARACTERS) return null
+  const condition = contains(words)
+  return {
+    sql: `SELECT search_texts.id, ${condition.sql} AS is_match FROM search_index
+      CROSS JOIN search_texts ON search_texts.id = search_index.rowid
+      WHERE search_index MATCH ?`,
+    values: [...condition.values, toTrigramQuery(longest)],
+  }
+}
+
+const toSource = (queries: SqlFragment[]): IdSource => ({
+  from: `(${queries.map(({ sql }) => sql).join(' UNION ALL ')}) AS matched`,
+  values: queries.flatMap(({ values }) => values),
+})
+
+/** Creates the queries of a search for words. */
+export function createSearch(texts: string[]): Search {
+  const words = texts.map((text) => ({
+    text,
+    exact: toOrderNumberCondition(text) ?? toAmountCondition(text),
+  }))
+  const exactly = words.flatMap((_word, index) => findExactly(words, index))
+  const candidates = findCandidates(words)
+  return {
+    matches: toSource([findByText(words), ...exactly]),
+    candidates: candidates && toSource([candidates, ...exactly]),
+    condition: joinConditions(words.map(matchesWord), 'AND'),
+  }
+}
