@@ -1,5 +1,5 @@
 import { createNextVersion, type ChangeOutcome } from '../orders/apply-changes.js'
-import type { FieldChange, Order } from '../orders/order.js'
+import type { FieldChange, Order, OrderChanges } from '../orders/order.js'
 import type { OrderStatus } from '../orders/order-status.js'
 
 /**
@@ -123,8 +123,9 @@ function isNextStep(
 }
 
 /**
- * Records the next step of an attempt in an order's history, and the provider's id once it is
- * placed, unless the order has one. An invalid step changes nothing. Pure.
+ * Records the next step of an attempt in an order's history. Once it is placed, records the
+ * provider's id, unless the order has one, and a paid order is in progress. An invalid step changes
+ * nothing. Pure.
  *
  * @param history newest first
  * @param now ISO 8601
@@ -138,7 +139,10 @@ export function applyAttempt(
   const previous = findLatestAttempt(history)
   if (!isNextStep(order, previous, attempt)) return { outcome: 'unchanged', order }
   const orderSourceId = attempt.state === 'placed' ? (attempt.orderSourceId ?? null) : null
-  const changes = order.orderSourceId === null && orderSourceId !== null ? { orderSourceId } : {}
+  const changes: OrderChanges =
+    order.orderSourceId === null && orderSourceId !== null
+      ? { orderSourceId, ...(order.status === 'paid' ? { status: 'processing' } : {}) }
+      : {}
   return createNextVersion(order, changes, now, {
     extraChanges: [{ field: ATTEMPT_FIELD, from: previous, to: attempt }],
   })

@@ -59,7 +59,7 @@ export function createFirstVersion(
 }
 
 /** The calculation of an order's trip with the newest edition; `null` if it has no valid trip. */
-function calculateTrip({
+export function calculateTrip({
   calculatorType,
   calculatorData,
 }: Pick<NewOrder, 'calculatorType' | 'calculatorData'>): Order['calculation'] {

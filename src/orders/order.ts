@@ -159,8 +159,7 @@ const calculatorDataRules = {
   })),
 }
 
-/** An order to create. */
-export const NewOrder = Type.Object(newOrderFields, {
+const newOrderOptions = {
   title: 'New order',
   additionalProperties: false,
   'x-new-order': true,
@@ -177,8 +176,23 @@ export const NewOrder = Type.Object(newOrderFields, {
       currency: 'EUR',
     },
   ],
-})
+}
+
+/** An order to create. */
+export const NewOrder = Type.Object(newOrderFields, newOrderOptions)
 export type NewOrder = Static<typeof NewOrder>
+
+/** An order to create through the API. */
+export const NewOrderRequest = Type.Object(
+  {
+    ...newOrderFields,
+    co2eKg: Type.Optional({
+      ...co2eKg,
+      description: 'Mass to offset, kg CO2e; calculated from the trip if left out',
+    }),
+  },
+  { ...newOrderOptions, 'x-co2e-or-trip': true },
+)
 
 /** An order to import, with the fields that the store otherwise assigns. */
 export const ImportedOrder = Type.Object(

@@ -12,7 +12,9 @@ import type { ChangeContext, ChangeResult, OrderStore } from '../order-store/ord
 import { formatEtag, parseIfMatch } from '../http/etag.js'
 import { ListQuery } from './list-query.js'
 import { findFilterErrors } from './order-filters.js'
-import { NewOrder, Order, OrderChanges } from './order.js'
+import { calculateTrip } from './apply-changes.js'
+import { isSameMass, roundToGram } from './order-mass.js'
+import { NewOrderRequest, Order, OrderChanges } from './order.js'
 import { buildPaginationLinks } from '../http/pagination-links.js'
 
 interface Options {
@@ -35,6 +37,7 @@ const OrderPage = Type.Object(
 
 const ETag = Type.String({ description: 'Version of the order, for If-Match' })
 const Location = Type.String({ description: 'URL of the order' })
+const Warning = Type.String({ description: 'Says that co2eKg differs from the trip' })
 const Link = Type.String({ description: 'First, previous, next and last page (RFC 8288)' })
 
 const OrderResponse = withHeaders(Order, { ETag })
@@ -154,19 +157,29 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         tags,
         summary: 'Create an order',
         headers: IdempotencyKey,
-        body: NewOrder,
-        response: { 201: withHeaders(Order, { ETag, Location }), ...problemResponses },
+        body: NewOrderRequest,
+        response: {
+          201: withHeaders(Order, { ETag, Location, 'Clearwake-Warning': Warning }),
+          ...problemResponses,
+        },
       },
     },
-    async (request, reply) => {
-      const key = request.headers['idempotency-key']
-      const created = await store.create(request.body, request.administrator.email, key)
+    async ({ body, headers, administrator }, reply) => {
+      const trip = calculateTrip(body)
+      // Validation has made sure that there is one of them.
+      const co2eKg = body.co2eKg ?? roundToGram(trip?.co2eKg ?? 0)
+      const key = headers['idempotency-key']
+      const created = await store.create({ ...body, co2eKg }, administrator.email, key)
       if (created.outcome === 'idempotency_key_reused') {
         throw createValidationProblem([
           { path: 'Idempotency-Key', message: 'was already used for a different order' },
         ])
       }
       const { order } = created
+      if (trip !== null && !isSameMass(co2eKg, trip.co2eKg)) {
+        const tripKg = roundToGram(trip.co2eKg)
+        reply.header('clearwake-warning', `co2eKg differs from the trip, which emits ${tripKg} kg`)
+      }
       return sendOrder(reply.code(201).header('location', `/api/admin/orders/${order.id}`), order)
     },
   )

@@ -24,6 +24,16 @@ export function validateNewOrder(order: NewOrderFields, now: number): FieldError
   return errors
 }
 
+/** Requires the CO2e of an order without a trip to calculate it from. */
+export const requireMassOrTrip = ({
+  co2eKg,
+  calculatorType,
+  calculatorData,
+}: Partial<Record<'co2eKg' | 'calculatorType' | 'calculatorData', unknown>>): FieldError[] =>
+  co2eKg === undefined && (calculatorType == null || calculatorData == null)
+    ? [{ path: 'co2eKg', message: 'is required' }]
+    : []
+
 /** Statuses of an order that can have been fulfilled before. */
 export const STATUSES_AFTER_FULFILMENT: readonly OrderStatus[] = [
   'fulfilled',

@@ -3,7 +3,7 @@ import { crossFieldKeyword } from '../validation/cross-field-keyword.js'
 import { createValidators, type SchemaExtensions } from '../validation/validator.js'
 import { isImportedId } from './order-id.js'
 import { isOrderNumber } from './order-number.js'
-import { validateNewOrder } from './validate-order.js'
+import { requireMassOrTrip, validateNewOrder } from './validate-order.js'
 
 /** Formats and keywords of the order schemas, including those of trips and vessels. */
 const extensions: SchemaExtensions = {
@@ -11,6 +11,7 @@ const extensions: SchemaExtensions = {
   keywords: [
     ...trips.keywords,
     crossFieldKeyword('x-new-order', (order) => validateNewOrder(order, Date.now())),
+    crossFieldKeyword('x-co2e-or-trip', requireMassOrTrip),
   ],
 }
 

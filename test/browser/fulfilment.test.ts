@@ -71,8 +71,10 @@ t.test('places an order once in two steps, even with a double click', async (t) 
   t.equal(await verdict.innerText(), 'Matches this order')
   t.match(await page.locator('#history').innerText(), /Offset order: placed as/)
 
-  await page.getByRole('button', { name: 'Start processing' }).click()
-  await page.locator('.message', { hasText: 'now processing' }).waitFor()
+  t.match(await page.locator('#next-step').innerText(), /Placed with the provider/)
+  await page.getByRole('button', { name: 'Mark as fulfilled' }).click()
+  await page.locator('.message', { hasText: 'now fulfilled' }).waitFor()
+  t.equal(await page.locator('#next-step').count(), 0)
   await page.locator('.verdict', { hasText: 'Matches' }).waitFor()
   t.equal(
     await page.locator('.record-skeleton').count(),

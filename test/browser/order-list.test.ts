@@ -278,7 +278,7 @@ for (const javaScriptEnabled of [true, false]) {
     await setStatus(page, 'fulfilled')
     await message.waitFor()
     t.match(await message.innerText(), /2 orders are now fulfilled\. 1 order was not changed:/)
-    t.match(await message.innerText(), `${refunded} is refunded and can only be cancelled`)
+    t.match(await message.innerText(), `${refunded}: refunded, can only be cancelled`)
     t.match(await status.innerText(), 'Fulfilled')
     t.equal((await getOrderNumbers(page))[0], 'CW-000001', 'keeps the order of the list')
 

@@ -176,7 +176,7 @@ t.test('changes the status, and explains a conflicting change', async (t) => {
   const page = await openPage(t)
   const browserErrors = recordBrowserErrors(sharedContext, url)
   const { id, orderNumber } = await createOrder()
-  const actions = page.locator('.status-actions :is(button, a)')
+  const actions = page.locator(':is(.status-actions, .next-step) :is(button, a)')
   await page.goto(`${url}/admin/orders/${id}`)
   await page.getByRole('button', { name: 'Mark as paid' }).click()
   await page.locator('.message').waitFor()
@@ -187,10 +187,10 @@ t.test('changes the status, and explains a conflicting change', async (t) => {
   await page.getByRole('button', { name: 'Mark as paid' }).click()
   await page.locator('.message', { hasText: 'is now paid' }).waitFor()
   t.same(await actions.allInnerTexts(), [
-    'Start processing',
     'Mark as fulfilled',
     'Mark as refunded',
     'Cancel order…',
+    'Start processing',
   ])
   await ann.call('PATCH', `${ORDERS}/${id}`, { status: 'refunded' })
   await page.getByRole('button', { name: 'Start processing' }).click()

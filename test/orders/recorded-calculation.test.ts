@@ -10,6 +10,7 @@ import { importOrders } from '../../src/orders/import/import-orders.js'
 import type { NewOrder } from '../../src/orders/order.js'
 import { projectRoot } from '../../src/config/project-root.js'
 import { temporaryFolder } from '../support/app.js'
+import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins, type PageResponse } from '../support/page-client.js'
 
@@ -155,4 +156,23 @@ t.test('the stored hash of an order does not depend on the calculation', (t) => 
   const record = JSON.parse(rows[0].Record) as { request: string }
   t.equal(hashOrder(request.order), record.request)
   t.end()
+})
+
+t.test('the API calculates the CO2e of a trip, and warns about one that differs', async (t) => {
+  const { call } = await startOrderApi(t)
+  const create = async (values: object) => {
+    const order = { ...newOrder(), ...TRIP, ...values }
+    const { status, headers, body } = await call('POST', '/api/admin/orders', order)
+    return { status, body, warning: headers.get('clearwake-warning') }
+  }
+  t.match(await create({ co2eKg: undefined }), { body: { co2eKg: 599.97 }, warning: null })
+  t.match(await create({ co2eKg: 600 }), { body: { co2eKg: 600 }, warning: null }, 'rounded')
+  t.match(await create({ co2eKg: 500 }), {
+    body: { co2eKg: 500 },
+    warning: 'co2eKg differs from the trip, which emits 599.97 kg',
+  })
+  t.match(await create({ co2eKg: undefined, calculatorData: null }), {
+    status: 422,
+    body: { errors: [{ path: 'co2eKg', message: 'is required' }] },
+  })
 })

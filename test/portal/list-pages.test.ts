@@ -276,10 +276,10 @@ t.test('changes several orders at once, and reports each rejection', async (t) =
   t.equal(
     summary(response),
     '2 orders are now fulfilled. 1 order already had this status. 4 orders were not changed: ' +
-      'CW-000005 is refunded and can only be cancelled ' +
-      'CW-000006 is cancelled and can only become pending ' +
-      'Order 999 no longer exists ' +
-      'CW-000003 was changed by someone else',
+      'CW-000005: refunded, can only be cancelled ' +
+      'CW-000006: cancelled, can only become pending ' +
+      'Order 999: not found ' +
+      'CW-000003: changed by someone else',
   )
   t.same(rows(response).slice(0, 2), ['CW-000001', 'CW-000002'], 'shows the same list')
   t.equal(rows(response).length, 50)
@@ -309,8 +309,8 @@ t.test('changes several orders at once, and reports each rejection', async (t) =
     `${LIST}/bulk`,
     new URLSearchParams('order=3:1&order=4:1&action=paid'),
   )
-  t.match(summary(paid), /processing and can only become fulfilled or refunded, or be cancelled/)
-  t.match(summary(paid), /fulfilled and can only become refunded, or be cancelled/)
+  t.match(summary(paid), /processing, can only become fulfilled or refunded, or be cancelled/)
+  t.match(summary(paid), /fulfilled, can only become refunded, or be cancelled/)
 })
 
 /** The fields of the undo form. */
@@ -346,7 +346,7 @@ t.test('undoes a bulk change, except for orders changed since', async (t) => {
     const undone = await ann.post(`${LIST}/bulk`, undo)
     t.match(
       summary(undone),
-      /^Change undone for 2 orders\. 1 order was not changed: CW-000003 was changed by someone else$/,
+      /^Change undone for 2 orders\. 1 order was not changed: CW-000003: changed by someone else$/,
     )
     t.same([...undoForm(undone)], [], 'an Undo is not undone')
     t.equal(rows(undone).length, 50, 'shows the same list')
@@ -388,10 +388,32 @@ t.test('a bulk action stops at its time limit', async (t) => {
     ['1'],
   )
   t.match(rejected, [
-    { id: '2', reason: 'was not attempted' },
-    { id: '3', reason: 'was not attempted' },
+    { id: '2', reason: 'not attempted' },
+    { id: '3', reason: 'not attempted' },
   ])
   t.not(store.get('2')?.status, 'cancelled')
+})
+
+t.test('asks before marking several orders as refunded, and groups failures', async (t) => {
+  const { ann } = await start(t)
+  const order = [1, 2, 4].map((id): [string, string] => ['order', `${id}:1`])
+  const form = new URLSearchParams([...order, ['action', 'refunded'], ['list', '']])
+  const question = await ann.post(`${LIST}/bulk`, form)
+  t.match(
+    plain(question.text),
+    /Mark 3 orders as refunded\? .* CW-000001 .* CW-000002 .* CW-000004/,
+  )
+  t.match(await getOrder(ann, 2), { status: 'paid' }, 'asking changes nothing')
+  form.set('confirmed', '1')
+  form.append('order', '998:1')
+  form.append('order', '999:1')
+  t.equal(
+    summary(await ann.post(`${LIST}/bulk`, form)),
+    '2 orders are now refunded. 3 orders were not changed: ' +
+      'CW-000001: pending, can only become paid, processing or fulfilled, or be cancelled ' +
+      'Order 998 and Order 999: not found',
+  )
+  t.match(await getOrder(ann, 2), { status: 'refunded' })
 })
 
 t.test('asks before cancelling several orders', async (t) => {
@@ -420,7 +442,7 @@ t.test('asks before cancelling several orders', async (t) => {
   t.equal(
     summary(done),
     '1 order is now cancelled. 2 orders were not changed: ' +
-      'CW-000002 was changed by someone else Order 999 no longer exists',
+      'CW-000002: changed by someone else Order 999: not found',
   )
   t.same(listChips(done), ['Search customer'])
   t.match(await getOrder(ann, 1), { status: 'cancelled', version: 2 })

@@ -591,8 +591,12 @@ t.test('offers the allowed status changes only', async (t) => {
   const { id } = await createOrder(ann)
   const page = await ann.get(`/admin/orders/${id}`)
   const offered = [...page.text.matchAll(/name="status" value="(\w+)"/g)].map(([, to]) => to)
-  t.same(offered, ['paid', 'processing', 'fulfilled'])
-  t.match(page.text, /<button>Mark as paid<\/button>/, 'the usual next step is primary')
+  t.same(offered.sort(), ['fulfilled', 'paid', 'processing'])
+  t.match(
+    page.text,
+    /id="next-step"[^]*Waiting for payment[^]*<button>Mark as paid<\/button>[^]*order-body/,
+    'the next step is above the cards',
+  )
   t.match(page.text, /<button class="secondary">Start processing<\/button>/)
 
   const paid = await ann.post(`/admin/orders/${id}/status`, { version: '1', status: 'paid' })

@@ -46,36 +46,36 @@ export function getStatusAfter(action: BulkAction): OrderStatus | null {
   return action.type === 'cancel' ? 'cancelled' : action.status
 }
 
-/** Completes "CW-000001 …". */
+/** Completes "CW-000001 and CW-000002: …". */
 function describeRejection(result: ChangeResult): string {
   switch (result.outcome) {
     case 'not_found':
-      return 'no longer exists'
+      return 'not found'
     case 'version_conflict':
-      return 'was changed by someone else'
+      return 'changed by someone else'
     case 'invalid_transition': {
       const { order, transitions } = result
       const status = toInlineLabel(order.status)
       const targets = transitions.map(toInlineLabel)
-      if (order.status === 'cancelled')
-        return `is cancelled and can only become ${joinWithOr(targets)}`
+      if (order.status === 'cancelled') return `cancelled, can only become ${joinWithOr(targets)}`
       return targets.length > 0
-        ? `is ${status} and can only become ${joinWithOr(targets)}, or be cancelled`
-        : `is ${status} and can only be cancelled`
+        ? `${status}, can only become ${joinWithOr(targets)}, or be cancelled`
+        : `${status}, can only be cancelled`
     }
     default:
-      return 'was not changed'
+      return 'not changed'
   }
 }
 
 /** Proxies and browsers usually time out after a minute. */
 const MAX_DURATION_MS = 40_000
-const NOT_ATTEMPTED = 'was not attempted'
+const NOT_ATTEMPTED = 'not attempted'
 
 /** Describes why the store rejects all changes; throws any other error. */
 function describeStoreError(error: unknown): string {
-  if (error instanceof StoreUnwritableError) return 'could not be changed at the moment'
-  if (error instanceof Problem && error.statusCode >= 500) return `– ${error.message}`
+  if (error instanceof StoreUnwritableError)
+    return 'the order store cannot be changed at the moment'
+  if (error instanceof Problem && error.statusCode >= 500) return error.message
   throw error
 }
 

@@ -1,5 +1,8 @@
 import { getStatusAfter, type BulkAction, type BulkUpdateResult } from './bulk-actions.js'
-import { toInlineLabel } from '../labels.js'
+import { joinWithAnd, toInlineLabel } from '../labels.js'
+
+/** Orders of a group of failures that are named. */
+const MAX_NAMED_ORDERS = 10
 
 const formatCount = (count: number): string => (count === 1 ? '1 order' : `${count} orders`)
 
@@ -10,9 +13,26 @@ function describeChanged(count: number, action: BulkAction): string {
     : `${formatCount(count)} ${count === 1 ? 'is' : 'are'} now ${toInlineLabel(status)}.`
 }
 
+/** Groups rejected orders by reason; each group names a few orders and counts the others. */
+function groupByReason(rejected: BulkUpdateResult['rejected']) {
+  const groups = new Map<string, string[]>()
+  for (const { order, id, reason } of rejected) {
+    const orderNumbers = groups.get(reason) ?? []
+    groups.set(reason, [...orderNumbers, order?.orderNumber ?? `Order ${id}`])
+  }
+  return [...groups].map(([reason, orderNumbers]) => {
+    const others = orderNumbers.length - MAX_NAMED_ORDERS
+    const names = orderNumbers.slice(0, MAX_NAMED_ORDERS)
+    return {
+      reason,
+      orderNumbers: others > 0 ? `${names.join(', ')} and ${others} more` : joinWithAnd(names),
+    }
+  })
+}
+
 /**
- * The message after a bulk action: what was changed, each rejected order with its reason, and a form
- * that undoes the change.
+ * The message after a bulk action: what was changed, the rejected orders by reason, and a form that
+ * undoes the change.
  *
  * @param listQuery the query string of the list that the orders were selected in
  */
@@ -27,10 +47,7 @@ export function buildBulkSummary(result: BulkUpdateResult, action: BulkAction, l
   ]
   return {
     text: sentences.join(' '),
-    rejected: rejected.map(({ order, id, reason }) => ({
-      orderNumber: order?.orderNumber ?? `Order ${id}`,
-      reason,
-    })),
+    rejected: groupByReason(rejected),
     undo:
       changed.length === 0 || action.type === 'undo'
         ? null

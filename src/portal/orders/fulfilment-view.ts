@@ -139,3 +139,5 @@ export function buildFulfilmentView(data: OrderData, state: OrderPageState) {
     ],
   }
 }
+
+export type FulfilmentView = ReturnType<typeof buildFulfilmentView>

@@ -69,6 +69,37 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
       { administrator: reply.request.administrator, list, success },
     )
 
+  /** Asks for confirmation of a bulk action. */
+  async function renderConfirmation(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    body: Fields,
+    action: 'cancel' | 'refunded',
+  ) {
+    const { selection, listQuery, query } = parseBulkForm(body)
+    const orders = selection.flatMap(({ id }) => store.get(id) ?? [])
+    if (orders.length === 0) {
+      return renderBulkResult(reply, await loadList(request, query), NOTHING_SELECTED)
+    }
+    const format = getRequestFormatters(request)
+    return reply.renderView(
+      { page: 'portal/orders/bulk-confirm', fragment: 'portal/orders/_bulk-confirm' },
+      {
+        administrator: request.administrator,
+        action,
+        selection,
+        orders: orders.map((order) => ({
+          orderNumber: order.orderNumber,
+          customerName: order.customerName,
+          amount: format.money(order.amountMinor, order.currency),
+          status: order.status,
+          statusLabel: STATUS_LABELS[order.status],
+        })),
+        listQuery,
+      },
+    )
+  }
+
   app.post<{ Body: Fields | undefined }>('/admin/orders/bulk', async (request, reply) => {
     const { administrator, body = {} } = request
     const { selection, listQuery, query } = parseBulkForm(body)
@@ -76,9 +107,12 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
     if (action === null || selection.length === 0) {
       const ids = selection.map(({ id }) => id)
       const list = await loadList(request, query, ids)
-      // "Keep" declines a cancellation.
+      // "Keep" declines the confirmation.
       const isKept = body.action === 'keep' && selection.length > 0
       return renderBulkResult(reply, list, isKept ? undefined : NOTHING_SELECTED)
+    }
+    if (body.action === 'refunded' && body.confirmed === undefined) {
+      return renderConfirmation(request, reply, body, 'refunded')
     }
     const result = await updateOrders(store, selection, action, administrator.email)
     const summary = buildBulkSummary(result, action, listQuery)
@@ -86,33 +120,9 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
     return renderBulkResult(reply, await loadList(request, query, rejectedIds), summary)
   })
 
-  // Asks for confirmation.
   app.post<{ Body: Fields | undefined }>(
     '/admin/orders/bulk/cancellation',
-    async (request, reply) => {
-      const { administrator, body = {} } = request
-      const { selection, listQuery, query } = parseBulkForm(body)
-      const orders = selection.flatMap(({ id }) => store.get(id) ?? [])
-      if (orders.length === 0) {
-        return renderBulkResult(reply, await loadList(request, query), NOTHING_SELECTED)
-      }
-      const format = getRequestFormatters(request)
-      return reply.renderView(
-        { page: 'portal/orders/bulk-cancel', fragment: 'portal/orders/_bulk-cancel' },
-        {
-          administrator,
-          selection,
-          orders: orders.map((order) => ({
-            orderNumber: order.orderNumber,
-            customerName: order.customerName,
-            amount: format.money(order.amountMinor, order.currency),
-            status: order.status,
-            statusLabel: STATUS_LABELS[order.status],
-          })),
-          listQuery,
-        },
-      )
-    },
+    async (request, reply) => renderConfirmation(request, reply, request.body ?? {}, 'cancel'),
   )
 
   // The response to a form, reloaded

@@ -8,6 +8,7 @@ import { buildFulfilmentView } from './fulfilment-view.js'
 import { buildHistoryView } from './history-view.js'
 import { buildContextUrl } from './list-context.js'
 import type { Notice, OrderData, OrderPageState } from './order-data.js'
+import { findNextStep } from './next-step.js'
 import { getFieldValues, type FieldValues } from './order-fields.js'
 import { buildTripView } from './trip-view.js'
 
@@ -27,13 +28,6 @@ const STATUS_ACTIONS: Record<OrderStatus, string> = {
   fulfilled: 'Mark as fulfilled',
   refunded: 'Mark as refunded',
   cancelled: 'Cancel',
-}
-
-/** The status that usually comes next; its button is the primary one. */
-const USUAL_NEXT_STATUS: Partial<Record<OrderStatus, OrderStatus>> = {
-  pending: 'paid',
-  paid: 'processing',
-  processing: 'fulfilled',
 }
 
 /** A mailto link (RFC 6068, section 2). */
@@ -90,6 +84,9 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
 
   const amount = format.money(order.amountMinor, order.currency)
   const co2e = format.exactKilograms(order.co2eKg)
+  const fulfilment = buildFulfilmentView(data, state)
+  const nextStep = findNextStep(order, fulfilment)
+  const nextStatus = nextStep?.action.type === 'status' ? nextStep.action.status : null
   return {
     id: order.id,
     orderNumber: order.orderNumber,
@@ -104,15 +101,21 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
     co2e,
     amount,
     isCompact: isShort(co2e) && isShort(amount),
-    fulfilment: buildFulfilmentView(data, state),
+    fulfilment,
+    nextStep: nextStep && {
+      ...nextStep,
+      action: {
+        ...nextStep.action,
+        label: nextStatus && STATUS_ACTIONS[nextStatus],
+      },
+    },
     notes: order.notes,
     url: buildContextUrl(context, path),
     statusUrl: buildContextUrl(context, `${path}/status`),
-    statusActions: getTransitions(order.status).map((status) => ({
-      status,
-      label: STATUS_ACTIONS[status],
-      isPrimary: USUAL_NEXT_STATUS[order.status] === status,
-    })),
+    /** Other changes of the status than the next step */
+    statusActions: getTransitions(order.status)
+      .filter((status) => status !== nextStatus)
+      .map((status) => ({ status, label: STATUS_ACTIONS[status] })),
     recalculateUrl: buildContextUrl(context, `${path}/recalculate`),
     cancelUrl: order.status === 'cancelled' ? null : buildContextUrl(context, `${path}/cancel`),
     groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, buildGroup(name)])) as Record<

@@ -1,0 +1,69 @@
+import type { Order } from '../../orders/order.js'
+import type { OrderStatus } from '../../orders/order-status.js'
+import type { FulfilmentView } from './fulfilment-view.js'
+
+/** What an order needs next. */
+export interface NextStep {
+  title: string
+  text: string
+  action: { type: 'status'; status: OrderStatus } | { type: 'place' } | { type: 'review' }
+}
+
+/** Finds the one thing that an order needs next; `null` if nothing is to be done now. */
+export function findNextStep(order: Order, fulfilment: FulfilmentView): NextStep | null {
+  const { id, placeUrl, unresolved, warnings } = fulfilment
+  if (unresolved !== null) {
+    if (unresolved.isInProgress) return null
+    return unresolved.lostProviderId === null
+      ? {
+          title: 'It is unknown whether this order was placed',
+          text: 'Check with the provider before you do anything else.',
+          action: { type: 'review' },
+        }
+      : {
+          title: 'The provider order ID is missing',
+          text: 'The order was placed. Enter the ID again.',
+          action: { type: 'review' },
+        }
+  }
+  if (warnings[0] !== undefined) {
+    return {
+      title: 'The offset order needs attention',
+      text: `${warnings[0].title}.`,
+      action: { type: 'review' },
+    }
+  }
+  if (order.status === 'pending') {
+    return {
+      title: 'Waiting for payment',
+      text: 'Mark the order as paid when the money has arrived.',
+      action: { type: 'status', status: 'paid' },
+    }
+  }
+  if (order.status !== 'paid' && order.status !== 'processing') return null
+  if (id !== null) {
+    return {
+      title: 'Placed with the provider',
+      text: 'Mark the order as fulfilled when the customer has the proof.',
+      action: { type: 'status', status: 'fulfilled' },
+    }
+  }
+  if (placeUrl !== null) {
+    return {
+      title: 'Paid. Place the offset order.',
+      text: 'You see the price before anything is ordered.',
+      action: { type: 'place' },
+    }
+  }
+  return order.status === 'paid'
+    ? {
+        title: 'Paid',
+        text: 'Start processing when you order the offset.',
+        action: { type: 'status', status: 'processing' },
+      }
+    : {
+        title: 'In progress',
+        text: 'Mark the order as fulfilled when the offset is bought.',
+        action: { type: 'status', status: 'fulfilled' },
+      }
+}
