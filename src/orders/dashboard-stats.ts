@@ -8,7 +8,7 @@ import {
   type Day,
   type Granularity,
 } from './day-calendar.js'
-import type { OrderStatistics, OrderSummary } from './order-statistics.js'
+import type { DayRange, OrderStatistics, OrderSummary } from './order-statistics.js'
 import { ORDER_STATUSES } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'
 
@@ -34,6 +34,38 @@ const figures = {
     rate: Type.Number({ description: 'Share of fulfilled orders, 0 to 1; 0 without orders' }),
   }),
 }
+
+/** Orders get this long to be fulfilled before they count in the cohort. */
+const COHORT_AGE_DAYS = 7
+
+const FulfillmentCohort = Type.Object(
+  {
+    from: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      format: 'date',
+      description: 'First day; null for all time',
+    }),
+    to: date('Last day, included: a week before the last day of the range'),
+    fulfilled: Type.Integer({ description: 'Number of fulfilled orders' }),
+    total: Type.Integer({ description: 'Number of orders, without cancelled and refunded ones' }),
+    rate: Type.Number({ description: 'Share of fulfilled orders, 0 to 1; 0 without orders' }),
+    previousRate: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      description: 'The same of the preceding period; null without orders, and for all time',
+    }),
+    medianHours: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      description:
+        'Median time from placing to fulfilment of the newest thousand orders; null without any',
+    }),
+  },
+  {
+    description:
+      'Fulfilment of the orders placed in a period as long as the range that ended a week before it, so that each had a week to be fulfilled',
+  },
+)
+type FulfillmentCohort = Static<typeof FulfillmentCohort>
+
 const Figures = Type.Object(figures)
 type Figures = Static<typeof Figures>
 
@@ -62,6 +94,7 @@ export const DashboardStats = Type.Object(
       type: ['object', 'null'],
       description: 'The figures of the preceding period of the same length; null for all time',
     }),
+    fulfillmentCohort: FulfillmentCohort,
     step: stringEnum<Granularity>(['day', 'week', 'month'], {
       description: 'Granularity of the timeline; weeks start on Monday',
     }),
@@ -78,6 +111,36 @@ function toFigures({ orders, co2eKg, revenue, ordersByStatus }: OrderSummary): F
   const { fulfilled } = ordersByStatus
   const rate = orders === 0 ? 0 : fulfilled / orders
   return { orders, co2eKg, revenue, fulfillment: { fulfilled, total: orders, rate } }
+}
+
+const HOUR_MS = 60 * 60 * 1000
+
+function getCohort(
+  statistics: OrderStatistics,
+  { from, to }: { from: Day; to: Day },
+  isAllTime: boolean,
+): FulfillmentCohort {
+  const getShare = (range: DayRange) => {
+    const { orders, ordersByStatus } = statistics.getSummary(range)
+    const { cancelled, refunded, fulfilled } = ordersByStatus
+    const total = orders - cancelled - refunded
+    return { fulfilled, total, rate: total === 0 ? 0 : fulfilled / total }
+  }
+  const days = to - from + 1
+  const range = {
+    from: isAllTime ? null : from - COHORT_AGE_DAYS,
+    to: to - COHORT_AGE_DAYS,
+  }
+  const previous =
+    range.from === null ? null : getShare({ from: range.from - days, to: range.from - 1 })
+  const medianTime = statistics.getMedianFulfilmentTime(range)
+  return {
+    from: range.from === null ? null : formatIsoDate(range.from),
+    to: formatIsoDate(range.to),
+    ...getShare(range),
+    previousRate: previous === null || previous.total === 0 ? null : previous.rate,
+    medianHours: medianTime === null ? null : Math.round((medianTime / HOUR_MS) * 10) / 10,
+  }
 }
 
 const MAX_DAYS_BY_DAY = 92
@@ -134,6 +197,12 @@ export function calculateDashboardStats(
       previous: isAllTime
         ? null
         : toFigures(statistics.getSummary({ from: from - days, to: from - 1 })),
+      fulfillmentCohort: getCohort(
+        statistics,
+        // The first day of all time is that of the first order, the last may be in the future.
+        { from, to: isAllTime ? store.calendar.dayOf(now) : to },
+        isAllTime,
+      ),
       step: granularity,
       timeline: buildTimeline(statistics, granularity, from, to),
       statusDistribution: ORDER_STATUSES.map((status) => ({

@@ -40,6 +40,8 @@ export interface OrderStatistics {
   getTimeline: (granularity: Granularity, first: Day, last: Day) => Map<Day, TimelinePoint>
   /** The day of the first and of the last order; `null` if there are no orders. */
   getDayRange: () => { from: Day; to: Day } | null
+  /** Median time from placing to fulfilment of the newest fulfilled orders, ms; `null` without any. */
+  getMedianFulfilmentTime: (range: DayRange) => number | null
   /** Number of orders in each currency in use. */
   countByCurrency: () => Map<string, number>
 }

@@ -147,9 +147,9 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
       t.match(outcome, /1 order is now paid\. 2 orders were not changed:/)
       t.match(
         outcome,
-        /CW-000002 – NocoDB did not respond, so we couldn't confirm that the change was/,
+        /CW-000002: NocoDB did not respond, so we couldn't confirm that the change was/,
       )
-      t.match(outcome, /CW-000003 was not attempted/)
+      t.match(outcome, /CW-000003: not attempted/)
       t.notOk(await list.getByLabel('Select CW-000001').isChecked())
       t.ok(
         await list.getByLabel('Select CW-000003').isChecked(),

@@ -1025,7 +1025,12 @@ t.test('documents the headers of orders and lists', async (t) => {
   const one = '/api/admin/orders/{id}'
   const AS_OF = 'orders-as-of'
   t.same(headersOf('/api/admin/orders', 'get', '200'), ['Link', AS_OF])
-  t.same(headersOf('/api/admin/orders', 'post', '201'), ['ETag', 'Location', AS_OF])
+  t.same(headersOf('/api/admin/orders', 'post', '201'), [
+    'ETag',
+    'Location',
+    'Clearwake-Warning',
+    AS_OF,
+  ])
   for (const method of ['get', 'patch', 'delete'])
     t.same(headersOf(one, method, '200'), ['ETag', AS_OF])
   t.same(headersOf('/api/admin/orders/export', 'get', '200'), ['Content-Disposition', AS_OF])

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import type { LiveStatus } from '../../src/orders/order-status.js'
 import { signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { avoidMidnight } from '../support/midnight.js'
@@ -74,18 +75,16 @@ t.test('four cards show values and their change', async (t) => {
   const { status, html } = await get('/admin?range=7d')
   t.equal(status, 200)
   t.equal(cardText(html, 'orders'), 'Orders 4 0.6 per day ▲ Up 100% vs previous 7 days')
-  t.equal(
-    cardText(html, 'co2e'),
-    'CO₂e 11.5 t 3,833.8 kg per order No change from the previous 7 days',
-  )
+  t.equal(cardText(html, 'co2e'), 'CO₂e 11.5 t 3.8 t per order No change from the previous 7 days')
   t.equal(
     cardText(html, 'revenue'),
     'Revenue €1,234.50 JP¥500 ▲ Up 23% vs previous 7 days',
     'does not add up currencies, and shows the most used first',
   )
-  t.equal(
+  t.match(
     cardText(html, 'fulfilment'),
-    'Fulfilment 25.0% 1 of 4 orders ▼ Down 75.0 points vs previous 7 days',
+    /^Fulfilment 100.0% 2 of 2 orders until \d+ \w+ Median time 1\d(\.\d)? days No orders in the previous 7 days$/,
+    'of orders that had a week',
   )
 })
 
@@ -96,7 +95,45 @@ t.test('shows a missing previous period, and no change for all time', async (t) 
   }
   const all = await get('/admin?range=all')
   t.match(cardText(all.html, 'orders'), /^Orders 6 [\d.]+ per day$/)
-  t.match(cardText(all.html, 'fulfilment'), /^Fulfilment 50.0% 3 of 6 orders$/)
+  t.match(
+    cardText(all.html, 'fulfilment'),
+    /^Fulfilment 100.0% 2 of 2 orders until [\w ]+ Median time [\d.]+ days$/,
+  )
+})
+
+t.test('the cohort of fulfilment ends a week before the range', async (t) => {
+  const placed = (days: number, status: LiveStatus) => ({ placedAt: ago(days), status })
+  const { get, call } = await startDashboard(t, [
+    placed(0, 'fulfilled'),
+    placed(6, 'pending'),
+    placed(7, 'pending'),
+    placed(8, 'fulfilled'),
+    placed(9, 'refunded'),
+    placed(13, 'fulfilled'),
+    placed(14, 'fulfilled'),
+    placed(20, 'paid'),
+    placed(21, 'paid'),
+  ])
+  const { body } = await call('POST', '/api/admin/stats', { range: '7d' })
+  t.match(body.fulfillment, { fulfilled: 1, total: 2, rate: 0.5 })
+  t.match(body.fulfillmentCohort, { from: day(13), to: day(7), fulfilled: 2, total: 3 })
+  t.match(body.fulfillmentCohort, { rate: 2 / 3, previousRate: 0.5 })
+  const median = (Date.now() - (Date.parse(ago(8)) + Date.parse(ago(13))) / 2) / 3_600_000
+  t.ok(Math.abs(body.fulfillmentCohort.medianHours - median) < 0.2)
+  const { html } = await get('/admin?range=7d')
+  t.match(cardText(html, 'fulfilment'), /66.7% 2 of 3 orders.*Up 16.7 points/)
+  const link = getLink(html, 'fulfilment')
+  t.match(await get(link), { status: 200, html: /<strong>3<\/strong> orders/ })
+
+  const { body: all } = await call('POST', '/api/admin/stats', { range: 'all' })
+  t.match(all.fulfillmentCohort, { from: null, to: day(7), fulfilled: 3, total: 6 })
+  t.match(all.fulfillmentCohort, { previousRate: null })
+})
+
+t.test('folds further currencies', async (t) => {
+  const orders = ['EUR', 'EUR', 'NOK', 'USD'].map((currency) => ({ currency }))
+  const { html } = await (await startDashboard(t, orders)).get('/admin?range=all')
+  t.equal(cardText(html, 'revenue'), 'Revenue US$40.09 2 more currencies €80.18 NOK 40.09')
 })
 
 t.test('shows the main currency first if it has orders', async (t) => {
@@ -115,8 +152,8 @@ t.test('every card links to its orders', async (t) => {
     return list.body.totalItems
   }
   for (const [range, expected] of [
-    ['7d', [4, 3, 2, 1]],
-    ['all', [6, 5, 4, 3]],
+    ['7d', [4, 3, 2, 2]],
+    ['all', [6, 5, 4, 2]],
   ] as const) {
     const { html } = await get(`/admin?range=${range}`)
     const numbers = []
@@ -126,7 +163,7 @@ t.test('every card links to its orders', async (t) => {
   }
   const { html } = await get('/admin?range=7d')
   t.equal(getLink(html, 'orders'), `/admin/orders?from=${day(6)}&to=${day(0)}`)
-  t.equal(getLink(html, 'fulfilment'), `/admin/orders?from=${day(6)}&to=${day(0)}&status=fulfilled`)
+  t.match(getLink(html, 'fulfilment'), `/admin/orders?from=${day(13)}&to=${day(7)}&status=pending`)
 })
 
 t.test('defaults to 30 days for a missing or invalid range', async (t) => {
@@ -182,7 +219,7 @@ t.test('orders by status link to the filtered list', async (t) => {
 
 t.test('formats numbers and dates for the locale and shows the time zone', async (t) => {
   const german = (await get('/admin?range=7d', { 'accept-language': 'de-DE' })).html
-  t.match(cardText(german, 'co2e'), /^CO₂e 11,5 t 3.833,8 kg/)
+  t.match(cardText(german, 'co2e'), /^CO₂e 11,5 t 3,8 t per order/)
   t.match(cardText(german, 'revenue'), /^Revenue 1.234,50 € 500 ¥ ▲ Up 23 %/)
   t.match(german, 'data-locale="de-DE"')
   t.match(getText(german), /\d+\.\S*\d{4} \(Atlantic\/Reykjavik\)/)
@@ -267,7 +304,7 @@ t.test('links to all time if the period has no orders', async (t) => {
   const old = await startDashboard(t, [{ placedAt: ago(40) }])
   const { html } = await old.get('/admin?range=7d')
   t.match(cardText(html, 'orders'), /^Orders 0 0.0 per day No orders in the previous 7 days$/)
-  t.match(cardText(html, 'fulfilment'), /^Fulfilment – 0 of 0 orders$/)
+  t.match(cardText(html, 'fulfilment'), /^Fulfilment – 0 of 0 orders until [\w ]+$/)
   t.match(html, /No orders in this period[^]*href="\/admin\?range=all"/)
   const quarter = await old.get('/admin?range=90d')
   t.match(cardText(quarter.html, 'orders'), /^Orders 1 0.011 per day/, 'few are not none')

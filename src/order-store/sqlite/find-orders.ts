@@ -131,7 +131,7 @@ export function createOrderFinder(
     const ids =
       distance * (scanned / total) <= total * ROW_COST
         ? scanIndex(toConditions(filters, calendar), slice, total)
-        : sortMatches(groups, toTimeRange(filters, calendar), slice)
+        : sortMatches(groups, toTimeRange(toDayRange(filters), calendar), slice)
     return { ids, total }
   }
 

@@ -51,8 +51,7 @@ export const toDayRange = ({ from, to }: OrderFilters): DayRange => ({
   to: to === undefined ? null : parseDay(to),
 })
 
-export function toTimeRange(filters: OrderFilters, calendar: DayCalendar): TimeRange {
-  const { from, to } = toDayRange(filters)
+export function toTimeRange({ from, to }: DayRange, calendar: DayCalendar): TimeRange {
   return {
     since: from === null ? Number.MIN_SAFE_INTEGER : calendar.startOf(from),
     until: to === null ? Number.MAX_SAFE_INTEGER : calendar.startOf(to + 1),
@@ -74,7 +73,7 @@ export function toConditions(filters: OrderFilters, calendar: DayCalendar): SqlF
   }
   if (currency !== undefined) conditions.push({ sql: 'currency = ?', values: [currency] })
   if (from !== undefined || to !== undefined) {
-    const { since, until } = toTimeRange(filters, calendar)
+    const { since, until } = toTimeRange(toDayRange(filters), calendar)
     conditions.push({ sql: 'placed_at >= ? AND placed_at < ?', values: [since, until] })
   }
   return conditions

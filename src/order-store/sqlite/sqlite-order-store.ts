@@ -40,7 +40,7 @@ function createStore(options: DatabaseOptions): OrderStore {
 
   const orders = createOrderReader(reader)
   const finder = createOrderFinder(reader, calendar)
-  const statistics = createStatistics(reader)
+  const statistics = createStatistics(reader, calendar)
   const providerOrders = createProviderOrderLookup(reader)
 
   const writableOrders = createOrderWriter(writer, calendar)

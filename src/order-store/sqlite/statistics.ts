@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { Day } from '../../orders/day-calendar.js'
+import type { Day, DayCalendar } from '../../orders/day-calendar.js'
 import type {
   DayRange,
   OrderStatistics,
@@ -10,7 +10,11 @@ import { isCounted } from '../../orders/order-status.js'
 import { readRange } from './aggregate-ranges.js'
 import { MG_PER_KG, PERIOD_CODES } from './aggregates.js'
 import { createGroupCounter } from './group-counts.js'
-import { fromStatusCode } from './order-row.js'
+import { fromStatusCode, STATUS_CODES } from './order-row.js'
+import { toTimeRange } from './query-conditions.js'
+
+/** A median of more orders would read too many rows. */
+const MAX_MEDIAN_ORDERS = 1000
 
 interface TotalsRow {
   start: Day
@@ -49,7 +53,7 @@ function sumRows(rows: TotalsRow[]): OrderTotals {
  *
  * @param db a read-only connection
  */
-export function createStatistics(db: Database): OrderStatistics {
+export function createStatistics(db: Database, calendar: DayCalendar): OrderStatistics {
   const countGroups = createGroupCounter(db)
   const selectTotals = db.prepare<[number, Day, Day], TotalsRow>(
     `SELECT 0 AS start, status, currency, sum(orders) AS orders, sum(co2e_kg) AS co2e_kg,
@@ -66,6 +70,14 @@ export function createStatistics(db: Database): OrderStatistics {
         `SELECT start FROM sums WHERE step = ? AND orders > 0 ORDER BY start ${direction} LIMIT 1`,
       )
       .pluck()
+  const selectFulfilmentTimes = db
+    .prepare<[number, number, number], number>(
+      `SELECT fulfilled_at - placed_at FROM orders INDEXED BY orders_by_placed_at
+       WHERE placed_at >= ? AND placed_at < ? AND status = ${STATUS_CODES.fulfilled}
+         AND fulfilled_at IS NOT NULL
+       ORDER BY placed_at DESC LIMIT ?`,
+    )
+    .pluck()
   const firstDay = selectDay('ASC')
   const lastDay = selectDay('DESC')
 
@@ -99,6 +111,18 @@ export function createStatistics(db: Database): OrderStatistics {
       const from = firstDay.get(PERIOD_CODES.day)
       const to = lastDay.get(PERIOD_CODES.day)
       return from === undefined || to === undefined ? null : { from, to }
+    },
+    getMedianFulfilmentTime(range) {
+      const { since, until } = toTimeRange(range, calendar)
+      const times = selectFulfilmentTimes
+        .all(since, until, MAX_MEDIAN_ORDERS)
+        // An order can be entered after the fact.
+        .map((time) => Math.max(0, time))
+        .sort((a, b) => a - b)
+      const middle = times.length >> 1
+      const [upper] = times.slice(middle)
+      if (upper === undefined) return null
+      return times.length % 2 === 1 ? upper : (upper + (times[middle - 1] ?? upper)) / 2
     },
     countByCurrency() {
       const counts = new Map<string, number>()

@@ -1,3 +1,4 @@
+import { convertKilograms } from '../../calculator/units.js'
 import { parseDay } from '../../orders/day-calendar.js'
 import type { DashboardStats } from '../../orders/dashboard-stats.js'
 import type { Formatters } from '../formatters.js'
@@ -15,6 +16,8 @@ export interface Card {
   value: string
   unit?: string
   notes: string[]
+  /** Further notes, shown on request */
+  folded?: { summary: string; notes: string[] }
   change: PeriodChange | null
 }
 
@@ -37,15 +40,16 @@ export function buildCards({
   dashboardFormatters,
 }: CardInput): Card[] {
   const { count, percent } = formatters
-  const { rate, share, decimal } = dashboardFormatters
-  const { co2eKg, fulfillment, orders, previous, range, revenue } = stats
+  const { date, decimal, duration, rate, share } = dashboardFormatters
+  const { co2eKg, fulfillmentCohort: cohort, orders, previous, range, revenue } = stats
   const days = getDateFilters(stats)
   const counted = { ...days, status: COUNTED_STATUSES }
   const countedOrders = stats.statusDistribution
     .filter(({ status }) => COUNTED_STATUSES.includes(status))
     .reduce((total, entry) => total + entry.count, 0)
   const dayCount = parseDay(stats.to) - parseDay(stats.from) + 1
-  const co2ePerOrder = dashboardFormatters.mass(countedOrders === 0 ? 0 : co2eKg / countedOrders)
+  const co2e = dashboardFormatters.mass(co2eKg)
+  const co2ePerOrder = convertKilograms(countedOrders === 0 ? 0 : co2eKg / countedOrders, co2e.unit)
 
   const [main = '', ...others] = currencies
   const otherAmounts = others
@@ -64,6 +68,13 @@ export function buildCards({
       formatSumChange(getValue(stats), getValue(before), period, percent),
     )
 
+  function buildCohortChange(): PeriodChange | null {
+    if (period === null || cohort.total === 0) return null
+    return cohort.previousRate === null
+      ? { type: 'text', text: `No orders in the ${period}` }
+      : formatRateChange(cohort.rate, cohort.previousRate, period, decimal)
+  }
+
   return [
     {
       name: 'orders',
@@ -77,8 +88,8 @@ export function buildCards({
       name: 'co2e',
       title: 'CO₂e',
       href: buildOrdersUrl({ ...counted, sort: '-co2eKg' }),
-      ...dashboardFormatters.mass(co2eKg),
-      notes: [`${co2ePerOrder.value} ${co2ePerOrder.unit} per order`],
+      ...co2e,
+      notes: [`${rate(co2ePerOrder)} ${co2e.unit} per order`],
       change: buildSumChange((values) => values.co2eKg),
     },
     {
@@ -86,23 +97,28 @@ export function buildCards({
       title: 'Revenue',
       href: buildOrdersUrl({ ...counted, currency: main, sort: '-amountMinor' }),
       value: formatters.money(getAmount(revenue, main), main),
-      notes: otherAmounts.length === 0 ? [`All in ${main}`] : otherAmounts,
+      ...(otherAmounts.length > 1
+        ? {
+            notes: [],
+            folded: { summary: `${otherAmounts.length} more currencies`, notes: otherAmounts },
+          }
+        : { notes: otherAmounts.length === 0 ? [`All in ${main}`] : otherAmounts }),
       change: buildSumChange((values) => getAmount(values.revenue, main)),
     },
     {
       name: 'fulfilment',
       title: 'Fulfilment',
-      href: buildOrdersUrl({ ...days, status: ['fulfilled'] }),
-      value: orders === 0 ? '–' : share(fulfillment.rate),
+      href: buildOrdersUrl({
+        ...(cohort.from === null ? {} : { from: cohort.from }),
+        to: cohort.to,
+        status: COUNTED_STATUSES,
+      }),
+      value: cohort.total === 0 ? '–' : share(cohort.rate),
       notes: [
-        `${count(fulfillment.fulfilled)} of ${count(fulfillment.total)} ${fulfillment.total === 1 ? 'order' : 'orders'}`,
+        `${count(cohort.fulfilled)} of ${count(cohort.total)} ${cohort.total === 1 ? 'order' : 'orders'} until ${date(cohort.to)}`,
+        ...(cohort.medianHours === null ? [] : [`Median time ${duration(cohort.medianHours)}`]),
       ],
-      change:
-        orders === 0
-          ? null
-          : buildChange((before, period) =>
-              formatRateChange(fulfillment.rate, before.fulfillment.rate, period, decimal),
-            ),
+      change: buildCohortChange(),
     },
   ]
 }

@@ -12,7 +12,16 @@ export function createDashboardFormatters(locale: string) {
   const share = new Intl.NumberFormat(locale, { style: 'percent', ...oneDecimal })
   const decimal = new Intl.NumberFormat(locale, oneDecimal)
   const twoDigits = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
+  const createDuration = (unit: 'hour' | 'day') =>
+    new Intl.NumberFormat(locale, {
+      style: 'unit',
+      unit,
+      unitDisplay: 'long',
+      maximumFractionDigits: 1,
+    })
+  const [hours, days] = [createDuration('hour'), createDuration('day')]
   const period = createDateFormat({ dateStyle: 'medium' })
+  const date = createDateFormat({ day: 'numeric', month: 'short' })
   const day = createDateFormat({ weekday: 'short', day: 'numeric', month: 'short' })
   const month = createDateFormat({ month: 'long', year: 'numeric' })
   const shortDay = createDateFormat({ day: 'numeric', month: 'short' })
@@ -31,6 +40,11 @@ export function createDashboardFormatters(locale: string) {
       const unit = toMassUnit(kg)
       return { value: decimal.format(convertKilograms(kg, unit)), unit }
     },
+    /** Hours; days from two on */
+    duration: (value: number): string =>
+      value < 48 ? hours.format(value) : days.format(value / 24),
+    /** A day, without its year */
+    date: (isoDate: string): string => date.format(toUtcDate(isoDate)),
     /** A range of ISO dates, both inclusive */
     period: (from: string, to: string): string =>
       from === to
