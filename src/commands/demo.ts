@@ -8,7 +8,7 @@ import {
   getOrderStorePath,
   openSqliteOrderStore,
 } from '../order-store/sqlite/sqlite-order-store.js'
-import { createProviderOrders, addUncertainAttempts } from '../demo/provider-orders.js'
+import { addAttempts, createProviderOrders } from '../demo/provider-orders.js'
 import { seedOrderStore } from '../demo/seed-order-store.js'
 import type { Order } from '../orders/order.js'
 import { hashPassword } from '../accounts/password.js'
@@ -46,7 +46,7 @@ async function seed(dataDir: string, timeZone: string, provider: FakeProvider | 
   const path = getOrderStorePath(dataDir)
   const isNew = seedOrderStore(path)
   const store = openSqliteOrderStore({ path, timeZone })
-  if (isNew) await addUncertainAttempts(store)
+  if (isNew) await addAttempts(store)
   const providerOrders = await createProviderOrders(store)
   provider?.ledger.load(providerOrders.entries)
   await store.close()
@@ -81,7 +81,7 @@ const base = app.publicBaseUrl()
 const formatOrderLink = (label: string, order: Order | undefined) =>
   order ? [`  ${label.padEnd(28)} ${base}/admin/orders/${order.id}`] : []
 const comparisons = [
-  ...formatOrderLink('Different amount', differing),
+  ...formatOrderLink('Placed for less CO2e', differing),
   ...formatOrderLink('Not found', missing),
   ...uncertain.placed.flatMap((order) => formatOrderLink('No response, placed', order)),
   ...uncertain.notPlaced.flatMap((order) => formatOrderLink('No response, not placed', order)),

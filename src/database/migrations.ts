@@ -109,6 +109,38 @@ const MIGRATIONS: readonly string[] = [
     WHERE instr(changes, '"state":"placed"') > 0;
   `,
   'ALTER TABLE orders ADD COLUMN calculation TEXT', // JSON; NULL if the edition was not recorded
+  `
+  -- JSON: the latest attempt to place the order with the provider, { state, orderSourceId, tons, differs }.
+  ALTER TABLE orders ADD COLUMN attempt TEXT;
+  UPDATE orders SET attempt = latest.attempt FROM (
+    SELECT order_id, max(version), json_object(
+      'state', change.value ->> '$.to.state',
+      'orderSourceId', change.value ->> '$.to.orderSourceId',
+      'tons', change.value ->> '$.to.tons',
+      'differs', change.value ->> '$.to.state' = 'placed' AND change.value ->> '$.from' IS NOT NULL
+        AND (abs(change.value ->> '$.from.tons' - change.value ->> '$.to.tons') > 1e-6
+          OR change.value ->> '$.from.amountMinor' <> change.value ->> '$.to.amountMinor'
+          OR change.value ->> '$.from.currency' <> change.value ->> '$.to.currency')
+    ) AS attempt
+    FROM changes CROSS JOIN json_each(changes.changes) AS change
+    WHERE instr(changes.changes, '"field":"placement"') > 0
+      AND change.value ->> 'field' = 'placement'
+    GROUP BY order_id
+  ) AS latest WHERE orders.id = latest.order_id;
+
+  -- EXCEPTION_CODES: what an administrator has to look at.
+  ALTER TABLE orders ADD COLUMN exception INTEGER AS (
+    CASE
+      WHEN order_source_id IS NULL AND attempt ->> 'state' IN ('sent', 'unanswered', 'placed') THEN 2
+      WHEN order_source_id IS NULL AND status IN (1, 2) AND co2e_kg > 0 THEN 1
+      WHEN order_source_id IS NOT NULL AND attempt ->> 'state' = 'placed' AND (
+        attempt ->> 'differs' = 1 OR order_source_id <> attempt ->> 'orderSourceId'
+        OR abs(attempt ->> 'tons' - co2e_kg / 1000) > 1e-6
+      ) THEN 3
+    END
+  ) VIRTUAL;
+  CREATE INDEX orders_by_exception ON orders (exception, placed_at) WHERE exception IS NOT NULL;
+  `,
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -49,11 +49,12 @@ export function createLifecycle(random: Random): LifecycleEvent[] {
   }
   if (random.chance(0.08))
     add(random.between(1, 20) * HOUR_MS, administrator(), { notes: random.pick(NOTES) })
-  add(random.between(2, 60) * HOUR_MS, administrator(), { status: 'processing' })
+  const [placedAfter, placedBy] = [random.between(2, 60) * HOUR_MS, administrator()]
   const orderSourceId = `off_${Math.floor(random.fraction() * 36 ** 8)
     .toString(36)
     .padStart(8, '0')}`
-  add(random.between(1, 9) * DAY_MS, administrator(), { status: 'fulfilled', orderSourceId })
+  add(placedAfter, placedBy, { status: 'processing', orderSourceId })
+  add(random.between(1, 9) * DAY_MS, administrator(), { status: 'fulfilled' })
   if (random.chance(0.05))
     add(random.between(1, 5) * DAY_MS, administrator(), { notes: random.pick(NOTES) })
   if (random.chance(0.015))

@@ -37,19 +37,32 @@ function createAttempt(
   }
 }
 
-/** Adds two fulfilment attempts without a response: one was placed at the provider, one was not. */
-export async function addUncertainAttempts(store: OrderStore, now = new Date()): Promise<void> {
-  const orders = await findLatest(store, ['processing'])
+/**
+ * Adds fulfilment attempts to paid orders: two without a response, of which one was placed at the
+ * provider, and one that the provider placed for less CO2e than was ordered.
+ */
+export async function addAttempts(store: OrderStore, now = new Date()): Promise<void> {
+  const orders = await findLatest(store, ['paid'])
   const sentAt = new Date(now.getTime() - HALF_AN_HOUR_MS)
-  for (const [index, portfolio] of [HARBOUR_MIX, BLUE_CARBON].entries()) {
-    const order = orders[index]
+  const add = async (
+    order: Order | undefined,
+    portfolio: (typeof PORTFOLIOS)[number] | undefined,
+    complete: (sent: FulfilmentAttempt) => FulfilmentAttempt,
+  ) => {
     if (order === undefined || portfolio === undefined) return
-    const attempt = createAttempt(order, portfolio, sentAt)
-    const context = { by: attempt.by, ifVersions: null }
-    await store.apply(order.id, { type: 'attempt', attempt }, context)
-    const unanswered: FulfilmentAttempt = { ...attempt, state: 'unanswered' }
-    await store.apply(order.id, { type: 'attempt', attempt: unanswered }, context)
+    const sent = createAttempt(order, portfolio, sentAt)
+    for (const attempt of [sent, complete(sent)]) {
+      await store.apply(order.id, { type: 'attempt', attempt }, { by: sent.by, ifVersions: null })
+    }
   }
+  await add(orders[0], HARBOUR_MIX, (sent) => ({ ...sent, state: 'unanswered' }))
+  await add(orders[1], BLUE_CARBON, (sent) => ({ ...sent, state: 'unanswered' }))
+  await add(orders[2], HARBOUR_MIX, (sent) => ({
+    ...sent,
+    state: 'placed',
+    orderSourceId: `off_${sent.reference}`,
+    tons: Number((sent.tons * 0.9).toFixed(3)),
+  }))
 }
 
 function createEntry(order: Order, id: string, attempt: FulfilmentAttempt | null): LedgerEntry {
@@ -70,7 +83,7 @@ function createEntry(order: Order, id: string, attempt: FulfilmentAttempt | null
 export interface ProviderOrders {
   /** Oldest first */
   entries: LedgerEntry[]
-  /** Stored with a different amount */
+  /** Placed for less CO2e than was ordered */
   differing: Order | undefined
   /** Has a provider order ID that the provider does not know */
   missing: Order | undefined
@@ -81,9 +94,10 @@ export interface ProviderOrders {
 /** Generates the provider's records of the orders in a store, with a few discrepancies. */
 export async function createProviderOrders(store: OrderStore): Promise<ProviderOrders> {
   const orders = await findLatest(store)
-  const [differing, missing] = orders.filter(({ orderSourceId }) =>
-    orderSourceId?.startsWith('off_'),
+  const missing = orders.find(
+    ({ status, orderSourceId }) => status === 'fulfilled' && orderSourceId,
   )
+  let differing: Order | undefined
   const entries: LedgerEntry[] = []
   const uncertain: ProviderOrders['uncertain'] = { placed: [], notPlaced: [] }
   for (const order of orders) {
@@ -94,9 +108,8 @@ export async function createProviderOrders(store: OrderStore): Promise<ProviderO
       uncertain[isPlaced ? 'placed' : 'notPlaced'].push(order)
       if (isPlaced) entries.push(createEntry(order, `off_${attempt.reference}`, attempt))
     } else if (order.orderSourceId !== null && order !== missing) {
-      const entry = createEntry(order, order.orderSourceId, placed)
-      const tons = order === differing ? Number((entry.tons * 0.9).toFixed(3)) : entry.tons
-      entries.push({ ...entry, tons })
+      if (placed !== null) differing ??= order
+      entries.push(createEntry(order, order.orderSourceId, placed))
     }
   }
   return { entries: entries.reverse(), differing, missing, uncertain }

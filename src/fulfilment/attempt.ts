@@ -1,6 +1,7 @@
 import { createNextVersion, type ChangeOutcome } from '../orders/apply-changes.js'
 import type { FieldChange, Order, OrderChanges } from '../orders/order.js'
 import type { OrderStatus } from '../orders/order-status.js'
+import { findDifferences } from './verify-response.js'
 
 /**
  * Progress of an attempt to place an order with the provider:
@@ -51,6 +52,28 @@ const listAttempts = (history: History): FulfilmentAttempt[] =>
     const value = changes.find(({ field }) => field === ATTEMPT_FIELD)?.to
     return isAttempt(value) ? [value] : []
   })
+
+/** What lists of orders need to know of the latest attempt. Stored data. */
+export interface AttemptSummary {
+  state: AttemptState
+  orderSourceId: string | null
+  tons: number
+  /** Whether the provider placed something else than was confirmed: 1 or 0 */
+  differs: 0 | 1
+}
+
+/** Summarizes the attempt that a change recorded; `null` if it recorded none. */
+export function summarizeAttempt(changes: readonly FieldChange[]): AttemptSummary | null {
+  const change = changes.find(({ field }) => field === ATTEMPT_FIELD)
+  const attempt = change?.to
+  if (!isAttempt(attempt)) return null
+  const { state, orderSourceId = null, tons } = attempt
+  const differs =
+    state === 'placed' &&
+    isAttempt(change?.from) &&
+    findDifferences(change.from, attempt).length > 0
+  return { state, orderSourceId, tons, differs: differs ? 1 : 0 }
+}
 
 /**
  * Returns the latest attempt; `null` if there was none.

@@ -8,6 +8,7 @@ import {
   type Day,
   type Granularity,
 } from './day-calendar.js'
+import type { OrderException } from './order-filters.js'
 import type { DayRange, OrderStatistics, OrderSummary } from './order-statistics.js'
 import { ORDER_STATUSES } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'
@@ -81,6 +82,14 @@ export const TimelineData = Type.Object(
 )
 export type TimelineData = Static<typeof TimelineData>
 
+const exceptionCounts = {
+  not_placed: Type.Integer({ description: 'Paid, but not placed with the provider' }),
+  placement_unknown: Type.Integer({ description: 'Sent to the provider, outcome unknown' }),
+  differs: Type.Integer({
+    description: 'Placed differently from what was confirmed or from what the order says now',
+  }),
+} satisfies Record<OrderException, unknown>
+
 /** The figures of the dashboard. Days are days in TIME_ZONE. */
 export const DashboardStats = Type.Object(
   {
@@ -95,6 +104,9 @@ export const DashboardStats = Type.Object(
       description: 'The figures of the preceding period of the same length; null for all time',
     }),
     fulfillmentCohort: FulfillmentCohort,
+    exceptions: Type.Object(exceptionCounts, {
+      description: 'Number of orders that need attention, of all time',
+    }),
     step: stringEnum<Granularity>(['day', 'week', 'month'], {
       description: 'Granularity of the timeline; weeks start on Monday',
     }),
@@ -203,6 +215,7 @@ export function calculateDashboardStats(
         { from, to: isAllTime ? store.calendar.dayOf(now) : to },
         isAllTime,
       ),
+      exceptions: statistics.countExceptions(),
       step: granularity,
       timeline: buildTimeline(statistics, granularity, from, to),
       statusDistribution: ORDER_STATUSES.map((status) => ({

@@ -14,6 +14,10 @@ const date = (description: string) =>
 
 export const MAX_SEARCH_LENGTH = 200
 
+/** What an administrator has to look at. */
+export const ORDER_EXCEPTIONS = ['not_placed', 'placement_unknown', 'differs'] as const
+export type OrderException = (typeof ORDER_EXCEPTIONS)[number]
+
 /** Filters of a list; an order must match all of them. */
 export const OrderFilters = Type.Object({
   q: Type.Optional(
@@ -35,6 +39,13 @@ export const OrderFilters = Type.Object({
     Type.Array(stringEnum<CalculatorType>(CALCULATOR_TYPES), {
       maxItems: CALCULATOR_TYPES.length,
       description: 'Any of these; can be repeated',
+    }),
+  ),
+  exception: Type.Optional(
+    Type.Array(stringEnum<OrderException>(ORDER_EXCEPTIONS), {
+      maxItems: ORDER_EXCEPTIONS.length,
+      description:
+        'Orders that need attention, any of these: paid but not placed with the provider; sent to the provider with an unknown outcome; placed differently from what was confirmed or from what the order says now',
     }),
   ),
   currency: Type.Optional(Currency),

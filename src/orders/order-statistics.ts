@@ -1,4 +1,5 @@
 import type { Day, Granularity } from './day-calendar.js'
+import type { OrderException } from './order-filters.js'
 import type { OrderStatus } from './order-status.js'
 
 /** A range of days, both included; `null` leaves an end open. */
@@ -42,6 +43,8 @@ export interface OrderStatistics {
   getDayRange: () => { from: Day; to: Day } | null
   /** Median time from placing to fulfilment of the newest fulfilled orders, ms; `null` without any. */
   getMedianFulfilmentTime: (range: DayRange) => number | null
+  /** Number of orders with each exception. */
+  countExceptions: () => Record<OrderException, number>
   /** Number of orders in each currency in use. */
   countByCurrency: () => Map<string, number>
 }

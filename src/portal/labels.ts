@@ -1,4 +1,5 @@
 import type { CalculatorType } from '../calculator/calculator-data.js'
+import type { OrderException } from '../orders/order-filters.js'
 import type { OrderStatus } from '../orders/order-status.js'
 
 export const STATUS_LABELS: Record<OrderStatus, string> = {
@@ -8,6 +9,12 @@ export const STATUS_LABELS: Record<OrderStatus, string> = {
   fulfilled: 'Fulfilled',
   refunded: 'Refunded',
   cancelled: 'Cancelled',
+}
+
+export const EXCEPTION_LABELS: Record<OrderException, string> = {
+  not_placed: 'Paid, not placed',
+  placement_unknown: 'Placement unknown',
+  differs: 'Differs at the provider',
 }
 
 /** The label of a status inside a sentence. */

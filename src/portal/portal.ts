@@ -21,7 +21,7 @@ const portal: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =
   addFreshnessHeader(app, store)
   addFreshnessNotice(app, store)
   app.setErrorHandler(handleStoreError)
-  await app.register(dashboardPages, { store })
+  await app.register(dashboardPages, { store, hasProvider: fulfilment !== null })
   await app.register(listPages, { store })
   await app.register(newOrderPages, { store })
   await app.register(orderPages, { store, fulfilment })

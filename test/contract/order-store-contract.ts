@@ -746,6 +746,10 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     t.equal(statuses.filter((status) => status === 504).length, 1, statuses.join(', '))
     await waitFor(async () => (await steps(first)).length === 2)
     t.strictSame(await steps(first), ['unanswered', 'sent'])
+    const findExceptions = async (service: OrderApi, exception: string) =>
+      (await service.call('GET', `${ORDERS}?exception=${exception}`)).body.totalItems
+    t.equal(await findExceptions(first, 'placement_unknown'), 1)
+    t.equal(await findExceptions(first, 'not_placed'), 0)
 
     // A shortened history keeps the fulfilment attempts.
     for (const text of ['a', 'b', 'c', 'd', 'e']) {
@@ -763,6 +767,8 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     t.equal(await send(second, '/check'), 303)
     t.match((await read(second)).body, { orderSourceId: '1', version: version + 1 })
     t.equal((await steps(second))[0], 'placed')
+    t.equal(await findExceptions(second, 'placement_unknown'), 0)
+    t.equal(await findExceptions(second, 'differs'), 0)
     await waitFor(async () => (await read(first)).body.orderSourceId === '1')
 
     // A list without an order that another process has placed is incomplete.

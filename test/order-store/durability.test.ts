@@ -17,11 +17,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { DatabaseError, openDatabase } from '../../src/database/open-database.js'
+import type { FulfilmentAttempt } from '../../src/fulfilment/attempt.js'
+import type { OrderStore } from '../../src/order-store/order-store.js'
 import {
   getOrderStorePath,
   openSqliteOrderStore,
 } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import type { OrderException } from '../../src/orders/order-filters.js'
+import type { Order } from '../../src/orders/order.js'
 import { temporaryFolder } from '../support/app.js'
+import { downgradeStore } from '../support/downgrade-store.js'
 import { checkStore } from '../support/store-check.js'
 import { fillStore, newOrder } from '../support/order-store.js'
 import { waitUntil } from '../support/wait-for.js'
@@ -104,11 +109,7 @@ t.test('migrates a database of schema version 1 and keeps its orders', async (t)
   const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
   await before.create(newOrder({ orderSourceId: 'off_1' }), 'ann')
   await before.close()
-  const db = new Database(path)
-  db.exec(`DROP INDEX orders_by_source_id; DROP INDEX changes_placed;
-    ALTER TABLE orders DROP COLUMN calculation`)
-  db.pragma('user_version = 1')
-  db.close()
+  downgradeStore(path, 1)
 
   const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
   t.teardown(() => store.close())
@@ -116,6 +117,66 @@ t.test('migrates a database of schema version 1 and keeps its orders', async (t)
   t.match(store.findOtherProviderOrders(['off_2'], 4), [{ orderSourceId: 'off_1' }])
   t.same(store.findOtherProviderOrders(['off_1'], 4), [])
   checkStore(path)
+})
+
+t.test('migrates fulfilment attempts to exceptions', async (t) => {
+  const path = getOrderStorePath(temporaryFolder(t))
+  const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const sent = {
+    state: 'sent',
+    by: 'ann',
+    sentAt: new Date().toISOString(),
+    portfolioId: 1,
+    portfolioName: 'Mix',
+    tons: 1.6036,
+    amountMinor: 3833,
+    currency: 'USD',
+  } as const
+  const id = 'off_1'
+  const apply = async (order: Order, attempt: Omit<FulfilmentAttempt, 'reference'>) => {
+    const command = { type: 'attempt', attempt: { reference: order.id, ...attempt } } as const
+    const { outcome } = await before.apply(order.id, command, { by: 'ann', ifVersions: null })
+    t.equal(outcome, 'changed')
+  }
+  const addOrder = async (...attempts: Omit<FulfilmentAttempt, 'reference'>[]) => {
+    const result = await before.create(newOrder({ status: 'paid' }), 'ann')
+    if (!('order' in result)) throw new Error(result.outcome)
+    for (const attempt of attempts) await apply(result.order, attempt)
+    return result.order.id
+  }
+  const notPlaced = await addOrder()
+  const refused = await addOrder(sent, { ...sent, state: 'refused', reason: 'no credit' })
+  const unknown = await addOrder(sent, { ...sent, state: 'unanswered' })
+  await addOrder(sent, { ...sent, state: 'placed', orderSourceId: id })
+  const charged = { ...sent, state: 'placed', orderSourceId: id, amountMinor: 3834 } as const
+  const dearer = await addOrder(sent, charged)
+  const edited = await addOrder(sent, { ...sent, state: 'placed', orderSourceId: id })
+  await before.apply(
+    edited,
+    { type: 'edit', changes: { co2eKg: 1700 } },
+    { by: 'ann', ifVersions: null },
+  )
+
+  const list = async (store: OrderStore, exception: OrderException): Promise<string[]> => {
+    const slice = { sort: 'orderNumber', offset: 0, limit: 10 } as const
+    return (await store.list({ exception: [exception] }, slice)).items.map((order) => order.id)
+  }
+  const check = async (store: OrderStore) => {
+    t.same(await list(store, 'not_placed'), [notPlaced, refused])
+    t.same(await list(store, 'placement_unknown'), [unknown])
+    t.same(await list(store, 'differs'), [dearer, edited])
+    t.same(
+      store.readStatistics((statistics) => statistics.countExceptions()),
+      { not_placed: 2, placement_unknown: 1, differs: 2 },
+    )
+  }
+  await check(before)
+  await before.close()
+  downgradeStore(path, 3)
+
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  t.teardown(() => store.close())
+  await check(store)
 })
 
 t.test('rejects a foreign, damaged or newer file and leaves it unchanged', async (t) => {

@@ -48,8 +48,11 @@ const sameLetters = (text: string) =>
     .toLowerCase()
     .replace(/ς/g, 'σ')
 
+const isNotPlaced = ({ status, co2eKg }: Order): boolean =>
+  co2eKg > 0 && (status === 'paid' || status === 'processing')
+
 function matches(order: Order, filters: OrderFilters, date: (moment: string) => string): boolean {
-  const { q = '', status = [], calculatorType = [], currency, from, to } = filters
+  const { q = '', status = [], calculatorType = [], exception = [], currency, from, to } = filters
   const typed = q.trim().replace(/\bIMO (\d)/, '$1')
   const words = (sameLetters(typed) || typed).split(/\s+/)
   const text = [
@@ -71,6 +74,7 @@ function matches(order: Order, filters: OrderFilters, date: (moment: string) => 
     words.every((word) => exact.includes(word) || text.includes(word)) &&
     (status.length === 0 || status.includes(order.status)) &&
     (calculatorType.length === 0 || calculatorType.includes(order.calculatorType as never)) &&
+    (exception.length === 0 || isNotPlaced(order)) &&
     (currency === undefined || currency === order.currency) &&
     (from === undefined || date(order.placedAt) >= from) &&
     (to === undefined || date(order.placedAt) <= to)
@@ -127,6 +131,7 @@ const someFilters = fc
     q: rarely(searches),
     status: rarely(fc.uniqueArray(fc.constantFrom(...ORDER_STATUSES), { maxLength: 3 })),
     calculatorType: rarely(fc.uniqueArray(fc.constantFrom(...CALCULATOR_TYPES), { maxLength: 2 })),
+    exception: rarely(fc.constant(['not_placed'] as const)),
     currency: rarely(fc.constantFrom('EUR', 'USD', 'JPY')),
     from: rarely(dates),
     to: rarely(dates),

@@ -10,6 +10,7 @@ import { importOrders } from '../../src/orders/import/import-orders.js'
 import type { NewOrder } from '../../src/orders/order.js'
 import { projectRoot } from '../../src/config/project-root.js'
 import { temporaryFolder } from '../support/app.js'
+import { downgradeStore } from '../support/downgrade-store.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins, type PageResponse } from '../support/page-client.js'
@@ -136,9 +137,7 @@ t.test('a database of an earlier schema gets the column, and keeps its orders', 
     co2eKg: 314.02,
   })
   await first.app.close()
-  const db = new Database(path)
-  db.exec('ALTER TABLE orders DROP COLUMN calculation; PRAGMA user_version = 2;')
-  db.close()
+  downgradeStore(path, 2)
 
   const second = await startTwoAdmins(t, { DATA_DIR: dataDir })
   const order = await second.ann.call('GET', `/api/admin/orders/${id}`)

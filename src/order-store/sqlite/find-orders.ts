@@ -40,8 +40,9 @@ const MAX_CACHED_TOTALS = 100
 const countOrders = (groups: readonly GroupCount[]): number =>
   groups.reduce((sum, { orders }) => sum + orders, 0)
 
-/** Whether the filters contain a search, which is slow in a large database. */
-export const isSearch = ({ q }: OrderFilters): boolean => toSearchWords(q).length > 0
+/** Whether finding orders can be slow in a large database. */
+export const isSlow = ({ q, exception = [] }: OrderFilters): boolean =>
+  toSearchWords(q).length > 0 || exception.length > 0
 
 /**
  * Finds orders by filters. Totals come from the aggregates. A slice is read along the index of its
@@ -118,7 +119,27 @@ export function createOrderFinder(
     )
   }
 
+  /** Reads and sorts all exceptions: there should be few. */
+  function findExceptions(filters: OrderFilters, { sort, offset, limit }: ListSlice): FindResult {
+    const conditions = toConditions(filters, calendar)
+    const { field, descending } = parseSort(sort)
+    const from = `FROM orders INDEXED BY orders_by_exception
+      ${toWhere(conditions)} AND exception IS NOT NULL`
+    const values = toValues(conditions)
+    return {
+      ids: selectNumbers(`SELECT id ${from} ${toOrderBy(field, descending)} LIMIT ? OFFSET ?`, [
+        ...values,
+        limit,
+        offset,
+      ]),
+      total: getTotal(filters, () => count(`SELECT count(*) ${from}`, values)),
+    }
+  }
+
   function filter(filters: OrderFilters, slice: ListSlice): FindResult {
+    if (filters.exception !== undefined && filters.exception.length > 0) {
+      return findExceptions(filters, slice)
+    }
     const groupsInRange = countGroups(toDayRange(filters))
     const groups = groupsInRange.filter(createGroupFilter(filters))
     const total = countOrders(groups)

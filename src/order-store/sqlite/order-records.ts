@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { DayCalendar } from '../../orders/day-calendar.js'
+import { summarizeAttempt, type AttemptSummary } from '../../fulfilment/attempt.js'
 import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
 import { createAggregateWriter } from './aggregates.js'
 import {
@@ -26,7 +27,7 @@ const INSERT = `INSERT INTO orders (${ROW_COLUMNS.join(', ')})
   VALUES (${ROW_COLUMNS.map((name) => `@${name}`).join(', ')})`
 
 const UPDATED_COLUMNS = ROW_COLUMNS.filter(
-  (name) => !['id', 'placed_at', 'created_at', 'created_by'].includes(name),
+  (name) => !['id', 'placed_at', 'created_at', 'created_by', 'attempt'].includes(name),
 )
 const UPDATE = `UPDATE orders
   SET ${UPDATED_COLUMNS.map((name) => `${name} = @${name}`).join(', ')} WHERE id = @id`
@@ -40,6 +41,13 @@ function createOrderGetter(db: Database) {
     return row === undefined ? null : toOrder(row)
   }
 }
+
+/** @param history oldest first */
+export const summarizeLatestAttempt = (history: readonly HistoryEntry[]): AttemptSummary | null =>
+  history.reduce<AttemptSummary | null>(
+    (latest, { changes }) => summarizeAttempt(changes) ?? latest,
+    null,
+  )
 
 /** Writes orders with their search text, aggregates and history, within the caller's transaction. */
 export function createOrderWriter(db: Database, calendar: DayCalendar) {
@@ -63,10 +71,11 @@ export function createOrderWriter(db: Database, calendar: DayCalendar) {
   const insertChange = db.prepare<[number, number, number, string, string]>(
     'INSERT INTO changes VALUES (?, ?, ?, ?, ?)',
   )
+  const updateAttempt = db.prepare<[string, number]>('UPDATE orders SET attempt = ? WHERE id = ?')
   const deleteChanges = db.prepare<[number]>('DELETE FROM changes WHERE order_id = ?')
 
-  function insertOrder(order: Order, by: string): OrderRow {
-    const row = toOrderRow(order, by)
+  function insertOrder(order: Order, by: string, attempt: AttemptSummary | null): OrderRow {
+    const row = toOrderRow(order, by, attempt)
     const text = toSearchText(order)
     insertRow.run(row)
     insertText.run(row.id, text)
@@ -77,11 +86,11 @@ export function createOrderWriter(db: Database, calendar: DayCalendar) {
   return {
     get: createOrderGetter(db),
     add(order: Order, by: string): void {
-      aggregates.add(insertOrder(order, by))
+      aggregates.add(insertOrder(order, by, null))
     },
     addReplicated(orders: ReplicatedOrder[]): void {
       const rows = orders.map(({ order, by, history }) => {
-        const row = insertOrder(order, by)
+        const row = insertOrder(order, by, summarizeLatestAttempt(history))
         for (const { version, at, by: changedBy, changes } of history) {
           insertChange.run(row.id, version, Date.parse(at), changedBy, JSON.stringify(changes))
         }
@@ -113,6 +122,8 @@ export function createOrderWriter(db: Database, calendar: DayCalendar) {
       aggregates.remove(oldRow)
       aggregates.add(row)
       insertChange.run(row.id, after.version, row.updated_at, by, JSON.stringify(changes))
+      const attempt = summarizeAttempt(changes)
+      if (attempt !== null) updateAttempt.run(JSON.stringify(attempt), row.id)
     },
   }
 }

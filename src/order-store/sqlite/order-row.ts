@@ -1,4 +1,6 @@
 import type { CalculatorType } from '../../calculator/calculator-data.js'
+import type { AttemptSummary } from '../../fulfilment/attempt.js'
+import type { OrderException } from '../../orders/order-filters.js'
 import type { Order } from '../../orders/order.js'
 import type { OrderStatus } from '../../orders/order-status.js'
 import { NO_NAME_KEY, toOrderNumberKey, toSortKey } from './search-text.js'
@@ -30,6 +32,7 @@ export interface OrderRow {
   cancelled_at: number | null
   version: number
   calculation: string | null
+  attempt: string | null
 }
 
 /** The columns that an order is read from: all except sort keys and the creator. */
@@ -63,6 +66,7 @@ export const ROW_COLUMNS = [
   'customer_name_key',
   'vessel_name_key',
   'created_by',
+  'attempt',
 ] as const satisfies readonly (keyof OrderRow)[]
 
 /** The columns that an order is read from, as SQL. */
@@ -91,6 +95,13 @@ export const CALCULATOR_CODES = {
   distance: 1,
   custom: 2,
 } as const satisfies Record<CalculatorType | 'none', number>
+
+/** Codes of the `exception` column, which the database computes. Stored data: never change one. */
+export const EXCEPTION_CODES = {
+  not_placed: 1,
+  placement_unknown: 2,
+  differs: 3,
+} as const satisfies Record<OrderException, number>
 
 const invert = <Name extends string>(codes: Record<Name, number>): Map<number, Name> =>
   new Map((Object.entries(codes) as [Name, number][]).map(([name, code]) => [code, name]))
@@ -169,7 +180,12 @@ export const toOrder = ([
   calculation: calculation === null ? null : (JSON.parse(calculation) as Order['calculation']),
 })
 
-export const toOrderRow = (order: Order, createdBy: string): OrderRow => ({
+/** @param attempt the latest attempt to place the order with the provider */
+export const toOrderRow = (
+  order: Order,
+  createdBy: string,
+  attempt: AttemptSummary | null = null,
+): OrderRow => ({
   id: Number(order.id),
   order_number: order.orderNumber,
   order_number_key: toOrderNumberKey(order.orderNumber),
@@ -195,4 +211,5 @@ export const toOrderRow = (order: Order, createdBy: string): OrderRow => ({
   cancelled_at: parseOptionalTime(order.cancelledAt),
   version: order.version,
   calculation: order.calculation === null ? null : JSON.stringify(order.calculation),
+  attempt: attempt === null ? null : JSON.stringify(attempt),
 })

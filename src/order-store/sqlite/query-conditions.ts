@@ -1,8 +1,13 @@
 import { parseDay, type DayCalendar } from '../../orders/day-calendar.js'
-import type { OrderFilters, OrderSort, SortField } from '../../orders/order-filters.js'
+import type {
+  OrderException,
+  OrderFilters,
+  OrderSort,
+  SortField,
+} from '../../orders/order-filters.js'
 import type { DayRange } from '../../orders/order-statistics.js'
 import type { GroupCount } from './group-counts.js'
-import { toCalculatorCode, toStatusCode } from './order-row.js'
+import { EXCEPTION_CODES, toCalculatorCode, toStatusCode } from './order-row.js'
 
 /** Part of a query and its parameters. */
 export interface SqlFragment {
@@ -63,14 +68,21 @@ const toInCondition = (column: string, values: (string | number)[]): SqlFragment
   values,
 })
 
+const toExceptionCondition = (exceptions: readonly OrderException[]): SqlFragment =>
+  toInCondition(
+    'exception',
+    exceptions.map((name) => EXCEPTION_CODES[name]),
+  )
+
 /** The conditions of all filters except the search. */
 export function toConditions(filters: OrderFilters, calendar: DayCalendar): SqlFragment[] {
-  const { status = [], calculatorType = [], currency, from, to } = filters
+  const { status = [], calculatorType = [], exception = [], currency, from, to } = filters
   const conditions: SqlFragment[] = []
   if (status.length > 0) conditions.push(toInCondition('status', status.map(toStatusCode)))
   if (calculatorType.length > 0) {
     conditions.push(toInCondition('calculator_type', calculatorType.map(toCalculatorCode)))
   }
+  if (exception.length > 0) conditions.push(toExceptionCondition(exception))
   if (currency !== undefined) conditions.push({ sql: 'currency = ?', values: [currency] })
   if (from !== undefined || to !== undefined) {
     const { since, until } = toTimeRange(toDayRange(filters), calendar)

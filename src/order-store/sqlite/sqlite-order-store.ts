@@ -12,7 +12,7 @@ import type {
   OrderStore,
   ProviderOrderRef,
 } from '../order-store.js'
-import { createOrderFinder, isSearch, type FindResult } from './find-orders.js'
+import { createOrderFinder, isSlow, type FindResult } from './find-orders.js'
 import { createIdempotencyKeys } from './idempotency-keys.js'
 import { createOrderNumbers } from './order-numbers.js'
 import { createOrderReader, createOrderWriter } from './order-records.js'
@@ -82,7 +82,7 @@ function createStore(options: DatabaseOptions): OrderStore {
         items: orders.getMany(ids),
         total,
       })
-      if (!isSearch(filters)) return read(() => toList(finder.find(filters, slice)))
+      if (!isSlow(filters)) return read(() => toList(finder.find(filters, slice)))
       check()
       const found = await search.find(filters, slice).catch((error: unknown) => {
         throw translateError(error)

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { parseOrderId } from '../../orders/order-id.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
+import { summarizeLatestAttempt } from './order-records.js'
 import { ROW_COLUMNS, toOrderRow } from './order-row.js'
 import { toSearchText } from './search-text.js'
 
@@ -54,10 +55,15 @@ const STAGED_COLUMNS = ['line', 'text', ...ASSIGNED_COLUMNS, ...OTHER_COLUMNS]
 
 type Value = string | number | null
 
-function toStagedValues(line: number, staged: StagedOrder, by: string): Value[] {
+function toStagedValues(
+  line: number,
+  staged: StagedOrder,
+  by: string,
+  history: HistoryEntry[],
+): Value[] {
   const { id, orderNumber } = staged
   const order = { ...staged, id: id ?? '', orderNumber: orderNumber ?? '' }
-  const row = toOrderRow(order, by)
+  const row = toOrderRow(order, by, summarizeLatestAttempt(history))
   return [
     line,
     orderNumber === null ? null : toSearchText(order),
@@ -124,7 +130,7 @@ export function openStagedOrders(db: Database) {
      */
     add(line: number, order: StagedOrder, by: string, history: HistoryEntry[] = []): void {
       begin()
-      insertOrder.run(...toStagedValues(line, order, by))
+      insertOrder.run(...toStagedValues(line, order, by, history))
       for (const entry of history) {
         const { version, at, changes } = entry
         insertChange.run(line, version, Date.parse(at), entry.by, JSON.stringify(changes))

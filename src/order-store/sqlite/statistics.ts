@@ -10,7 +10,7 @@ import { isCounted } from '../../orders/order-status.js'
 import { readRange } from './aggregate-ranges.js'
 import { MG_PER_KG, PERIOD_CODES } from './aggregates.js'
 import { createGroupCounter } from './group-counts.js'
-import { fromStatusCode, STATUS_CODES } from './order-row.js'
+import { EXCEPTION_CODES, fromStatusCode, STATUS_CODES } from './order-row.js'
 import { toTimeRange } from './query-conditions.js'
 
 /** A median of more orders would read too many rows. */
@@ -78,6 +78,12 @@ export function createStatistics(db: Database, calendar: DayCalendar): OrderStat
        ORDER BY placed_at DESC LIMIT ?`,
     )
     .pluck()
+  const selectExceptions = db
+    .prepare<[number], number>(
+      'SELECT count(*) FROM orders INDEXED BY orders_by_exception WHERE exception = ?',
+    )
+    .pluck()
+  const countException = (code: number): number => selectExceptions.get(code) ?? 0
   const firstDay = selectDay('ASC')
   const lastDay = selectDay('DESC')
 
@@ -124,6 +130,11 @@ export function createStatistics(db: Database, calendar: DayCalendar): OrderStat
       if (upper === undefined) return null
       return times.length % 2 === 1 ? upper : (upper + (times[middle - 1] ?? upper)) / 2
     },
+    countExceptions: () => ({
+      not_placed: countException(EXCEPTION_CODES.not_placed),
+      placement_unknown: countException(EXCEPTION_CODES.placement_unknown),
+      differs: countException(EXCEPTION_CODES.differs),
+    }),
     countByCurrency() {
       const counts = new Map<string, number>()
       for (const { currency, orders } of countGroups({ from: null, to: null })) {

@@ -1,18 +1,48 @@
 import type { OrderStore } from '../../order-store/order-store.js'
-import { calculateDashboardStats, type Range } from '../../orders/dashboard-stats.js'
+import {
+  calculateDashboardStats,
+  type DashboardStats,
+  type Range,
+} from '../../orders/dashboard-stats.js'
 import { formatIsoDate } from '../../orders/day-calendar.js'
-import { getFormatters } from '../formatters.js'
+import { ORDER_EXCEPTIONS } from '../../orders/order-filters.js'
+import { getFormatters, type Formatters } from '../formatters.js'
+import { EXCEPTION_LABELS } from '../labels.js'
 import { buildCards } from './cards.js'
 import { sortCurrenciesByUse } from './currencies-by-use.js'
 import { createDashboardFormatters } from './dashboard-formatters.js'
+import { buildOrdersUrl } from './order-list-links.js'
 import { buildStatusView } from './status-view.js'
 import { buildTimelineView } from './timeline-view.js'
 
-/** Builds the dashboard's view data; `null` while there are no orders. `now` is ms since the epoch. */
+interface DashboardOptions {
+  locale: string
+  mainCurrency: string
+  /** ms since the epoch */
+  now: number
+  /** Whether orders can be placed with a provider */
+  hasProvider: boolean
+}
+
+/** Links to the orders that need attention. */
+const buildExceptionLinks = (
+  { exceptions }: DashboardStats,
+  { count }: Formatters,
+  hasProvider: boolean,
+) =>
+  ORDER_EXCEPTIONS.filter(
+    (name) => exceptions[name] > 0 && (hasProvider || name !== 'not_placed'),
+  ).map((name) => ({
+    count: count(exceptions[name]),
+    label: EXCEPTION_LABELS[name],
+    href: buildOrdersUrl({ exception: [name] }),
+  }))
+
+/** Builds the dashboard's view data; `null` while there are no orders. */
 export function buildDashboardView(
   store: OrderStore,
   range: Range,
-  { locale, mainCurrency, now }: { locale: string; mainCurrency: string; now: number },
+  { locale, mainCurrency, now, hasProvider }: DashboardOptions,
 ) {
   const currencies = sortCurrenciesByUse(store, mainCurrency)
   const [currency] = currencies
@@ -26,6 +56,7 @@ export function buildDashboardView(
   return {
     timeZone,
     period: dashboardFormatters.period(stats.from, stats.to),
+    exceptions: buildExceptionLinks(stats, formatters, hasProvider),
     cards: buildCards({ stats, currencies, formatters, dashboardFormatters }),
     hasOrders: stats.orders > 0,
     timeline: buildTimelineView({ stats, currency, today, formatters, dashboardFormatters }),

@@ -12,7 +12,13 @@ interface Query {
   range?: unknown
 }
 
-const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) => {
+interface Options {
+  store: OrderStore
+  /** Whether orders can be placed with a provider */
+  hasProvider: boolean
+}
+
+const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider }) => {
   await app.register(adminPages)
 
   /** The content below the range buttons: cards and charts, an empty state or an error. */
@@ -23,6 +29,7 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
         locale,
         mainCurrency: app.config.CURRENCY,
         now: Date.now(),
+        hasProvider,
       })
       return { statusCode: 200, part: dashboard === null ? '_empty' : '_figures', dashboard }
     } catch (error) {

@@ -1,6 +1,6 @@
 import { buildListUrl, type ListQuery } from '../../orders/list-query.js'
 import type { Formatters } from '../formatters.js'
-import { CALCULATOR_LABELS, STATUS_LABELS } from '../labels.js'
+import { CALCULATOR_LABELS, EXCEPTION_LABELS, STATUS_LABELS } from '../labels.js'
 
 /** A filter in use, and the URL without it. */
 export interface FilterChip {
@@ -40,6 +40,12 @@ export function buildFilterChips(query: ListQuery, format: Formatters): FilterCh
       label: 'Calculator',
       value: CALCULATOR_LABELS[type],
       href: buildUrlWithout('calculatorType', type),
+    })),
+    ...(query.exception ?? []).map((name) => ({
+      id: `filter-${name}`,
+      label: 'Needs attention',
+      value: EXCEPTION_LABELS[name],
+      href: buildUrlWithout('exception', name),
     })),
     ...single('currency', 'Currency'),
     ...single('from', 'From', (value) => format.day(value)),

@@ -6,7 +6,8 @@ import {
   isUnresolved,
   type FulfilmentAttempt,
 } from '../../fulfilment/attempt.js'
-import { findDifferences } from '../../fulfilment/verify-response.js'
+import { getTons } from '../../fulfilment/quote.js'
+import { findDifferences, isSameTons } from '../../fulfilment/verify-response.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import { joinWithAnd } from '../labels.js'
@@ -49,6 +50,12 @@ export function buildPurchaseWarnings(
     warnings.push({
       title: `Differs from what was confirmed: ${joinWithAnd(differences)}`,
       text: `Confirmed: ${describe(confirmed)}. The provider placed ${describe(attempt)}, as ${id}. Contact the provider.`,
+    })
+  }
+  if (order.orderSourceId !== null && !isSameTons(getTons(order), attempt.tons)) {
+    warnings.push({
+      title: 'The CO₂e of the order has changed',
+      text: `The order has ${format.exact(getTons(order))} t, the offset order ${format.exact(attempt.tons)} t.`,
     })
   }
   if (order.orderSourceId !== null && order.orderSourceId !== id) {

@@ -6,11 +6,11 @@ import {
   type IgnoredParameters,
   type ListQuery,
 } from '../../orders/list-query.js'
-import { MAX_SEARCH_LENGTH, type SortField } from '../../orders/order-filters.js'
+import { MAX_SEARCH_LENGTH, ORDER_EXCEPTIONS, type SortField } from '../../orders/order-filters.js'
 import { LIVE_STATUSES, ORDER_STATUSES } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
-import { CALCULATOR_LABELS, joinWithAnd, STATUS_LABELS } from '../labels.js'
+import { CALCULATOR_LABELS, EXCEPTION_LABELS, joinWithAnd, STATUS_LABELS } from '../labels.js'
 import { buildFilterChips } from './filter-chips.js'
 import { buildContextUrl } from './list-context.js'
 import { buildPagination } from './pagination.js'
@@ -35,6 +35,7 @@ const PARAMETER_LABELS: Record<string, string> = {
   q: 'Search',
   status: 'Status',
   calculatorType: 'Calculator',
+  exception: 'Needs attention',
   currency: 'Currency',
   from: 'Placed from',
   to: 'Placed until',
@@ -129,6 +130,11 @@ export function buildListView(data: ListData, format: Formatters, timeZone: stri
         value,
         label: CALCULATOR_LABELS[value],
         isSelected: query.calculatorType?.includes(value) ?? false,
+      })),
+      exceptions: ORDER_EXCEPTIONS.map((value) => ({
+        value,
+        label: EXCEPTION_LABELS[value],
+        isSelected: query.exception?.includes(value) ?? false,
       })),
       currencies,
     },

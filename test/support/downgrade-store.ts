@@ -1,0 +1,20 @@
+import Database from 'better-sqlite3'
+
+/** Undoes the migrations to each schema version, newest first. */
+const DOWNGRADES: readonly [version: number, sql: string][] = [
+  [
+    4,
+    `DROP INDEX orders_by_exception;
+     ALTER TABLE orders DROP COLUMN exception; ALTER TABLE orders DROP COLUMN attempt`,
+  ],
+  [3, 'ALTER TABLE orders DROP COLUMN calculation'],
+  [2, 'DROP INDEX orders_by_source_id; DROP INDEX changes_placed'],
+]
+
+/** Makes an order database look as an earlier version of Clearwake has left it. */
+export function downgradeStore(path: string, version: number): void {
+  const db = new Database(path)
+  for (const [from, sql] of DOWNGRADES) if (from > version) db.exec(sql)
+  db.pragma(`user_version = ${version}`)
+  db.close()
+}
