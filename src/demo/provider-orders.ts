@@ -101,7 +101,7 @@ export async function createProviderOrders(store: OrderStore): Promise<ProviderO
   const entries: LedgerEntry[] = []
   const uncertain: ProviderOrders['uncertain'] = { placed: [], notPlaced: [] }
   for (const order of orders) {
-    const attempt = findLatestAttempt(store.getHistory(order.id) ?? [])
+    const attempt = findLatestAttempt((await store.getHistory(order.id)) ?? [])
     const placed = attempt?.state === 'placed' ? attempt : null
     if (isUnresolved(order, attempt)) {
       const isPlaced = attempt.portfolioId === HARBOUR_MIX?.id

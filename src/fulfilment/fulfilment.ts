@@ -60,10 +60,10 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
   const timer = createAttemptTimer(maxInFlightMs)
   const providerCheck = createProviderCheck(store, source)
 
-  const load = (id: string) => {
+  const load = async (id: string) => {
     // In this order: if the order changes in between, its version here is the older one.
-    const order = store.get(id)
-    return order && { order, attempt: findLatestAttempt(store.getHistory(id) ?? []) }
+    const order = await store.get(id)
+    return order && { order, attempt: findLatestAttempt((await store.getHistory(id)) ?? []) }
   }
 
   /** Records an attempt's outcome; `false` if the store cannot be written to. */
@@ -84,7 +84,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
   async function recordPlaced(order: Order, attempt: FulfilmentAttempt, providerId: string) {
     const isRecorded = await record(order.id, attempt)
     if (!isRecorded) providerCheck.addUnrecorded(providerId, order.orderNumber)
-    const updated = isRecorded ? store.get(order.id) : null
+    const updated = isRecorded ? await store.get(order.id) : null
     return updated === null
       ? ({ outcome: 'placed_not_recorded', id: providerId } as const)
       : ({ outcome: 'placed', order: updated, id: providerId } as const)
@@ -136,7 +136,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
     Math.max(0, maxInFlightMs - timer.getElapsedMs(attempt))
 
   async function check(id: string, by: string): Promise<CheckResult> {
-    const current = load(id)
+    const current = await load(id)
     if (current === null) return { outcome: 'not_found' }
     const { order, attempt } = current
     if (!isUnresolved(order, attempt)) return { outcome: 'resolved', order }
@@ -144,7 +144,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
     if (result.outcome !== 'placed') return result
     const context = { by, ifVersions: ANY_VERSION }
     await store.apply(id, { type: 'attempt', attempt: result.attempt }, context)
-    return { outcome: 'found', order: store.get(id) ?? order }
+    return { outcome: 'found', order: (await store.get(id)) ?? order }
   }
 
   return {
@@ -171,7 +171,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
       id: string,
       { version, portfolioId, price: confirmed, by }: ConfirmedQuote,
     ): Promise<FulfilResult> {
-      const current = load(id)
+      const current = await load(id)
       if (current === null) return { outcome: 'not_found' }
       const { order } = current
       if (!canBeFulfilled(order, current.attempt)) return { outcome: 'not_fulfillable', order }
@@ -202,7 +202,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
           return { outcome: 'not_fulfillable', order: recorded.order }
         default: {
           // Most likely a concurrent request is placing the order.
-          const latest = load(id)
+          const latest = await load(id)
           return latest !== null && !canBeFulfilled(latest.order, latest.attempt)
             ? { outcome: 'not_fulfillable', order: latest.order }
             : recorded
@@ -220,7 +220,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
       by: string,
       { lostProviderId = null, searchedReference = null }: ResetConfirmation = {},
     ): Promise<ResetResult> {
-      const current = load(id)
+      const current = await load(id)
       const attempt = current?.attempt
       const isPurchaseGivenUp =
         lostProviderId !== null &&

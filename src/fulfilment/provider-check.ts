@@ -22,17 +22,17 @@ export function createProviderCheck(store: OrderStore, source: OffsetOrderSource
   const unrecorded = new Map<string, string>()
 
   /** Returns known orders that a list lacks; `null` if the list is complete. */
-  function findMissing({ orders, isComplete }: OffsetOrders) {
+  async function findMissing({ orders, isComplete }: OffsetOrders) {
     const ids = orders.map(({ id }) => id)
     // Recorded since, by an administrator, another process or a later check
     for (const id of unrecorded.keys()) {
-      if (store.findByOrderSourceId(id).length > 0) unrecorded.delete(id)
+      if ((await store.findByOrderSourceId(id)).length > 0) unrecorded.delete(id)
     }
     const missing = [
       ...[...unrecorded]
         .filter(([orderSourceId]) => !ids.includes(orderSourceId))
         .map(([orderSourceId, orderNumber]) => ({ orderNumber, orderSourceId })),
-      ...store.findOtherProviderOrders(ids, MAX_MISSING),
+      ...(await store.findOtherProviderOrders(ids, MAX_MISSING)),
     ]
     return isComplete && missing.length === 0 ? null : missing
   }
@@ -48,7 +48,7 @@ export function createProviderCheck(store: OrderStore, source: OffsetOrderSource
       if (!('value' in response)) return response
       const found = response.value.orders.find(({ note }) => note?.includes(attempt.reference))
       if (found === undefined) {
-        const missing = findMissing(response.value)
+        const missing = await findMissing(response.value)
         return missing === null
           ? { outcome: 'not_placed' }
           : { outcome: 'incomplete_list', missing }

@@ -79,22 +79,22 @@ export interface OrderStore {
   readonly calendar: DayCalendar
 
   /** Returns an order; `null` if it does not exist. */
-  get: (id: string) => Order | null
+  get: (id: string) => Promise<Order | null>
   /** Returns an order's history, newest first; `null` if the order does not exist. */
-  getHistory: (id: string) => HistoryEntry[] | null
+  getHistory: (id: string) => Promise<HistoryEntry[] | null>
   list: (filters: OrderFilters, slice: ListSlice) => Promise<OrderList>
   /** Returns the currencies in use, sorted. */
-  listCurrencies: () => string[]
+  listCurrencies: () => Promise<string[]>
   /** Reads statistics from a consistent snapshot. */
-  readStatistics: <T>(read: (statistics: OrderStatistics) => T) => T
+  readStatistics: <T>(read: (statistics: OrderStatistics) => Promise<T>) => Promise<T>
 
   /** Returns the orders with an ID at the provider; more than one is a data entry error. */
-  findByOrderSourceId: (orderSourceId: string) => ProviderOrderRef[]
+  findByOrderSourceId: (orderSourceId: string) => Promise<ProviderOrderRef[]>
   /**
    * Returns orders known to be at the provider, by their current ID or a fulfilment attempt, under an
    * ID not in `excluded`. Attempts that were reset do not count. Newest first, at most `limit`.
    */
-  findOtherProviderOrders: (excluded: string[], limit: number) => ProviderOrderRef[]
+  findOtherProviderOrders: (excluded: string[], limit: number) => Promise<ProviderOrderRef[]>
 
   /**
    * Creates an order. The same key and order from the same user return the existing order.
@@ -114,6 +114,6 @@ export interface OrderStore {
   /** Returns how current a replica is; `null` if the store is not a replica. */
   getFreshness: () => Freshness | null
   /** Throws if orders cannot be read. */
-  getReadiness: () => Readiness
+  getReadiness: () => Promise<Readiness>
   close: () => Promise<void>
 }

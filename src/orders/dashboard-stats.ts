@@ -127,13 +127,13 @@ function toFigures({ orders, co2eKg, revenue, ordersByStatus }: OrderSummary): F
 
 const HOUR_MS = 60 * 60 * 1000
 
-function getCohort(
+async function getCohort(
   statistics: OrderStatistics,
   { from, to }: { from: Day; to: Day },
   isAllTime: boolean,
-): FulfillmentCohort {
-  const getShare = (range: DayRange) => {
-    const { orders, ordersByStatus } = statistics.getSummary(range)
+): Promise<FulfillmentCohort> {
+  const getShare = async (range: DayRange) => {
+    const { orders, ordersByStatus } = await statistics.getSummary(range)
     const { cancelled, refunded, fulfilled } = ordersByStatus
     const total = orders - cancelled - refunded
     return { fulfilled, total, rate: total === 0 ? 0 : fulfilled / total }
@@ -144,12 +144,12 @@ function getCohort(
     to: to - COHORT_AGE_DAYS,
   }
   const previous =
-    range.from === null ? null : getShare({ from: range.from - days, to: range.from - 1 })
-  const medianTime = statistics.getMedianFulfilmentTime(range)
+    range.from === null ? null : await getShare({ from: range.from - days, to: range.from - 1 })
+  const medianTime = await statistics.getMedianFulfilmentTime(range)
   return {
     from: range.from === null ? null : formatIsoDate(range.from),
     to: formatIsoDate(range.to),
-    ...getShare(range),
+    ...(await getShare(range)),
     previousRate: previous === null || previous.total === 0 ? null : previous.rate,
     medianHours: medianTime === null ? null : Math.round((medianTime / HOUR_MS) * 10) / 10,
   }
@@ -161,14 +161,14 @@ const MAX_DAYS_BY_WEEK = 366
 const chooseGranularity = (days: number): Granularity =>
   days <= MAX_DAYS_BY_DAY ? 'day' : days <= MAX_DAYS_BY_WEEK ? 'week' : 'month'
 
-function buildTimeline(
+async function buildTimeline(
   statistics: OrderStatistics,
   granularity: Granularity,
   from: Day,
   to: Day,
-): TimelineData[] {
+): Promise<TimelineData[]> {
   const first = startOfPeriod(granularity, from)
-  const points = statistics.getTimeline(granularity, first, to)
+  const points = await statistics.getTimeline(granularity, first, to)
   const timeline: TimelineData[] = []
   for (let start = first; start <= to; start = startOfNextPeriod(granularity, start)) {
     const { orders, co2eKg, revenue } = points.get(start) ?? { orders: 0, co2eKg: 0, revenue: [] }
@@ -178,9 +178,13 @@ function buildTimeline(
 }
 
 /** The days of a range. All time starts with the first order and includes orders in the future. */
-function getDays(range: Range, statistics: OrderStatistics, today: Day): { from: Day; to: Day } {
+async function getDays(
+  range: Range,
+  statistics: OrderStatistics,
+  today: Day,
+): Promise<{ from: Day; to: Day }> {
   if (range !== 'all') return { from: today - RANGE_DAYS[range] + 1, to: today }
-  const { from, to } = statistics.getDayRange() ?? { from: today, to: today }
+  const { from, to } = (await statistics.getDayRange()) ?? { from: today, to: today }
   return { from, to: Math.max(today, to) }
 }
 
@@ -193,12 +197,12 @@ export function calculateDashboardStats(
   store: Pick<OrderStore, 'calendar' | 'readStatistics'>,
   range: Range,
   now: number,
-): DashboardStats {
-  return store.readStatistics((statistics) => {
-    const { from, to } = getDays(range, statistics, store.calendar.dayOf(now))
+): Promise<DashboardStats> {
+  return store.readStatistics(async (statistics) => {
+    const { from, to } = await getDays(range, statistics, store.calendar.dayOf(now))
     const days = to - from + 1
     const isAllTime = range === 'all'
-    const summary = statistics.getSummary(isAllTime ? { from: null, to: null } : { from, to })
+    const summary = await statistics.getSummary(isAllTime ? { from: null, to: null } : { from, to })
     const granularity = chooseGranularity(days)
     return {
       range,
@@ -208,16 +212,16 @@ export function calculateDashboardStats(
       ...toFigures(summary),
       previous: isAllTime
         ? null
-        : toFigures(statistics.getSummary({ from: from - days, to: from - 1 })),
-      fulfillmentCohort: getCohort(
+        : toFigures(await statistics.getSummary({ from: from - days, to: from - 1 })),
+      fulfillmentCohort: await getCohort(
         statistics,
         // The first day of all time is that of the first order, the last may be in the future.
         { from, to: isAllTime ? store.calendar.dayOf(now) : to },
         isAllTime,
       ),
-      exceptions: statistics.countExceptions(),
+      exceptions: await statistics.countExceptions(),
       step: granularity,
-      timeline: buildTimeline(statistics, granularity, from, to),
+      timeline: await buildTimeline(statistics, granularity, from, to),
       statusDistribution: ORDER_STATUSES.map((status) => ({
         status,
         count: summary.ordersByStatus[status],

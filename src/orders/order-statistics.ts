@@ -36,15 +36,15 @@ export interface TimelinePoint extends OrderTotals {
 
 /** Reads statistics by the day on which orders were placed. */
 export interface OrderStatistics {
-  getSummary: (range: DayRange) => OrderSummary
+  getSummary: (range: DayRange) => Promise<OrderSummary>
   /** Periods with orders, by start, from the one that starts on `first` to the one that starts on `last`. */
-  getTimeline: (granularity: Granularity, first: Day, last: Day) => Map<Day, TimelinePoint>
+  getTimeline: (granularity: Granularity, first: Day, last: Day) => Promise<Map<Day, TimelinePoint>>
   /** The day of the first and of the last order; `null` if there are no orders. */
-  getDayRange: () => { from: Day; to: Day } | null
+  getDayRange: () => Promise<{ from: Day; to: Day } | null>
   /** Median time from placing to fulfilment of the newest fulfilled orders, ms; `null` without any. */
-  getMedianFulfilmentTime: (range: DayRange) => number | null
+  getMedianFulfilmentTime: (range: DayRange) => Promise<number | null>
   /** Number of orders with each exception. */
-  countExceptions: () => Record<OrderException, number>
+  countExceptions: () => Promise<Record<OrderException, number>>
   /** Number of orders in each currency in use. */
-  countByCurrency: () => Map<string, number>
+  countByCurrency: () => Promise<Map<string, number>>
 }

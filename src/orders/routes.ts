@@ -195,7 +195,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       },
     },
     async ({ params }, reply) => {
-      const order = store.get(params.id)
+      const order = await store.get(params.id)
       if (order === null) throw createNotFoundProblem()
       return sendOrder(reply, order)
     },
@@ -291,7 +291,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       },
     },
     async ({ params }) => {
-      const items = store.getHistory(params.id)
+      const items = await store.getHistory(params.id)
       if (items === null) throw createNotFoundProblem()
       return { items }
     },

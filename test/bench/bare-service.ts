@@ -102,7 +102,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (reques
   const { sort, page, pageSize, ...filters } = query
   const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
   const { items, total } = await orderStore.list(filters, slice)
-  const currencies = orderStore.listCurrencies()
+  const currencies = await orderStore.listCurrencies()
   const data = { query, ignored, selectedIds: new Set<string>(), items, total, currencies }
   const list = buildListView(data, getFormatters('en-GB', timeZone), timeZone)
   return reply.viewAsync('portal/orders/orders', {

@@ -58,7 +58,8 @@ t.test('a backup during writes is intact and has all orders written before', asy
     t.doesNotThrow(() => checkStore(file))
     const store = openSqliteOrderStore({ path: file, timeZone: 'UTC' })
     for (const [id = '', version] of acknowledged) {
-      if ((store.get(id)?.version ?? 0) < Number(version)) t.fail(`version ${version} of ${id}`)
+      if (((await store.get(id))?.version ?? 0) < Number(version))
+        t.fail(`version ${version} of ${id}`)
     }
     await store.close()
   }

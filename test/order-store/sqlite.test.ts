@@ -212,7 +212,7 @@ t.test('statistics equal the sums of all orders, to the milligram and cent', asy
         const store = openSqliteOrderStore({ path, timeZone })
         const date = dateIn(timeZone)
         for (const range of RANGES) {
-          const stats = calculateDashboardStats(store, range, Date.parse(now))
+          const stats = await calculateDashboardStats(store, range, Date.parse(now))
           const within = (from: string, to: string) =>
             orders.filter(({ placedAt }) => date(placedAt) >= from && date(placedAt) <= to)
           const own = range === 'all' ? orders : within(stats.from, stats.to)
@@ -256,7 +256,7 @@ const pick = ({
   co2eKg,
   revenue,
   fulfillment,
-}: ReturnType<typeof calculateDashboardStats>) => ({
+}: Awaited<ReturnType<typeof calculateDashboardStats>>) => ({
   orders,
   co2eKg,
   revenue,
@@ -294,7 +294,7 @@ t.test('the timeline of all time uses weeks and months for long periods', async 
     const path = join(temporaryFolder(t), 'orders.db')
     const store = openSqliteOrderStore({ path, timeZone: 'Europe/Lisbon' })
     await store.create(newOrder({ placedAt: first }), 'ann@example.com')
-    const { step, timeline, from } = calculateDashboardStats(
+    const { step, timeline, from } = await calculateDashboardStats(
       store,
       'all',
       Date.parse('2026-11-20T12:00:00Z'),
@@ -334,7 +334,7 @@ t.test('an empty database has statistics of zero', async (t) => {
     path: join(temporaryFolder(t), 'orders.db'),
     timeZone: 'UTC',
   })
-  const stats = calculateDashboardStats(store, 'all', Date.parse('2026-11-20T12:00:00Z'))
+  const stats = await calculateDashboardStats(store, 'all', Date.parse('2026-11-20T12:00:00Z'))
   t.match(stats, { orders: 0, co2eKg: 0, revenue: [], from: '2026-11-20', to: '2026-11-20' })
   t.equal(stats.timeline.length, 1)
   await store.close()
@@ -356,13 +356,13 @@ t.test('totals include writes of other processes', async (t) => {
     return Promise.all(stores.map(async (store) => (await store.list(filters, slice)).total))
   }
   t.same(await counts({}), [0, 0])
-  t.same([one.listCurrencies(), other.listCurrencies()], [[], []])
+  t.same([await one.listCurrencies(), await other.listCurrencies()], [[], []])
   const created = await one.create(newOrder({ status: 'paid', currency: 'EUR' }), context.by)
   t.same(await counts({}), [1, 1])
   await other.create(newOrder({ status: 'paid', currency: 'JPY' }), context.by)
   t.same(await counts({ status: ['paid'] }), [2, 2])
   t.same(
-    [one.listCurrencies(), other.listCurrencies()],
+    [await one.listCurrencies(), await other.listCurrencies()],
     [
       ['EUR', 'JPY'],
       ['EUR', 'JPY'],

@@ -133,7 +133,7 @@ t.test('imports orders and adds defaults for omitted fields', async (t) => {
   t.match(output, /^2 orders imported in \d+\.\d s into .*orders\.db \(new database\)\.\n$/)
   t.match(errors, /^Read 100%, 2 orders$/m)
   const store = openStore(t, folder)
-  const [one, two] = [store.get('1'), store.get('2')]
+  const [one, two] = [await store.get('1'), await store.get('2')]
   t.match(one, {
     orderNumber: 'CW-000001',
     status: 'cancelled',
@@ -147,7 +147,7 @@ t.test('imports orders and adds defaults for omitted fields', async (t) => {
   t.equal(one?.cancelledAt, one?.updatedAt, 'cancelledAt defaults to updatedAt')
   t.ok(Date.parse(one?.placedAt ?? '') >= before)
   t.match(two, { orderNumber: 'CW-000002', status: 'pending', notes: '', cancelledAt: null })
-  t.match(store.getHistory('1'), [{ by: 'import', version: 1 }])
+  t.match(await store.getHistory('1'), [{ by: 'import', version: 1 }])
   const found = await store.list({ q: 'evER' }, { sort: '-placedAt', offset: 0, limit: 10 })
   t.same(
     found.items.map(({ id }) => id),
@@ -174,16 +174,16 @@ t.test('keeps ids and order numbers of the file and numbers other orders after t
   )
   t.equal(code, 0, errors)
   const store = openStore(t, folder)
-  const numberOf = (id: string) => store.get(id)?.orderNumber
-  t.match(store.get('7'), {
+  const numberOf = async (id: string) => (await store.get(id))?.orderNumber
+  t.match(await store.get('7'), {
     orderNumber: 'CW-000001',
     version: 5,
     createdAt: '2025-01-01T08:00:00.000Z',
     updatedAt: '2025-02-01T00:00:00.000Z',
   })
-  t.equal(numberOf('3'), 'CW-000003')
-  t.same(['8', '9', '10'].map(numberOf), ['CW-000004', 'W 1', 'CW-000005'])
-  t.match(store.getHistory('7'), [{ version: 5, by: 'import' }])
+  t.equal(await numberOf('3'), 'CW-000003')
+  t.same(await Promise.all(['8', '9', '10'].map(numberOf)), ['CW-000004', 'W 1', 'CW-000005'])
+  t.match(await store.getHistory('7'), [{ version: 5, by: 'import' }])
   const made = await store.create(newOrder(), 'ann@example.com')
   t.match(made, { order: { id: '11', orderNumber: 'CW-000006' } })
 })
@@ -225,7 +225,7 @@ t.test('assigns further ids after the highest importable id', async (t) => {
   const store = openStore(t, folder)
   for (const id of [highest + 2, highest + 3].map(String)) {
     t.match(await store.create(newOrder(), 'ann@example.com'), { order: { id } })
-    t.equal(store.get(id)?.id, id)
+    t.equal((await store.get(id))?.id, id)
   }
   for (const id of ['1000000000001', '9007199254740991', '0', '-1', '1.5', '1e3', '007']) {
     t.strictSame(
@@ -629,8 +629,8 @@ t.test('keeps updatedAt at or after createdAt if one of them is omitted', async 
   const csv = `createdAt,updatedAt,${HEADER}\n,2025-02-01T00:00:00Z,${LINE}\n${soon},,${LINE}\n`
   t.ok((await importDirectly(folder, csv)).ok)
   const store = openStore(t, folder)
-  t.match(store.get('1'), { createdAt: '2025-02-01T00:00:00.000Z' })
-  t.match(store.get('2'), { createdAt: soon, updatedAt: soon })
+  t.match(await store.get('1'), { createdAt: '2025-02-01T00:00:00.000Z' })
+  t.match(await store.get('2'), { createdAt: soon, updatedAt: soon })
   const changed = await store.apply(
     '2',
     { type: 'edit', changes: { notes: 'x' } },
@@ -731,7 +731,7 @@ async function roundTrip(t: Test, bytes: Buffer, piece: number, ids: string[]) {
   db.close()
   assert.deepEqual(outcome.ok ? [] : outcome.errors.getFirst().map(formatImportError), [])
   const store = openSqliteOrderStore({ path: getStorePath(folder), timeZone: 'UTC' })
-  const found = ids.map((id) => store.get(id))
+  const found = await Promise.all(ids.map((id) => store.get(id)))
   await store.close()
   return found
 }

@@ -391,7 +391,7 @@ t.test('a bulk action stops at its time limit', async (t) => {
     { id: '2', reason: 'not attempted' },
     { id: '3', reason: 'not attempted' },
   ])
-  t.not(store.get('2')?.status, 'cancelled')
+  t.not((await store.get('2'))?.status, 'cancelled')
 })
 
 t.test('asks before marking several orders as refunded, and groups failures', async (t) => {

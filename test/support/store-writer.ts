@@ -28,7 +28,7 @@ for (;;) {
     ids.push(created.order.id)
     writeSync(1, `${created.order.id} ${created.order.version}\n`)
   } else {
-    const order = store.get(id)
+    const order = await store.get(id)
     const transitions = order === null ? [] : getTransitions(order.status)
     const status = transitions.find((name) => name !== 'cancelled' && random(2) === 0)
     const changes = {

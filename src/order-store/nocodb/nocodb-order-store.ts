@@ -122,12 +122,12 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
   const translateError = (error: unknown): unknown =>
     recreation === null ? error : createNotLoadedProblem(getState())
 
-  function read<T>(query: (database: OrderStore) => T): T {
+  async function read<T>(query: (database: OrderStore) => Promise<T>): Promise<T> {
     const state = getState()
     // Incomplete results would be mistaken for complete ones.
     if (!state.isLoaded) throw createNotLoadedProblem(state)
     try {
-      return query(replica.database)
+      return await query(replica.database)
     } catch (error) {
       throw translateError(error)
     }
@@ -137,7 +137,11 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
   return {
     path,
     calendar,
-    check: () => read((database) => database.check()),
+    check() {
+      const state = getState()
+      if (!state.isLoaded) throw createNotLoadedProblem(state)
+      replica.database.check()
+    },
     createErrorTranslator() {
       const translate = replica.database.createErrorTranslator()
       return (error) => translateError(translate(error))
@@ -154,16 +158,16 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
       return { asOf, problem: isSlow ? 'NocoDB is responding slowly' : null, isWritable: true }
     },
     // Ready without NocoDB, because reads do not need it and other processes depend on it too.
-    getReadiness() {
+    async getReadiness() {
       const state = getState()
       if (recreation === null) replica.database.check()
       return { ready: state.isLoaded, detail: describeState(state) }
     },
     get: (id) => read((database) => database.get(id)),
     getHistory: (id) => read((database) => database.getHistory(id)),
-    listCurrencies() {
+    async listCurrencies() {
       try {
-        return recreation === null ? replica.database.listCurrencies() : []
+        return recreation === null ? await replica.database.listCurrencies() : []
       } catch (error) {
         throw translateError(error)
       }
@@ -172,13 +176,7 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
       read((database) => database.findByOrderSourceId(orderSourceId)),
     findOtherProviderOrders: (excluded, limit) =>
       read((database) => database.findOtherProviderOrders(excluded, limit)),
-    async list(filters, slice) {
-      try {
-        return await read((database) => database.list(filters, slice))
-      } catch (error) {
-        throw translateError(error)
-      }
-    },
+    list: (filters, slice) => read((database) => database.list(filters, slice)),
     readStatistics: (query) => read((database) => database.readStatistics(query)),
     create: (order, by, idempotencyKey) =>
       replica.worker.write<CreateResult>({ type: 'create', order, by, idempotencyKey }),

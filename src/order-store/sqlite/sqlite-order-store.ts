@@ -21,6 +21,9 @@ import { startSearchWorker } from './search-client.js'
 import { createStatistics } from './statistics.js'
 import { openTransactions, type DatabaseOptions } from './transactions.js'
 
+/** Statistics that are written to meanwhile are read again. */
+const MAX_SNAPSHOT_TRIES = 3
+
 /** The path of the order database in the data directory. */
 export const getOrderStorePath = (dataDir: string): string => join(dataDir, 'orders.db')
 
@@ -40,7 +43,7 @@ function createStore(options: DatabaseOptions): OrderStore {
 
   const orders = createOrderReader(reader)
   const finder = createOrderFinder(reader, calendar)
-  const statistics = createStatistics(reader, calendar)
+  const statistics = createStatistics(reader, calendar, read)
   const providerOrders = createProviderOrderLookup(reader)
 
   const writableOrders = createOrderWriter(writer, calendar)
@@ -48,6 +51,8 @@ function createStore(options: DatabaseOptions): OrderStore {
   const orderNumbers = createOrderNumbers(writer)
   const idempotencyKeys = createIdempotencyKeys(writer)
   const highestId = writer.prepare<[], number>('SELECT coalesce(max(id), 0) FROM orders').pluck()
+  /** Changes with every write. */
+  const getVersion = () => reader.pragma('data_version', { simple: true })
   const search = startSearchWorker(path, timeZone)
 
   function findOtherProviderOrders(excluded: string[], limit: number): ProviderOrderRef[] {
@@ -69,11 +74,11 @@ function createStore(options: DatabaseOptions): OrderStore {
     path,
     calendar,
 
-    get(id) {
+    async get(id) {
       const key = parseOrderId(id)
       return read(() => (key === null ? null : orders.get(key)))
     },
-    getHistory(id) {
+    async getHistory(id) {
       const key = parseOrderId(id)
       return read(() => (key === null ? null : orders.getHistory(key)))
     },
@@ -89,10 +94,17 @@ function createStore(options: DatabaseOptions): OrderStore {
       })
       return read(() => toList(found))
     },
-    listCurrencies: () => read(() => [...statistics.countByCurrency().keys()].sort()),
-    readStatistics: (callback) => read(() => callback(statistics)),
-    findByOrderSourceId: (orderSourceId) => read(() => providerOrders.findById(orderSourceId)),
-    findOtherProviderOrders: (excluded, limit) =>
+    listCurrencies: async () => [...(await statistics.countByCurrency()).keys()].sort(),
+    async readStatistics(callback) {
+      for (let tries = 1; ; tries++) {
+        const version = getVersion()
+        const result = await callback(statistics)
+        if (getVersion() === version || tries === MAX_SNAPSHOT_TRIES) return result
+      }
+    },
+    findByOrderSourceId: async (orderSourceId) =>
+      read(() => providerOrders.findById(orderSourceId)),
+    findOtherProviderOrders: async (excluded, limit) =>
       read(() => findOtherProviderOrders(excluded, limit)),
 
     create(newOrder, by, idempotencyKey) {
@@ -139,7 +151,7 @@ function createStore(options: DatabaseOptions): OrderStore {
     check: () => read(() => undefined),
     createErrorTranslator: () => translateError,
     getFreshness: () => null,
-    getReadiness() {
+    async getReadiness() {
       read(() => undefined)
       const writeError = database.describeWriteError()
       return writeError === null

@@ -4,8 +4,8 @@ import type { OrderStore } from '../../order-store/order-store.js'
  * The currencies of all orders: the main currency first, then by number of orders. Independent of
  * the selected range, so that the first currency is the same for every range.
  */
-export function sortCurrenciesByUse(store: OrderStore, main: string): string[] {
-  const uses = store.readStatistics((statistics) => statistics.countByCurrency())
+export async function sortCurrenciesByUse(store: OrderStore, main: string): Promise<string[]> {
+  const uses = await store.readStatistics((statistics) => statistics.countByCurrency())
   const rank = ([code, orders]: [string, number]) => (code === main ? Infinity : orders)
   return [...uses]
     .sort((a, b) => rank(b) - rank(a) || (a[0] < b[0] ? -1 : 1))

@@ -39,19 +39,19 @@ const buildExceptionLinks = (
   }))
 
 /** Builds the dashboard's view data; `null` while there are no orders. */
-export function buildDashboardView(
+export async function buildDashboardView(
   store: OrderStore,
   range: Range,
   { locale, mainCurrency, now, hasProvider }: DashboardOptions,
 ) {
-  const currencies = sortCurrenciesByUse(store, mainCurrency)
+  const currencies = await sortCurrenciesByUse(store, mainCurrency)
   const [currency] = currencies
   if (currency === undefined) return null
   const { calendar } = store
   const { timeZone } = calendar
   const formatters = getFormatters(locale, timeZone)
   const dashboardFormatters = createDashboardFormatters(locale)
-  const stats = calculateDashboardStats(store, range, now)
+  const stats = await calculateDashboardStats(store, range, now)
   const today = formatIsoDate(calendar.dayOf(now))
   return {
     timeZone,

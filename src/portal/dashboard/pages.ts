@@ -22,10 +22,10 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider }) =
   await app.register(adminPages)
 
   /** The content below the range buttons: cards and charts, an empty state or an error. */
-  function buildContent(request: FastifyRequest, range: Range) {
+  async function buildContent(request: FastifyRequest, range: Range) {
     try {
       const locale = getLocale(request.headers['accept-language'])
-      const dashboard = buildDashboardView(store, range, {
+      const dashboard = await buildDashboardView(store, range, {
         locale,
         mainCurrency: app.config.CURRENCY,
         now: Date.now(),
@@ -51,7 +51,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider }) =
     const range = parseRange(request.query.range)
     const ranges = buildRangeChoices(range)
     if (request.wantsFragment) {
-      const content = buildContent(request, range)
+      const content = await buildContent(request, range)
       return reply
         .code(content.statusCode)
         .renderView({ page: 'portal/dashboard/_fragment' }, { ranges, ...content })
@@ -61,7 +61,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider }) =
     return reply.streamPage(
       'portal/dashboard/dashboard',
       { administrator, ranges, nonce },
-      async () => app.view('portal/dashboard/_content', buildContent(request, range)),
+      async () => app.view('portal/dashboard/_content', await buildContent(request, range)),
     )
   })
 }

@@ -91,8 +91,8 @@ export async function updateOrders(
   maxDurationMs = MAX_DURATION_MS,
 ): Promise<BulkUpdateResult> {
   const results: BulkUpdateResult = { changed: [], unchanged: [], rejected: [] }
-  const reject = (id: string, reason: string): void => {
-    results.rejected.push({ id, order: store.get(id), reason })
+  const reject = async (id: string, reason: string): Promise<void> => {
+    results.rejected.push({ id, order: await store.get(id), reason })
   }
   const apply = (id: string, context: ChangeContext): Promise<ChangeResult> =>
     action.type === 'status'
@@ -103,7 +103,7 @@ export async function updateOrders(
   let isStopped = false
   for (const [index, { id, version }] of selection.entries()) {
     if (isStopped || performance.now() > deadline) {
-      reject(id, NOT_ATTEMPTED)
+      await reject(id, NOT_ATTEMPTED)
       continue
     }
     try {
@@ -116,10 +116,10 @@ export async function updateOrders(
         result.order.status === getStatusAfter(action)
       ) {
         results.unchanged.push(result.order)
-      } else reject(id, describeRejection(result))
+      } else await reject(id, describeRejection(result))
     } catch (error) {
       if (index === 0) throw error
-      reject(id, describeStoreError(error))
+      await reject(id, describeStoreError(error))
       isStopped = true
     }
   }

@@ -43,7 +43,7 @@ export function buildFilterChips(query: ListQuery, format: Formatters): FilterCh
     })),
     ...(query.exception ?? []).map((name) => ({
       id: `filter-${name}`,
-      label: 'Needs attention',
+      label: 'Attention',
       value: EXCEPTION_LABELS[name],
       href: buildUrlWithout('exception', name),
     })),

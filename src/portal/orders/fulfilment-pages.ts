@@ -41,9 +41,9 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
   await app.register(unresolvedPages, { store, fulfilment, presenter, steps })
 
   app.get<OrderRoute>('/admin/orders/:id/fulfilment', async (request, reply) => {
-    const order = store.get(request.params.id)
+    const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
-    if (!canBeFulfilled(order, steps.getAttempt(order))) {
+    if (!canBeFulfilled(order, await steps.getAttempt(order))) {
       return request.wantsFragment
         ? render(request, reply, order, { editedGroup: 'provider' })
         : reply.redirect(presenter.getOrderUrl(request, order), 303)
@@ -60,7 +60,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
     const body = request.body ?? {}
     const version = parseVersion(body)
     const portfolioId = parseInteger(body.portfolio)
-    const order = store.get(id)
+    const order = await store.get(id)
     if (order === null) return renderNotFound(reply)
     if (portfolioId === null) {
       const { views, data } = await steps.buildChoice(request, order)
@@ -70,16 +70,16 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
     const quote = { version, portfolioId, price: parsePrice(body), by }
     const result = await fulfilment.fulfil(id, quote)
     request.log.info({ order: id, by, outcome: result.outcome }, 'offset order')
-    const current = store.get(id) ?? order
+    const current = (await store.get(id)) ?? order
     const renderNotice = (status: number, providerNotice: ProviderNotice) =>
       render(request, reply.code(status), current, { editedGroup: 'provider', providerNotice })
     switch (result.outcome) {
       case 'placed': {
-        const history = store.getHistory(result.order.id) ?? []
+        const history = (await store.getHistory(result.order.id)) ?? []
         const format = getRequestFormatters(request)
         const isAsConfirmed =
           buildPurchaseWarnings(result.order, history, format).length === 0 &&
-          presenter.findDuplicates(result.order).length === 0
+          (await presenter.findDuplicates(result.order)).length === 0
         return confirm(request, reply, result.order, isAsConfirmed ? 'placed' : 'placed-otherwise')
       }
       case 'price_changed': {
@@ -102,11 +102,11 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
           text: 'Its ID could not be saved. Check with the provider in a few minutes; the ID is then saved.',
         })
       case 'not_fulfillable': {
-        const attempt = steps.getAttempt(result.order)
+        const attempt = await steps.getAttempt(result.order)
         return renderNotice(409, describeNotFulfillable(result.order, attempt))
       }
       case 'version_conflict': {
-        const notice = presenter.buildConflictNotice(request, result.order, version)
+        const notice = await presenter.buildConflictNotice(request, result.order, version)
         const state = { notice, editedGroup: 'provider' } as const
         return render(request, reply.code(412), result.order, state)
       }
@@ -116,7 +116,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
   })
 
   app.get<OrderRoute>('/admin/orders/:id/provider-record', async (request, reply) => {
-    const order = store.get(request.params.id)
+    const order = await store.get(request.params.id)
     if (!order?.orderSourceId) return renderNotFound(reply)
     const [response, portfolios] = await Promise.all([
       fulfilment.getProviderOrder(order.orderSourceId),
@@ -127,7 +127,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
       isRead && response.value !== null
         ? buildProviderRecordView(
             order,
-            store.getHistory(order.id) ?? [],
+            (await store.getHistory(order.id)) ?? [],
             response.value,
             'value' in portfolios ? portfolios.value : [],
             getRequestFormatters(request),
@@ -139,7 +139,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
       {
         administrator: request.administrator,
         subject: {
-          ...steps.buildSubject(request, order),
+          ...(await steps.buildSubject(request, order)),
           orderSourceId: order.orderSourceId,
         },
         record,

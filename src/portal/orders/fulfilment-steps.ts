@@ -41,13 +41,14 @@ export function createFulfilmentSteps(
   fulfilment: Fulfilment,
   { getRequestFormatters }: OrderPresenter,
 ) {
-  const getAttempt = (order: Order) => findLatestAttempt(store.getHistory(order.id) ?? [])
+  const getAttempt = async (order: Order) =>
+    findLatestAttempt((await store.getHistory(order.id)) ?? [])
 
   /** The order, as every step shows it. */
-  function buildSubject(request: OrderRequest, order: Order) {
+  async function buildSubject(request: OrderRequest, order: Order) {
     const format = getRequestFormatters(request)
     const path = `/admin/orders/${order.id}`
-    const attempt = getAttempt(order)
+    const attempt = await getAttempt(order)
     const buildUrl = (subpath: string) =>
       buildContextUrl(parseListContext(request.query), subpath, { group: 'provider' })
     return {
@@ -70,11 +71,16 @@ export function createFulfilmentSteps(
   }
 
   /** Views and data of a step: a dialog for htmx, otherwise a page. */
-  const buildStep = (request: OrderRequest, order: Order, step: string, data: object = {}) => ({
+  const buildStep = async (
+    request: OrderRequest,
+    order: Order,
+    step: string,
+    data: object = {},
+  ) => ({
     views: { page: 'portal/orders/fulfilment', fragment: 'portal/orders/_fulfilment-parts' },
     data: {
       administrator: request.administrator,
-      subject: buildSubject(request, order),
+      subject: await buildSubject(request, order),
       step,
       ...data,
     },
@@ -91,7 +97,7 @@ export function createFulfilmentSteps(
         return buildStep(request, order, 'failed', { failure })
       }
       const format = getRequestFormatters(request)
-      const lastId = getAttempt(order)?.portfolioId
+      const lastId = (await getAttempt(order))?.portfolioId
       const selected = portfolios.value.find(({ id }) => id === lastId) ?? portfolios.value[0]
       const tons = getTons(order)
       return buildStep(request, order, 'choose', {

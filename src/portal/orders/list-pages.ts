@@ -35,7 +35,7 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
     const { sort, page, pageSize, ...filters } = query
     const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
     const { items, total } = await store.list(filters, slice)
-    const currencies = store.listCurrencies()
+    const currencies = await store.listCurrencies()
     const data = { query, ignored, selectedIds: new Set(selected), items, total, currencies }
     return buildListView(data, getRequestFormatters(request), timeZone)
   }
@@ -77,7 +77,8 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
     action: 'cancel' | 'refunded',
   ) {
     const { selection, listQuery, query } = parseBulkForm(body)
-    const orders = selection.flatMap(({ id }) => store.get(id) ?? [])
+    const found = await Promise.all(selection.map(({ id }) => store.get(id)))
+    const orders = found.filter((order) => order !== null)
     if (orders.length === 0) {
       return renderBulkResult(reply, await loadList(request, query), NOTHING_SELECTED)
     }

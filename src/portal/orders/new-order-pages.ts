@@ -26,7 +26,7 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
 
   const getRequestLocale = ({ headers }: FastifyRequest) => getLocale(headers['accept-language'])
 
-  function render(
+  async function render(
     reply: FastifyReply,
     form: NewOrderForm,
     { key, errors = {}, isDuplicate = false }: RenderOptions,
@@ -39,7 +39,7 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
         administrator: reply.request.administrator,
         form: buildNewOrderView({ form, key, errors, format }),
         isDuplicate,
-        currencies: buildCurrencyChoices(store.listCurrencies(), locale),
+        currencies: buildCurrencyChoices(await store.listCurrencies(), locale),
         timeZone,
       },
     )

@@ -30,14 +30,14 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
   const { render, renderNotFound, confirm, buildConflictNotice } = presenter
 
   app.get<OrderRoute>('/admin/orders/:id', async (request, reply) => {
-    const order = store.get(request.params.id)
+    const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     const { group } = request.query
     return render(request, reply, order, isEditGroup(group) ? { editedGroup: group } : {})
   })
 
   app.get<OrderRoute>('/admin/orders/:id/edit', async (request, reply) => {
-    const order = store.get(request.params.id)
+    const order = await store.get(request.params.id)
     const { group } = request.query
     if (order === null || !isEditGroup(group)) return renderNotFound(reply)
     const form = createEditForm(order, group, presenter.getRequestFormatters(request))
@@ -45,7 +45,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
   })
 
   app.post<OrderRoute>('/admin/orders/:id/edit', async (request, reply) => {
-    const order = store.get(request.params.id)
+    const order = await store.get(request.params.id)
     const { group } = request.query
     if (order === null || !isEditGroup(group)) return renderNotFound(reply)
     const { form, changes } = parseEditForm(group, request.body ?? {})
@@ -69,7 +69,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
     const { id } = request.params
     const body = request.body ?? {}
     const status = toLiveStatus(body.status)
-    const order = store.get(id)
+    const order = await store.get(id)
     if (order === null) return renderNotFound(reply)
     if (status === undefined) {
       const notice = { title: 'Unknown status', text: 'Nothing was changed.', entries: [] }
@@ -88,10 +88,10 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
       }
       case 'version_conflict': {
         const expected = { by: context.by, version, status }
-        if (isRepeatedRequest(result.order, store.getHistory(id) ?? [], expected)) {
+        if (isRepeatedRequest(result.order, (await store.getHistory(id)) ?? [], expected)) {
           return confirm(request, reply, result.order, 'moved')
         }
-        const notice = buildConflictNotice(request, result.order, version)
+        const notice = await buildConflictNotice(request, result.order, version)
         return render(request, reply.code(412), result.order, { notice })
       }
       case 'not_found':
@@ -100,7 +100,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
   })
 
   app.get<OrderRoute>('/admin/orders/:id/cancel', async (request, reply) => {
-    const order = store.get(request.params.id)
+    const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     if (order.status === 'cancelled') {
       return request.wantsFragment
@@ -111,7 +111,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
       { page: 'portal/orders/cancel', fragment: 'portal/orders/_cancel-dialog' },
       {
         administrator: request.administrator,
-        order: buildOrderView(presenter.loadOrderData(request, order)),
+        order: buildOrderView(await presenter.loadOrderData(request, order)),
       },
     )
   })
@@ -126,9 +126,9 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
     const expected = { by: context.by, version, status: 'cancelled' } as const
     if (
       result.outcome === 'version_conflict' &&
-      !isRepeatedRequest(order, store.getHistory(id) ?? [], expected)
+      !isRepeatedRequest(order, (await store.getHistory(id)) ?? [], expected)
     ) {
-      const notice = buildConflictNotice(request, order, version)
+      const notice = await buildConflictNotice(request, order, version)
       return render(request, reply.code(412), order, { notice })
     }
     return confirm(request, reply, order, 'cancelled')
@@ -145,7 +145,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
     if (result.outcome === 'not_found') return renderNotFound(reply)
     const { outcome, order } = result
     if (outcome === 'version_conflict') {
-      const notice = buildConflictNotice(request, order, version)
+      const notice = await buildConflictNotice(request, order, version)
       return render(request, reply.code(412), order, { notice })
     }
     return confirm(request, reply, order, outcome === 'changed' ? 'recalculated' : 'unchanged')
@@ -156,7 +156,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
     const result = await store.apply(id, { type: 'undo' }, getChangeContext(request, version))
     if (result.outcome === 'not_found') return renderNotFound(reply)
     const { outcome, order } = result
-    const history = store.getHistory(id) ?? []
+    const history = (await store.getHistory(id)) ?? []
     const confirmUndo = (change: { from: unknown } | undefined) =>
       confirm(request, reply, order, change?.from === 'cancelled' ? 'restored' : 'undone')
     if (outcome === 'unchanged') return confirm(request, reply, order, 'unchanged')
@@ -168,7 +168,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
     if (isStillCancelled && version > 0 && version < order.version) {
       return undo(request, reply, order.version)
     }
-    const notice = buildConflictNotice(request, order, version)
+    const notice = await buildConflictNotice(request, order, version)
     return render(request, reply.code(412), order, { notice })
   }
 

@@ -49,13 +49,14 @@ export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment |
   const getOrderUrl = (request: OrderRequest, order: Order): string =>
     buildContextUrl(parseListContext(request.query), `/admin/orders/${order.id}`)
 
-  const canUndo = (code: MessageCode, order: Order): boolean =>
+  const canUndo = async (code: MessageCode, order: Order): Promise<boolean> =>
     (code === 'cancelled' && order.status === 'cancelled') ||
-    (code === 'moved' && getPreviousStatus(order, store.getHistory(order.id) ?? []) !== undefined)
+    (code === 'moved' &&
+      getPreviousStatus(order, (await store.getHistory(order.id)) ?? []) !== undefined)
 
-  const buildMessage = (request: OrderRequest, code: MessageCode, order: Order) => ({
+  const buildMessage = async (request: OrderRequest, code: MessageCode, order: Order) => ({
     text: formatFlashMessage(code, order),
-    undo: canUndo(code, order)
+    undo: (await canUndo(code, order))
       ? {
           action: buildContextUrl(
             parseListContext(request.query),
@@ -69,31 +70,31 @@ export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment |
       : null,
   })
 
-  function consumeMessage(request: OrderRequest, reply: FastifyReply) {
+  async function consumeMessage(request: OrderRequest, reply: FastifyReply) {
     const flash = request.wantsFragment ? null : reply.consumeFlash()
     if (!flash || !isMessageCode(flash.code)) return null
-    const order = store.get(flash.orderId)
+    const order = await store.get(flash.orderId)
     return order && buildMessage(request, flash.code, order)
   }
 
   /** Other orders with the same provider id. */
-  const findDuplicates = ({ id, orderSourceId }: Order) =>
+  const findDuplicates = async ({ id, orderSourceId }: Order) =>
     orderSourceId === null
       ? []
-      : store.findByOrderSourceId(orderSourceId).filter((other) => String(other.id) !== id)
+      : (await store.findByOrderSourceId(orderSourceId)).filter((other) => String(other.id) !== id)
 
-  const loadOrderData = (
+  const loadOrderData = async (
     request: OrderRequest,
     order: Order,
     context: ListContext = parseListContext(request.query),
-  ): OrderData => ({
+  ): Promise<OrderData> => ({
     order,
-    history: store.getHistory(order.id) ?? [],
+    history: (await store.getHistory(order.id)) ?? [],
     context,
     format: getRequestFormatters(request),
     timeZone,
     fulfilment,
-    duplicates: findDuplicates(order),
+    duplicates: await findDuplicates(order),
   })
 
   /** Renders an order's page, or for htmx the parts that a change affects. */
@@ -108,7 +109,7 @@ export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment |
       ? null
       : await findNeighbours(store, order.id, requested)
     const context = neighbours ? { ...requested, position: neighbours.position } : requested
-    const data = loadOrderData(request, order, context)
+    const data = await loadOrderData(request, order, context)
     const buildLink = (other: Order | null | undefined, offset: number) =>
       other && {
         orderNumber: other.orderNumber,
@@ -126,8 +127,10 @@ export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment |
         order: buildOrderView(data, state),
         group: form?.group ?? state.editedGroup,
         isGroupOnly,
-        currencies: form && buildCurrencyChoices(store.listCurrencies(), locale),
-        success: message ? buildMessage(request, message, order) : consumeMessage(request, reply),
+        currencies: form && buildCurrencyChoices(await store.listCurrencies(), locale),
+        success: await (message
+          ? buildMessage(request, message, order)
+          : consumeMessage(request, reply)),
         // Opening a form keeps the message, which may have an undo button.
         keepsMessage: request.method === 'GET' && isGroupOnly,
         list: {
@@ -155,9 +158,13 @@ export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment |
   }
 
   /** The notice about a version conflict, with the changes since the given version. */
-  function buildConflictNotice(request: FastifyRequest, order: Order, version: number): Notice {
+  async function buildConflictNotice(
+    request: FastifyRequest,
+    order: Order,
+    version: number,
+  ): Promise<Notice> {
     const format = getRequestFormatters(request)
-    const entries = buildHistoryView(order, store.getHistory(order.id) ?? [], format)
+    const entries = buildHistoryView(order, (await store.getHistory(order.id)) ?? [], format)
     return {
       title: 'This order has changed since you opened it',
       text: 'Nothing was changed by you. Check what is new, then try again.',

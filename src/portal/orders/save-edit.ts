@@ -24,7 +24,9 @@ export async function saveEdit(
     return { outcome: 'changed', order, changes: [] }
   }
   const fields = Object.keys(changes)
-  const newEntries = (store.getHistory(id) ?? []).filter(({ version }) => version > form.version)
+  const newEntries = ((await store.getHistory(id)) ?? []).filter(
+    ({ version }) => version > form.version,
+  )
   const isCompatible =
     order.status !== 'cancelled' &&
     newEntries.length === order.version - form.version &&

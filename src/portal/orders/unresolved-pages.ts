@@ -23,13 +23,13 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, pres
   const { render, renderNotFound, confirm } = presenter
 
   /** Renders a check that did not resolve the attempt; the statuses say whether that is an error. */
-  function renderUnresolved(
+  async function renderUnresolved(
     request: OrderRequest,
     reply: FastifyReply,
     result: Exclude<ResetResult, { outcome: 'found' | 'not_found' | 'reset' }>,
     statuses: { notPlaced: number; incompleteList: number },
   ) {
-    const order = store.get(request.params.id)
+    const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     const editedGroup = 'provider'
     switch (result.outcome) {
@@ -58,9 +58,9 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, pres
 
   // Polled while an attempt is in progress.
   app.get<OrderRoute>('/admin/orders/:id/fulfilment/progress', async (request, reply) => {
-    const order = store.get(request.params.id)
+    const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
-    const attempt = steps.getAttempt(order)
+    const attempt = await steps.getAttempt(order)
     const isInProgress =
       isUnresolved(order, attempt) &&
       attempt.state === 'sent' &&
@@ -77,15 +77,15 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, pres
   })
 
   app.get<OrderRoute>('/admin/orders/:id/fulfilment/reset', async (request, reply) => {
-    const order = store.get(request.params.id)
+    const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
-    if (!isUnresolved(order, steps.getAttempt(order))) {
+    if (!isUnresolved(order, await steps.getAttempt(order))) {
       return request.wantsFragment
         ? render(request, reply, order, { editedGroup: 'provider' })
         : reply.redirect(presenter.getOrderUrl(request, order), 303)
     }
     const isListed = request.query.unlisted === undefined
-    const { views, data } = steps.buildReset(request, order, isListed)
+    const { views, data } = await steps.buildReset(request, order, isListed)
     return reply.renderView(views, data)
   })
 
