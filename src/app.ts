@@ -18,6 +18,7 @@ import authGuard from './plugins/auth-guard.js'
 import brand from './plugins/brand.js'
 import compression from './plugins/compression.js'
 import config from './plugins/config.js'
+import database from './plugins/database.js'
 import errorHandler from './plugins/error-handler.js'
 import gracefulShutdown from './plugins/graceful-shutdown.js'
 import health from './plugins/health.js'
@@ -73,6 +74,7 @@ export async function buildApp({
   await app.register(jsonParser)
   await app.register(validation, { validators })
   await app.register(adminAccounts, { onFirstAdministrator })
+  await app.register(database)
   await app.register(stateStore)
   await app.register(session)
   await app.register(flash)
@@ -92,7 +94,7 @@ export async function buildApp({
   })
   await app.register(qrCode, { links })
 
-  const store = openOrderStore(app.config, app.log)
+  const store = await openOrderStore(app.config, app.postgres, app.log)
   app.addHook('onClose', () => store.close())
   await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
   await app.register(orders, { store })

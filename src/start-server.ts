@@ -3,13 +3,15 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildApp } from './app.js'
 import { DatabaseError } from './database/open-database.js'
+import { DatabaseUnavailableError } from './database/postgres.js'
 import type { FirstAdministrator } from './plugins/accounts.js'
 import { ConfigError } from './config/config-error.js'
 
 /** Errors that an operator can fix have a plain message; others have their stack. */
 function describeStartError(error: unknown): string {
   if (error instanceof ConfigError) return error.message
-  if (error instanceof DatabaseError) return `Clearwake cannot start: ${error.message}`
+  if (error instanceof DatabaseError || error instanceof DatabaseUnavailableError)
+    return `Clearwake cannot start: ${error.message}`
   if (error instanceof Error && 'code' in error) {
     if (error.code === 'EADDRINUSE') return 'Clearwake cannot start: the port is in use (PORT).'
     if (error.code === 'EACCES' && 'syscall' in error && error.syscall === 'listen')

@@ -41,6 +41,15 @@ export const ConfigSchema = Type.Object({
     default: './data',
     description: 'Directory for the files of the service',
   }),
+  DATABASE_URL: optional(
+    'PostgreSQL, such as postgres://user:password@host/name; SQLite without it',
+  ),
+  DATABASE_POOL_SIZE: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    default: 10,
+    description: 'Connections of this process to PostgreSQL',
+  }),
   DATABASE_BASE_URL: optional('NocoDB that stores the orders, such as https://nocodb.example.com'),
   DATABASE_BASE_ID: optional('Base id'),
   DATABASE_API_KEY: optional('API token with read and write access'),

@@ -30,6 +30,11 @@ function isRedisUrl(text: string): boolean {
   return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
 }
 
+function isPostgresUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^postgres(?:ql)?:$/.test(url.protocol)
+}
+
 function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
@@ -57,6 +62,7 @@ const RULES: readonly ConfigRule[] = [
     (text) => parseAdminAccounts(text) !== null,
     'must be email:hash pairs, comma-separated; npm run -s admin:hash prints one',
   ],
+  ['DATABASE_URL', isPostgresUrl, 'must be a postgres or postgresql URL'],
   ['REDIS_URL', isRedisUrl, 'must be a redis or rediss URL'],
   [
     'TRUST_PROXY',

@@ -1,13 +1,21 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { Postgres } from '../database/postgres.js'
 import type { Config } from '../plugins/config.js'
 import { openNocoDbOrderStore } from './nocodb/nocodb-order-store.js'
 import type { OrderStore } from './order-store.js'
+import { openPostgresOrderStore } from './postgres/postgres-order-store.js'
 import { getOrderStorePath, openSqliteOrderStore } from './sqlite/sqlite-order-store.js'
 
 /** Opens the configured order store. Throws DatabaseError. */
-export function openOrderStore(config: Config, log: FastifyBaseLogger): OrderStore {
-  const { DATA_DIR: dataDir, TIME_ZONE: timeZone, nocoDb } = config
-  return nocoDb === null
-    ? openSqliteOrderStore({ path: getOrderStorePath(dataDir), timeZone })
-    : openNocoDbOrderStore({ settings: nocoDb, dataDir, timeZone, log })
+export async function openOrderStore(
+  config: Config,
+  postgres: Postgres | null,
+  log: FastifyBaseLogger,
+): Promise<OrderStore> {
+  const { DATA_DIR: dataDir, DATABASE_URL: url, TIME_ZONE: timeZone, nocoDb } = config
+  if (nocoDb !== null) return openNocoDbOrderStore({ settings: nocoDb, dataDir, timeZone, log })
+  if (postgres !== null && url !== undefined) {
+    return openPostgresOrderStore({ postgres, url, timeZone, log })
+  }
+  return openSqliteOrderStore({ path: getOrderStorePath(dataDir), timeZone })
 }

@@ -18,6 +18,9 @@ export type ChangeResult =
 export type CreateResult =
   { outcome: 'created' | 'replayed'; order: Order } | { outcome: 'idempotency_key_reused' }
 
+/** A database that orders can be read from with a connection of one's own. */
+export type OrderSource = { type: 'sqlite'; path: string } | { type: 'postgres'; url: string }
+
 /** A part of a sorted list. */
 export interface ListSlice {
   sort: OrderSort
@@ -73,8 +76,8 @@ export class StoreUnwritableError extends Error {
  * for example because the database is damaged or has not been loaded yet.
  */
 export interface OrderStore {
-  /** Path of the order database that reads use */
-  readonly path: string
+  /** Where other threads read the orders */
+  readonly source: OrderSource
   /** Defines the days of filters and statistics */
   readonly calendar: DayCalendar
 
@@ -107,8 +110,8 @@ export interface OrderStore {
   /** Throws if orders cannot be read. */
   check: () => void
   /**
-   * Returns a function for errors of other threads that read the database at `path`: it records
-   * damage and returns the error to throw.
+   * Returns a function for errors of other threads that read `source`: it records damage and returns
+   * the error to throw.
    */
   createErrorTranslator: () => (error: unknown) => unknown
   /** Returns how current a replica is; `null` if the store is not a replica. */

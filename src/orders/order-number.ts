@@ -1,4 +1,11 @@
 import { isTextLine } from '../validation/text-line.js'
 
+export const ORDER_NUMBER_PREFIX = 'CW-'
+const MIN_DIGITS = 6
+
+/** Formats an order number, such as CW-000042. */
+export const formatOrderNumber = (number: number): string =>
+  `${ORDER_NUMBER_PREFIX}${String(number).padStart(MIN_DIGITS, '0')}`
+
 /** Whether a text is a valid order number: one line without surrounding whitespace. */
 export const isOrderNumber = (text: string): boolean => isTextLine(text) && text.trim() === text

@@ -63,7 +63,9 @@ const ajv = new Ajv({
 
 /** NocoDB's settings, including its token, are only in `nocoDb`. */
 function removeNocoDbVariables(environment: Environment): Omit<Environment, Replaced> {
-  const entries = Object.entries(environment).filter(([name]) => !/^(DATABASE|NOCODB)_/.test(name))
+  const entries = Object.entries(environment).filter(
+    ([name]) => !/^(DATABASE_(?!URL$|POOL_SIZE$)|NOCODB_)/.test(name),
+  )
   return Object.fromEntries(entries) as Omit<Environment, Replaced>
 }
 

@@ -1,4 +1,3 @@
-import { installNocoDb, installPostgres } from '../support/nocodb-tools.js'
+import { installNocoDb } from '../support/nocodb-tools.js'
 
 installNocoDb()
-installPostgres()

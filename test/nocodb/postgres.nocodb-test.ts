@@ -4,9 +4,9 @@ import { nocoDbContract } from '../contract/nocodb-contract.js'
 import { ordersContract } from '../contract/order-store-contract.js'
 import { outageContract } from '../contract/outage-contract.js'
 import { startNocoDb } from '../support/nocodb.js'
-import { startPostgres } from '../support/postgres.js'
+import { startPostgres, toNocoDbUrl } from '../support/postgres.js'
 
-const nocoDb = await startNocoDb(t, await startPostgres(t))
+const nocoDb = await startNocoDb(t, toNocoDbUrl(await startPostgres(t)))
 
 ordersContract(t, { createEnvironment: async () => (await nocoDb.createBase()).environment })
 nocoDbContract(t, nocoDb)

@@ -377,7 +377,12 @@ t.test('exports a consistent snapshot during writes', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   const count = 5_000
   fillStore(path, 'UTC', typicalOrders(count))
-  const file = startExportWorker({ path, timeZone: 'UTC', ...all('csv'), sort: 'orderNumber' })
+  const file = startExportWorker({
+    source: { type: 'sqlite', path },
+    timeZone: 'UTC',
+    ...all('csv'),
+    sort: 'orderNumber',
+  })
   await once(file, 'readable')
   const db = new Database(path)
   db.exec("UPDATE orders SET customer_name = 'changed meanwhile'")
@@ -455,7 +460,11 @@ t.test('the export is documented', async (t) => {
 
 for (const format of ['csv', 'xlsx'] as const) {
   t.test(`${format}: a slow client pauses the worker`, async (t) => {
-    const file = startExportWorker({ path: many, timeZone: 'UTC', ...all(format) })
+    const file = startExportWorker({
+      source: { type: 'sqlite', path: many },
+      timeZone: 'UTC',
+      ...all(format),
+    })
     await once(file, 'readable')
     await sleep(400)
     t.ok(file.readableLength <= 2 * CHUNK_BYTES, 'nothing piles up here')
@@ -466,7 +475,10 @@ for (const format of ['csv', 'xlsx'] as const) {
   })
 
   t.test(`${format}: disconnecting ends the worker and its database connection`, async (t) => {
-    const measureExports = createOrderExports({ path: some, timeZone: 'UTC' })
+    const measureExports = createOrderExports({
+      source: { type: 'sqlite', path: some },
+      timeZone: 'UTC',
+    })
     for (const moment of ['at once', 'in the middle', 'at the end']) {
       const leaving = new AbortController()
       const started = measureExports.start(all(format), leaving.signal)
@@ -497,7 +509,10 @@ async function nextChunk(file: Readable): Promise<Buffer> {
 }
 
 t.test('cancels an export that is not read', async (t) => {
-  const file = startExportWorker({ path: many, timeZone: 'UTC', ...all('csv') }, 200)
+  const file = startExportWorker(
+    { source: { type: 'sqlite', path: many }, timeZone: 'UTC', ...all('csv') },
+    200,
+  )
   await once(file, 'readable')
   const [error] = (await once(file, 'error')) as [Error]
   t.match(error.message, /stopped reading/)
@@ -559,7 +574,10 @@ t.test('a third export waits for a free slot', async (t) => {
 })
 
 t.test('a client that disconnects while waiting takes no slot', async (t) => {
-  const measureExports = createOrderExports({ path: some, timeZone: 'UTC' })
+  const measureExports = createOrderExports({
+    source: { type: 'sqlite', path: some },
+    timeZone: 'UTC',
+  })
   const first = [
     await measureExports.start(all('csv'), neverAborted()),
     await measureExports.start(all('csv'), neverAborted()),
@@ -579,7 +597,10 @@ t.test('a client that disconnects while waiting takes no slot', async (t) => {
 })
 
 t.test('an error at the start is thrown and frees the slot', async (t) => {
-  const measureExports = createOrderExports({ path: some, timeZone: 'UTC' })
+  const measureExports = createOrderExports({
+    source: { type: 'sqlite', path: some },
+    timeZone: 'UTC',
+  })
   const onTurn = () => {
     throw new Error('the book has gone')
   }
@@ -588,7 +609,10 @@ t.test('an error at the start is thrown and frees the slot', async (t) => {
 })
 
 t.test('runs at most two exports at a time', async (t) => {
-  const measureExports = createOrderExports({ path: random.path, timeZone: 'UTC' })
+  const measureExports = createOrderExports({
+    source: { type: 'sqlite', path: random.path },
+    timeZone: 'UTC',
+  })
   const peak: number[] = []
   const texts = [1, 2, 3, 4].map(async () => {
     const file = await measureExports.start(all('csv'), neverAborted())
@@ -692,7 +716,7 @@ t.test('an error after the first byte closes the connection', async (t) => {
     t.equal(response.status, 200)
     await t.rejects(response.arrayBuffer(), `${format}: nobody takes it for whole`)
   }
-  const measureExports = createOrderExports({ path, timeZone: 'UTC' })
+  const measureExports = createOrderExports({ source: { type: 'sqlite', path }, timeZone: 'UTC' })
   await t.rejects(
     measureExports.start({ ...all('csv'), sort: '-orderNumber' }, neverAborted()),
     /unknown code: 99/,
@@ -715,7 +739,10 @@ t.test('shutdown lets short exports finish and cancels stalled ones', async (t) 
 })
 
 t.test('shutdown rejects an export that has not started', async (t) => {
-  const measureExports = createOrderExports({ path: some, timeZone: 'UTC' })
+  const measureExports = createOrderExports({
+    source: { type: 'sqlite', path: some },
+    timeZone: 'UTC',
+  })
   const started = measureExports.start(all('csv'), neverAborted())
   await Promise.all([
     measureExports.stop(),
@@ -729,7 +756,7 @@ t.test('the worker also runs from the TypeScript sources', async (t) => {
   writeFileSync(
     script,
     `import { createOrderExports } from ${JSON.stringify(module)}
-     const exports = createOrderExports({ path: ${JSON.stringify(none)}, timeZone: 'UTC' })
+     const exports = createOrderExports({ source: { type: 'sqlite', path: ${JSON.stringify(none)} }, timeZone: 'UTC' })
      const request = { format: 'csv', filters: {}, sort: 'placedAt' } as const
      const file = await exports.start(request, new AbortController().signal)
      for await (const chunk of file) process.stdout.write(chunk)`,

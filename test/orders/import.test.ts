@@ -14,7 +14,7 @@ import { createProgressBar } from '../../src/commands/import-progress.js'
 import { openDatabase } from '../../src/database/open-database.js'
 import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import type { OrderStore } from '../../src/order-store/order-store.js'
-import { READ_NAMES, toOrderRow, type ReadRow } from '../../src/order-store/sqlite/order-row.js'
+import { READ_NAMES, toOrderRow, type ReadRow } from '../../src/order-store/sql/order-row.js'
 import { writeCsv } from '../../src/orders/export/csv-file.js'
 import { writeWorkbook } from '../../src/orders/export/excel-workbook.js'
 import { formatImportError } from '../../src/orders/import/import-errors.js'
@@ -765,7 +765,7 @@ t.test('imports an export unchanged', async (t) => {
     const row = toOrderRow(order, 'someone')
     return READ_NAMES.map((name) => row[name]) as unknown as ReadRow
   })
-  const [bytes] = await Promise.all([buffer(file), writeCsv(rows, file)])
+  const [bytes] = await Promise.all([buffer(file), writeCsv([rows], file)])
   const ids = wanted.map(({ id }) => id)
   t.strictSame(await roundTrip(t, bytes, 100_000, ids), wanted)
 })

@@ -57,7 +57,11 @@ export async function startExportApp(
   await app.register(validation, { validators })
   await app.register(apiDocs)
   const sendOrders = createOrderStream(app, {
-    store: { path, check: () => undefined, createErrorTranslator: () => (error: unknown) => error },
+    store: {
+      source: { type: 'sqlite', path },
+      check: () => undefined,
+      createErrorTranslator: () => (error: unknown) => error,
+    },
     timeZone: app.config.TIME_ZONE,
   })
   await app.register(exportRoutes, { sendOrders })

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { findBrowser } from './browser.js'
+import { installPostgres } from './nocodb-tools.js'
 import { findRedis } from './redis.js'
 import { findPython } from './spreadsheet.js'
 
@@ -37,6 +38,8 @@ if (findRedis() === null) {
   installFromDebian('redis-server')
 }
 console.log(`Redis: ${findRedis() ?? 'not found; the tests of several processes will fail'}`)
+
+installPostgres()
 
 if (findPython() === null) {
   console.log('Installing Python with openpyxl for the export tests.')

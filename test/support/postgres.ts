@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import type { Test } from 'tap'
 import { freePort } from './free-port.js'
 import { POSTGRES_NATIVE } from './nocodb-tools.js'
@@ -13,8 +14,17 @@ const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
 const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {}
 
-/** Starts an empty PostgreSQL server, stopped when the test ends; returns the value of NC_DB. */
-export async function startPostgres(t: Test): Promise<string> {
+export interface PostgresServer {
+  port: number
+  /** Creates an empty database; returns its URL */
+  createDatabase: () => Promise<string>
+}
+
+/** Starts an empty PostgreSQL server, stopped when the test ends. */
+export async function startPostgres(
+  t: Test,
+  options: Record<string, string> = {},
+): Promise<PostgresServer> {
   const port = await freePort()
   const parent = mkdtempSync('/tmp/clearwake-postgres-')
   chmodSync(parent, 0o755)
@@ -22,15 +32,15 @@ export async function startPostgres(t: Test): Promise<string> {
   mkdirSync(folder, { mode: 0o700 })
   if (isRoot) chownSync(folder, NOBODY, NOBODY)
   const env = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', HOME: '/tmp' }
-  const options = { ...user, env, cwd: '/tmp' }
+  const processOptions = { ...user, env, cwd: '/tmp' }
   const getProgram = (name: string): string => join(POSTGRES_NATIVE, 'bin', name)
 
   execFileSync(getProgram('initdb'), ['-D', folder, '-U', 'noco', '-A', 'trust', '-E', 'UTF8'], {
-    ...options,
+    ...processOptions,
     stdio: 'ignore',
   })
   spawnSync(getProgram('postgres'), ['--single', '-D', folder, 'postgres'], {
-    ...options,
+    ...processOptions,
     input: 'create database noco;\n',
   })
   const settings = {
@@ -38,6 +48,7 @@ export async function startPostgres(t: Test): Promise<string> {
     unix_socket_directories: '',
     fsync: 'off',
     timezone: 'UTC',
+    ...options,
   }
   const server: ChildProcess = spawn(
     getProgram('postgres'),
@@ -45,7 +56,7 @@ export async function startPostgres(t: Test): Promise<string> {
       ...['-D', folder, '-p', String(port)],
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
-    options,
+    processOptions,
   )
   t.teardown(async () => {
     const exited = once(server, 'exit')
@@ -64,5 +75,21 @@ export async function startPostgres(t: Test): Promise<string> {
     }
     await sleep(30)
   }
-  return `pg://127.0.0.1:${port}?u=noco&p=noco&d=noco`
+  let databases = 0
+  return {
+    port,
+    async createDatabase() {
+      const url = `postgres://noco@127.0.0.1:${port}`
+      const name = `clearwake_${++databases}`
+      const client = new pg.Client(`${url}/postgres`)
+      await client.connect()
+      await client.query(`CREATE DATABASE ${name}`)
+      await client.end()
+      return `${url}/${name}`
+    },
+  }
 }
+
+/** The value of NC_DB for NocoDB's own database. */
+export const toNocoDbUrl = ({ port }: PostgresServer): string =>
+  `pg://127.0.0.1:${port}?u=noco&p=noco&d=noco`

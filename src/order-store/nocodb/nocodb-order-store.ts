@@ -135,7 +135,7 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
 
   const { calendar } = replica.database
   return {
-    path,
+    source: { type: 'sqlite', path },
     calendar,
     check() {
       const state = getState()

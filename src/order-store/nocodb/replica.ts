@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
-import { formatOrderNumber } from '../sqlite/order-numbers.js'
+import { formatOrderNumber } from '../../orders/order-number.js'
 import { createOrderWriter, type ReplicatedOrder } from '../sqlite/order-records.js'
 import { openStoreCalendar } from '../sqlite/settings.js'
 import type { Order } from '../../orders/order.js'

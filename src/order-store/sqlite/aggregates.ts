@@ -1,28 +1,12 @@
 import type { Database } from 'better-sqlite3'
+import { startOfPeriod, type Day, type DayCalendar } from '../../orders/day-calendar.js'
 import {
-  startOfPeriod,
-  type Day,
-  type DayCalendar,
-  type Granularity,
-} from '../../orders/day-calendar.js'
-import type { OrderRow } from './order-row.js'
-
-/** The columns of an order that are aggregated. */
-export type AggregatedRow = Pick<
-  OrderRow,
-  'status' | 'calculator_type' | 'currency' | 'co2e_kg' | 'amount_minor' | 'placed_at'
->
-
-export type AggregatePeriod = Granularity | 'all'
-
-/** Codes of the `step` column in `sums` and `counts`. Stored data: never change one. */
-export const PERIOD_CODES = { day: 0, week: 1, month: 2, all: 3 } as const satisfies Record<
-  AggregatePeriod,
-  number
->
-const PERIODS = Object.keys(PERIOD_CODES) as AggregatePeriod[]
-
-export const MG_PER_KG = 1_000_000
+  MG_PER_KG,
+  PERIOD_CODES,
+  PERIODS,
+  toMilligrams,
+  type AggregatedRow,
+} from '../sql/daily-aggregate.js'
 
 const ADD_TOTALS = `
   INSERT INTO sums VALUES
@@ -51,7 +35,7 @@ interface DailyAggregate {
 }
 
 function toDailyAggregate(row: AggregatedRow, calendar: DayCalendar): DailyAggregate {
-  const milligrams = Math.round(row.co2e_kg * MG_PER_KG)
+  const milligrams = toMilligrams(row.co2e_kg)
   const kilograms = Math.floor(milligrams / MG_PER_KG)
   return {
     day: calendar.dayOf(row.placed_at),

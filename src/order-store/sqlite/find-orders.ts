@@ -2,7 +2,8 @@ import type { Database, Statement } from 'better-sqlite3'
 import type { DayCalendar } from '../../orders/day-calendar.js'
 import type { OrderFilters, OrderSort } from '../../orders/order-filters.js'
 import type { ListSlice } from '../order-store.js'
-import { createGroupCounter, type GroupCount } from './group-counts.js'
+import { countOrders, type GroupCount } from '../sql/daily-aggregate.js'
+import { createGroupCounter } from './group-counts.js'
 import {
   createGroupFilter,
   parseSort,
@@ -15,8 +16,8 @@ import {
   toWhere,
   type SqlFragment,
   type TimeRange,
-} from './query-conditions.js'
-import { toSearchWords } from './search-text.js'
+} from '../sql/query-conditions.js'
+import { toSearchWords } from '../sql/search-text.js'
 import { createSearch, type IdSource, type Search } from './search-query.js'
 
 /** IDs of the orders in a slice, sorted, and the number of matching orders. */
@@ -36,9 +37,6 @@ const MAX_CANDIDATES = 1_000
 
 /** Cached totals of searches, until the database changes: paging need not count again. */
 const MAX_CACHED_TOTALS = 100
-
-const countOrders = (groups: readonly GroupCount[]): number =>
-  groups.reduce((sum, { orders }) => sum + orders, 0)
 
 /** Whether finding orders can be slow in a large database. */
 export const isSlow = ({ q, exception = [] }: OrderFilters): boolean =>

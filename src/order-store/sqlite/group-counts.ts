@@ -1,15 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import type { Day } from '../../orders/day-calendar.js'
+import type { GroupCount } from '../sql/daily-aggregate.js'
 import type { DayRange } from '../../orders/order-statistics.js'
-import { readRange } from './aggregate-ranges.js'
-
-/** Number of orders with the same status, calculator and currency. */
-export interface GroupCount {
-  status: number
-  calculator_type: number
-  currency: string
-  orders: number
-}
+import { readRange } from '../sql/aggregate-ranges.js'
 
 /**
  * Reads the number of orders in each group.

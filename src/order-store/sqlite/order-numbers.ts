@@ -1,15 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import { MAX_IMPORTED_ID } from '../../orders/order-id.js'
+import { formatOrderNumber, ORDER_NUMBER_PREFIX } from '../../orders/order-number.js'
 import { readSetting, writeSetting } from './settings.js'
 
-const PREFIX = 'CW-'
-const MIN_DIGITS = 6
-
-/** Formats an order number, such as CW-000042. */
-export const formatOrderNumber = (number: number): string =>
-  `${PREFIX}${String(number).padStart(MIN_DIGITS, '0')}`
-
-const DIGITS = `substr(order_number, ${PREFIX.length + 1})`
+const DIGITS = `substr(order_number, ${ORDER_NUMBER_PREFIX.length + 1})`
 
 /**
  * Returns the highest order number of a table in this format, as a number; 0 without any. Ignores
@@ -20,7 +14,7 @@ export const getHighestOrderNumber = (db: Database, table: string): number =>
     .prepare<[number], number>(
       `SELECT coalesce(max(number), 0) FROM (
          SELECT CAST(${DIGITS} AS INTEGER) AS number FROM ${table}
-         WHERE order_number GLOB '${PREFIX}[0-9]*' AND ${DIGITS} NOT GLOB '*[^0-9]*'
+         WHERE order_number GLOB '${ORDER_NUMBER_PREFIX}[0-9]*' AND ${DIGITS} NOT GLOB '*[^0-9]*'
        ) WHERE number <= ?`,
     )
     .pluck()

@@ -11,8 +11,8 @@ import {
   toOrderRow,
   type OrderRow,
   type ReadRow,
-} from './order-row.js'
-import { toSearchText } from './search-text.js'
+} from '../sql/order-row.js'
+import { toSearchText } from '../sql/search-text.js'
 
 /** An order of another system, with its history. */
 export interface ReplicatedOrder {

@@ -1,6 +1,5 @@
-import { UNUSUAL_MINOR_UNITS, USUAL_DECIMALS } from '../../orders/minor-units.js'
-import type { SqlFragment } from './query-conditions.js'
-import { toOrderNumberKey } from './search-text.js'
+import type { SqlFragment } from '../sql/query-conditions.js'
+import { joinConditions, toWord, type SearchWord } from '../sql/search-words.js'
 
 /** The full-text index consists of trigrams and cannot look up shorter texts. */
 const TRIGRAM_LENGTH = 3
@@ -25,72 +24,28 @@ export interface Search {
   condition: SqlFragment
 }
 
-/** An order matches a word if its search text contains it, or by its order number or amount. */
-interface Word {
-  text: string
-  exact: SqlFragment | null
-}
-
-/** CW3999 and CW-3999 are short for CW-003999. */
-function toOrderNumberCondition(word: string): SqlFragment | null {
-  const [, prefix, number] = /^(\p{L}+)-?(\d{1,12})$/u.exec(word) ?? []
-  if (prefix === undefined || number === undefined) return null
-  return { sql: 'order_number_key = ?', values: [toOrderNumberKey(`${prefix}-${number}`)] }
-}
-
-const createAmountPattern = (decimals: number): RegExp =>
-  new RegExp(
-    `^\\p{Sc}?(?:0|[1-9]\\d*|[1-9]\\d{0,2}(?:[.,]\\d{3})+)${decimals === 0 ? '' : `[.,]\\d{${decimals}}`}\\p{Sc}?$`,
-    'u',
-  )
-
-const USUAL_AMOUNT = createAmountPattern(USUAL_DECIMALS)
-const UNUSUAL_AMOUNTS = UNUSUAL_MINOR_UNITS.map(({ decimals, currencies }) => ({
-  pattern: createAmountPattern(decimals),
-  currencies,
-}))
-
-/** 144.63 is an amount in euros, 14463 in yen, 14,463 in yen or dinars. */
-function toAmountCondition(word: string): SqlFragment | null {
-  const isUsual = USUAL_AMOUNT.test(word)
-  const currencies = UNUSUAL_AMOUNTS.filter(({ pattern }) => isUsual || pattern.test(word)).flatMap(
-    (unusual) => unusual.currencies,
-  )
-  if (currencies.length === 0) return null
-  const list = currencies.map(() => '?').join(', ')
-  return {
-    sql: `amount_minor = ? AND currency ${isUsual ? 'NOT IN' : 'IN'} (${list})`,
-    values: [Number(word.replace(/\D/g, '')), ...currencies],
-  }
-}
-
 const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-const hasTrigram = ({ text }: Word): boolean => Array.from(text).length >= TRIGRAM_LENGTH
-
-const joinConditions = (conditions: SqlFragment[], operator: 'AND' | 'OR'): SqlFragment => ({
-  sql: `(${conditions.map(({ sql }) => sql).join(` ${operator} `)})`,
-  values: conditions.flatMap(({ values }) => values),
-})
+const hasTrigram = ({ text }: SearchWord): boolean => Array.from(text).length >= TRIGRAM_LENGTH
 
 /** A condition on a row of `search_texts`. */
-const contains = (words: Word[]): SqlFragment =>
+const contains = (words: SearchWord[]): SqlFragment =>
   joinConditions(
     words.map(({ text }) => ({ sql: 'instr(search_texts.text, ?) > 0', values: [text] })),
     'AND',
   )
 
 /** A condition on a row of `orders`: its search text contains a word. */
-const hasText = (word: Word): SqlFragment => ({
+const hasText = (word: SearchWord): SqlFragment => ({
   sql: `EXISTS (SELECT 1 FROM search_texts WHERE search_texts.id = orders.id AND instr(text, ?) > 0)`,
   values: [word.text],
 })
 
-const matchesWord = (word: Word): SqlFragment =>
+const matchesWord = (word: SearchWord): SqlFragment =>
   word.exact === null ? hasText(word) : joinConditions([hasText(word), word.exact], 'OR')
 
 /** Finds the orders whose search text contains all words. */
-function findByText(words: Word[]): SqlFragment {
+function findByText(words: SearchWord[]): SqlFragment {
   const indexed = words.filter(hasTrigram)
   const short = words.filter((word) => !hasTrigram(word))
   const query = indexed.map(({ text }) => quote(text)).join(' AND ')
@@ -116,7 +71,7 @@ function findByText(words: Word[]): SqlFragment {
 }
 
 /** Finds the orders of which the word at an index is the first that their search text lacks. */
-function findExactly(words: Word[], index: number): SqlFragment[] {
+function findExactly(words: SearchWord[], index: number): SqlFragment[] {
   const word = words[index]
   if (word === undefined || word.exact === null) return []
   const { sql, values } = joinConditions(
@@ -147,7 +102,7 @@ function toTrigramQuery(characters: string[]): string {
   return [...trigrams, characters.slice(last).join('')].map(quote).join(' AND ')
 }
 
-function findCandidates(words: Word[]): SqlFragment | null {
+function findCandidates(words: SearchWord[]): SqlFragment | null {
   const texts = words.map(({ text }) => text)
   const numbers = texts.flatMap((text) => text.match(NUMBERS) ?? []).map((part) => Array.from(part))
   // Of equally long numbers the last: a year precedes a sequence number.
@@ -170,10 +125,7 @@ const toSource = (queries: SqlFragment[]): IdSource => ({
 
 /** Creates the queries of a search for words. */
 export function createSearch(texts: string[]): Search {
-  const words = texts.map((text) => ({
-    text,
-    exact: toOrderNumberCondition(text) ?? toAmountCondition(text),
-  }))
+  const words = texts.map(toWord)
   const exactly = words.flatMap((_word, index) => findExactly(words, index))
   const candidates = findCandidates(words)
   return {

@@ -71,7 +71,7 @@ function createStore(options: DatabaseOptions): OrderStore {
   }
 
   return {
-    path,
+    source: { type: 'sqlite', path },
     calendar,
 
     async get(id) {

@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3'
 import { parseOrderId } from '../../orders/order-id.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import { summarizeLatestAttempt } from './order-records.js'
-import { ROW_COLUMNS, toOrderRow } from './order-row.js'
-import { toSearchText } from './search-text.js'
+import { ROW_COLUMNS, toOrderRow } from '../sql/order-row.js'
+import { toSearchText } from '../sql/search-text.js'
 
 /** An order to import. Without an ID or order number, the import assigns one. */
 export type StagedOrder = Omit<Order, 'id' | 'orderNumber'> & {

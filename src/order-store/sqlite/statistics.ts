@@ -5,57 +5,20 @@ import type {
   OrderStatistics,
   OrderSummary,
   TimelinePoint,
-  OrderTotals,
 } from '../../orders/order-statistics.js'
-import { isCounted } from '../../orders/order-status.js'
-import { readRange } from './aggregate-ranges.js'
-import { MG_PER_KG, PERIOD_CODES } from './aggregates.js'
+import { readRange } from '../sql/aggregate-ranges.js'
+import { PERIOD_CODES } from '../sql/daily-aggregate.js'
+import {
+  getMedianTime,
+  MAX_MEDIAN_ORDERS,
+  sumByCurrency,
+  toSummary,
+  toTimeline,
+  type TotalsRow,
+} from '../sql/totals.js'
 import { createGroupCounter } from './group-counts.js'
-import { EXCEPTION_CODES, fromStatusCode, STATUS_CODES } from './order-row.js'
-import { toTimeRange } from './query-conditions.js'
-
-function getMedian(values: number[]): number | null {
-  const sorted = values.sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle]
-  if (upper === undefined) return null
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2
-}
-
-/** A median of more orders would read too many rows. */
-const MAX_MEDIAN_ORDERS = 1000
-
-interface TotalsRow {
-  start: Day
-  status: number
-  currency: string
-  orders: number
-  co2e_kg: number
-  co2e_mg: number
-  amount_minor: number
-}
-
-function sumRows(rows: TotalsRow[]): OrderTotals {
-  const counted = rows.filter(
-    ({ orders, status }) => orders > 0 && isCounted(fromStatusCode(status)),
-  )
-  // Integers until the last step: the result does not depend on the order of summation.
-  let [orders, kilograms, milligrams] = [0, 0, 0]
-  const amounts = new Map<string, number>()
-  for (const row of rows) orders += row.orders
-  for (const { co2e_kg, co2e_mg, currency, amount_minor } of counted) {
-    kilograms += co2e_kg
-    milligrams += co2e_mg
-    amounts.set(currency, (amounts.get(currency) ?? 0) + amount_minor)
-  }
-  return {
-    orders,
-    co2eKg: kilograms + milligrams / MG_PER_KG,
-    revenue: [...amounts]
-      .map(([currency, amountMinor]) => ({ currency, amountMinor }))
-      .sort((a, b) => (a.currency < b.currency ? -1 : 1)),
-  }
-}
+import { EXCEPTION_CODES, STATUS_CODES } from '../sql/order-row.js'
+import { toTimeRange } from '../sql/query-conditions.js'
 
 /**
  * Reads statistics from the aggregates.
@@ -102,28 +65,11 @@ export function createStatistics(
   const lastDay = selectDay('DESC')
 
   function getSummary(range: DayRange): OrderSummary {
-    const rows = readRange(range, selectTotals)
-    const ordersByStatus: OrderSummary['ordersByStatus'] = {
-      pending: 0,
-      paid: 0,
-      processing: 0,
-      fulfilled: 0,
-      refunded: 0,
-      cancelled: 0,
-    }
-    for (const { status, orders } of rows) ordersByStatus[fromStatusCode(status)] += orders
-    return { ...sumRows(rows), ordersByStatus }
+    return toSummary(readRange(range, selectTotals))
   }
 
   function getTimeline(granularity: Granularity, first: Day, last: Day): Map<Day, TimelinePoint> {
-    const rows = selectTimeline.all(PERIOD_CODES[granularity], first, last)
-    const rowsByStart = new Map<Day, TotalsRow[]>()
-    for (const row of rows) {
-      const group = rowsByStart.get(row.start)
-      if (group === undefined) rowsByStart.set(row.start, [row])
-      else group.push(row)
-    }
-    return new Map([...rowsByStart].map(([start, group]) => [start, { start, ...sumRows(group) }]))
+    return toTimeline(selectTimeline.all(PERIOD_CODES[granularity], first, last))
   }
 
   function getDayRange(): { from: Day; to: Day } | null {
@@ -134,20 +80,7 @@ export function createStatistics(
 
   function getMedianFulfilmentTime(range: DayRange): number | null {
     const { since, until } = toTimeRange(range, calendar)
-    return getMedian(
-      selectFulfilmentTimes
-        .all(since, until, MAX_MEDIAN_ORDERS)
-        // An order can be entered after the fact.
-        .map((time) => Math.max(0, time)),
-    )
-  }
-
-  function countByCurrency(): Map<string, number> {
-    const counts = new Map<string, number>()
-    for (const { currency, orders } of countGroups({ from: null, to: null })) {
-      counts.set(currency, (counts.get(currency) ?? 0) + orders)
-    }
-    return counts
+    return getMedianTime(selectFulfilmentTimes.all(since, until, MAX_MEDIAN_ORDERS))
   }
 
   const countExceptions = () => ({
@@ -163,6 +96,6 @@ export function createStatistics(
     getDayRange: async () => read(getDayRange),
     getMedianFulfilmentTime: async (range) => read(() => getMedianFulfilmentTime(range)),
     countExceptions: async () => read(countExceptions),
-    countByCurrency: async () => read(countByCurrency),
+    countByCurrency: async () => read(() => sumByCurrency(countGroups({ from: null, to: null }))),
   }
 }

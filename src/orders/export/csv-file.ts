@@ -1,4 +1,5 @@
-import { Readable, type Writable } from 'node:stream'
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { format } from 'fast-csv'
 import {
@@ -9,7 +10,8 @@ import {
   fromStatusCode,
   type OrderRow,
   type ReadRow,
-} from '../../order-store/sqlite/order-row.js'
+} from '../../order-store/sql/order-row.js'
+import type { RowBatches } from '../../order-store/read-order-rows.js'
 import { escapeFormula } from '../formula-escaping.js'
 import { Order } from '../order.js'
 
@@ -50,18 +52,28 @@ const columnFormatters = READ_NAMES.map(
 /** In the same order as the columns of a row. */
 const HEADER = Object.keys(Order.properties)
 
-function* buildLines(rows: Iterable<ReadRow>): Generator<string[]> {
-  yield HEADER
-  for (const row of rows)
-    yield columnFormatters.map((formatValue, index) => formatValue(row[index] ?? null))
+const buildLine = (row: ReadRow): string[] =>
+  columnFormatters.map((formatValue, index) => formatValue(row[index] ?? null))
+
+async function* buildLines(batches: RowBatches): AsyncGenerator<string[][]> {
+  yield [HEADER]
+  for await (const rows of batches) yield rows.map(buildLine)
 }
 
 /**
  * Writes orders as CSV (RFC 4180, UTF-8 with BOM): one column per field; null is empty; times in
  * UTC. Ends the stream.
  */
-export async function writeCsv(rows: Iterable<ReadRow>, file: Writable): Promise<void> {
+export async function writeCsv(batches: RowBatches, file: Writable): Promise<void> {
   // The header is written as a normal line: with `headers`, fast-csv would reorder every line.
   const csv = format({ rowDelimiter: '\r\n', includeEndRowDelimiter: true, writeBOM: true })
-  await pipeline(Readable.from(buildLines(rows)), csv, file)
+  const written = pipeline(csv, file)
+  // Reports errors of the file even while the next rows are awaited.
+  const write = async () => {
+    for await (const lines of buildLines(batches)) {
+      for (const line of lines) if (!csv.write(line)) await once(csv, 'drain')
+    }
+    csv.end()
+  }
+  await Promise.all([written, write()])
 }

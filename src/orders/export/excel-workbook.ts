@@ -15,7 +15,7 @@ interface Options {
 
 /** Writes orders as an Excel workbook with as many sheets as needed. Ends the stream. */
 export async function writeWorkbook(
-  orders: Iterable<Order>,
+  orders: Iterable<Order> | AsyncIterable<Order>,
   file: Writable,
   { timeZone, rowsPerSheet = MAX_ROWS }: Options,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function writeWorkbook(
   const columns = createExcelColumns(timeZone)
   let sheetCount = 1
   let sheet = createExcelSheet(workbook, 'Orders', columns)
-  for (const order of orders) {
+  for await (const order of orders) {
     if (sheet.countRows() === rowsPerSheet) {
       sheet.end()
       sheet = createExcelSheet(workbook, `Orders ${++sheetCount}`, columns)

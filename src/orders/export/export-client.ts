@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import { startWorker, toWorkerError } from '../../database/start-worker.js'
+import type { OrderSource } from '../../order-store/order-store.js'
 import { CHUNK_BYTES } from './chunked-writer.js'
 import type { ExportRequest } from './export-request.js'
 
 /** Input of the worker thread. */
 export interface ExportTask extends ExportRequest {
-  /** The order database file */
-  path: string
+  source: OrderSource
   /** Time zone of the date filters and of Excel dates */
   timeZone: string
 }

@@ -8,7 +8,7 @@ import routes from './routes.js'
 import { createOrderStream, type StreamOrders } from './stream-orders.js'
 
 interface Options {
-  store: Pick<OrderStore, 'path' | 'check' | 'createErrorTranslator' | 'getFreshness'>
+  store: Pick<OrderStore, 'source' | 'check' | 'createErrorTranslator' | 'getFreshness'>
   timeZone: string
 }
 

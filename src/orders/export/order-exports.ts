@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Problem } from '../../http/problem.js'
+import type { OrderSource } from '../../order-store/order-store.js'
 import { startExportWorker } from './export-client.js'
 import type { ExportRequest } from './export-request.js'
 
@@ -17,13 +18,12 @@ const createStoppingProblem = (): Problem =>
   createUnavailableProblem('The service is stopping. Try again in a few seconds.')
 
 interface Options {
-  /** The order database file */
-  path: string
+  source: OrderSource
   timeZone: string
 }
 
 /** Runs exports of an order database, with limited concurrency. */
-export function createOrderExports({ path, timeZone }: Options) {
+export function createOrderExports({ source, timeZone }: Options) {
   const running = new Set<Readable>()
   let isStopping = false
   /** Emits `slot` when an export ends and when the service stops. */
@@ -56,7 +56,7 @@ export function createOrderExports({ path, timeZone }: Options) {
       }
       if (isStopping) throw createStoppingProblem()
       onStart()
-      const file = startExportWorker({ path, timeZone, ...request })
+      const file = startExportWorker({ source, timeZone, ...request })
       running.add(file)
       file.once('close', () => {
         running.delete(file)

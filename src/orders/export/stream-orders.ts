@@ -8,7 +8,7 @@ import { CONTENT_TYPES, type ExportQuery } from './export-request.js'
 import { createOrderExports } from './order-exports.js'
 
 export interface StreamOptions {
-  store: Pick<OrderStore, 'path' | 'check' | 'createErrorTranslator'>
+  store: Pick<OrderStore, 'source' | 'check' | 'createErrorTranslator'>
   timeZone: string
 }
 
@@ -22,9 +22,9 @@ export type StreamOrders = (
 /** Creates the handler shared by the API and the pages. */
 export function createOrderStream(
   app: FastifyInstance,
-  { store: store, timeZone }: StreamOptions,
+  { store, timeZone }: StreamOptions,
 ): StreamOrders {
-  const exports = createOrderExports({ path: store.path, timeZone })
+  const exports = createOrderExports({ source: store.source, timeZone })
   const calendar = createDayCalendar(timeZone)
 
   // Let short exports finish; cancel the others after half of the shutdown timeout.

@@ -6,13 +6,13 @@ import type {
   SortField,
 } from '../../orders/order-filters.js'
 import type { DayRange } from '../../orders/order-statistics.js'
-import type { GroupCount } from './group-counts.js'
+import type { GroupCount } from './daily-aggregate.js'
 import { EXCEPTION_CODES, toCalculatorCode, toStatusCode } from './order-row.js'
 
 /** Part of a query and its parameters. */
-export interface SqlFragment {
+export interface SqlFragment<Value = string | number> {
   sql: string
-  values: (string | number)[]
+  values: Value[]
 }
 
 /** A range of timestamps, ms since the epoch; `until` is excluded. */
@@ -91,10 +91,11 @@ export function toConditions(filters: OrderFilters, calendar: DayCalendar): SqlF
   return conditions
 }
 
-export const toWhere = (conditions: SqlFragment[]): string =>
+export const toWhere = (conditions: readonly { sql: string }[]): string =>
   conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`
 
-export const toValues = (conditions: SqlFragment[]) => conditions.flatMap(({ values }) => values)
+export const toValues = <Value>(conditions: readonly SqlFragment<Value>[]): Value[] =>
+  conditions.flatMap(({ values }) => values)
 
 /** Creates a predicate for groups that match the filters by status, calculator and currency. */
 export function createGroupFilter({ status, calculatorType, currency }: OrderFilters) {

@@ -1,8 +1,8 @@
 import { startOfNextPeriod, startOfPeriod, type Day } from '../../orders/day-calendar.js'
 import type { DayRange } from '../../orders/order-statistics.js'
-import { PERIOD_CODES, type AggregatePeriod } from './aggregates.js'
+import { PERIOD_CODES, type AggregatePeriod } from './daily-aggregate.js'
 
-interface AggregateRange {
+export interface AggregateRange {
   period: AggregatePeriod
   first: Day
   last: Day
@@ -13,7 +13,7 @@ const FIRST_DAY = -1_000_000
 const LAST_DAY = 1_000_000
 
 /** Splits a range into whole months and single days at its ends, so that few rows are read. */
-function splitRange({ from, to }: DayRange): AggregateRange[] {
+export function splitRange({ from, to }: DayRange): AggregateRange[] {
   if (from === null && to === null) return [{ period: 'all', first: 0, last: 0 }]
   const first = from ?? FIRST_DAY
   const last = to ?? LAST_DAY

@@ -1,0 +1,168 @@
+import { DatabaseError } from './database-error.js'
+import { isDuplicate, type Postgres, type Queryable } from './postgres.js'
+
+/** Filters read from the index alone whether an order matches. */
+const createSortIndex = (name: string, column: string): string =>
+  `CREATE INDEX orders_by_${name} ON orders (${column}, id) INCLUDE (status, calculator_type, currency, placed_at)`
+
+/**
+ * Migrations from one schema version to the next, each a list of statements. Never edit a released
+ * migration, except for comments. Statements must not contain question marks.
+ */
+const MIGRATIONS: readonly (readonly string[])[] = [
+  [
+    // Columns as in SQLite: an order is copied unchanged from one to the other.
+    `CREATE TABLE orders (
+      id BIGINT PRIMARY KEY,
+      order_number TEXT NOT NULL UNIQUE,
+      order_number_key TEXT COLLATE "C" NOT NULL,
+      status SMALLINT NOT NULL,           -- STATUS_CODES
+      customer_name TEXT NOT NULL,
+      customer_name_key TEXT COLLATE "C" NOT NULL,
+      customer_email TEXT NOT NULL,
+      vessel_name TEXT,
+      vessel_name_key TEXT COLLATE "C" NOT NULL,
+      imo_number TEXT,
+      calculator_type SMALLINT NOT NULL,  -- CALCULATOR_CODES
+      calculator_data TEXT,               -- JSON, as it was written
+      co2e_kg DOUBLE PRECISION NOT NULL,
+      amount_minor BIGINT NOT NULL,
+      currency TEXT COLLATE "C" NOT NULL,
+      order_source_id TEXT,
+      notes TEXT NOT NULL,
+      placed_at BIGINT NOT NULL,          -- timestamps are in ms since 1970
+      created_at BIGINT NOT NULL,
+      created_by TEXT NOT NULL,
+      updated_at BIGINT NOT NULL,
+      fulfilled_at BIGINT,
+      cancelled_at BIGINT,
+      version BIGINT NOT NULL,
+      calculation TEXT,                   -- JSON; NULL if the edition was not recorded
+      attempt JSONB,                      -- AttemptSummary: the latest attempt to place the order
+      exception SMALLINT GENERATED ALWAYS AS (
+        CASE                              -- EXCEPTION_CODES
+          WHEN order_source_id IS NULL
+            AND attempt ->> 'state' IN ('sent', 'unanswered', 'placed') THEN 2
+          WHEN order_source_id IS NULL AND status IN (1, 2) AND co2e_kg > 0 THEN 1
+          WHEN order_source_id IS NOT NULL AND attempt ->> 'state' = 'placed' AND (
+            attempt ->> 'differs' = '1' OR order_source_id <> attempt ->> 'orderSourceId'
+            OR abs((attempt -> 'tons')::float8 * 1000 - co2e_kg) > 1e-3
+          ) THEN 3
+        END
+      ) STORED
+    )`,
+    createSortIndex('placed_at', 'placed_at'),
+    createSortIndex('order_number', 'order_number_key'),
+    createSortIndex('customer_name', 'customer_name_key'),
+    createSortIndex('vessel_name', 'vessel_name_key'),
+    createSortIndex('co2e_kg', 'co2e_kg'),
+    createSortIndex('amount_minor', 'amount_minor'),
+    createSortIndex('status', 'status'),
+    'CREATE INDEX orders_by_kind ON orders (status, calculator_type, currency, placed_at)',
+    'CREATE INDEX orders_by_source_id ON orders (order_source_id) WHERE order_source_id IS NOT NULL',
+    'CREATE INDEX orders_by_exception ON orders (exception, placed_at) WHERE exception IS NOT NULL',
+
+    // Normalised text, and its characters and pairs of characters. Independent of the locale.
+    `CREATE TABLE order_search (
+      order_id BIGINT PRIMARY KEY REFERENCES orders (id),
+      text TEXT COLLATE "C" NOT NULL,
+      grams TEXT[] COLLATE "C" NOT NULL
+    )`,
+    'CREATE INDEX order_search_by_gram ON order_search USING gin (grams) WITH (fastupdate = off)',
+
+    // Totals by day, week and month of placed_at in the time zone of the settings, and overall.
+    `CREATE TABLE order_totals (
+      step SMALLINT NOT NULL,             -- PERIOD_CODES
+      start INTEGER NOT NULL,             -- first day of the period, days since 1970
+      status SMALLINT NOT NULL,
+      calculator_type SMALLINT NOT NULL,
+      currency TEXT COLLATE "C" NOT NULL,
+      orders BIGINT NOT NULL,
+      co2e_mg NUMERIC NOT NULL,           -- milligrams: totals are exact
+      amount_minor NUMERIC NOT NULL,
+      PRIMARY KEY (step, start, status, calculator_type, currency)
+    )`,
+    // Changes of the totals that are not added to them yet: writers of orders never wait for a total.
+    `CREATE TABLE order_total_changes (
+      id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      day INTEGER NOT NULL,
+      status SMALLINT NOT NULL,
+      calculator_type SMALLINT NOT NULL,
+      currency TEXT COLLATE "C" NOT NULL,
+      orders SMALLINT NOT NULL,           -- 1 or -1
+      co2e_mg BIGINT NOT NULL,
+      amount_minor BIGINT NOT NULL
+    )`,
+
+    // The history, except the creation: see created_at and created_by.
+    `CREATE TABLE changes (
+      order_id BIGINT NOT NULL,
+      version BIGINT NOT NULL,
+      at BIGINT NOT NULL,
+      by TEXT NOT NULL,
+      changes TEXT NOT NULL,              -- JSON: [{ field, from, to }]
+      PRIMARY KEY (order_id, version)
+    )`,
+    `CREATE INDEX changes_placed ON changes (order_id, version)
+      WHERE position('"state":"placed"' IN changes) > 0`,
+
+    `CREATE TABLE idempotency_keys (
+      key TEXT PRIMARY KEY,
+      request TEXT NOT NULL,              -- hash of the order
+      order_id BIGINT NOT NULL,
+      at BIGINT NOT NULL
+    )`,
+    'CREATE INDEX idempotency_keys_by_age ON idempotency_keys (at)',
+
+    'CREATE SEQUENCE order_ids',
+    'CREATE SEQUENCE order_numbers',
+    'CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)',
+    "INSERT INTO settings VALUES ('time_zone', 'UTC')",
+  ],
+]
+
+/** The schema version of this version of Clearwake. */
+export const POSTGRES_SCHEMA_VERSION = MIGRATIONS.length
+
+const LOCK = `
+  CREATE TABLE IF NOT EXISTS schema_version (id INTEGER PRIMARY KEY, version INTEGER NOT NULL);
+  INSERT INTO schema_version VALUES (1, 0) ON CONFLICT DO NOTHING`
+
+/** Several processes may create the table at once, which fails for all but one. */
+async function createVersionTable(postgres: Postgres): Promise<void> {
+  try {
+    await postgres.write((tx) => tx.query(LOCK))
+  } catch (error) {
+    if (!isDuplicate(error)) throw error
+    await postgres.write((tx) => tx.query(LOCK))
+  }
+}
+
+const createNewerError = (version: number): DatabaseError =>
+  new DatabaseError(
+    `the PostgreSQL database was migrated by a newer version of Clearwake (schema version ${version}; this version knows ${POSTGRES_SCHEMA_VERSION}).`,
+  )
+
+const readVersion = async (tx: Queryable, suffix = ''): Promise<number> => {
+  const [row] = await tx.query<{ version: number }>(`SELECT version FROM schema_version ${suffix}`)
+  return row?.version ?? 0
+}
+
+/**
+ * Migrates a database to the current schema version. Safe when several processes start at once: one
+ * migrates, the others wait. Returns the previous version. Throws DatabaseError
+ * if a newer version has migrated it.
+ */
+export async function migratePostgres(postgres: Postgres): Promise<number> {
+  await createVersionTable(postgres)
+  return postgres.migrate(async (tx) => {
+    const version = await readVersion(tx, 'FOR UPDATE')
+    if (version > POSTGRES_SCHEMA_VERSION) throw createNewerError(version)
+    if (version === POSTGRES_SCHEMA_VERSION) return version
+    for (const statements of MIGRATIONS.slice(version)) {
+      for (const statement of statements) await tx.query(statement)
+    }
+    await tx.query(`UPDATE schema_version SET version = ${POSTGRES_SCHEMA_VERSION}`)
+    return version
+  })
+}

@@ -1,0 +1,232 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+
+/** A value of a query parameter; arrays are sent as arrays. */
+export type SqlValue = string | number | boolean | null | readonly (string | number)[]
+
+/** Runs queries, whose parameters are written as `?`. */
+export interface Queryable {
+  query<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>
+}
+
+/** PostgreSQL cannot be reached, or cannot execute queries at the moment. */
+export class DatabaseUnavailableError extends Error {
+  override readonly name = 'DatabaseUnavailableError'
+
+  constructor(cause: unknown) {
+    super(`PostgreSQL is not available: ${describePostgresError(cause)}`, { cause })
+  }
+}
+
+/** The connection was lost after COMMIT was sent: the transaction may have been committed. */
+export class CommitUnknownError extends Error {
+  override readonly name = 'CommitUnknownError'
+
+  constructor(cause: unknown) {
+    super('The outcome of a transaction is unknown', { cause })
+  }
+}
+
+const getCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
+const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code)
+
+/** Without hosts, users or values. */
+const describePostgresError = (error: unknown): string => {
+  const code = getCode(error)
+  if (code !== '') return code
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** 40001 serialization_failure, 40P01 deadlock_detected: the same transaction may succeed now. */
+const CONFLICTS = ['40001', '40P01']
+
+/**
+ * Classes of errors that are not caused by the query: connection, insufficient resources, operator
+ * intervention, system error; and a server that has become a read-only replica.
+ */
+const UNAVAILABLE = /^(?:08|53|57|58)|^25006$/
+
+/** Errors of the driver, which have no code. */
+const CONNECTION_LOST =
+  /^(?:Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client (?:was closed|has encountered))/i
+
+/** Whether an error is one of the connection or the server, not of the query. */
+const isUnavailable = (error: unknown): boolean => {
+  const code = getCode(error)
+  if (isSqlState(code)) return UNAVAILABLE.test(code)
+  return /^E[A-Z]+/.test(code) || (error instanceof Error && CONNECTION_LOST.test(error.message))
+}
+
+/** Whether a constraint does not allow a duplicate. */
+export const isDuplicate = (error: unknown, constraint?: string): boolean =>
+  getCode(error) === '23505' &&
+  (constraint === undefined || (error as { constraint?: string }).constraint === constraint)
+
+const numbered = new Map<string, string>()
+
+/** Replaces each `?` by `$1`, `$2` and so on. */
+function numberParameters(sql: string): string {
+  let text = numbered.get(sql)
+  if (text === undefined) {
+    let count = 0
+    text = sql.replaceAll('?', () => `$${++count}`)
+    // Texts with lists of different lengths differ.
+    if (numbered.size < 1_000) numbered.set(sql, text)
+  }
+  return text
+}
+
+/** 64-bit integers as numbers: IDs, amounts and timestamps are below 2^53. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (id, format) =>
+    id === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(id, format) as unknown),
+}
+
+const CONNECT_TIMEOUT_MS = 3_000
+const STATEMENT_TIMEOUT_MS = 8_000
+const MIGRATION_TIMEOUT_MS = 60 * 60 * 1000
+/** In case that the server does not respond to a timeout either */
+const RESPONSE_GRACE_MS = 2_000
+
+const MAX_CONFLICT_MS = 5_000
+/** A pooled connection may have been closed meanwhile; a new one is tried once. */
+const MAX_CONNECTION_TRIES = 2
+
+interface Mode {
+  begin: string
+  timeoutMs: number
+}
+
+const MODES = {
+  read: { begin: 'BEGIN READ ONLY', timeoutMs: STATEMENT_TIMEOUT_MS },
+  snapshot: {
+    begin: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+    timeoutMs: STATEMENT_TIMEOUT_MS,
+  },
+  write: { begin: 'BEGIN', timeoutMs: STATEMENT_TIMEOUT_MS },
+  migration: { begin: 'BEGIN', timeoutMs: MIGRATION_TIMEOUT_MS },
+} satisfies Record<string, Mode>
+
+/**
+ * Opens a pool of connections. Keeps no state in a session, so that it also works with PgBouncer in
+ * transaction mode.
+ *
+ * @param onError called when an idle connection fails
+ */
+export function openPostgres(
+  url: string,
+  { poolSize, onError = () => undefined }: { poolSize: number; onError?: (error: Error) => void },
+) {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types,
+  })
+  pool.on('error', onError)
+
+  async function tryOnce<T>(
+    { begin, timeoutMs }: Mode,
+    work: (tx: Queryable) => Promise<T>,
+  ): Promise<T> {
+    const client = await pool.connect()
+    // The connection reports errors between queries, too.
+    const ignore = () => undefined
+    client.on('error', ignore)
+    const release = (error?: Error) => {
+      client.off('error', ignore)
+      client.release(error)
+    }
+    const send = (text: string, values: readonly SqlValue[] = []) => {
+      const config = { text, values: [...values], query_timeout: timeoutMs + RESPONSE_GRACE_MS }
+      return client.query(config)
+    }
+    let isCommitting = false
+    try {
+      await send(`${begin}; SET LOCAL statement_timeout = ${timeoutMs}`)
+      const result = await work({
+        query: async <Row>(sql: string, values?: readonly SqlValue[]) =>
+          (await send(numberParameters(sql), values)).rows as Row[],
+      })
+      isCommitting = true
+      await send('COMMIT')
+      release()
+      return result
+    } catch (error) {
+      if (isCommitting && !CONFLICTS.includes(getCode(error))) {
+        release(error as Error)
+        throw new CommitUnknownError(error)
+      }
+      await send('ROLLBACK').then(
+        () => release(),
+        (failure: unknown) => release(failure as Error),
+      )
+      throw error
+    }
+  }
+
+  /** Runs a transaction. `work` may run several times: it must only use its transaction. */
+  async function run<T>(mode: Mode, work: (tx: Queryable) => Promise<T>): Promise<T> {
+    const deadline = performance.now() + MAX_CONFLICT_MS
+    for (let tries = 1; ; tries++) {
+      try {
+        return await tryOnce(mode, work)
+      } catch (error) {
+        if (error instanceof CommitUnknownError) throw error
+        const isConflict = CONFLICTS.includes(getCode(error))
+        if (!isConflict && !isUnavailable(error)) throw error
+        const mayRetry = isConflict ? performance.now() < deadline : tries < MAX_CONNECTION_TRIES
+        if (!mayRetry) throw new DatabaseUnavailableError(error)
+      }
+      await sleep(5 + Math.random() * 20 * Math.min(tries, 10))
+    }
+  }
+
+  return {
+    /** Runs a transaction that reads. Throws DatabaseUnavailableError. */
+    read: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.read, work),
+    /** Runs a transaction whose queries all read the same state. Throws DatabaseUnavailableError. */
+    readSnapshot: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.snapshot, work),
+    /**
+     * Runs a transaction that writes; retries it after conflicts.
+     * Throws DatabaseUnavailableError, or CommitUnknownError.
+     */
+    write: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.write, work),
+    /** Like `write`, but without a time limit that a user would wait for. */
+    migrate: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.migration, work),
+    close: (): Promise<void> => pool.end(),
+  }
+}
+
+export type Postgres = ReturnType<typeof openPostgres>
+
+/** Reads the rows of a query in batches, through a cursor on a connection of its own. */
+export async function* openPostgresCursor<Row>(
+  url: string,
+  { sql, values }: { sql: string; values: readonly SqlValue[] },
+  batchSize: number,
+): AsyncGenerator<Row[]> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types,
+  })
+  await client.connect()
+  try {
+    await client.query(MODES.read.begin)
+    const text = `DECLARE batches NO SCROLL CURSOR FOR ${numberParameters(sql)}`
+    await client.query(text, [...values])
+    for (;;) {
+      const fetch = { text: `FETCH ${batchSize} FROM batches`, rowMode: 'array' as const }
+      const { rows } = await client.query<unknown[]>(fetch)
+      if (rows.length === 0) return
+      yield rows as Row[]
+    }
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,170 @@
+import type { Queryable, SqlValue } from '../../database/postgres.js'
+import type { DayCalendar } from '../../orders/day-calendar.js'
+import type { OrderFilters, OrderSort } from '../../orders/order-filters.js'
+import type { ListSlice } from '../order-store.js'
+import { countOrders } from '../sql/daily-aggregate.js'
+import { READ_COLUMNS } from '../sql/order-row.js'
+import {
+  createGroupFilter,
+  parseSort,
+  toConditions,
+  toDayRange,
+  toOrderBy,
+  toValues,
+  toWhere,
+  type SqlFragment,
+} from '../sql/query-conditions.js'
+import { toSearchWords } from '../sql/search-text.js'
+import { hasWords, probeSearch } from './search.js'
+import { readGroups } from './totals.js'
+
+/** IDs of the orders in a slice, sorted, and the number of matching orders. */
+export interface FindResult {
+  ids: number[]
+  total: number
+}
+
+/** Up to this many matches are read and sorted; more are found along the index of the sort field. */
+const MAX_SORTED_MATCHES = 5_000
+
+/** The number of matches of a common search may be this old, ms: counting them takes long. */
+const COUNT_TTL_MS = 30_000
+const MAX_CACHED_COUNTS = 100
+
+const selectIds = async (
+  tx: Queryable,
+  sql: string,
+  values: readonly SqlValue[],
+): Promise<number[]> => (await tx.query<{ id: number }>(sql, values)).map(({ id }) => id)
+
+const selectCount = async (tx: Queryable, { sql, values }: SqlFragment): Promise<number> =>
+  (await tx.query<{ count: number }>(`SELECT count(*) AS count ${sql}`, values))[0]?.count ?? 0
+
+/** Reads a slice along the index of its sort field, from the nearer end of the list. */
+async function walkIndex(
+  tx: Queryable,
+  { from, conditions }: { from: string; conditions: SqlFragment[] },
+  { sort, offset, limit }: ListSlice,
+  total: number,
+): Promise<number[]> {
+  const { field, descending } = parseSort(sort)
+  const isReversed = offset > total / 2
+  const length = Math.min(limit, total - offset)
+  const ids = await selectIds(
+    tx,
+    `SELECT id FROM ${from} ${toWhere(conditions)}
+     ${toOrderBy(field, descending !== isReversed)} LIMIT ? OFFSET ?`,
+    [...toValues(conditions), length, isReversed ? total - offset - length : offset],
+  )
+  return isReversed ? ids.reverse() : ids
+}
+
+/** Reads and sorts all orders that match; the planner must not walk the index of the sort field. */
+function sortMatches(
+  tx: Queryable,
+  conditions: SqlFragment[],
+  { sort, offset, limit }: ListSlice,
+): Promise<number[]> {
+  const { field, descending } = parseSort(sort)
+  return selectIds(
+    tx,
+    `WITH orders AS MATERIALIZED (SELECT * FROM orders ${toWhere(conditions)})
+     SELECT id FROM orders ${toOrderBy(field, descending)} LIMIT ? OFFSET ?`,
+    [...toValues(conditions), limit, offset],
+  )
+}
+
+/** Finds orders by filters. */
+export function createOrderFinder(calendar: DayCalendar) {
+  const counts = new Map<string, { count: number; expires: number }>()
+
+  async function countOnce(filters: OrderFilters, count: () => Promise<number>): Promise<number> {
+    const key = JSON.stringify(filters)
+    const known = counts.get(key)
+    if (known !== undefined && known.expires > performance.now()) return known.count
+    if (counts.size >= MAX_CACHED_COUNTS) counts.clear()
+    const counted = await count()
+    counts.set(key, { count: counted, expires: performance.now() + COUNT_TTL_MS })
+    return counted
+  }
+
+  async function filter(
+    tx: Queryable,
+    filters: OrderFilters,
+    slice: ListSlice,
+  ): Promise<FindResult> {
+    const conditions = toConditions(filters, calendar)
+    if (filters.exception !== undefined && filters.exception.length > 0) {
+      const total = await selectCount(tx, {
+        sql: `FROM orders ${toWhere(conditions)}`,
+        values: toValues(conditions),
+      })
+      return { ids: await sortMatches(tx, conditions, slice), total }
+    }
+    const groups = await readGroups(tx, toDayRange(filters))
+    const total = countOrders(groups.filter(createGroupFilter(filters)))
+    if (slice.offset >= total) return { ids: [], total }
+    const ids =
+      total <= MAX_SORTED_MATCHES && conditions.length > 0
+        ? await sortMatches(tx, conditions, slice)
+        : await walkIndex(tx, { from: 'orders', conditions }, slice, total)
+    return { ids, total }
+  }
+
+  async function search(
+    tx: Queryable,
+    words: string[],
+    filters: OrderFilters,
+    slice: ListSlice,
+  ): Promise<FindResult> {
+    const conditions = toConditions(filters, calendar)
+    const probe = await probeSearch(tx, words, MAX_SORTED_MATCHES)
+    if (probe !== null) {
+      const { field, descending } = parseSort(slice.sort)
+      const matches: SqlFragment<SqlValue>[] = [
+        { sql: 'id = ANY(?::bigint[])', values: [probe] },
+        ...conditions,
+      ]
+      const ids = await selectIds(
+        tx,
+        `SELECT id FROM orders ${toWhere(matches)} ${toOrderBy(field, descending)}`,
+        toValues(matches),
+      )
+      return { ids: ids.slice(slice.offset, slice.offset + slice.limit), total: ids.length }
+    }
+    const common = hasWords(words)
+    const all = [...conditions, common]
+    const from = 'orders JOIN order_search ON order_search.order_id = orders.id'
+    const total = await countOnce(filters, () =>
+      selectCount(tx, {
+        sql: `FROM ${conditions.length === 0 ? 'order_search' : from} ${toWhere(all)}`,
+        values: toValues(all),
+      }),
+    )
+    if (slice.offset >= total) return { ids: [], total }
+    return { ids: await walkIndex(tx, { from, conditions: all }, slice, total), total }
+  }
+
+  return {
+    find(tx: Queryable, filters: OrderFilters, slice: ListSlice): Promise<FindResult> {
+      const words = toSearchWords(filters.q)
+      return words.length === 0 ? filter(tx, filters, slice) : search(tx, words, filters, slice)
+    },
+    /** Returns a query of the columns of all matching orders, sorted. */
+    toQuery(filters: OrderFilters, sort: OrderSort): SqlFragment {
+      const words = toSearchWords(filters.q)
+      const conditions = toConditions(filters, calendar)
+      const { field, descending } = parseSort(sort)
+      if (words.length === 0) {
+        const sql = `SELECT ${READ_COLUMNS} FROM orders ${toWhere(conditions)} ${toOrderBy(field, descending)}`
+        return { sql, values: toValues(conditions) }
+      }
+      const all = [...conditions, hasWords(words)]
+      return {
+        sql: `SELECT ${READ_COLUMNS} FROM orders JOIN order_search ON order_search.order_id = orders.id
+          ${toWhere(all)} ${toOrderBy(field, descending)}`,
+        values: toValues(all),
+      }
+    },
+  }
+}

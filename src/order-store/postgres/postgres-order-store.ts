@@ -1,0 +1,322 @@
+import type { FastifyBaseLogger } from 'fastify'
+import {
+  CommitUnknownError,
+  DatabaseUnavailableError,
+  isDuplicate,
+  type Postgres,
+  type Queryable,
+} from '../../database/postgres.js'
+import { isReset } from '../../fulfilment/attempt.js'
+import { Problem } from '../../http/problem.js'
+import { createFirstVersion } from '../../orders/apply-changes.js'
+import { createDayCalendar } from '../../orders/day-calendar.js'
+import { hashIdempotencyKey, hashOrder, IDEMPOTENCY_KEY_TTL_MS } from '../../orders/idempotency.js'
+import { parseOrderId } from '../../orders/order-id.js'
+import { applyCommand } from '../../orders/order-command.js'
+import { formatOrderNumber } from '../../orders/order-number.js'
+import type { FieldChange, NewOrder, Order } from '../../orders/order.js'
+import {
+  StoreUnwritableError,
+  type ChangeResult,
+  type CreateResult,
+  type OrderStore,
+  type ProviderOrderRef,
+} from '../order-store.js'
+import { createOrderFinder } from './find-orders.js'
+import { addOrder, readHistory, readOrder, readOrders, replaceOrder } from './order-records.js'
+import { findByProviderId, findOthers } from './provider-order-ids.js'
+import { checkTimeZone, setTimeZone } from './settings.js'
+import { createStatistics } from './statistics.js'
+import { foldTotalChanges } from './totals.js'
+
+interface Options {
+  postgres: Postgres
+  /** For connections of other threads */
+  url: string
+  timeZone: string
+  log: FastifyBaseLogger
+}
+
+/** Changes are added to the totals after so many writes of this process. */
+const WRITES_PER_FOLD = 200
+
+/** Several order numbers in a row may be taken by imported orders. */
+const MAX_NUMBER_TRIES = 1_000
+
+/** More IDs than are returned are read, because attempts that were reset do not count. */
+const CANDIDATES_PER_RESULT = 20
+
+const createUnavailableProblem = (): Problem =>
+  new Problem(503, 'The order database does not respond. Try again in a few seconds.', {
+    headers: { 'retry-after': '5' },
+  })
+
+const createUnconfirmedProblem = (): Problem =>
+  new Problem(
+    503,
+    "The order database did not respond, so we couldn't confirm that the change was saved. Check the order before you try again.",
+    { headers: { 'retry-after': '5' } },
+  )
+
+/** A change that another transaction may have overtaken is tried again. */
+class OvertakenError extends Error {}
+
+interface Change {
+  id: number
+  version: number
+  by: string
+  at: string
+  changes: FieldChange[]
+}
+
+/** Opens a migrated PostgreSQL database as an order store. */
+export async function openPostgresOrderStore({
+  postgres,
+  url,
+  timeZone,
+  log,
+}: Options): Promise<OrderStore> {
+  await setTimeZone(postgres, timeZone)
+  const calendar = createDayCalendar(timeZone)
+  const finder = createOrderFinder(calendar)
+
+  async function translate<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailableError)) throw error
+      log.error({ err: error }, 'PostgreSQL is not available')
+      throw createUnavailableProblem()
+    }
+  }
+  const read = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
+    translate(postgres.read(work))
+  const readSnapshot = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
+    translate(postgres.readSnapshot(work))
+
+  let writes = 0
+  let folding: Promise<void> | null = null
+  function countWrite(): void {
+    if (++writes % WRITES_PER_FOLD === 0) folding ??= fold()
+  }
+  /** Adds the recorded changes to the totals, in the background: totals are exact without it. */
+  async function fold(): Promise<void> {
+    try {
+      while ((await postgres.write(foldTotalChanges)) > 0);
+    } catch (err) {
+      log.warn({ err }, 'changes of the totals could not be added up')
+    } finally {
+      folding = null
+    }
+  }
+
+  /** Runs a write; finds out whether it was committed if its outcome is unknown. */
+  async function write<T>(
+    work: (tx: Queryable) => Promise<T>,
+    findCommitted: () => Promise<T | null>,
+  ): Promise<T> {
+    try {
+      const result = await postgres.write(async (tx) => {
+        await checkTimeZone(tx, timeZone)
+        return work(tx)
+      })
+      countWrite()
+      return result
+    } catch (error) {
+      if (error instanceof DatabaseUnavailableError) throw new StoreUnwritableError(error, true)
+      if (!(error instanceof CommitUnknownError)) throw error
+      log.error({ err: error }, 'the outcome of a change is unknown')
+      const committed = await findCommitted().catch(() => undefined)
+      if (committed === undefined) throw createUnconfirmedProblem()
+      if (committed === null) throw new StoreUnwritableError(error, true)
+      return committed
+    }
+  }
+
+  /** The result of an earlier request with an idempotency key; `null` if the key is new. */
+  async function takeKey(
+    tx: Queryable,
+    key: string,
+    request: string,
+    now: number,
+  ): Promise<CreateResult | null> {
+    await tx.query('DELETE FROM idempotency_keys WHERE at < ?', [now - IDEMPOTENCY_KEY_TTL_MS])
+    // Waits for a concurrent request with the same key. The ID of the order follows.
+    const taken = await tx.query(
+      'INSERT INTO idempotency_keys VALUES (?, ?, 0, ?) ON CONFLICT DO NOTHING RETURNING key',
+      [key, request, now],
+    )
+    if (taken.length > 0) return null
+    const [known] = await tx.query<{ request: string; order_id: number }>(
+      'SELECT request, order_id FROM idempotency_keys WHERE key = ?',
+      [key],
+    )
+    // It expired in between.
+    if (known === undefined) throw new OvertakenError()
+    if (known.request !== request) return { outcome: 'idempotency_key_reused' }
+    const order = await readOrder(tx, known.order_id)
+    if (order === null) throw new Error(`The order of a key is missing: ${known.order_id}`)
+    return { outcome: 'replayed', order }
+  }
+
+  async function createOnce(
+    newOrder: NewOrder,
+    by: string,
+    key: string | null,
+  ): Promise<CreateResult> {
+    const request = hashOrder(newOrder)
+    let sent: Order | null = null
+    return write<CreateResult>(
+      async (tx) => {
+        sent = null
+        const now = Date.now()
+        const known = key === null ? null : await takeKey(tx, key, request, now)
+        if (known !== null) return known
+        const [numbers] = await tx.query<{ id: number; number: number }>(
+          "SELECT nextval('order_ids') AS id, nextval('order_numbers') AS number",
+        )
+        if (numbers === undefined) throw new Error('PostgreSQL returned no order number')
+        const { id, number } = numbers
+        const order: Order = {
+          id: String(id),
+          orderNumber: formatOrderNumber(number),
+          ...createFirstVersion(newOrder, new Date(now).toISOString()),
+        }
+        await addOrder(tx, calendar, order, by)
+        if (key !== null) {
+          await tx.query('UPDATE idempotency_keys SET order_id = ? WHERE key = ?', [id, key])
+        }
+        sent = order
+        return { outcome: 'created', order }
+      },
+      async () => {
+        const order = sent
+        if (order === null) return null
+        const found = await postgres.read((tx) => readOrder(tx, Number(order.id)))
+        return found && { outcome: 'created', order }
+      },
+    )
+  }
+
+  const isRecorded = async (tx: Queryable, { id, version, by, at, changes }: Change) => {
+    const rows = await tx.query(
+      'SELECT 1 FROM changes WHERE order_id = ? AND version = ? AND by = ? AND at = ? AND changes = ?',
+      [id, version, by, Date.parse(at), JSON.stringify(changes)],
+    )
+    return rows.length > 0
+  }
+
+  async function findOtherProviderOrders(
+    tx: Queryable,
+    excluded: string[],
+    limit: number,
+  ): Promise<ProviderOrderRef[]> {
+    const found = new Map<string, ProviderOrderRef>()
+    for (const ref of await findOthers(tx, excluded, limit * CANDIDATES_PER_RESULT)) {
+      const { id, orderSourceId } = ref
+      const isCurrent = (await readOrder(tx, id))?.orderSourceId === orderSourceId
+      if (isCurrent || !isReset((await readHistory(tx, id)) ?? [], orderSourceId)) {
+        found.set(`${id} ${orderSourceId}`, ref)
+      }
+      if (found.size === limit) break
+    }
+    return [...found.values()].sort(
+      (a, b) => b.id - a.id || (a.orderSourceId < b.orderSourceId ? -1 : 1),
+    )
+  }
+
+  return {
+    source: { type: 'postgres', url },
+    calendar,
+
+    async get(id) {
+      const key = parseOrderId(id)
+      return key === null ? null : read((tx) => readOrder(tx, key))
+    },
+    async getHistory(id) {
+      const key = parseOrderId(id)
+      return key === null ? null : read((tx) => readHistory(tx, key))
+    },
+    list: (filters, slice) =>
+      read(async (tx) => {
+        const { ids, total } = await finder.find(tx, filters, slice)
+        return { items: await readOrders(tx, ids), total }
+      }),
+    listCurrencies: () =>
+      read(async (tx) =>
+        [...(await createStatistics(tx, calendar).countByCurrency()).keys()].sort(),
+      ),
+    readStatistics: (callback) => readSnapshot((tx) => callback(createStatistics(tx, calendar))),
+    findByOrderSourceId: (orderSourceId) => read((tx) => findByProviderId(tx, orderSourceId)),
+    findOtherProviderOrders: (excluded, limit) =>
+      read((tx) => findOtherProviderOrders(tx, excluded, limit)),
+
+    async create(newOrder, by, idempotencyKey) {
+      const key = idempotencyKey === undefined ? null : hashIdempotencyKey(idempotencyKey, by)
+      for (let tries = 1; ; tries++) {
+        try {
+          return await createOnce(newOrder, by, key)
+        } catch (error) {
+          const isTaken = isDuplicate(error, 'orders_order_number_key')
+          if (!(isTaken || error instanceof OvertakenError) || tries === MAX_NUMBER_TRIES) {
+            throw error
+          }
+        }
+      }
+    },
+    async apply(id, command, { by, ifVersions }) {
+      const key = parseOrderId(id)
+      if (key === null) return { outcome: 'not_found' }
+      let change: Change | null = null
+      for (;;) {
+        try {
+          return await write<ChangeResult>(
+            async (tx) => {
+              change = null
+              const before = await readOrder(tx, key)
+              if (before === null) return { outcome: 'not_found' }
+              if (ifVersions !== null && !ifVersions.includes(before.version)) {
+                return { outcome: 'version_conflict', order: before }
+              }
+              const history = (await readHistory(tx, key)) ?? []
+              const result = applyCommand(before, history, command, new Date().toISOString())
+              if (result.outcome !== 'changed') return result
+              const { order: after, changes } = result
+              if (!(await replaceOrder(tx, calendar, { before, after, by, changes }))) {
+                throw new OvertakenError()
+              }
+              change = { id: key, version: after.version, by, at: after.updatedAt, changes }
+              return result
+            },
+            async () => {
+              const sent = change
+              if (sent === null) return null
+              return postgres.read(async (tx) => {
+                if (!(await isRecorded(tx, sent))) return null
+                const order = await readOrder(tx, key)
+                return order && { outcome: 'changed' as const, order, changes: sent.changes }
+              })
+            },
+          )
+        } catch (error) {
+          if (!(error instanceof OvertakenError)) throw error
+        }
+      }
+    },
+
+    check: () => undefined,
+    createErrorTranslator: () => (error) => error,
+    getFreshness: () => null,
+    async getReadiness() {
+      try {
+        await postgres.read((tx) => tx.query('SELECT 1'))
+        return { ready: true, detail: 'PostgreSQL responds' }
+      } catch (error) {
+        return { ready: false, detail: error instanceof Error ? error.message : String(error) }
+      }
+    },
+    async close() {
+      await folding
+    },
+  }
+}

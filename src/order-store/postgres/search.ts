@@ -1,0 +1,86 @@
+import type { Queryable, SqlValue } from '../../database/postgres.js'
+import { joinConditions, toWord, type SearchWord } from '../sql/search-words.js'
+import type { SqlFragment } from '../sql/query-conditions.js'
+import { toWordGrams } from './grams.js'
+
+/** The newest orders, of which a search that is common matches some. */
+const SAMPLE_SIZE = 1_000
+/** If a sample contains this many matches, all orders contain too many to sort. */
+const COMMON_IN_SAMPLE = 50
+
+const containsWord = ({ text }: SearchWord): SqlFragment => ({
+  sql: 'position(? IN order_search.text) > 0',
+  values: [text],
+})
+
+/** A condition on a joined row of `orders` and `order_search`: it matches all words. */
+export const hasWords = (texts: readonly string[]): SqlFragment =>
+  joinConditions(
+    texts.map((text) => {
+      const word = toWord(text)
+      if (word.exact === null) return containsWord(word)
+      const { sql, values } = word.exact
+      const exact = {
+        sql: `order_search.order_id IN (SELECT id FROM orders WHERE ${sql})`,
+        values,
+      }
+      return joinConditions([containsWord(word), exact], 'OR')
+    }),
+    'AND',
+  )
+
+/** Whether a search matches so many of the newest orders that it is not worth collecting all. */
+async function isCommon(tx: Queryable, condition: SqlFragment): Promise<boolean> {
+  const [row] = await tx.query<{ count: number }>(
+    `SELECT count(*) AS count FROM (
+       SELECT * FROM order_search ORDER BY order_id DESC LIMIT ${SAMPLE_SIZE}
+     ) AS order_search WHERE ${condition.sql}`,
+    condition.values,
+  )
+  return (row?.count ?? 0) >= COMMON_IN_SAMPLE
+}
+
+/**
+ * Finds the IDs of all orders that match every word: those whose text contains the pairs of
+ * characters of the words are compared. Returns `null` if there are more than `max`.
+ */
+export async function probeSearch(
+  tx: Queryable,
+  texts: readonly string[],
+  max: number,
+): Promise<number[] | null> {
+  const words = texts.map(toWord)
+  const conditions: SqlFragment<SqlValue>[] = []
+  for (const word of words) {
+    const text = joinConditions<SqlValue>(
+      [
+        { sql: 'order_search.grams @> ?::text[]', values: [toWordGrams(word.text)] },
+        containsWord(word),
+      ],
+      'AND',
+    )
+    if (word.exact === null) conditions.push(text)
+    else {
+      const rows = await tx.query<{ id: number }>(
+        `SELECT id FROM orders WHERE ${word.exact.sql} LIMIT ?`,
+        [...word.exact.values, max + 1],
+      )
+      if (rows.length > max) return null
+      const ids = rows.map(({ id }) => id)
+      const exact = { sql: 'order_search.order_id = ANY(?::bigint[])', values: [ids] }
+      conditions.push(rows.length === 0 ? text : joinConditions<SqlValue>([text, exact], 'OR'))
+    }
+  }
+  if (await isCommon(tx, hasWords(texts))) return null
+  const { sql, values } = joinConditions(conditions, 'AND')
+  // The planner cannot know how rare a combination of pairs is, and would read all texts.
+  await tx.query('SET LOCAL enable_seqscan = off')
+  const rows = await tx.query<{ id: number }>(
+    `WITH matches AS MATERIALIZED (
+       SELECT order_id AS id FROM order_search WHERE ${sql} LIMIT ?
+     ) SELECT id FROM matches`,
+    [...values, max + 1],
+  )
+  await tx.query('SET LOCAL enable_seqscan = on')
+  return rows.length > max ? null : rows.map(({ id }) => id)
+}

@@ -1,0 +1,52 @@
+import type { Queryable } from '../../database/postgres.js'
+import type { DayCalendar } from '../../orders/day-calendar.js'
+import type { OrderStatistics } from '../../orders/order-statistics.js'
+import { EXCEPTION_CODES, STATUS_CODES } from '../sql/order-row.js'
+import { toTimeRange } from '../sql/query-conditions.js'
+import {
+  getMedianTime,
+  MAX_MEDIAN_ORDERS,
+  sumByCurrency,
+  toSummary,
+  toTimeline,
+} from '../sql/totals.js'
+import { readGroups, readTimeline, readTotals } from './totals.js'
+
+const ALL_TIME = { from: null, to: null }
+
+/** Reads statistics from the totals, in a transaction that reads a snapshot. */
+export const createStatistics = (tx: Queryable, calendar: DayCalendar): OrderStatistics => ({
+  getSummary: async (range) => toSummary(await readTotals(tx, range)),
+  getTimeline: async (granularity, first, last) =>
+    toTimeline(await readTimeline(tx, granularity, first, last)),
+  async getDayRange() {
+    const [row] = await tx.query<{ first: number | null; last: number | null }>(
+      'SELECT min(placed_at) AS first, max(placed_at) AS last FROM orders',
+    )
+    if (row === undefined || row.first === null || row.last === null) return null
+    return { from: calendar.dayOf(row.first), to: calendar.dayOf(row.last) }
+  },
+  async getMedianFulfilmentTime(range) {
+    const { since, until } = toTimeRange(range, calendar)
+    const rows = await tx.query<{ time: number }>(
+      `SELECT fulfilled_at - placed_at AS time FROM orders
+       WHERE placed_at >= ? AND placed_at < ? AND status = ${STATUS_CODES.fulfilled}
+         AND fulfilled_at IS NOT NULL
+       ORDER BY placed_at DESC LIMIT ${MAX_MEDIAN_ORDERS}`,
+      [since, until],
+    )
+    return getMedianTime(rows.map(({ time }) => time))
+  },
+  async countExceptions() {
+    const rows = await tx.query<{ exception: number; count: number }>(
+      `SELECT exception, count(*) AS count FROM orders WHERE exception IS NOT NULL GROUP BY exception`,
+    )
+    const count = (code: number) => rows.find(({ exception }) => exception === code)?.count ?? 0
+    return {
+      not_placed: count(EXCEPTION_CODES.not_placed),
+      placement_unknown: count(EXCEPTION_CODES.placement_unknown),
+      differs: count(EXCEPTION_CODES.differs),
+    }
+  },
+  countByCurrency: async () => sumByCurrency(await readGroups(tx, ALL_TIME)),
+})

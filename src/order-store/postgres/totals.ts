@@ -1,0 +1,167 @@
+import type { Queryable, SqlValue } from '../../database/postgres.js'
+import { startOfPeriod, type Day, type DayCalendar } from '../../orders/day-calendar.js'
+import type { DayRange } from '../../orders/order-statistics.js'
+import { splitRange } from '../sql/aggregate-ranges.js'
+import {
+  MG_PER_KG,
+  PERIOD_CODES,
+  PERIODS,
+  toMilligrams,
+  type AggregatedRow,
+  type AggregatePeriod,
+  type GroupCount,
+} from '../sql/daily-aggregate.js'
+import type { SqlFragment } from '../sql/query-conditions.js'
+import type { TotalsRow } from '../sql/totals.js'
+
+/** So many changes are added to the totals at once. */
+const BATCH_SIZE = 5_000
+
+const ADD_CHANGE = `
+  INSERT INTO order_total_changes (day, status, calculator_type, currency, orders, co2e_mg, amount_minor)
+  VALUES`
+
+/**
+ * Records orders that are added (1) and removed (-1), in the caller's transaction. An order that
+ * changes is removed as it was and added as it is.
+ */
+export async function changeTotals(
+  tx: Queryable,
+  calendar: DayCalendar,
+  changes: readonly { row: AggregatedRow; sign: 1 | -1 }[],
+): Promise<void> {
+  const values = changes.flatMap(({ row, sign }): SqlValue[] => [
+    calendar.dayOf(row.placed_at),
+    row.status,
+    row.calculator_type,
+    row.currency,
+    sign,
+    sign * toMilligrams(row.co2e_kg),
+    sign * row.amount_minor,
+  ])
+  await tx.query(`${ADD_CHANGE} ${changes.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`, values)
+}
+
+interface ChangeRow extends GroupCount {
+  day: Day
+  /** Integers as text: they may exceed 2^53 */
+  co2e_mg: string
+  amount_minor: string
+}
+
+const TAKE_CHANGES = `
+  WITH taken AS (
+    DELETE FROM order_total_changes WHERE id IN (
+      SELECT id FROM order_total_changes ORDER BY id LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED
+    ) RETURNING *
+  )
+  SELECT day, status, calculator_type, currency, sum(orders) AS orders, sum(co2e_mg)::text AS co2e_mg,
+    sum(amount_minor)::text AS amount_minor
+  FROM taken GROUP BY day, status, calculator_type, currency`
+
+// In the order of the key, so that two processes do not wait for each other.
+const ADD_TOTALS = `
+  INSERT INTO order_totals
+  SELECT step, start, status, calculator_type, currency, sum(orders), sum(co2e_mg), sum(amount_minor)
+  FROM unnest(?::int[], ?::int[], ?::int[], ?::int[], ?::text[], ?::bigint[], ?::numeric[], ?::numeric[])
+    AS added (step, start, status, calculator_type, currency, orders, co2e_mg, amount_minor)
+  GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+  ON CONFLICT (step, start, status, calculator_type, currency) DO UPDATE SET
+    orders = order_totals.orders + excluded.orders,
+    co2e_mg = order_totals.co2e_mg + excluded.co2e_mg,
+    amount_minor = order_totals.amount_minor + excluded.amount_minor`
+
+const startOf = (period: AggregatePeriod, day: Day): Day =>
+  period === 'all' ? 0 : startOfPeriod(period, day)
+
+/** Adds some recorded changes to the totals, in the caller's transaction; returns their number. */
+export async function foldTotalChanges(tx: Queryable): Promise<number> {
+  const rows = await tx.query<ChangeRow>(TAKE_CHANGES)
+  if (rows.length === 0) return 0
+  const added = PERIODS.flatMap((period) =>
+    rows.map((row) => ({ ...row, step: PERIOD_CODES[period], start: startOf(period, row.day) })),
+  )
+  await tx.query(ADD_TOTALS, [
+    added.map(({ step }) => step),
+    added.map(({ start }) => start),
+    added.map(({ status }) => status),
+    added.map(({ calculator_type }) => calculator_type),
+    added.map(({ currency }) => currency),
+    added.map(({ orders }) => orders),
+    added.map(({ co2e_mg }) => co2e_mg),
+    added.map(({ amount_minor }) => amount_minor),
+  ])
+  return rows.length
+}
+
+/** Earlier and later than the day of any order. */
+const [FIRST_DAY, LAST_DAY] = [-1_000_000, 1_000_000]
+
+const COLUMNS = 'status, calculator_type, currency, orders, co2e_mg, amount_minor'
+
+/** The totals of a range of days and the changes not added yet, for a FROM clause. */
+function selectRange(range: DayRange): SqlFragment {
+  const parts = splitRange(range)
+  const [from, to] = [range.from ?? FIRST_DAY, range.to ?? LAST_DAY]
+  const conditions = parts.map(() => '(step = ? AND start BETWEEN ? AND ?)').join(' OR ')
+  return {
+    sql: `(
+      SELECT 0 AS start, ${COLUMNS} FROM order_totals WHERE ${conditions}
+      UNION ALL
+      SELECT 0, ${COLUMNS} FROM order_total_changes WHERE day BETWEEN ? AND ?
+    ) AS parts`,
+    values: [
+      ...parts.flatMap(({ period, first, last }) => [PERIOD_CODES[period], first, last]),
+      from,
+      to,
+    ],
+  }
+}
+
+const SUMS = `sum(orders)::bigint AS orders, div(sum(co2e_mg), ${MG_PER_KG})::bigint AS co2e_kg,
+  mod(sum(co2e_mg), ${MG_PER_KG})::bigint AS co2e_mg, sum(amount_minor)::bigint AS amount_minor`
+
+/** Reads the number of orders in each group; omits empty groups. */
+export function readGroups(tx: Queryable, range: DayRange): Promise<GroupCount[]> {
+  const { sql, values } = selectRange(range)
+  return tx.query<GroupCount>(
+    `SELECT status, calculator_type, currency, sum(orders)::bigint AS orders FROM ${sql}
+     GROUP BY status, calculator_type, currency HAVING sum(orders) > 0`,
+    values,
+  )
+}
+
+/** Reads the totals of a range of days by status and currency. */
+export function readTotals(tx: Queryable, range: DayRange): Promise<TotalsRow[]> {
+  const { sql, values } = selectRange(range)
+  return tx.query<TotalsRow>(
+    `SELECT 0 AS start, status, currency, ${SUMS} FROM ${sql} GROUP BY status, currency`,
+    values,
+  )
+}
+
+/** Reads the totals of each period with orders, from one start to another. */
+export async function readTimeline(
+  tx: Queryable,
+  period: Exclude<AggregatePeriod, 'all'>,
+  first: Day,
+  last: Day,
+): Promise<TotalsRow[]> {
+  // The starts of the periods of recorded changes follow from the calendar.
+  const days = await tx.query<{ day: Day }>(
+    'SELECT DISTINCT day FROM order_total_changes WHERE day >= ?',
+    [first],
+  )
+  const starts = days.map(({ day }) => startOfPeriod(period, day))
+  return tx.query<TotalsRow>(
+    `SELECT start, status, currency, ${SUMS} FROM (
+       SELECT start, ${COLUMNS} FROM order_totals WHERE step = ? AND start BETWEEN ? AND ?
+       UNION ALL
+       SELECT starts.start, ${COLUMNS} FROM order_total_changes
+         JOIN unnest(?::int[], ?::int[]) AS starts (day, start) USING (day)
+         WHERE starts.start BETWEEN ? AND ?
+     ) AS parts
+     GROUP BY start, status, currency HAVING sum(orders) > 0 ORDER BY start`,
+    [PERIOD_CODES[period], first, last, days.map(({ day }) => day), starts, first, last],
+  )
+}

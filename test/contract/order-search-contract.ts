@@ -1,0 +1,88 @@
+import type { Test } from 'tap'
+import type { OrderStore } from '../../src/order-store/order-store.js'
+import { newOrder } from '../support/order-store.js'
+
+/**
+ * Tests of the search that hold for every order store.
+ *
+ * @param open opens an empty store
+ */
+export function searchContract(t: Test, open: (t: Test) => Promise<OrderStore>): void {
+  t.test('finds names by any part, ignoring case and accents', async (t) => {
+    const store = await open(t)
+    await store.create(newOrder({ customerName: 'ΟΔΥΣΣΕΎΣ Straße', vesselName: '第三海丸' }), 'a')
+    await store.create(newOrder({ customerName: 'Circe', customerEmail: 'no@example.org' }), 'a')
+    const found = async (q: string) =>
+      (await store.list({ q }, { sort: 'orderNumber', offset: 0, limit: 9 })).items.map(
+        ({ id }) => id,
+      )
+    for (const q of [
+      'Οδυσσευς',
+      'οδυσσεύς',
+      'οδυσσεύς'.normalize('NFD'),
+      'STRAẞE',
+      'οδυσ',
+      'ΟΔΥΣ',
+      'STRASSE',
+      'strasse',
+      '海',
+      '三海',
+      '第三海丸',
+      'σευσ',
+    ]) {
+      t.strictSame(await found(q), ['1'], q)
+    }
+    t.strictSame(await found('@EXAMPLE.'), ['1', '2'])
+    // After an edit, only the new text is found.
+    await store.apply(
+      '2',
+      { type: 'edit', changes: { customerName: 'Calypso' } },
+      { by: 'a', ifVersions: null },
+    )
+    t.strictSame(await found('calyp'), ['2'])
+    t.strictSame(await found('ly'), ['2'])
+    t.strictSame(await found('circe'), [])
+    await store.close()
+  })
+
+  t.test('a search never matches across two fields', async (t) => {
+    const store = await open(t)
+    t.teardown(() => store.close())
+    await store.create(newOrder({ customerName: 'Ann Example', vesselName: 'Calypso' }), 'ann')
+    const count = async (q: string) =>
+      (await store.list({ q }, { sort: 'orderNumber', offset: 0, limit: 9 })).total
+    t.equal(await count('001ann'), 0)
+    t.equal(await count('1\nA'), 1, 'two words')
+    t.equal(await count('comcalypso'), 0)
+    t.equal(await count('com\r\ncalypso'), 1)
+    t.equal(await count('\nann'), 1)
+    t.equal(await count('ann\nexample'), 1, 'a line break is a space')
+  })
+
+  t.test('finds orders by words in any order, short numbers and amounts', async (t) => {
+    const store = await open(t)
+    t.teardown(() => store.close())
+    const create = (values: object) => store.create(newOrder(values), 'ann')
+    await create({ customerName: 'Naviera Baleària', vesselName: 'Xaloc', amountMinor: 14_463 })
+    await create({ customerName: 'Xaloc Tours', vesselName: 'Mistral', amountMinor: 123_450 })
+    await create({ customerName: 'Kobe "K" Lines', currency: 'JPY', amountMinor: 14_463 })
+    const find = async (q: string) =>
+      (await store.list({ q }, { sort: 'orderNumber', offset: 0, limit: 9 })).items.map(
+        ({ id }) => id,
+      )
+    t.same(await find('balear xaloc'), ['1'])
+    t.same(await find('XALOC  naviera'), ['1'])
+    t.same(await find('xaloc'), ['1', '2'])
+    t.same(await find('xaloc kobe'), [])
+    t.same(await find('"k" lines'), ['3'], 'quotation marks are literal')
+    t.same(await find('"kobe"'), [])
+    t.same(await find('cw2'), ['2'])
+    t.same(await find('CW-3 kobe'), ['3'])
+    t.same(await find('CW-3 balear'), [])
+    t.same(await find('144.63'), ['1'], 'not 14 463 yen')
+    t.same(await find('naviera 144,63'), ['1'])
+    t.same(await find('€1,234.50'), ['2'])
+    t.same(await find('1.234,50 tours'), ['2'])
+    for (const yen of ['14463', '14,463', '¥14.463']) t.same(await find(yen), ['3'], yen)
+  })
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { CommitUnknownError, openPostgres } from '../../src/database/postgres.js'
+import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../../src/database/postgres-migrations.js'
+import { addOrder, readOrder } from '../../src/order-store/postgres/order-records.js'
+import { openPostgresOrderStore } from '../../src/order-store/postgres/postgres-order-store.js'
+import { foldTotalChanges } from '../../src/order-store/postgres/totals.js'
+import { readOrderRows } from '../../src/order-store/read-order-rows.js'
+import { ORDER_SORTS } from '../../src/orders/order-filters.js'
+import type { Order } from '../../src/orders/order.js'
+import { ordersContract } from '../contract/order-store-contract.js'
+import { searchContract } from '../contract/order-search-contract.js'
+import { startApp, temporaryFolder } from '../support/app.js'
+import { checkStatistics, dateIn, matches, someFilters, sorted } from '../support/order-model.js'
+import { newOrder, someOrders, TIME_ZONES } from '../support/order-store.js'
+import { startPostgres } from '../support/postgres.js'
+
+const server = await startPostgres(t)
+const strictServer = await startPostgres(t, { default_transaction_isolation: 'serializable' })
+
+for (const { name, server: one } of [
+  { name: 'on PostgreSQL', server },
+  { name: 'with serializable transactions', server: strictServer },
+]) {
+  t.test(name, async (t) => {
+    ordersContract(t, {
+      createEnvironment: async (t) => ({
+        DATABASE_URL: await one.createDatabase(),
+        DATA_DIR: temporaryFolder(t),
+      }),
+    })
+  })
+}
+
+const log = { error: () => undefined, warn: () => undefined } as never
+
+async function openDatabase(t: Test, url?: string) {
+  const postgres = openPostgres(url ?? (await server.createDatabase()), { poolSize: 4 })
+  t.teardown(() => postgres.close())
+  await migratePostgres(postgres)
+  return postgres
+}
+
+async function openStore(t: Test, timeZone: string, orders: Order[] = []) {
+  const url = await server.createDatabase()
+  const postgres = await openDatabase(t, url)
+  const store = await openPostgresOrderStore({ postgres, url, timeZone, log })
+  await postgres.write(async (tx) => {
+    for (const order of orders) await addOrder(tx, store.calendar, order, 'test@example.com')
+  })
+  return { store, postgres, url }
+}
+
+searchContract(t, async (t) => (await openStore(t, 'UTC')).store)
+
+t.test('lists, pages and exports match a scan of all orders', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      someOrders(80),
+      fc.array(fc.tuple(someFilters, fc.constantFrom(...ORDER_SORTS)), {
+        minLength: 8,
+        maxLength: 8,
+      }),
+      fc.constantFrom(...TIME_ZONES),
+      fc.integer({ min: 1, max: 20 }),
+      async (orders, queries, timeZone, limit) => {
+        const { store } = await openStore(t, timeZone, orders)
+        const date = dateIn(timeZone)
+        for (const [filters, sort] of queries) {
+          const query = JSON.stringify({ filters, sort, timeZone })
+          const ids = sorted(
+            orders.filter((order) => matches(order, filters, date)),
+            sort,
+          ).map(({ id }) => id)
+          const paged: string[] = []
+          for (let offset = 0; offset <= ids.length; offset += limit) {
+            const found = await store.list(filters, { sort, offset, limit })
+            assert.equal(found.total, ids.length, query)
+            paged.push(...found.items.map(({ id }) => id))
+          }
+          assert.deepEqual(paged, ids, query)
+          const exported: string[] = []
+          const options = { source: store.source, timeZone, filters, sort }
+          for await (const rows of readOrderRows(options)) {
+            exported.push(...rows.map(([id]) => String(id)))
+          }
+          assert.deepEqual(exported, ids, query)
+        }
+      },
+    ),
+    { numRuns: 12 },
+  )
+})
+
+t.test('statistics equal the sums of all orders, added up or not', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      someOrders(60),
+      fc.constantFrom(...TIME_ZONES),
+      fc.constantFrom('2026-03-30T12:00:00Z', '2026-11-02T04:59:00Z', '2018-11-06T02:30:00Z'),
+      async (orders, timeZone, now) => {
+        const { store, postgres, url } = await openStore(t, timeZone, orders)
+        await checkStatistics(store, orders, Date.parse(now))
+        await postgres.write(foldTotalChanges)
+        await checkStatistics(store, orders, Date.parse(now))
+        const moved = await openPostgresOrderStore({ postgres, url, timeZone: 'Asia/Tokyo', log })
+        await checkStatistics(moved, orders, Date.parse(now))
+      },
+    ),
+    { numRuns: 12 },
+  )
+})
+
+t.test('totals are exact while changes are added up concurrently', async (t) => {
+  const { store, postgres } = await openStore(t, 'UTC')
+  const context = { by: 'ann', ifVersions: null }
+  const writing = new AbortController()
+  const folding = Promise.all(
+    [1, 2].map(async () => {
+      while (!writing.signal.aborted) await postgres.write(foldTotalChanges)
+    }),
+  )
+  const reading = (async () => {
+    while (!writing.signal.aborted) {
+      const { orders } = await store.readStatistics((statistics) =>
+        statistics.getSummary({ from: null, to: null }),
+      )
+      const { total } = await store.list({}, { sort: 'placedAt', offset: 0, limit: 1 })
+      t.ok(total >= orders, `${orders}, then ${total}`)
+    }
+  })()
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (let i = 0; i < 20; i++) {
+        const created = await store.create(newOrder(), 'ann')
+        if (created.outcome !== 'created') throw new Error(created.outcome)
+        const changes = { co2eKg: i + 0.1, status: 'paid' } as const
+        await store.apply(created.order.id, { type: 'edit', changes }, context)
+      }
+    }),
+  )
+  writing.abort()
+  await Promise.all([folding, reading])
+  const { items } = await store.list({}, { sort: 'placedAt', offset: 0, limit: 100 })
+  t.equal(items.length, 80)
+  t.equal(new Set(items.map(({ orderNumber }) => orderNumber)).size, 80)
+  await checkStatistics(store, items, Date.now())
+})
+
+t.test('ten processes migrate an empty database at once', async (t) => {
+  const url = await server.createDatabase()
+  const versions = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const postgres = openPostgres(url, { poolSize: 2 })
+      const version = await migratePostgres(postgres)
+      await postgres.close()
+      return version
+    }),
+  )
+  t.same(versions.sort(), [0, ...Array<number>(9).fill(POSTGRES_SCHEMA_VERSION)])
+  const postgres = await openDatabase(t, url)
+  await postgres.write((tx) => tx.query('UPDATE schema_version SET version = 999'))
+  await t.rejects(migratePostgres(postgres), /newer version of Clearwake \(schema version 999/)
+})
+
+t.test('finds out whether a change was committed if the response is lost', async (t) => {
+  const { postgres, url } = await openStore(t, 'UTC')
+  // The connection is lost after the server has executed COMMIT.
+  let isCut = false
+  const cutting: typeof postgres = {
+    ...postgres,
+    async write(work) {
+      const result = await postgres.write(work)
+      if (!isCut) return result
+      isCut = false
+      throw new CommitUnknownError(new Error('Connection terminated unexpectedly'))
+    },
+  }
+  const store = await openPostgresOrderStore({ postgres: cutting, url, timeZone: 'UTC', log })
+  isCut = true
+  const created = await store.create(newOrder(), 'ann')
+  t.match(created, { outcome: 'created', order: { orderNumber: 'CW-000001' } })
+  isCut = true
+  const context = { by: 'ann', ifVersions: [1] }
+  const changed = await store.apply('1', { type: 'edit', changes: { notes: 'x' } }, context)
+  t.match(changed, { outcome: 'changed', order: { version: 2, notes: 'x' } })
+  t.match(await postgres.read((tx) => readOrder(tx, 1)), { version: 2 })
+  t.equal((await store.getHistory('1'))?.length, 2)
+})
+
+t.test('a service with another time zone cannot write', async (t) => {
+  const { store, postgres, url } = await openStore(t, 'UTC')
+  await openPostgresOrderStore({ postgres, url, timeZone: 'Asia/Tokyo', log })
+  await t.rejects(
+    store.create(newOrder(), 'ann'),
+    /Another process uses the order database with TIME_ZONE Asia\/Tokyo/,
+  )
+})
+
+t.test('without PostgreSQL the start fails with a message that has no password', async (t) => {
+  const DATABASE_URL = 'postgres://clearwake:secret-of-the-database@127.0.0.1:9/clearwake'
+  const failure = await startApp(t, { DATABASE_URL }).catch((error: unknown) => String(error))
+  t.match(failure, /PostgreSQL is not available: ECONNREFUSED/)
+  t.notMatch(failure, 'secret-of-the-database')
+})
