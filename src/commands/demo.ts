@@ -68,7 +68,8 @@ const app = await startServer({
   ADMIN_ACCOUNTS: accounts,
   PORT: String(await findPort(Number(PORT) || 0)),
   DATA_DIR: DATA_DIR.trim() === '' ? './data/demo' : DATA_DIR,
-  // The demo never writes to a configured NocoDB.
+  // The demo never writes to a configured database.
+  DATABASE_URL: '',
   DATABASE_BASE_URL: '',
   DATABASE_BASE_ID: '',
   DATABASE_API_KEY: '',

@@ -19,10 +19,15 @@ function fail(message: string): never {
 }
 
 async function findDatabasePath(): Promise<string> {
-  const { DATA_DIR, nocoDb } = await loadConfig()
+  const { DATA_DIR, DATABASE_URL, nocoDb } = await loadConfig()
   if (nocoDb !== null) {
     throw new ConfigError([
       'DATABASE_BASE_URL is set: orders are stored in NocoDB. Back up the NocoDB database instead',
+    ])
+  }
+  if (DATABASE_URL !== undefined) {
+    throw new ConfigError([
+      'DATABASE_URL is set: orders are stored in PostgreSQL. Use pg_dump instead',
     ])
   }
   const path = getOrderStorePath(DATA_DIR)

@@ -1,5 +1,5 @@
 import { DatabaseError } from './database-error.js'
-import { isDuplicate, type Postgres, type Queryable } from './postgres.js'
+import { existsAlready, isDuplicate, type Postgres, type Queryable } from './postgres.js'
 
 /** Filters read from the index alone whether an order matches. */
 const createSortIndex = (name: string, column: string): string =>
@@ -128,12 +128,12 @@ const LOCK = `
   CREATE TABLE IF NOT EXISTS schema_version (id INTEGER PRIMARY KEY, version INTEGER NOT NULL);
   INSERT INTO schema_version VALUES (1, 0) ON CONFLICT DO NOTHING`
 
-/** Several processes may create the table at once, which fails for all but one. */
+/** IF NOT EXISTS does not help when several processes create the table at the same moment. */
 async function createVersionTable(postgres: Postgres): Promise<void> {
   try {
     await postgres.write((tx) => tx.query(LOCK))
   } catch (error) {
-    if (!isDuplicate(error)) throw error
+    if (!isDuplicate(error) && !existsAlready(error)) throw error
     await postgres.write((tx) => tx.query(LOCK))
   }
 }

@@ -64,6 +64,10 @@ export const isDuplicate = (error: unknown, constraint?: string): boolean =>
   getCode(error) === '23505' &&
   (constraint === undefined || (error as { constraint?: string }).constraint === constraint)
 
+/** Whether a table that a statement creates exists: 42710 duplicate_object, 42P07 duplicate_table. */
+export const existsAlready = (error: unknown): boolean =>
+  ['42710', '42P07'].includes(getCode(error))
+
 const numbered = new Map<string, string>()
 
 /** Replaces each `?` by `$1`, `$2` and so on. */

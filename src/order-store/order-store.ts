@@ -21,6 +21,14 @@ export type CreateResult =
 /** A database that orders can be read from with a connection of one's own. */
 export type OrderSource = { type: 'sqlite'; path: string } | { type: 'postgres'; url: string }
 
+/** Which orders to read from a source, and in which order. */
+export interface RowQuery {
+  /** Time zone of the date filters */
+  timeZone: string
+  filters: OrderFilters
+  sort: OrderSort
+}
+
 /** A part of a sorted list. */
 export interface ListSlice {
   sort: OrderSort

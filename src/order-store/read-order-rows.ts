@@ -1,13 +1,5 @@
-import type { OrderFilters, OrderSort } from '../orders/order-filters.js'
-import type { OrderSource } from './order-store.js'
+import type { OrderSource, RowQuery } from './order-store.js'
 import type { ReadRow } from './sql/order-row.js'
-
-export interface ReadRowsOptions {
-  /** Time zone of the date filters */
-  timeZone: string
-  filters: OrderFilters
-  sort: OrderSort
-}
 
 /** Rows of orders, in batches. */
 export type RowBatches = Iterable<ReadRow[]> | AsyncIterable<ReadRow[]>
@@ -19,7 +11,7 @@ export type RowBatches = Iterable<ReadRow[]> | AsyncIterable<ReadRow[]>
 export async function* readOrderRows({
   source,
   ...options
-}: ReadRowsOptions & { source: OrderSource }): AsyncGenerator<ReadRow[]> {
+}: RowQuery & { source: OrderSource }): AsyncGenerator<ReadRow[]> {
   if (source.type === 'sqlite') {
     const { readSqliteRows } = await import('./sqlite/read-order-rows.js')
     yield* readSqliteRows(source.path, options)

@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { CommitUnknownError, openPostgres } from '../../src/database/postgres.js'
@@ -6,12 +10,15 @@ import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../../src/database/pos
 import { addOrder, readOrder } from '../../src/order-store/postgres/order-records.js'
 import { openPostgresOrderStore } from '../../src/order-store/postgres/postgres-order-store.js'
 import { foldTotalChanges } from '../../src/order-store/postgres/totals.js'
+import type { OrderStore } from '../../src/order-store/order-store.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { readOrderRows } from '../../src/order-store/read-order-rows.js'
 import { ORDER_SORTS } from '../../src/orders/order-filters.js'
 import type { Order } from '../../src/orders/order.js'
 import { ordersContract } from '../contract/order-store-contract.js'
 import { searchContract } from '../contract/order-search-contract.js'
 import { startApp, temporaryFolder } from '../support/app.js'
+import { distPath } from '../support/dist-path.js'
 import { checkStatistics, dateIn, matches, someFilters, sorted } from '../support/order-model.js'
 import { newOrder, someOrders, TIME_ZONES } from '../support/order-store.js'
 import { startPostgres } from '../support/postgres.js'
@@ -149,16 +156,19 @@ t.test('totals are exact while changes are added up concurrently', async (t) => 
 })
 
 t.test('ten processes migrate an empty database at once', async (t) => {
-  const url = await server.createDatabase()
-  const versions = await Promise.all(
-    Array.from({ length: 10 }, async () => {
-      const postgres = openPostgres(url, { poolSize: 2 })
-      const version = await migratePostgres(postgres)
-      await postgres.close()
-      return version
-    }),
-  )
-  t.same(versions.sort(), [0, ...Array<number>(9).fill(POSTGRES_SCHEMA_VERSION)])
+  let url = ''
+  for (let round = 0; round < 5; round++) {
+    url = await server.createDatabase()
+    const versions = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const postgres = openPostgres(url, { poolSize: 2 })
+        const version = await migratePostgres(postgres)
+        await postgres.close()
+        return version
+      }),
+    )
+    t.same(versions.sort(), [0, ...Array<number>(9).fill(POSTGRES_SCHEMA_VERSION)])
+  }
   const postgres = await openDatabase(t, url)
   await postgres.write((tx) => tx.query('UPDATE schema_version SET version = 999'))
   await t.rejects(migratePostgres(postgres), /newer version of Clearwake \(schema version 999/)
@@ -204,3 +214,74 @@ t.test('without PostgreSQL the start fails with a message that has no password',
   t.match(failure, /PostgreSQL is not available: ECONNREFUSED/)
   t.notMatch(failure, 'secret-of-the-database')
 })
+
+t.test('copies the orders of SQLite with their history, and continues', async (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'orders.db')
+  const sqlite = openSqliteOrderStore({ path, timeZone: 'Europe/Lisbon' })
+  const context = { by: 'ann', ifVersions: null }
+  for (let i = 1; i <= 30; i++) {
+    await sqlite.create(newOrder({ customerName: `Ζωή ${i}`, status: 'paid' }), 'ann', `key ${i}`)
+    await sqlite.apply(String(i), { type: 'edit', changes: { notes: `note ${i}` } }, context)
+  }
+  const attempt = {
+    state: 'sent',
+    reference: 'r',
+    by: 'ann',
+    sentAt: new Date().toISOString(),
+    portfolioId: 1,
+    portfolioName: 'Mix',
+    tons: 1.6036,
+    amountMinor: 3833,
+    currency: 'USD',
+  } as const
+  await sqlite.apply('7', { type: 'attempt', attempt }, context)
+  const url = await server.createDatabase()
+  const copy = () => copyOrders({ DATA_DIR: folder, DATABASE_URL: url })
+  const first = await copy()
+  t.match(first, { code: 0, output: /30 orders copied\. Both databases have the same content/ })
+
+  const postgres = await openDatabase(t, url)
+  const store = await openPostgresOrderStore({ postgres, url, timeZone: 'Europe/Lisbon', log })
+  const list = (from: OrderStore) => from.list({}, { sort: 'orderNumber', offset: 0, limit: 100 })
+  t.strictSame(await list(store), await list(sqlite))
+  t.strictSame(await store.getHistory('7'), await sqlite.getHistory('7'))
+  const slice = { sort: 'orderNumber', offset: 0, limit: 9 } as const
+  t.match(await store.list({ exception: ['placement_unknown'] }, slice), { total: 1 })
+  t.match(await store.list({ q: 'ζωη 12' }, slice), { items: [{ id: '12' }] })
+  await checkStatistics(store, (await list(sqlite)).items, Date.now())
+  t.match(await store.create(newOrder({ customerName: 'Ζωή 3', status: 'paid' }), 'ann', 'key 3'), {
+    outcome: 'replayed',
+    order: { id: '3' },
+  })
+
+  await sqlite.create(newOrder(), 'ann')
+  t.match(await copy(), { code: 0, output: /31 orders copied/ })
+  t.match(await store.create(newOrder(), 'ann'), { order: { id: '32', orderNumber: 'CW-000032' } })
+  t.match(await copy(), { code: 1, errors: /differ from those in SQLite/ })
+  await sqlite.close()
+})
+
+t.test('migrates by command', async (t) => {
+  const environment = { DATABASE_URL: await server.createDatabase(), DATA_DIR: temporaryFolder(t) }
+  const run = () => runCommand('db-migrate', [], environment)
+  t.match(await run(), { code: 0, output: /migrated from version 0 to 1/ })
+  t.match(await run(), { code: 0, output: /up to date \(version 1\)/ })
+  t.match(await runCommand('orders-backup', ['x'], environment), { code: 1, errors: /pg_dump/ })
+})
+
+/** Runs a command of the service. */
+async function runCommand(name: string, args: string[], environment: NodeJS.ProcessEnv) {
+  const script = distPath('commands', `${name}.js`)
+  const env = { PATH: process.env.PATH, ...environment }
+  const child = spawn(process.execPath, [script, ...args], { env })
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ])
+  return { code, output, errors }
+}
+
+const copyOrders = (environment: NodeJS.ProcessEnv) =>
+  runCommand('orders-copy', ['--from', 'sqlite', '--to', 'postgres'], environment)

@@ -1,6 +1,6 @@
 import { openPostgresCursor } from '../../database/postgres.js'
 import { createDayCalendar } from '../../orders/day-calendar.js'
-import type { ReadRowsOptions } from '../read-order-rows.js'
+import type { RowQuery } from '../order-store.js'
 import type { ReadRow } from '../sql/order-row.js'
 import { createOrderFinder } from './find-orders.js'
 
@@ -9,7 +9,7 @@ const BATCH_SIZE = 1_000
 /** Reads all matching orders through a cursor of the server. */
 export function readPostgresRows(
   url: string,
-  { timeZone, filters, sort }: ReadRowsOptions,
+  { timeZone, filters, sort }: RowQuery,
 ): AsyncGenerator<ReadRow[]> {
   const query = createOrderFinder(createDayCalendar(timeZone)).toQuery(filters, sort)
   return openPostgresCursor<ReadRow>(url, query, BATCH_SIZE)

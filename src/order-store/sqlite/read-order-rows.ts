@@ -1,6 +1,6 @@
 import { openReadOnly } from '../../database/open-database.js'
 import { createDayCalendar } from '../../orders/day-calendar.js'
-import type { ReadRowsOptions } from '../read-order-rows.js'
+import type { RowQuery } from '../order-store.js'
 import { READ_COLUMNS, type ReadRow } from '../sql/order-row.js'
 import { createOrderFinder } from './find-orders.js'
 
@@ -9,7 +9,7 @@ const BATCH_SIZE = 500
 /** Reads all matching orders from a file, with a single statement. */
 export function* readSqliteRows(
   path: string,
-  { timeZone, filters, sort }: ReadRowsOptions,
+  { timeZone, filters, sort }: RowQuery,
 ): Generator<ReadRow[]> {
   const db = openReadOnly(path)
   try {

@@ -1,0 +1,27 @@
+import { DatabaseError } from '../database/open-database.js'
+import { DatabaseUnavailableError, openPostgres } from '../database/postgres.js'
+import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../database/postgres-migrations.js'
+import { ConfigError } from '../config/config-error.js'
+import { loadConfig } from './load-config.js'
+
+/* Migrates the PostgreSQL database, as every start of the service does. */
+try {
+  const { DATABASE_URL: url } = await loadConfig()
+  if (url === undefined) throw new ConfigError(['DATABASE_URL is not set: SQLite needs no command'])
+  const postgres = openPostgres(url, { poolSize: 1 })
+  const before = await migratePostgres(postgres)
+  await postgres.close()
+  process.stdout.write(
+    before === POSTGRES_SCHEMA_VERSION
+      ? `The schema is up to date (version ${before}).\n`
+      : `The schema was migrated from version ${before} to ${POSTGRES_SCHEMA_VERSION}.\n`,
+  )
+} catch (error) {
+  const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
+    (type) => error instanceof type,
+  )
+  process.stderr.write(
+    `${isExpected ? (error as Error).message : String((error as Error).stack)}\n`,
+  )
+  process.exitCode = 1
+}

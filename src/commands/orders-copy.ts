@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs'
+import { ConfigError } from '../config/config-error.js'
+import { DatabaseError, openDatabase } from '../database/open-database.js'
+import { DatabaseUnavailableError, openPostgres } from '../database/postgres.js'
+import { migratePostgres } from '../database/postgres-migrations.js'
+import { copyFromSqlite, CopyMismatchError } from '../order-store/postgres/copy-from-sqlite.js'
+import { setTimeZone } from '../order-store/postgres/settings.js'
+import { readSetting } from '../order-store/sqlite/settings.js'
+import { getOrderStorePath } from '../order-store/sqlite/sqlite-order-store.js'
+import { formatOrderCount } from './import-progress.js'
+import { loadConfig } from './load-config.js'
+
+const USAGE = `Usage: npm run -s orders:copy -- --from sqlite --to postgres
+
+Copies all orders with their history from the order database in DATA_DIR to DATABASE_URL, and
+compares both. Stop the service first. If the copy is interrupted, run the command again: it
+continues. Reads the environment and .env, like npm start.`
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
+
+const EXPECTED = [ConfigError, DatabaseError, DatabaseUnavailableError, CopyMismatchError]
+
+const given = process.argv.slice(2).join(' ')
+if (given === '--help' || given === '-h') {
+  process.stdout.write(`${USAGE}\n`)
+  process.exit(0)
+}
+if (given !== '--from sqlite --to postgres') fail(USAGE)
+
+try {
+  const { DATA_DIR, DATABASE_URL: url } = await loadConfig()
+  if (url === undefined) throw new ConfigError(['DATABASE_URL must be set'])
+  const path = getOrderStorePath(DATA_DIR)
+  if (!existsSync(path)) throw new DatabaseError(`Order database not found: ${path} (DATA_DIR)`)
+  // Migrated to the current schema, so that both have the same columns.
+  const db = openDatabase(path)
+  const postgres = openPostgres(url, { poolSize: 1 })
+  await migratePostgres(postgres)
+  await setTimeZone(postgres, readSetting(db, 'time_zone'))
+  const { orders, digests } = await copyFromSqlite(db, postgres, (done, total) => {
+    if (done % 50_000 === 0) process.stdout.write(`${done} of ${total}\n`)
+  })
+  await postgres.close()
+  db.close()
+  process.stdout.write(
+    `${formatOrderCount(orders)} copied. Both databases have the same content:\n  orders   ${digests.orders}\n  history  ${digests.changes}\n`,
+  )
+} catch (error) {
+  const isExpected = EXPECTED.some((type) => error instanceof type)
+  fail(isExpected ? (error as Error).message : String((error as Error).stack))
+}

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto'
+import type { Database } from 'better-sqlite3'
+import type { Postgres, Queryable, SqlValue } from '../../database/postgres.js'
+import { openStoreCalendar, readSetting } from '../sqlite/settings.js'
+import { ROW_COLUMNS, type OrderRow } from '../sql/order-row.js'
+import { toGrams } from './grams.js'
+import { changeTotals, foldTotalChanges } from './totals.js'
+
+/** Rows per transaction; a copy that was interrupted continues after the last one. */
+const BATCH_SIZE = 1_000
+
+interface ChangeRow {
+  order_id: number
+  version: number
+  at: number
+  by: string
+  changes: string
+}
+const CHANGE_COLUMNS = ['order_id', 'version', 'at', 'by', 'changes'] as const
+
+export interface CopyResult {
+  /** Orders in both databases */
+  orders: number
+  /** Of the orders, and of their history */
+  digests: { orders: string; changes: string }
+}
+
+/** The copy differs from the original. */
+export class CopyMismatchError extends Error {
+  override readonly name = 'CopyMismatchError'
+}
+
+const placeholders = (rows: number, columns: number): string =>
+  Array<string>(rows)
+    .fill(`(${Array<string>(columns).fill('?').join(', ')})`)
+    .join(', ')
+
+async function insertRows<Name extends string>(
+  tx: Queryable,
+  table: string,
+  columns: readonly Name[],
+  rows: readonly Record<Name, SqlValue>[],
+): Promise<void> {
+  if (rows.length === 0) return
+  await tx.query(
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${placeholders(rows.length, columns.length)}`,
+    rows.flatMap((row) => columns.map((name) => row[name])),
+  )
+}
+
+/** Parsed: PostgreSQL stores the JSON of an attempt in another form. */
+const normalizeAttempt = (value: unknown): unknown =>
+  typeof value === 'string' ? sortEntries(JSON.parse(value)) : sortEntries(value)
+const sortEntries = (value: unknown): unknown =>
+  value === null ? null : Object.entries(value as object).toSorted(([a], [b]) => (a < b ? -1 : 1))
+
+/** Adds rows to a digest, column by column, in the order of their keys. */
+function createDigest(columns: readonly string[]) {
+  const hash = createHash('sha256')
+  return {
+    add(rows: readonly Record<string, unknown>[]): void {
+      for (const row of rows) {
+        const values = columns.map((name) =>
+          name === 'attempt' ? normalizeAttempt(row[name]) : row[name],
+        )
+        hash.update(`${JSON.stringify(values)}\n`)
+      }
+    },
+    get: (): string => hash.digest('hex'),
+  }
+}
+
+/** Reads all rows of two key columns in batches. */
+async function digestRows<Row extends Record<string, unknown>>(
+  columns: readonly string[],
+  readBatch: (last: Row | undefined) => Row[] | Promise<Row[]>,
+): Promise<string> {
+  const digest = createDigest(columns)
+  for (let last: Row | undefined; ;) {
+    const rows = await readBatch(last)
+    digest.add(rows)
+    last = rows.at(-1)
+    if (last === undefined) return digest.get()
+  }
+}
+
+/**
+ * Copies all orders of a SQLite database to a migrated PostgreSQL database, with their history and
+ * idempotency keys, and compares both. Nothing may write to either meanwhile. Continues an earlier
+ * copy. Throws CopyMismatchError.
+ *
+ * @param onProgress called with the number of orders copied so far, and of all
+ */
+export async function copyFromSqlite(
+  db: Database,
+  postgres: Postgres,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): Promise<CopyResult> {
+  const calendar = openStoreCalendar(db)
+  const total = db.prepare<[], number>('SELECT count(*) FROM orders').pluck().get() ?? 0
+  const selectOrders = db.prepare<[number, number], OrderRow & { text: string }>(
+    `SELECT orders.*, search_texts.text FROM orders JOIN search_texts USING (id)
+     WHERE id > ? ORDER BY id LIMIT ?`,
+  )
+  const selectChanges = db.prepare<[number, number], ChangeRow>(
+    'SELECT * FROM changes WHERE order_id > ? AND order_id <= ? ORDER BY order_id, version',
+  )
+
+  const [copied] = await postgres.read((tx) =>
+    tx.query<{ last: number; count: number }>(
+      'SELECT coalesce(max(id), 0) AS last, count(*) AS count FROM orders',
+    ),
+  )
+  let [last, done] = [copied?.last ?? 0, copied?.count ?? 0]
+  for (;;) {
+    const rows = selectOrders.all(last, BATCH_SIZE)
+    const lastRow = rows.at(-1)
+    if (lastRow === undefined) break
+    const changes = selectChanges.all(last, lastRow.id)
+    await postgres.migrate(async (tx) => {
+      await insertRows(tx, 'orders', ROW_COLUMNS, rows)
+      await insertRows(
+        tx,
+        'order_search',
+        ['order_id', 'text', 'grams'],
+        rows.map(({ id, text }) => ({ order_id: id, text, grams: toGrams(text) })),
+      )
+      for (let at = 0; at < changes.length; at += BATCH_SIZE) {
+        await insertRows(tx, 'changes', CHANGE_COLUMNS, changes.slice(at, at + BATCH_SIZE))
+      }
+      const added = rows.map((row) => ({ row, sign: 1 as const }))
+      await changeTotals(tx, calendar, added)
+      await foldTotalChanges(tx)
+    })
+    last = lastRow.id
+    done += rows.length
+    onProgress(done, total)
+  }
+
+  const keys = db
+    .prepare<[], Record<'key' | 'request' | 'order_id' | 'at', SqlValue>>(
+      'SELECT key, request, order_id, at FROM idempotency_keys',
+    )
+    .all()
+  await postgres.migrate(async (tx) => {
+    await tx.query('DELETE FROM idempotency_keys')
+    for (let at = 0; at < keys.length; at += BATCH_SIZE) {
+      const batch = keys.slice(at, at + BATCH_SIZE)
+      await insertRows(tx, 'idempotency_keys', ['key', 'request', 'order_id', 'at'], batch)
+    }
+    await tx.query("SELECT setval('order_ids', ?, false)", [last + 1])
+    await tx.query("SELECT setval('order_numbers', ?, false)", [
+      Number(readSetting(db, 'next_order_number')),
+    ])
+  })
+  return verifyCopy(db, postgres)
+}
+
+async function verifyCopy(db: Database, postgres: Postgres): Promise<CopyResult> {
+  const columns = ROW_COLUMNS.join(', ')
+  const fromSqlite = {
+    orders: await digestRows<Record<string, unknown>>(ROW_COLUMNS, (last) =>
+      db
+        .prepare<[unknown, number], Record<string, unknown>>(
+          `SELECT ${columns} FROM orders WHERE id > ? ORDER BY id LIMIT ?`,
+        )
+        .all(last?.id ?? 0, BATCH_SIZE),
+    ),
+    changes: await digestRows<Record<string, unknown>>(CHANGE_COLUMNS, (last) =>
+      db
+        .prepare<unknown[], Record<string, unknown>>(
+          'SELECT * FROM changes WHERE (order_id, version) > (?, ?) ORDER BY order_id, version LIMIT ?',
+        )
+        .all(last?.order_id ?? 0, last?.version ?? 0, BATCH_SIZE),
+    ),
+  }
+  type Key = number | undefined
+  const copy = await postgres.readSnapshot(async (tx) => ({
+    orders: await digestRows<Record<string, unknown>>(ROW_COLUMNS, (last) =>
+      tx.query(`SELECT ${columns} FROM orders WHERE id > ? ORDER BY id LIMIT ?`, [
+        (last?.id as Key) ?? 0,
+        BATCH_SIZE,
+      ]),
+    ),
+    changes: await digestRows<Record<string, unknown>>(CHANGE_COLUMNS, (last) =>
+      tx.query(
+        'SELECT * FROM changes WHERE (order_id, version) > (?, ?) ORDER BY order_id, version LIMIT ?',
+        [(last?.order_id as Key) ?? 0, (last?.version as Key) ?? 0, BATCH_SIZE],
+      ),
+    ),
+  }))
+  if (copy.orders !== fromSqlite.orders || copy.changes !== fromSqlite.changes) {
+    throw new CopyMismatchError(
+      'The orders in PostgreSQL differ from those in SQLite: copy into an empty database.',
+    )
+  }
+  const orders = db.prepare<[], number>('SELECT count(*) FROM orders').pluck().get() ?? 0
+  return { orders, digests: copy }
+}
