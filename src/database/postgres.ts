@@ -68,6 +68,8 @@ export const isDuplicate = (error: unknown, constraint?: string): boolean =>
 export const existsAlready = (error: unknown): boolean =>
   ['42710', '42P07'].includes(getCode(error))
 
+/** Texts with lists of many lengths would fill the memory. */
+const [MAX_CACHED_TEXTS, MAX_CACHED_LENGTH] = [1_000, 5_000]
 const numbered = new Map<string, string>()
 
 /** Replaces each `?` by `$1`, `$2` and so on. */
@@ -76,8 +78,8 @@ function numberParameters(sql: string): string {
   if (text === undefined) {
     let count = 0
     text = sql.replaceAll('?', () => `$${++count}`)
-    // Texts with lists of different lengths differ.
-    if (numbered.size < 1_000) numbered.set(sql, text)
+
+    if (numbered.size < MAX_CACHED_TEXTS && sql.length < MAX_CACHED_LENGTH) numbered.set(sql, text)
   }
   return text
 }

@@ -608,3 +608,27 @@ t.test('shows at least 14 orders at 900 px, below a header that stays in view', 
   const box = await page.locator('#sort-Customer').boundingBox()
   t.ok((box?.y ?? -1) >= 0, 'the header is in the window')
 })
+
+t.test('dims the list while it is searched, sorted or paged', async (t) => {
+  const { page } = await openContext(t)
+  await page.goto(LIST)
+  const waitForOpacity = (isDimmed: boolean) =>
+    page.waitForFunction((isDimmed) => {
+      const list = document.getElementById('list')
+      return list !== null && getComputedStyle(list).opacity < '0.5' === isDimmed
+    }, isDimmed)
+  for (const load of [
+    () => page.fill('#q', 'a'),
+    () => page.getByRole('link', { name: 'Vessel', exact: true }).click(),
+    () => page.getByRole('link', { name: 'Next', exact: true }).click(),
+  ]) {
+    const held = await holdRequests(page, /\/admin\/orders\?/)
+    await load()
+    await waitForOpacity(true)
+    held.release()
+    await waitForRequests(page)
+    await waitForOpacity(false)
+    await page.unrouteAll()
+    t.ok(held.requests.length > 0)
+  }
+})
