@@ -16,6 +16,10 @@ const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {}
 
 export interface PostgresServer {
   port: number
+  /** Kills all its processes, as a crash does */
+  kill: () => Promise<void>
+  /** Starts it again, with its data */
+  start: () => Promise<void>
   /** Creates an empty database; returns its URL */
   createDatabase: () => Promise<string>
 }
@@ -50,34 +54,47 @@ export async function startPostgres(
     timezone: 'UTC',
     ...options,
   }
-  const server: ChildProcess = spawn(
-    getProgram('postgres'),
-    [
-      ...['-D', folder, '-p', String(port)],
-      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-    ],
-    processOptions,
-  )
-  t.teardown(async () => {
+  const startProcess = async (): Promise<ChildProcess> => {
+    const server = spawn(
+      getProgram('postgres'),
+      [
+        ...['-D', folder, '-p', String(port)],
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      // With a process group of its own, to kill it with its children.
+      { ...processOptions, detached: true },
+    )
+    let output = ''
+    server.stdout.resume()
+    server.stderr.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+    for (let attempts = 0; !output.includes('ready to accept connections'); attempts++) {
+      if (server.exitCode !== null || attempts === 8_000) {
+        throw new Error(`PostgreSQL did not start:\n${output}`)
+      }
+      await sleep(30)
+    }
+    return server
+  }
+  let server = await startProcess()
+  const stop = async (signal: NodeJS.Signals) => {
     const exited = once(server, 'exit')
-    server.kill('SIGINT')
+    if (signal === 'SIGKILL') process.kill(-(server.pid ?? 0), signal)
+    else server.kill(signal)
     await exited
+  }
+  t.teardown(async () => {
+    if (server.exitCode === null && server.signalCode === null) await stop('SIGINT')
     rmSync(parent, { recursive: true, force: true })
   })
-  let output = ''
-  server.stdout?.resume()
-  server.stderr?.on('data', (chunk: Buffer) => {
-    output += chunk.toString()
-  })
-  for (let attempts = 0; !output.includes('ready to accept connections'); attempts++) {
-    if (server.exitCode !== null || attempts === 8_000) {
-      throw new Error(`PostgreSQL did not start:\n${output}`)
-    }
-    await sleep(30)
-  }
   let databases = 0
   return {
     port,
+    kill: () => stop('SIGKILL'),
+    async start() {
+      server = await startProcess()
+    },
     async createDatabase() {
       const url = `postgres://noco@127.0.0.1:${port}`
       const name = `clearwake_${++databases}`
