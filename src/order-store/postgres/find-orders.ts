@@ -94,15 +94,15 @@ export function createOrderFinder(calendar: DayCalendar) {
     slice: ListSlice,
   ): Promise<FindResult> {
     const conditions = toConditions(filters, calendar)
-    if (filters.exception !== undefined && filters.exception.length > 0) {
-      const total = await selectCount(tx, {
-        sql: `FROM orders ${toWhere(conditions)}`,
-        values: toValues(conditions),
-      })
-      return { ids: await sortMatches(tx, conditions, slice), total }
-    }
-    const groups = await readGroups(tx, toDayRange(filters))
-    const total = countOrders(groups.filter(createGroupFilter(filters)))
+    const total =
+      filters.exception === undefined || filters.exception.length === 0
+        ? countOrders(
+            (await readGroups(tx, toDayRange(filters))).filter(createGroupFilter(filters)),
+          )
+        : await selectCount(tx, {
+            sql: `FROM orders ${toWhere(conditions)}`,
+            values: toValues(conditions),
+          })
     if (slice.offset >= total) return { ids: [], total }
     const ids =
       total <= MAX_SORTED_MATCHES && conditions.length > 0
