@@ -36,7 +36,6 @@ export const ConfigSchema = Type.Object({
     default: 50,
     description: 'Failed sign-ins per account in an hour, from unknown clients',
   }),
-  REDIS_URL: optional('Shared state of several processes: redis://… or rediss://…'),
   DATA_DIR: Type.String({
     default: './data',
     description: 'Directory for the files of the service',

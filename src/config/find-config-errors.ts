@@ -25,11 +25,6 @@ function isOrigin(text: string): boolean {
   return url !== null && url.pathname === '/' && !url.search && !url.hash
 }
 
-function isRedisUrl(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : null
-  return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
-}
-
 function isPostgresUrl(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && /^postgres(?:ql)?:$/.test(url.protocol)
@@ -63,7 +58,11 @@ const RULES: readonly ConfigRule[] = [
     'must be email:hash pairs, comma-separated; npm run -s admin:hash prints one',
   ],
   ['DATABASE_URL', isPostgresUrl, 'must be a postgres or postgresql URL'],
-  ['REDIS_URL', isRedisUrl, 'must be a redis or rediss URL'],
+  [
+    'REDIS_URL',
+    () => false,
+    'is no longer supported: remove it; several processes share PostgreSQL (DATABASE_URL)',
+  ],
   [
     'TRUST_PROXY',
     isValidTrustProxy,

@@ -119,6 +119,17 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)',
     "INSERT INTO settings VALUES ('time_zone', 'UTC')",
   ],
+  [
+    // See KeyValueStore. Timestamps are in ms since 1970, by the clock of the database.
+    'CREATE TABLE state_keys (key TEXT PRIMARY KEY, expires_at BIGINT NOT NULL)',
+    'CREATE INDEX state_keys_by_expiry ON state_keys (expires_at)',
+    `CREATE TABLE state_counters (
+      key TEXT PRIMARY KEY,
+      consumed INTEGER NOT NULL,
+      expires_at BIGINT NOT NULL
+    )`,
+    'CREATE INDEX state_counters_by_expiry ON state_counters (expires_at)',
+  ],
 ]
 
 /** The schema version of this version of Clearwake. */

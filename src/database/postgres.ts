@@ -32,9 +32,22 @@ const getCode = (error: unknown): string =>
 
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code)
 
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'the host was not found',
+  '28000': 'access was denied',
+  '28P01': 'the password was rejected',
+  '3D000': 'the database does not exist',
+  '53100': 'its disk is full',
+  '53300': 'it has no free connection',
+  '57P03': 'it is starting',
+}
+
 /** Without hosts, users or values. */
 const describePostgresError = (error: unknown): string => {
   const code = getCode(error)
+  const reason = REASONS[code]
+  if (reason !== undefined) return `${reason} (${code})`
   if (code !== '') return code
   return error instanceof Error ? error.message : String(error)
 }
@@ -43,10 +56,11 @@ const describePostgresError = (error: unknown): string => {
 const CONFLICTS = ['40001', '40P01']
 
 /**
- * Classes of errors that are not caused by the query: connection, insufficient resources, operator
- * intervention, system error; and a server that has become a read-only replica.
+ * Classes of errors that are not caused by the query: connection, authorization, missing database,
+ * insufficient resources, operator intervention, system error; and a server that has become a
+ * read-only replica.
  */
-const UNAVAILABLE = /^(?:08|53|57|58)|^25006$/
+const UNAVAILABLE = /^(?:08|28|3D|53|57|58)|^25006$/
 
 /** Errors of the driver, which have no code. */
 const CONNECTION_LOST =
@@ -92,6 +106,8 @@ const types: pg.CustomTypesConfig = {
 
 const CONNECT_TIMEOUT_MS = 3_000
 const STATEMENT_TIMEOUT_MS = 8_000
+/** For single statements, which requests wait for before they do anything else */
+const SINGLE_STATEMENT_TIMEOUT_MS = 2_000
 const MIGRATION_TIMEOUT_MS = 60 * 60 * 1000
 /** In case that the server does not respond to a timeout either */
 const RESPONSE_GRACE_MS = 2_000
@@ -99,6 +115,9 @@ const RESPONSE_GRACE_MS = 2_000
 const MAX_CONFLICT_MS = 5_000
 /** A pooled connection may have been closed meanwhile; a new one is tried once. */
 const MAX_CONNECTION_TRIES = 2
+
+/** A lost connection makes the next query fail. */
+const ignore = () => undefined
 
 interface Mode {
   begin: string
@@ -133,19 +152,14 @@ export function openPostgres(
     types,
   })
   pool.on('error', onError)
+  // A connection also reports its loss between queries, and while it is closed.
+  pool.on('connect', (client) => client.on('error', ignore))
 
   async function tryOnce<T>(
     { begin, timeoutMs }: Mode,
     work: (tx: Queryable) => Promise<T>,
   ): Promise<T> {
     const client = await pool.connect()
-    // The connection reports errors between queries, too.
-    const ignore = () => undefined
-    client.on('error', ignore)
-    const release = (error?: Error) => {
-      client.off('error', ignore)
-      client.release(error)
-    }
     const send = (text: string, values: readonly SqlValue[] = []) => {
       const config = { text, values: [...values], query_timeout: timeoutMs + RESPONSE_GRACE_MS }
       return client.query(config)
@@ -159,27 +173,27 @@ export function openPostgres(
       })
       isCommitting = true
       await send('COMMIT')
-      release()
+      client.release()
       return result
     } catch (error) {
       if (isCommitting && !CONFLICTS.includes(getCode(error))) {
-        release(error as Error)
+        client.release(error as Error)
         throw new CommitUnknownError(error)
       }
       await send('ROLLBACK').then(
-        () => release(),
-        (failure: unknown) => release(failure as Error),
+        () => client.release(),
+        (failure: unknown) => client.release(failure as Error),
       )
       throw error
     }
   }
 
-  /** Runs a transaction. `work` may run several times: it must only use its transaction. */
-  async function run<T>(mode: Mode, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  /** Retries what failed because of a conflict or a lost connection. */
+  async function retry<T>(work: () => Promise<T>): Promise<T> {
     const deadline = performance.now() + MAX_CONFLICT_MS
     for (let tries = 1; ; tries++) {
       try {
-        return await tryOnce(mode, work)
+        return await work()
       } catch (error) {
         if (error instanceof CommitUnknownError) throw error
         const isConflict = CONFLICTS.includes(getCode(error))
@@ -191,7 +205,36 @@ export function openPostgres(
     }
   }
 
+  /** Runs a transaction. `work` may run several times: it must only use its transaction. */
+  const run = <T>(mode: Mode, work: (tx: Queryable) => Promise<T>): Promise<T> =>
+    retry(() => tryOnce(mode, work))
+
+  /**
+   * Runs a single statement without a transaction. It may run twice if a connection is lost. Throws
+   * DatabaseUnavailableError.
+   */
+  const query = <Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
+    retry(async () => {
+      const config = {
+        text: numberParameters(sql),
+        values: [...values],
+        query_timeout: SINGLE_STATEMENT_TIMEOUT_MS,
+      }
+      return (await pool.query(config)).rows as Row[]
+    })
+
   return {
+    query,
+    /** Whether queries can be run, for `/readyz`. */
+    async getReadiness(): Promise<{ ready: boolean; detail: string }> {
+      try {
+        await query('SELECT 1')
+        return { ready: true, detail: 'PostgreSQL responds' }
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailableError)) throw error
+        return { ready: false, detail: error.message }
+      }
+    },
     /** Runs a transaction that reads. Throws DatabaseUnavailableError. */
     read: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.read, work),
     /** Runs a transaction whose queries all read the same state. Throws DatabaseUnavailableError. */
@@ -221,6 +264,7 @@ export async function* openPostgresCursor<Row>(
     keepAlive: true,
     types,
   })
+  client.on('error', ignore)
   await client.connect()
   try {
     await client.query(MODES.read.begin)

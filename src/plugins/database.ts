@@ -23,7 +23,8 @@ export default fp(
     app.decorate('postgres', postgres)
     if (postgres === null) return
     app.addHook('onClose', () => postgres.close())
+    app.readiness.set('database', () => postgres.getReadiness())
     await migratePostgres(postgres)
   },
-  { name: 'database', dependencies: ['config'] },
+  { name: 'database', dependencies: ['config', 'telemetry'] },
 )

@@ -14,6 +14,7 @@ import { toFieldErrors, toParameterErrors } from '../validation/field-errors.js'
 import { isApiPath, isDecodable } from '../http/request-path.js'
 import { buildErrorPage } from '../http/error-page.js'
 import { logError } from '../http/log-error.js'
+import { DatabaseUnavailableError } from '../database/postgres.js'
 import { createValidationProblem, Problem, createUnexpectedProblem } from '../http/problem.js'
 
 const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -35,6 +36,11 @@ const isIncompleteBody = ({ code }: Partial<FastifyError>, { raw }: FastifyReque
 /** Converts any error to a Problem; internal errors become a plain 500. */
 function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error
+  if (error instanceof DatabaseUnavailableError) {
+    return new Problem(503, 'The database does not respond. Try again in a few seconds.', {
+      headers: { 'retry-after': '5' },
+    })
+  }
   if (isIncompleteBody(error, request)) return new Problem(400, 'The body is incomplete.')
   if (error.validation) {
     const convert = error.validationContext === 'body' ? toFieldErrors : toParameterErrors

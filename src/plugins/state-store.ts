@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import { openStateFile, type StateFile } from '../state-store/state-file.js'
 import { openMemoryStore, type MemoryStore } from '../state-store/memory-store.js'
+import { openPostgresStore } from '../state-store/postgres-store.js'
 import type { KeyValueStore } from '../state-store/key-value-store.js'
 import { ConfigError } from '../config/config-error.js'
 import { describeFileError } from '../config/describe-file-error.js'
@@ -8,7 +9,7 @@ import type { Readiness } from './telemetry.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** State shared by all processes: revoked sessions, failed sign-ins */
+    /** Revoked sessions, failed sign-ins */
     stateStore: KeyValueStore
   }
 }
@@ -32,26 +33,23 @@ function checkReadiness(file: StateFile): Readiness {
   }
 }
 
-/** Shares state through Redis if REDIS_URL is set; otherwise in memory, persisted in DATA_DIR. */
+/** Shares state through PostgreSQL if it is configured; otherwise in memory, persisted in DATA_DIR. */
 export default fp(
   async (app) => {
-    const { DATA_DIR, REDIS_URL } = app.config
-    if (REDIS_URL === undefined) {
-      const file = openStateFile(DATA_DIR, app.log)
+    const { postgres } = app
+    if (postgres === null) {
+      const file = openStateFile(app.config.DATA_DIR, app.log)
       const store = openOrThrow(file)
       app.decorate('stateStore', store)
       app.addHook('onClose', async () => store.close())
       app.readiness.set('sessions', async () => checkReadiness(file))
       return
     }
-    const { connectRedisStore } = await import('../state-store/redis-store.js')
-    const store = await connectRedisStore(REDIS_URL, app.log)
+    const store = openPostgresStore(postgres, (err) =>
+      app.log.warn({ err }, 'expired state could not be deleted'),
+    )
     app.decorate('stateStore', store)
     app.addHook('onClose', async () => store.close())
-    app.readiness.set('redis', async () => {
-      const ready = await store.isAvailable()
-      return { ready, detail: ready ? 'available' : 'unavailable: administrators cannot sign in' }
-    })
   },
-  { name: 'state-store', dependencies: ['config', 'telemetry'] },
+  { name: 'state-store', dependencies: ['config', 'database', 'telemetry'] },
 )

@@ -10,8 +10,8 @@ export class NotPersistedError extends Error {
 }
 
 /**
- * Short-lived state that all processes of a service share: revoked sessions and sign-in limits.
- * Every method throws a Problem (503) when the store is unavailable.
+ * Short-lived state: revoked sessions and sign-in limits. Every method throws
+ * DatabaseUnavailableError when the store is unavailable.
  */
 export interface KeyValueStore {
   /**

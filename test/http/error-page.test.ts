@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/app.js'
 import { fillStore, newOrder } from '../support/order-store.js'
 import { typicalOrders } from '../support/orders.js'
 import { HTMX_HEADERS, startTwoAdmins, type PageResponse } from '../support/page-client.js'
-import { testRedis } from '../support/redis.js'
+import { startPostgres } from '../support/postgres.js'
 import { waitUntil } from '../support/wait-for.js'
 
 const AT = '/admin/orders'
@@ -128,12 +128,11 @@ t.test('changes wait while others write, and are not lost', async (t) => {
   t.equal((await ann.post(path, notes)).status, 303, 'the same once more')
 })
 
-t.test('reports a lost Redis on every page, and recovers', async (t) => {
-  const redis = await testRedis(t)
-  await redis.start()
-  const { ann } = await startTwoAdmins(t, { REDIS_URL: redis.url })
+t.test('reports a lost PostgreSQL on every page, and recovers', async (t) => {
+  const postgres = await startPostgres(t)
+  const { ann } = await startTwoAdmins(t, { DATABASE_URL: await postgres.createDatabase() })
   const { id } = await ann.call('POST', '/api/admin/orders', newOrder())
-  await redis.kill()
+  await postgres.kill()
   for (const path of ['/admin?range=7d', `${AT}?q=ann`, `${AT}/${id}`, `${AT}/new`]) {
     const page = await ann.get(path)
     isInFrame(t, page, 503, path)
@@ -146,7 +145,7 @@ t.test('reports a lost Redis on every page, and recovers', async (t) => {
   isMessage(t, await ann.post(`${AT}/${id}/edit?group=notes`, notes, HTMX_HEADERS), 503, 'saving')
   const login = await ann.get('/admin/login')
   t.equal(login.status, 200, 'the login is there')
-  await redis.start()
+  await postgres.start()
   const workloads = async () => (await ann.get(`${AT}/${id}`)).status === 200
   t.ok(await waitUntil(workloads, { everyMs: 50 }))
 })

@@ -7,8 +7,8 @@ import { signIn, postLogin, verify } from '../support/sign-in.js'
 import { freePort } from '../support/free-port.js'
 import { waitUntil } from '../support/wait-for.js'
 import { upstreamEnvironment, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
-import { testRedis } from '../support/redis.js'
-import { startService } from '../support/service.js'
+import { startPostgres } from '../support/postgres.js'
+import { startService, type Service } from '../support/service.js'
 
 /** NocoDB's response for an empty table. */
 function emptyTable(url: string): unknown {
@@ -25,13 +25,15 @@ function emptyTable(url: string): unknown {
 
 /** What the service depends on, all of it, to be stopped and started at its places. */
 async function dependencies(t: Test) {
-  const redis = await testRedis(t)
+  const postgres = await startPostgres(t)
+  const DATABASE_URL = await postgres.createDatabase()
+  await postgres.kill()
   const [sourcePort, nocoDbPort] = [await freePort(), await freePort()]
   const source = () => startFakeProvider({ token: UPSTREAM_TOKEN, port: sourcePort })
   let running: { source: Awaited<ReturnType<typeof source>>; nocoDb: Server } | null = null
 
   async function start(): Promise<void> {
-    await redis.start()
+    await postgres.start()
     const nocoDb = createServer((request, response) => {
       response.setHeader('content-type', 'application/json')
       response.end(JSON.stringify(emptyTable(request.url ?? '')))
@@ -40,7 +42,7 @@ async function dependencies(t: Test) {
     running = { source: await source(), nocoDb }
   }
   async function stop(): Promise<void> {
-    await redis.kill()
+    await postgres.kill()
     await running?.source.close()
     running?.nocoDb.closeAllConnections()
     running?.nocoDb.close()
@@ -48,7 +50,7 @@ async function dependencies(t: Test) {
   }
   t.teardown(stop)
   const environment = {
-    REDIS_URL: redis.url,
+    DATABASE_URL,
     ...upstreamEnvironment(`http://127.0.0.1:${sourcePort}/api`),
     DATABASE_BASE_URL: `http://127.0.0.1:${nocoDbPort}`,
     DATABASE_BASE_ID: 'base',
@@ -56,7 +58,7 @@ async function dependencies(t: Test) {
     DATABASE_ORDERS_TABLE_ID: 'table',
     NOCODB_SYNC_INTERVAL: '1',
   }
-  return { environment, start, stop }
+  return { environment, postgres, start, stop }
 }
 
 /** The status of `/readyz`, and the description of each part. */
@@ -66,7 +68,7 @@ async function readiness(url: string) {
   const detail = (name: string): string => checks[name]?.detail ?? ''
   return {
     status: response.status,
-    redis: detail('redis'),
+    database: detail('database'),
     orders: detail('orders'),
     orderSource: detail('orderSource'),
   }
@@ -76,7 +78,7 @@ async function readiness(url: string) {
 const QUICK_MS = 1_000
 
 t.test('reports the loss of all dependencies, and recovers', async (t) => {
-  const { environment, start, stop } = await dependencies(t)
+  const { environment, postgres, start, stop } = await dependencies(t)
   await start()
   const { url, process: service, ended } = await startService(t, environment)
   const getStatus = async (address: string) => {
@@ -86,9 +88,13 @@ t.test('reports the loss of all dependencies, and recovers', async (t) => {
   }
   const isRecovered = async (url: string) => {
     const portfolios = await getStatus(`${url}/api/ordersource/portfolios`)
-    const { status, redis, orders, orderSource } = await readiness(url)
-    const words = [redis, orders, orderSource].join()
-    return portfolios === 200 && status === 200 && /^available,orders can be [^;]*$/.test(words)
+    const { status, database, orders, orderSource } = await readiness(url)
+    const words = [database, orders, orderSource].join()
+    return (
+      portfolios === 200 &&
+      status === 200 &&
+      /^PostgreSQL responds,orders can be [^;]*$/.test(words)
+    )
   }
   t.ok(await waitUntil(() => isRecovered(url), { everyMs: 100 }))
   const token = await signIn(url)
@@ -100,12 +106,18 @@ t.test('reports the loss of all dependencies, and recovers', async (t) => {
 
   for (let round = 0; round < 2; round++) {
     await stop()
-    const late = round === 0 ? null : await startService(t, environment)
+    let late: Service | null = null
+    if (round > 0) {
+      // The start of a process needs the database, and nothing else.
+      await postgres.start()
+      late = await startService(t, environment)
+      await postgres.kill()
+    }
     t.equal(await getStatus(`${url}/api/ordersource/portfolios`), 502)
     t.ok(await waitUntil(async () => (await readiness(url)).orders.includes('cannot be reached')))
     t.match(await readiness(url), {
       status: 503,
-      redis: /^unavailable/,
+      database: /^PostgreSQL is not available/,
       orders: /^orders can be read, as of /,
       orderSource: /unreachable|not answer/,
     })

@@ -1,19 +1,15 @@
 import t from 'tap'
 import { ADMIN, cookieHeader, signIn, postLogin, verify } from '../support/sign-in.js'
-import { postJson, temporaryFolder } from '../support/app.js'
-import { checkStore } from '../support/store-check.js'
+import { postJson } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
-import { testRedis } from '../support/redis.js'
+import { startPostgres } from '../support/postgres.js'
 import { startService, type Service } from '../support/service.js'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
 
-const redis = await testRedis(t)
-await redis.start()
-const DATA_DIR = temporaryFolder(t)
+const server = await startPostgres(t)
+const DATABASE_URL = await server.createDatabase()
 const start = () =>
   startService(t, {
-    DATA_DIR,
-    REDIS_URL: redis.url,
+    DATABASE_URL,
     TRUST_PROXY: 'true',
     LOGIN_LIMIT_PER_CLIENT: '4',
   })
@@ -113,5 +109,4 @@ t.test('one idempotency key creates one order across processes, also concurrentl
     service.process.kill('SIGTERM')
     t.equal(await service.ended, 0)
   }
-  t.doesNotThrow(() => checkStore(getOrderStorePath(DATA_DIR)))
 })

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { CommitUnknownError, openPostgres } from '../../src/database/postgres.js'
@@ -18,10 +15,10 @@ import type { Order } from '../../src/orders/order.js'
 import { ordersContract } from '../contract/order-store-contract.js'
 import { searchContract } from '../contract/order-search-contract.js'
 import { startApp, temporaryFolder } from '../support/app.js'
-import { distPath } from '../support/dist-path.js'
 import { checkStatistics, dateIn, matches, someFilters, sorted } from '../support/order-model.js'
 import { newOrder, someOrders, TIME_ZONES } from '../support/order-store.js'
 import { startPostgres } from '../support/postgres.js'
+import { copyOrders, runCommand } from '../support/run-command.js'
 
 const server = await startPostgres(t)
 const strictServer = await startPostgres(t, { default_transaction_isolation: 'serializable' })
@@ -211,7 +208,7 @@ t.test('a service with another time zone cannot write', async (t) => {
 t.test('without PostgreSQL the start fails with a message that has no password', async (t) => {
   const DATABASE_URL = 'postgres://clearwake:secret-of-the-database@127.0.0.1:9/clearwake'
   const failure = await startApp(t, { DATABASE_URL }).catch((error: unknown) => String(error))
-  t.match(failure, /PostgreSQL is not available: ECONNREFUSED/)
+  t.match(failure, /PostgreSQL is not available: the connection was refused \(ECONNREFUSED\)/)
   t.notMatch(failure, 'secret-of-the-database')
 })
 
@@ -265,23 +262,7 @@ t.test('copies the orders of SQLite with their history, and continues', async (t
 t.test('migrates by command', async (t) => {
   const environment = { DATABASE_URL: await server.createDatabase(), DATA_DIR: temporaryFolder(t) }
   const run = () => runCommand('db-migrate', [], environment)
-  t.match(await run(), { code: 0, output: /migrated from version 0 to 1/ })
-  t.match(await run(), { code: 0, output: /up to date \(version 1\)/ })
+  t.match(await run(), { code: 0, output: /migrated from version 0 to 2/ })
+  t.match(await run(), { code: 0, output: /up to date \(version 2\)/ })
   t.match(await runCommand('orders-backup', ['x'], environment), { code: 1, errors: /pg_dump/ })
 })
-
-/** Runs a command of the service. */
-async function runCommand(name: string, args: string[], environment: NodeJS.ProcessEnv) {
-  const script = distPath('commands', `${name}.js`)
-  const env = { PATH: process.env.PATH, ...environment }
-  const child = spawn(process.execPath, [script, ...args], { env })
-  const [output, errors, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close') as Promise<[number | null]>,
-  ])
-  return { code, output, errors }
-}
-
-const copyOrders = (environment: NodeJS.ProcessEnv) =>
-  runCommand('orders-copy', ['--from', 'sqlite', '--to', 'postgres'], environment)

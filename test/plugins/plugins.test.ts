@@ -82,7 +82,7 @@ t.test('reports all configuration errors in one message', async (t) => {
     TIME_ZONE: 'Mars/Olympus',
     TRUST_PROXY: 'everybody',
     ADMIN_ACCOUNTS: 'a@b.c:password-in-the-clear',
-    REDIS_URL: 'http://:redis-secret@localhost',
+    REDIS_URL: 'redis://:redis-secret@localhost',
   })
   for (const name of [
     'PORT',
@@ -169,8 +169,9 @@ t.test('rejects plausible but invalid values', async (t) => {
     ['PORT', '-1'],
     ['SHUTDOWN_TIMEOUT_MS', 'soon'],
     ['SESSION_SECRET', 'x'.repeat(31)],
-    ['REDIS_URL', 'localhost:6379'],
-    ['REDIS_URL', 'redis://'],
+    ['REDIS_URL', 'redis://localhost:6379'],
+    ['DATABASE_URL', 'localhost:5432'],
+    ['DATABASE_POOL_SIZE', '0'],
     ['LOGIN_LIMIT_PER_CLIENT', '0'],
     ['LOGIN_LIMIT_PER_ACCOUNT', 'many'],
   ]

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 import { hostileRequest, type HostileRequest } from '../support/hostile-requests.js'
 import { recordingUpstream } from '../support/recording-upstream.js'
-import { REDIS_PASSWORD, testRedis } from '../support/redis.js'
+import { startPostgres } from '../support/postgres.js'
 import { validCalls } from '../support/valid-calls.js'
 import { nodeRequest } from '../support/node-request.js'
 
@@ -27,7 +27,7 @@ const CANARIES = {
   SESSION_SECRET: canary('session-secret-of-32-bytes'),
   SESSION_SECRET_PREVIOUS: canary('session-secret-before-this-one'),
   ADMIN_ACCOUNTS: HASH.split('$').at(-1) ?? '',
-  REDIS_URL: REDIS_PASSWORD,
+  DATABASE_URL: canary('database-password'),
   DATABASE_API_KEY: canary('database'),
   ORDERSOURCE_API_TOKEN: canary('order-source'),
   METRICS_TOKEN: canary('metrics'),
@@ -175,7 +175,7 @@ const failures: RequestListener[] = [
 ]
 
 t.test('every secret of the configuration has a canary', async (t) => {
-  const secret = /SECRET|TOKEN|KEY|PASSWORD|ACCOUNTS|CREDENTIAL|REDIS_URL/
+  const secret = /SECRET|TOKEN|KEY|PASSWORD|ACCOUNTS|CREDENTIAL|DATABASE_URL/
   const names = Object.keys(ConfigSchema.properties).filter(
     (name) => secret.test(name) && !name.includes('LIMIT'),
   )
@@ -183,14 +183,15 @@ t.test('every secret of the configuration has a canary', async (t) => {
 })
 
 t.test('no secret is logged, returned or counted in a metric', async (t) => {
-  const redis = await testRedis(t)
-  await redis.start()
+  const postgres = await startPostgres(t)
+  const databaseUrl = new URL(await postgres.createDatabase())
+  databaseUrl.password = CANARIES.DATABASE_URL
   const upstream = await recordingUpstream(t)
   const service = await serve(t, {
     ...UNLIMITED,
     ...CANARIES,
     ADMIN_ACCOUNTS: `${ADMIN.email}:${HASH}`,
-    REDIS_URL: redis.url,
+    DATABASE_URL: databaseUrl.href,
     DATABASE_API_KEY: '',
     ORDERSOURCE_BASE_URL: upstream.url,
   })
@@ -214,7 +215,7 @@ t.test('no secret is logged, returned or counted in a metric', async (t) => {
       toVisibleText.push(JSON.stringify(headers) + body.toString())
     }
   }
-  await redis.kill()
+  await postgres.kill()
   toVisibleText.push(...(await callEverything(service.url, token)))
   t.ok(toVisibleText.length > 1_000, `${toVisibleText.length} answers`)
   for (const response of toVisibleText) {
@@ -224,7 +225,7 @@ t.test('no secret is logged, returned or counted in a metric', async (t) => {
   service.process.kill('SIGTERM')
   await once(service.process, 'exit')
   const output = service.output()
-  t.match(output, /redis is unavailable/)
+  t.match(output, /PostgreSQL is not available/)
   t.ok(output.split('\n').length > 1_000, 'is logged')
   t.strictSame(givenAway(output), [])
   t.notOk(output.includes(token.split('.')[2] ?? token), 'nor is a session’s token')
@@ -276,7 +277,8 @@ t.test('a failed start names the variable, not its value', async (t) => {
     SESSION_SECRET: bad.slice(0, 30),
     SESSION_SECRET_PREVIOUS: bad.slice(0, 30),
     ADMIN_ACCOUNTS: `admin@example.com:${bad}`,
-    REDIS_URL: withPassword('http'),
+    DATABASE_URL: withPassword('http'),
+    REDIS_URL: withPassword('redis'),
     ORDERSOURCE_BASE_URL: withPassword('https'),
     ORDERSOURCE_API_TOKEN: `${bad} ${bad}`,
     ORDERSOURCE_PUBLIC_ROUTES: `${bad} ${bad}`,

@@ -2,24 +2,28 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { openStateFile } from '../../src/state-store/state-file.js'
 import { openMemoryStore } from '../../src/state-store/memory-store.js'
-import { connectRedisStore } from '../../src/state-store/redis-store.js'
+import { openPostgres } from '../../src/database/postgres.js'
+import { migratePostgres } from '../../src/database/postgres-migrations.js'
+import { openPostgresStore } from '../../src/state-store/postgres-store.js'
 import { temporaryFolder } from '../support/app.js'
-import { testRedis } from '../support/redis.js'
+import { startPostgres } from '../support/postgres.js'
 import { waitUntil } from '../support/wait-for.js'
 
 const { log } = Fastify()
-const redis = await testRedis(t)
-await redis.start()
+const server = await startPostgres(t, { default_transaction_isolation: 'serializable' })
+const postgres = openPostgres(await server.createDatabase(), { poolSize: 8 })
+await migratePostgres(postgres)
 const inProcess = openMemoryStore(openStateFile(temporaryFolder(t), log))
-const inRedis = await connectRedisStore(redis.url, log)
-t.teardown(() => {
+const inPostgres = openPostgresStore(postgres, (error) => t.fail(String(error)))
+t.teardown(async () => {
   inProcess.close()
-  inRedis.close()
+  inPostgres.close()
+  await postgres.close()
 })
 
 for (const [where, memory] of [
   ['in the process', inProcess],
-  ['in Redis', inRedis],
+  ['in PostgreSQL', inPostgres],
 ] as const) {
   t.test(`${where}: what is remembered is forgotten when its time is over`, async (t) => {
     await memory.set('guest', 2_000)

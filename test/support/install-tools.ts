@@ -4,7 +4,6 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { findBrowser } from './browser.js'
 import { installPostgres } from './nocodb-tools.js'
-import { findRedis } from './redis.js'
 import { findPython } from './spreadsheet.js'
 
 function run(command: string, ...args: string[]): boolean {
@@ -32,12 +31,6 @@ if (findBrowser() === null) {
   if (!installFromDebian('chromium', 'fonts-dejavu-core')) installFromPlaywright()
 }
 console.log(`Browser: ${findBrowser() ?? 'not found; the browser tests will fail'}`)
-
-if (findRedis() === null) {
-  console.log('Installing Redis for the tests of several processes.')
-  installFromDebian('redis-server')
-}
-console.log(`Redis: ${findRedis() ?? 'not found; the tests of several processes will fail'}`)
 
 installPostgres()
 

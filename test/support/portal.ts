@@ -7,6 +7,7 @@ import type { Order } from '../../src/orders/order.js'
 import { ADMIN, ADMIN_ACCOUNTS } from './sign-in.js'
 import { startApp, temporaryFolder, type TestApp } from './app.js'
 import { fillStore, newOrder } from './order-store.js'
+import { copyOrders } from './run-command.js'
 
 const HOUR = 60 * 60 * 1000
 
@@ -33,10 +34,13 @@ export const manyOrders = (count: number): Order[] =>
     }
   })
 
-/** Starts the service with orders. */
-export function startPortal(t: Test, orders: Order[], environment: NodeJS.ProcessEnv = {}) {
+/** Starts the service with orders, in SQLite or in an empty DATABASE_URL. */
+export async function startPortal(t: Test, orders: Order[], environment: NodeJS.ProcessEnv = {}) {
   const DATA_DIR = temporaryFolder(t)
-  fillStore(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', orders)
+  const path = getOrderStorePath(DATA_DIR)
+  fillStore(path, 'Europe/Lisbon', orders)
+  const { DATABASE_URL } = environment
+  if (DATABASE_URL !== undefined) await copyOrders({ DATA_DIR, DATABASE_URL })
   return startApp(t, { ADMIN_ACCOUNTS, DATA_DIR, TIME_ZONE: 'Europe/Lisbon', ...environment })
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -20,6 +20,9 @@ export interface PostgresServer {
   kill: () => Promise<void>
   /** Starts it again, with its data */
   start: () => Promise<void>
+  /** Accepts connections, but does not respond */
+  freeze: () => void
+  thaw: () => void
   /** Creates an empty database; returns its URL */
   createDatabase: () => Promise<string>
 }
@@ -61,8 +64,7 @@ export async function startPostgres(
         ...['-D', folder, '-p', String(port)],
         ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ],
-      // With a process group of its own, to kill it with its children.
-      { ...processOptions, detached: true },
+      processOptions,
     )
     let output = ''
     server.stdout.resume()
@@ -78,9 +80,15 @@ export async function startPostgres(
     return server
   }
   let server = await startProcess()
+  const signalAll = (signal: NodeJS.Signals) => {
+    const pid = server.pid ?? 0
+    // Its children have sessions of their own.
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+    for (const each of [pid, ...children.map(Number)]) process.kill(each, signal)
+  }
   const stop = async (signal: NodeJS.Signals) => {
     const exited = once(server, 'exit')
-    if (signal === 'SIGKILL') process.kill(-(server.pid ?? 0), signal)
+    if (signal === 'SIGKILL') signalAll(signal)
     else server.kill(signal)
     await exited
   }
@@ -95,6 +103,8 @@ export async function startPostgres(
     async start() {
       server = await startProcess()
     },
+    freeze: () => signalAll('SIGSTOP'),
+    thaw: () => signalAll('SIGCONT'),
     async createDatabase() {
       const url = `postgres://noco@127.0.0.1:${port}`
       const name = `clearwake_${++databases}`

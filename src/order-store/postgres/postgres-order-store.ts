@@ -46,11 +46,6 @@ const MAX_NUMBER_TRIES = 1_000
 /** More IDs than are returned are read, because attempts that were reset do not count. */
 const CANDIDATES_PER_RESULT = 20
 
-const createUnavailableProblem = (): Problem =>
-  new Problem(503, 'The order database does not respond. Try again in a few seconds.', {
-    headers: { 'retry-after': '5' },
-  })
-
 const createUnconfirmedProblem = (): Problem =>
   new Problem(
     503,
@@ -80,19 +75,7 @@ export async function openPostgresOrderStore({
   const calendar = createDayCalendar(timeZone)
   const finder = createOrderFinder(calendar)
 
-  async function translate<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } catch (error) {
-      if (!(error instanceof DatabaseUnavailableError)) throw error
-      log.error({ err: error }, 'PostgreSQL is not available')
-      throw createUnavailableProblem()
-    }
-  }
-  const read = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
-    translate(postgres.read(work))
-  const readSnapshot = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
-    translate(postgres.readSnapshot(work))
+  const { read, readSnapshot } = postgres
 
   let writes = 0
   let folding: Promise<void> | null = null
@@ -307,14 +290,7 @@ export async function openPostgresOrderStore({
     check: () => undefined,
     createErrorTranslator: () => (error) => error,
     getFreshness: () => null,
-    async getReadiness() {
-      try {
-        await postgres.read((tx) => tx.query('SELECT 1'))
-        return { ready: true, detail: 'PostgreSQL responds' }
-      } catch (error) {
-        return { ready: false, detail: error instanceof Error ? error.message : String(error) }
-      }
-    },
+    getReadiness: () => postgres.getReadiness(),
     async close() {
       await folding
     },

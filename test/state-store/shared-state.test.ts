@@ -1,20 +1,26 @@
 import t, { type Test } from 'tap'
 import { ADMIN, ADMIN_ACCOUNTS, signIn, postLogin, verify } from '../support/sign-in.js'
 import { startApp, type TestApp } from '../support/app.js'
-import { REDIS_PASSWORD, testRedis } from '../support/redis.js'
+import { startPostgres } from '../support/postgres.js'
 import { waitUntil } from '../support/wait-for.js'
 
 const WRONG = { ...ADMIN, password: 'a wrong password' }
 
 /** Generous to a busy machine; what has gone silent would be waited for without end. */
-const BOUND_MS = 5_000
+const BOUND_MS = 10_000
 
-const redis = await testRedis(t)
-await redis.start()
+const PASSWORD = 'password-of-the-database'
+const server = await startPostgres(t)
+const databaseUrl = new URL(await server.createDatabase())
+databaseUrl.password = PASSWORD
 
-/** A process with its own data folder, which shares Redis only. */
 const start = (t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestApp> =>
-  startApp(t, { ADMIN_ACCOUNTS, REDIS_URL: redis.url, TRUST_PROXY: 'true', ...environment })
+  startApp(t, {
+    ADMIN_ACCOUNTS,
+    DATABASE_URL: databaseUrl.href,
+    TRUST_PROXY: 'true',
+    ...environment,
+  })
 
 const signOut = (url: string, token: string): Promise<Response> =>
   fetch(`${url}/api/admin/logout`, {
@@ -80,7 +86,7 @@ t.test('shares failures by address across processes', async (t) => {
   t.equal(await at('192.0.2.1'), 200)
 })
 
-t.test('without Redis, administrators wait, guests do not, and it reconnects', async (t) => {
+t.test('without PostgreSQL, administrators wait, guests do not, and it reconnects', async (t) => {
   const { url, log } = await start(t)
   const here = { 'x-forwarded-for': '192.0.2.50' }
   const { body } = await postLogin(url, ADMIN, here)
@@ -91,11 +97,11 @@ t.test('without Redis, administrators wait, guests do not, and it reconnects', a
     const response = await fetch(`${url}/readyz`)
     return { status: response.status, body: (await response.json()) as unknown }
   }
-  t.match(await readiness(), { status: 200, body: { checks: { redis: { ready: true } } } })
+  t.match(await readiness(), { status: 200, body: { checks: { database: { ready: true } } } })
 
   for (const [what, stop, resume] of [
-    ['killed', () => redis.kill(), () => redis.start()],
-    ['frozen', async () => redis.freeze(), async () => redis.thaw()],
+    ['killed', () => server.kill(), () => server.start()],
+    ['frozen', async () => server.freeze(), async () => server.thaw()],
   ] as const) {
     await stop()
     const times: number[] = []
@@ -114,13 +120,13 @@ t.test('without Redis, administrators wait, guests do not, and it reconnects', a
     }
     // Without a connection, there is nothing to wait for.
     if (what === 'killed') t.ok(Math.min(...times) < 400, `${times.map(Math.round).join()} ms`)
-    t.equal((await verify(url, 'x')).status, 401, 'a malformed token needs no Redis')
+    t.equal((await verify(url, 'x')).status, 401, 'a malformed token needs no database')
     const guest = await timed(fetch(`${url}/calculator/fuel`))
     t.equal(guest.answer.status, 200)
     t.ok(guest.milliseconds < BOUND_MS)
     t.match(await readiness(), {
       status: 503,
-      body: { status: 'not ready', checks: { redis: { ready: false } } },
+      body: { status: 'not ready', checks: { database: { ready: false } } },
     })
 
     await resume()
@@ -129,20 +135,6 @@ t.test('without Redis, administrators wait, guests do not, and it reconnects', a
     t.equal((await postLogin(url, ADMIN, here)).status, 200)
     t.equal((await readiness()).status, 200)
   }
-  t.match(
-    log.filter(({ msg }) => String(msg).startsWith('redis')).map(({ msg }) => msg),
-    ['redis is unavailable', 'redis is available again'],
-  )
-  t.notMatch(JSON.stringify(log), new RegExp(REDIS_PASSWORD))
-})
-
-t.test('starts without waiting for Redis', async (t) => {
-  await redis.kill()
-  const { answer: late, milliseconds } = await timed(start(t))
-  t.ok(milliseconds < 2 * BOUND_MS)
-  t.equal((await fetch(late.url)).status, 200)
-  t.equal((await postLogin(late.url)).status, 503)
-  await redis.start()
-  t.ok(await becomes(200, () => postLogin(late.url)))
-  t.notMatch(JSON.stringify(late.log), new RegExp(REDIS_PASSWORD))
+  t.match(JSON.stringify(log), /PostgreSQL is not available: the connection was refused/)
+  t.notMatch(JSON.stringify(log), PASSWORD)
 })
