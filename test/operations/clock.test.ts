@@ -25,7 +25,7 @@ t.test('recovers from a clock that jumps forward or back', async (t) => {
     TRUST_PROXY: 'true',
     LOGIN_LIMIT_PER_CLIENT: '2',
   }
-  const start = () => startService(t, environment, ['--import', CLOCK])
+  const start = () => startService(t, environment, { nodeOptions: ['--import', CLOCK] })
   let service = await start()
   const from = (client: number) => ({ 'x-forwarded-for': `192.0.2.${client}` })
   const call = async (path: string, method = 'GET', body?: unknown) => {

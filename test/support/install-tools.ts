@@ -4,6 +4,8 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { findBrowser } from './browser.js'
 import { installPostgres } from './nocodb-tools.js'
+import { hasPgBouncer } from './pgbouncer.js'
+import { findDebianPostgres } from './postgres.js'
 import { findPython } from './spreadsheet.js'
 
 function run(command: string, ...args: string[]): boolean {
@@ -33,6 +35,12 @@ if (findBrowser() === null) {
 console.log(`Browser: ${findBrowser() ?? 'not found; the browser tests will fail'}`)
 
 installPostgres()
+if (findDebianPostgres() === null || !hasPgBouncer()) {
+  console.log('Installing PgBouncer and pg_dump.')
+  installFromDebian('postgresql', 'pgbouncer')
+}
+console.log(`pg_dump: ${findDebianPostgres() ?? 'not found; its test is skipped'}`)
+console.log(`PgBouncer: ${hasPgBouncer() ? 'found' : 'not found; its test is skipped'}`)
 
 if (findPython() === null) {
   console.log('Installing Python with openpyxl for the export tests.')

@@ -1,6 +1,15 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -12,10 +21,20 @@ const NOBODY = 65_534
 
 /** PostgreSQL does not run as root. */
 const isRoot = process.getuid?.() === 0
-const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {}
+export const NOBODY_USER = isRoot ? { uid: NOBODY, gid: NOBODY } : {}
+
+const DEBIAN = '/usr/lib/postgresql'
+
+/** Folder of the programs of Debian's package, which has `pg_dump`; `null` without it. */
+export function findDebianPostgres(): string | null {
+  const [version] = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort().reverse() : []
+  const folder = join(DEBIAN, version ?? '', 'bin')
+  return existsSync(join(folder, 'pg_dump')) && existsSync(join(folder, 'initdb')) ? folder : null
+}
 
 export interface PostgresServer {
   port: number
+  isRunning: () => boolean
   /** Kills all its processes, as a crash does */
   kill: () => Promise<void>
   /** Starts it again, with its data */
@@ -27,25 +46,38 @@ export interface PostgresServer {
   createDatabase: () => Promise<string>
 }
 
-/** Starts an empty PostgreSQL server, stopped when the test ends. */
+interface Options {
+  /** Folder of its programs */
+  programs?: string
+  /** Called with the empty folder that will contain the data */
+  prepareFolder?: (folder: string) => void
+}
+
+/** Starts an empty PostgreSQL server with given settings, stopped when the test ends. */
 export async function startPostgres(
   t: Test,
   options: Record<string, string> = {},
+  { programs = join(POSTGRES_NATIVE, 'bin'), prepareFolder }: Options = {},
 ): Promise<PostgresServer> {
   const port = await freePort()
   const parent = mkdtempSync('/tmp/clearwake-postgres-')
+  prepareFolder?.(parent)
   chmodSync(parent, 0o755)
   const folder = join(parent, 'data')
   mkdirSync(folder, { mode: 0o700 })
   if (isRoot) chownSync(folder, NOBODY, NOBODY)
   const env = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', HOME: '/tmp' }
-  const processOptions = { ...user, env, cwd: '/tmp' }
-  const getProgram = (name: string): string => join(POSTGRES_NATIVE, 'bin', name)
+  const processOptions = { ...NOBODY_USER, env, cwd: '/tmp' }
+  const getProgram = (name: string): string => join(programs, name)
 
-  execFileSync(getProgram('initdb'), ['-D', folder, '-U', 'noco', '-A', 'trust', '-E', 'UTF8'], {
-    ...processOptions,
-    stdio: 'ignore',
-  })
+  execFileSync(
+    getProgram('initdb'),
+    ['-D', folder, '-U', 'noco', '-A', 'trust', '-E', 'UTF8', '--wal-segsize=1'],
+    {
+      ...processOptions,
+      stdio: 'ignore',
+    },
+  )
   spawnSync(getProgram('postgres'), ['--single', '-D', folder, 'postgres'], {
     ...processOptions,
     input: 'create database noco;\n',
@@ -80,6 +112,7 @@ export async function startPostgres(
     return server
   }
   let server = await startProcess()
+  const isRunning = () => server.exitCode === null && server.signalCode === null
   const signalAll = (signal: NodeJS.Signals) => {
     const pid = server.pid ?? 0
     // Its children have sessions of their own.
@@ -93,12 +126,13 @@ export async function startPostgres(
     await exited
   }
   t.teardown(async () => {
-    if (server.exitCode === null && server.signalCode === null) await stop('SIGINT')
+    if (isRunning()) await stop('SIGINT')
     rmSync(parent, { recursive: true, force: true })
   })
   let databases = 0
   return {
     port,
+    isRunning,
     kill: () => stop('SIGKILL'),
     async start() {
       server = await startProcess()

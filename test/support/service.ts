@@ -18,22 +18,27 @@ export interface Service {
   ended: Promise<number | null>
 }
 
-/**
- * Starts the built service in its own process, and waits for it; killed when the test ends.
- *
- * @param nodeOptions command-line options of Node
- */
+interface Options {
+  /** Command-line options of Node */
+  nodeOptions?: string[]
+  /** A command that runs the service */
+  prefix?: string[]
+  cwd?: string
+}
+
+/** Starts the built service in its own process, and waits for it; killed when the test ends. */
 export async function startService(
   t: Test,
   environment: NodeJS.ProcessEnv = {},
-  nodeOptions: string[] = [],
+  { nodeOptions = [], prefix = [], cwd }: Options = {},
 ): Promise<Service> {
   const dataDir = environment.DATA_DIR ?? temporaryFolder(t)
   const port = environment.PORT ?? String(await freePort())
   const { PATH } = process.env
   const settings = { PATH, PORT: port, DATA_DIR: dataDir, SESSION_SECRET: SECRET, ADMIN_ACCOUNTS }
-  const child = spawn(process.execPath, [...nodeOptions, distPath('server.js')], {
-    cwd: dataDir,
+  const command = [...prefix, process.execPath, ...nodeOptions, distPath('server.js')] as const
+  const child = spawn(command[0] ?? '', command.slice(1), {
+    cwd: cwd ?? dataDir,
     env: { ...settings, ...environment },
   })
   t.teardown(() => child.kill('SIGKILL'))

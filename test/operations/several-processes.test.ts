@@ -88,25 +88,49 @@ t.test('an order created by one process is listed by the other immediately', asy
   t.equal(stale.status, 412)
 })
 
-t.test('one idempotency key creates one order across processes, also concurrently', async (t) => {
-  const headers = bearer(await signIn(other.url))
-  for (let round = 0; round < 5; round++) {
-    const keyed = { ...headers, 'idempotency-key': `round ${round}` }
-    const responses = await Promise.all(
-      [one, other, one, other].map((service) => postJson(orders(service), newOrder(), keyed)),
+t.test(
+  'concurrent requests to several processes create one order, and make one change',
+  async (t) => {
+    const headers = bearer(await signIn(other.url))
+    for (let round = 0; round < 5; round++) {
+      const keyed = { ...headers, 'idempotency-key': `round ${round}` }
+      const responses = await Promise.all(
+        [one, other, one, other].map((service) => postJson(orders(service), newOrder(), keyed)),
+      )
+      t.equal(new Set(responses.map(({ body }) => body.id as string)).size, 1)
+      t.ok(responses.every(({ status }) => status === 200 || status === 201))
+    }
+    const four = [one, other, ...(await Promise.all([start(), start()]))]
+    const created = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        postJson(orders(four[i % 4] ?? one), newOrder(), { ...headers, 'idempotency-key': 'four' }),
+      ),
     )
-    t.equal(new Set(responses.map(({ body }) => body.id as string)).size, 1)
-    t.ok(responses.every(({ status }) => status === 200 || status === 201))
-  }
-  const numbers = await Promise.all(
-    Array.from({ length: 20 }, async (_, i) => {
-      const { body } = await postJson(orders(i % 2 === 0 ? one : other), newOrder(), headers)
-      return body.orderNumber as string
-    }),
-  )
-  t.equal(new Set(numbers).size, 20, 'and no number is given twice')
-  for (const service of [one, other]) {
-    service.process.kill('SIGTERM')
-    t.equal(await service.ended, 0)
-  }
-})
+    t.equal(new Set(created.map(({ body }) => body.id as string)).size, 1, 'across four processes')
+
+    const numbers = await Promise.all(
+      Array.from({ length: 20 }, async (_, i) => {
+        const { body } = await postJson(orders(i % 2 === 0 ? one : other), newOrder(), headers)
+        return body.orderNumber as string
+      }),
+    )
+    t.equal(new Set(numbers).size, 20, 'and no number is given twice')
+
+    const statuses = await Promise.all(
+      Array.from({ length: 200 }, async (_, i) => {
+        const response = await fetch(`${orders(four[i % 4] ?? one)}/2`, {
+          method: 'PATCH',
+          headers: { ...headers, 'content-type': 'application/json', 'if-match': '"1"' },
+          body: JSON.stringify({ notes: `change ${i}` }),
+        })
+        return response.status
+      }),
+    )
+    t.equal(statuses.filter((status) => status === 200).length, 1, 'one of 200 changes wins')
+    t.equal(statuses.filter((status) => status === 412).length, 199)
+    for (const service of [one, other]) {
+      service.process.kill('SIGTERM')
+      t.equal(await service.ended, 0)
+    }
+  },
+)
