@@ -50,8 +50,9 @@ async function checkWrites(t: Test, { urls, databaseUrl, disturb }: Faults): Pro
     'content-type': 'application/json',
   }
   let slowestMs = 0
-  let isStopped = false
-  t.teardown(() => (isStopped = true))
+  const stop = new AbortController()
+  t.teardown(() => stop.abort())
+  const isStopped = () => stop.signal.aborted
   async function call(method: string, path: string, body: unknown, key = '') {
     const url = urls[Math.floor(Math.random() * urls.length)] ?? ''
     const start = performance.now()
@@ -76,11 +77,11 @@ async function checkWrites(t: Test, { urls, databaseUrl, disturb }: Faults): Pro
   for (let round = 0; round < ROUNDS; round++) {
     let [done, isOver] = [0, false]
     const write = async (): Promise<void> => {
-      while (!isStopped && (!isOver || done < WRITES)) {
+      while (!isStopped() && (!isOver || done < WRITES)) {
         const [key, order] = [randomUUID(), newOrder({ notes: randomUUID() })]
         let created = await call('POST', ORDERS, order, key)
         while (created.body === undefined || created.status >= 300) {
-          if (isStopped) return
+          if (isStopped()) return
           count(created.status)
           await sleep(200)
           created = await call('POST', ORDERS, order, key)
@@ -93,7 +94,7 @@ async function checkWrites(t: Test, { urls, databaseUrl, disturb }: Faults): Pro
       }
     }
     const disturbLater = async () => {
-      while (done < WRITES / 3 && !isStopped) await sleep(5)
+      while (done < WRITES / 3 && !isStopped()) await sleep(5)
       await disturb()
       isOver = true
     }
@@ -262,27 +263,26 @@ t.test('PostgreSQL has no free connection', async (t) => {
 })
 
 t.test('the disk of PostgreSQL is full', async (t) => {
-  let folder = ''
-  let isMounted = false
+  const disk = { folder: '', isMounted: false }
   const server = await startPostgres(
     t,
     { restart_after_crash: 'off', max_wal_size: '4MB', min_wal_size: '2MB' },
     {
       prepareFolder(path) {
-        folder = path
-        isMounted =
+        disk.folder = path
+        disk.isMounted =
           spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=120m', 'tmpfs', path]).status === 0
       },
     },
   )
-  t.teardown(() => spawnSync('umount', ['-l', folder]))
-  if (!isMounted) {
+  t.teardown(() => spawnSync('umount', ['-l', disk.folder]))
+  if (!disk.isMounted) {
     t.pass('not permitted', { skip: 'this user may not mount a disk' })
     return
   }
   const databaseUrl = await server.createDatabase()
   const services = await startServices(t, databaseUrl)
-  const ballast = join(folder, 'ballast')
+  const ballast = join(disk.folder, 'ballast')
   await checkWrites(t, {
     urls: getUrls(services),
     databaseUrl,

@@ -37,7 +37,7 @@ export async function startService(
   const { PATH } = process.env
   const settings = { PATH, PORT: port, DATA_DIR: dataDir, SESSION_SECRET: SECRET, ADMIN_ACCOUNTS }
   const command = [...prefix, process.execPath, ...nodeOptions, distPath('server.js')] as const
-  const child = spawn(command[0] ?? '', command.slice(1), {
+  const child = spawn(command[0], command.slice(1), {
     cwd: cwd ?? dataDir,
     env: { ...settings, ...environment },
   })

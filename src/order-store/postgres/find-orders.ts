@@ -16,6 +16,7 @@ import {
 } from '../sql/query-conditions.js'
 import { toSearchWords } from '../sql/search-text.js'
 import { hasWords, probeSearch } from './search.js'
+import { MAX_EXACT_COUNT, type RowCounts } from './row-counts.js'
 import { readGroups } from './totals.js'
 
 /** IDs of the orders in a slice, sorted, and the number of matching orders. */
@@ -25,11 +26,7 @@ export interface FindResult {
 }
 
 /** Up to this many matches are read and sorted; more are found along the index of the sort field. */
-const MAX_SORTED_MATCHES = 5_000
-
-/** The number of matches of a common search may be this old, ms: counting them takes long. */
-const COUNT_TTL_MS = 30_000
-const MAX_CACHED_COUNTS = 100
+const MAX_SORTED_MATCHES = MAX_EXACT_COUNT
 
 const selectIds = async (
   tx: Queryable,
@@ -74,20 +71,29 @@ function sortMatches(
   )
 }
 
-/** Finds orders by filters. */
-export function createOrderFinder(calendar: DayCalendar) {
-  const counts = new Map<string, { count: number; expires: number }>()
-
-  async function countOnce(filters: OrderFilters, count: () => Promise<number>): Promise<number> {
-    const key = JSON.stringify(filters)
-    const known = counts.get(key)
-    if (known !== undefined && known.expires > performance.now()) return known.count
-    if (counts.size >= MAX_CACHED_COUNTS) counts.clear()
-    const counted = await count()
-    counts.set(key, { count: counted, expires: performance.now() + COUNT_TTL_MS })
-    return counted
+/** Returns a query of the columns of all matching orders, sorted. */
+export function toQuery(
+  filters: OrderFilters,
+  sort: OrderSort,
+  calendar: DayCalendar,
+): SqlFragment {
+  const words = toSearchWords(filters.q)
+  const conditions = toConditions(filters, calendar)
+  const { field, descending } = parseSort(sort)
+  if (words.length === 0) {
+    const sql = `SELECT ${READ_COLUMNS} FROM orders ${toWhere(conditions)} ${toOrderBy(field, descending)}`
+    return { sql, values: toValues(conditions) }
   }
+  const all = [...conditions, hasWords(words)]
+  return {
+    sql: `SELECT ${READ_COLUMNS} FROM orders JOIN order_search ON order_search.order_id = orders.id
+          ${toWhere(all)} ${toOrderBy(field, descending)}`,
+    values: toValues(all),
+  }
+}
 
+/** Finds orders by filters. */
+export function createOrderFinder(calendar: DayCalendar, counts: RowCounts) {
   async function filter(
     tx: Queryable,
     filters: OrderFilters,
@@ -99,10 +105,13 @@ export function createOrderFinder(calendar: DayCalendar) {
         ? countOrders(
             (await readGroups(tx, toDayRange(filters))).filter(createGroupFilter(filters)),
           )
-        : await selectCount(tx, {
-            sql: `FROM orders ${toWhere(conditions)}`,
-            values: toValues(conditions),
-          })
+        : (
+            await counts.countByKey(
+              tx,
+              `SELECT 1 AS key FROM orders ${toWhere(conditions)}`,
+              toValues(conditions),
+            )
+          ).reduce((sum, { count }) => sum + count, 0)
     if (slice.offset >= total) return { ids: [], total }
     const ids =
       total <= MAX_SORTED_MATCHES && conditions.length > 0
@@ -135,7 +144,7 @@ export function createOrderFinder(calendar: DayCalendar) {
     const common = hasWords(words)
     const all = [...conditions, common]
     const from = 'orders JOIN order_search ON order_search.order_id = orders.id'
-    const total = await countOnce(filters, () =>
+    const total = await counts.cache(JSON.stringify(filters), () =>
       selectCount(tx, {
         sql: `FROM ${conditions.length === 0 ? 'order_search' : from} ${toWhere(all)}`,
         values: toValues(all),
@@ -149,22 +158,6 @@ export function createOrderFinder(calendar: DayCalendar) {
     find(tx: Queryable, filters: OrderFilters, slice: ListSlice): Promise<FindResult> {
       const words = toSearchWords(filters.q)
       return words.length === 0 ? filter(tx, filters, slice) : search(tx, words, filters, slice)
-    },
-    /** Returns a query of the columns of all matching orders, sorted. */
-    toQuery(filters: OrderFilters, sort: OrderSort): SqlFragment {
-      const words = toSearchWords(filters.q)
-      const conditions = toConditions(filters, calendar)
-      const { field, descending } = parseSort(sort)
-      if (words.length === 0) {
-        const sql = `SELECT ${READ_COLUMNS} FROM orders ${toWhere(conditions)} ${toOrderBy(field, descending)}`
-        return { sql, values: toValues(conditions) }
-      }
-      const all = [...conditions, hasWords(words)]
-      return {
-        sql: `SELECT ${READ_COLUMNS} FROM orders JOIN order_search ON order_search.order_id = orders.id
-          ${toWhere(all)} ${toOrderBy(field, descending)}`,
-        values: toValues(all),
-      }
     },
   }
 }

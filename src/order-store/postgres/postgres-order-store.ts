@@ -25,6 +25,7 @@ import {
 import { createOrderFinder } from './find-orders.js'
 import { addOrder, readHistory, readOrder, readOrders, replaceOrder } from './order-records.js'
 import { findByProviderId, findOthers } from './provider-order-ids.js'
+import { createRowCounts } from './row-counts.js'
 import { checkTimeZone, setTimeZone } from './settings.js'
 import { createStatistics } from './statistics.js'
 import { foldTotalChanges } from './totals.js'
@@ -73,7 +74,8 @@ export async function openPostgresOrderStore({
 }: Options): Promise<OrderStore> {
   await setTimeZone(postgres, timeZone)
   const calendar = createDayCalendar(timeZone)
-  const finder = createOrderFinder(calendar)
+  const counts = createRowCounts()
+  const finder = createOrderFinder(calendar, counts)
 
   const { read, readSnapshot } = postgres
 
@@ -227,9 +229,10 @@ export async function openPostgresOrderStore({
       }),
     listCurrencies: () =>
       read(async (tx) =>
-        [...(await createStatistics(tx, calendar).countByCurrency()).keys()].sort(),
+        [...(await createStatistics(tx, calendar, counts).countByCurrency()).keys()].sort(),
       ),
-    readStatistics: (callback) => readSnapshot((tx) => callback(createStatistics(tx, calendar))),
+    readStatistics: (callback) =>
+      readSnapshot((tx) => callback(createStatistics(tx, calendar, counts))),
     findByOrderSourceId: (orderSourceId) => read((tx) => findByProviderId(tx, orderSourceId)),
     findOtherProviderOrders: (excluded, limit) =>
       read((tx) => findOtherProviderOrders(tx, excluded, limit)),

@@ -2,7 +2,7 @@ import { openPostgresCursor } from '../../database/postgres.js'
 import { createDayCalendar } from '../../orders/day-calendar.js'
 import type { RowQuery } from '../order-store.js'
 import type { ReadRow } from '../sql/order-row.js'
-import { createOrderFinder } from './find-orders.js'
+import { toQuery } from './find-orders.js'
 
 const BATCH_SIZE = 1_000
 
@@ -11,6 +11,6 @@ export function readPostgresRows(
   url: string,
   { timeZone, filters, sort }: RowQuery,
 ): AsyncGenerator<ReadRow[]> {
-  const query = createOrderFinder(createDayCalendar(timeZone)).toQuery(filters, sort)
+  const query = toQuery(filters, sort, createDayCalendar(timeZone))
   return openPostgresCursor<ReadRow>(url, query, BATCH_SIZE)
 }

@@ -5,8 +5,8 @@ import { toWordGrams } from './grams.js'
 
 /** The newest orders, of which a search that is common matches some. */
 const SAMPLE_SIZE = 1_000
-/** If a sample contains this many matches, all orders contain too many to sort. */
-const COMMON_IN_SAMPLE = 50
+/** Fewer matches in the sample say too little about all orders. */
+const MIN_SAMPLE_MATCHES = 20
 
 const containsWord = ({ text }: SearchWord): SqlFragment => ({
   sql: 'position(? IN order_search.text) > 0',
@@ -29,15 +29,16 @@ export const hasWords = (texts: readonly string[]): SqlFragment =>
     'AND',
   )
 
-/** Whether a search matches so many of the newest orders that it is not worth collecting all. */
-async function isCommon(tx: Queryable, condition: SqlFragment): Promise<boolean> {
-  const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*) AS count FROM (
+/** Whether the newest orders suggest that a search has more than `max` matches. */
+async function isCommon(tx: Queryable, condition: SqlFragment, max: number): Promise<boolean> {
+  const [row] = await tx.query<{ count: number; orders: number }>(
+    `SELECT count(*) AS count, (SELECT max(order_id) FROM order_search) AS orders FROM (
        SELECT * FROM order_search ORDER BY order_id DESC LIMIT ${SAMPLE_SIZE}
      ) AS order_search WHERE ${condition.sql}`,
     condition.values,
   )
-  return (row?.count ?? 0) >= COMMON_IN_SAMPLE
+  const { count, orders } = row ?? { count: 0, orders: 0 }
+  return count >= MIN_SAMPLE_MATCHES && (count / SAMPLE_SIZE) * orders > max
 }
 
 /**
@@ -71,7 +72,7 @@ export async function probeSearch(
       conditions.push(rows.length === 0 ? text : joinConditions<SqlValue>([text, exact], 'OR'))
     }
   }
-  if (await isCommon(tx, hasWords(texts))) return null
+  if (await isCommon(tx, hasWords(texts), max)) return null
   const { sql, values } = joinConditions(conditions, 'AND')
   // The planner cannot know how rare a combination of pairs is, and would read all texts.
   await tx.query('SET LOCAL enable_seqscan = off')

@@ -10,12 +10,17 @@ import {
   toSummary,
   toTimeline,
 } from '../sql/totals.js'
+import type { RowCounts } from './row-counts.js'
 import { readGroups, readTimeline, readTotals } from './totals.js'
 
 const ALL_TIME = { from: null, to: null }
 
 /** Reads statistics from the totals, in a transaction that reads a snapshot. */
-export const createStatistics = (tx: Queryable, calendar: DayCalendar): OrderStatistics => ({
+export const createStatistics = (
+  tx: Queryable,
+  calendar: DayCalendar,
+  counts: RowCounts,
+): OrderStatistics => ({
   getSummary: async (range) => toSummary(await readTotals(tx, range)),
   getTimeline: async (granularity, first, last) =>
     toTimeline(await readTimeline(tx, granularity, first, last)),
@@ -38,10 +43,11 @@ export const createStatistics = (tx: Queryable, calendar: DayCalendar): OrderSta
     return getMedianTime(rows.map(({ time }) => time))
   },
   async countExceptions() {
-    const rows = await tx.query<{ exception: number; count: number }>(
-      `SELECT exception, count(*) AS count FROM orders WHERE exception IS NOT NULL GROUP BY exception`,
+    const rows = await counts.countByKey(
+      tx,
+      'SELECT exception AS key FROM orders WHERE exception IS NOT NULL',
     )
-    const count = (code: number) => rows.find(({ exception }) => exception === code)?.count ?? 0
+    const count = (code: number) => rows.find(({ key }) => key === code)?.count ?? 0
     return {
       not_placed: count(EXCEPTION_CODES.not_placed),
       placement_unknown: count(EXCEPTION_CODES.placement_unknown),
