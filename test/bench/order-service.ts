@@ -22,8 +22,9 @@ export type OrderRequest = string | { range: string }
 export async function startOrderService(
   database: OrderDatabase,
   port: number,
+  environment: NodeJS.ProcessEnv = {},
 ): Promise<OrderService> {
-  const child = await startClearwake(port, database.dataDir, '/healthz')
+  const child = await startClearwake(port, database.dataDir, '/healthz', environment)
   const url = `http://127.0.0.1:${port}`
   const authorization = `Bearer ${await signIn(url)}`
   // Uncompressed, because decompressing an export here would delay the requests being measured.

@@ -13,7 +13,6 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import type { Test } from 'tap'
 import { freePort } from './free-port.js'
 import { POSTGRES_NATIVE } from './nocodb-tools.js'
 
@@ -55,7 +54,7 @@ interface Options {
 
 /** Starts an empty PostgreSQL server with given settings, stopped when the test ends. */
 export async function startPostgres(
-  t: Test,
+  t: { teardown: (work: () => Promise<void>) => unknown },
   options: Record<string, string> = {},
   { programs = join(POSTGRES_NATIVE, 'bin'), prepareFolder }: Options = {},
 ): Promise<PostgresServer> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import type { Postgres, Queryable, SqlValue } from '../../database/postgres.js'
+import { getHighestOrderNumber } from '../sqlite/order-numbers.js'
 import { openStoreCalendar, readSetting } from '../sqlite/settings.js'
 import { ROW_COLUMNS, type OrderRow } from '../sql/order-row.js'
 import { toGrams } from './grams.js'
@@ -155,9 +156,12 @@ export async function copyFromSqlite(
     await tx.query(`ALTER INDEX ${SEARCH_INDEX} SET (fastupdate = off)`)
     await tx.query(`SELECT gin_clean_pending_list('${SEARCH_INDEX}')`)
     await tx.query("SELECT setval('order_ids', ?, false)", [last + 1])
-    await tx.query("SELECT setval('order_numbers', ?, false)", [
+    // Above imported numbers, too: PostgreSQL finds a free number by failing.
+    const next = Math.max(
       Number(readSetting(db, 'next_order_number')),
-    ])
+      getHighestOrderNumber(db, 'orders') + 1,
+    )
+    await tx.query("SELECT setval('order_numbers', ?, false)", [next])
   })
   return verifyCopy(db, postgres)
 }
