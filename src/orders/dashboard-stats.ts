@@ -3,6 +3,7 @@ import type { OrderStore } from '../order-store/order-store.js'
 import { stringEnum } from '../validation/string-enum.js'
 import {
   formatIsoDate,
+  parseDay,
   startOfNextPeriod,
   startOfPeriod,
   type Day,
@@ -13,9 +14,15 @@ import type { DayRange, OrderStatistics, OrderSummary } from './order-statistics
 import { ORDER_STATUSES } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'
 
-export const RANGES = ['7d', '30d', '90d', 'all'] as const
-/** The period of the statistics, ending today. */
+export const PRESET_RANGES = ['7d', '30d', '90d', 'all'] as const
+/** A period that ends today. */
+export type PresetRange = (typeof PRESET_RANGES)[number]
+
+export const RANGES = [...PRESET_RANGES, 'custom'] as const
 export type Range = (typeof RANGES)[number]
+
+/** The period of the statistics: days are ISO dates, included. */
+export type StatsPeriod = { range: PresetRange } | { range: 'custom'; from: string; to: string }
 
 const RANGE_DAYS = { '7d': 7, '30d': 30, '90d': 90 } as const
 
@@ -179,10 +186,12 @@ async function buildTimeline(
 
 /** The days of a range. All time starts with the first order and includes orders in the future. */
 async function getDays(
-  range: Range,
+  period: StatsPeriod,
   statistics: OrderStatistics,
   today: Day,
 ): Promise<{ from: Day; to: Day }> {
+  if (period.range === 'custom') return { from: parseDay(period.from), to: parseDay(period.to) }
+  const { range } = period
   if (range !== 'all') return { from: today - RANGE_DAYS[range] + 1, to: today }
   const { from, to } = (await statistics.getDayRange()) ?? { from: today, to: today }
   return { from, to: Math.max(today, to) }
@@ -195,11 +204,12 @@ async function getDays(
  */
 export function calculateDashboardStats(
   store: Pick<OrderStore, 'calendar' | 'readStatistics'>,
-  range: Range,
+  period: StatsPeriod,
   now: number,
 ): Promise<DashboardStats> {
+  const { range } = period
   return store.readStatistics(async (statistics) => {
-    const { from, to } = await getDays(range, statistics, store.calendar.dayOf(now))
+    const { from, to } = await getDays(period, statistics, store.calendar.dayOf(now))
     const days = to - from + 1
     const isAllTime = range === 'all'
     const summary = await statistics.getSummary(isAllTime ? { from: null, to: null } : { from, to })

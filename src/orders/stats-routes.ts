@@ -1,14 +1,49 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
-import { problemResponses } from '../http/problem.js'
+import { Type, type Static } from '@sinclair/typebox'
+import { createValidationProblem, problemResponses } from '../http/problem.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import { stringEnum } from '../validation/string-enum.js'
-import { calculateDashboardStats, DashboardStats, RANGES, type Range } from './dashboard-stats.js'
+import {
+  calculateDashboardStats,
+  DashboardStats,
+  RANGES,
+  type Range,
+  type StatsPeriod,
+} from './dashboard-stats.js'
+import { parseDay } from './day-calendar.js'
+
+/** A page or chart of a longer period would be of no use. */
+const MAX_DAYS = 100 * 366
 
 const StatsRequest = Type.Object(
-  { range: stringEnum<Range>(RANGES, { description: 'Number of days, including today' }) },
-  { title: 'Statistics request', additionalProperties: false, examples: [{ range: '30d' }] },
+  {
+    range: stringEnum<Range>(RANGES, {
+      description: 'Number of days, including today; or custom, with from and to',
+    }),
+    from: Type.Optional(Type.String({ format: 'date', description: 'First day' })),
+    to: Type.Optional(Type.String({ format: 'date', description: 'Last day, included' })),
+  },
+  {
+    title: 'Statistics request',
+    additionalProperties: false,
+    examples: [{ range: '30d' }, { range: 'custom', from: '2026-01-01', to: '2026-03-31' }],
+  },
 )
+
+/** Checks what the schema cannot express; throws a Problem (422). */
+function toPeriod({ range, from, to }: Static<typeof StatsRequest>): StatsPeriod {
+  const fail = (path: string, message: string) => createValidationProblem([{ path, message }])
+  if (range !== 'custom') {
+    if (from !== undefined) throw fail('from', 'is only allowed with the range custom')
+    if (to !== undefined) throw fail('to', 'is only allowed with the range custom')
+    return { range }
+  }
+  if (from === undefined) throw fail('from', 'is required')
+  if (to === undefined) throw fail('to', 'is required')
+  if (to < from) throw fail('to', 'must not be before from')
+  if (parseDay(to) - parseDay(from) > MAX_DAYS) throw fail('to', 'is too far from the first day')
+  return { range, from, to }
+}
 
 const routes: FastifyPluginAsyncTypebox<{ store: OrderStore }> = async (app, { store }) => {
   app.post(
@@ -22,7 +57,7 @@ const routes: FastifyPluginAsyncTypebox<{ store: OrderStore }> = async (app, { s
         response: { 200: DashboardStats, ...problemResponses },
       },
     },
-    async ({ body }) => calculateDashboardStats(store, body.range, Date.now()),
+    async ({ body }) => calculateDashboardStats(store, toPeriod(body), Date.now()),
   )
 }
 

@@ -12,7 +12,7 @@ const YEARS = /^(?:19|20|21)\d{2}-/
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
 /** A Gregorian date such as 2026-11-20. */
-function isDate(text: string): boolean {
+export function isDate(text: string): boolean {
   if (!DATE.test(text) || !YEARS.test(text)) return false
   const milliseconds = Date.parse(`${text}T00:00:00Z`)
   // Date.parse reads 30 February as a day in March.

@@ -87,7 +87,7 @@ async function compareWithSql({ orders, dataDir }: OrderDatabase) {
       sql: () => [page.all(), count.get()],
     },
     'statistics of 30 days': {
-      clearwake: () => calculateDashboardStats(store, '30d', Date.now()),
+      clearwake: () => calculateDashboardStats(store, { range: '30d' }, Date.now()),
       sql: () => sums.all(since),
     },
   }

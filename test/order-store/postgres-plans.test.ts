@@ -117,7 +117,7 @@ t.test(`no query scans the orders`, async (t) => {
   await store.getHistory('77')
   await store.findByOrderSourceId('123')
   t.same(scans.splice(0), [], 'single orders')
-  await calculateDashboardStats(store, '30d', Date.now())
+  await calculateDashboardStats(store, { range: '30d' }, Date.now())
   t.same(scans.splice(0), [], 'statistics')
 
   // Counted every 30 s, and read along an index otherwise.

@@ -103,7 +103,7 @@ t.test('the timeline of all time uses weeks and months for long periods', async 
     await store.create(newOrder({ placedAt: first }), 'ann@example.com')
     const { step, timeline, from } = await calculateDashboardStats(
       store,
-      'all',
+      { range: 'all' },
       Date.parse('2026-11-20T12:00:00Z'),
     )
     await store.close()
@@ -141,7 +141,11 @@ t.test('an empty database has statistics of zero', async (t) => {
     path: join(temporaryFolder(t), 'orders.db'),
     timeZone: 'UTC',
   })
-  const stats = await calculateDashboardStats(store, 'all', Date.parse('2026-11-20T12:00:00Z'))
+  const stats = await calculateDashboardStats(
+    store,
+    { range: 'all' },
+    Date.parse('2026-11-20T12:00:00Z'),
+  )
   t.match(stats, { orders: 0, co2eKg: 0, revenue: [], from: '2026-11-20', to: '2026-11-20' })
   t.equal(stats.timeline.length, 1)
   await store.close()

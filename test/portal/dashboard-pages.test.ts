@@ -312,3 +312,36 @@ t.test('links to all time if the period has no orders', async (t) => {
   const month = await old.get('/admin?range=30d')
   t.match(cardText(month.html, 'orders'), /▼ Down 100% vs previous 30 days$/)
 })
+
+t.test('shows a custom range', async (t) => {
+  const february = ['2026-01-31T10:00:00Z', '2026-02-01T10:00:00Z', '2026-02-28T23:00:00Z']
+  const { call, get } = await startDashboard(
+    t,
+    february.map((placedAt) => ({ placedAt })),
+  )
+  const days = (from: string, to: string) => `/admin?range=custom&from=${from}&to=${to}`
+  const { html } = await get(days('2026-02-01', '2026-02-28'), HTMX)
+  t.match(html, /id="range-custom" aria-current="page"/)
+  t.match(html, /name="from"[^>]*value="2026-02-01"/)
+  t.match(html, /1\s*–\s*28\sFeb\s2026/)
+  t.match(cardText(html, 'orders'), /^Orders 2 .* vs previous 28 days/)
+  t.equal((await get(days('2026-02-28', '2026-02-01'), HTMX)).html, html, 'in either order')
+  for (const query of ['range=custom', 'range=custom&from=2026-02-30&to=2026-03-01']) {
+    t.match((await get(`/admin?${query}`)).html, /id="range-30d"[^>]* aria-current="page"/)
+  }
+  const stats = (body: object) => call('POST', '/api/admin/stats', body)
+  t.match((await stats({ range: 'custom', from: '2026-02-01', to: '2026-02-28' })).body, {
+    range: 'custom',
+    orders: 2,
+    previous: { orders: 1 },
+  })
+  for (const [body, path] of [
+    [{ range: 'custom', from: '2026-02-01' }, 'to'],
+    [{ range: 'custom', to: '2026-02-01' }, 'from'],
+    [{ range: 'custom', from: '2026-02-02', to: '2026-02-01' }, 'to'],
+    [{ range: 'custom', from: '1900-01-01', to: '2900-01-01' }, 'to'],
+    [{ range: '7d', from: '2026-02-01' }, 'from'],
+  ] as const) {
+    t.match(await stats(body), { status: 422, body: { errors: [{ path }] } })
+  }
+})

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { CALCULATOR_TYPES } from '../../src/calculator/calculator-data.js'
 import type { OrderStore } from '../../src/order-store/order-store.js'
-import { calculateDashboardStats, RANGES } from '../../src/orders/dashboard-stats.js'
+import {
+  calculateDashboardStats,
+  PRESET_RANGES,
+  type StatsPeriod,
+} from '../../src/orders/dashboard-stats.js'
 import { formatIsoDate } from '../../src/orders/day-calendar.js'
 import type { OrderFilters, OrderSort, SortField } from '../../src/orders/order-filters.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
@@ -176,19 +180,28 @@ export async function checkStatistics(
   now: number,
 ): Promise<void> {
   const date = dateIn(store.calendar.timeZone)
-  for (const range of RANGES) {
-    const stats = await calculateDashboardStats(store, range, now)
+  const [from, to] = [200, 41].map((days) => date(new Date(now - days * DAY_MS).toISOString()))
+  const periods: StatsPeriod[] = [
+    ...PRESET_RANGES.map((range) => ({ range })),
+    { range: 'custom', from: from ?? '', to: to ?? '' },
+  ]
+  for (const period of periods) {
+    const { range } = period
+    const stats = await calculateDashboardStats(store, period, now)
     const within = (from: string, to: string) =>
       orders.filter(({ placedAt }) => date(placedAt) >= from && date(placedAt) <= to)
     const own = range === 'all' ? orders : within(stats.from, stats.to)
     assert.deepEqual(pick(stats), sumOrders(own), `${range} in ${store.calendar.timeZone}`)
     const days = (Date.parse(stats.to) - Date.parse(stats.from)) / DAY_MS + 1
-    if (range !== 'all') {
+    if (range === 'custom') assert.deepEqual([stats.from, stats.to], [from, to])
+    else if (range !== 'all') {
       assert.equal(stats.to, date(now), 'today is the last day')
       assert.equal(days, Number.parseInt(range), 'the number of days of the range')
+      assert.equal(stats.timeline.length, days, 'a point for every day')
+    }
+    if (range !== 'all') {
       const before = (days: number) => formatIsoDate(Date.parse(stats.from) / DAY_MS - days)
       assert.deepEqual(stats.previous, sumOrders(within(before(days), before(1))))
-      assert.equal(stats.timeline.length, days, 'a point for every day')
     }
     assert.equal(sum(stats.statusDistribution.map(({ count }) => count)), own.length)
     for (const { status, count } of stats.statusDistribution) {

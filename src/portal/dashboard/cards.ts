@@ -5,7 +5,6 @@ import type { Formatters } from '../formatters.js'
 import type { DashboardFormatters } from './dashboard-formatters.js'
 import { COUNTED_STATUSES, getDateFilters, buildOrdersUrl } from './order-list-links.js'
 import { formatRateChange, formatSumChange, type PeriodChange } from './period-change.js'
-import { PREVIOUS_PERIOD_LABELS } from './ranges.js'
 
 /** One of the four metrics at the top of the dashboard. */
 export interface Card {
@@ -56,7 +55,8 @@ export function buildCards({
     .filter((currency) => revenue.some((entry) => entry.currency === currency))
     .map((currency) => formatters.money(getAmount(revenue, currency), currency))
 
-  const period = PREVIOUS_PERIOD_LABELS[range]
+  const period =
+    range === 'all' ? null : dayCount === 1 ? 'previous day' : `previous ${dayCount} days`
   type Previous = NonNullable<typeof previous>
   const buildChange = (format: (before: Previous, period: string) => PeriodChange) => {
     if (previous === null || period === null) return null

@@ -2,7 +2,7 @@ import type { OrderStore } from '../../order-store/order-store.js'
 import {
   calculateDashboardStats,
   type DashboardStats,
-  type Range,
+  type StatsPeriod,
 } from '../../orders/dashboard-stats.js'
 import { formatIsoDate } from '../../orders/day-calendar.js'
 import { ORDER_EXCEPTIONS } from '../../orders/order-filters.js'
@@ -41,7 +41,7 @@ const buildExceptionLinks = (
 /** Builds the dashboard's view data; `null` while there are no orders. */
 export async function buildDashboardView(
   store: OrderStore,
-  range: Range,
+  period: StatsPeriod,
   { locale, mainCurrency, now, hasProvider }: DashboardOptions,
 ) {
   const currencies = await sortCurrenciesByUse(store, mainCurrency)
@@ -51,7 +51,7 @@ export async function buildDashboardView(
   const { timeZone } = calendar
   const formatters = getFormatters(locale, timeZone)
   const dashboardFormatters = createDashboardFormatters(locale)
-  const stats = await calculateDashboardStats(store, range, now)
+  const stats = await calculateDashboardStats(store, period, now)
   const today = formatIsoDate(calendar.dayOf(now))
   return {
     timeZone,

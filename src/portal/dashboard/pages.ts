@@ -3,14 +3,10 @@ import { getLocale } from '../../http/locale.js'
 import { logError } from '../../http/log-error.js'
 import { Problem, createUnexpectedProblem } from '../../http/problem.js'
 import type { OrderStore } from '../../order-store/order-store.js'
-import type { Range } from '../../orders/dashboard-stats.js'
+import type { StatsPeriod } from '../../orders/dashboard-stats.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { buildDashboardView } from './dashboard-view.js'
-import { buildRangeChoices, buildRangeUrl, parseRange } from './ranges.js'
-
-interface Query {
-  range?: unknown
-}
+import { buildRangeChoices, buildRangeUrl, parsePeriod, type RangeQuery } from './ranges.js'
 
 interface Options {
   store: OrderStore
@@ -22,10 +18,10 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider }) =
   await app.register(adminPages)
 
   /** The content below the range buttons: cards and charts, an empty state or an error. */
-  async function buildContent(request: FastifyRequest, range: Range) {
+  async function buildContent(request: FastifyRequest, period: StatsPeriod) {
     try {
       const locale = getLocale(request.headers['accept-language'])
-      const dashboard = await buildDashboardView(store, range, {
+      const dashboard = await buildDashboardView(store, period, {
         locale,
         mainCurrency: app.config.CURRENCY,
         now: Date.now(),
@@ -41,17 +37,17 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider }) =
         progress: members.progress,
         part: '_error',
         message,
-        retryUrl: buildRangeUrl(range),
+        retryUrl: buildRangeUrl(period),
         requestId: request.id,
       }
     }
   }
 
-  app.get<{ Querystring: Query }>('/admin', async (request, reply) => {
-    const range = parseRange(request.query.range)
-    const ranges = buildRangeChoices(range)
+  app.get<{ Querystring: RangeQuery }>('/admin', async (request, reply) => {
+    const period = parsePeriod(request.query)
+    const ranges = buildRangeChoices(period)
     if (request.wantsFragment) {
-      const content = await buildContent(request, range)
+      const content = await buildContent(request, period)
       return reply
         .code(content.statusCode)
         .renderView({ page: 'portal/dashboard/_fragment' }, { ranges, ...content })
@@ -61,7 +57,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider }) =
     return reply.streamPage(
       'portal/dashboard/dashboard',
       { administrator, ranges, nonce },
-      async () => app.view('portal/dashboard/_content', await buildContent(request, range)),
+      async () => app.view('portal/dashboard/_content', await buildContent(request, period)),
     )
   })
 }

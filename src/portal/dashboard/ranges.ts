@@ -1,34 +1,50 @@
-import { RANGES, type Range } from '../../orders/dashboard-stats.js'
+import { PRESET_RANGES, type PresetRange, type StatsPeriod } from '../../orders/dashboard-stats.js'
+import { isDate } from '../../validation/formats.js'
 
-const DEFAULT_RANGE: Range = '30d'
+const DEFAULT_PERIOD: StatsPeriod = { range: '30d' }
 
-const RANGE_LABELS: Record<Range, string> = {
+const RANGE_LABELS: Record<PresetRange, string> = {
   '7d': '7 days',
   '30d': '30 days',
   '90d': '90 days',
   all: 'All time',
 }
 
-/** The period that a range is compared with; `null` if there is none. */
-export const PREVIOUS_PERIOD_LABELS: Record<Range, string | null> = {
-  '7d': 'previous 7 days',
-  '30d': 'previous 30 days',
-  '90d': 'previous 90 days',
-  all: null,
+/** The query parameters of the dashboard */
+export interface RangeQuery {
+  range?: unknown
+  from?: unknown
+  to?: unknown
 }
 
-/** Parses the `range` query parameter; falls back to the default range. */
-export const parseRange = (value: unknown): Range =>
-  RANGES.find((range) => range === value) ?? DEFAULT_RANGE
+const toDate = (value: unknown): string | null =>
+  typeof value === 'string' && isDate(value) ? value : null
 
-/** The URL of the dashboard for a range. */
-export const buildRangeUrl = (range: Range): string => `/admin?range=${range}`
+/** Parses the query of the dashboard: a range, or two days in either order. Falls back to 30 days. */
+export function parsePeriod({ range, from, to }: RangeQuery): StatsPeriod {
+  if (range === 'custom') {
+    const [first, last] = [toDate(from), toDate(to)]
+    if (first === null || last === null) return DEFAULT_PERIOD
+    return first <= last ? { range, from: first, to: last } : { range, from: last, to: first }
+  }
+  const preset = PRESET_RANGES.find((name) => name === range)
+  return preset === undefined ? DEFAULT_PERIOD : { range: preset }
+}
 
-/** The range buttons. */
-export const buildRangeChoices = (selected: Range) =>
-  RANGES.map((range) => ({
+/** The URL of the dashboard for a period. */
+export const buildRangeUrl = (period: StatsPeriod): string =>
+  `/admin?${new URLSearchParams({ ...period }).toString()}`
+
+/** The range buttons, and the form for other periods. */
+export const buildRangeChoices = (selected: StatsPeriod) => ({
+  presets: PRESET_RANGES.map((range) => ({
     range,
     name: RANGE_LABELS[range],
-    href: buildRangeUrl(range),
-    isSelected: range === selected,
-  }))
+    href: buildRangeUrl({ range }),
+    isSelected: range === selected.range,
+  })),
+  custom:
+    selected.range === 'custom'
+      ? { isSelected: true, from: selected.from, to: selected.to }
+      : { isSelected: false, from: '', to: '' },
+})
