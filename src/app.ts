@@ -7,6 +7,8 @@ import { arePortfoliosPublic } from './provider/paths.js'
 import proxy from './provider/proxy.js'
 import { openUpstream } from './provider/upstream.js'
 import orderExport from './orders/export/export.js'
+import { createEventDispatcher } from './outbox/event-dispatcher.js'
+import { createOutboxWorker } from './outbox/outbox-worker.js'
 import { openOrderStore } from './order-store/open-order-store.js'
 import orders from './orders/orders.js'
 import { validators } from './orders/validators.js'
@@ -28,6 +30,7 @@ import jsonParser from './plugins/json-parser.js'
 import loadShedding from './plugins/load-shedding.js'
 import flash from './plugins/flash.js'
 import rateLimits from './plugins/rate-limits.js'
+import scheduler from './plugins/scheduler.js'
 import securityHeaders from './plugins/security-headers.js'
 import session from './plugins/session.js'
 import stateStore from './plugins/state-store.js'
@@ -38,6 +41,10 @@ import { createPrefillLinks } from './qr-code/prefill-link.js'
 import { createPrefillReader } from './qr-code/prefill-reader.js'
 import qrCode from './qr-code/qr-code.js'
 import { serverOptions, type LogStream } from './server-options.js'
+
+/** How soon messages are sent after a change */
+const POLL_MS = 500
+const HOUR_MS = 60 * 60 * 1000
 
 interface Options {
   /** Environment variables, as listed in `.env.example` */
@@ -75,6 +82,7 @@ export async function buildApp({
   await app.register(validation, { validators })
   await app.register(adminAccounts, { onFirstAdministrator })
   await app.register(database)
+  await app.register(scheduler)
   await app.register(stateStore)
   await app.register(session)
   await app.register(flash)
@@ -96,6 +104,13 @@ export async function buildApp({
 
   const store = await openOrderStore(app.config, app.postgres, app.log)
   app.addHook('onClose', () => store.close())
+  const events = createEventDispatcher(store, app.database)
+  const outbox = createOutboxWorker(app.database, app.log)
+  app.schedule('dispatch events', POLL_MS, () => events.dispatch())
+  app.schedule('send messages', POLL_MS, () => outbox.sendDue())
+  app.schedule('delete old messages', HOUR_MS, () => outbox.deleteOld())
+  app.addHook('preClose', () => outbox.close())
+
   await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
   await app.register(orders, { store })
   const fulfilment = upstream && createFulfilment(store, createOffsetOrderSource(upstream))

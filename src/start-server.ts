@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildApp } from './app.js'
 import { DatabaseError } from './database/open-database.js'
-import { DatabaseUnavailableError } from './database/postgres.js'
+import { DatabaseUnavailableError } from './database/database.js'
 import type { FirstAdministrator } from './plugins/accounts.js'
 import { ConfigError } from './config/config-error.js'
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../src/database/open-database.js'
-import { getOrderStorePath } from '../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../src/database/database-path.js'
 import { distPath } from './support/dist-path.js'
 import { ADMIN_ACCOUNTS, signIn } from './support/sign-in.js'
 import { postJson, SECRET, temporaryFolder } from './support/app.js'
@@ -188,7 +188,7 @@ t.test('a directory in place of a state file ends the start with one message', a
 
 t.test('an order database without a table ends the start with one message', async (t) => {
   const folder = temporaryFolder(t)
-  const db = openDatabase(getOrderStorePath(folder))
+  const db = openDatabase(getDatabasePath(folder))
   db.exec('DROP TABLE sums')
   db.close()
   const service = run(t, folder, { DATA_DIR: folder, PORT: '0' })

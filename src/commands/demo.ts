@@ -4,10 +4,8 @@ import type { Calculation } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import type { Vessel } from '../calculator/vessel.js'
 import { startFakeProvider, type FakeProvider } from '../provider/fake-provider/fake-provider.js'
-import {
-  getOrderStorePath,
-  openSqliteOrderStore,
-} from '../order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../database/database-path.js'
+import { openSqliteOrderStore } from '../order-store/sqlite/sqlite-order-store.js'
 import { addAttempts, createProviderOrders } from '../demo/provider-orders.js'
 import { seedOrderStore } from '../demo/seed-order-store.js'
 import type { Order } from '../orders/order.js'
@@ -43,7 +41,7 @@ async function startProvider(): Promise<FakeProvider | null> {
 
 /** Seeds an empty order store, and the fake provider with the matching offset orders. */
 async function seed(dataDir: string, timeZone: string, provider: FakeProvider | null) {
-  const path = getOrderStorePath(dataDir)
+  const path = getDatabasePath(dataDir)
   const isNew = seedOrderStore(path)
   const store = openSqliteOrderStore({ path, timeZone })
   if (isNew) await addAttempts(store)

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { backupDatabase } from '../database/backup-database.js'
 import { DatabaseError } from '../database/open-database.js'
-import { getOrderStorePath } from '../order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../database/database-path.js'
 import { ConfigError } from '../config/config-error.js'
 import { callerDirectory } from './caller-directory.js'
 import { loadConfig } from './load-config.js'
@@ -30,7 +30,7 @@ async function findDatabasePath(): Promise<string> {
       'DATABASE_URL is set: orders are stored in PostgreSQL. Use pg_dump instead',
     ])
   }
-  const path = getOrderStorePath(DATA_DIR)
+  const path = getDatabasePath(DATA_DIR)
   if (!existsSync(path)) throw new DatabaseError(`Order database not found: ${path} (DATA_DIR)`)
   return path
 }

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import { ConfigError } from '../config/config-error.js'
 import { DatabaseError, openDatabase } from '../database/open-database.js'
-import { DatabaseUnavailableError, openPostgres } from '../database/postgres.js'
+import { DatabaseUnavailableError } from '../database/database.js'
+import { openPostgres } from '../database/postgres.js'
 import { migratePostgres } from '../database/postgres-migrations.js'
 import { copyFromSqlite, CopyMismatchError } from '../order-store/postgres/copy-from-sqlite.js'
 import { setTimeZone } from '../order-store/postgres/settings.js'
 import { readSetting } from '../order-store/sqlite/settings.js'
-import { getOrderStorePath } from '../order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../database/database-path.js'
 import { formatOrderCount } from './import-progress.js'
 import { loadConfig } from './load-config.js'
 
@@ -33,7 +34,7 @@ if (given !== '--from sqlite --to postgres') fail(USAGE)
 try {
   const { DATA_DIR, DATABASE_URL: url } = await loadConfig()
   if (url === undefined) throw new ConfigError(['DATABASE_URL must be set'])
-  const path = getOrderStorePath(DATA_DIR)
+  const path = getDatabasePath(DATA_DIR)
   if (!existsSync(path)) throw new DatabaseError(`Order database not found: ${path} (DATA_DIR)`)
   // Migrated to the current schema, so that both have the same columns.
   const db = openDatabase(path)

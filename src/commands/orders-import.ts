@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
 import { DatabaseError, openDatabase } from '../database/open-database.js'
-import { getOrderStorePath } from '../order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../database/database-path.js'
 import { setTimeZone } from '../order-store/sqlite/settings.js'
 import { formatImportError, type ImportErrors } from '../orders/import/import-errors.js'
 import { importOrders } from '../orders/import/import-orders.js'
@@ -70,7 +70,7 @@ async function openStore(): Promise<{ db: Database; location: string }> {
       'DATABASE_BASE_URL is set: orders are stored in NocoDB. Import the file into the orders table in NocoDB',
     ])
   }
-  const path = getOrderStorePath(DATA_DIR)
+  const path = getDatabasePath(DATA_DIR)
   const isNew = !existsSync(path)
   const db = openDatabase(path)
   if (isNew) setTimeZone(db, TIME_ZONE)

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { createOutboxTables } from './outbox-tables.js'
 
 /** Marks a SQLite file as an order database ("ClwK"). */
 export const APPLICATION_ID = 0x436c774b
@@ -141,6 +142,7 @@ const MIGRATIONS: readonly string[] = [
   ) VIRTUAL;
   CREATE INDEX orders_by_exception ON orders (exception, placed_at) WHERE exception IS NOT NULL;
   `,
+  createOutboxTables('sqlite').join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

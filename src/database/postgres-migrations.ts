@@ -1,5 +1,7 @@
 import { DatabaseError } from './database-error.js'
-import { existsAlready, isDuplicate, type Postgres, type Queryable } from './postgres.js'
+import { createOutboxTables } from './outbox-tables.js'
+import type { Queryable } from './database.js'
+import { existsAlready, isDuplicate, type Postgres } from './postgres.js'
 
 /** Filters read from the index alone whether an order matches. */
 const createSortIndex = (name: string, column: string): string =>
@@ -130,6 +132,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     )`,
     'CREATE INDEX state_counters_by_expiry ON state_counters (expires_at)',
   ],
+  createOutboxTables('postgres'),
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -1,31 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-
-/** A value of a query parameter; arrays are sent as arrays. */
-export type SqlValue = string | number | boolean | null | readonly (string | number)[]
-
-/** Runs queries, whose parameters are written as `?`. */
-export interface Queryable {
-  query<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>
-}
-
-/** PostgreSQL cannot be reached, or cannot execute queries at the moment. */
-export class DatabaseUnavailableError extends Error {
-  override readonly name = 'DatabaseUnavailableError'
-
-  constructor(cause: unknown) {
-    super(`PostgreSQL is not available: ${describePostgresError(cause)}`, { cause })
-  }
-}
-
-/** The connection was lost after COMMIT was sent: the transaction may have been committed. */
-export class CommitUnknownError extends Error {
-  override readonly name = 'CommitUnknownError'
-
-  constructor(cause: unknown) {
-    super('The outcome of a transaction is unknown', { cause })
-  }
-}
+import {
+  CommitUnknownError,
+  DatabaseUnavailableError,
+  type Queryable,
+  type SqlValue,
+} from './database.js'
 
 const getCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -65,6 +45,11 @@ const UNAVAILABLE = /^(?:08|28|3D|53|57|58)|^25006$/
 /** Errors of the driver, which have no code. */
 const CONNECTION_LOST =
   /^(?:Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client (?:was closed|has encountered))/i
+
+const createUnavailableError = (cause: unknown): DatabaseUnavailableError =>
+  new DatabaseUnavailableError(`PostgreSQL is not available: ${describePostgresError(cause)}`, {
+    cause,
+  })
 
 /** Whether an error is one of the connection or the server, not of the query. */
 const isUnavailable = (error: unknown): boolean => {
@@ -199,7 +184,7 @@ export function openPostgres(
         const isConflict = CONFLICTS.includes(getCode(error))
         if (!isConflict && !isUnavailable(error)) throw error
         const mayRetry = isConflict ? performance.now() < deadline : tries < MAX_CONNECTION_TRIES
-        if (!mayRetry) throw new DatabaseUnavailableError(error)
+        if (!mayRetry) throw createUnavailableError(error)
       }
       await sleep(5 + Math.random() * 20 * Math.min(tries, 10))
     }

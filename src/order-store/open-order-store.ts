@@ -4,7 +4,8 @@ import type { Config } from '../plugins/config.js'
 import { openNocoDbOrderStore } from './nocodb/nocodb-order-store.js'
 import type { OrderStore } from './order-store.js'
 import { openPostgresOrderStore } from './postgres/postgres-order-store.js'
-import { getOrderStorePath, openSqliteOrderStore } from './sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../database/database-path.js'
+import { openSqliteOrderStore } from './sqlite/sqlite-order-store.js'
 
 /** Opens the configured order store. Throws DatabaseError. */
 export async function openOrderStore(
@@ -17,5 +18,5 @@ export async function openOrderStore(
   if (postgres !== null && url !== undefined) {
     return openPostgresOrderStore({ postgres, url, timeZone, log })
   }
-  return openSqliteOrderStore({ path: getOrderStorePath(dataDir), timeZone })
+  return openSqliteOrderStore({ path: getDatabasePath(dataDir), timeZone })
 }

@@ -2,6 +2,7 @@ import type { ChangeOutcome } from '../orders/apply-changes.js'
 import type { DayCalendar } from '../orders/day-calendar.js'
 import type { OrderCommand } from '../orders/order-command.js'
 import type { OrderFilters, OrderSort } from '../orders/order-filters.js'
+import type { OrderEvent } from '../orders/order-event.js'
 import type { OrderStatistics } from '../orders/order-statistics.js'
 import type { HistoryEntry, NewOrder, Order } from '../orders/order.js'
 
@@ -114,6 +115,13 @@ export interface OrderStore {
   create: (order: NewOrder, by: string, idempotencyKey?: string) => Promise<CreateResult>
   /** Changes an order in one transaction. Throws StoreUnwritableError. */
   apply: (id: string, command: OrderCommand, context: ChangeContext) => Promise<ChangeResult>
+
+  /**
+   * Returns changes of orders that have not been deleted by `deleteEvents`, oldest first: for each
+   * order, in the order of its versions. Imported orders have no events.
+   */
+  readEvents: (limit: number) => Promise<OrderEvent[]>
+  deleteEvents: (ids: readonly number[]) => Promise<void>
 
   /** Throws if orders cannot be read. */
   check: () => void

@@ -14,7 +14,7 @@ import { toFieldErrors, toParameterErrors } from '../validation/field-errors.js'
 import { isApiPath, isDecodable } from '../http/request-path.js'
 import { buildErrorPage } from '../http/error-page.js'
 import { logError } from '../http/log-error.js'
-import { DatabaseUnavailableError } from '../database/postgres.js'
+import { DatabaseUnavailableError } from '../database/database.js'
 import { createValidationProblem, Problem, createUnexpectedProblem } from '../http/problem.js'
 
 const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import ExcelJS from 'exceljs'
 import { openReadOnly } from '../../src/database/open-database.js'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { toOrder, READ_COLUMNS, type ReadRow } from '../../src/order-store/sql/order-row.js'
 import { createExcelColumns } from '../../src/orders/export/excel-columns.js'
 
@@ -11,7 +11,7 @@ import { createExcelColumns } from '../../src/orders/export/excel-columns.js'
 // streaming writer of exceljs.
 
 const { PORT, DATA_DIR = '' } = process.env
-const db = openReadOnly(getOrderStorePath(DATA_DIR))
+const db = openReadOnly(getDatabasePath(DATA_DIR))
 const orders = db
   .prepare<[], ReadRow>(`SELECT ${READ_COLUMNS} FROM orders ORDER BY placed_at DESC, id DESC`)
   .raw()

@@ -11,10 +11,8 @@ import { CALCULATOR_NAMES, CHOICES, buildFormView } from '../../src/calculator/f
 import { Estimate, calculateEstimate } from '../../src/calculator/estimate.js'
 import { buildResultView } from '../../src/calculator/result-view.js'
 import { tripSchemaExtensions } from '../../src/calculator/trip-schemas.js'
-import {
-  getOrderStorePath,
-  openSqliteOrderStore,
-} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { getNumberFormatter } from '../../src/formatting/number-formatter.js'
 import { parseListQuery } from '../../src/orders/list-query.js'
 import { getFormatters } from '../../src/portal/formatters.js'
@@ -94,7 +92,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
 })
 
 const orderStore = openSqliteOrderStore({
-  path: getOrderStorePath(process.env.DATA_DIR ?? ''),
+  path: getDatabasePath(process.env.DATA_DIR ?? ''),
   timeZone,
 })
 app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (request, reply) => {

@@ -1,6 +1,6 @@
 import { importStagedOrders } from '../../src/order-store/sqlite/import-staged-orders.js'
 import { openDatabase } from '../../src/database/open-database.js'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { openStagedOrders } from '../../src/order-store/sqlite/staged-orders.js'
 import type { Order } from '../../src/orders/order.js'
 import { typicalOrders } from '../support/orders.js'
@@ -63,7 +63,7 @@ function* createOrders(count: number): Generator<Order> {
 
 /** Creates the order database of a data folder, with the given number of orders. */
 export function fillDatabase(dataDir: string, count: number): void {
-  const db = openDatabase(getOrderStorePath(dataDir))
+  const db = openDatabase(getDatabasePath(dataDir))
   const staged = openStagedOrders(db)
   let line = 0
   for (const order of createOrders(count)) staged.add(++line, order, 'bench')

@@ -3,10 +3,8 @@ import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openReadOnly } from '../../src/database/open-database.js'
-import {
-  getOrderStorePath,
-  openSqliteOrderStore,
-} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { calculateDashboardStats } from '../../src/orders/dashboard-stats.js'
 import { compareExports, measureLatencyDuringExports } from './exports.js'
 import { fillDatabase } from './order-data.js'
@@ -72,7 +70,7 @@ async function compareSizes(services: OrderService[]) {
 
 /** Compares the order store, in this process, with plain SQL on the same database. */
 async function compareWithSql({ orders, dataDir }: OrderDatabase) {
-  const path = getOrderStorePath(dataDir)
+  const path = getDatabasePath(dataDir)
   const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
   const db = openReadOnly(path)
   const page = db.prepare('SELECT * FROM orders ORDER BY placed_at DESC, id DESC LIMIT 25')
@@ -125,7 +123,7 @@ async function compareWithSql({ orders, dataDir }: OrderDatabase) {
 
 /** Reads a database file into the file cache, so that the first export is not the slowest. */
 async function warmFileCache(dataDir: string): Promise<void> {
-  await once(createReadStream(getOrderStorePath(dataDir)).resume(), 'close')
+  await once(createReadStream(getDatabasePath(dataDir)).resume(), 'close')
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))

@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/database/open-database.js'
 import { openPostgres, type Postgres } from '../../src/database/postgres.js'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { copyFromSqlite } from '../../src/order-store/postgres/copy-from-sqlite.js'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { newOrder } from '../support/order-store.js'
 import { startPostgres } from '../support/postgres.js'
 import { fillDatabase } from './order-data.js'
@@ -215,7 +215,7 @@ try {
     const postgres = openPostgres(url, { poolSize: 2 })
     teardowns.unshift(() => postgres.close())
     await migratePostgres(postgres)
-    const db = openDatabase(getOrderStorePath(dataDir))
+    const db = openDatabase(getDatabasePath(dataDir))
     const started = performance.now()
     await copyFromSqlite(db, postgres)
     console.log(`${orders} orders copied in ${Math.round((performance.now() - started) / 1000)} s`)

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../../src/app.js'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { seedOrderStore } from '../../src/demo/seed-order-store.js'
 import { projectRoot } from '../../src/config/project-root.js'
 import { createLinkSigner } from '../../src/qr-code/link-signature.js'
@@ -28,7 +28,7 @@ const app = await buildApp({
     SESSION_SECRET: 'a secret for screenshots, of 32 bytes or more',
   },
 })
-seedOrderStore(getOrderStorePath(DATA_DIR))
+seedOrderStore(getDatabasePath(DATA_DIR))
 await app.listen({ host: '127.0.0.1', port: 0 })
 const base = app.publicBaseUrl()
 const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)

@@ -8,7 +8,7 @@ import {
   startFakeProvider,
   type FakeProvider,
 } from '../../src/provider/fake-provider/fake-provider.js'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { distPath } from '../support/dist-path.js'
 import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { SECRET, temporaryFolder } from '../support/app.js'
@@ -1109,7 +1109,7 @@ t.test('an unwritable store stops a purchase before it is sent', async (t) => {
   const { app, fakeProvider, ann } = await start(t)
   const { id } = await createOrder(ann)
   const { fields } = await confirmation(ann, id)
-  const other = new Database(getOrderStorePath(app.config.DATA_DIR))
+  const other = new Database(getDatabasePath(app.config.DATA_DIR))
   t.teardown(() => other.close())
   other.exec('BEGIN IMMEDIATE')
   t.equal((await ann.post(getFulfilmentPath(id), fields)).status, 503)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { fillStore, newOrder } from '../support/order-store.js'
@@ -186,7 +186,7 @@ t.test('rejects a form that is too large or empty in the portal layout', async (
 
 t.test('reports a failed export as a page, or as a problem to scripts', async (t) => {
   const DATA_DIR = temporaryFolder(t)
-  fillStore(getOrderStorePath(DATA_DIR), 'UTC', typicalOrders(25_000))
+  fillStore(getDatabasePath(DATA_DIR), 'UTC', typicalOrders(25_000))
   const { ann, url } = await startTwoAdmins(t, { DATA_DIR })
   const list = await ann.get(`${AT}?status=paid&sort=customerName`)
   const [csv = ''] = listLinks(list).filter((to) => to.startsWith(`${AT}/export`))

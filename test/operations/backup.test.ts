@@ -10,10 +10,8 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import {
-  getOrderStorePath,
-  openSqliteOrderStore,
-} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { projectRoot } from '../../src/config/project-root.js'
 import { distPath } from '../support/dist-path.js'
 import { signIn } from '../support/sign-in.js'
@@ -35,7 +33,7 @@ const backUp = (dataDir: string, file: string, environment: NodeJS.ProcessEnv = 
 
 t.test('a backup during writes is intact and has all orders written before', async (t) => {
   const dataDir = temporaryFolder(t)
-  const path = getOrderStorePath(dataDir)
+  const path = getDatabasePath(dataDir)
   fillStore(path, 'UTC', [])
   const writer = spawn(process.execPath, [
     join(projectRoot, '.test', 'test', 'support', 'store-writer.js'),
@@ -70,14 +68,14 @@ t.test('does not overwrite files and reports why a backup failed', async (t) => 
   const fails = (file: string, stderr: RegExp, environment = {}) =>
     t.rejects(backUp(dataDir, file, environment), { code: 1, stdout: '', stderr })
   await fails('copy.db', /^The backup failed: Order database not found: .*orders\.db \(DATA_DIR\)/)
-  t.notOk(existsSync(getOrderStorePath(dataDir)), 'and creates none')
-  fillStore(getOrderStorePath(dataDir), 'UTC', typicalOrders(10))
+  t.notOk(existsSync(getDatabasePath(dataDir)), 'and creates none')
+  fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(10))
   writeFileSync(join(dataDir, 'kept'), 'kept')
   await fails('kept', /^The backup failed: .*kept already exists: name a new file\.$/m)
   await fails('orders.db', /orders\.db already exists/)
   await fails('none/copy.db', /Cannot open .*copy\.db: .*ENOENT/)
   await fails('', /^Usage/)
-  truncateSync(getOrderStorePath(dataDir), 20_000)
+  truncateSync(getDatabasePath(dataDir), 20_000)
   await fails('copy.db', /orders\.db is damaged/)
   t.same(
     readdirSync(dataDir).filter((name) => /copy|tmp/.test(name)),
@@ -106,7 +104,7 @@ t.test('a backup can be restored', async (t) => {
   t.equal(await first.ended, 0)
 
   const dataDir = temporaryFolder(t)
-  copyFileSync(file, getOrderStorePath(dataDir))
+  copyFileSync(file, getDatabasePath(dataDir))
   const again = await startService(t, { DATA_DIR: dataDir })
   t.match(await call(again.url, 'GET', '/1'), {
     orderNumber: kept.orderNumber,

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { distPath } from '../support/dist-path.js'
 import { signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
@@ -48,11 +48,11 @@ async function createClient({ url }: Service) {
 /** Starts a service with orders, some of which are only in the journal. */
 async function prepare(t: Test) {
   const dataDir = temporaryFolder(t)
-  fillStore(getOrderStorePath(dataDir), 'UTC', typicalOrders(STORED))
+  fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(STORED))
   const service = await startService(t, { DATA_DIR: dataDir })
   const call = await createClient(service)
   for (let i = 0; i < 3; i++) await call('POST', '/api/admin/orders', newOrder())
-  return { service, call, path: getOrderStorePath(dataDir) }
+  return { service, call, path: getDatabasePath(dataDir) }
 }
 
 const DAMAGED = /^The order database is damaged: stop the service and restore it from a backup\.$/

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
@@ -74,5 +74,5 @@ t.test('a full disk loses no orders, is reported, and recovers when there is spa
   t.equal(await count(), created + 1)
   service.kill('SIGTERM')
   t.equal(await ended, 0)
-  t.doesNotThrow(() => checkStore(getOrderStorePath(dataDir)))
+  t.doesNotThrow(() => checkStore(getDatabasePath(dataDir)))
 })

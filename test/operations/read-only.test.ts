@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { distPath } from '../support/dist-path.js'
 import { ADMIN_ACCOUNTS, signIn, postLogin, verify } from '../support/sign-in.js'
 import { SECRET, temporaryFolder } from '../support/app.js'
@@ -45,7 +45,7 @@ async function runFailingStart(folder: string) {
 
 t.test('a database in a read-only directory ends the start with a message', async (t) => {
   const folder = temporaryFolder(t)
-  fillStore(getOrderStorePath(folder), 'UTC', typicalOrders(10))
+  fillStore(getDatabasePath(folder), 'UTC', typicalOrders(10))
   const isMounted =
     run('mount', '--bind', folder, folder) && run('mount', '-o', 'remount,ro,bind', folder)
   t.teardown(() => spawnSync('umount', ['-l', folder]))

@@ -19,10 +19,8 @@ import t, { type Test } from 'tap'
 import { DatabaseError, openDatabase } from '../../src/database/open-database.js'
 import type { FulfilmentAttempt } from '../../src/fulfilment/attempt.js'
 import type { OrderStore } from '../../src/order-store/order-store.js'
-import {
-  getOrderStorePath,
-  openSqliteOrderStore,
-} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import type { OrderException } from '../../src/orders/order-filters.js'
 import type { Order } from '../../src/orders/order.js'
 import { temporaryFolder } from '../support/app.js'
@@ -61,7 +59,7 @@ const KILLS = 24
 const CONCURRENCY = 4
 
 t.test(`keeps every acknowledged write completely through ${KILLS} kills`, async (t) => {
-  const path = getOrderStorePath(temporaryFolder(t))
+  const path = getDatabasePath(temporaryFolder(t))
   openDatabase(path).close()
   let acknowledged = 0
   for (let kills = 0; kills < KILLS; kills += CONCURRENCY) {
@@ -82,7 +80,7 @@ t.test(`keeps every acknowledged write completely through ${KILLS} kills`, async
 })
 
 t.test('only the owner can read the database and its journal', async (t) => {
-  const path = getOrderStorePath(temporaryFolder(t))
+  const path = getDatabasePath(temporaryFolder(t))
   const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
   await store.create(newOrder(), 'ann@example.com')
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
@@ -105,7 +103,7 @@ function getOpenError(t: Test, path: string): string {
 }
 
 t.test('migrates a database of schema version 1 and keeps its orders', async (t) => {
-  const path = getOrderStorePath(temporaryFolder(t))
+  const path = getDatabasePath(temporaryFolder(t))
   const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
   await before.create(newOrder({ orderSourceId: 'off_1' }), 'ann')
   await before.close()
@@ -120,7 +118,7 @@ t.test('migrates a database of schema version 1 and keeps its orders', async (t)
 })
 
 t.test('migrates fulfilment attempts to exceptions', async (t) => {
-  const path = getOrderStorePath(temporaryFolder(t))
+  const path = getDatabasePath(temporaryFolder(t))
   const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
   const sent = {
     state: 'sent',
@@ -181,36 +179,36 @@ t.test('migrates fulfilment attempts to exceptions', async (t) => {
 })
 
 t.test('rejects a foreign, damaged or newer file and leaves it unchanged', async (t) => {
-  const garbage = getOrderStorePath(temporaryFolder(t))
+  const garbage = getDatabasePath(temporaryFolder(t))
   writeFileSync(garbage, 'this is no database, and never was one; '.repeat(50))
   t.match(getOpenError(t, garbage), /is damaged/)
 
-  const other = getOrderStorePath(temporaryFolder(t))
+  const other = getDatabasePath(temporaryFolder(t))
   new Database(other).exec('CREATE TABLE recipes (name)').close()
   t.match(getOpenError(t, other), /is not a Clearwake order database/)
 
-  const newer = getOrderStorePath(temporaryFolder(t))
+  const newer = getDatabasePath(temporaryFolder(t))
   fillStore(newer, 'UTC', [])
   const db = new Database(newer)
   db.pragma('user_version = 999')
   db.close()
   t.match(getOpenError(t, newer), /newer version of Clearwake \(schema version 999/)
 
-  const cut = getOrderStorePath(temporaryFolder(t))
+  const cut = getDatabasePath(temporaryFolder(t))
   const store = openSqliteOrderStore({ path: cut, timeZone: 'UTC' })
   for (let i = 0; i < 50; i++) await store.create(newOrder({ notes: 'x'.repeat(5000) }), 'ann')
   await store.close()
   truncateSync(cut, Math.floor(statSync(cut).size / 2))
   t.match(getOpenError(t, cut), /is damaged/)
 
-  const protectedFile = getOrderStorePath(temporaryFolder(t))
+  const protectedFile = getDatabasePath(temporaryFolder(t))
   openDatabase(protectedFile).close()
   chmodSync(protectedFile, 0o000)
   if (process.getuid?.() !== 0) t.match(getOpenError(t, protectedFile), /^Cannot open/)
 })
 
 t.test('checks a large database in the background and then rejects all requests', async (t) => {
-  const path = getOrderStorePath(temporaryFolder(t))
+  const path = getDatabasePath(temporaryFolder(t))
   const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
   await store.create(newOrder(), 'ann')
   await store.close()
@@ -243,7 +241,7 @@ t.test('checks a large database in the background and then rejects all requests'
 })
 
 t.test('opens while another process holds the write lock', async (t) => {
-  const path = getOrderStorePath(temporaryFolder(t))
+  const path = getDatabasePath(temporaryFolder(t))
   openDatabase(path).close()
   const other = new Database(path)
   other.exec('BEGIN IMMEDIATE')
@@ -259,7 +257,7 @@ t.test('opens while another process holds the write lock', async (t) => {
 t.test(
   'recomputes aggregates for another time zone and rejects processes with the old one',
   async (t) => {
-    const path = getOrderStorePath(temporaryFolder(t))
+    const path = getDatabasePath(temporaryFolder(t))
     const tokyo = openSqliteOrderStore({ path, timeZone: 'Asia/Tokyo' })
     await tokyo.create(newOrder({ placedAt: '2026-03-01T20:00:00Z' }), 'ann')
     const first = (store: ReturnType<typeof openSqliteOrderStore>) =>
@@ -283,7 +281,7 @@ t.test(
 )
 
 t.test('retries a locked write without blocking, and reports a lasting lock', async (t) => {
-  const path = getOrderStorePath(temporaryFolder(t))
+  const path = getDatabasePath(temporaryFolder(t))
   const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
   const other = new Database(path)
   other.exec('BEGIN IMMEDIATE')

@@ -5,10 +5,8 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { DatabaseError, openDatabase } from '../../src/database/open-database.js'
-import {
-  getOrderStorePath,
-  openSqliteOrderStore,
-} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
 
@@ -30,7 +28,7 @@ t.test(`a database is complete or missing after ${KILLS} kills during creation`,
     const processes = await startOpeners(t, CONCURRENCY)
     const folders = processes.map((opener, index) => {
       const folder = join(root, String(index))
-      for (let i = 100; i < 400; i++) opener.send(getOrderStorePath(join(folder, String(i))))
+      for (let i = 100; i < 400; i++) opener.send(getDatabasePath(join(folder, String(i))))
       return folder
     })
     await Promise.all(processes.map((opener) => once(opener, 'message')))
@@ -39,7 +37,7 @@ t.test(`a database is complete or missing after ${KILLS} kills during creation`,
     for (const opener of processes) opener.kill('SIGKILL')
     await Promise.all(exits)
     for (const folder of folders) {
-      const path = getOrderStorePath(join(folder, readdirSync(folder).sort().at(-1) ?? ''))
+      const path = getDatabasePath(join(folder, readdirSync(folder).sort().at(-1) ?? ''))
       openDatabase(path).close()
       t.doesNotThrow(() => checkStore(path))
     }
@@ -51,7 +49,7 @@ for (const count of [2, 4]) {
     const root = temporaryFolder(t)
     const processes = await startOpeners(t, count)
     for (let round = 0; round < 15; round++) {
-      const path = getOrderStorePath(join(root, String(round)))
+      const path = getDatabasePath(join(root, String(round)))
       const responses = processes.map(async (opener) => {
         const response = once(opener, 'message')
         opener.send(path)
@@ -66,7 +64,7 @@ for (const count of [2, 4]) {
       const files = readdirSync(dirname(path))
       if (files.length > 1) t.fail(`files left behind: ${files.join(', ')}`)
     }
-    t.doesNotThrow(() => checkStore(getOrderStorePath(join(root, '0'))))
+    t.doesNotThrow(() => checkStore(getDatabasePath(join(root, '0'))))
   })
 }
 
@@ -81,7 +79,7 @@ function getOpenError(t: Test, path: string): string {
 }
 
 t.test('rejects an empty file instead of creating a database in it', async (t) => {
-  const path = getOrderStorePath(temporaryFolder(t))
+  const path = getDatabasePath(temporaryFolder(t))
   closeSync(openSync(path, 'w'))
   t.match(getOpenError(t, path), /orders\.db is empty: restore it .* or remove it/)
   t.equal(statSync(path).size, 0)
@@ -91,7 +89,7 @@ t.test('rejects an empty file instead of creating a database in it', async (t) =
 
 t.test('rejects creation next to the journal of a lost database', async (t) => {
   for (const suffix of ['-wal', '-journal']) {
-    const path = getOrderStorePath(temporaryFolder(t))
+    const path = getDatabasePath(temporaryFolder(t))
     writeFileSync(path + suffix, 'orders')
     t.match(
       getOpenError(t, path),
@@ -106,7 +104,7 @@ t.test('reports why a database cannot be created', async (t) => {
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'file'), '')
   t.match(
-    getOpenError(t, getOrderStorePath(join(folder, 'file'))),
+    getOpenError(t, getDatabasePath(join(folder, 'file'))),
     /^Cannot open .*orders\.db: .*E\w+/,
   )
 })

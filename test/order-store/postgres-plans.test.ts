@@ -1,10 +1,11 @@
 import t from 'tap'
-import { openPostgres, type Postgres, type Queryable } from '../../src/database/postgres.js'
+import { openPostgres, type Postgres } from '../../src/database/postgres.js'
+import type { Queryable } from '../../src/database/database.js'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { openDatabase } from '../../src/database/open-database.js'
 import { copyFromSqlite } from '../../src/order-store/postgres/copy-from-sqlite.js'
 import { openPostgresOrderStore } from '../../src/order-store/postgres/postgres-order-store.js'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { calculateDashboardStats } from '../../src/orders/dashboard-stats.js'
 import type { OrderFilters, OrderSort } from '../../src/orders/order-filters.js'
 import { fillDatabase } from '../bench/order-data.js'
@@ -99,7 +100,7 @@ t.test(`no query scans the orders`, async (t) => {
   const postgres = openPostgres(url, { poolSize: 2 })
   t.teardown(() => postgres.close())
   await migratePostgres(postgres)
-  const sqlite = openDatabase(getOrderStorePath(dataDir))
+  const sqlite = openDatabase(getDatabasePath(dataDir))
   await copyFromSqlite(sqlite, postgres)
   sqlite.close()
   for (const table of ['orders', 'order_search', 'order_totals']) {

@@ -1,8 +1,6 @@
 import t from 'tap'
-import {
-  getOrderStorePath,
-  openSqliteOrderStore,
-} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { temporaryFolder } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
 
@@ -12,7 +10,7 @@ for (const [one, other] of [
   ['UTC', 'Etc/UTC'],
 ] as const) {
   t.test(`processes with the time zones ${one} and ${other} share a database`, async (t) => {
-    const path = getOrderStorePath(temporaryFolder(t))
+    const path = getDatabasePath(temporaryFolder(t))
     const first = openSqliteOrderStore({ path, timeZone: one })
     const second = openSqliteOrderStore({ path, timeZone: other })
     for (const store of [first, second, first]) {
@@ -30,7 +28,7 @@ for (const [one, other] of [
 }
 
 t.test('rejects a different time zone with the same UTC offset', async (t) => {
-  const path = getOrderStorePath(temporaryFolder(t))
+  const path = getDatabasePath(temporaryFolder(t))
   const berlin = openSqliteOrderStore({ path, timeZone: 'Europe/Berlin' })
   const madrid = openSqliteOrderStore({ path, timeZone: 'Europe/Madrid' })
   await t.rejects(berlin.create(newOrder(), 'ann'), {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { ordersContract } from '../contract/order-store-contract.js'
 import { temporaryFolder } from '../support/app.js'
@@ -15,7 +15,7 @@ const byField = ({ errors }: { errors: { path: string; message: string }[] }) =>
 
 ordersContract(t, {
   createEnvironment: async (t) => ({ DATA_DIR: temporaryFolder(t) }),
-  check: ({ DATA_DIR = '' }) => checkStore(getOrderStorePath(DATA_DIR)),
+  check: ({ DATA_DIR = '' }) => checkStore(getDatabasePath(DATA_DIR)),
 })
 
 t.test('rejects a malformed If-Match with 400 and other ETags with 412', async (t) => {
@@ -161,7 +161,7 @@ t.test('while the database is locked, edits fail with 503 and orders can be read
   const { call, log } = await startOrderApi(t, { DATA_DIR })
   await call('POST', ORDERS, newOrder())
   const { default: Database } = await import('better-sqlite3')
-  const other = new Database(getOrderStorePath(DATA_DIR))
+  const other = new Database(getDatabasePath(DATA_DIR))
   other.exec('BEGIN IMMEDIATE')
   const rejected = await call('PATCH', `${ORDERS}/1`, { notes: 'x' })
   t.equal(rejected.status, 503)
@@ -218,7 +218,7 @@ t.test('serves no orders while another process uses a different TIME_ZONE', asyn
   t.equal((await call('PATCH', `${ORDERS}/1`, { notes: 'x' })).status, 200)
   t.equal((await call('GET', '/readyz')).status, 200)
   t.equal((await other.call('GET', day)).status, 503, 'rejects requests in the other service too')
-  checkStore(getOrderStorePath(DATA_DIR))
+  checkStore(getDatabasePath(DATA_DIR))
 })
 
 t.test('readiness includes the order store', async (t) => {

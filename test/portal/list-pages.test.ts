@@ -1,8 +1,6 @@
 import t, { type Test } from 'tap'
-import {
-  getOrderStorePath,
-  openSqliteOrderStore,
-} from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { updateOrders } from '../../src/portal/orders/bulk-actions.js'
 import { temporaryFolder } from '../support/app.js'
 import { fillStore } from '../support/order-store.js'
@@ -21,7 +19,7 @@ const TABLE = { ...HTMX_HEADERS, 'hx-target': 'div#list' }
 /** The service with sixty orders: ten of each status, twenty of each currency. */
 async function start(t: Test) {
   const DATA_DIR = temporaryFolder(t)
-  fillStore(getOrderStorePath(DATA_DIR), 'UTC', manyOrders(60))
+  fillStore(getDatabasePath(DATA_DIR), 'UTC', manyOrders(60))
   return startTwoAdmins(t, { DATA_DIR })
 }
 
@@ -370,7 +368,7 @@ t.test('changes an order selected twice once', async (t) => {
 })
 
 t.test('a bulk action stops at its time limit', async (t) => {
-  const path = getOrderStorePath(temporaryFolder(t))
+  const path = getDatabasePath(temporaryFolder(t))
   fillStore(path, 'UTC', manyOrders(3))
   const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
   t.teardown(() => store.close())

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { ADMIN, ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
@@ -18,7 +18,7 @@ const LOGIN = /^POST \/(?:api\/)?admin\/login$/
 async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
   const upstream = await recordingUpstream(t)
   const DATA_DIR = temporaryFolder(t)
-  fillStore(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', manyOrders(12))
+  fillStore(getDatabasePath(DATA_DIR), 'Europe/Lisbon', manyOrders(12))
   const { app, url } = await startApp(t, {
     ADMIN_ACCOUNTS,
     DATA_DIR,
@@ -132,7 +132,7 @@ t.test('GET changes nothing, from any site', async (t) => {
   t.same(failures, [])
   t.strictSame(await orders(), before)
   t.ok(upstream.requests.every(({ method }) => method === 'GET' || method === 'HEAD'))
-  checkStore(getOrderStorePath(DATA_DIR))
+  checkStore(getDatabasePath(DATA_DIR))
 })
 
 const EVIL = {

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { projectRoot } from '../../src/config/project-root.js'
 import { ADMIN, ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { apiContract, type ContractResponse } from '../support/api-contract.js'
@@ -29,7 +29,7 @@ const COSTLY = /login|orders\/export/
 const MAX_WAIT_MS = 20_000
 
 const DATA_DIR = temporaryFolder(t)
-fillStore(getOrderStorePath(DATA_DIR), 'Europe/Lisbon', manyOrders(ORDERS))
+fillStore(getDatabasePath(DATA_DIR), 'Europe/Lisbon', manyOrders(ORDERS))
 const fakeProvider = await startFakeProvider({ token: 'token-of-the-tests' })
 t.teardown(() => fakeProvider.close())
 const { app, url, log } = await startApp(t, {
@@ -300,5 +300,5 @@ t.test('every response to hostile requests is documented', async (t) => {
   t.ok(sent >= LEAST_REQUESTS, `${sent} requests`)
   t.strictSame(log, [], 'logs no errors')
   t.equal(Reflect.get({}, 'polluted'), undefined, 'does not pollute prototypes')
-  t.doesNotThrow(() => checkStore(getOrderStorePath(DATA_DIR)), 'the database is intact')
+  t.doesNotThrow(() => checkStore(getDatabasePath(DATA_DIR)), 'the database is intact')
 })

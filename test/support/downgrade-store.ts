@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 
 /** Undoes the migrations to each schema version, newest first. */
 const DOWNGRADES: readonly [version: number, sql: string][] = [
+  [5, 'DROP TABLE order_events; DROP TABLE outbox; DROP TABLE outbox_attempts'],
   [
     4,
     `DROP INDEX orders_by_exception;

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
 import type { Test } from 'tap'
-import { getOrderStorePath } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { createFirstVersion } from '../../src/orders/apply-changes.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import type { Order } from '../../src/orders/order.js'
@@ -37,7 +37,7 @@ export const manyOrders = (count: number): Order[] =>
 /** Starts the service with orders, in SQLite or in an empty DATABASE_URL. */
 export async function startPortal(t: Test, orders: Order[], environment: NodeJS.ProcessEnv = {}) {
   const DATA_DIR = temporaryFolder(t)
-  const path = getOrderStorePath(DATA_DIR)
+  const path = getDatabasePath(DATA_DIR)
   fillStore(path, 'Europe/Lisbon', orders)
   const { DATABASE_URL } = environment
   if (DATABASE_URL !== undefined) await copyOrders({ DATA_DIR, DATABASE_URL })

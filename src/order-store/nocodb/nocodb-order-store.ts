@@ -182,6 +182,11 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
       replica.worker.write<CreateResult>({ type: 'create', order, by, idempotencyKey }),
     apply: (id, command, context) =>
       replica.worker.write<ChangeResult>({ type: 'apply', id, command, context }),
+    async readEvents(limit) {
+      if (recreation !== null || !getState().isLoaded) return []
+      return read((database) => database.readEvents(limit))
+    },
+    deleteEvents: (ids) => read((database) => database.deleteEvents(ids)),
     async close() {
       closing.abort()
       try {

@@ -6,6 +6,7 @@ import { openStoreCalendar } from '../sqlite/settings.js'
 import type { Order } from '../../orders/order.js'
 import type { ColumnTitles, Row } from './columns.js'
 import { parseRow, type CellError, type ParsedRow } from './parse-row.js'
+import { INSERT_EVENT, toEventValues } from '../sql/order-events.js'
 import { createReplicaSettings, type ReplicaSetting } from './replica-file.js'
 
 const TABLES = `
@@ -83,6 +84,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
   const saveKey = db.prepare<[string, string, number, number]>(
     'INSERT OR REPLACE INTO idempotency_keys VALUES (?, ?, ?, ?)',
   )
+  const insertEvent = db.prepare<ReturnType<typeof toEventValues>>(INSERT_EVENT)
   const deleteKeys = db.prepare<[number]>('DELETE FROM idempotency_keys WHERE order_id = ?')
 
   /** When the latest state of a row was requested: responses may overtake each other. */
@@ -97,6 +99,9 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     [row.UpdatedAt, row[titles.version], row[titles.writeToken]]
       .map((part) => JSON.stringify(part ?? ''))
       .join(' ')
+
+  /** The first load finds orders as they are, not changes of them. */
+  let hasEvents = false
 
   /** Orders to insert with the next flush, by order number. */
   const pending = new Map<string, ReplicatedOrder>()
@@ -145,6 +150,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     const digest = hashRow(row)
     const before = selectDigest.get(id)
     if (before === digest) return null
+    const previous = before === undefined ? null : records.get(id)
     if (before !== undefined) deleteOrder(id)
     const result = parseRow(row, titles)
     const duplicate = result.ok ? findDuplicateKey(row) : null
@@ -158,6 +164,8 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     saveRow.run(id, getStamp(row), digest, null, parsed.isEdited ? 1 : 0)
     const order = toOrder(parsed)
     pending.set(order.orderNumber, { order, by: parsed.by, history: parsed.history })
+    if (hasEvents && (previous?.version ?? 0) < order.version)
+      insertEvent.run(...toEventValues(previous, order))
     const key = getKey(row)
     if (key !== null && parsed.request !== null) {
       saveKey.run(key, parsed.request, id, Date.parse(order.createdAt))
@@ -176,6 +184,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
       newSettings: Partial<Record<ReplicaSetting, string>> = {},
     ): RowError[] =>
       inTransaction(() => {
+        hasEvents = settings.get('loaded') !== null
         for (const [name, value] of Object.entries(newSettings)) {
           settings.set(name as ReplicaSetting, value)
         }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
-import type { Postgres, Queryable, SqlValue } from '../../database/postgres.js'
+import type { Queryable, SqlValue } from '../../database/database.js'
+import type { Postgres } from '../../database/postgres.js'
 import { getHighestOrderNumber } from '../sqlite/order-numbers.js'
 import { openStoreCalendar, readSetting } from '../sqlite/settings.js'
 import { ROW_COLUMNS, type OrderRow } from '../sql/order-row.js'

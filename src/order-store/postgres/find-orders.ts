@@ -1,4 +1,4 @@
-import type { Queryable, SqlValue } from '../../database/postgres.js'
+import type { Queryable, SqlValue } from '../../database/database.js'
 import type { DayCalendar } from '../../orders/day-calendar.js'
 import type { OrderFilters, OrderSort } from '../../orders/order-filters.js'
 import type { ListSlice } from '../order-store.js'

@@ -1,4 +1,4 @@
-import type { Queryable, SqlValue } from '../../database/postgres.js'
+import type { Queryable, SqlValue } from '../../database/database.js'
 import { summarizeAttempt } from '../../fulfilment/attempt.js'
 import type { DayCalendar } from '../../orders/day-calendar.js'
 import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'

@@ -2,10 +2,9 @@ import type { FastifyBaseLogger } from 'fastify'
 import {
   CommitUnknownError,
   DatabaseUnavailableError,
-  isDuplicate,
-  type Postgres,
   type Queryable,
-} from '../../database/postgres.js'
+} from '../../database/database.js'
+import { isDuplicate, type Postgres } from '../../database/postgres.js'
 import { isReset } from '../../fulfilment/attempt.js'
 import { Problem } from '../../http/problem.js'
 import { createFirstVersion } from '../../orders/apply-changes.js'
@@ -22,6 +21,14 @@ import {
   type OrderStore,
   type ProviderOrderRef,
 } from '../order-store.js'
+import {
+  buildDeleteEvents,
+  INSERT_EVENT,
+  SELECT_EVENTS,
+  toEvent,
+  toEventValues,
+  type EventRow,
+} from '../sql/order-events.js'
 import { createOrderFinder } from './find-orders.js'
 import { addOrder, readHistory, readOrder, readOrders, replaceOrder } from './order-records.js'
 import { findByProviderId, findOthers } from './provider-order-ids.js'
@@ -168,6 +175,7 @@ export async function openPostgresOrderStore({
           ...createFirstVersion(newOrder, new Date(now).toISOString()),
         }
         await addOrder(tx, calendar, order, by)
+        await tx.query(INSERT_EVENT, toEventValues(null, order))
         if (key !== null) {
           await tx.query('UPDATE idempotency_keys SET order_id = ? WHERE key = ?', [id, key])
         }
@@ -271,6 +279,7 @@ export async function openPostgresOrderStore({
               if (!(await replaceOrder(tx, calendar, { before, after, by, changes }))) {
                 throw new OvertakenError()
               }
+              await tx.query(INSERT_EVENT, toEventValues(before, after))
               change = { id: key, version: after.version, by, at: after.updatedAt, changes }
               return result
             },
@@ -288,6 +297,12 @@ export async function openPostgresOrderStore({
           if (!(error instanceof OvertakenError)) throw error
         }
       }
+    },
+
+    readEvents: (limit) =>
+      read(async (tx) => (await tx.query<EventRow>(SELECT_EVENTS, [limit])).map(toEvent)),
+    async deleteEvents(ids) {
+      await postgres.query(buildDeleteEvents(ids), ids)
     },
 
     check: () => undefined,

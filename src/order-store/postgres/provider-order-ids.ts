@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/postgres.js'
+import type { Queryable } from '../../database/database.js'
 import type { ProviderOrderRef } from '../order-store.js'
 
 /** More than pages show. */

@@ -1,4 +1,4 @@
-import type { Queryable, SqlValue } from '../../database/postgres.js'
+import type { Queryable, SqlValue } from '../../database/database.js'
 
 interface RowCount {
   key: SqlValue

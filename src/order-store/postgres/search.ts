@@ -1,4 +1,4 @@
-import type { Queryable, SqlValue } from '../../database/postgres.js'
+import type { Queryable, SqlValue } from '../../database/database.js'
 import { joinConditions, toWord, type SearchWord } from '../sql/search-words.js'
 import type { SqlFragment } from '../sql/query-conditions.js'
 import { toWordGrams } from './grams.js'

@@ -1,4 +1,5 @@
-import type { Postgres, Queryable } from '../../database/postgres.js'
+import type { Queryable } from '../../database/database.js'
+import type { Postgres } from '../../database/postgres.js'
 import { Problem } from '../../http/problem.js'
 import { createDayCalendar, isSameTimeZone } from '../../orders/day-calendar.js'
 import type { AggregatedRow } from '../sql/daily-aggregate.js'

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/postgres.js'
+import type { Queryable } from '../../database/database.js'
 import type { DayCalendar } from '../../orders/day-calendar.js'
 import type { OrderStatistics } from '../../orders/order-statistics.js'
 import { EXCEPTION_CODES, STATUS_CODES } from '../sql/order-row.js'

@@ -1,4 +1,4 @@
-import type { Queryable, SqlValue } from '../../database/postgres.js'
+import type { Queryable, SqlValue } from '../../database/database.js'
 import { startOfPeriod, type Day, type DayCalendar } from '../../orders/day-calendar.js'
 import type { DayRange } from '../../orders/order-statistics.js'
 import { splitRange } from '../sql/aggregate-ranges.js'

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { toDatabaseError } from '../../database/database-error.js'
 import { isReset } from '../../fulfilment/attempt.js'
 import { createFirstVersion } from '../../orders/apply-changes.js'
@@ -16,6 +15,14 @@ import { createOrderFinder, isSlow, type FindResult } from './find-orders.js'
 import { createIdempotencyKeys } from './idempotency-keys.js'
 import { createOrderNumbers } from './order-numbers.js'
 import { createOrderReader, createOrderWriter } from './order-records.js'
+import {
+  buildDeleteEvents,
+  INSERT_EVENT,
+  SELECT_EVENTS,
+  toEvent,
+  toEventValues,
+  type EventRow,
+} from '../sql/order-events.js'
 import { createProviderOrderLookup } from './provider-order-ids.js'
 import { startSearchWorker } from './search-client.js'
 import { createStatistics } from './statistics.js'
@@ -23,9 +30,6 @@ import { openTransactions, type DatabaseOptions } from './transactions.js'
 
 /** Statistics that are written to meanwhile are read again. */
 const MAX_SNAPSHOT_TRIES = 3
-
-/** The path of the order database in the data directory. */
-export const getOrderStorePath = (dataDir: string): string => join(dataDir, 'orders.db')
 
 /** Opens an order database as an order store. Throws DatabaseError. */
 export function openSqliteOrderStore(options: DatabaseOptions): OrderStore {
@@ -50,6 +54,8 @@ function createStore(options: DatabaseOptions): OrderStore {
   const writableHistory = createOrderReader(writer)
   const orderNumbers = createOrderNumbers(writer)
   const idempotencyKeys = createIdempotencyKeys(writer)
+  const insertEvent = writer.prepare<ReturnType<typeof toEventValues>>(INSERT_EVENT)
+  const selectEvents = reader.prepare<[number], EventRow>(SELECT_EVENTS)
   const highestId = writer.prepare<[], number>('SELECT coalesce(max(id), 0) FROM orders').pluck()
   /** Changes with every write. */
   const getVersion = () => reader.pragma('data_version', { simple: true })
@@ -126,6 +132,7 @@ function createStore(options: DatabaseOptions): OrderStore {
           ...createFirstVersion(newOrder, new Date(now).toISOString()),
         }
         writableOrders.add(order, by)
+        insertEvent.run(...toEventValues(null, order))
         if (key !== null) idempotencyKeys.add(key, { request, order_id: id }, now)
         return { outcome: 'created', order }
       })
@@ -143,10 +150,15 @@ function createStore(options: DatabaseOptions): OrderStore {
         const result = applyCommand(order, history, command, new Date().toISOString())
         if (result.outcome === 'changed') {
           writableOrders.replace(order, result.order, by, result.changes)
+          insertEvent.run(...toEventValues(order, result.order))
         }
         return result
       })
     },
+
+    readEvents: async (limit) => read(() => selectEvents.all(limit).map(toEvent)),
+    deleteEvents: (ids) =>
+      write(() => void writer.prepare<number[]>(buildDeleteEvents(ids)).run(...ids)),
 
     check: () => read(() => undefined),
     createErrorTranslator: () => translateError,

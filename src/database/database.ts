@@ -1,0 +1,34 @@
+/** A value of a query parameter; arrays are sent to PostgreSQL as arrays. */
+export type SqlValue = string | number | boolean | null | readonly (string | number)[]
+
+/** Runs queries, whose parameters are written as `?`. */
+export interface Queryable {
+  query<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>
+}
+
+/**
+ * The database of the service: SQLite, or PostgreSQL. Statements must be valid in both, so values are
+ * texts and numbers only. All methods throw DatabaseUnavailableError.
+ */
+export interface Database extends Queryable {
+  /**
+   * Runs a transaction that writes. `work` may run several times: it must only use its transaction.
+   * Throws CommitUnknownError if the connection was lost while it was committed.
+   */
+  write<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** The database cannot be reached, or cannot execute queries at the moment. */
+export class DatabaseUnavailableError extends Error {
+  override readonly name = 'DatabaseUnavailableError'
+}
+
+/** The connection was lost after COMMIT was sent: the transaction may have been committed. */
+export class CommitUnknownError extends Error {
+  override readonly name = 'CommitUnknownError'
+
+  constructor(cause: unknown) {
+    super('The outcome of a transaction is unknown', { cause })
+  }
+}

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database as Connection, Statement } from 'better-sqlite3'
+import { DatabaseUnavailableError, type Database, type SqlValue } from './database.js'
+import { describeDatabaseError, isBusy, isCorruption, getErrorCode } from './database-error.js'
+import { openDatabase } from './open-database.js'
+
+/** SQLite waits this long for a lock: it blocks the event loop. Transactions then retry. */
+const BUSY_TIMEOUT_MS = 20
+const MAX_WAIT_MS = 5_000
+
+const isUnavailable = (error: unknown): boolean =>
+  isBusy(error) ||
+  isCorruption(error) ||
+  /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(getErrorCode(error))
+
+/** Runs jobs one after the other. */
+function createSequence() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(job: () => Promise<T>): Promise<T> => {
+    const result = last.then(job, job)
+    last = result.catch(() => undefined)
+    return result
+  }
+}
+
+/** Opens the SQLite file of the service; creates or migrates it if necessary. Throws DatabaseError. */
+export function openSqliteDatabase(path: string): Database {
+  const connection: Connection = openDatabase(path)
+  connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  const statements = new Map<string, Statement>()
+  const inSequence = createSequence()
+
+  function run<Row>(sql: string, values: readonly SqlValue[] = []): Row[] {
+    let statement = statements.get(sql)
+    if (statement === undefined) {
+      statement = connection.prepare(sql)
+      statements.set(sql, statement)
+    }
+    const parameters = values.map((value) => (typeof value === 'boolean' ? Number(value) : value))
+    if (statement.reader) return statement.all(...parameters) as Row[]
+    statement.run(...parameters)
+    return []
+  }
+
+  /** Retries while the database is locked; the connection has no transaction open in between. */
+  async function retry<T>(work: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + MAX_WAIT_MS
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isUnavailable(error)) throw error
+        if (!isBusy(error) || performance.now() > deadline) {
+          throw new DatabaseUnavailableError(
+            `The database is not available: ${describeDatabaseError(error)}`,
+            { cause: error },
+          )
+        }
+      }
+      await sleep(10 + Math.random() * 20)
+    }
+  }
+
+  return {
+    query: (sql, values) => inSequence(() => retry(async () => run(sql, values))),
+    write: (work) =>
+      inSequence(() =>
+        retry(async () => {
+          connection.exec('BEGIN IMMEDIATE')
+          try {
+            const result = await work({ query: async (sql, values) => run(sql, values) })
+            connection.exec('COMMIT')
+            return result
+          } catch (error) {
+            if (connection.inTransaction) connection.exec('ROLLBACK')
+            throw error
+          }
+        }),
+      ),
+    close: () => inSequence(async () => void connection.close()),
+  }
+}

@@ -1,0 +1,38 @@
+import type { OrderStatus } from './order-status.js'
+import type { Order } from './order.js'
+
+/** A change of an order, or its creation. */
+export interface OrderEvent {
+  /** Position among the events of the store */
+  id: number
+  /** When the change was made, ISO 8601 */
+  at: string
+  /** The status before the change; `null` for a new order */
+  previousStatus: OrderStatus | null
+  /** The order after the change */
+  order: Order
+}
+
+export const ORDER_EVENT_TYPES = [
+  'order.created',
+  'order.updated',
+  'order.paid',
+  'order.fulfilled',
+  'order.cancelled',
+  'order.refunded',
+] as const
+export type OrderEventType = (typeof ORDER_EVENT_TYPES)[number]
+
+/**
+ * The types of an event: what happened to the record, then the status that it reached. Every change
+ * is an `order.updated`, so that a subscriber to it alone misses none.
+ */
+export function getEventTypes({
+  previousStatus,
+  order: { status },
+}: Pick<OrderEvent, 'previousStatus' | 'order'>): OrderEventType[] {
+  const types: OrderEventType[] = [previousStatus === null ? 'order.created' : 'order.updated']
+  const reached = ORDER_EVENT_TYPES.find((type) => type === `order.${status}`)
+  if (reached !== undefined && status !== previousStatus) types.push(reached)
+  return types
+}

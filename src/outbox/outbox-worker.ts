@@ -1,0 +1,125 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Database } from '../database/database.js'
+import {
+  claimMessages,
+  deleteFinishedMessages,
+  listDueQueues,
+  recordAttempt,
+  type Message,
+} from './outbox.js'
+
+/** What came back from an attempt to send a message. */
+export interface SendResult {
+  outcome: 'sent' | 'retry' | 'rejected'
+  /** Status of the HTTP or SMTP response, if there was one */
+  status: number | null
+  /** The beginning of the response, or the error; without secrets */
+  detail: string
+  /** How long the receiver asks to wait */
+  retryAfterMs?: number
+}
+
+/** Sends the messages of the queues whose names start with a prefix. */
+export interface Sender {
+  queuePrefix: string
+  /** Messages of one queue that are sent at a time */
+  concurrency: number
+  /** Longer than an attempt can take */
+  leaseMs: number
+  /** Pauses before the retries; a message whose last retry fails has failed */
+  retryDelaysMs: readonly number[]
+  /** Sends a message. An error counts as `retry`. */
+  send: (message: Message, signal: AbortSignal) => Promise<SendResult>
+  /** Called after an attempt was recorded */
+  onAttempt?: (message: Message, result: SendResult) => Promise<void>
+}
+
+const RETENTION_MS = 30 * 24 * 60 * 60 * 1000
+
+/** Retries of many messages spread over a tenth of the pause. */
+const addJitter = (delayMs: number): number => delayMs * (1 + Math.random() / 10)
+
+/** Sends the messages of the outbox. Each is sent at least once, unless it fails for good. */
+export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
+  const senders: Sender[] = []
+  const inFlight = new Map<string, Set<Promise<void>>>()
+  const closing = new AbortController()
+
+  async function trySend(sender: Sender, message: Message): Promise<SendResult> {
+    try {
+      return await sender.send(message, closing.signal)
+    } catch (error) {
+      log.warn({ err: error, message: message.id }, 'a message could not be sent')
+      return { outcome: 'retry', status: null, detail: 'unexpected error' }
+    }
+  }
+
+  async function process(sender: Sender, message: Message): Promise<void> {
+    const at = Date.now()
+    const startedAt = performance.now()
+    const result = await trySend(sender, message)
+    // Not an attempt: the service stops, and the message is sent after its next start.
+    if (closing.signal.aborted && result.outcome !== 'sent') return
+    const durationMs = Math.round(performance.now() - startedAt)
+    const failures = result.outcome === 'sent' ? 0 : message.failures + 1
+    const delayMs = sender.retryDelaysMs[failures - 1]
+    const canRetry = result.outcome === 'retry' && delayMs !== undefined
+    const waitMs = Math.max(addJitter(delayMs ?? 0), result.retryAfterMs ?? 0)
+    const { status, detail } = result
+    await database.write((tx) =>
+      recordAttempt(
+        tx,
+        message,
+        { at, durationMs, status, detail },
+        {
+          state: result.outcome === 'sent' ? 'sent' : canRetry ? 'pending' : 'failed',
+          failures,
+          nextAttemptAt: Math.round(Date.now() + waitMs),
+        },
+      ),
+    )
+    await sender.onAttempt?.(message, result)
+  }
+
+  function start(sender: Sender, message: Message): void {
+    const messages = inFlight.get(message.queue) ?? new Set()
+    inFlight.set(message.queue, messages)
+    const sending = process(sender, message)
+      // It is sent again when its lease ends.
+      .catch((err: unknown) =>
+        log.error({ err, message: message.id }, 'an attempt was not recorded'),
+      )
+      .finally(() => messages.delete(sending))
+    messages.add(sending)
+  }
+
+  return {
+    addSender: (sender: Sender): void => void senders.push(sender),
+
+    /** Starts to send what is due. Call it regularly. */
+    async sendDue(): Promise<void> {
+      for (const queue of await listDueQueues(database, Date.now())) {
+        const sender = senders.find(({ queuePrefix }) => queue.startsWith(queuePrefix))
+        if (sender === undefined) continue
+        const limit = sender.concurrency - (inFlight.get(queue)?.size ?? 0)
+        if (limit <= 0) continue
+        const claim = { queue, limit, leaseMs: sender.leaseMs }
+        for (const message of await database.write((tx) => claimMessages(tx, claim))) {
+          start(sender, message)
+        }
+      }
+    },
+
+    /** Deletes messages that were finished 30 days ago. */
+    deleteOld: (): Promise<void> =>
+      database.write((tx) => deleteFinishedMessages(tx, Date.now() - RETENTION_MS)),
+
+    /** Aborts the attempts in progress. */
+    async close(): Promise<void> {
+      closing.abort()
+      await Promise.all([...inFlight.values()].flatMap((messages) => [...messages]))
+    },
+  }
+}
+
+export type OutboxWorker = ReturnType<typeof createOutboxWorker>

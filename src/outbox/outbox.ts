@@ -1,0 +1,216 @@
+import type { Queryable } from '../database/database.js'
+
+/**
+ * - `pending`: to be sent, or sent again
+ * - `sent`
+ * - `failed`: all attempts failed, or the receiver rejected it for good
+ * - `cancelled`: not to be sent, for example because its receiver was removed
+ *
+ * Stored data: never rename one.
+ */
+export const MESSAGE_STATES = ['pending', 'sent', 'failed', 'cancelled'] as const
+export type MessageState = (typeof MESSAGE_STATES)[number]
+
+export interface NewMessage {
+  /** A message with an ID that exists is not added again */
+  id: string
+  /** Such as `mail`; each queue has its own concurrency */
+  queue: string
+  /** Messages with the same sequence are sent one after the other */
+  sequence: string
+  /** Such as `order.paid` */
+  type: string
+  orderId: string | null
+  /** Any JSON */
+  payload: unknown
+}
+
+export interface Message extends NewMessage {
+  state: MessageState
+  /** Attempts so far */
+  attempts: number
+  /** Failed attempts since it was last queued */
+  failures: number
+  /** ms since 1970 */
+  createdAt: number
+  /** ms since 1970 */
+  nextAttemptAt: number
+  /** When it was sent, failed or was cancelled, ms since 1970 */
+  finishedAt: number | null
+}
+
+/** An attempt to send a message. */
+export interface Attempt {
+  number: number
+  /** ms since 1970 */
+  at: number
+  durationMs: number
+  /** Status of the HTTP or SMTP response, if there was one */
+  status: number | null
+  /** The beginning of the response, or the error */
+  detail: string
+}
+
+interface MessageRow {
+  id: string
+  queue: string
+  sequence: string
+  type: string
+  order_id: string | null
+  payload: string
+  state: MessageState
+  attempts: number
+  failures: number
+  created_at: number
+  next_attempt_at: number
+  finished_at: number | null
+}
+
+const toMessage = (row: MessageRow): Message => ({
+  id: row.id,
+  queue: row.queue,
+  sequence: row.sequence,
+  type: row.type,
+  orderId: row.order_id,
+  payload: JSON.parse(row.payload) as unknown,
+  state: row.state,
+  attempts: row.attempts,
+  failures: row.failures,
+  createdAt: row.created_at,
+  nextAttemptAt: row.next_attempt_at,
+  finishedAt: row.finished_at,
+})
+
+/** Adds a message, in the caller's transaction; does nothing if its ID exists. */
+export async function enqueueMessage(tx: Queryable, message: NewMessage): Promise<void> {
+  const { id, queue, sequence, type, orderId, payload } = message
+  const now = Date.now()
+  await tx.query(
+    `INSERT INTO outbox (id, queue, sequence, type, order_id, payload, state, attempts, failures,
+       created_at, next_attempt_at, claimed_until)
+     VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, 0, ?, ?, 0) ON CONFLICT (id) DO NOTHING`,
+    [id, queue, sequence, type, orderId, JSON.stringify(payload), now, now],
+  )
+}
+
+/** Queues a message that was sent, failed or was cancelled again. */
+export async function requeueMessage(tx: Queryable, id: string): Promise<void> {
+  await tx.query(
+    `UPDATE outbox SET state = 'pending', failures = 0, next_attempt_at = ?, finished_at = NULL
+     WHERE id = ? AND state <> 'pending'`,
+    [Date.now(), id],
+  )
+}
+
+/** Cancels the pending messages of a queue. */
+export async function cancelMessages(tx: Queryable, queue: string): Promise<void> {
+  await tx.query(
+    "UPDATE outbox SET state = 'cancelled', finished_at = ? WHERE queue = ? AND state = 'pending'",
+    [Date.now(), queue],
+  )
+}
+
+/** Lists the messages of a queue, newest first. */
+export async function listMessages(
+  tx: Queryable,
+  queue: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Message[]> {
+  const rows = await tx.query<MessageRow>(
+    'SELECT * FROM outbox WHERE queue = ? ORDER BY position DESC LIMIT ? OFFSET ?',
+    [queue, limit, offset],
+  )
+  return rows.map(toMessage)
+}
+
+/** Returns a message; `null` if it does not exist. */
+export async function getMessage(tx: Queryable, id: string): Promise<Message | null> {
+  const [row] = await tx.query<MessageRow>('SELECT * FROM outbox WHERE id = ?', [id])
+  return row === undefined ? null : toMessage(row)
+}
+
+/** Lists the attempts to send a message, oldest first. */
+export async function listAttempts(tx: Queryable, messageId: string): Promise<Attempt[]> {
+  return tx.query<Attempt>(
+    `SELECT number, at, duration_ms AS "durationMs", status, detail FROM outbox_attempts
+     WHERE message_id = ? ORDER BY number`,
+    [messageId],
+  )
+}
+
+/** Returns the queues that have messages to send now. */
+export async function listDueQueues(tx: Queryable, now: number): Promise<string[]> {
+  const rows = await tx.query<{ queue: string }>(
+    `SELECT DISTINCT queue FROM outbox
+     WHERE state = 'pending' AND next_attempt_at <= ? AND claimed_until <= ?`,
+    [now, now],
+  )
+  return rows.map(({ queue }) => queue)
+}
+
+/**
+ * Claims messages that are due, so that no other process sends them for `leaseMs`. A message waits
+ * until the earlier ones of its sequence are sent or have failed.
+ */
+export async function claimMessages(
+  tx: Queryable,
+  { queue, limit, leaseMs }: { queue: string; limit: number; leaseMs: number },
+): Promise<Message[]> {
+  const now = Date.now()
+  const rows = await tx.query<MessageRow>(
+    `UPDATE outbox SET claimed_until = ?
+     WHERE claimed_until <= ? AND position IN (
+       SELECT position FROM outbox AS due
+       WHERE queue = ? AND state = 'pending' AND next_attempt_at <= ? AND claimed_until <= ?
+         AND NOT EXISTS (
+           SELECT 1 FROM outbox AS earlier
+           WHERE earlier.sequence = due.sequence AND earlier.state = 'pending'
+             AND earlier.position < due.position
+         )
+       ORDER BY next_attempt_at LIMIT ?
+     ) RETURNING *`,
+    [now + leaseMs, now, queue, now, now, limit],
+  )
+  return rows.map(toMessage)
+}
+
+/** Records an attempt, and what becomes of the message. */
+export async function recordAttempt(
+  tx: Queryable,
+  { id, attempts }: Pick<Message, 'id' | 'attempts'>,
+  attempt: Omit<Attempt, 'number'>,
+  next: { state: MessageState; failures: number; nextAttemptAt: number },
+): Promise<void> {
+  const { at, durationMs, status, detail } = attempt
+  await tx.query('INSERT INTO outbox_attempts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING', [
+    id,
+    attempts + 1,
+    at,
+    durationMs,
+    status,
+    detail,
+  ])
+  // A message that was cancelled while it was sent stays cancelled, unless it was delivered.
+  await tx.query(
+    `UPDATE outbox SET state = ?, attempts = attempts + 1, failures = ?, next_attempt_at = ?,
+       claimed_until = 0, finished_at = ?
+     WHERE id = ? AND (state = 'pending' OR ? = 'sent')`,
+    [
+      next.state,
+      next.failures,
+      next.nextAttemptAt,
+      next.state === 'pending' ? null : Date.now(),
+      id,
+      next.state,
+    ],
+  )
+}
+
+/** Deletes messages that were finished before a time, with their attempts. */
+export async function deleteFinishedMessages(tx: Queryable, before: number): Promise<void> {
+  await tx.query(
+    `DELETE FROM outbox_attempts WHERE message_id IN (SELECT id FROM outbox WHERE finished_at < ?)`,
+    [before],
+  )
+  await tx.query('DELETE FROM outbox WHERE finished_at < ?', [before])
+}
