@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import accounts from './accounts/accounts.js'
 import calculator from './calculator/calculator.js'
+import apiKeyRoutes from './integrations/api-keys/routes.js'
 import { createFulfilment } from './fulfilment/fulfilment.js'
 import { createOffsetOrderSource } from './provider/client.js'
 import { arePortfoliosPublic } from './provider/paths.js'
@@ -15,6 +16,7 @@ import { validators } from './orders/validators.js'
 import portal from './portal/portal.js'
 import adminAccounts, { type FirstAdministrator } from './plugins/accounts.js'
 import apiDocs from './plugins/api-docs.js'
+import apiKeys from './plugins/api-keys.js'
 import assets from './plugins/assets.js'
 import authGuard from './plugins/auth-guard.js'
 import brand from './plugins/brand.js'
@@ -84,12 +86,14 @@ export async function buildApp({
   await app.register(database)
   await app.register(scheduler)
   await app.register(stateStore)
+  await app.register(apiKeys)
   await app.register(session)
   await app.register(flash)
   await app.register(authGuard) // before the features: guards every route under /admin
   await app.register(apiDocs)
 
   await app.register(accounts)
+  await app.register(apiKeyRoutes)
 
   const upstream = openUpstream(app.config, app.metrics)
   app.addHook('onClose', () => upstream?.close())

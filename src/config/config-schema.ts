@@ -105,6 +105,12 @@ export const ConfigSchema = Type.Object({
     description: 'Minimum level of log entries',
   }),
   RATE_LIMIT_PER_MINUTE: perMinute(6000, 'Requests'),
+  API_KEY_LIMIT_PER_MINUTE: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 1200,
+    description: 'Requests per API key and minute',
+  }),
   QR_RATE_LIMIT_PER_MINUTE: perMinute(600, 'QR codes'),
   SHED_AFTER_MS: Type.Integer({
     minimum: 50,

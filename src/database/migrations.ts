@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { API_KEY_TABLES } from './api-key-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
 
 /** Marks a SQLite file as an order database ("ClwK"). */
@@ -143,6 +144,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX orders_by_exception ON orders (exception, placed_at) WHERE exception IS NOT NULL;
   `,
   createOutboxTables('sqlite').join(';\n'),
+  API_KEY_TABLES.join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

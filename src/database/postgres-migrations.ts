@@ -1,4 +1,5 @@
 import { DatabaseError } from './database-error.js'
+import { API_KEY_TABLES } from './api-key-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
 import type { Queryable } from './database.js'
 import { existsAlready, isDuplicate, type Postgres } from './postgres.js'
@@ -133,6 +134,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE INDEX state_counters_by_expiry ON state_counters (expires_at)',
   ],
   createOutboxTables('postgres'),
+  API_KEY_TABLES,
 ]
 
 /** The schema version of this version of Clearwake. */

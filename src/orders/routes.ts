@@ -54,7 +54,9 @@ const History = Type.Object(
     items: Type.Array(
       Type.Object({
         at: Type.String({ format: 'date-time' }),
-        by: Type.String({ description: 'Email address of the user who made the change' }),
+        by: Type.String({
+          description: 'Who made the change: the email of a user, or an API key by its name',
+        }),
         version: Type.Integer({ description: 'Version that the change created' }),
         changes: Type.Array(
           Type.Object({ field: Type.String(), from: Type.Unknown(), to: Type.Unknown() }),
@@ -93,7 +95,7 @@ const tags = ['Orders']
 const createNotFoundProblem = (): Problem => new Problem(404, 'Order not found.')
 
 const getContext = (request: FastifyRequest): ChangeContext => ({
-  by: request.administrator.email,
+  by: request.actor,
   ifVersions: parseIfMatch(request.headers['if-match']),
 })
 
@@ -130,6 +132,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
   app.get(
     '/api/admin/orders',
     {
+      config: { permission: 'orders:read' },
       schema: {
         tags,
         summary: 'List orders',
@@ -152,6 +155,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
   app.post(
     '/api/admin/orders',
     {
+      config: { permission: 'orders:write' },
       bodyLimit: BODY_LIMIT,
       schema: {
         tags,
@@ -164,12 +168,12 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         },
       },
     },
-    async ({ body, headers, administrator }, reply) => {
+    async ({ body, headers, actor }, reply) => {
       const trip = calculateTrip(body)
       // Validation has made sure that there is one of them.
       const co2eKg = body.co2eKg ?? roundToGram(trip?.co2eKg ?? 0)
       const key = headers['idempotency-key']
-      const created = await store.create({ ...body, co2eKg }, administrator.email, key)
+      const created = await store.create({ ...body, co2eKg }, actor, key)
       if (created.outcome === 'idempotency_key_reused') {
         throw createValidationProblem([
           { path: 'Idempotency-Key', message: 'was already used for a different order' },
@@ -187,6 +191,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
   app.get(
     '/api/admin/orders/:id',
     {
+      config: { permission: 'orders:read' },
       schema: {
         tags,
         summary: 'Get an order',
@@ -204,6 +209,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
   app.patch(
     '/api/admin/orders/:id',
     {
+      config: { permission: 'orders:write' },
       bodyLimit: BODY_LIMIT,
       schema: {
         tags,
@@ -239,6 +245,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
   app.delete(
     '/api/admin/orders/:id',
     {
+      config: { permission: 'orders:write' },
       schema: {
         tags,
         summary: 'Cancel an order',
@@ -261,6 +268,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
   app.post(
     '/api/admin/orders/:id/recalculate',
     {
+      config: { permission: 'orders:write' },
       schema: {
         tags,
         summary: 'Recalculate an order',
@@ -283,6 +291,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
   app.get(
     '/api/admin/orders/:id/history',
     {
+      config: { permission: 'orders:read' },
       schema: {
         tags,
         summary: 'Get order history',

@@ -49,6 +49,7 @@ const routes: FastifyPluginAsyncTypebox<{ store: OrderStore }> = async (app, { s
   app.post(
     '/api/admin/stats',
     {
+      config: { permission: 'stats:read' },
       bodyLimit: 1024,
       schema: {
         tags: ['Orders'],

@@ -35,6 +35,12 @@ export default fp(
         servers: [{ url: '/' }],
         components: {
           securitySchemes: {
+            apiKey: {
+              type: 'http',
+              scheme: 'bearer',
+              bearerFormat: 'cwk_…',
+              description: 'An API key with the scope that the operation lists',
+            },
             bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
             cookie: {
               type: 'apiKey',

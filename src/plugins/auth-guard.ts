@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
+import type { ApiKeyScope } from '../accounts/permissions.js'
 import { decodePath } from '../http/request-path.js'
 import { isAdminPath, isInAdminScope, canMatchAdminPath } from '../http/admin-scope.js'
 
@@ -10,8 +11,12 @@ declare module 'fastify' {
   }
 }
 
-/** OpenAPI security of admin routes. */
-export const ADMIN_SECURITY = [{ bearer: [] }, { cookie: [] }]
+/** OpenAPI security of a route that requires an administrator, or an API key with a scope. */
+export const getAdminSecurity = (scope?: ApiKeyScope) => [
+  ...(scope === undefined ? [] : [{ apiKey: [scope] }]),
+  { bearer: [] },
+  { cookie: [] },
+]
 
 /**
  * Admin guard, by construction: every route under /admin and /api/admin that is registered after
@@ -50,7 +55,9 @@ export default fp(
       // Before the route's own hooks, none of which may run for an unauthenticated request.
       route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
       if (isAdminRoute && route.schema) {
-        route.schema = { security: ADMIN_SECURITY, ...route.schema }
+        const { permission } = route.config ?? {}
+        const scope = typeof permission === 'function' ? undefined : permission
+        route.schema = { security: getAdminSecurity(scope), ...route.schema }
       }
     })
   },

@@ -1,9 +1,7 @@
 import fp from 'fastify-plugin'
-import { getDatabasePath } from '../database/database-path.js'
 import type { Database } from '../database/database.js'
-import { openPostgres, type Postgres } from '../database/postgres.js'
-import { migratePostgres } from '../database/postgres-migrations.js'
-import { openSqliteDatabase } from '../database/sqlite-database.js'
+import { openServiceDatabase } from '../database/open-service-database.js'
+import type { Postgres } from '../database/postgres.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -17,21 +15,13 @@ declare module 'fastify' {
 /** Opens the database of the service, SQLite or PostgreSQL, and migrates its schema. */
 export default fp(
   async (app) => {
-    const { DATA_DIR, DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize } = app.config
-    const postgres =
-      url === undefined
-        ? null
-        : openPostgres(url, {
-            poolSize,
-            onError: (err) => app.log.warn({ err }, 'a connection to PostgreSQL was lost'),
-          })
-    const database = postgres ?? openSqliteDatabase(getDatabasePath(DATA_DIR))
+    const { database, postgres } = await openServiceDatabase(app.config, (err) =>
+      app.log.warn({ err }, 'a connection to PostgreSQL was lost'),
+    )
     app.decorate('database', database)
     app.decorate('postgres', postgres)
     app.addHook('onClose', () => database.close())
-    if (postgres === null) return
-    app.readiness.set('database', () => postgres.getReadiness())
-    await migratePostgres(postgres)
+    if (postgres !== null) app.readiness.set('database', () => postgres.getReadiness())
   },
   { name: 'database', dependencies: ['config', 'telemetry'] },
 )

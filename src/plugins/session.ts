@@ -8,6 +8,9 @@ import { isApiPath } from '../http/request-path.js'
 import type { AdminAccount } from '../config/admin-accounts.js'
 import { Problem } from '../http/problem.js'
 import { isUnsafeMethod, getRequestOrigin } from '../http/fetch-metadata.js'
+import type { ApiKeyScope } from '../accounts/permissions.js'
+import { isKey } from '../integrations/api-keys/key-format.js'
+import type { ApiKey } from '../integrations/api-keys/api-key-store.js'
 import {
   SESSION_SECONDS,
   createSessionTokens,
@@ -16,10 +19,19 @@ import {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** `onRequest` hook that requires an administrator; throws 401 or 403. */
+    /**
+     * `onRequest` hook that requires an administrator, or an API key with the permission of the
+     * route. Throws 401, 403 or 429.
+     */
     requireAdministrator: onRequestAsyncHookHandler
   }
+  interface FastifyContextConfig {
+    /** What an API key needs to call the route, or its method; without it, none can */
+    permission?: ApiKeyScope | ((method: string) => ApiKeyScope)
+  }
   interface FastifyRequest {
+    /** Who makes the request, for the history: an email, or an API key by its name */
+    readonly actor: string
     /** The current user; only set behind `requireAdministrator` */
     readonly administrator: Administrator
     /** The current user, or `null` if the request was not authenticated */
@@ -58,6 +70,19 @@ const createUnauthorizedProblem = (): Problem =>
     headers: { 'www-authenticate': 'Bearer' },
   })
 
+const createForbiddenProblem = (permission: ApiKeyScope | undefined): Problem => {
+  const scope = permission === undefined ? '' : `, scope="${permission}"`
+  return new Problem(
+    403,
+    permission === undefined
+      ? 'This operation is not available to API keys.'
+      : `This API key does not have the scope ${permission}.`,
+    { headers: { 'www-authenticate': `Bearer error="insufficient_scope"${scope}` } },
+  )
+}
+
+const MINUTE_MS = 60_000
+
 const CROSS_ORIGIN_API_REQUEST =
   'A request with a session cookie must come from the same origin. Send the token as “Authorization: Bearer” instead, or an Origin header with the address of this service.'
 const CROSS_ORIGIN_FORM = 'The form was sent from another site. Nothing was changed.'
@@ -93,6 +118,7 @@ export default fp(
     })
     const tokens = createSessionTokens(app, secret)
     const sessions = new WeakMap<FastifyRequest, AdminSession>()
+    const keys = new WeakMap<FastifyRequest, ApiKey>()
 
     /** An Authorization header takes precedence over the cookie, even if it is invalid. */
     function getToken({ headers, cookies }: FastifyRequest): string | undefined {
@@ -101,8 +127,31 @@ export default fp(
       return /^bearer +(\S+)$/i.exec(authorization)?.[1]
     }
 
+    async function requireApiKey(request: FastifyRequest, token: string): Promise<void> {
+      const key = await app.apiKeys.authenticate(token)
+      if (key === null) throw createUnauthorizedProblem()
+      const budget = { limit: app.config.API_KEY_LIMIT_PER_MINUTE, windowMs: MINUTE_MS }
+      const waitMs = await app.stateStore.consume(`api-key:${key.id}`, budget)
+      if (waitMs > 0) {
+        throw new Problem(429, 'Too many requests with this API key.', {
+          headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+        })
+      }
+      const { permission: declared } = request.routeOptions.config
+      const permission = typeof declared === 'function' ? declared(request.method) : declared
+      const isAllowed = permission !== undefined && key.scopes.includes(permission)
+      // Unknown paths are not found, whatever the scopes.
+      if (!isAllowed && !request.is404) throw createForbiddenProblem(permission)
+      keys.set(request, key)
+    }
+
     app.decorate('requireAdministrator', async (request) => {
-      const session = tokens.verify(getToken(request) ?? '')
+      const token = getToken(request) ?? ''
+      if (request.headers.authorization !== undefined && isKey(token)) {
+        await requireApiKey(request, token)
+        return
+      }
+      const session = tokens.verify(token)
       if (session === null || (await app.stateStore.has(getRevocationKey(session)))) {
         throw createUnauthorizedProblem()
       }
@@ -126,6 +175,13 @@ export default fp(
     app.decorateRequest('administrator', {
       getter(this: FastifyRequest): Administrator {
         return { email: this.adminSession.email }
+      },
+    })
+
+    app.decorateRequest('actor', {
+      getter(this: FastifyRequest): string {
+        const key = keys.get(this)
+        return key === undefined ? this.administrator.email : `API key “${key.name}”`
       },
     })
 
@@ -159,5 +215,8 @@ export default fp(
       if (failure) throw failure
     })
   },
-  { name: 'session', dependencies: ['config', 'error-handler', 'accounts', 'state-store'] },
+  {
+    name: 'session',
+    dependencies: ['config', 'error-handler', 'accounts', 'api-keys', 'state-store'],
+  },
 )

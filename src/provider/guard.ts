@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '../http/problem.js'
-import { decodeUpstreamPath, isPublicRoute, type PublicRoutes } from './paths.js'
+import { decodeUpstreamPath, getProviderScope, isPublicRoute, type PublicRoutes } from './paths.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -62,6 +62,9 @@ function limitBody(body: IncomingMessage): Transform {
  */
 export function addProxyGuard(scope: FastifyInstance, publicRoutes: PublicRoutes): void {
   scope.decorateRequest('isPublicRoute', false)
+  scope.addHook('onRoute', (route) => {
+    route.config = { ...route.config, permission: getProviderScope }
+  })
   scope.addHook('onRequest', scope.rateLimit())
   scope.addHook('onRequest', async function (request, reply) {
     const path = decodeUpstreamPath(request.originalUrl)

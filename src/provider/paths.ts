@@ -1,3 +1,4 @@
+import type { ApiKeyScope } from '../accounts/permissions.js'
 import { isLoopback } from '../http/loopback.js'
 
 /** Path of the proxy on this service. */
@@ -66,6 +67,10 @@ export function decodeUpstreamPath(url: string): string | null {
   if (!isValid || (decoded !== MOUNT && !decoded.startsWith(`${MOUNT}/`))) return null
   return decoded.slice(MOUNT.length) || '/'
 }
+
+/** The scope that an API key needs to call the provider. */
+export const getProviderScope = (method: string): ApiKeyScope =>
+  method === 'GET' || method === 'HEAD' ? 'provider:read' : 'provider:write'
 
 /** Routes that need no administrator, as `METHOD /path`. */
 export type PublicRoutes = ReadonlySet<string>

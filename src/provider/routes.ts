@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifySchema } from 'fastify'
 import { problemResponses } from '../http/problem.js'
-import { ADMIN_SECURITY } from '../plugins/auth-guard.js'
-import { isPublicRoute, type PublicRoutes } from './paths.js'
+import { getAdminSecurity } from '../plugins/auth-guard.js'
+import { getProviderScope, isPublicRoute, type PublicRoutes } from './paths.js'
 import {
   KnownOffsetOrder,
   OffsetOrderList,
@@ -29,14 +29,16 @@ export function getDocumentedRoutes(publicRoutes: PublicRoutes): DocumentedRoute
     schema: {
       tags: ['Order source'],
       description: FORWARDED,
-      ...(isPublicRoute(publicRoutes, method, url) ? {} : { security: ADMIN_SECURITY }),
+      ...(isPublicRoute(publicRoutes, method, url)
+        ? {}
+        : { security: getAdminSecurity(getProviderScope(method)) }),
       ...schema,
     },
   })
   return [
     route('GET', '/portfolios', {
       summary: 'List portfolios and prices',
-      description: `${FORWARDED} Administrators can call any other route below /api/ordersource too.`,
+      description: `${FORWARDED} Administrators and API keys can call any other route below /api/ordersource too.`,
       response: { 200: PortfolioList, ...problemResponses },
     }),
     route('GET', '/offset-orders', {

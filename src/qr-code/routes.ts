@@ -2,7 +2,7 @@ import accepts from '@fastify/accepts'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
-import { ADMIN_SECURITY } from '../plugins/auth-guard.js'
+import { getAdminSecurity } from '../plugins/auth-guard.js'
 import { createValidationProblem, problemResponses } from '../http/problem.js'
 import { getFileName, generateQrCode, type QrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
@@ -35,13 +35,13 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
     '/api/qr-code/generate',
     {
       bodyLimit: MAX_BODY_BYTES,
-      config: { isQrCodeCall: true },
+      config: { isQrCodeCall: true, permission: 'qr:write' },
       schema: {
         tags: ['QR codes'],
         summary: 'Generate a QR code that opens a pre-filled calculator',
         description:
           'Returns JSON with SVG and PNG, or the image itself if Accept prefers image/svg+xml or image/png.',
-        ...(app.config.QR_REQUIRE_ADMIN ? { security: ADMIN_SECURITY } : {}),
+        ...(app.config.QR_REQUIRE_ADMIN ? { security: getAdminSecurity('qr:write') } : {}),
         body: QrCodeRequestSchema,
         response: {
           200: {

@@ -45,6 +45,9 @@ const MESSAGES: Record<string, (params: Record<string, unknown>) => string> = {
   minLength: ({ limit }) =>
     limit === 1 ? 'must not be empty' : `must have at least ${formatLimit(limit)} characters`,
   maxLength: ({ limit }) => `must have at most ${formatLimit(limit)} characters`,
+  minItems: ({ limit }) =>
+    limit === 1 ? 'must not be empty' : `must have at least ${formatLimit(limit)} values`,
+  uniqueItems: () => 'must not contain the same value twice',
   maxItems: ({ limit }) => `must have at most ${formatLimit(limit)} values`,
   format: ({ format }) => `must be a valid ${String(format)}`,
 }

@@ -263,7 +263,10 @@ t.test('copies the orders of SQLite with their history, and continues', async (t
 t.test('migrates by command', async (t) => {
   const environment = { DATABASE_URL: await server.createDatabase(), DATA_DIR: temporaryFolder(t) }
   const run = () => runCommand('db-migrate', [], environment)
-  t.match(await run(), { code: 0, output: new RegExp(`from version 0 to ${POSTGRES_SCHEMA_VERSION}`) })
+  t.match(await run(), {
+    code: 0,
+    output: new RegExp(`from version 0 to ${POSTGRES_SCHEMA_VERSION}`),
+  })
   t.match(await run(), { code: 0, output: /up to date/ })
   t.match(await runCommand('orders-backup', ['x'], environment), { code: 1, errors: /pg_dump/ })
 })

@@ -11,6 +11,7 @@ const routes: FastifyPluginAsyncTypebox<{ sendOrders: StreamOrders }> = async (
   app.get(
     '/api/admin/orders/export',
     {
+      config: { permission: 'orders:export' },
       schema: {
         tags: ['Orders'],
         summary: 'Export orders as CSV or Excel',

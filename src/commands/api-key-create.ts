@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util'
+import { API_KEY_SCOPE_NAMES } from '../accounts/permissions.js'
+import { ConfigError } from '../config/config-error.js'
+import { DatabaseUnavailableError } from '../database/database.js'
+import { DatabaseError } from '../database/open-database.js'
+import { openServiceDatabase } from '../database/open-service-database.js'
+import { createApiKeyStore } from '../integrations/api-keys/api-key-store.js'
+import { NewApiKeyRequest, validateNewApiKey } from '../integrations/api-keys/new-api-key.js'
+import { loadConfig } from './load-config.js'
+
+const USAGE = `Usage: npm run -s api-key:create -- --name NAME --scopes SCOPE,SCOPE [--expires DATE_TIME]
+
+Creates an API key and prints it, and nothing else. Scopes: ${API_KEY_SCOPE_NAMES.join(', ')}.`
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
+
+/** Reads and validates the command line. */
+function readArguments(): NewApiKeyRequest {
+  const text = { type: 'string' } as const
+  try {
+    const { name, scopes, expires } = parseArgs({
+      options: { name: text, scopes: text, expires: text },
+    }).values
+    const result = validateNewApiKey({
+      name,
+      scopes: scopes?.split(','),
+      ...(expires === undefined ? {} : { expiresAt: expires }),
+    })
+    if (result.ok) return result.value
+    return fail(result.errors.map(({ path, message }) => `${path} ${message}`).join('\n'))
+  } catch (error) {
+    return fail(`${(error as Error).message}\n\n${USAGE}`)
+  }
+}
+
+if (process.argv.length === 2) fail(USAGE)
+const request = readArguments()
+try {
+  const { database } = await openServiceDatabase(await loadConfig())
+  const { key } = await createApiKeyStore(database).create(request, 'command line')
+  await database.close()
+  process.stdout.write(`${key}\n`)
+} catch (error) {
+  const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
+    (type) => error instanceof type,
+  )
+  fail(isExpected ? (error as Error).message : String((error as Error).stack))
+}

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import type { ApiKeyScope } from '../../accounts/permissions.js'
+import type { Database } from '../../database/database.js'
+import type { NewApiKeyRequest } from './new-api-key.js'
+import { createKey, getKeyHint, hashKey, isWellFormedKey } from './key-format.js'
+
+/** An API key, without the key itself. Timestamps are ISO 8601. */
+export interface ApiKey {
+  id: string
+  name: string
+  /** The last characters of the key */
+  hint: string
+  scopes: ApiKeyScope[]
+  createdBy: string
+  createdAt: string
+  /** `null` if it never expires */
+  expiresAt: string | null
+  /** To within a few minutes; `null` if it was never used */
+  lastUsedAt: string | null
+  revokedAt: string | null
+}
+
+interface Row {
+  id: string
+  key_hash: string
+  hint: string
+  name: string
+  scopes: string
+  created_by: string
+  created_at: number
+  expires_at: number | null
+  last_used_at: number | null
+  revoked_at: number | null
+}
+
+/** Recording every use would be a write for every request. */
+const LAST_USED_PRECISION_MS = 5 * 60 * 1000
+
+const formatTime = (time: number | null): string | null =>
+  time === null ? null : new Date(time).toISOString()
+
+const toApiKey = (row: Row): ApiKey => ({
+  id: row.id,
+  name: row.name,
+  hint: row.hint,
+  scopes: JSON.parse(row.scopes) as ApiKeyScope[],
+  createdBy: row.created_by,
+  createdAt: new Date(row.created_at).toISOString(),
+  expiresAt: formatTime(row.expires_at),
+  lastUsedAt: formatTime(row.last_used_at),
+  revokedAt: formatTime(row.revoked_at),
+})
+
+/** Whether a key can be used. */
+export const isActive = ({
+  expiresAt,
+  revokedAt,
+}: Pick<ApiKey, 'expiresAt' | 'revokedAt'>): boolean =>
+  revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now())
+
+/** Stores API keys as hashes. Methods throw DatabaseUnavailableError. */
+export function createApiKeyStore(database: Database) {
+  return {
+    /** Creates a key; the key itself is returned only here. */
+    async create(
+      { name, scopes, expiresAt = null }: NewApiKeyRequest,
+      createdBy: string,
+    ): Promise<ApiKey & { key: string }> {
+      const key = createKey()
+      const now = Date.now()
+      const row: Row = {
+        id: randomUUID(),
+        key_hash: hashKey(key),
+        hint: getKeyHint(key),
+        name,
+        scopes: JSON.stringify(scopes),
+        created_by: createdBy,
+        created_at: now,
+        expires_at: expiresAt === null ? null : Date.parse(expiresAt),
+        last_used_at: null,
+        revoked_at: null,
+      }
+      const columns = Object.keys(row)
+      await database.query(
+        `INSERT INTO api_keys (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+        Object.values(row) as (string | number | null)[],
+      )
+      return { ...toApiKey(row), key }
+    },
+
+    /** Lists all keys, newest first. */
+    async list(): Promise<ApiKey[]> {
+      const rows = await database.query<Row>('SELECT * FROM api_keys ORDER BY created_at DESC, id')
+      return rows.map(toApiKey)
+    },
+
+    /** Revokes a key, in every process at once; returns whether it exists. */
+    async revoke(id: string): Promise<boolean> {
+      const rows = await database.query(
+        'UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? RETURNING id',
+        [Date.now(), id],
+      )
+      return rows.length > 0
+    },
+
+    /**
+     * Returns the active key that a token is; `null` if there is none. It is looked up for every
+     * request, so that a revoked key is refused at once.
+     */
+    async authenticate(token: string): Promise<ApiKey | null> {
+      if (!isWellFormedKey(token)) return null
+      const [row] = await database.query<Row>('SELECT * FROM api_keys WHERE key_hash = ?', [
+        hashKey(token),
+      ])
+      if (row === undefined || !isActive(toApiKey(row))) return null
+      const now = Date.now()
+      if (now - (row.last_used_at ?? 0) > LAST_USED_PRECISION_MS) {
+        await database.query('UPDATE api_keys SET last_used_at = ? WHERE id = ?', [now, row.id])
+      }
+      return toApiKey(row)
+    },
+  }
+}
+
+export type ApiKeyStore = ReturnType<typeof createApiKeyStore>

@@ -1,0 +1,94 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { createValidationProblem, Problem, problemResponses } from '../../http/problem.js'
+import { NewApiKeyRequest, Scope, validateNewApiKey } from './new-api-key.js'
+
+const dateTime = (description: string) => Type.String({ format: 'date-time', description })
+const nullableDateTime = (description: string) =>
+  Type.Union([dateTime(description), Type.Null()], { description })
+
+const id = Type.String({ description: 'ID of the key' })
+
+const fields = {
+  id,
+  name: Type.String(),
+  scopes: Type.Array(Scope),
+  createdAt: dateTime('When the key was created'),
+  expiresAt: nullableDateTime('When the key stops working; null if never'),
+}
+
+const ApiKeyList = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object({
+        ...fields,
+        hint: Type.String({ description: 'The last characters of the key' }),
+        createdBy: Type.String(),
+        lastUsedAt: nullableDateTime('When the key was last used, to within a few minutes'),
+        revokedAt: nullableDateTime('When the key was revoked'),
+      }),
+      { description: 'Newest first' },
+    ),
+  },
+  { title: 'API keys' },
+)
+
+const CreatedApiKey = Type.Object(
+  { ...fields, key: Type.String({ description: 'The key. It is shown only here' }) },
+  { title: 'Created API key' },
+)
+
+const tags = ['API keys']
+
+/** The API of API keys, for administrators. */
+const routes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/api/admin/api-keys',
+    {
+      schema: {
+        tags,
+        summary: 'List API keys',
+        response: { 200: ApiKeyList, ...problemResponses },
+      },
+    },
+    async () => ({ items: await app.apiKeys.list() }),
+  )
+
+  app.post(
+    '/api/admin/api-keys',
+    {
+      bodyLimit: 16 * 1024,
+      schema: {
+        tags,
+        summary: 'Create an API key',
+        body: NewApiKeyRequest,
+        response: { 201: CreatedApiKey, ...problemResponses },
+      },
+    },
+    async ({ body, administrator }, reply) => {
+      const result = validateNewApiKey(body)
+      if (!result.ok) throw createValidationProblem(result.errors)
+      const created = await app.apiKeys.create(result.value, administrator.email)
+      return reply.code(201).header('cache-control', 'no-store').send(created)
+    },
+  )
+
+  app.delete(
+    '/api/admin/api-keys/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Revoke an API key',
+        description: 'The key is refused from now on. Revoking it again changes nothing.',
+        params: Type.Object({ id }),
+        response: { 204: Type.Null({ description: 'Revoked' }), ...problemResponses },
+      },
+    },
+    async ({ params }, reply) => {
+      if (!(await app.apiKeys.revoke(params.id))) throw new Problem(404, 'API key not found.')
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+export default routes

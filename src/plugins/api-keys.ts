@@ -1,0 +1,14 @@
+import fp from 'fastify-plugin'
+import { createApiKeyStore, type ApiKeyStore } from '../integrations/api-keys/api-key-store.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    apiKeys: ApiKeyStore
+  }
+}
+
+/** API keys, which integrations authenticate with. */
+export default fp(async (app) => void app.decorate('apiKeys', createApiKeyStore(app.database)), {
+  name: 'api-keys',
+  dependencies: ['database'],
+})

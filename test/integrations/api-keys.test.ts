@@ -1,0 +1,245 @@
+import t, { type Test } from 'tap'
+import { API_KEY_SCOPE_NAMES, type ApiKeyScope } from '../../src/accounts/permissions.js'
+import { createKey, isWellFormedKey } from '../../src/integrations/api-keys/key-format.js'
+import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { startApp, temporaryFolder } from '../support/app.js'
+import { startOrderApi, type OrderApi } from '../support/order-api.js'
+import { newOrder } from '../support/order-store.js'
+import { startPostgres } from '../support/postgres.js'
+import { routeTable } from '../support/route-table.js'
+import { runCommand } from '../support/run-command.js'
+import { ADMIN_ACCOUNTS } from '../support/sign-in.js'
+import { waitForEqual } from '../support/wait-for.js'
+
+const KEYS = '/api/admin/api-keys'
+const ORDERS = '/api/admin/orders'
+
+async function createApiKey(
+  { call }: Pick<OrderApi, 'call'>,
+  scopes: readonly ApiKeyScope[] = API_KEY_SCOPE_NAMES,
+  fields: object = {},
+): Promise<{ id: string; key: string }> {
+  const { status, body } = await call('POST', KEYS, { name: 'Web shop', scopes, ...fields })
+  if (status !== 201) throw new Error(JSON.stringify(body))
+  return body
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+const fetchWith = (url: string, key: string, init: RequestInit = {}) =>
+  fetch(url, { ...init, headers: { ...bearer(key), ...(init.headers as object) } })
+
+t.test('a key is 40 characters with a checksum that finds every single typing error', async (t) => {
+  const key = createKey()
+  t.match(key, /^cwk_[0-9A-Za-z]{36}$/)
+  t.equal(isWellFormedKey(key), true)
+  const changed = [...key].map(
+    (letter, i) => key.slice(0, i) + (letter === 'x' ? 'y' : 'x') + key.slice(i + 1),
+  )
+  t.same(changed.filter(isWellFormedKey), [])
+  t.not(createKey(), key)
+})
+
+t.test('creates, lists, uses and revokes a key', async (t) => {
+  const api = await startOrderApi(t)
+  const created = await api.call('POST', KEYS, { name: 'Web shop', scopes: ['orders:read'] })
+  t.equal(created.status, 201)
+  t.equal(created.headers.get('cache-control'), 'no-store')
+  const { id, key, ...others } = created.body
+  t.match(others, { name: 'Web shop', scopes: ['orders:read'], expiresAt: null })
+
+  t.equal((await fetchWith(api.url + ORDERS, key)).status, 200)
+  const list = await api.call('GET', KEYS)
+  t.match(list.body.items, [{ id, name: 'Web shop', hint: key.slice(-4), revokedAt: null }])
+  t.ok(list.body.items[0].lastUsedAt, 'it was used')
+  t.notOk(JSON.stringify(list.body).includes(key), 'the list does not contain the key')
+
+  t.equal((await api.call('DELETE', `${KEYS}/${id}`)).status, 204)
+  t.equal((await api.call('DELETE', `${KEYS}/${id}`)).status, 204, 'again changes nothing')
+  t.equal((await api.call('DELETE', `${KEYS}/nothing`)).status, 404)
+  const refused = await fetchWith(api.url + ORDERS, key)
+  t.equal(refused.status, 401)
+  t.match(await refused.json(), { detail: 'Sign in to continue.' })
+  const [revoked] = (await api.call('GET', KEYS)).body.items
+  t.ok(revoked.revokedAt)
+})
+
+t.test('reports every invalid field of a new key', async (t) => {
+  const { call } = await startOrderApi(t)
+  const fields = { name: '', scopes: ['everything'], expiresAt: 'soon', role: 'owner' }
+  const invalid = await call('POST', KEYS, fields)
+  t.equal(invalid.status, 422)
+  t.same(invalid.body.errors.map(({ path }: { path: string }) => path).toSorted(), [
+    'expiresAt',
+    'name',
+    'role',
+    'scopes.0',
+  ])
+  for (const [fields, errors] of [
+    [{ scopes: [] }, [{ path: 'scopes', message: 'must not be empty' }]],
+    [
+      { scopes: ['orders:read', 'orders:read'] },
+      [{ path: 'scopes', message: 'must not contain the same value twice' }],
+    ],
+    [
+      { expiresAt: '2020-01-01T00:00:00Z' },
+      [{ path: 'expiresAt', message: 'must be in the future' }],
+    ],
+  ] as const) {
+    const request = { name: 'Shop', scopes: ['orders:read'], ...fields }
+    t.same((await call('POST', KEYS, request)).body.errors, errors)
+  }
+})
+
+t.test('every operation is reachable with its scope only, others with no key', async (t) => {
+  const provider = await startFakeProvider({ token: 'token' })
+  t.teardown(() => provider.close())
+  const api = await startOrderApi(t, {
+    ORDERSOURCE_BASE_URL: provider.url,
+    ORDERSOURCE_API_TOKEN: 'token',
+    QR_REQUIRE_ADMIN: 'true',
+    ORDERSOURCE_PUBLIC_ROUTES: 'GET /nothing',
+  })
+  const keys = new Map<string, string>()
+  for (const scope of API_KEY_SCOPE_NAMES) keys.set(scope, (await createApiKey(api, [scope])).key)
+  const { body: document } = await api.call('GET', '/openapi.json')
+  const documented = new Set<string>()
+  let withScope = 0
+  for (const [path, methods] of Object.entries<Record<string, any>>(document.paths)) {
+    for (const [method, { security = [] }] of Object.entries(methods)) {
+      const route = `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '1')}`
+      documented.add(route)
+      if (security.length === 0) continue
+      const [needed] = security.flatMap(({ apiKey = [] }: { apiKey?: string[] }) => apiKey)
+      if (needed !== undefined) withScope++
+      const [verb = '', url = ''] = route.split(' ')
+      const statuses: Record<string, boolean> = {}
+      for (const [scope, key] of keys) {
+        const response = await fetchWith(api.url + url, key, { method: verb })
+        await response.body?.cancel()
+        statuses[scope] = response.status !== 403
+        if (response.status !== 403) continue
+        const challenge = `Bearer error="insufficient_scope"${needed === undefined ? '' : `, scope="${needed}"`}`
+        if (response.headers.get('www-authenticate') !== challenge) t.fail(`${route}: ${scope}`)
+      }
+      const expected = Object.fromEntries(
+        [...keys.keys()].map((scope) => [scope, scope === needed]),
+      )
+      t.same(statuses, expected, route)
+    }
+  }
+  t.ok(withScope > 10, 'there are some')
+
+  const all = (await createApiKey(api)).key
+  const undocumented = routeTable(api.app)
+    .map(({ method, path }) => `${method} ${path.replace(/:\w+/g, '1')}`)
+    .filter((route) => / \/(api\/)?admin/.test(route) && !documented.has(route))
+    .filter((route) => !/login/.test(route))
+  const reachable = []
+  for (const route of undocumented) {
+    const [method = '', path = ''] = route.split(' ')
+    // HEAD is as GET, which is documented.
+    if (method === 'HEAD' && documented.has(`GET ${path}`)) continue
+    const response = await fetchWith(api.url + path, all, { method, redirect: 'manual' })
+    if (response.status !== 403) reachable.push(`${route}: ${response.status}`)
+  }
+  t.same(reachable, [], 'pages are not reachable with a key')
+})
+
+t.test('the history names the key that changed an order', async (t) => {
+  const api = await startOrderApi(t)
+  const { key } = await createApiKey(api, ['orders:write', 'orders:read'])
+  const json = { 'content-type': 'application/json' }
+  const { co2eKg, amountMinor, currency, customerName, customerEmail } = newOrder()
+  const created = await fetchWith(api.url + ORDERS, key, {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ co2eKg, amountMinor, currency, customerName, customerEmail }),
+  })
+  t.equal(created.status, 201)
+  const { id } = (await created.json()) as { id: string }
+  await fetchWith(`${api.url}${ORDERS}/${id}`, key, {
+    method: 'PATCH',
+    headers: json,
+    body: JSON.stringify({ notes: 'from the shop' }),
+  })
+  const { body } = await api.call('GET', `${ORDERS}/${id}/history`)
+  t.match(body.items, [{ by: 'API key “Web shop”' }, { by: 'API key “Web shop”' }])
+})
+
+t.test('a key is accepted as a bearer token only', async (t) => {
+  const api = await startOrderApi(t)
+  const { key } = await createApiKey(api)
+  for (const [path, headers] of [
+    [`${ORDERS}?key=${key}`, {}],
+    [`${ORDERS}?access_token=${key}`, {}],
+    [ORDERS, { cookie: `clearwake=${key}` }],
+    [ORDERS, { 'x-api-key': key }],
+    [ORDERS, { authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` }],
+    [ORDERS, bearer(createKey())],
+    [ORDERS, bearer(key.slice(0, -1))],
+  ] as const) {
+    const status = (await fetch(api.url + path, { headers })).status
+    t.ok(status === 401 || status === 422, `${path.slice(0, 30)}: ${status}`)
+  }
+})
+
+t.test('an expired key is refused', async (t) => {
+  const api = await startOrderApi(t)
+  const expiresAt = new Date(Date.now() + 1_500).toISOString()
+  const { key } = await createApiKey(api, ['orders:read'], { expiresAt })
+  const getStatus = async () => (await fetchWith(api.url + ORDERS, key)).status
+  t.equal(await getStatus(), 200)
+  await waitForEqual(t, getStatus, 401)
+})
+
+t.test('limits the requests of each key', async (t) => {
+  const api = await startOrderApi(t, { API_KEY_LIMIT_PER_MINUTE: '3' })
+  const [first, second] = [await createApiKey(api), await createApiKey(api)]
+  const statuses = []
+  for (let i = 0; i < 4; i++) statuses.push((await fetchWith(api.url + ORDERS, first.key)).status)
+  t.same(statuses, [200, 200, 200, 429])
+  const limited = await fetchWith(api.url + ORDERS, first.key)
+  t.ok(Number(limited.headers.get('retry-after')) > 0)
+  t.equal((await fetchWith(api.url + ORDERS, second.key)).status, 200)
+})
+
+t.test('a key and its hash appear in no log', async (t: Test) => {
+  const api = await startOrderApi(t)
+  const { key } = await createApiKey(api)
+  await fetchWith(api.url + ORDERS, key)
+  await fetchWith(`${api.url}${KEYS}`, key)
+  await fetchWith(api.url + ORDERS, key.slice(0, -1))
+  const log = JSON.stringify(api.log)
+  t.notOk(log.includes(key.slice(4, -7)))
+  const metrics = await (await fetch(`${api.url}/metrics`)).text()
+  t.notOk(metrics.includes(key.slice(4, -7)))
+})
+
+t.test('with PostgreSQL, a revoked key is refused by every process at once', async (t) => {
+  const server = await startPostgres(t)
+  const DATABASE_URL = await server.createDatabase()
+  const environment = { ADMIN_ACCOUNTS, DATABASE_URL }
+  const [first, second] = [await startOrderApi(t, environment), await startApp(t, environment)]
+  const { id, key } = await createApiKey(first)
+  t.equal((await fetchWith(second.url + ORDERS, key)).status, 200)
+  await first.call('DELETE', `${KEYS}/${id}`)
+  t.equal((await fetchWith(second.url + ORDERS, key)).status, 401)
+})
+
+t.test('creates a key by command', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const run = (...given: string[]) => runCommand('api-key-create', given, { DATA_DIR })
+  const { code, output } = await run('--name', 'Shop', '--scopes', 'orders:read,stats:read')
+  t.equal(code, 0)
+  const key = output.trim()
+  t.equal(output, `${key}\n`, 'and prints nothing else')
+  const { url } = await startApp(t, { ADMIN_ACCOUNTS, DATA_DIR })
+  t.equal((await fetchWith(url + ORDERS, key)).status, 200)
+  t.match(await run('--name', 'Shop', '--scopes', 'all'), {
+    code: 1,
+    errors: /scopes\.0 must be one of/,
+  })
+  t.match(await run('--nme', 'Shop'), { code: 1, errors: /Usage/ })
+  t.match(await run(), { code: 1, errors: /Usage/ })
+})
