@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import adminPages from '../plugins/admin-pages.js'
+import bulkRoutes from './bulk-routes.js'
 import pages from './pages.js'
 import type { PrefillLinks } from './prefill-link.js'
 import { logQrCodeRequests } from './qr-code-log.js'
@@ -13,6 +14,7 @@ const qrCode: FastifyPluginAsync<{ links: PrefillLinks }> = async (app, options)
   if (QR_REQUIRE_ADMIN) app.addHook('onRequest', app.requireAdministrator)
   logQrCodeRequests(app)
   await app.register(routes, options)
+  await app.register(bulkRoutes, options)
   await app.register(async (scope) => {
     if (QR_REQUIRE_ADMIN) await scope.register(adminPages)
     await scope.register(pages, options)

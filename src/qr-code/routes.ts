@@ -7,8 +7,8 @@ import { createValidationProblem, problemResponses } from '../http/problem.js'
 import { getFileName, generateQrCode, type QrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
 import { describeResult } from './qr-code-log.js'
-import { QrCodeResponse, QrCodeRequestSchema } from './qr-code-request.js'
-import { toPngDataUrl } from './qr-image.js'
+import { QrCodeRequestSchema } from './qr-code-request.js'
+import { QrCodeResponse, toQrCodeResponse } from './qr-code-response.js'
 
 interface Options {
   links: PrefillLinks
@@ -71,19 +71,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
       // JSON comes first, so it is the response to */* and to unsupported types.
       const preferred = request.accepts().type(['application/json', SVG, PNG])
       if (preferred === SVG || preferred === PNG) return sendImage(reply, code, preferred)
-      const { link } = code
-      return {
-        calculatorType: code.calculation.calculatorType,
-        url: link.url,
-        data: link.data,
-        sig: link.sig,
-        generatedAt: link.generatedAt.toISOString(),
-        expiresAt: link.expiresAt.toISOString(),
-        version: code.version,
-        errorCorrection: code.errorCorrection,
-        svg: code.renderSvg(),
-        png: toPngDataUrl(code.renderPng()),
-      }
+      return toQrCodeResponse(code)
     },
   )
 }

@@ -33,7 +33,8 @@ t.test('a key is 40 characters with a checksum that finds every single typing er
   const key = createKey()
   t.match(key, /^cwk_[0-9A-Za-z]{36}$/)
   t.equal(isWellFormedKey(key), true)
-  const changed = [...key].map(
+  const changed = Array.from(
+    key,
     (letter, i) => key.slice(0, i) + (letter === 'x' ? 'y' : 'x') + key.slice(i + 1),
   )
   t.same(changed.filter(isWellFormedKey), [])
@@ -134,7 +135,7 @@ t.test('every operation is reachable with its scope only, others with no key', a
   const undocumented = routeTable(api.app)
     .map(({ method, path }) => `${method} ${path.replace(/:\w+/g, '1')}`)
     .filter((route) => / \/(api\/)?admin/.test(route) && !documented.has(route))
-    .filter((route) => !/login/.test(route))
+    .filter((route) => !route.includes('login'))
   const reachable = []
   for (const route of undocumented) {
     const [method = '', path = ''] = route.split(' ')

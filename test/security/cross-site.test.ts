@@ -43,6 +43,7 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
     link: new URL(code.json<{ url: string }>().url),
     asset: app.asset('site.css'),
     offsetOrder: '1',
+    apiKey: '1',
     credentials: ADMIN,
   })
   const routes = new Set(routeTable(app).map(({ method, path }) => `${method} ${path}`))

@@ -74,6 +74,7 @@ async function scannedLink(): Promise<URL> {
 for (const portfolio of PORTFOLIOS) fakeProvider.ledger.add({ tons: 1, note: null }, portfolio)
 const calls = validCalls({
   offsetOrder: '1',
+  apiKey: (await app.apiKeys.create({ name: 'Web shop', scopes: ['orders:read'] }, ADMIN.email)).id,
   link: await scannedLink(),
   asset: app.asset('site.css'),
   credentials: ADMIN,

@@ -117,7 +117,13 @@ async function callEverything(url: string, token: string): Promise<string[]> {
     body: '{"calculatorType":"custom","calculatorData":{"amount":1,"unit":"t"},"vessel":{"name":"A"}}',
   })
   const { url: link } = JSON.parse(code) as { url: string }
-  const calls = validCalls({ asset, link: new URL(link), offsetOrder: '1', credentials: ADMIN })
+  const calls = validCalls({
+    asset,
+    link: new URL(link),
+    offsetOrder: '1',
+    apiKey: '1',
+    credentials: ADMIN,
+  })
   const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
   const who: Record<string, string>[] = [
     {},

@@ -83,6 +83,8 @@ export interface CallContext {
   link: URL
   /** Path of an asset */
   asset: string
+  /** ID of an API key */
+  apiKey: string
   /** ID of an order at the provider */
   offsetOrder: string
   /** Credentials of an administrator */
@@ -94,6 +96,7 @@ const sketches = ({
   link,
   asset,
   offsetOrder,
+  apiKey,
   credentials,
 }: CallContext): Record<string, Sketch[]> => ({
   'GET /': [{}],
@@ -125,6 +128,13 @@ const sketches = ({
   ],
   'GET /api/calculators/editions': [{}],
   ...ESTIMATES,
+  'POST /api/qr-codes': [
+    { json: { codes: [CODE_REQUEST] } },
+    {
+      json: { codes: [CODE_REQUEST, CODE_REQUEST], format: 'png' },
+      headers: { accept: 'application/x-ndjson' },
+    },
+  ],
   'POST /api/qr-code/generate': [
     { json: CODE_REQUEST },
     { json: CODE_REQUEST, headers: { accept: 'image/png' } },
@@ -166,6 +176,12 @@ const sketches = ({
     { query: { ...LIST, format: 'csv' } },
     { query: { ...LIST, format: 'xlsx' } },
   ],
+  'GET /api/admin/api-keys': [{}],
+  'POST /api/admin/api-keys': [
+    { json: { name: 'Web shop', scopes: ['orders:read'] } },
+    { json: { name: 'Web shop', scopes: ['qr:write'], expiresAt: '2100-01-01T00:00:00Z' } },
+  ],
+  'DELETE /api/admin/api-keys/:id': [{ path: `/api/admin/api-keys/${apiKey}` }],
   'POST /api/admin/stats': [{ json: { range: '30d' } }, { json: { range: 'all' } }],
   'GET /api/ordersource/portfolios': [{}],
   'GET /api/ordersource/offset-orders': [{}],
