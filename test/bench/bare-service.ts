@@ -85,9 +85,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
     form: buildFormView('fuel', form, numbers, true),
     choices: CHOICES,
     source: null,
-    result:
-      form.calculation &&
-      buildResultView(form.calculation, { vessel: null, numbers, checkoutUrl: undefined }),
+    result: form.calculation && buildResultView(form.calculation, numbers),
   })
 })
 

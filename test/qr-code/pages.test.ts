@@ -481,31 +481,6 @@ t.test('logs an aborted request without an error', async (t) => {
   t.equal((await open(path)).status, 200)
 })
 
-t.test('links to CHECKOUT_URL with the documented parameters', async (t) => {
-  const shop = await startApp(t, { CHECKOUT_URL: 'https://shop.example.com/offset?lang=nl' })
-  const checkoutIn = ({ html }: Page): URLSearchParams | null => {
-    const href = /href="(https:\/\/shop\.example\.com[^"]*)"/.exec(html)?.[1]
-    return href === undefined ? null : new URL(unescape(href)).searchParams
-  }
-  const scanned = checkoutIn(
-    await open(
-      shop.url +
-        getPath(links.create(TYPICAL_CALCULATIONS.fuel, { ...EVER_GIVEN, name: 'A & "B"' })),
-    ),
-  )
-  t.same(Object.fromEntries(scanned ?? []), {
-    lang: 'nl',
-    co2eKg: '1653.135',
-    calculatorType: 'fuel',
-    vesselName: 'A & "B"',
-    imoNumber: '9811000',
-  })
-  const typed = checkoutIn(await open(`${shop.url}/calculator/fuel?quantity=500`))
-  t.same([...(typed ?? new URLSearchParams()).keys()], ['lang', 'co2eKg', 'calculatorType'])
-  t.equal(checkoutIn(await open(`${shop.url}/calculator/fuel`)), null, 'no result, no link')
-  t.notMatch((await open('/calculator/fuel?quantity=500')).html, /shop\.example/)
-})
-
 t.test('generates a code for each calculator on the test page', async (t) => {
   const start = await open('/qr-test')
   t.equal(start.status, 200)
