@@ -157,11 +157,7 @@ const createPortfolioItem = (kilograms, { id, name, description, perTonne, proje
       { className: 'price' },
       createElement('strong', {}, formatPrice(kilograms, perTonne)),
     ),
-    createElement(
-      'p',
-      { className: 'per' },
-      `${formatMoney(perTonne.minor, perTonne.currency)} per tonne`,
-    ),
+    createElement('p', { className: 'per' }, `${formatPrice(1000, perTonne)} per tonne`),
     createElement('p', { className: 'about' }, createBdi(description)),
     createElement('ul', {}, ...projects.map(createProjectItem)),
   )

@@ -43,14 +43,14 @@ t.test('sends a scanned trip with portfolio and price to the shop, signed', asyn
     lang: 'nl',
     co2eKg: '1653.135',
     calculatorType: 'fuel',
-    vesselName: TRIPS[0]?.vessel.name,
-    imoNumber: TRIPS[0]?.vessel.imoNumber,
+    vesselName: TRIPS[0].vessel.name,
+    imoNumber: TRIPS[0].vessel.imoNumber,
     portfolioId: '1',
     portfolioName: 'Harbour Mix',
     amountMinor: String(Math.ceil(1.653135 * 2390 * 1.1)),
     currency: 'USD',
   })
-  t.same(JSON.parse(calculatorData ?? ''), TRIPS[0]?.calculatorData)
+  t.same(JSON.parse(calculatorData ?? ''), TRIPS[0].calculatorData)
   const validity = Date.parse(expiresAt ?? '') - Date.now()
   t.ok(validity > 29 * MINUTE && validity <= 30 * MINUTE, `valid for ${validity} ms`)
   const signed = target.search.slice(1).replace(/&signature=.*/, '')

@@ -8,6 +8,7 @@ import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
+import { startTwoAdmins } from '../support/page-client.js'
 import { rawGet } from '../support/raw-http.js'
 import { waitUntil } from '../support/wait-for.js'
 
@@ -660,4 +661,18 @@ t.test('previews of a scanned link name the vessel and the result', async (t) =>
   t.ok(html.indexOf('id="result"') < html.indexOf('id="trip"'), 'the result comes first')
   const rejected = await open(`${pathname}${search}x`)
   t.match(rejected.html, /<title>This (?:code|link) [^<]+ · Clearwake<\/title>/)
+})
+
+t.test('staff have the navigation of the portal and an empty form', async (t) => {
+  const { ann, url: address } = await startTwoAdmins(t)
+  const { text } = await ann.get('/qr-test')
+  t.match(text, /<nav aria-label="Portal">[^]*<a href="\/admin\/orders">/)
+  t.match(text, /<a href="\/qr-test" aria-current="page">QR codes<\/a>/)
+  t.match(text, /name="vessel.name" value=""/)
+  t.notMatch(text, '8814275', 'no example that could end up on a label')
+  for (const cookie of ['', 'clearwake=expired']) {
+    const html = await (await fetch(`${address}/qr-test`, { headers: { cookie } })).text()
+    t.match(html, /<nav aria-label="Calculators">/)
+    t.match(html, '8814275')
+  }
 })

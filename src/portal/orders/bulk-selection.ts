@@ -1,5 +1,5 @@
 import type { OrderStore } from '../../order-store/order-store.js'
-import { parseListQuery } from '../../orders/list-query.js'
+import { getFilters, parseListQuery } from '../../orders/list-query.js'
 import type { Order } from '../../orders/order.js'
 import { parseSelection, type SelectedOrder } from './bulk-actions.js'
 
@@ -42,8 +42,7 @@ export async function loadBulkOrders(
     return found.filter((order) => order !== null)
   }
   const { query: valid, ignored } = parseListQuery(query)
-  const { sort, page: _page, pageSize: _pageSize, ...filters } = valid
   if (ignored.invalid.length > 0 || ignored.isSearchTooLong || ignored.isRangeReversed) return []
-  const slice = { sort, offset: 0, limit: MAX_MATCHING_ORDERS }
-  return (await store.list(filters, slice)).items
+  const slice = { sort: valid.sort, offset: 0, limit: MAX_MATCHING_ORDERS }
+  return (await store.list(getFilters(valid), slice)).items
 }

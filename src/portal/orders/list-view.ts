@@ -2,6 +2,7 @@ import { CALCULATOR_TYPES } from '../../calculator/calculator-data.js'
 import {
   buildListUrl,
   DEFAULT_PAGE_SIZE,
+  getFilters,
   getNextSort,
   type IgnoredParameters,
   type ListQuery,
@@ -115,7 +116,6 @@ function buildRow(
 export function buildListView(data: ListData, format: Formatters, calendar: DayCalendar) {
   const { query, ignored, selection, items, total, currencies } = data
   const { page, pageSize, sort } = query
-  const { page: _page, sort: _sort, pageSize: _pageSize, ...filters } = query
   const chips = buildFilterChips(query, format)
   const firstPosition = (page - 1) * pageSize
   const mixesCurrencies =
@@ -160,7 +160,7 @@ export function buildListView(data: ListData, format: Formatters, calendar: DayC
       }),
     })),
     /** Equal for lists of the same orders, whatever their sort order and page */
-    filtersKey: JSON.stringify(filters),
+    filtersKey: JSON.stringify(getFilters(query)),
     otherSelected: selection
       .filter(({ id }) => !items.some((order) => order.id === id))
       .map(({ id, version }) => `${id}:${version}`),
