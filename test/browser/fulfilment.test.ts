@@ -318,7 +318,7 @@ t.test('a new order takes the suggested price of a portfolio', async (t) => {
   await page.goto(`${url}/admin/orders/new`)
   await page.locator('#customerName').fill('Ann')
   await page.locator('#customerEmail').fill('ann@example.com')
-  await page.getByText('Fuel', { exact: true }).first().click()
+  await page.locator('#type-fuel').check()
   await page.locator('#fuel-quantity').fill('1000')
   await page.waitForFunction(
     () => document.querySelector<HTMLInputElement>('#co2eKg')?.value === '3306.27',
