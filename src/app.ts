@@ -6,6 +6,7 @@ import { createFulfilment } from './fulfilment/fulfilment.js'
 import { createOffsetOrderSource } from './provider/client.js'
 import { arePortfoliosPublic } from './provider/paths.js'
 import proxy from './provider/proxy.js'
+import { createPortfolioPrices } from './provider/portfolio-prices.js'
 import { openUpstream } from './provider/upstream.js'
 import orderExport from './orders/export/export.js'
 import { createEventDispatcher } from './outbox/event-dispatcher.js'
@@ -98,11 +99,13 @@ export async function buildApp({
   const upstream = openUpstream(app.config, app.metrics)
   app.addHook('onClose', () => upstream?.close())
   await app.register(proxy, { upstream })
+  const source = upstream && createOffsetOrderSource(upstream)
+  const listPortfolios = source && createPortfolioPrices(source)
 
   const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
   await app.register(calculator, {
     readPrefill: createPrefillReader(links, app.config.TIME_ZONE),
-    hasPortfolios: upstream !== null && arePortfoliosPublic(app.config),
+    listPortfolios: arePortfoliosPublic(app.config) ? listPortfolios : null,
   })
   await app.register(qrCode, { links })
 
@@ -117,8 +120,8 @@ export async function buildApp({
 
   await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
   await app.register(orders, { store })
-  const fulfilment = upstream && createFulfilment(store, createOffsetOrderSource(upstream))
-  await app.register(portal, { store, fulfilment })
+  const fulfilment = source && createFulfilment(store, source)
+  await app.register(portal, { store, fulfilment, listPortfolios })
 
   return app
 }

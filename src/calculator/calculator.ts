@@ -1,11 +1,21 @@
 import type { FastifyPluginAsync } from 'fastify'
-import pages, { type PageOptions } from './pages.js'
+import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
+import checkoutPages from './checkout-pages.js'
+import pages from './pages.js'
+import type { ReadPrefill } from './prefill-reader.js'
 import routes from './routes.js'
 
+interface Options {
+  readPrefill: ReadPrefill
+  /** `null` if guests may not list the provider's portfolios and prices */
+  listPortfolios: ListPricedPortfolios | null
+}
+
 /** The calculators: API and pages, including the home page. */
-const calculator: FastifyPluginAsync<PageOptions> = async (app, options) => {
+const calculator: FastifyPluginAsync<Options> = async (app, { readPrefill, listPortfolios }) => {
   await app.register(routes)
-  await app.register(pages, options)
+  await app.register(pages, { readPrefill, hasPortfolios: listPortfolios !== null })
+  await app.register(checkoutPages, { readPrefill, listPortfolios })
 }
 
 export default calculator

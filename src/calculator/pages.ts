@@ -27,6 +27,7 @@ type PageRequest = FastifyRequest<{ Querystring: Query }>
 
 interface CalculatorPage {
   type: CalculatorType
+  query: Query
   form: CalculatorForm
   numbers: NumberFormatter
   source: (PrefillSource & { isEdited: boolean }) | null
@@ -48,10 +49,17 @@ const hasFormFields = (type: CalculatorType, query: Query): boolean =>
 const describeResult = ({ mass }: ResultView): string =>
   `${mass.value} ${mass.unit} CO₂e, including the production of the fuel (well-to-wake)`
 
+/** The single-valued parameters of a query. */
+const toSearchParams = (query: Query): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries(query).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',
+    ),
+  )
+
 /** The query with ambiguous numbers written so that every locale reads them alike. */
 function toUnambiguousUrl(type: CalculatorType, query: Query, form: CalculatorForm): string {
-  const fields = Object.entries(query).filter(([, value]) => typeof value === 'string')
-  const params = new URLSearchParams(fields as [string, string][])
+  const params = toSearchParams(query)
   for (const [field, { value }] of Object.entries(form.readings)) {
     params.set(field, formatUnambiguous(String(value)))
   }
@@ -59,7 +67,7 @@ function toUnambiguousUrl(type: CalculatorType, query: Query, form: CalculatorFo
 }
 
 const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPortfolios }) => {
-  const { CHECKOUT_URL, TIME_ZONE } = app.config
+  const { CHECKOUT_URL, SERVICE_FEE_PERCENT, TIME_ZONE } = app.config
   const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
   const prefills = new Counter({
     name: 'clearwake_prefill_total',
@@ -68,7 +76,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
     registers: [app.metrics],
   })
 
-  const buildView = ({ type, form, numbers, source, showMissing }: CalculatorPage) => ({
+  const buildView = ({ type, query, form, numbers, source, showMissing }: CalculatorPage) => ({
     type,
     calculator: CALCULATOR_NAMES[type],
     form: buildFormView(type, form, numbers, showMissing),
@@ -78,13 +86,12 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
     locale: numbers.locale,
     calculatedOn: dates.format(new Date()),
     address: app.publicBaseUrl(),
-    result:
-      form.calculation &&
-      buildResultView(form.calculation, {
-        vessel: source?.vessel ?? null,
-        numbers,
-        checkoutUrl: CHECKOUT_URL,
-      }),
+    result: form.calculation && buildResultView(form.calculation, numbers),
+    checkoutUrl:
+      CHECKOUT_URL === undefined
+        ? null
+        : `/calculator/${type}/checkout?${toSearchParams(query).toString()}`,
+    feePercent: SERVICE_FEE_PERCENT,
   })
 
   /** Sends the loading state of a scanned link first, then the calculator or what is wrong. */
@@ -95,6 +102,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
     const view = prefill.ok
       ? buildView({
           type,
+          query: request.query,
           form: toCalculatorForm(prefill.calculation, numbers),
           numbers,
           source: { ...prefill.source, isEdited: false },
@@ -133,7 +141,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
         sample: {
           title: `${numbers.whole(1000)} litres of marine diesel`,
           href: '/calculator/fuel?fuelType=mgo&quantity=1000&unit=l',
-          result: buildResultView(SAMPLE_TRIP, { vessel: null, numbers, checkoutUrl: undefined }),
+          result: buildResultView(SAMPLE_TRIP, numbers),
         },
       },
     )
@@ -158,6 +166,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
       }
       const view = buildView({
         type,
+        query,
         form,
         numbers,
         source: readSource(type, query),

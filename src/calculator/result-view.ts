@@ -7,7 +7,6 @@ import { calculateEstimate } from './estimate.js'
 import { buildFactorViews, withSubscripts, type FactorView } from './factor-view.js'
 import { drawGasCube, type GasCubeDrawing } from './gas-cube-drawing.js'
 import { convertKilograms, toMassUnit } from './units.js'
-import type { Vessel } from './vessel.js'
 
 /** A result as the page shows it: formatted numbers with their units. */
 export interface ResultView extends BreakdownView {
@@ -27,20 +26,9 @@ export interface ResultView extends BreakdownView {
   method: string
   edition: string
   dataset: string
-  checkoutUrl: string | null
 }
 
-interface ResultContext {
-  vessel: Vessel | null
-  numbers: NumberFormatter
-  /** Base URL of the checkout; without it, the result has no checkout link */
-  checkoutUrl: string | undefined
-}
-
-export function buildResultView(
-  calculation: Calculation,
-  { vessel, numbers, checkoutUrl }: ResultContext,
-): ResultView {
+export function buildResultView(calculation: Calculation, numbers: NumberFormatter): ResultView {
   const result = calculateEstimate(calculation)
   const { co2eKg } = result
   const unit = toMassUnit(co2eKg)
@@ -62,7 +50,6 @@ export function buildResultView(
     method: withSubscripts(result.method),
     edition: result.edition,
     dataset: withSubscripts(result.dataset),
-    checkoutUrl: checkoutUrl ? buildCheckoutUrl(checkoutUrl, calculation, co2eKg, vessel) : null,
   }
 }
 
@@ -88,17 +75,3 @@ function formatCarTrip(km: number, numbers: NumberFormatter): string | null {
 
 const formatTwoDigits = (value: number, { significant }: NumberFormatter): string =>
   significant(Number(value.toPrecision(2)))
-
-function buildCheckoutUrl(
-  base: string,
-  calculation: Calculation,
-  co2eKg: number,
-  vessel: Vessel | null,
-): string {
-  const url = new URL(base)
-  url.searchParams.set('co2eKg', String(Math.round(co2eKg * 1000) / 1000))
-  url.searchParams.set('calculatorType', calculation.calculatorType)
-  if (vessel) url.searchParams.set('vesselName', vessel.name)
-  if (vessel?.imoNumber) url.searchParams.set('imoNumber', vessel.imoNumber)
-  return url.href
-}

@@ -78,7 +78,14 @@ export const ConfigSchema = Type.Object({
     default: 'GET /portfolios',
     description: 'Routes of the order source that need no sign-in: METHOD /path, or none',
   }),
+  SERVICE_FEE_PERCENT: Type.Number({
+    minimum: 0,
+    maximum: 1000,
+    default: 0,
+    description: "Added to the provider's price, percent",
+  }),
   CHECKOUT_URL: optional('URL that a result links to for offsetting'),
+  CHECKOUT_SECRET: optional('At least 32 bytes; signs what CHECKOUT_URL gets'),
   BRAND_NAME: Type.String({
     default: 'Clearwake',
     minLength: 1,

@@ -45,6 +45,7 @@ const RULES: readonly ConfigRule[] = [
   ['PORT', isPort, 'must be a whole number'],
   ['PUBLIC_BASE_URL', isOrigin, 'must be an http or https URL without a path'],
   ['CHECKOUT_URL', (text) => parseHttpUrl(text) !== null, 'must be an http or https URL'],
+  ['CHECKOUT_SECRET', isLongSecret, `must have at least ${MIN_SECRET_BYTES} bytes`],
   [
     'BRAND_LOGO',
     isLogoFile,

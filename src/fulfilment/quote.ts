@@ -10,7 +10,8 @@ const REFERENCE_BYTES = 8
 export const createReference = (): string => randomBytes(REFERENCE_BYTES).toString('hex')
 
 /** Tonnes of CO2e of an order. */
-export const getTons = ({ co2eKg }: Order): number => Number((co2eKg / 1000).toPrecision(15))
+export const getTons = ({ co2eKg }: Pick<Order, 'co2eKg'>): number =>
+  Number((co2eKg / 1000).toPrecision(15))
 
 /** Requests the price of an order with a portfolio; nothing is ordered. */
 export async function requestQuote(

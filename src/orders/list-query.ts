@@ -29,6 +29,15 @@ const validate = validators.converter<ListQuery>(ListQuery)
 const isBlank = (value: unknown): boolean =>
   Array.isArray(value) ? value.length === 0 : typeof value === 'string' && value.trim() === ''
 
+/** The filters of a list, without its sort order and page. */
+export function getFilters(query: ListQuery): OrderFilters {
+  const filters: Partial<ListQuery> = { ...query }
+  delete filters.sort
+  delete filters.page
+  delete filters.pageSize
+  return filters
+}
+
 /** Query parameters that were ignored. */
 export interface IgnoredParameters {
   /** Names of invalid parameters */

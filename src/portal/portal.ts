@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Fulfilment } from '../fulfilment/fulfilment.js'
 import type { OrderStore } from '../order-store/order-store.js'
+import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
 import { addFreshnessHeader } from '../orders/freshness-header.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
 import dashboardPages from './dashboard/pages.js'
@@ -14,16 +15,18 @@ interface Options {
   store: OrderStore
   /** `null` if no provider is configured */
   fulfilment: Fulfilment | null
+  listPortfolios: ListPricedPortfolios | null
 }
 
 /** The administrators' pages: dashboard and orders. */
-const portal: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) => {
+const portal: FastifyPluginAsync<Options> = async (app, options) => {
+  const { store, fulfilment, listPortfolios } = options
   addFreshnessHeader(app, store)
   addFreshnessNotice(app, store)
   app.setErrorHandler(handleStoreError)
   await app.register(dashboardPages, { store, hasProvider: fulfilment !== null })
   await app.register(listPages, { store })
-  await app.register(newOrderPages, { store })
+  await app.register(newOrderPages, { store, listPortfolios })
   await app.register(orderPages, { store, fulfilment })
   if (fulfilment) await app.register(fulfilmentPages, { store, fulfilment })
 }

@@ -17,6 +17,7 @@ import type { QrCodeRequest } from './qr-code-request.js'
 import { RECOVERABLE_SHARE, toPngDataUrl, toSvgDataUrl } from './qr-image.js'
 import {
   listErrorPaths,
+  getEmptyForm,
   getExampleForm,
   parseQrTestForm,
   toFormPath,
@@ -41,6 +42,10 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
 
   app.get<{ Querystring: Record<string, unknown> }>('/qr-test', async (request, reply) => {
     const { query } = request
+    // Staff keep the navigation of the portal. An expired session is no error on a public page.
+    if (request.knownAdministrator === null) {
+      await app.requireAdministrator(request, reply).catch(() => undefined)
+    }
     const numbers = getNumberFormatter(getLocale(request.headers['accept-language']))
     const send = (
       form: QrTestForm,
@@ -49,12 +54,15 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
     ) =>
       reply.renderView(
         { page: 'qr-code/qr-test', fragment: 'qr-code/_response' },
-        buildPageView({ form, errors, numbers, code }),
+        {
+          administrator: request.knownAdministrator,
+          ...buildPageView({ form, errors, numbers, code }),
+        },
       )
 
     // HEAD requests generate no code.
     if (query.calculatorType === undefined || request.method === 'HEAD') {
-      return send(getExampleForm(), {})
+      return send(request.knownAdministrator === null ? getExampleForm() : getEmptyForm(), {})
     }
     const form = parseQrTestForm(query, numbers.decimalSign)
     if (form.request === null) return send(form, form.errors)

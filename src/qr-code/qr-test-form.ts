@@ -115,3 +115,6 @@ const EXAMPLE_QUERY: Query = {
 
 /** The initial form, filled in with trips that generate a code as they are. */
 export const getExampleForm = (): QrTestForm => parseQrTestForm(EXAMPLE_QUERY)
+
+/** The initial form of staff: an example could end up on a label. */
+export const getEmptyForm = (): QrTestForm => parseQrTestForm({ calculatorType: 'fuel' })

@@ -59,6 +59,7 @@ function parsePricePerTonne({ pricePerTonMinor, currency, cost_per_ton: dollars 
 }
 
 const parsePortfolio = (raw) => ({
+  id: Number.isSafeInteger(raw?.id) ? raw.id : null,
   name: toLine(raw?.name, 120),
   description: toLine(raw?.description, 300),
   perTonne: raw && parsePricePerTonne(raw),
@@ -98,9 +99,12 @@ function formatMoney(minor, currency) {
   return format.format(minor / 10 ** decimals)
 }
 
-/** Rounds up to the minor unit, as the provider does. */
-const formatPrice = (kilograms, { minor, currency }) =>
-  formatMoney(Math.ceil(Number(((kilograms / 1000) * minor).toFixed(PRICE_PRECISION))), currency)
+/** With the operator's fee, rounded up to the minor unit, as the service does. */
+function formatPrice(kilograms, { minor, currency }) {
+  const factor = 1 + Number(findSection()?.dataset.feePercent ?? 0) / 100
+  const price = (kilograms / 1000) * minor * factor
+  return formatMoney(Math.ceil(Number(price.toFixed(PRICE_PRECISION))), currency)
+}
 
 function createElement(name, { className = '', ...properties }, ...children) {
   const element = Object.assign(document.createElement(name), properties)
@@ -122,38 +126,63 @@ function createProjectItem({ name, country, url }) {
   return createElement('li', {}, label, ...(country ? [', ', createBdi(country)] : []))
 }
 
-const createPortfolioItem = (kilograms, { name, description, perTonne, projects }) =>
+// With a checkout, guests choose a portfolio, and the button follows.
+const findCheckout = () => document.getElementById('checkout')
+let chosenId = null
+
+function showChoice(kilograms, portfolios) {
+  const link = findCheckout()
+  const chosen = portfolios.find(({ id }) => id === chosenId)
+  if (!link || !chosen) return
+  const url = new URL(link.href)
+  url.searchParams.set('portfolio', chosen.id)
+  link.href = url.href
+  link.textContent = `Offset for ${formatPrice(kilograms, chosen.perTonne)}`
+}
+
+function createName({ id, name }) {
+  if (id === null || !findCheckout()) return createBdi(name)
+  const radio = createElement('input', { type: 'radio', name: 'portfolio', value: id })
+  radio.checked = id === chosenId
+  return createElement('label', {}, radio, createBdi(name))
+}
+
+const createPortfolioItem = (kilograms, { id, name, description, perTonne, projects }) =>
   createElement(
     'li',
     {},
-    createElement('h4', {}, createBdi(name)),
+    createElement('h4', {}, createName({ id, name })),
     createElement(
       'p',
       { className: 'price' },
       createElement('strong', {}, formatPrice(kilograms, perTonne)),
     ),
-    createElement(
-      'p',
-      { className: 'per' },
-      `${formatMoney(perTonne.minor, perTonne.currency)} per tonne`,
-    ),
+    createElement('p', { className: 'per' }, `${formatPrice(1000, perTonne)} per tonne`),
     createElement('p', { className: 'about' }, createBdi(description)),
     createElement('ul', {}, ...projects.map(createProjectItem)),
   )
 
+const getKilograms = () => Number(document.querySelector('#result .figure data')?.value)
+
 let portfoliosPromise
 async function showPortfolios() {
-  const getKilograms = () => Number(document.querySelector('#result .figure data')?.value)
   if (!findSection() || !(getKilograms() > 0)) return
   const portfolios = await (portfoliosPromise ??= fetchPortfolios())
   // The result may have changed during the request.
   const [section, kilograms] = [findSection(), getKilograms()]
   if (!section || !(kilograms > 0) || portfolios.length === 0) return
   const title = createElement('h3', { id: 'offers-title' }, 'Price to offset this trip')
+  if (!portfolios.some(({ id }) => id === chosenId)) chosenId = portfolios[0].id
   const items = portfolios.map((portfolio) => createPortfolioItem(kilograms, portfolio))
   section.replaceChildren(title, createElement('ul', { className: 'portfolios' }, ...items))
   section.hidden = false
+  showChoice(kilograms, portfolios)
 }
 
+document.addEventListener('change', async ({ target }) => {
+  if (!target.matches('#offers [name=portfolio]')) return
+  chosenId = Number(target.value)
+  showChoice(getKilograms(), await portfoliosPromise)
+})
 document.addEventListener('htmx:after:swap', showPortfolios)
 void showPortfolios()

@@ -85,9 +85,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
     form: buildFormView('fuel', form, numbers, true),
     choices: CHOICES,
     source: null,
-    result:
-      form.calculation &&
-      buildResultView(form.calculation, { vessel: null, numbers, checkoutUrl: undefined }),
+    result: form.calculation && buildResultView(form.calculation, numbers),
   })
 })
 
@@ -101,8 +99,8 @@ app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (reques
   const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
   const { items, total } = await orderStore.list(filters, slice)
   const currencies = await orderStore.listCurrencies()
-  const data = { query, ignored, selectedIds: new Set<string>(), items, total, currencies }
-  const list = buildListView(data, getFormatters('en-GB', timeZone), timeZone)
+  const data = { query, ignored, selection: [], items, total, currencies }
+  const list = buildListView(data, getFormatters('en-GB', timeZone), orderStore.calendar)
   return reply.viewAsync('portal/orders/orders', {
     administrator: { email: 'admin@example.com' },
     list,

@@ -311,3 +311,37 @@ t.test('is accessible in every state', async (t) => {
   await checkRecord('1', '.record .alert', 'provider unavailable')
   provider.fault = null
 })
+
+t.test('a new order takes the suggested price of a portfolio', async (t) => {
+  const page = await openPage(t)
+  const browserErrors = recordBrowserErrors(adminSession, url)
+  await page.goto(`${url}/admin/orders/new`)
+  await page.locator('#customerName').fill('Ann')
+  await page.locator('#customerEmail').fill('ann@example.com')
+  await page.locator('#type-fuel').check()
+  await page.locator('#fuel-quantity').fill('1000')
+  await page.waitForFunction(
+    () => document.querySelector<HTMLInputElement>('#co2eKg')?.value === '3306.27',
+  )
+  const waitForAmount = (amount: string) =>
+    page.waitForFunction(
+      (amount) => document.querySelector<HTMLInputElement>('#amount')?.value === amount,
+      amount,
+    )
+  await page
+    .getByLabel('Suggest amount from')
+    .selectOption({ label: 'Harbour Mix, US$23.90 per tonne' })
+  await waitForAmount('79.02')
+  await page.locator('#fuel-quantity').fill('2000')
+  await waitForAmount('158.04')
+  await checkAllVariants(t, page, 'with a suggested price')
+  await page.locator('#amount').fill('160')
+  await page.locator('#co2eKg').fill('1000')
+  await page.getByText('The portfolio suggests US$23.90. Clear the amount to use it.').waitFor()
+  t.equal(await page.locator('#amount').inputValue(), '160', 'keeps a typed amount')
+  await page.locator('#amount').fill('')
+  await page.getByRole('button', { name: 'Create order' }).click()
+  await page.waitForURL(/\/admin\/orders\/\d+$/)
+  t.match(await page.locator('.amount-list').innerText(), 'US$23.90')
+  t.same(browserErrors.errors, [])
+})

@@ -43,7 +43,10 @@ async function openContext(t: Test, options: BrowserContextOptions = {}) {
 const getOrderNumbers = (page: Page) => page.locator('.row-link').allInnerTexts()
 const getChips = async (page: Page) =>
   (await page.locator('.chip').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))
-const getFilterCount = (page: Page) => page.locator('.filter-menu .count').innerText()
+const openFilter = (page: Page, name: string) =>
+  page.locator('.filter > summary', { hasText: name }).click()
+const getFilterCounts = async (page: Page) =>
+  (await page.locator('.filter .count').allInnerTexts()).join()
 const getResultCount = (page: Page) => page.locator('.result-count').innerText()
 const getFocusedId = (page: Page) => page.evaluate(() => document.activeElement?.id)
 const getFocusedText = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
@@ -104,17 +107,19 @@ t.test('filters, removes filters and sorts by column', async (t) => {
   const page = await openPage(t)
   const paid = page.getByLabel('Paid', { exact: true })
   await page.goto(LIST)
-  await page.locator('.filter-menu > summary').click()
+  await openFilter(page, 'Status')
   await paid.check()
   await page.waitForURL(/status=paid/)
   await page.getByLabel('Fulfilled', { exact: true }).check()
   await page.waitForURL(/status=paid&status=fulfilled/)
-  await page.getByLabel('Currency').selectOption('EUR')
+  t.ok(await paid.isVisible(), 'keeps the popover open')
+  await openFilter(page, 'Currency')
+  t.notOk(await paid.isVisible(), 'opens one popover at a time')
+  await page.getByLabel('Currency', { exact: true }).selectOption('EUR')
   await page.waitForURL(/currency=EUR/)
   await waitForRequests(page)
   t.strictSame(await getChips(page), ['Status Paid', 'Status Fulfilled', 'Currency EUR'])
-  t.equal(await getFilterCount(page), '3')
-  t.ok(await paid.isVisible(), 'keeps the menu open')
+  t.equal(await getFilterCounts(page), '2,,,1,')
   await page.keyboard.press('Escape')
   await page.getByRole('link', { name: 'Amount' }).click()
   await page.waitForURL(/sort=-amountMinor/)
@@ -139,7 +144,7 @@ t.test('filters, removes filters and sorts by column', async (t) => {
 t.test('back and forward restore each of ten lists', async (t) => {
   const page = await openPage(t)
   await page.goto(LIST)
-  await page.locator('.filter-menu > summary').click()
+  await openFilter(page, 'Status')
   const steps: (() => Promise<unknown>)[] = [
     () => page.getByLabel('Paid', { exact: true }).check(),
     async () => {
@@ -151,8 +156,8 @@ t.test('back and forward restore each of ten lists', async (t) => {
     () => page.getByRole('link', { name: '50', exact: true }).click(),
     () => page.locator('#q').fill('ann'),
     async () => {
-      await page.locator('.filter-menu > summary').click()
-      await page.getByLabel('Currency').selectOption('EUR')
+      await openFilter(page, 'Currency')
+      await page.getByLabel('Currency', { exact: true }).selectOption('EUR')
       await page.keyboard.press('Escape')
     },
     () => page.getByRole('link', { name: 'Remove filter Search: ann' }).click(),
@@ -162,7 +167,7 @@ t.test('back and forward restore each of ten lists', async (t) => {
   const readState = async (page: Page) => ({
     url: page.url(),
     rows: await getOrderNumbers(page),
-    filters: await getFilterCount(page),
+    filters: await getFilterCounts(page),
   })
   const states = [await readState(page)]
   for (const step of steps) {
@@ -178,7 +183,7 @@ t.test('back and forward restore each of ten lists', async (t) => {
     await page
       .waitForFunction(
         (expected) =>
-          [...document.querySelectorAll('.row-link, .filter-menu .count')]
+          [...document.querySelectorAll('.row-link, .filter .count')]
             .map((part) => part.textContent.trim())
             .join() === expected,
         [filters, ...rows].join(),
@@ -354,7 +359,7 @@ t.test('shows the outcome of a bulk action from the end of the list', async (t) 
 t.test('filters by a typed date only once its year is complete', async (t) => {
   const page = await openPage(t)
   await page.goto(LIST)
-  await page.locator('.filter-menu > summary').click()
+  await openFilter(page, 'Dates')
   const requests: string[] = []
   page.on('request', (request) => {
     if (request.url().startsWith(LIST)) requests.push(request.url())
@@ -365,7 +370,7 @@ t.test('filters by a typed date only once its year is complete', async (t) => {
   t.equal(requests.length, 1, requests.join(' '))
 })
 
-t.test('keeps the selection of listed orders and reports the others', async (t) => {
+t.test('another search deselects the orders that it does not list', async (t) => {
   const page = await openPage(t)
   await page.goto(`${LIST}?sort=orderNumber`)
   await selectOrders(page, 'CW-000001', 'CW-000002')
@@ -373,6 +378,81 @@ t.test('keeps the selection of listed orders and reports the others', async (t) 
   await page.getByText('1 selected order is not on this page').waitFor()
   t.ok(await page.getByLabel('Select CW-000001').isChecked())
   t.equal(await page.locator('#selected-count').innerText(), '1')
+})
+
+t.test('keeps the selection across pages, sort orders and a look at an order', async (t) => {
+  const page = await openPage(t)
+  const getSelection = () => page.locator('.bulk-bar p').innerText()
+  await page.goto(`${LIST}?sort=orderNumber`)
+  await selectOrders(page, 'CW-000001', 'CW-000002')
+  await page.getByRole('link', { name: 'Next' }).click()
+  await page.locator('#row-26').waitFor()
+  t.equal(await getSelection(), '2 selected, 2 on other pages')
+  await selectOrders(page, 'CW-000026')
+  t.equal(await getSelection(), '3 selected, 2 on other pages')
+  await page.getByRole('link', { name: 'CW-000027' }).click()
+  await page.getByRole('link', { name: 'Back to the list' }).click()
+  await page.locator('#row-26').waitFor()
+  t.equal(await getSelection(), '3 selected, 2 on other pages', 'after a look at an order')
+  await page.getByRole('button', { name: 'Cancel orders…' }).click()
+  await page.getByRole('heading', { name: 'Cancel 3 orders?' }).waitFor()
+  t.match(await page.locator('.confirm-list').innerText(), /CW-000001[^]*CW-000002[^]*CW-000026/)
+  await page.getByRole('button', { name: 'Keep orders' }).click()
+  await page.locator('#row-26').waitFor()
+  await waitForRequests(page)
+  t.equal(await getSelection(), '3 selected, 2 on other pages', 'after keeping them')
+  await page.getByRole('link', { name: 'Previous' }).click()
+  await page.locator('#row-1').waitFor()
+  t.ok(await page.getByLabel('Select CW-000001').isChecked())
+  t.equal(await getSelection(), '3 selected, 1 on other pages')
+  await page.getByRole('button', { name: 'Clear', exact: true }).click()
+  t.notOk(await page.locator('.bulk-bar').isVisible())
+  await page.goto(`${service.url}/admin`)
+  await page.goto(`${LIST}?sort=orderNumber`)
+  t.notOk(await page.locator('.bulk-bar').isVisible(), 'a new visit starts without a selection')
+})
+
+for (const javaScriptEnabled of [true, false]) {
+  const scripting = javaScriptEnabled ? 'with' : 'without'
+  t.test(`changes all matching orders at once ${scripting} JavaScript`, async (t) => {
+    const manyService = await startPortal(t, manyOrders(60))
+    const context = await adminContext(t, browser, manyService, {
+      viewport: DESKTOP,
+      javaScriptEnabled,
+    })
+    const page = await context.newPage()
+    await page.goto(`${manyService.url}/admin/orders?currency=EUR&pageSize=10`)
+    await page.locator('[name=order]').first().check()
+    await page.getByLabel('All 20 matching').check()
+    if (javaScriptEnabled) t.equal(await page.locator('#selected-count').innerText(), '20')
+    await setStatus(page, 'fulfilled')
+    await page.getByRole('heading', { name: 'Mark 20 orders as fulfilled?' }).waitFor()
+    t.match(
+      await page.locator('.confirm').innerText(),
+      'Now 10 pending and 10 fulfilled. You can undo this.',
+    )
+    if (javaScriptEnabled) await checkAllVariants(t, page, 'confirmation')
+    await page.getByRole('button', { name: 'Mark as fulfilled' }).click()
+    await page.locator('#outcome').waitFor()
+    t.match(
+      await page.locator('#outcome').innerText(),
+      '10 orders are now fulfilled. 10 orders already had this status.',
+    )
+    t.notOk(await page.locator('.bulk-bar').isVisible(), 'nothing stays selected')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Change undone for 10 orders.').waitFor()
+  })
+}
+
+t.test('shows the orders of last month in two clicks', async (t) => {
+  const page = await openPage(t)
+  await page.goto(LIST)
+  await openFilter(page, 'Dates')
+  await page.getByRole('link', { name: 'Last month' }).click()
+  await page.waitForURL(/from=\d{4}-\d\d-01&to=\d{4}-\d\d-(28|29|30|31)$/)
+  await waitForRequests(page)
+  t.notOk(await page.locator('#from').isVisible(), 'closes the popover')
+  t.match(await page.locator('#from').inputValue(), /-01$/)
 })
 
 t.test('exports the listed orders and reports their number', async (t) => {
@@ -477,8 +557,8 @@ t.test('redirects an expired session to sign-in and back', async (t) => {
 t.test('searches, filters, sorts and pages without JavaScript', async (t) => {
   const { page } = await openContext(t, { javaScriptEnabled: false })
   await page.goto(LIST)
-  await page.locator('.filter-menu > summary').click()
   await page.locator('#q').fill('zoë')
+  await openFilter(page, 'Status')
   await page.getByLabel('Pending', { exact: true }).check()
   await page.getByRole('button', { name: 'Apply' }).click()
   t.equal(await getResultCount(page), 'No orders', 'no pending order is of Zoë')
@@ -609,7 +689,7 @@ t.test('shows at least 14 orders at 900 px, below a header that stays in view', 
   t.ok((box?.y ?? -1) >= 0, 'the header is in the window')
 })
 
-t.test('dims the list while it is searched, sorted or paged', async (t) => {
+t.test('shows progress while the list is searched, sorted or paged', async (t) => {
   const { page } = await openContext(t)
   await page.goto(LIST)
   const waitForOpacity = (isDimmed: boolean) =>
@@ -625,6 +705,8 @@ t.test('dims the list while it is searched, sorted or paged', async (t) => {
     const held = await holdRequests(page, /\/admin\/orders\?/)
     await load()
     await waitForOpacity(true)
+    const bar = await page.evaluate(() => getComputedStyle(document.body, '::before').position)
+    t.equal(bar, 'fixed', 'a progress bar at the top of the window')
     held.release()
     await waitForRequests(page)
     await waitForOpacity(false)

@@ -192,6 +192,9 @@ t.test('the QR test page offers codes as PNG and SVG files', async (t) => {
   const { context, page } = await openContext(t, { viewport: DESKTOP })
   await page.goto(url + PAGES['QR code'])
   const link = await page.getByRole('link', { name: 'Open the link' }).getAttribute('href')
+  await page.evaluate(() => (window.print = () => (document.title = 'printed')))
+  await page.getByRole('button', { name: 'Print label' }).click()
+  t.equal(await page.title(), 'printed')
   const download = async (format: string) => {
     const [file] = await Promise.all([
       page.waitForEvent('download'),

@@ -7,6 +7,7 @@ import { PNG } from 'pngjs'
 import t, { type Test } from 'tap'
 import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
 import { getMinorUnitDigits } from '../../src/orders/minor-units.js'
+import { checkAccessibility } from '../support/accessibility.js'
 import { postJson, startApp } from '../support/app.js'
 import { launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
@@ -344,4 +345,28 @@ t.test('is accessible and small', async (t) => {
       colorScheme,
     )
   }
+})
+
+t.test('the checkout button follows the chosen portfolio', async (t) => {
+  upstream.answer = offering(...PORTFOLIOS)
+  const shop = await startApp(t, {
+    ...CONFIGURED,
+    CHECKOUT_URL: 'https://shop.example.com/offset',
+    SERVICE_FEE_PERCENT: '10',
+  })
+  const { page } = await phone(t)
+  await page.route('https://shop.example.com/**', (route) => route.fulfill({ body: 'Shop' }))
+  await page.goto(shop.url + ONE_TONNE)
+  await page.getByRole('link', { name: 'Offset for US$26.29' }).waitFor()
+  await page.getByLabel('Blue Carbon').check()
+  const button = page.getByRole('link', { name: 'Offset for US$42.35' })
+  await button.waitFor()
+  await page.locator('#amount').fill('2')
+  await page.getByRole('link', { name: 'Offset for US$84.70' }).waitFor()
+  t.ok(await page.getByLabel('Blue Carbon').isChecked(), 'keeps the choice')
+  await checkAccessibility(t, page, 'with a checkout')
+  await page.locator('#outcome').scrollIntoViewIfNeeded()
+  await page.getByRole('link', { name: 'Offset for US$84.70' }).click()
+  await page.waitForURL(/shop\.example\.com/)
+  t.match(page.url(), /co2eKg=2000&.*portfolioId=2&.*amountMinor=8470&currency=USD/)
 })

@@ -11,7 +11,6 @@ import { createNumberFormatter, getNumberFormatter } from '../../src/formatting/
 import { roundToTotal } from '../../src/formatting/round-to-total.js'
 import { parseNumber } from '../../src/formatting/number-input.js'
 import { buildResultView } from '../../src/calculator/result-view.js'
-import type { Vessel } from '../../src/calculator/vessel.js'
 import { buildCalculationSteps } from '../../src/calculator/calculation-steps.js'
 import {
   calculation,
@@ -226,10 +225,8 @@ t.test('formats numbers in the notation of the locale', async (t) => {
 
 t.test('shows masses from ten tonnes on in tonnes', async (t) => {
   const massOf = (amount: number) =>
-    buildResultView(
-      { calculatorType: 'custom', calculatorData: { amount, unit: 'kg' } },
-      { vessel: null, numbers, checkoutUrl: undefined },
-    ).mass
+    buildResultView({ calculatorType: 'custom', calculatorData: { amount, unit: 'kg' } }, numbers)
+      .mass
   t.same(massOf(9999), { value: '9,999', unit: 'kg' })
   t.same(massOf(12_340), { value: '12.34', unit: 't' })
 })
@@ -453,42 +450,10 @@ t.test('adds the fuel of engines and generators', async (t) => {
 t.test('shows parts whose shares add up to 100%', async () => {
   fc.assert(
     fc.property(calculation, (one) => {
-      const { parts, co2eKg } = buildResultView(one, {
-        vessel: null,
-        numbers,
-        checkoutUrl: undefined,
-      })
+      const { parts, co2eKg } = buildResultView(one, numbers)
       const shares = parts.reduce((sum, { percent }) => sum + percent, 0)
       return co2eKg > 0 && (parts.length === 0 || Math.abs(shares - 100) <= 1)
     }),
-  )
-})
-
-t.test('links to the checkout with the documented parameters only', async (t) => {
-  const checkoutOf = (checkoutUrl: string, vessel: Vessel | null) =>
-    new URL(
-      buildResultView(TYPICAL_CALCULATIONS.fuel, { vessel, numbers, checkoutUrl }).checkoutUrl ??
-        '',
-    )
-  const url = checkoutOf('https://shop.example.com/offset?lang=nl', {
-    name: 'A & B',
-    imoNumber: '9811000',
-  })
-  t.same(Object.fromEntries(url.searchParams), {
-    lang: 'nl',
-    co2eKg: '1653.135',
-    calculatorType: 'fuel',
-    vesselName: 'A & B',
-    imoNumber: '9811000',
-  })
-  t.same(
-    [...checkoutOf('https://shop.example.com', null).searchParams.keys()],
-    ['co2eKg', 'calculatorType'],
-  )
-  t.equal(
-    buildResultView(TYPICAL_CALCULATIONS.fuel, { vessel: null, numbers, checkoutUrl: undefined })
-      .checkoutUrl,
-    null,
   )
 })
 
@@ -553,11 +518,10 @@ t.test('reads ambiguous numbers by the decimal sign of the locale', async (t) =>
 
 t.test('shows entered quantities with all their digits', async (t) => {
   const numbers = getNumberFormatter('en-GB')
-  const context = { vessel: null, numbers, checkoutUrl: undefined }
   const getFacts = (quantity: number, unit: 'l' | 'kg' | 't') =>
     buildResultView(
       { calculatorType: 'fuel', calculatorData: { fuelType: 'mgo', quantity, unit } },
-      context,
+      numbers,
     ).facts.map(({ value }) => value.replaceAll('\u00a0', ' '))
   t.equal(getFacts(1500.5, 'l')[0], '1,500.5 l')
   t.equal(getFacts(1500.5, 'kg')[1], '1,500.5 kg')

@@ -17,9 +17,9 @@ const WHOLE = { ...HTMX_HEADERS, 'hx-target': 'div#orders' }
 const TABLE = { ...HTMX_HEADERS, 'hx-target': 'div#list' }
 
 /** The service with sixty orders: ten of each status, twenty of each currency. */
-async function start(t: Test) {
+async function start(t: Test, count = 60) {
   const DATA_DIR = temporaryFolder(t)
-  fillStore(getDatabasePath(DATA_DIR), 'UTC', manyOrders(60))
+  fillStore(getDatabasePath(DATA_DIR), 'UTC', manyOrders(count))
   return startTwoAdmins(t, { DATA_DIR })
 }
 
@@ -124,11 +124,15 @@ t.test('a fragment is the matching part of the page', async (t) => {
     const whole = await ann.get(LIST + query, WHOLE)
     const table = await ann.get(LIST + query, TABLE)
     t.ok(page.text.includes(`<div id="orders">${whole.text}</div>`), `${query}: all of the orders`)
-    const [listed = '', badge = ''] = table.text.split('<hx-partial hx-target="#filters-in-use"')
+    const [listed = '', badges = ''] = table.text.split(
+      /(?=<hx-partial hx-target="#status-count")/,
+      2,
+    )
     t.ok(page.text.includes(`<div id="list">${listed.trimEnd()}`), `${query}: what is listed`)
     t.ok(whole.text.includes(listed.trimEnd()), query)
-    const count = /<span class="count"[^]*?<\/span>/.exec(badge)?.[0]
-    t.ok(count && whole.text.includes(count), `${query}: how many filters there are`)
+    const counts = badges.match(/<span class="count"[^]*?<\/span>/g) ?? []
+    t.equal(counts.length, 5)
+    for (const count of counts) t.ok(whole.text.includes(count), `${query}: ${count}`)
     t.ok(table.text.length > 100 && table.text.length < whole.text.length, query)
     for (const { headers } of [page, whole, table]) {
       t.match(headers.get('vary'), /Accept-Language, HX-Request, HX-Request-Type/)
@@ -412,6 +416,48 @@ t.test('asks before marking several orders as refunded, and groups failures', as
       'Order 998 and Order 999: not found',
   )
   t.match(await getOrder(ann, 2), { status: 'refunded' })
+})
+
+t.test('asks before changing all matching orders, at most 1,000', async (t) => {
+  const { ann } = await start(t, 1_250)
+  const english = { 'accept-language': 'en-GB' }
+  const page = await ann.get(LIST, english)
+  t.match(plain(page.text), 'The first 1,000 of 1,250')
+  const bulk = (fields: [string, string][], path = `${LIST}/bulk`) =>
+    ann.post(path, new URLSearchParams(fields), english)
+  const question = await bulk([
+    ['all', '1'],
+    ['action', 'fulfilled'],
+    ['list', 'sort=orderNumber'],
+  ])
+  t.match(plain(question.text), /Mark 1,000 orders as fulfilled\? Now 167 pending, .* You can undo/)
+  t.match(plain(question.text), 'And 900 more')
+  const selection = [...question.text.matchAll(/name="order" value="([^"]*)"/g)].map(
+    ([, value = '']): [string, string] => ['order', value],
+  )
+  t.equal(selection.length, 1_000)
+  t.match(await getOrder(ann, 1), { status: 'pending' }, 'asking changes nothing')
+  const result = await bulk([...selection, ['action', 'fulfilled'], ['confirmed', '1']])
+  t.match(summary(result), /^501 orders are now fulfilled\. 167 orders already had this status\./)
+  t.match(await getOrder(ann, 1), { status: 'fulfilled' })
+  t.match(await getOrder(ann, 1_003), { status: 'pending' }, 'the others are unchanged')
+
+  const cancellation = await bulk(
+    [
+      ['all', '1'],
+      ['list', 'status=paid'],
+    ],
+    `${LIST}/bulk/cancellation`,
+  )
+  t.match(plain(cancellation.text), 'Cancel 42 orders?')
+  for (const list of ['status=lost', 'from=2026-02-01&to=2026-01-01', `q=${'x'.repeat(201)}`]) {
+    const refused = await bulk([
+      ['all', '1'],
+      ['action', 'paid'],
+      ['list', list],
+    ])
+    t.equal(summary(refused), 'Select orders and an action first.', list)
+  }
 })
 
 t.test('asks before cancelling several orders', async (t) => {

@@ -8,6 +8,7 @@ import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
+import { startTwoAdmins } from '../support/page-client.js'
 import { rawGet } from '../support/raw-http.js'
 import { waitUntil } from '../support/wait-for.js'
 
@@ -481,31 +482,6 @@ t.test('logs an aborted request without an error', async (t) => {
   t.equal((await open(path)).status, 200)
 })
 
-t.test('links to CHECKOUT_URL with the documented parameters', async (t) => {
-  const shop = await startApp(t, { CHECKOUT_URL: 'https://shop.example.com/offset?lang=nl' })
-  const checkoutIn = ({ html }: Page): URLSearchParams | null => {
-    const href = /href="(https:\/\/shop\.example\.com[^"]*)"/.exec(html)?.[1]
-    return href === undefined ? null : new URL(unescape(href)).searchParams
-  }
-  const scanned = checkoutIn(
-    await open(
-      shop.url +
-        getPath(links.create(TYPICAL_CALCULATIONS.fuel, { ...EVER_GIVEN, name: 'A & "B"' })),
-    ),
-  )
-  t.same(Object.fromEntries(scanned ?? []), {
-    lang: 'nl',
-    co2eKg: '1653.135',
-    calculatorType: 'fuel',
-    vesselName: 'A & "B"',
-    imoNumber: '9811000',
-  })
-  const typed = checkoutIn(await open(`${shop.url}/calculator/fuel?quantity=500`))
-  t.same([...(typed ?? new URLSearchParams()).keys()], ['lang', 'co2eKg', 'calculatorType'])
-  t.equal(checkoutIn(await open(`${shop.url}/calculator/fuel`)), null, 'no result, no link')
-  t.notMatch((await open('/calculator/fuel?quantity=500')).html, /shop\.example/)
-})
-
 t.test('generates a code for each calculator on the test page', async (t) => {
   const start = await open('/qr-test')
   t.equal(start.status, 200)
@@ -685,4 +661,18 @@ t.test('previews of a scanned link name the vessel and the result', async (t) =>
   t.ok(html.indexOf('id="result"') < html.indexOf('id="trip"'), 'the result comes first')
   const rejected = await open(`${pathname}${search}x`)
   t.match(rejected.html, /<title>This (?:code|link) [^<]+ · Clearwake<\/title>/)
+})
+
+t.test('staff have the navigation of the portal and an empty form', async (t) => {
+  const { ann, url: address } = await startTwoAdmins(t)
+  const { text } = await ann.get('/qr-test')
+  t.match(text, /<nav aria-label="Portal">[^]*<a href="\/admin\/orders">/)
+  t.match(text, /<a href="\/qr-test" aria-current="page">QR codes<\/a>/)
+  t.match(text, /name="vessel.name" value=""/)
+  t.notMatch(text, '8814275', 'no example that could end up on a label')
+  for (const cookie of ['', 'clearwake=expired']) {
+    const html = await (await fetch(`${address}/qr-test`, { headers: { cookie } })).text()
+    t.match(html, /<nav aria-label="Calculators">/)
+    t.match(html, '8814275')
+  }
 })

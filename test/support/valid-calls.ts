@@ -210,6 +210,7 @@ const sketches = ({
   'POST /admin/orders': [{ form: ORDER_FORM }],
   'GET /admin/orders/new': [{}],
   'POST /admin/orders/new/emissions': [{ form: ORDER_FORM }],
+  'POST /admin/orders/new/price': [{ form: { ...ORDER_FORM, portfolio: '1' } }],
   'GET /admin/orders/export': [{ query: { ...LIST, format: 'csv' } }],
   'GET /admin/orders/bulk': [{}],
   'POST /admin/orders/bulk': [

@@ -12,14 +12,12 @@ export function createDashboardFormatters(locale: string) {
   const share = new Intl.NumberFormat(locale, { style: 'percent', ...oneDecimal })
   const decimal = new Intl.NumberFormat(locale, oneDecimal)
   const twoDigits = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
-  const createDuration = (unit: 'hour' | 'day') =>
-    new Intl.NumberFormat(locale, {
-      style: 'unit',
-      unit,
-      unitDisplay: 'long',
-      maximumFractionDigits: 1,
-    })
-  const [hours, days] = [createDuration('hour'), createDuration('day')]
+  const upToOneDecimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
+  // In English, as the sentences that they are in; the number is in the locale.
+  const formatDuration = (value: number, unit: string): string => {
+    const number = upToOneDecimal.format(value)
+    return `${number} ${number === '1' ? unit : `${unit}s`}`
+  }
   const period = createDateFormat({ dateStyle: 'medium' })
   const date = createDateFormat({ day: 'numeric', month: 'short' })
   const day = createDateFormat({ weekday: 'short', day: 'numeric', month: 'short' })
@@ -42,7 +40,7 @@ export function createDashboardFormatters(locale: string) {
     },
     /** Hours; days from two on */
     duration: (value: number): string =>
-      value < 48 ? hours.format(value) : days.format(value / 24),
+      value < 48 ? formatDuration(value, 'hour') : formatDuration(value / 24, 'day'),
     /** A day, without its year */
     date: (isoDate: string): string => date.format(toUtcDate(isoDate)),
     /** A range of ISO dates, both inclusive */

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOtherRequests } from 'node:timers/promises'
 import { Problem } from '../../http/problem.js'
 import {
   StoreUnwritableError,
@@ -122,6 +123,8 @@ export async function updateOrders(
       await reject(id, describeStoreError(error))
       isStopped = true
     }
+    // Changes in SQLite are synchronous.
+    await yieldToOtherRequests()
   }
   return results
 }

@@ -11,6 +11,22 @@ export interface FilterChip {
   href: string
 }
 
+/** Counts the values of each filter in use. */
+export const countFilters = ({
+  status = [],
+  calculatorType = [],
+  exception = [],
+  currency,
+  from,
+  to,
+}: ListQuery) => ({
+  status: status.length,
+  exception: exception.length,
+  calculatorType: calculatorType.length,
+  currency: Number(currency !== undefined),
+  dates: Number(from !== undefined || to !== undefined),
+})
+
 /** Lists the filters in use. */
 export function buildFilterChips(query: ListQuery, format: Formatters): FilterChip[] {
   const buildUrlWithout = (name: keyof ListQuery, value?: string): string => {

@@ -4,24 +4,14 @@ import type { OrderStore } from '../../order-store/order-store.js'
 import { parseListQuery } from '../../orders/list-query.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
-import { STATUS_LABELS } from '../labels.js'
-import { parseBulkAction, parseSelection, updateOrders } from './bulk-actions.js'
-import { buildBulkSummary } from './bulk-view.js'
+import { parseBulkAction, updateOrders, type SelectedOrder } from './bulk-actions.js'
+import { loadBulkOrders, parseBulkForm, type BulkForm } from './bulk-selection.js'
+import { buildBulkConfirmation, buildBulkSummary, type ConfirmedAction } from './bulk-view.js'
 import { buildListView } from './list-view.js'
 
 type Fields = Record<string, unknown>
 
 const NOTHING_SELECTED = { text: 'Select orders and an action first.', rejected: [], undo: null }
-
-/** Parses a bulk form: the selected orders and the list that they were selected in. */
-function parseBulkForm({ order, list }: Fields) {
-  const listQuery = typeof list === 'string' ? list : ''
-  const parameters = new URLSearchParams(listQuery)
-  const query = Object.fromEntries(
-    [...parameters.keys()].map((name) => [name, parameters.getAll(name)]),
-  )
-  return { selection: parseSelection(order), listQuery, query }
-}
 
 const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) => {
   await app.register(adminPages)
@@ -30,14 +20,18 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
   const getRequestFormatters = ({ headers }: FastifyRequest) =>
     getFormatters(getLocale(headers['accept-language']), timeZone)
 
-  async function loadList(request: FastifyRequest, parameters: Fields, selected: string[] = []) {
+  async function loadList(
+    request: FastifyRequest,
+    parameters: Fields,
+    selection: SelectedOrder[] = [],
+  ) {
     const { query, ignored } = parseListQuery(parameters)
     const { sort, page, pageSize, ...filters } = query
     const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
     const { items, total } = await store.list(filters, slice)
     const currencies = await store.listCurrencies()
-    const data = { query, ignored, selectedIds: new Set(selected), items, total, currencies }
-    return buildListView(data, getRequestFormatters(request), timeZone)
+    const data = { query, ignored, selection, items, total, currencies }
+    return buildListView(data, getRequestFormatters(request), store.calendar)
   }
 
   app.get<{ Querystring: Fields }>('/admin/orders', async (request, reply) => {
@@ -73,57 +67,52 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
   async function renderConfirmation(
     request: FastifyRequest,
     reply: FastifyReply,
-    body: Fields,
-    action: 'cancel' | 'refunded',
+    form: BulkForm,
+    action: ConfirmedAction,
   ) {
-    const { selection, listQuery, query } = parseBulkForm(body)
-    const found = await Promise.all(selection.map(({ id }) => store.get(id)))
-    const orders = found.filter((order) => order !== null)
+    const orders = await loadBulkOrders(store, form)
     if (orders.length === 0) {
-      return renderBulkResult(reply, await loadList(request, query), NOTHING_SELECTED)
+      return renderBulkResult(reply, await loadList(request, form.query), NOTHING_SELECTED)
     }
-    const format = getRequestFormatters(request)
     return reply.renderView(
       { page: 'portal/orders/bulk-confirm', fragment: 'portal/orders/_bulk-confirm' },
       {
         administrator: request.administrator,
-        action,
-        selection,
-        orders: orders.map((order) => ({
-          orderNumber: order.orderNumber,
-          customerName: order.customerName,
-          amount: format.money(order.amountMinor, order.currency),
-          status: order.status,
-          statusLabel: STATUS_LABELS[order.status],
-        })),
-        listQuery,
+        ...buildBulkConfirmation(orders, action, getRequestFormatters(request)),
+        // What is confirmed is what was shown; orders that changed since are rejected.
+        selection: form.isForAllMatching ? orders : form.selection,
+        listQuery: form.listQuery,
       },
     )
   }
 
   app.post<{ Body: Fields | undefined }>('/admin/orders/bulk', async (request, reply) => {
     const { administrator, body = {} } = request
-    const { selection, listQuery, query } = parseBulkForm(body)
+    const form = parseBulkForm(body)
+    const { selection, listQuery, query } = form
     const action = parseBulkAction(body.action)
-    if (action === null || selection.length === 0) {
-      const ids = selection.map(({ id }) => id)
-      const list = await loadList(request, query, ids)
+    if (action === null || (selection.length === 0 && !form.isForAllMatching)) {
+      const list = await loadList(request, query, selection)
       // "Keep" declines the confirmation.
       const isKept = body.action === 'keep' && selection.length > 0
       return renderBulkResult(reply, list, isKept ? undefined : NOTHING_SELECTED)
     }
-    if (body.action === 'refunded' && body.confirmed === undefined) {
-      return renderConfirmation(request, reply, body, 'refunded')
+    if (action.type === 'status') {
+      const needsConfirmation = action.status === 'refunded' && body.confirmed === undefined
+      if (needsConfirmation || form.isForAllMatching) {
+        return renderConfirmation(request, reply, form, action.status)
+      }
     }
     const result = await updateOrders(store, selection, action, administrator.email)
-    const summary = buildBulkSummary(result, action, listQuery)
-    const rejectedIds = result.rejected.map(({ id }) => id)
-    return renderBulkResult(reply, await loadList(request, query, rejectedIds), summary)
+    const summary = buildBulkSummary(result, action, listQuery, getRequestFormatters(request))
+    const rejected = result.rejected.flatMap(({ order }) => order ?? [])
+    return renderBulkResult(reply, await loadList(request, query, rejected), summary)
   })
 
   app.post<{ Body: Fields | undefined }>(
     '/admin/orders/bulk/cancellation',
-    async (request, reply) => renderConfirmation(request, reply, request.body ?? {}, 'cancel'),
+    async (request, reply) =>
+      renderConfirmation(request, reply, parseBulkForm(request.body ?? {}), 'cancel'),
   )
 
   // The response to a form, reloaded

@@ -2,16 +2,21 @@ import { CALCULATOR_TYPES } from '../../calculator/calculator-data.js'
 import {
   buildListUrl,
   DEFAULT_PAGE_SIZE,
+  getFilters,
   getNextSort,
   type IgnoredParameters,
   type ListQuery,
 } from '../../orders/list-query.js'
 import { MAX_SEARCH_LENGTH, ORDER_EXCEPTIONS, type SortField } from '../../orders/order-filters.js'
+import type { DayCalendar } from '../../orders/day-calendar.js'
 import { LIVE_STATUSES, ORDER_STATUSES } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import { CALCULATOR_LABELS, EXCEPTION_LABELS, joinWithAnd, STATUS_LABELS } from '../labels.js'
-import { buildFilterChips } from './filter-chips.js'
+import type { SelectedOrder } from './bulk-actions.js'
+import { MAX_MATCHING_ORDERS } from './bulk-selection.js'
+import { buildDatePresets } from './date-presets.js'
+import { buildFilterChips, countFilters } from './filter-chips.js'
 import { buildContextUrl } from './list-context.js'
 import { buildPagination } from './pagination.js'
 
@@ -74,7 +79,7 @@ function buildExportLinks(query: ListQuery) {
 interface ListData {
   query: ListQuery
   ignored: IgnoredParameters
-  selectedIds: ReadonlySet<string>
+  selection: readonly SelectedOrder[]
   items: Order[]
   total: number
   /** Currencies in use */
@@ -84,12 +89,12 @@ interface ListData {
 function buildRow(
   order: Order,
   position: number,
-  { query, selectedIds }: ListData,
+  { query, selection }: ListData,
   format: Formatters,
 ) {
   return {
     id: order.id,
-    isSelected: selectedIds.has(order.id),
+    isSelected: selection.some(({ id }) => id === order.id),
     version: order.version,
     href: buildContextUrl({ query, position }, `/admin/orders/${order.id}`),
     orderNumber: order.orderNumber,
@@ -108,8 +113,8 @@ function buildRow(
 }
 
 /** Builds the list of orders. */
-export function buildListView(data: ListData, format: Formatters, timeZone: string) {
-  const { query, ignored, items, total, currencies } = data
+export function buildListView(data: ListData, format: Formatters, calendar: DayCalendar) {
+  const { query, ignored, selection, items, total, currencies } = data
   const { page, pageSize, sort } = query
   const chips = buildFilterChips(query, format)
   const firstPosition = (page - 1) * pageSize
@@ -119,7 +124,7 @@ export function buildListView(data: ListData, format: Formatters, timeZone: stri
     query,
     url: buildListUrl(query),
     ignored: describeIgnored(ignored),
-    timeZone,
+    timeZone: calendar.timeZone,
     choices: {
       statuses: ORDER_STATUSES.map((value) => ({
         value,
@@ -140,7 +145,8 @@ export function buildListView(data: ListData, format: Formatters, timeZone: stri
     },
     statusActions: LIVE_STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] })),
     chips,
-    filterCount: chips.filter(({ label }) => label !== 'Search').length,
+    filterCounts: countFilters(query),
+    datePresets: buildDatePresets(query, calendar),
     clearUrl: buildListUrl({ sort, page: 1, pageSize }),
     sortHint: mixesCurrencies ? 'Amounts are sorted by number, regardless of currency.' : null,
     columns: COLUMNS.map(({ field, title, isNumeric, isDescendingFirst }) => ({
@@ -153,6 +159,18 @@ export function buildListView(data: ListData, format: Formatters, timeZone: stri
         sort: getNextSort(sort, field, isDescendingFirst ?? false),
       }),
     })),
+    /** Equal for lists of the same orders, whatever their sort order and page */
+    filtersKey: JSON.stringify(getFilters(query)),
+    otherSelected: selection
+      .filter(({ id }) => !items.some((order) => order.id === id))
+      .map(({ id, version }) => `${id}:${version}`),
+    allMatching:
+      total > items.length
+        ? {
+            count: format.count(Math.min(total, MAX_MATCHING_ORDERS)),
+            isLimited: total > MAX_MATCHING_ORDERS,
+          }
+        : null,
     rows: items.map((order, index) => buildRow(order, firstPosition + index, data, format)),
     total: format.count(total),
     count: total,

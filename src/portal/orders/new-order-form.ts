@@ -15,7 +15,10 @@ import {
   type FieldErrors,
   type FieldValues,
 } from './order-fields.js'
+import { formatAmountInput } from './money-input.js'
 import { parseDateTime } from './parse-datetime.js'
+import { suggestPrice, type Pricing } from './suggested-price.js'
+import type { Amount } from '../../provider/offset-order.js'
 
 /** The form of a new order, as submitted. */
 export interface NewOrderForm {
@@ -28,6 +31,12 @@ export interface NewOrderForm {
   calculators: Record<CalculatorType, CalculatorForm>
   /** The calculated CO2e, if the CO2e field contains it; otherwise empty */
   calculatedCo2e: string
+  /** Id of the portfolio that the amount is suggested from; empty without one */
+  portfolioId: string
+  /** `null` without a portfolio or CO2e */
+  suggestedPrice: Amount | null
+  /** The suggested amount and currency, if the form contains them; otherwise empty */
+  calculatedPrice: string
   /** By field; those of a calculator have its type as a prefix: `fuel.quantity` */
   errors: FieldErrors
   /** `null` if a field is invalid */
@@ -46,13 +55,19 @@ const getCalculatorErrors = (type: string, { missing, errors }: CalculatorForm):
     ),
   )
 
+const formatPriceInput = ({ amountMinor, currency }: Amount) => ({
+  amount: formatAmountInput(amountMinor, currency),
+  currency,
+})
+
 /**
- * Parses the form of a new order. The CO2e field follows the selected calculator until the user
- * types another value.
+ * Parses the form of a new order. The CO2e field follows the selected calculator, and the amount
+ * the selected portfolio, until the user types another value.
  */
 export function parseNewOrderForm(
   submitted: Record<string, unknown>,
   timeZone: string,
+  pricing: Pricing | null,
 ): NewOrderForm {
   const submittedType = normalizeFieldValue(submitted.calculatorType)
   const calculatorType = isCalculatorType(submittedType) ? submittedType : null
@@ -70,7 +85,21 @@ export function parseNewOrderForm(
   const calculatedCo2e =
     calculation === null ? '' : formatToGram(calculateEstimate(calculation).co2eKg)
   const co2eKg = isTyped ? typedCo2e : calculatedCo2e
-  const parsed = parseFields(ORDER_FIELDS, { ...submitted, co2eKg })
+
+  const portfolioId = normalizeFieldValue(submitted.portfolio)
+  const emissions = parseFields(['co2eKg'], { co2eKg }).input.co2eKg
+  const suggestedPrice = pricing && suggestPrice(pricing, portfolioId, emissions)
+  const typedAmount = normalizeFieldValue(submitted.amount)
+  const typedPrice = `${typedAmount} ${normalizeFieldValue(submitted.currency)}`
+  const isAmountTyped =
+    typedAmount !== '' && typedPrice !== normalizeFieldValue(submitted.calculatedPrice)
+  // A calculated amount does not outlive its portfolio.
+  const price = isAmountTyped
+    ? {}
+    : suggestedPrice === null
+      ? { amount: '' }
+      : formatPriceInput(suggestedPrice)
+  const parsed = parseFields(ORDER_FIELDS, { ...submitted, co2eKg, ...price })
 
   const typedPlacedAt = normalizeFieldValue(submitted.placedAt)
   const placedAt = typedPlacedAt === '' ? undefined : parseDateTime(typedPlacedAt, timeZone)
@@ -101,6 +130,12 @@ export function parseNewOrderForm(
     calculatorType,
     calculators,
     calculatedCo2e: isTyped ? '' : calculatedCo2e,
+    portfolioId,
+    suggestedPrice,
+    calculatedPrice:
+      isAmountTyped || suggestedPrice === null
+        ? ''
+        : `${parsed.values.amount ?? ''} ${suggestedPrice.currency}`,
     errors,
     order: checked.ok && Object.keys(errors).length === 0 ? checked.value : null,
   }

@@ -3,33 +3,48 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { getLocale } from '../../http/locale.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import adminPages from '../../plugins/admin-pages.js'
+import type { ListPricedPortfolios } from '../../provider/portfolio-prices.js'
 import { getFormatters } from '../formatters.js'
 import { buildCurrencyChoices } from './currency-choices.js'
 import { parseNewOrderForm, type NewOrderForm } from './new-order-form.js'
 import { buildEmissionsView, buildNewOrderView, listCalculatorErrors } from './new-order-view.js'
 import { normalizeFieldValue, type FieldErrors } from './order-fields.js'
+import type { Pricing } from './suggested-price.js'
 
 interface FormRoute {
   Body: Record<string, unknown> | undefined
 }
 
+interface Options {
+  store: OrderStore
+  /** `null` if no provider is configured; then no prices are suggested */
+  listPortfolios: ListPricedPortfolios | null
+}
+
 interface RenderOptions {
   key: string
+  pricing: Pricing | null
   errors?: FieldErrors
   /** An order was created from this form before, with other values */
   isDuplicate?: boolean
 }
 
-const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) => {
+const pages: FastifyPluginAsync<Options> = async (app, { store, listPortfolios }) => {
   await app.register(adminPages)
   const { timeZone } = store.calendar
+
+  const getPricing = async (): Promise<Pricing | null> =>
+    listPortfolios && {
+      portfolios: await listPortfolios(),
+      feePercent: app.config.SERVICE_FEE_PERCENT,
+    }
 
   const getRequestLocale = ({ headers }: FastifyRequest) => getLocale(headers['accept-language'])
 
   async function render(
     reply: FastifyReply,
     form: NewOrderForm,
-    { key, errors = {}, isDuplicate = false }: RenderOptions,
+    { key, pricing, errors = {}, isDuplicate = false }: RenderOptions,
   ) {
     const locale = getRequestLocale(reply.request)
     const format = getFormatters(locale, timeZone)
@@ -37,7 +52,7 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
       { page: 'portal/orders/new-order', fragment: 'portal/orders/_new-order-part' },
       {
         administrator: reply.request.administrator,
-        form: buildNewOrderView({ form, key, errors, format }),
+        form: buildNewOrderView({ form, key, errors, pricing, format }),
         isDuplicate,
         currencies: buildCurrencyChoices(await store.listCurrencies(), locale),
         timeZone,
@@ -45,32 +60,51 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
     )
   }
 
-  app.get('/admin/orders/new', async (_request, reply) => {
-    const form = parseNewOrderForm({ currency: app.config.CURRENCY }, timeZone)
-    return render(reply, form, { key: randomUUID() })
-  })
-
-  app.post<FormRoute>('/admin/orders/new/emissions', async (request, reply) => {
-    const form = parseNewOrderForm(request.body ?? {}, timeZone)
-    const format = getFormatters(getRequestLocale(request), timeZone)
+  /** Renders the calculated parts of the form while the user fills it in. */
+  async function renderParts(
+    request: FastifyRequest<FormRoute>,
+    reply: FastifyReply,
+    page: string,
+  ) {
+    const pricing = await getPricing()
+    const form = parseNewOrderForm(request.body ?? {}, timeZone, pricing)
+    const locale = getRequestLocale(request)
+    const format = getFormatters(locale, timeZone)
     return reply.renderView(
-      { page: 'portal/orders/_emissions-parts' },
+      { page },
       {
         emissions: buildEmissionsView(form, format),
         errors: listCalculatorErrors(form),
-        form: buildNewOrderView({ form, key: '', errors: {}, format }),
+        form: buildNewOrderView({ form, key: '', errors: {}, pricing, format }),
+        currencies: buildCurrencyChoices(await store.listCurrencies(), locale),
       },
     )
+  }
+
+  app.get('/admin/orders/new', async (_request, reply) => {
+    const pricing = await getPricing()
+    const form = parseNewOrderForm({ currency: app.config.CURRENCY }, timeZone, pricing)
+    return render(reply, form, { key: randomUUID(), pricing })
   })
+
+  app.post<FormRoute>('/admin/orders/new/emissions', async (request, reply) =>
+    renderParts(request, reply, 'portal/orders/_emissions-parts'),
+  )
+
+  app.post<FormRoute>('/admin/orders/new/price', async (request, reply) =>
+    renderParts(request, reply, 'portal/orders/_price-part'),
+  )
 
   app.post<FormRoute>('/admin/orders', async (request, reply) => {
     const { body = {} } = request
     const key = normalizeFieldValue(body.key) || randomUUID()
-    const form = parseNewOrderForm(body, timeZone)
-    if (form.order === null) return render(reply.code(422), form, { key, errors: form.errors })
+    const pricing = await getPricing()
+    const form = parseNewOrderForm(body, timeZone, pricing)
+    if (form.order === null)
+      return render(reply.code(422), form, { key, pricing, errors: form.errors })
     const created = await store.create(form.order, request.administrator.email, `form ${key}`)
     if (created.outcome === 'idempotency_key_reused') {
-      return render(reply.code(422), form, { key: randomUUID(), isDuplicate: true })
+      return render(reply.code(422), form, { key: randomUUID(), pricing, isDuplicate: true })
     }
     reply.setFlash({ code: 'created', orderId: created.order.id })
     const url = `/admin/orders/${created.order.id}`

@@ -12,6 +12,7 @@ import { STATUS_LABELS } from '../labels.js'
 import { buildFieldViews } from './field-view.js'
 import type { NewOrderForm } from './new-order-form.js'
 import { ORDER_FIELDS, type FieldErrors } from './order-fields.js'
+import { buildPortfolioChoices, describeSuggestion, type Pricing } from './suggested-price.js'
 import { estimateTrip } from './trip-estimate.js'
 
 /** The errors of one calculator, by its field names. */
@@ -54,16 +55,30 @@ interface Options {
   /** Idempotency key: submitting the form twice creates one order */
   key: string
   errors: FieldErrors
+  pricing: Pricing | null
   format: Formatters
 }
 
 /** Builds the form of a new order. */
-export function buildNewOrderView({ form, key, errors, format }: Options) {
+export function buildNewOrderView({ form, key, errors, pricing, format }: Options) {
   const fields = buildFieldViews(ORDER_FIELDS, { values: form.values, errors, format })
   return {
     key,
     fields: Object.fromEntries(fields.map((field) => [field.name, field])),
     calculatedCo2e: form.calculatedCo2e,
+    calculatedPrice: form.calculatedPrice,
+    portfolios: pricing && buildPortfolioChoices(pricing, form.portfolioId, format),
+    priceHint:
+      pricing &&
+      describeSuggestion(
+        pricing,
+        {
+          price: form.suggestedPrice,
+          portfolioId: form.portfolioId,
+          isUsed: form.calculatedPrice !== '',
+        },
+        format,
+      ),
     errors,
     errorCount: Object.keys(errors).length,
     placedAt: { value: form.placedAt, error: errors.placedAt },

@@ -5,10 +5,10 @@ import './saved-views.js'
 import './selection.js'
 import './shortcuts.js'
 
-// A click outside closes an open menu.
+// A click outside or on a range of dates closes an open menu.
 document.addEventListener('click', (event) => {
   for (const menu of document.querySelectorAll('.dropdown[open]')) {
-    if (!event.composedPath().includes(menu)) menu.open = false
+    if (!event.composedPath().includes(menu) || event.target.closest('.presets')) menu.open = false
   }
 })
 

@@ -1,54 +1,126 @@
-// Selected rows and the bar of bulk actions.
+// Selected orders and the bar of bulk actions. Orders on other pages of the list stay selected.
 
 import { showMessage } from './message.js'
 
-const getBoxes = () => [...document.querySelectorAll('[name=order]')]
-const getId = ({ value }) => value.split(':')[0]
+const STORAGE_KEY = 'clearwake-selection'
 
-function update() {
-  const count = getBoxes().filter(({ checked }) => checked).length
-  const label = document.getElementById('selected-count')
-  if (label) label.textContent = count
-  const bar = document.querySelector('.bulk-bar')
-  document.documentElement.style.setProperty('--bulk-bar-height', `${bar?.offsetHeight ?? 0}px`)
-  const all = document.getElementById('select-all')
-  if (all) {
-    all.checked = count > 0 && count === getBoxes().length
-    all.indeterminate = count > 0 && !all.checked
-  }
+const getForm = () => document.getElementById('bulk-form')
+const getBoxes = () => [...document.querySelectorAll('#bulk-form [name=order][type=checkbox]')]
+const getAllMatching = () => document.getElementById('all-matching')
+const getId = ({ value }) => value.split(':')[0]
+/** Equal for lists of the same orders, whatever their sort order and page */
+const getFilters = () => getForm()?.dataset.filters ?? ''
+
+/** The values of the selected orders, by id */
+let selected = new Map()
+let filters = getFilters()
+
+function readSelection() {
+  const inputs = document.querySelectorAll('#bulk-form [name=order]:is(:checked, [type=hidden])')
+  selected = new Map([...inputs].map((input) => [getId(input), input.value]))
 }
 
-// Another sort or page shows other rows: those still on the page stay selected.
-let previousIds = []
+function showSelection() {
+  const boxes = getBoxes()
+  const elsewhere = new Map(selected)
+  for (const box of boxes) {
+    box.checked = selected.has(getId(box))
+    elsewhere.delete(getId(box))
+  }
+  document.getElementById('other-selected')?.replaceChildren(
+    ...[...elsewhere.values()].map((value) => {
+      const input = document.createElement('input')
+      Object.assign(input, { type: 'hidden', name: 'order', value })
+      return input
+    }),
+  )
+  showCounts(boxes, elsewhere.size)
+}
 
-function restoreSelection() {
-  const ids = new Set(previousIds)
-  for (const box of getBoxes()) if (ids.delete(getId(box))) box.checked = true
-  if (ids.size === 0) return
+function showCounts(boxes, elsewhereCount) {
+  const matching = getAllMatching()
+  const isForAll = matching?.checked ?? false
+  const count = document.getElementById('selected-count')
+  if (count) count.textContent = isForAll ? matching.dataset.count : selected.size
+  const elsewhere = document.getElementById('elsewhere-count')
+  if (elsewhere)
+    elsewhere.textContent =
+      elsewhereCount === 0 || isForAll ? '' : `, ${elsewhereCount} on other pages`
+  const all = document.getElementById('select-all')
+  if (all) {
+    const checkedCount = boxes.filter(({ checked }) => checked).length
+    all.checked = checkedCount > 0 && checkedCount === boxes.length
+    all.indeterminate = checkedCount > 0 && !all.checked
+  }
+  updateBarHeight()
+}
+
+function updateBarHeight() {
+  const bar = document.querySelector('.bulk-bar')
+  document.documentElement.style.setProperty('--bulk-bar-height', `${bar?.offsetHeight ?? 0}px`)
+}
+
+/** Deselects orders that another search or filter may not list. */
+function deselectUnlisted() {
+  const listed = new Set(getBoxes().map(getId))
+  const dropped = [...selected.keys()].filter((id) => !listed.has(id))
+  for (const id of dropped) selected.delete(id)
+  const matching = getAllMatching()
+  if (matching) matching.checked = false
+  if (dropped.length === 0) return
   showMessage(
-    ids.size === 1
+    dropped.length === 1
       ? '1 selected order is not on this page and was deselected.'
-      : `${ids.size} selected orders are not on this page and were deselected.`,
+      : `${dropped.length} selected orders are not on this page and were deselected.`,
   )
 }
 
 document.addEventListener('change', ({ target }) => {
   if (target.id === 'select-all') for (const box of getBoxes()) box.checked = target.checked
-  if (target.id === 'select-all' || target.name === 'order') update()
+  else if (target.id !== 'all-matching' && target.name !== 'order') return
+  const matching = getAllMatching()
+  if (matching && target !== matching && !target.checked) matching.checked = false
+  readSelection()
+  showSelection()
 })
-document.addEventListener('htmx:before:swap', () => {
-  previousIds = getBoxes()
-    .filter(({ checked }) => checked)
-    .map(getId)
+
+document.addEventListener('click', ({ target }) => {
+  if (target.id !== 'clear-selection') return
+  selected.clear()
+  const matching = getAllMatching()
+  if (matching) matching.checked = false
+  showSelection()
+  document.getElementById('result-count')?.focus({ preventScroll: true })
 })
+
 document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   // Morphing keeps what the user has changed in forms; after a success, they show the new state.
   if (ctx.target?.id === 'orders' && ctx.response?.status < 400) {
     document.getElementById('filters')?.reset()
-    document.getElementById('bulk-form')?.reset()
+    if (ctx.request.method !== 'GET') getForm()?.reset()
   }
-  if (ctx.request.method === 'GET') restoreSelection()
-  update()
+  if (ctx.request.method !== 'GET') readSelection()
+  else if (getFilters() !== filters) deselectUnlisted()
+  filters = getFilters()
+  showSelection()
 })
-addEventListener('resize', update)
-update()
+
+// Opening an order and going back keeps the selection.
+addEventListener('pagehide', () => {
+  const values = [...selected.values()]
+  sessionStorage.setItem(STORAGE_KEY, JSON.stringify({ filters, values }))
+})
+
+function restoreSelection() {
+  const [navigation] = performance.getEntriesByType('navigation')
+  const isBack = navigation?.type === 'back_forward'
+  if (!isBack && !/\/admin\/orders\/\d+/.test(document.referrer)) return
+  const stored = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? '{}')
+  if (stored.filters !== filters) return
+  for (const value of stored.values) selected.set(getId({ value }), value)
+}
+
+addEventListener('resize', updateBarHeight)
+readSelection()
+restoreSelection()
+showSelection()

@@ -1,0 +1,84 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { getNumberFormatter } from '../formatting/number-formatter.js'
+import { getLocale } from '../http/locale.js'
+import { Problem } from '../http/problem.js'
+import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
+import { calculatePrice } from '../provider/price.js'
+import { isCalculatorType, type Calculation, type CalculatorType } from './calculator-data.js'
+import { parseCalculatorForm } from './calculator-form.js'
+import { buildCheckoutUrl, type Checkout } from './checkout-url.js'
+import { calculateEstimate } from './estimate.js'
+import type { ReadPrefill } from './prefill-reader.js'
+
+interface Options {
+  readPrefill: ReadPrefill
+  /** `null` if guests may not list the provider's portfolios */
+  listPortfolios: ListPricedPortfolios | null
+}
+
+type Query = Record<string, unknown>
+
+/** The query of the calculator's page. */
+const withoutPortfolio = (query: Query): string => {
+  const fields = Object.entries(query).filter(
+    ([name, value]) => name !== 'portfolio' && typeof value === 'string',
+  )
+  return new URLSearchParams(fields as [string, string][]).toString()
+}
+
+/** Redirects guests to the operator's shop with their trip, portfolio and price. */
+const checkoutPages: FastifyPluginAsync<Options> = async (app, { readPrefill, listPortfolios }) => {
+  const { CHECKOUT_URL, CHECKOUT_SECRET, SERVICE_FEE_PERCENT } = app.config
+  if (CHECKOUT_URL === undefined) return
+
+  async function findOffer({ portfolio }: Query, calculation: Calculation) {
+    if (typeof portfolio !== 'string' || listPortfolios === null) return null
+    const found = (await listPortfolios())?.find(({ id }) => String(id) === portfolio)
+    if (found === undefined) return null
+    const { id, name, pricePerTon } = found
+    const tons = Number((calculateEstimate(calculation).co2eKg / 1000).toPrecision(15))
+    return { id, name, price: calculatePrice(tons, pricePerTon, SERVICE_FEE_PERCENT) }
+  }
+
+  /** The trip of a calculator's query: a scanned link, or a form that may have a scanned link. */
+  function readTrip(type: CalculatorType, query: Query, locale: string) {
+    const { data, sig, code, codeSig } = query
+    if (data !== undefined) {
+      const scanned = readPrefill(type, { data, sig })
+      return scanned.ok
+        ? { calculation: scanned.calculation, vessel: scanned.source.vessel }
+        : { calculation: null, vessel: null }
+    }
+    const { decimalSign } = getNumberFormatter(locale)
+    const { calculation } = parseCalculatorForm(type, query, { decimalSign })
+    const scanned = code === undefined ? null : readPrefill(type, { data: code, sig: codeSig })
+    return { calculation, vessel: scanned?.ok ? scanned.source.vessel : null }
+  }
+
+  app.get<{ Params: { type: string }; Querystring: Query }>(
+    '/calculator/:type/checkout',
+    async (request, reply) => {
+      const { type } = request.params
+      if (!isCalculatorType(type)) throw new Problem(404, 'This calculator does not exist.')
+      reply.header('cache-control', 'no-store').header('x-robots-tag', 'noindex')
+      const { query } = request
+      const { calculation, vessel } = readTrip(
+        type,
+        query,
+        getLocale(request.headers['accept-language']),
+      )
+      if (calculation === null) {
+        // The calculator says what is wrong.
+        return reply.redirect(`/calculator/${type}?${withoutPortfolio(query)}`, 303)
+      }
+      const checkout: Checkout = {
+        calculation,
+        vessel,
+        offer: await findOffer(query, calculation),
+      }
+      return reply.redirect(buildCheckoutUrl(CHECKOUT_URL, CHECKOUT_SECRET, checkout), 303)
+    },
+  )
+}
+
+export default checkoutPages

@@ -1,0 +1,48 @@
+import type { OrderStore } from '../../order-store/order-store.js'
+import { getFilters, parseListQuery } from '../../orders/list-query.js'
+import type { Order } from '../../orders/order.js'
+import { parseSelection, type SelectedOrder } from './bulk-actions.js'
+
+type Fields = Record<string, unknown>
+
+/** Orders of “all matching”: as many as are changed in a few seconds. */
+export const MAX_MATCHING_ORDERS = 1000
+
+/** A submitted bulk form. */
+export interface BulkForm {
+  selection: SelectedOrder[]
+  /** Whether it is for all orders that match the list's filters, instead of the selected ones */
+  isForAllMatching: boolean
+  /** The query string of the list that the orders were selected in */
+  listQuery: string
+  /** The same, parsed */
+  query: Fields
+}
+
+/** Parses a bulk form. */
+export function parseBulkForm({ order, all, list }: Fields): BulkForm {
+  const listQuery = typeof list === 'string' ? list : ''
+  const parameters = new URLSearchParams(listQuery)
+  const query = Object.fromEntries(
+    [...parameters.keys()].map((name) => [name, parameters.getAll(name)]),
+  )
+  return { selection: parseSelection(order), isForAllMatching: all !== undefined, listQuery, query }
+}
+
+/**
+ * Loads the orders that a bulk action is for, in the order of the list. Of all matching ones, the
+ * first `MAX_MATCHING_ORDERS`; none if a filter is invalid, because more orders would match.
+ */
+export async function loadBulkOrders(
+  store: OrderStore,
+  { selection, isForAllMatching, query }: BulkForm,
+): Promise<Order[]> {
+  if (!isForAllMatching) {
+    const found = await Promise.all(selection.map(({ id }) => store.get(id)))
+    return found.filter((order) => order !== null)
+  }
+  const { query: valid, ignored } = parseListQuery(query)
+  if (ignored.invalid.length > 0 || ignored.isSearchTooLong || ignored.isRangeReversed) return []
+  const slice = { sort: valid.sort, offset: 0, limit: MAX_MATCHING_ORDERS }
+  return (await store.list(getFilters(valid), slice)).items
+}

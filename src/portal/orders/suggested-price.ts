@@ -1,0 +1,63 @@
+import { getTons } from '../../fulfilment/quote.js'
+import type { Amount } from '../../provider/offset-order.js'
+import type { PricedPortfolio } from '../../provider/portfolio-prices.js'
+import { calculatePrice } from '../../provider/price.js'
+import { truncateText } from '../../provider/truncate-text.js'
+import type { Formatters } from '../formatters.js'
+
+const MAX_NAME_LENGTH = 120
+
+/** What prices are suggested from. */
+export interface Pricing {
+  /** `null` if the provider's prices are unavailable */
+  portfolios: readonly PricedPortfolio[] | null
+  /** Added to the provider's price, percent */
+  feePercent: number
+}
+
+/** The price of the chosen portfolio; `null` without a portfolio or CO2e. */
+export function suggestPrice(
+  { portfolios, feePercent }: Pricing,
+  portfolioId: string,
+  co2eKg: unknown,
+): Amount | null {
+  const portfolio = portfolios?.find(({ id }) => String(id) === portfolioId)
+  if (portfolio === undefined || typeof co2eKg !== 'number' || co2eKg <= 0) return null
+  return calculatePrice(getTons({ co2eKg }), portfolio.pricePerTon, feePercent)
+}
+
+/** The options of the portfolio field. */
+export const buildPortfolioChoices = (
+  { portfolios }: Pricing,
+  selectedId: string,
+  format: Formatters,
+) =>
+  (portfolios ?? []).map(({ id, name, pricePerTon }) => ({
+    id,
+    label: `${truncateText(name, MAX_NAME_LENGTH)}, ${format.money(pricePerTon.amountMinor, pricePerTon.currency)} per tonne`,
+    isSelected: String(id) === selectedId,
+  }))
+
+interface Suggestion {
+  price: Amount | null
+  portfolioId: string
+  /** Whether the amount is the suggested one */
+  isUsed: boolean
+}
+
+/** Explains the suggested price; empty without a portfolio. */
+export function describeSuggestion(
+  { portfolios, feePercent }: Pricing,
+  { price, portfolioId, isUsed }: Suggestion,
+  format: Formatters,
+): string {
+  if (portfolios === null)
+    return 'The provider’s prices are unavailable. Enter the amount yourself.'
+  if (portfolioId === '') return ''
+  if (price === null) return 'Enter the CO₂e to get a suggested amount.'
+  const fee = feePercent > 0 ? `, including a service fee of ${format.exact(feePercent)}%` : ''
+  const amount = format.money(price.amountMinor, price.currency)
+  return isUsed
+    ? `Suggested from the portfolio${fee}. You can enter another amount.`
+    : `The portfolio suggests ${amount}${fee}. Clear the amount to use it.`
+}
