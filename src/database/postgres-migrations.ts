@@ -2,7 +2,8 @@ import { DatabaseError } from './database-error.js'
 import { API_KEY_TABLES } from './api-key-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
 import type { Queryable } from './database.js'
-import { existsAlready, isDuplicate, type Postgres } from './postgres.js'
+import type { Postgres } from './postgres.js'
+import { existsAlready, isDuplicate } from './postgres-errors.js'
 
 /** Filters read from the index alone whether an order matches. */
 const createSortIndex = (name: string, column: string): string =>
