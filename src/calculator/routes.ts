@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { problemResponses } from '../http/problem.js'
+import { createValidationProblem, problemResponses, type Problem } from '../http/problem.js'
 import { stringEnum } from '../validation/string-enum.js'
 import {
   CALCULATOR_DATA,
@@ -98,6 +98,9 @@ const editions = EDITIONS.toReversed().map((one) => ({
 const selectEdition = (id: EditionId | undefined): Edition<BurntFuelType> =>
   (id === undefined ? null : findEdition(id)) ?? LATEST_EDITION
 
+const createEditionConflict = (): Problem =>
+  createValidationProblem([{ path: 'edition', message: 'differs from the edition in the query' }])
+
 /** The calculator's data, and the edition to use. */
 const EstimateBody = (calculatorType: CalculatorType) => {
   const schema = CALCULATOR_DATA[calculatorType]
@@ -150,11 +153,14 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
           response: { 200: Estimate, ...problemResponses },
         },
       },
-      async ({ body: { edition: editionOfBody, ...calculatorData }, query }) =>
-        calculateEstimate(
+      async ({ body: { edition: editionOfBody, ...calculatorData }, query }) => {
+        const id = query.edition ?? editionOfBody
+        if (editionOfBody !== undefined && editionOfBody !== id) throw createEditionConflict()
+        return calculateEstimate(
           { calculatorType, calculatorData } as Calculation,
-          selectEdition(query.edition ?? editionOfBody),
-        ),
+          selectEdition(id),
+        )
+      },
     )
   }
 }

@@ -14,8 +14,8 @@ import { loadConfig } from './load-config.js'
 const USAGE = `Usage: npm run -s orders:copy -- --from sqlite --to postgres
 
 Copies all orders with their history from the order database in DATA_DIR to DATABASE_URL, and
-compares both. Stop the service first. If the copy is interrupted, run the command again: it
-continues. Reads the environment and .env, like npm start.`
+compares both. Stop the service first, or restart it with ORDERS_READ_ONLY=true. If the copy is
+interrupted, run the command again: it continues. Reads the environment and .env, like npm start.`
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`)
@@ -38,6 +38,8 @@ try {
   if (!existsSync(path)) throw new DatabaseError(`Order database not found: ${path} (DATA_DIR)`)
   // Migrated to the current schema, so that both have the same columns.
   const db = openDatabase(path)
+  // Until this process ends, a service that uses the file can read it only.
+  db.exec('BEGIN IMMEDIATE')
   const postgres = openPostgres(url, { poolSize: 1 })
   await migratePostgres(postgres)
   await setTimeZone(postgres, readSetting(db, 'time_zone'))

@@ -49,6 +49,10 @@ export const ConfigSchema = Type.Object({
     default: 10,
     description: 'Connections of this process to PostgreSQL',
   }),
+  ORDERS_READ_ONLY: Type.Boolean({
+    default: false,
+    description: 'Reject changes of orders, while they are moved to another database',
+  }),
   DATABASE_BASE_URL: optional('NocoDB that stores the orders, such as https://nocodb.example.com'),
   DATABASE_BASE_ID: optional('Base id'),
   DATABASE_API_KEY: optional('API token with read and write access'),

@@ -2,7 +2,8 @@ import { DatabaseError } from './database-error.js'
 import { API_KEY_TABLES } from './api-key-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
 import type { Queryable } from './database.js'
-import { existsAlready, isDuplicate, type Postgres } from './postgres.js'
+import type { Postgres } from './postgres.js'
+import { existsAlready, isDuplicate } from './postgres-errors.js'
 
 /** Filters read from the index alone whether an order matches. */
 const createSortIndex = (name: string, column: string): string =>
@@ -65,7 +66,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE INDEX orders_by_source_id ON orders (order_source_id) WHERE order_source_id IS NOT NULL',
     'CREATE INDEX orders_by_exception ON orders (exception, placed_at) WHERE exception IS NOT NULL',
 
-    // Normalised text, and its characters and pairs of characters. Independent of the locale.
+    // Normalised text, and its parts of up to three characters. Independent of the locale.
     `CREATE TABLE order_search (
       order_id BIGINT PRIMARY KEY REFERENCES orders (id),
       text TEXT COLLATE "C" NOT NULL,

@@ -6,66 +6,12 @@ import {
   type Queryable,
   type SqlValue,
 } from './database.js'
-
-const getCode = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
-
-const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code)
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ENOTFOUND: 'the host was not found',
-  '28000': 'access was denied',
-  '28P01': 'the password was rejected',
-  '3D000': 'the database does not exist',
-  '53100': 'its disk is full',
-  '53300': 'it has no free connection',
-  '57P03': 'it is starting',
-}
-
-/** Without hosts, users or values. */
-const describePostgresError = (error: unknown): string => {
-  const code = getCode(error)
-  const reason = REASONS[code]
-  if (reason !== undefined) return `${reason} (${code})`
-  if (code !== '') return code
-  return error instanceof Error ? error.message : String(error)
-}
-
-/** 40001 serialization_failure, 40P01 deadlock_detected: the same transaction may succeed now. */
-const CONFLICTS = ['40001', '40P01']
-
-/**
- * Classes of errors that are not caused by the query: connection, authorization, missing database,
- * insufficient resources, operator intervention, system error; and a server that has become a
- * read-only replica.
- */
-const UNAVAILABLE = /^(?:08|28|3D|53|57|58)|^25006$/
-
-/** Errors of the driver, which have no code. */
-const CONNECTION_LOST =
-  /^(?:Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client (?:was closed|has encountered))/i
-
-const createUnavailableError = (cause: unknown): DatabaseUnavailableError =>
-  new DatabaseUnavailableError(`PostgreSQL is not available: ${describePostgresError(cause)}`, {
-    cause,
-  })
-
-/** Whether an error is one of the connection or the server, not of the query. */
-const isUnavailable = (error: unknown): boolean => {
-  const code = getCode(error)
-  if (isSqlState(code)) return UNAVAILABLE.test(code)
-  return /^E[A-Z]+/.test(code) || (error instanceof Error && CONNECTION_LOST.test(error.message))
-}
-
-/** Whether a constraint does not allow a duplicate. */
-export const isDuplicate = (error: unknown, constraint?: string): boolean =>
-  getCode(error) === '23505' &&
-  (constraint === undefined || (error as { constraint?: string }).constraint === constraint)
-
-/** Whether a table that a statement creates exists: 42710 duplicate_object, 42P07 duplicate_table. */
-export const existsAlready = (error: unknown): boolean =>
-  ['42710', '42P07'].includes(getCode(error))
+import {
+  ConnectionError,
+  createUnavailableError,
+  isConflict,
+  isUnavailable,
+} from './postgres-errors.js'
 
 /** Texts with lists of many lengths would fill the memory. */
 const [MAX_CACHED_TEXTS, MAX_CACHED_LENGTH] = [1_000, 5_000]
@@ -140,11 +86,19 @@ export function openPostgres(
   // A connection also reports its loss between queries, and while it is closed.
   pool.on('connect', (client) => client.on('error', ignore))
 
+  async function connect(): Promise<pg.PoolClient> {
+    try {
+      return await pool.connect()
+    } catch (error) {
+      throw new ConnectionError(error)
+    }
+  }
+
   async function tryOnce<T>(
     { begin, timeoutMs }: Mode,
     work: (tx: Queryable) => Promise<T>,
   ): Promise<T> {
-    const client = await pool.connect()
+    const client = await connect()
     const send = (text: string, values: readonly SqlValue[] = []) => {
       const config = { text, values: [...values], query_timeout: timeoutMs + RESPONSE_GRACE_MS }
       return client.query(config)
@@ -161,7 +115,7 @@ export function openPostgres(
       client.release()
       return result
     } catch (error) {
-      if (isCommitting && !CONFLICTS.includes(getCode(error))) {
+      if (isCommitting && !isConflict(error)) {
         client.release(error as Error)
         throw new CommitUnknownError(error)
       }
@@ -181,9 +135,9 @@ export function openPostgres(
         return await work()
       } catch (error) {
         if (error instanceof CommitUnknownError) throw error
-        const isConflict = CONFLICTS.includes(getCode(error))
-        if (!isConflict && !isUnavailable(error)) throw error
-        const mayRetry = isConflict ? performance.now() < deadline : tries < MAX_CONNECTION_TRIES
+        const hasConflict = isConflict(error)
+        if (!hasConflict && !isUnavailable(error)) throw error
+        const mayRetry = hasConflict ? performance.now() < deadline : tries < MAX_CONNECTION_TRIES
         if (!mayRetry) throw createUnavailableError(error)
       }
       await sleep(5 + Math.random() * 20 * Math.min(tries, 10))
@@ -205,7 +159,15 @@ export function openPostgres(
         values: [...values],
         query_timeout: SINGLE_STATEMENT_TIMEOUT_MS,
       }
-      return (await pool.query(config)).rows as Row[]
+      const client = await connect()
+      try {
+        const { rows } = await client.query(config)
+        client.release()
+        return rows as Row[]
+      } catch (error) {
+        client.release(error as Error)
+        throw error
+      }
     })
 
   return {
@@ -250,7 +212,11 @@ export async function* openPostgresCursor<Row>(
     types,
   })
   client.on('error', ignore)
-  await client.connect()
+  try {
+    await client.connect()
+  } catch (error) {
+    throw new ConnectionError(error)
+  }
   try {
     await client.query(MODES.read.begin)
     const text = `DECLARE batches NO SCROLL CURSOR FOR ${numberParameters(sql)}`

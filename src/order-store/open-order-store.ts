@@ -6,9 +6,19 @@ import type { OrderStore } from './order-store.js'
 import { openPostgresOrderStore } from './postgres/postgres-order-store.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { openSqliteOrderStore } from './sqlite/sqlite-order-store.js'
+import { toReadOnlyStore } from './read-only-order-store.js'
 
 /** Opens the configured order store. Throws DatabaseError. */
 export async function openOrderStore(
+  config: Config,
+  postgres: Postgres | null,
+  log: FastifyBaseLogger,
+): Promise<OrderStore> {
+  const store = await openWritableStore(config, postgres, log)
+  return config.ORDERS_READ_ONLY ? toReadOnlyStore(store) : store
+}
+
+async function openWritableStore(
   config: Config,
   postgres: Postgres | null,
   log: FastifyBaseLogger,

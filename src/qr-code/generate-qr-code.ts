@@ -83,6 +83,20 @@ function normalizeCalculation({ calculatorType, calculatorData }: QrCodeRequest)
   return { calculatorType, calculatorData: data } as Calculation
 }
 
+/** The fields of a calculation that hold a text of the user's own. */
+function listTextPaths({ calculatorData }: Calculation): string[] {
+  const furtherLines = ('furtherLines' in calculatorData && calculatorData.furtherLines) || []
+  const lines: [path: string, values: object][] = [
+    ['calculatorData', calculatorData],
+    ...furtherLines.map((line, i): [string, object] => [`calculatorData.furtherLines.${i}`, line]),
+  ]
+  return lines.flatMap(([path, values]) =>
+    ['description', 'factorSource']
+      .filter((name) => name in values)
+      .map((name) => `${path}.${name}`),
+  )
+}
+
 function checkLength(
   bytes: number,
   level: ErrorCorrection,
@@ -94,10 +108,7 @@ function checkLength(
   const surplus = Math.ceil((excess * 3) / 4)
   const hasLines = 'furtherLines' in calculation.calculatorData
   const message = `is too long for a scannable code: ${hasLines ? 'use fewer lines, or ' : ''}shorten the texts by about ${surplus} bytes (one byte per Latin letter, two to four for others)`
-  const errors = [{ path: 'vessel.name', message }]
-  if (calculation.calculatorType === 'custom' && calculation.calculatorData.description) {
-    errors.push({ path: 'calculatorData.description', message })
-  }
+  const errors = ['vessel.name', ...listTextPaths(calculation)].map((path) => ({ path, message }))
   const sufficient = ERROR_CORRECTION_LEVELS.filter((other) => MAX_SCANNABLE_BYTES[other] >= bytes)
   if (sufficient.length > 0) {
     errors.push({

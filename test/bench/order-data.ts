@@ -39,6 +39,10 @@ const MAIL_HOSTS = 'example.com example.com example.com example.org example.net 
   ' ',
 )
 
+/** One in 4,000 orders has each of these names. */
+const RARE_NAMES: Readonly<Record<number, string>> = { 1: 'Οδυσσεύς Ψαρράς', 2: '雨宮 海斗' }
+const RARITY = 4_000
+
 /** Generates orders of the last two years whose fields are not correlated. */
 function* createOrders(count: number): Generator<Order> {
   const next = createRandom(1)
@@ -50,7 +54,7 @@ function* createOrders(count: number): Generator<Order> {
     const mailbox = `${first}.${last}${Number(order.id) % 9_973}`.toLowerCase()
     yield {
       ...order,
-      customerName: `${first} ${last}`,
+      customerName: RARE_NAMES[Number(order.id) % RARITY] ?? `${first} ${last}`,
       customerEmail: `${mailbox}@${pick(MAIL_HOSTS)}`,
       placedAt,
       calculatorType,

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { readFileSync, readdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,8 +8,9 @@ import { openPostgres, type Postgres } from '../../src/database/postgres.js'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { copyFromSqlite } from '../../src/order-store/postgres/copy-from-sqlite.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
+import { PERIOD_CODES } from '../../src/order-store/sql/daily-aggregate.js'
 import { newOrder } from '../support/order-store.js'
-import { startPostgres } from '../support/postgres.js'
+import { startPostgres, type PostgresServer } from '../support/postgres.js'
 import { fillDatabase } from './order-data.js'
 import {
   measureLatency,
@@ -33,6 +34,7 @@ const WARM_UP_ROUNDS = 20
 const FIRST_PORT = 18_841
 const PROCESSES = 4
 const CLIENTS = 40
+const THROUGHPUT_SECONDS = 10
 const WRITES_PER_SECOND = 200
 const WRITE_SECONDS = 30
 
@@ -90,41 +92,37 @@ async function compareLatencies(services: Services) {
   return rows
 }
 
-/** Seconds of processor time of a process so far. */
-function getCpuSeconds(pid: number | string): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
+/** Seconds of processor time of a process and its ended children so far; 0 if it has ended itself. */
+function getCpuSeconds(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+    // proc(5): utime, stime, cutime and cstime, in ticks
+    return stat.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100
+  } catch {
+    return 0
+  }
 }
 
-/** Processor time of all processes of a program. */
-function getProgramCpuSeconds(program: string): number {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .reduce((sum, pid) => {
-      try {
-        const command = readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
-        return command === program ? sum + getCpuSeconds(pid) : sum
-      } catch {
-        return sum
-      }
-    }, 0)
-}
+/** Seconds of processor time of several processes so far. */
+const sumCpuSeconds = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => sum + getCpuSeconds(pid), 0)
 
 /** Requests per second of one and of several processes, with the share of the database. */
-async function compareProcesses(services: OrderService[]) {
+async function compareProcesses(services: OrderService[], server: PostgresServer) {
   const rows = []
   for (const running of [services.slice(0, 1), services]) {
+    const pids = running.map(({ child }) => child.pid ?? 0)
     for (let round = 0; round < 2; round++) {
       const before = {
-        database: getProgramCpuSeconds('postgres'),
-        services: running.reduce((sum, { child }) => sum + getCpuSeconds(child.pid ?? 0), 0),
+        database: sumCpuSeconds(server.getPids()),
+        services: sumCpuSeconds(pids),
         at: performance.now(),
       }
       const rates = await Promise.all(
         running.map(({ url, headers }) =>
           measureThroughput(
             Number(new URL(url).port),
-            { path: ORDERS_PATH, headers },
+            { path: ORDERS_PATH, headers, seconds: THROUGHPUT_SECONDS },
             CLIENTS / running.length,
           ),
         ),
@@ -135,12 +133,8 @@ async function compareProcesses(services: OrderService[]) {
       rows.push({
         processes: running.length,
         'requests per second': Math.round(rates.reduce((sum, rate) => sum + rate, 0)),
-        'cores, database': round2((getProgramCpuSeconds('postgres') - before.database) / seconds),
-        'cores, services': round2(
-          (running.reduce((sum, { child }) => sum + getCpuSeconds(child.pid ?? 0), 0) -
-            before.services) /
-            seconds,
-        ),
+        'cores, database': round2((sumCpuSeconds(server.getPids()) - before.database) / seconds),
+        'cores, services': round2((sumCpuSeconds(pids) - before.services) / seconds),
       })
     }
   }
@@ -170,16 +164,21 @@ async function measureWrites(services: OrderService[], postgres: Postgres) {
   }
   const found = await Promise.all(latencies)
   const seconds = (performance.now() - started) / 1000
-  const [totals] = await postgres.query<{ counted: number; added: number }>(
-    `SELECT (SELECT count(*) FROM orders) AS counted,
-       (SELECT sum(orders) FROM order_totals WHERE step = (SELECT max(step) FROM order_totals))
-       + (SELECT coalesce(sum(orders), 0) FROM order_total_changes) AS added`,
+  const [totals] = await postgres.read((tx) =>
+    tx.query<{ isExact: boolean }>(
+      `SELECT counted.orders = added.orders AND counted.amount = added.amount AS "isExact"
+       FROM (SELECT count(*) AS orders, sum(amount_minor) AS amount FROM orders) AS counted,
+         (SELECT sum(orders) AS orders, sum(amount_minor) AS amount FROM (
+           SELECT orders, amount_minor FROM order_totals WHERE step = ${PERIOD_CODES.all}
+           UNION ALL SELECT orders, amount_minor FROM order_total_changes
+         ) AS parts) AS added`,
+    ),
   )
   return {
     'writes per second': round2(found.length / seconds),
     'p50, ms': round2(quantile(found, 0.5)),
     'p99, ms': round2(quantile(found, 0.99)),
-    'totals are exact': Number(totals?.counted) === Number(totals?.added),
+    'totals are exact': totals?.isExact === true,
   }
 }
 
@@ -244,7 +243,7 @@ try {
   console.table(latencies)
   const several = [services.large]
   while (several.length < PROCESSES) several.push(await start(large, { DATABASE_URL: large.url }))
-  const processes = await compareProcesses(several)
+  const processes = await compareProcesses(several, server)
   console.table(processes)
   const exported = await measureExport(services.large)
   console.table([exported])

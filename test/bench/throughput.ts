@@ -16,14 +16,16 @@ export interface Load {
   headers?: Record<string, string>
   /** Each connection uses a different query string */
   hasDistinctQueries?: boolean
-  /** Number of requests, instead of the duration of a round */
+  /** Duration of a round */
+  seconds?: number
+  /** Number of requests, instead of the duration */
   amount?: number
 }
 
 /** Measures requests per second. Throws if any response is not 2xx. */
 export async function measureThroughput(
   port: number,
-  { path, body, headers = {}, hasDistinctQueries = false, amount }: Load,
+  { path, body, headers = {}, hasDistinctQueries = false, seconds = SECONDS, amount }: Load,
   connections: number,
 ): Promise<number> {
   const url = `http://127.0.0.1:${port}${path}`
@@ -40,7 +42,7 @@ export async function measureThroughput(
     url,
     connections,
     // autocannon stops at a sampling interval, which is one second by default.
-    ...(amount === undefined ? { duration: SECONDS } : { amount, sampleInt: 50 }),
+    ...(amount === undefined ? { duration: seconds } : { amount, sampleInt: 50 }),
     ...request,
     setupClient(client) {
       if (hasDistinctQueries) client.setRequests([{ path: `${path}?client=${++clients}` }])

@@ -35,6 +35,23 @@ const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), ap
 const [, trip] = TRIPS
 const { url } = links.create(trip, trip.vessel)
 
+const TRIP = new URLSearchParams({
+  fuelType: 'mgo',
+  quantity: '1000',
+  unit: 'l',
+  guests: '12',
+  'furtherLines.0.use': 'tender',
+  'furtherLines.0.fuelType': 'petrol',
+  'furtherLines.0.quantity': '40',
+  'furtherLines.0.unit': 'l',
+  'furtherLines.1.use': 'shore-power',
+  'furtherLines.1.fuelType': 'electricity',
+  'furtherLines.1.quantity': '300',
+  'furtherLines.1.unit': 'kWh',
+  'furtherLines.1.kgCo2ePerKwh': '0.2',
+  'furtherLines.1.factorSource': 'Port of Palma, 2025',
+}).toString()
+
 const screenshots = [
   { name: 'scanned-phone', path: url, viewport: { ...PHONE, height: 1180 }, scheme: 'light' },
   {
@@ -43,6 +60,13 @@ const screenshots = [
     viewport: PHONE,
     scheme: 'dark',
   },
+  ...(['light', 'dark'] as const).map((scheme) => ({
+    name: `three-fuels-phone${scheme === 'dark' ? '-dark' : ''}`,
+    path: `/calculator/fuel?${TRIP}`,
+    centre: 'Per person',
+    viewport: PHONE,
+    scheme,
+  })),
   { name: 'changed-phone', path: `${url}x`, viewport: PHONE, scheme: 'light' },
   { name: 'home', path: '/', viewport: { ...DESKTOP, height: 700 }, scheme: 'light' },
   {
@@ -59,7 +83,8 @@ const screenshots = [
 ] as const
 
 const browser = await launchBrowser()
-for (const { name, path, viewport, scheme } of screenshots) {
+for (const screenshot of screenshots) {
+  const { name, path, viewport, scheme } = screenshot
   const context = await browser.newContext({
     viewport,
     colorScheme: scheme,
@@ -72,6 +97,10 @@ for (const { name, path, viewport, scheme } of screenshots) {
   }
   const page = await context.newPage()
   await page.goto(path.startsWith('/') ? base + path : path, { waitUntil: 'networkidle' })
+  if ('centre' in screenshot) {
+    const text = page.getByText(screenshot.centre, { exact: true }).first()
+    await text.evaluate((element) => element.scrollIntoView({ block: 'center' }))
+  }
   await page.screenshot({ path: join(folder, `${name}.png`) })
   await context.close()
 }

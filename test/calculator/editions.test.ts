@@ -148,3 +148,13 @@ t.test('rejects an unknown edition', async (t) => {
   t.match(byBody.body, { errors: [{ path: 'edition', message }] })
   t.ok(byQuery.status >= 400 && byBody.status >= 400)
 })
+
+t.test('rejects two different editions', async (t) => {
+  const data = { fuelType: 'mgo', quantity: 1, unit: 'l', edition: '2025-06' }
+  const conflicting = await postJson(`${url}/api/calculators/fuel/estimate?edition=2026-06`, data)
+  t.match(conflicting, {
+    status: 422,
+    body: { errors: [{ path: 'edition', message: 'differs from the edition in the query' }] },
+  })
+  t.equal((await estimate(data, '?edition=2025-06')).edition, '2025-06', 'the same one twice')
+})

@@ -1,74 +1,83 @@
-"""Recalculates estimates from the factors that the API lists, independently of the service.
+"""Recalculates estimates from the factors that they list, independently of the service.
 
-Reads {"editions": [...], "cases": [{"type", "data", "edition", "estimate"}]} from standard input, and
-prints the number of cases and the largest relative difference as JSON.
+Reads [{"type", "data", "estimate"}] from standard input, and prints the number of cases, the largest
+relative difference and the fuels as JSON.
 """
 
 import json
 import sys
+from collections import defaultdict
 
-LITRES = {"l": 1, "m3": 1000, "gal-us": 3.785411784, "gal-imp": 4.54609}
+LITRES = {"l": 1, "m3": 1000}
+GALLONS = {"gal-us": "Litres in a US gallon", "gal-imp": "Litres in an imperial gallon"}
 KILOGRAMS = {"kg": 1, "t": 1000}
-NAUTICAL_MILES = {"nmi": 1, "km": 1 / 1.852, "mi": 1.609344 / 1.852}
 
 
-def by_name(factors):
-    return {factor["name"]: factor["value"] for factor in factors}
+class Factors:
+    """The numbers that an estimate lists: of each fuel, entered for a line, and of no fuel."""
 
+    def __init__(self, listed):
+        self.fuels = defaultdict(dict)
+        self.entered = defaultdict(dict)
+        self.general = {}
+        for factor in listed:
+            if "line" in factor:
+                group = self.entered[factor["line"]]
+            elif "fuelType" in factor:
+                group = self.fuels[factor["fuelType"]]
+            else:
+                group = self.general
+            group[factor["name"]] = factor["value"]
 
-def per_unit(factors):
-    """Kilograms of CO2e per kilogram or litre of fuel: well-to-tank, tank-to-wake."""
-    if "Lower calorific value" not in factors:
-        return "l", factors["Well-to-tank"], factors["Tank-to-wake"]
-    slip = factors.get("Methane slip", 0)
-    ch4, n2o = factors["GWP100 of CH4"], factors["GWP100 of N2O"]
-    burnt = (
-        factors["Tank-to-wake CO2"]
-        + factors["Tank-to-wake CH4"] * ch4
-        + factors["Tank-to-wake N2O"] * n2o
-    )
-    well_to_tank = factors["Lower calorific value"] * factors["Well-to-tank"] / 1000
-    return "kg", well_to_tank, (1 - slip) * burnt + slip * ch4
-
-
-def burn(fuels, fuel_type, litres, certified, listed):
-    factors = fuels[fuel_type]
-    if fuel_type == "hvo" and certified is not None:
-        # The factors of a certified biofuel are those that the estimate lists.
-        used = by_name(f for f in listed if f.get("fuelType", "hvo") == "hvo")
-        kilograms = litres * factors["Density"]
-        burnt = (
-            used["Tank-to-wake CO2"]
-            + used["Tank-to-wake CH4"] * used["GWP100 of CH4"]
-            + used["Tank-to-wake N2O"] * used["GWP100 of N2O"]
+    def burnt(self, fuel):
+        """Kilograms of CO2e from burning a kilogram of fuel."""
+        return (
+            fuel["Tank-to-wake CO2"]
+            + fuel["Tank-to-wake CH4"] * self.general["GWP100 of CH4"]
+            + fuel["Tank-to-wake N2O"] * self.general["GWP100 of N2O"]
         )
-        well_to_tank = used["Lower calorific value"] * certified / 1000 - used["Tank-to-wake CO2"]
-        return kilograms * (well_to_tank + burnt)
-    unit, well_to_tank, tank_to_wake = per_unit(factors)
-    amount = litres if unit == "l" else litres * factors["Density"]
-    return amount * (well_to_tank + tank_to_wake)
+
+    def litres(self, quantity, unit):
+        return quantity * (self.general[GALLONS[unit]] if unit in GALLONS else LITRES[unit])
+
+    def nautical_miles(self, distance, unit):
+        if unit == "nmi":
+            return distance
+        kilometres = distance * (self.general["Kilometres in a mile"] if unit == "mi" else 1)
+        return kilometres / self.general["Kilometres in a nautical mile"]
 
 
-def line(fuels, data, litres, listed):
-    share = data.get("hvoPercent", 0) / 100
-    certified = data.get("certifiedGCo2ePerMj")
+def burn(factors, fuel_type, litres, certified):
+    fuel = factors.fuels[fuel_type]
+    if fuel_type == "hvo" and certified is not None:
+        well_to_tank = fuel["Lower calorific value"] * certified / 1000 - fuel["Tank-to-wake CO2"]
+        return litres * fuel["Density"] * (well_to_tank + factors.burnt(fuel))
+    if "Lower calorific value" not in fuel or fuel_type == "hvo":
+        return litres * (fuel["Well-to-tank"] + fuel["Tank-to-wake"])
+    slip = fuel.get("Methane slip", 0)
+    well_to_tank = fuel["Lower calorific value"] * fuel["Well-to-tank"] / 1000
+    tank_to_wake = (1 - slip) * factors.burnt(fuel) + slip * factors.general.get("GWP100 of CH4", 0)
+    return litres * fuel["Density"] * (well_to_tank + tank_to_wake)
+
+
+def line(factors, data, number, litres=None):
+    entered = factors.entered[number]
     if data["fuelType"] == "electricity":
-        return data["quantity"] * data["kgCo2ePerKwh"]
-    if litres is None:
-        unit, quantity = data["unit"], data["quantity"]
-        if unit in LITRES:
-            litres = quantity * LITRES[unit]
-        else:
-            density = fuels[data["fuelType"]]["Density"]
-            if share:
-                density = density * (1 - share) + fuels["hvo"]["Density"] * share
-            litres = quantity * KILOGRAMS[unit] / density
-    total = burn(fuels, "hvo", litres * share, certified, listed) if share else 0
-    return total + burn(fuels, data["fuelType"], litres * (1 - share), certified, listed)
+        return data["quantity"] * entered["Electricity"]
+    hvo = data.get("hvoPercent", 0) / 100
+    shares = {data["fuelType"]: 1} if hvo == 0 else {data["fuelType"]: 1 - hvo, "hvo": hvo}
+    shares = {fuel_type: share for fuel_type, share in shares.items() if share > 0}
+    if litres is None and data["unit"] in KILOGRAMS:
+        density = sum(factors.fuels[fuel]["Density"] * share for fuel, share in shares.items())
+        litres = data["quantity"] * KILOGRAMS[data["unit"]] / density
+    elif litres is None:
+        litres = factors.litres(data["quantity"], data["unit"])
+    certified = entered.get("Certified well-to-wake")
+    return sum(burn(factors, fuel, litres * share, certified) for fuel, share in shares.items())
 
 
-def distance_litres(data):
-    miles = data["distance"] * NAUTICAL_MILES[data["distanceUnit"]]
+def distance_litres(factors, data):
+    miles = factors.nautical_miles(data["distance"], data["distanceUnit"])
     hours = miles / data["speedKn"]
     ratio = data["speedKn"] / data.get("referenceSpeedKn", data["speedKn"])
     if data["consumptionUnit"] == "l/h":
@@ -78,23 +87,19 @@ def distance_litres(data):
     return engines + data.get("generatorLitresPerHour", 0) * data.get("generatorHours", hours)
 
 
-def recalculate(fuels, case):
-    data, listed = case["data"], case["estimate"]["factors"]
+def recalculate(case):
+    data, factors = case["data"], Factors(case["estimate"]["factors"])
     if case["type"] == "custom":
         return data["amount"] * KILOGRAMS[data["unit"]]
-    litres = distance_litres(data) if case["type"] == "distance" else None
-    further = data.get("furtherLines", [])
-    return line(fuels, data, litres, listed) + sum(line(fuels, one, None, listed) for one in further)
+    litres = distance_litres(factors, data) if case["type"] == "distance" else None
+    further = enumerate(data.get("furtherLines", []), 2)
+    return line(factors, data, 1, litres) + sum(line(factors, one, i) for i, one in further)
 
 
-given = json.load(sys.stdin)
-editions = {
-    edition["id"]: {fuel["fuelType"]: by_name(fuel["factors"]) for fuel in edition["fuels"]}
-    for edition in given["editions"]
-}
+cases = json.load(sys.stdin)
 worst = 0
-for case in given["cases"]:
-    found = case["estimate"]["co2eKg"]
-    expected = recalculate(editions[case["edition"]], case)
-    worst = max(worst, abs(found - expected) / expected)
-print(json.dumps({"cases": len(given["cases"]), "worst": worst}))
+for case in cases:
+    expected = recalculate(case)
+    worst = max(worst, abs(case["estimate"]["co2eKg"] - expected) / expected)
+fuels = {one["fuelType"] for case in cases for one in case["estimate"]["lines"]}
+print(json.dumps({"cases": len(cases), "worst": worst, "fuels": sorted(fuels)}))

@@ -84,5 +84,6 @@ export function searchContract(t: Test, open: (t: Test) => Promise<OrderStore>):
     t.same(await find('€1,234.50'), ['2'])
     t.same(await find('1.234,50 tours'), ['2'])
     for (const yen of ['14463', '14,463', '¥14.463']) t.same(await find(yen), ['3'], yen)
+    for (const digits of [20, 199]) t.same(await find('9'.repeat(digits)), [], `${digits} digits`)
   })
 }

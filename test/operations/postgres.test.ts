@@ -18,12 +18,12 @@ async function getBody(url: string, token: string): Promise<any> {
 const readStats = async ({ url }: Service, token: string) =>
   (await postJson(`${url}/api/admin/stats`, { range: '90d' }, bearer(token))).body
 
-/** A digest of the rows of each table. */
+/** A digest of the rows of each table, except for events, which are processed meanwhile. */
 async function readDigests(url: string): Promise<Record<string, unknown>> {
   const client = new pg.Client(url)
   await client.connect()
   const { rows } = await client.query<{ name: string }>(
-    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
+    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'order_events' ORDER BY 1",
   )
   const digests: Record<string, unknown> = {}
   for (const { name } of rows) {
@@ -90,7 +90,11 @@ function getReadOnlyPrefix(t: Test): string[] {
 
 t.test('with PostgreSQL, nothing is written to disk, and a process can be replaced', async (t) => {
   const server = await startPostgres(t)
+  // The variables of the README
   const environment = {
+    HOST: '0.0.0.0',
+    PUBLIC_BASE_URL: 'https://carbon.example.com',
+    TRUST_PROXY: '1',
     DATABASE_URL: await server.createDatabase(),
     DATA_DIR: join(temporaryFolder(t), 'data'),
     TMPDIR: '/nonexistent',

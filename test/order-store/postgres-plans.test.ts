@@ -38,14 +38,16 @@ function countRows(plan: Plan): number {
   return own + (plan.Plans ?? []).reduce((sum, each) => sum + countRows(each), 0)
 }
 
-/** Explains every query, and records those that read many rows. */
-function explainQueries(postgres: Postgres): { explained: Postgres; scans: string[] } {
+/** Explains every query; records all, and those that read many rows. */
+function explainQueries(postgres: Postgres) {
   const scans: string[] = []
+  const statements: string[] = []
   const explain =
     <T>(work: (tx: Queryable) => Promise<T>) =>
     async (tx: Queryable): Promise<T> =>
       work({
         async query<Row>(sql: string, values = []) {
+          statements.push(sql)
           if (/^\s*(?:SELECT|WITH)/.test(sql)) {
             const [row] = await tx.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
               `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
@@ -61,10 +63,12 @@ function explainQueries(postgres: Postgres): { explained: Postgres; scans: strin
   return {
     explained: {
       ...postgres,
-      read: (work) => postgres.read(explain(work)),
-      readSnapshot: (work) => postgres.readSnapshot(explain(work)),
-    },
+      read: <T>(work: (tx: Queryable) => Promise<T>) => postgres.read(explain(work)),
+      readSnapshot: <T>(work: (tx: Queryable) => Promise<T>) =>
+        postgres.readSnapshot(explain(work)),
+    } satisfies Postgres,
     scans,
+    statements,
   }
 }
 
@@ -107,7 +111,7 @@ t.test(`no query scans the orders`, async (t) => {
     await postgres.query(`VACUUM ANALYZE ${table}`)
   }
 
-  const { explained, scans } = explainQueries(postgres)
+  const { explained, scans, statements } = explainQueries(postgres)
   const log = { error: () => undefined, warn: () => undefined } as never
   const store = await openPostgresOrderStore({ postgres: explained, url, timeZone: 'UTC', log })
   for (const [name, [filters, sort = '-placedAt']] of Object.entries(QUERIES)) {
@@ -124,6 +128,13 @@ t.test(`no query scans the orders`, async (t) => {
   // Counted every 30 s, and read along an index otherwise.
   await store.list({ q: 'example' }, { sort: '-placedAt', offset: 0, limit: 25 })
   t.equal(scans.splice(0).length, 1)
+  statements.length = 0
   await store.list({ q: 'example' }, { sort: '-placedAt', offset: 25, limit: 25 })
   t.same(scans.splice(0), [], 'a common search')
+  t.same(
+    statements.filter((sql) => sql.includes('grams')),
+    [],
+    'its matches are not collected again',
+  )
+  t.equal(statements.length, 2, 'reads a slice, and its orders')
 })

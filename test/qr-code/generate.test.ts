@@ -394,6 +394,21 @@ t.test('rejects a link too long to scan and names the fields to shorten', async 
   t.ok(errors.has('calculatorData.description'))
   t.match(errors.get('vessel.name'), /shorten/)
 
+  const shorePower = {
+    fuelType: 'electricity',
+    quantity: 300,
+    unit: 'kWh',
+    kgCo2ePerKwh: 0.2,
+    factorSource: '港'.repeat(80),
+  }
+  const lines = await getErrors({
+    calculatorType: 'fuel',
+    calculatorData: { ...shorePower, furtherLines: Array(3).fill(shorePower) as object[] },
+    vessel: { name: 'Ever Given' },
+  })
+  t.ok(lines.has('calculatorData.factorSource'))
+  t.match(lines.get('calculatorData.furtherLines.2.factorSource'), /use fewer lines, or shorten/)
+
   const high = await getErrors({
     ...REQUEST,
     vessel: { name: '船'.repeat(80) },

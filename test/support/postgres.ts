@@ -34,6 +34,8 @@ export function findDebianPostgres(): string | null {
 export interface PostgresServer {
   port: number
   isRunning: () => boolean
+  /** IDs of its processes: the server, then those of connections and background work */
+  getPids: () => number[]
   /** Kills all its processes, as a crash does */
   kill: () => Promise<void>
   /** Starts it again, with its data */
@@ -112,11 +114,14 @@ export async function startPostgres(
   }
   let server = await startProcess()
   const isRunning = () => server.exitCode === null && server.signalCode === null
-  const signalAll = (signal: NodeJS.Signals) => {
+  const getPids = (): number[] => {
     const pid = server.pid ?? 0
-    // Its children have sessions of their own.
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
-    for (const each of [pid, ...children.map(Number)]) process.kill(each, signal)
+    return [pid, ...children.map(Number)]
+  }
+  // Its children have sessions of their own.
+  const signalAll = (signal: NodeJS.Signals) => {
+    for (const pid of getPids()) process.kill(pid, signal)
   }
   const stop = async (signal: NodeJS.Signals) => {
     const exited = once(server, 'exit')
@@ -132,6 +137,7 @@ export async function startPostgres(
   return {
     port,
     isRunning,
+    getPids,
     kill: () => stop('SIGKILL'),
     async start() {
       server = await startProcess()

@@ -62,8 +62,8 @@ const sortEntries = (value: unknown): unknown =>
 function createDigest(columns: readonly string[]) {
   const hash = createHash('sha256')
   return {
-    add(rows: readonly Record<string, unknown>[]): void {
-      for (const row of rows) {
+    add(rows: readonly object[]): void {
+      for (const row of rows as readonly Record<string, unknown>[]) {
         const values = columns.map((name) =>
           name === 'attempt' ? normalizeAttempt(row[name]) : row[name],
         )
@@ -75,7 +75,7 @@ function createDigest(columns: readonly string[]) {
 }
 
 /** Reads all rows of two key columns in batches. */
-async function digestRows<Row extends Record<string, unknown>>(
+async function digestRows<Row extends object>(
   columns: readonly string[],
   readBatch: (last: Row | undefined) => Row[] | Promise<Row[]>,
 ): Promise<string> {
@@ -91,7 +91,7 @@ async function digestRows<Row extends Record<string, unknown>>(
 /**
  * Copies all orders of a SQLite database to a migrated PostgreSQL database, with their history and
  * idempotency keys, and compares both. Nothing may write to either meanwhile. Continues an earlier
- * copy. Throws CopyMismatchError.
+ * copy; leaves a database with other orders unchanged. Throws CopyMismatchError.
  *
  * @param onProgress called with the number of orders copied so far, and of all
  */
@@ -115,6 +115,7 @@ export async function copyFromSqlite(
       'SELECT coalesce(max(id), 0) AS last, count(*) AS count FROM orders',
     ),
   )
+  if (copied !== undefined && copied.count > 0) await compareCopy(db, postgres, copied.last)
   // Otherwise, half of the time goes into adding single entries to this index.
   await postgres.migrate((tx) => tx.query(`ALTER INDEX ${SEARCH_INDEX} SET (fastupdate = on)`))
   let [last, done] = [copied?.last ?? 0, copied?.count ?? 0]
@@ -164,47 +165,42 @@ export async function copyFromSqlite(
     )
     await tx.query("SELECT setval('order_numbers', ?, false)", [next])
   })
-  return verifyCopy(db, postgres)
+  return { orders: done, digests: await compareCopy(db, postgres) }
 }
 
-async function verifyCopy(db: Database, postgres: Postgres): Promise<CopyResult> {
+/**
+ * Returns the digests of the orders, and of their history. Throws CopyMismatchError if those of the
+ * two databases differ.
+ *
+ * @param lastId compares only the orders up to this ID
+ */
+async function compareCopy(
+  db: Database,
+  postgres: Postgres,
+  lastId = Number.MAX_SAFE_INTEGER,
+): Promise<CopyResult['digests']> {
   const columns = ROW_COLUMNS.join(', ')
-  const fromSqlite = {
-    orders: await digestRows<Record<string, unknown>>(ROW_COLUMNS, (last) =>
-      db
-        .prepare<[unknown, number], Record<string, unknown>>(
-          `SELECT ${columns} FROM orders WHERE id > ? ORDER BY id LIMIT ?`,
-        )
-        .all(last?.id ?? 0, BATCH_SIZE),
+  const ordersSql = `SELECT ${columns} FROM orders WHERE id > ? AND id <= ? ORDER BY id LIMIT ${BATCH_SIZE}`
+  const changesSql = `SELECT * FROM changes WHERE (order_id, version) > (?, ?) AND order_id <= ?
+    ORDER BY order_id, version LIMIT ${BATCH_SIZE}`
+  const digest = async (read: <Row>(sql: string, values: number[]) => Row[] | Promise<Row[]>) => ({
+    orders: await digestRows<OrderRow>(ROW_COLUMNS, (last) =>
+      read(ordersSql, [last?.id ?? 0, lastId]),
     ),
-    changes: await digestRows<Record<string, unknown>>(CHANGE_COLUMNS, (last) =>
-      db
-        .prepare<unknown[], Record<string, unknown>>(
-          'SELECT * FROM changes WHERE (order_id, version) > (?, ?) ORDER BY order_id, version LIMIT ?',
-        )
-        .all(last?.order_id ?? 0, last?.version ?? 0, BATCH_SIZE),
+    changes: await digestRows<ChangeRow>(CHANGE_COLUMNS, (last) =>
+      read(changesSql, [last?.order_id ?? 0, last?.version ?? 0, lastId]),
     ),
-  }
-  type Key = number | undefined
-  const copy = await postgres.readSnapshot(async (tx) => ({
-    orders: await digestRows<Record<string, unknown>>(ROW_COLUMNS, (last) =>
-      tx.query(`SELECT ${columns} FROM orders WHERE id > ? ORDER BY id LIMIT ?`, [
-        (last?.id as Key) ?? 0,
-        BATCH_SIZE,
-      ]),
-    ),
-    changes: await digestRows<Record<string, unknown>>(CHANGE_COLUMNS, (last) =>
-      tx.query(
-        'SELECT * FROM changes WHERE (order_id, version) > (?, ?) ORDER BY order_id, version LIMIT ?',
-        [(last?.order_id as Key) ?? 0, (last?.version as Key) ?? 0, BATCH_SIZE],
-      ),
-    ),
-  }))
-  if (copy.orders !== fromSqlite.orders || copy.changes !== fromSqlite.changes) {
+  })
+  const original = await digest(<Row>(sql: string, values: number[]) =>
+    db.prepare<number[], Row>(sql).all(...values),
+  )
+  const copy = await postgres.readSnapshot((tx) =>
+    digest(<Row>(sql: string, values: number[]) => tx.query<Row>(sql, values)),
+  )
+  if (copy.orders !== original.orders || copy.changes !== original.changes) {
     throw new CopyMismatchError(
       'The orders in PostgreSQL differ from those in SQLite: copy into an empty database.',
     )
   }
-  const orders = db.prepare<[], number>('SELECT count(*) FROM orders').pluck().get() ?? 0
-  return { orders, digests: copy }
+  return copy
 }

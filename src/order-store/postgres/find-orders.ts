@@ -127,7 +127,9 @@ export function createOrderFinder(calendar: DayCalendar, counts: RowCounts) {
     slice: ListSlice,
   ): Promise<FindResult> {
     const conditions = toConditions(filters, calendar)
-    const probe = await probeSearch(tx, words, MAX_SORTED_MATCHES)
+    // Only searches with too many matches are cached: collecting those again would be in vain.
+    const name = JSON.stringify(filters)
+    const probe = counts.isCached(name) ? null : await probeSearch(tx, words, MAX_SORTED_MATCHES)
     if (probe !== null) {
       const { field, descending } = parseSort(slice.sort)
       const matches: SqlFragment<SqlValue>[] = [
@@ -144,7 +146,7 @@ export function createOrderFinder(calendar: DayCalendar, counts: RowCounts) {
     const common = hasWords(words)
     const all = [...conditions, common]
     const from = 'orders JOIN order_search ON order_search.order_id = orders.id'
-    const total = await counts.cache(JSON.stringify(filters), () =>
+    const total = await counts.cache(name, () =>
       selectCount(tx, {
         sql: `FROM ${conditions.length === 0 ? 'order_search' : from} ${toWhere(all)}`,
         values: toValues(all),

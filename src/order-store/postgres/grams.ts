@@ -1,13 +1,21 @@
-/** A text is indexed by its characters and pairs of characters, which also works without spaces. */
-export function toGrams(text: string): string[] {
+/** The longest indexed parts: pairs of digits are in most order numbers, three digits in few. */
+const MAX_LENGTH = 3
+
+/** The parts of a text with a number of characters, without line breaks. */
+function listParts(text: string, length: number): string[] {
   const characters = Array.from(text)
-  const pairs = characters.slice(1).map((character, index) => `${characters[index]}${character}`)
-  return [...new Set([...characters, ...pairs])].filter((gram) => !gram.includes('\n'))
+  return characters
+    .slice(length - 1)
+    .map((_, index) => characters.slice(index, index + length).join(''))
+    .filter((part) => !part.includes('\n'))
 }
 
-/** The grams of every text that contains a word: pairs are rarer than characters. */
-export function toWordGrams(word: string): string[] {
-  const characters = Array.from(word)
-  if (characters.length < 2) return characters
-  return toGrams(word).filter((gram) => Array.from(gram).length === 2)
-}
+/** A text is indexed by its parts of up to three characters, which also works without spaces. */
+export const toGrams = (text: string): string[] => [
+  ...new Set(Array.from({ length: MAX_LENGTH }, (_, index) => listParts(text, index + 1)).flat()),
+]
+
+/** The grams of every text that contains a word: the longest, which are the rarest. */
+export const toWordGrams = (word: string): string[] => [
+  ...new Set(listParts(word, Math.min(MAX_LENGTH, Array.from(word).length))),
+]

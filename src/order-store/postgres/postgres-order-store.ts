@@ -4,7 +4,12 @@ import {
   DatabaseUnavailableError,
   type Queryable,
 } from '../../database/database.js'
-import { isDuplicate, type Postgres } from '../../database/postgres.js'
+import type { Postgres } from '../../database/postgres.js'
+import {
+  createUnavailableError,
+  isDuplicate,
+  isUnavailable,
+} from '../../database/postgres-errors.js'
 import { isReset } from '../../fulfilment/attempt.js'
 import { Problem } from '../../http/problem.js'
 import { createFirstVersion } from '../../orders/apply-changes.js'
@@ -306,7 +311,8 @@ export async function openPostgresOrderStore({
     },
 
     check: () => undefined,
-    createErrorTranslator: () => (error) => error,
+    createErrorTranslator: () => (error) =>
+      isUnavailable(error) ? createUnavailableError(error) : error,
     getFreshness: () => null,
     getReadiness: () => postgres.getReadiness(),
     async close() {

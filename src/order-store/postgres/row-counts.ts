@@ -16,10 +16,15 @@ export const MAX_EXACT_COUNT = 5_000
 export function createRowCounts() {
   const known = new Map<string, { value: unknown; expires: number }>()
 
+  const find = (name: string) => {
+    const cached = known.get(name)
+    return cached !== undefined && cached.expires > performance.now() ? cached : null
+  }
+
   /** Returns a result of up to 30 s ago, or a new one. */
   async function cache<T>(name: string, read: () => Promise<T>): Promise<T> {
-    const cached = known.get(name)
-    if (cached !== undefined && cached.expires > performance.now()) return cached.value as T
+    const cached = find(name)
+    if (cached !== null) return cached.value as T
     if (known.size >= MAX_CACHED) known.clear()
     const value = await read()
     known.set(name, { value, expires: performance.now() + TTL_MS })
@@ -28,6 +33,7 @@ export function createRowCounts() {
 
   return {
     cache,
+    isCached: (name: string): boolean => find(name) !== null,
     /**
      * Counts the rows of a query by its column `key`, without those where there are none: up to 5,000
      * rows exactly, more as of up to 30 s ago.

@@ -42,7 +42,7 @@ async function isCommon(tx: Queryable, condition: SqlFragment, max: number): Pro
 }
 
 /**
- * Finds the IDs of all orders that match every word: those whose text contains the pairs of
+ * Finds the IDs of all orders that match every word: those whose text contains the parts of
  * characters of the words are compared. Returns `null` if there are more than `max`.
  */
 export async function probeSearch(
@@ -74,7 +74,7 @@ export async function probeSearch(
   }
   if (await isCommon(tx, hasWords(texts), max)) return null
   const { sql, values } = joinConditions(conditions, 'AND')
-  // The planner cannot know how rare a combination of pairs is, and would read all texts.
+  // The planner cannot know how rare a combination of parts is, and would read all texts.
   await tx.query('SET LOCAL enable_seqscan = off')
   const rows = await tx.query<{ id: number }>(
     `WITH matches AS MATERIALIZED (

@@ -33,11 +33,13 @@ function toAmountCondition(word: string): SqlFragment | null {
   const currencies = UNUSUAL_AMOUNTS.filter(({ pattern }) => isUsual || pattern.test(word)).flatMap(
     (unusual) => unusual.currencies,
   )
-  if (currencies.length === 0) return null
+  const amountMinor = Number(word.replace(/\D/g, ''))
+  // PostgreSQL rejects integers of more than 64 bits.
+  if (currencies.length === 0 || !Number.isSafeInteger(amountMinor)) return null
   const list = currencies.map(() => '?').join(', ')
   return {
     sql: `amount_minor = ? AND currency ${isUsual ? 'NOT IN' : 'IN'} (${list})`,
-    values: [Number(word.replace(/\D/g, '')), ...currencies],
+    values: [amountMinor, ...currencies],
   }
 }
 
