@@ -9,7 +9,11 @@ import { isReset } from '../../fulfilment/attempt.js'
 import { Problem } from '../../http/problem.js'
 import { createFirstVersion } from '../../orders/apply-changes.js'
 import { createDayCalendar } from '../../orders/day-calendar.js'
-import { hashIdempotencyKey, hashOrder, IDEMPOTENCY_KEY_TTL_MS } from '../../orders/idempotency.js'
+import {
+  hashIdempotencyKey,
+  hashOrder,
+  IDEMPOTENCY_KEY_TTL_MS,
+} from '../../orders/idempotency-hashes.js'
 import { parseOrderId } from '../../orders/order-id.js'
 import { applyCommand } from '../../orders/order-command.js'
 import { formatOrderNumber } from '../../orders/order-number.js'

@@ -1,5 +1,5 @@
 import type { CalculatorType } from '../calculator/calculator-data.js'
-import type { PrefillError, ReadPrefill } from '../calculator/prefill-reader.js'
+import type { PrefillError, ReadPrefill } from '../calculator/prefill.js'
 import type { LinkError, PrefillLinks } from './prefill-link.js'
 
 const SCAN_AGAIN =
