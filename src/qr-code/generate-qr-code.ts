@@ -93,7 +93,7 @@ function checkLength(
   // Base64 encodes three bytes in four characters.
   const surplus = Math.ceil((excess * 3) / 4)
   const hasLines = 'furtherLines' in calculation.calculatorData
-  const message = `is too long for a scannable code: ${hasLines ? 'use fewer lines, or ' : ''}shorten the texts by about ${surplus} bytes (one byte per Latin letter, two to four for others)`
+  const message = `is too long for a scannable code: ${hasLines ? 'use fewer lines, or ' : ''}shorten the text by about ${surplus} bytes (one byte per Latin letter, two to four for others)`
   const errors = [{ path: 'vessel.name', message }]
   if (calculation.calculatorType === 'custom' && calculation.calculatorData.description) {
     errors.push({ path: 'calculatorData.description', message })

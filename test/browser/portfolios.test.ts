@@ -11,7 +11,7 @@ import { postJson, startApp } from '../support/app.js'
 import { launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
 
-/** An order source that answers as a test likes. */
+/** An order source whose responses each test sets. */
 const upstream = {
   asked: 0,
   answer: (response: ServerResponse): void => void response.end(),

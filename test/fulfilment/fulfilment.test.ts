@@ -312,51 +312,54 @@ t.test('a provider lost before the purchase has ordered nothing', async (t) => {
 })
 
 for (const fault of ['connection_reset_after_order', 'no_response_after_order'] as const) {
-  t.test(`${fault}: it is unknown, not sent again, and found by looking`, async (t) => {
-    const { ann, ben, fakeProvider } = await start(t)
-    const { id, orderNumber } = await createOrder(ann)
-    const { fields } = await confirmation(ann, id)
-    fakeProvider.fault = fault
-    const unknown = await ann.post(getFulfilmentPath(id), fields)
-    fakeProvider.fault = null
-    t.equal(unknown.status, 504)
-    t.match(toVisibleText(unknown), /Placement status unknown.*US\$61\.74 Portfolio Blue Carbon/)
-    t.strictSame(await getSteps(ann, id), ['sent', 'unanswered'])
-    t.equal(fakeProvider.ledger.orders.length, 1)
+  t.test(
+    `${fault}: the status is unknown, and a check finds the order without sending it again`,
+    async (t) => {
+      const { ann, ben, fakeProvider } = await start(t)
+      const { id, orderNumber } = await createOrder(ann)
+      const { fields } = await confirmation(ann, id)
+      fakeProvider.fault = fault
+      const unknown = await ann.post(getFulfilmentPath(id), fields)
+      fakeProvider.fault = null
+      t.equal(unknown.status, 504)
+      t.match(toVisibleText(unknown), /Placement status unknown.*US\$61\.74 Portfolio Blue Carbon/)
+      t.strictSame(await getSteps(ann, id), ['sent', 'unanswered'])
+      t.equal(fakeProvider.ledger.orders.length, 1)
 
-    const cancelling = toVisibleText(await ann.get(`/admin/orders/${id}/cancel`))
-    t.match(
-      cancelling,
-      /This order was sent to the provider: an offset order that was placed there stays placed/,
-    )
-    for (const client of [ann, ben]) {
-      const page = await client.get(`/admin/orders/${id}`)
-      t.notMatch(toVisibleText(page), /Place it there/)
-      t.equal((await client.get(getFulfilmentPath(id))).status, 303, 'nothing is offered')
-      const { version } = await getOrder(ann, id)
-      const again = await client.post(getFulfilmentPath(id), {
-        ...fields,
-        version: String(version),
-      })
-      t.equal(again.status, 409)
-    }
-    t.equal(fakeProvider.ledger.orders.length, 1)
+      const cancelling = toVisibleText(await ann.get(`/admin/orders/${id}/cancel`))
+      t.match(
+        cancelling,
+        /This order was sent to the provider\. If the offset order was placed, it stays placed/,
+      )
+      for (const client of [ann, ben]) {
+        const page = await client.get(`/admin/orders/${id}`)
+        t.notMatch(toVisibleText(page), /Place it there/)
+        t.equal((await client.get(getFulfilmentPath(id))).status, 303, 'nothing is offered')
+        const { version } = await getOrder(ann, id)
+        const again = await client.post(getFulfilmentPath(id), {
+          ...fields,
+          version: String(version),
+        })
+        t.equal(again.status, 409)
+      }
+      t.equal(fakeProvider.ledger.orders.length, 1)
 
-    const found = await ben.post(`${getFulfilmentPath(id)}/check`, {})
-    t.equal(found.status, 303)
-    t.match(
-      toVisibleText(await ben.get(`/admin/orders/${id}`)),
-      new RegExp(`The provider has the offset order for ${orderNumber}`),
-    )
-    t.match(await getOrder(ann, id), { orderSourceId: '1', version: 4 })
-    t.equal(
-      (await ben.post(`${getFulfilmentPath(id)}/check`, {})).status,
-      200,
-      'looking again is harmless',
-    )
-    t.equal((await ben.post(`${getFulfilmentPath(id)}/reset`, {})).status, 200)
-    t.equal((await getOrder(ann, id)).version, 4)
-  })
+      const found = await ben.post(`${getFulfilmentPath(id)}/check`, {})
+      t.equal(found.status, 303)
+      t.match(
+        toVisibleText(await ben.get(`/admin/orders/${id}`)),
+        new RegExp(`The provider has the offset order for ${orderNumber}`),
+      )
+      t.match(await getOrder(ann, id), { orderSourceId: '1', version: 4 })
+      t.equal(
+        (await ben.post(`${getFulfilmentPath(id)}/check`, {})).status,
+        200,
+        'looking again is harmless',
+      )
+      t.equal((await ben.post(`${getFulfilmentPath(id)}/reset`, {})).status, 200)
+      t.equal((await getOrder(ann, id)).version, 4)
+    },
+  )
 }
 
 t.test('resets a lost attempt on request, once it can no longer arrive', async (t) => {
@@ -888,7 +891,7 @@ t.test('an unreadable or rejected list only resets an attempt that was looked up
     t.match(toVisibleText(looked), told, name)
     t.match(
       toVisibleText(looked),
-      /If it is there, enter its ID; if not, allow another attempt\..*Allow another attempt…/,
+      /If you find it, enter its ID; otherwise, allow another attempt\..*Allow another attempt…/,
       name,
     )
     t.notMatch(toVisibleText(looked), /Not found at the provider/, name)

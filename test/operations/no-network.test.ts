@@ -4,7 +4,7 @@ import t from 'tap'
 import { projectRoot } from '../../src/config/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 
-/** A network of its own with nothing in it but loopback, for which root needs no more rights. */
+/** A network namespace with loopback only; root needs no further privileges. */
 const APART = ['--net', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
 const inside = (command: string) => ['sh', '-c', `ip link set lo up && ${command}`]
 const mayBeApart = spawnSync('unshare', [...APART, ...inside('true')]).status === 0

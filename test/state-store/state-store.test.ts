@@ -25,26 +25,29 @@ for (const [where, memory] of [
   ['in the process', inProcess],
   ['in PostgreSQL', inPostgres],
 ] as const) {
-  t.test(`${where}: what is remembered is forgotten when its time is over`, async (t) => {
+  t.test(`${where}: a key expires`, async (t) => {
     await memory.set('guest', 2_000)
     t.equal(await memory.has('guest'), true)
     t.equal(await memory.has('stranger'), false)
     t.ok(await waitUntil(async () => !(await memory.has('guest'))))
   })
 
-  t.test(`${where}: a budget is used up, given back, and there again after its time`, async (t) => {
-    const budget = { limit: 2, windowMs: 3_000 }
-    const take = () => memory.consume('budget', budget)
-    t.same([await take(), await take()], [0, 0])
-    const wait = await take()
-    t.ok(wait > 0 && wait <= 3_000)
-    await memory.refund('budget')
-    t.equal(await take(), 0)
-    t.ok((await take()) > 0)
-    t.ok(await waitUntil(async () => (await take()) === 0))
-  })
+  t.test(
+    `${where}: a budget can be consumed, refunded, and is restored after its window`,
+    async (t) => {
+      const budget = { limit: 2, windowMs: 3_000 }
+      const take = () => memory.consume('budget', budget)
+      t.same([await take(), await take()], [0, 0])
+      const wait = await take()
+      t.ok(wait > 0 && wait <= 3_000)
+      await memory.refund('budget')
+      t.equal(await take(), 0)
+      t.ok((await take()) > 0)
+      t.ok(await waitUntil(async () => (await take()) === 0))
+    },
+  )
 
-  t.test(`${where}: nothing is given back that was not taken`, async (t) => {
+  t.test(`${where}: refunds no more than was consumed`, async (t) => {
     const budget = { limit: 1, windowMs: 10_000 }
     await memory.refund('never')
     await memory.refund('never')
@@ -52,7 +55,7 @@ for (const [where, memory] of [
     t.ok((await memory.consume('never', budget)) > 0)
   })
 
-  t.test(`${where}: of all who take at once, only as many get one as there are`, async (t) => {
+  t.test(`${where}: concurrent callers cannot exceed a budget`, async (t) => {
     const takes = Array.from({ length: 50 }, () =>
       memory.consume('crowd', { limit: 7, windowMs: 10_000 }),
     )

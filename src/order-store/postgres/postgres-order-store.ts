@@ -49,7 +49,7 @@ interface Options {
   log: FastifyBaseLogger
 }
 
-/** Changes are added to the totals after so many writes of this process. */
+/** Number of writes of this process after which changes are added to the totals. */
 const WRITES_PER_FOLD = 200
 
 /** Several order numbers in a row may be taken by imported orders. */
@@ -65,7 +65,7 @@ const createUnconfirmedProblem = (): Problem =>
     { headers: { 'retry-after': '5' } },
   )
 
-/** A change that another transaction may have overtaken is tried again. */
+/** A concurrent transaction may have changed the order first: the change is retried. */
 class OvertakenError extends Error {}
 
 interface Change {
@@ -100,7 +100,7 @@ export async function openPostgresOrderStore({
     try {
       while ((await postgres.write(foldTotalChanges)) > 0);
     } catch (err) {
-      log.warn({ err }, 'changes of the totals could not be added up')
+      log.warn({ err }, 'changes could not be added to the totals')
     } finally {
       folding = null
     }
@@ -151,7 +151,8 @@ export async function openPostgresOrderStore({
     if (known === undefined) throw new OvertakenError()
     if (known.request !== request) return { outcome: 'idempotency_key_reused' }
     const order = await readOrder(tx, known.order_id)
-    if (order === null) throw new Error(`The order of a key is missing: ${known.order_id}`)
+    if (order === null)
+      throw new Error(`The order of an idempotency key is missing: ${known.order_id}`)
     return { outcome: 'replayed', order }
   }
 

@@ -167,7 +167,7 @@ export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment |
     const entries = buildHistoryView(order, (await store.getHistory(order.id)) ?? [], format)
     return {
       title: 'This order has changed since you opened it',
-      text: 'Nothing was changed by you. Check what is new, then try again.',
+      text: 'Your change was not saved. Check what has changed, then try again.',
       entries: entries.filter((entry) => entry.version > version),
     }
   }
