@@ -6,7 +6,7 @@ import { checkRules, type ConfigRule } from './config-rules.js'
 import { ConfigSchema } from './config-schema.js'
 import { isValidTrustProxy } from './trust-proxy.js'
 
-export const MIN_SECRET_BYTES = 32
+const MIN_SECRET_BYTES = 32
 const REQUIRED_OFF_LOOPBACK = ['SESSION_SECRET', 'ADMIN_ACCOUNTS', 'PUBLIC_BASE_URL'] as const
 
 export const isLongSecret = (secret: string): boolean =>

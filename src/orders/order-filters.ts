@@ -60,7 +60,7 @@ export const findFilterErrors = ({ from, to }: OrderFilters): FieldError[] =>
     ? [{ path: 'to', message: 'must not be before from' }]
     : []
 
-export const SORT_FIELDS = [
+const SORT_FIELDS = [
   'placedAt',
   'orderNumber',
   'customerName',
