@@ -81,7 +81,7 @@ t.test('the documentation names only scripts, variables and files that exist', a
 
   for (const path of DOCUMENTS) {
     const text = read(path)
-    const named = [...text.matchAll(/npm run (?:-s )?([a-z][\w:]*)/g)].map(([, name = '']) => name)
+    const named = [...text.matchAll(/npm run (?:-s )?([a-z][\w:-]*)/g)].map(([, name = '']) => name)
     t.same(
       named.filter((name) => scripts[name] === undefined),
       [],

@@ -1012,6 +1012,7 @@ t.test('optional parameters are not documented as required', async (t) => {
     ),
   )
   t.same(required.sort(), [
+    'delete /api/admin/api-keys/{id} id',
     'delete /api/admin/orders/{id} id',
     'get /api/admin/orders/{id} id',
     'get /api/admin/orders/{id}/history id',
