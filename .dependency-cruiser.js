@@ -71,7 +71,7 @@ export default {
       comment: 'Others use order-store.ts; import and export read and write database rows in bulk.',
       severity: 'error',
       from: { pathNot: '^src/(order-store|commands|demo|plugins|orders/(import|export))/' },
-      to: { path: '^src/order-store/(sqlite|nocodb)/' },
+      to: { path: '^src/order-store/(sqlite|postgres|nocodb)/' },
     },
     {
       name: 'sqlite-knows-no-nocodb',

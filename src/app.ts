@@ -18,7 +18,7 @@ import portal from './portal/portal.js'
 import adminAccounts, { type FirstAdministrator } from './plugins/accounts.js'
 import apiDocs from './plugins/api-docs.js'
 import apiKeys from './plugins/api-keys.js'
-import assets from './plugins/assets.js'
+import staticFiles from './plugins/static-files.js'
 import authGuard from './plugins/auth-guard.js'
 import brand from './plugins/brand.js'
 import compression from './plugins/compression.js'
@@ -41,7 +41,7 @@ import telemetry from './plugins/telemetry.js'
 import validation from './plugins/validation.js'
 import { createLinkSigner } from './qr-code/link-signature.js'
 import { createPrefillLinks } from './qr-code/prefill-link.js'
-import { createPrefillReader } from './qr-code/prefill-reader.js'
+import { createPrefillReader } from './qr-code/prefill-view.js'
 import qrCode from './qr-code/qr-code.js'
 import { serverOptions, type LogStream } from './server-options.js'
 
@@ -74,7 +74,7 @@ export async function buildApp({
   await app.register(telemetry) // first of all hooks, so that rejected requests are counted
   await app.register(hostHeader)
   await app.register(loadShedding) // before anything that costs more than a rejection
-  await app.register(assets) // before the rate limits, which do not count assets
+  await app.register(staticFiles) // before the rate limits, which do not count assets
   await app.register(brand)
   await app.register(htmx)
   await app.register(rateLimits)

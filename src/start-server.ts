@@ -15,7 +15,7 @@ function describeStartError(error: unknown): string {
   if (error instanceof Error && 'code' in error) {
     if (error.code === 'EADDRINUSE') return 'Clearwake cannot start: the port is in use (PORT).'
     if (error.code === 'EACCES' && 'syscall' in error && error.syscall === 'listen')
-      return 'Clearwake cannot start: it is not allowed to listen there (HOST, PORT).'
+      return 'Clearwake cannot start: it is not allowed to listen on this address and port (HOST, PORT).'
     if (error.code === 'EADDRNOTAVAIL') {
       return 'Clearwake cannot start: this machine has no such address (HOST).'
     }

@@ -140,12 +140,12 @@ t.test('a port in use ends the start with one message', async (t) => {
 })
 
 /** File permissions do not apply to root, so the service runs as `nobody`. */
-const WITHOUT_RIGHTS = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-const maySeeIt = spawnSync(process.execPath, ['--check', SERVER], WITHOUT_RIGHTS).status === 0
+const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+const canReadBuild = spawnSync(process.execPath, ['--check', SERVER], UNPRIVILEGED).status === 0
 
 t.test(
   'a data directory without write permission ends the start with one message',
-  { skip: !maySeeIt },
+  { skip: canReadBuild ? false : 'the user nobody cannot read the build' },
   async (t) => {
     const cannotStore = (subject: string) =>
       new RegExp(`^ {2}${subject} cannot be \\w+ in DATA_DIR \\(permission denied, EACCES\\)$`, 'm')
@@ -158,7 +158,7 @@ t.test(
       const folder = temporaryFolder(t)
       chmodSync(folder, 0o555)
       t.teardown(() => chmodSync(folder, 0o755))
-      const service = run(t, folder, { DATA_DIR: folder, ...environment }, WITHOUT_RIGHTS)
+      const service = run(t, folder, { DATA_DIR: folder, ...environment }, UNPRIVILEGED)
       t.equal(await service.ended, 1)
       t.match(service.errors(), message)
       t.notMatch(service.errors(), /\n\s+at |PORT/)

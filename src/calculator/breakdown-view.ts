@@ -16,7 +16,7 @@ export interface BreakdownView {
   facts: { label: string; value: string }[]
 }
 
-/** How the masses of a breakdown are written. */
+/** How the masses of a breakdown are formatted. */
 interface MassFormat {
   unit: 'kg' | 't'
   decimals: number
@@ -34,7 +34,7 @@ function buildParts(
   const masses = roundToTotal(kilograms.map(toUnit), toUnit(totalKg), decimals)
   const shares = kilograms.map((part) => (part / totalKg) * 100)
   const percents = roundToTotal(shares, 100, 0)
-  // Shares of parts with different signs mean nothing.
+  // Shares are meaningless if parts have different signs.
   const hasShares = kilograms.every((part) => part >= 0)
   return parts.map(({ label }, i) => ({
     label,

@@ -97,7 +97,7 @@ export type FuelLine = Static<typeof FuelLine>
 const furtherLines = Type.Optional(
   Type.Array(FuelLine, {
     maxItems: MAX_FURTHER_LINES,
-    description: 'Further fuels of the trip, and electricity from shore',
+    description: 'Further fuels of the trip, and shore power',
   }),
 )
 

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
 import checkoutPages from './checkout-pages.js'
 import pages from './pages.js'
-import type { ReadPrefill } from './prefill-reader.js'
+import type { ReadPrefill } from './prefill.js'
 import routes from './routes.js'
 
 interface Options {

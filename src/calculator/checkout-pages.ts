@@ -8,7 +8,7 @@ import { isCalculatorType, type Calculation, type CalculatorType } from './calcu
 import { parseCalculatorForm } from './calculator-form.js'
 import { buildCheckoutUrl, type Checkout } from './checkout-url.js'
 import { calculateEstimate } from './estimate.js'
-import type { ReadPrefill } from './prefill-reader.js'
+import type { ReadPrefill } from './prefill.js'
 
 interface Options {
   readPrefill: ReadPrefill

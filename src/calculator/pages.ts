@@ -13,7 +13,7 @@ import {
 } from './calculator-data.js'
 import { parseCalculatorForm, toCalculatorForm, type CalculatorForm } from './calculator-form.js'
 import { buildFormView, CALCULATOR_NAMES, CHOICES } from './form-view.js'
-import type { PrefillSource, ReadPrefill } from './prefill-reader.js'
+import type { PrefillSource, ReadPrefill } from './prefill.js'
 import { buildResultView, type ResultView } from './result-view.js'
 
 export interface PageOptions {

@@ -53,7 +53,7 @@ export function findImplausibleValues(
     if (calculateDistanceFuel(complete).engineLitres > MAX_FUEL_LITRES) {
       errors.push({
         path: 'consumption',
-        message: 'gives more fuel than any vessel carries: check consumption and distance',
+        message: 'results in more fuel than any vessel carries: check consumption and distance',
       })
     }
   }
@@ -62,7 +62,7 @@ export function findImplausibleValues(
 
 const formatKnots = (speed: number): string => String(Number(speed.toPrecision(3)))
 
-/** Rounds to three digits with `Math.ceil` or `Math.floor`, so that a limit stays within itself. */
+/** Rounds to three digits with `Math.ceil` or `Math.floor`, so that the rounded limit is still valid. */
 function roundKnots(round: (value: number) => number, speed: number): string {
   const step = 10 ** (Math.floor(Math.log10(speed)) - 2)
   return formatKnots(round(speed / step) * step)

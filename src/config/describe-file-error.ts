@@ -5,9 +5,9 @@ const MESSAGES: Partial<Record<string, string>> = {
   ENOENT: 'the directory does not exist',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk is full',
-  EISDIR: 'a directory is in the place of the file',
-  EEXIST: 'a file is in the place of the directory',
-  ENOTDIR: 'a file is in the place of the directory',
+  EISDIR: 'a directory exists in place of the file',
+  EEXIST: 'a file exists in place of the directory',
+  ENOTDIR: 'a file exists in place of the directory',
 }
 
 /** Describes a file system error with its code and without the path. */

@@ -6,7 +6,7 @@ import { checkRules, type ConfigRule } from './config-rules.js'
 import { ConfigSchema } from './config-schema.js'
 import { isValidTrustProxy } from './trust-proxy.js'
 
-export const MIN_SECRET_BYTES = 32
+const MIN_SECRET_BYTES = 32
 const REQUIRED_OFF_LOOPBACK = ['SESSION_SECRET', 'ADMIN_ACCOUNTS', 'PUBLIC_BASE_URL'] as const
 
 export const isLongSecret = (secret: string): boolean =>
@@ -82,7 +82,7 @@ const findInfiniteNumbers = (environment: NodeJS.ProcessEnv): string[] =>
     .filter((name) => Math.abs(Number(environment[name])) === Infinity)
     .map((name) => `${name} is too large`)
 
-/** Finds what the schema cannot express. Works on the raw text, so it does not depend on the schema. */
+/** Finds errors that the schema cannot express. Works on the raw text, so it does not depend on the schema. */
 export function findConfigErrors(environment: NodeJS.ProcessEnv): string[] {
   const errors = checkRules(environment, RULES)
   const { HOST, ADMIN_ACCOUNTS = '' } = environment

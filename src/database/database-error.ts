@@ -33,7 +33,7 @@ const REASONS: readonly [codes: RegExp, reason: string][] = [
 /** Describes an error of the file system or of SQLite, with its code and without the path. */
 export function describeDatabaseError(error: unknown): string {
   const code = getErrorCode(error) || 'no error code'
-  // SQLITE_ERROR is a statement that does not fit the database, such as one for a missing table.
+  // SQLITE_ERROR is a statement that does not match the schema, such as one for a missing table.
   if (code === 'SQLITE_ERROR' && error instanceof Error) {
     return `${error.message}; restore it from a backup`
   }

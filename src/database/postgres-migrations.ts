@@ -157,7 +157,7 @@ async function createVersionTable(postgres: Postgres): Promise<void> {
 
 const createNewerError = (version: number): DatabaseError =>
   new DatabaseError(
-    `the PostgreSQL database was migrated by a newer version of Clearwake (schema version ${version}; this version knows ${POSTGRES_SCHEMA_VERSION}).`,
+    `the PostgreSQL database was migrated by a newer version of Clearwake (schema version ${version}; this version supports ${POSTGRES_SCHEMA_VERSION}).`,
   )
 
 const readVersion = async (tx: Queryable, suffix = ''): Promise<number> => {

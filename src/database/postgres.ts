@@ -13,7 +13,7 @@ import {
   isUnavailable,
 } from './postgres-errors.js'
 
-/** Texts with lists of many lengths would fill the memory. */
+/** Limits the cache: queries with lists differ in length. */
 const [MAX_CACHED_TEXTS, MAX_CACHED_LENGTH] = [1_000, 5_000]
 const numbered = new Map<string, string>()
 
@@ -37,17 +37,17 @@ const types: pg.CustomTypesConfig = {
 
 const CONNECT_TIMEOUT_MS = 3_000
 const STATEMENT_TIMEOUT_MS = 8_000
-/** For single statements, which requests wait for before they do anything else */
+/** Short, because requests wait for these statements before anything else */
 const SINGLE_STATEMENT_TIMEOUT_MS = 2_000
 const MIGRATION_TIMEOUT_MS = 60 * 60 * 1000
-/** In case that the server does not respond to a timeout either */
+/** Time for the server to report its own time-out */
 const RESPONSE_GRACE_MS = 2_000
 
 const MAX_CONFLICT_MS = 5_000
 /** A pooled connection may have been closed meanwhile; a new one is tried once. */
 const MAX_CONNECTION_TRIES = 2
 
-/** A lost connection makes the next query fail. */
+/** Errors of a lost connection are reported by its next query. */
 const ignore = () => undefined
 
 interface Mode {
@@ -83,7 +83,7 @@ export function openPostgres(
     types,
   })
   pool.on('error', onError)
-  // A connection also reports its loss between queries, and while it is closed.
+  // Without a listener, an error between queries would end the process.
   pool.on('connect', (client) => client.on('error', ignore))
 
   async function connect(): Promise<pg.PoolClient> {

@@ -21,6 +21,6 @@ export function startWorker(module: string, workerData: unknown): Worker {
   })
 }
 
-/** Converts what a worker has thrown: SQLite errors are no `Error` after they cross threads. */
+/** Converts what a worker has thrown: SQLite errors are not instances of `Error` after crossing threads. */
 export const toWorkerError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error('a worker failed', { cause: thrown })

@@ -1,5 +1,6 @@
 import { calculateEstimate } from '../calculator/estimate.js'
 import { cancelOrder, applyChanges, createFirstVersion } from '../orders/apply-changes.js'
+import { formatOrderNumber } from '../orders/order-number.js'
 import type { Order, HistoryEntry } from '../orders/order.js'
 import { createRandom, type Random } from './random.js'
 import { TRADES, type DemoCustomer } from './customers.js'
@@ -51,7 +52,7 @@ function createShopOrder(random: Random, number: number, placedAt: string): Orde
   }
   return {
     id: String(number),
-    orderNumber: `CW-${String(number).padStart(6, '0')}`,
+    orderNumber: formatOrderNumber(number),
     ...createFirstVersion(newOrder, placedAt),
   }
 }

@@ -53,7 +53,7 @@ const listAttempts = (history: History): FulfilmentAttempt[] =>
     return isAttempt(value) ? [value] : []
   })
 
-/** What lists of orders need to know of the latest attempt. Stored data. */
+/** The latest attempt, as lists of orders need it. Stored data. */
 export interface AttemptSummary {
   state: AttemptState
   orderSourceId: string | null

@@ -43,7 +43,7 @@ export interface ResetConfirmation {
 
 /** An attempt that takes longer to record is not sent. */
 const MAX_RECORDING_MS = 15_000
-/** Delays of the tries to record an outcome */
+/** Delays between attempts to record an outcome */
 const RECORDING_DELAYS_MS = [0, 200, 1_000, 3_000]
 
 const ANY_VERSION = null
@@ -61,7 +61,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
   const providerCheck = createProviderCheck(store, source)
 
   const load = async (id: string) => {
-    // In this order: if the order changes in between, its version here is the older one.
+    // The order first: if it changes in between, its outdated version makes the write fail.
     const order = await store.get(id)
     return order && { order, attempt: findLatestAttempt((await store.getHistory(id)) ?? []) }
   }

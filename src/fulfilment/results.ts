@@ -58,7 +58,7 @@ export type ResetResult =
   /** The request may still be on its way to the provider. */
   | { outcome: 'too_early' }
 
-/** Whether the provider responded, but not with proof of what it has. */
+/** Whether the provider responded, but the response is not conclusive. */
 export const isInconclusive = ({ outcome }: { outcome: string }): boolean =>
   outcome === 'incomplete_list' || outcome === 'invalid_response' || outcome === 'refused'
 

@@ -47,8 +47,8 @@ export const problemResponses = {
     'The request is invalid or not allowed; `errors` lists each invalid field',
     {
       headers: {
-        'WWW-Authenticate': Type.String({ description: 'Of 401: Bearer' }),
-        Allow: Type.String({ description: 'Of 405: the allowed methods' }),
+        'WWW-Authenticate': Type.String({ description: 'With status 401: Bearer' }),
+        Allow: Type.String({ description: 'With status 405: the allowed methods' }),
       },
     },
   ),

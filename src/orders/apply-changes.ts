@@ -3,16 +3,13 @@ import { parseImoNumber } from '../calculator/imo-number.js'
 import { recordCalculation } from '../calculator/recorded-calculation.js'
 import { validateCalculation } from '../calculator/validate-calculation.js'
 import { isSameMass, roundToGram } from './order-mass.js'
-import { getTransitions, ORDER_STATUSES, type OrderStatus } from './order-status.js'
+import { getTransitions, type OrderStatus } from './order-status.js'
 import type { FieldChange, NewOrder, Order, OrderChanges } from './order.js'
-import { STATUSES_AFTER_FULFILMENT } from './validate-order.js'
 
 export type ChangeOutcome =
   | { outcome: 'changed'; order: Order; changes: FieldChange[] }
   | { outcome: 'unchanged'; order: Order }
   | { outcome: 'invalid_transition'; order: Order; transitions: readonly OrderStatus[] }
-
-type History = readonly { changes: readonly FieldChange[] }[]
 
 type Timestamps = Pick<Order, 'fulfilledAt' | 'cancelledAt'>
 
@@ -147,37 +144,3 @@ export function recalculateOrder(order: Order, now: string): ChangeOutcome {
 /** Cancels an order; a cancelled order is unchanged. Pure. */
 export const cancelOrder = (order: Order, now: string): ChangeOutcome =>
   createNextVersion(order, { status: 'cancelled' }, now)
-
-/** The status before the latest change; `undefined` if that change cannot be undone. */
-export function getPreviousStatus(order: Order, [latest]: History): OrderStatus | undefined {
-  const change = latest?.changes.find(({ field, to }) => field === 'status' && to === order.status)
-  return ORDER_STATUSES.find((status) => status === change?.from && status !== 'cancelled')
-}
-
-/**
- * Undoes the latest change of status. A cancelled order returns to its status before the
- * cancellation, whatever else was edited since, or to pending if that status is unknown. Another
- * order returns to its previous status if its latest change was one of status. Pure.
- *
- * @param history newest first
- */
-export function undoLastChange(order: Order, history: History, now: string): ChangeOutcome {
-  if (order.status !== 'cancelled') {
-    const status = getPreviousStatus(order, history)
-    if (status === undefined) return { outcome: 'unchanged', order }
-    return createNextVersion(order, { status }, now, {
-      getTimestamps: ({ fulfilledAt }, next) => ({
-        fulfilledAt: STATUSES_AFTER_FULFILMENT.includes(next) ? fulfilledAt : null,
-        cancelledAt: null,
-      }),
-    })
-  }
-  const cancellation = history
-    .flatMap(({ changes }) => changes)
-    .find(({ field, to }) => field === 'status' && to === 'cancelled')
-  const status = ORDER_STATUSES.find((name) => name === cancellation?.from)
-  if (status === undefined) return createNextVersion(order, { status: 'pending' }, now)
-  return createNextVersion(order, { status }, now, {
-    getTimestamps: ({ fulfilledAt }) => ({ fulfilledAt, cancelledAt: null }),
-  })
-}

@@ -112,7 +112,7 @@ export const DashboardStats = Type.Object(
     }),
     fulfillmentCohort: FulfillmentCohort,
     exceptions: Type.Object(exceptionCounts, {
-      description: 'Number of orders that need attention, of all time',
+      description: 'Number of orders that need attention, for all time',
     }),
     step: stringEnum<Granularity>(['day', 'week', 'month'], {
       description: 'Granularity of the timeline; weeks start on Monday',

@@ -1,12 +1,7 @@
 import { applyAttempt, type FulfilmentAttempt } from '../fulfilment/attempt.js'
-import {
-  applyChanges,
-  cancelOrder,
-  recalculateOrder,
-  undoLastChange,
-  type ChangeOutcome,
-} from './apply-changes.js'
+import { applyChanges, cancelOrder, recalculateOrder, type ChangeOutcome } from './apply-changes.js'
 import type { FieldChange, Order, OrderChanges } from './order.js'
+import { undoLastChange } from './undo.js'
 
 /** A change of an order. */
 export type OrderCommand =

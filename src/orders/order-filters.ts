@@ -14,7 +14,7 @@ const date = (description: string) =>
 
 export const MAX_SEARCH_LENGTH = 200
 
-/** What an administrator has to look at. */
+/** Problems that need the attention of an administrator. */
 export const ORDER_EXCEPTIONS = ['not_placed', 'placement_unknown', 'differs'] as const
 export type OrderException = (typeof ORDER_EXCEPTIONS)[number]
 
@@ -25,7 +25,7 @@ export const OrderFilters = Type.Object({
       maxLength: MAX_SEARCH_LENGTH,
       format: 'text',
       description:
-        'Words, of which each is in the order number, customer name, email, vessel name or IMO number, or is the amount',
+        'Words that must each be part of the order number, customer name, email, vessel name or IMO number, or equal the amount',
     }),
   ),
   // A longer list would repeat a status.
@@ -60,7 +60,7 @@ export const findFilterErrors = ({ from, to }: OrderFilters): FieldError[] =>
     ? [{ path: 'to', message: 'must not be before from' }]
     : []
 
-export const SORT_FIELDS = [
+const SORT_FIELDS = [
   'placedAt',
   'orderNumber',
   'customerName',

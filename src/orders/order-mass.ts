@@ -4,5 +4,5 @@ export function isSameMass(stored: number, calculated: number): boolean {
   return Math.abs(stored - calculated) < 1e-9 || Number(calculated.toFixed(decimals)) === stored
 }
 
-/** Grams are enough: no quantity of fuel is known better. */
+/** Grams suffice: no quantity of fuel is known more precisely. */
 export const roundToGram = (kilograms: number): number => Math.round(kilograms * 1000) / 1000

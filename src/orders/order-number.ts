@@ -9,3 +9,8 @@ export const formatOrderNumber = (number: number): string =>
 
 /** Whether a text is a valid order number: one line without surrounding whitespace. */
 export const isOrderNumber = (text: string): boolean => isTextLine(text) && text.trim() === text
+
+/** Finds the order numbers of this service in a text. */
+export const findOrderNumbers = (text: string): string[] => [
+  ...new Set(text.match(new RegExp(`\\b${ORDER_NUMBER_PREFIX}\\d{${MIN_DIGITS},}\\b`, 'g'))),
+]

@@ -37,7 +37,7 @@ const OrderPage = Type.Object(
 
 const ETag = Type.String({ description: 'Version of the order, for If-Match' })
 const Location = Type.String({ description: 'URL of the order' })
-const Warning = Type.String({ description: 'Says that co2eKg differs from the trip' })
+const Warning = Type.String({ description: 'Present if co2eKg differs from the trip' })
 const Link = Type.String({ description: 'First, previous, next and last page (RFC 8288)' })
 
 const OrderResponse = withHeaders(Order, { ETag })
@@ -170,7 +170,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
     },
     async ({ body, headers, actor }, reply) => {
       const trip = calculateTrip(body)
-      // Validation has made sure that there is one of them.
+      // Validation guarantees one of the two.
       const co2eKg = body.co2eKg ?? roundToGram(trip?.co2eKg ?? 0)
       const key = headers['idempotency-key']
       const created = await store.create({ ...body, co2eKg }, actor, key)
@@ -220,7 +220,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         headers: IfMatch,
         body: OrderChanges,
         response: {
-          409: problemResponse('The status cannot change like this', {
+          409: problemResponse('The status transition is not allowed', {
             members: {
               possibleStatuses: Type.Array(Type.String(), {
                 description: 'Statuses that the order can change to',

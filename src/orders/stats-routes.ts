@@ -12,7 +12,7 @@ import {
 } from './dashboard-stats.js'
 import { parseDay } from './day-calendar.js'
 
-/** A page or chart of a longer period would be of no use. */
+/** A chart of a longer period would not be readable. */
 const MAX_DAYS = 100 * 366
 
 const StatsRequest = Type.Object(
@@ -41,7 +41,8 @@ function toPeriod({ range, from, to }: Static<typeof StatsRequest>): StatsPeriod
   if (from === undefined) throw fail('from', 'is required')
   if (to === undefined) throw fail('to', 'is required')
   if (to < from) throw fail('to', 'must not be before from')
-  if (parseDay(to) - parseDay(from) > MAX_DAYS) throw fail('to', 'is too far from the first day')
+  if (parseDay(to) - parseDay(from) > MAX_DAYS)
+    throw fail('to', `must be at most ${MAX_DAYS} days after from`)
   return { range, from, to }
 }
 

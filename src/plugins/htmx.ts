@@ -116,5 +116,5 @@ export default fp(
       },
     )
   },
-  { name: 'htmx', dependencies: ['assets', 'brand'] },
+  { name: 'htmx', dependencies: ['static-files', 'brand'] },
 )

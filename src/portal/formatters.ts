@@ -1,5 +1,5 @@
+import { createMoneyFormatter } from '../formatting/money-formatter.js'
 import { getNumberFormatter } from '../formatting/number-formatter.js'
-import { getMinorUnitDigits } from '../orders/minor-units.js'
 
 const MAX_DECIMALS = 6
 const round = (value: number): number => Number(value.toFixed(MAX_DECIMALS))
@@ -10,7 +10,6 @@ export function createFormatters(locale: string, timeZone: string) {
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone })
   const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone })
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
-  const currencies = new Map<string, Intl.NumberFormat>()
   return {
     numbers,
     /** A whole number */
@@ -27,16 +26,7 @@ export function createFormatters(locale: string, timeZone: string) {
     /** Plain digits with the decimal sign of the locale, as in a form field */
     input: numbers.input,
     /** An amount in minor units, with all decimals of its currency */
-    money(amountMinor: number, currency: string): string {
-      const digits = getMinorUnitDigits(currency)
-      let format = currencies.get(currency)
-      if (format === undefined) {
-        const decimals = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-        format = new Intl.NumberFormat(locale, { style: 'currency', currency, ...decimals })
-        currencies.set(currency, format)
-      }
-      return format.format(amountMinor / 10 ** digits)
-    },
+    money: createMoneyFormatter(locale),
     /** The date of an ISO 8601 timestamp */
     date: (timestamp: string): string => date.format(new Date(timestamp)),
     /** The time of an ISO 8601 timestamp */

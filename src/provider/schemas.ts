@@ -31,16 +31,16 @@ export const Portfolio = Type.Object({
   id: Type.Integer(),
   name: text('Name of the portfolio'),
   description: nullish(text('Description of the portfolio', 20_000)),
-  cost_per_ton: nullish(Type.Number({ minimum: 0, description: 'Price per ton in dollars' })),
+  cost_per_ton: nullish(Type.Number({ minimum: 0, description: 'Price per tonne in dollars' })),
   pricePerTonMinor: nullish(
-    Type.Integer({ minimum: 0, description: 'Price per ton in minor units of the currency' }),
+    Type.Integer({ minimum: 0, description: 'Price per tonne in minor units of the currency' }),
   ),
   currency: nullish(currency),
   projects: nullish(Type.Array(Project, { maxItems: 1_000 })),
 })
 
 const offsetOrder = {
-  tons: Type.Number({ exclusiveMinimum: 0, description: 'Tons of CO₂e' }),
+  tons: Type.Number({ exclusiveMinimum: 0, description: 'Tonnes of CO₂e' }),
   currency: nullish(currency),
   note: nullish(text('Note of the request', 20_000)),
 }
@@ -84,7 +84,7 @@ export const OffsetOrderRequest = Type.Object(
     tons: Type.Number({
       exclusiveMinimum: 0,
       maximum: 1_000_000,
-      description: 'Tons of CO₂e to offset',
+      description: 'Tonnes of CO₂e to offset',
     }),
     portfolioId: Type.Optional(
       Type.Integer({ description: 'Portfolio to buy from; the default portfolio if missing' }),

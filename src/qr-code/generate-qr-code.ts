@@ -107,7 +107,7 @@ function checkLength(
   // Base64 encodes three bytes in four characters.
   const surplus = Math.ceil((excess * 3) / 4)
   const hasLines = 'furtherLines' in calculation.calculatorData
-  const message = `is too long for a scannable code: ${hasLines ? 'use fewer lines, or ' : ''}shorten the texts by about ${surplus} bytes (one byte per Latin letter, two to four for others)`
+  const message = `is too long for a scannable code: ${hasLines ? 'use fewer lines, or ' : ''}shorten the text by about ${surplus} bytes (one byte per Latin letter, two to four for others)`
   const errors = ['vessel.name', ...listTextPaths(calculation)].map((path) => ({ path, message }))
   const sufficient = ERROR_CORRECTION_LEVELS.filter((other) => MAX_SCANNABLE_BYTES[other] >= bytes)
   if (sufficient.length > 0) {

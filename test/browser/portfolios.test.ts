@@ -6,13 +6,13 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import t, { type Test } from 'tap'
 import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
-import { getMinorUnitDigits } from '../../src/orders/minor-units.js'
+import { getMinorUnitDigits } from '../../src/formatting/minor-units.js'
 import { checkAccessibility } from '../support/accessibility.js'
 import { postJson, startApp } from '../support/app.js'
 import { launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
 
-/** An order source that answers as a test likes. */
+/** An order source whose responses each test sets. */
 const upstream = {
   asked: 0,
   answer: (response: ServerResponse): void => void response.end(),

@@ -32,7 +32,7 @@ const secrets = async (page: Page) =>
   /customer\d+@|CW-\d{6}|(?:Ann|Ben|Zoë) Number/.exec(await page.content())?.[0]
 
 for (const [device, viewport] of DEVICES) {
-  t.test(`a person logs in on a ${device}, after a wrong password`, async (t) => {
+  t.test(`signs in on a ${device} after a wrong password`, async (t) => {
     const { context, page } = await stranger(t, { viewport })
     const browserErrors = recordBrowserErrors(context, url)
     await page.goto(`${url}/admin/orders?status=paid`)
@@ -123,7 +123,7 @@ t.test('an expired session redirects to the sign-in, and back', async (t) => {
 })
 
 for (const [device, viewport] of DEVICES) {
-  t.test(`after logging out on a ${device} nothing private is left to see`, async (t) => {
+  t.test(`shows nothing private after signing out on a ${device}`, async (t) => {
     const { context, page } = await stranger(t, { viewport })
     await page.goto(`${url}/admin/login`)
     await fillIn(page)

@@ -110,7 +110,7 @@ const textOf = (page: Page, selector: string) => page.locator(selector).first().
 const valueOf = (page: Page, id: string) => page.locator(`#${id}`).inputValue()
 
 for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
-  t.test(`whatever an order holds is shown as text on a ${device}`, async (t) => {
+  t.test(`shows hostile text in an order as plain text on a ${device}`, async (t) => {
     const { page, check } = await watched(t, viewport)
     for (const index of TEXTS.keys()) {
       const order = await enter(index)
@@ -143,48 +143,51 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     }
   })
 
-  t.test(`lists, searches and questions show it as text on a ${device}`, async (t) => {
-    const { page, check } = await watched(t, viewport)
-    await page.goto(`${url}/admin/orders?sort=orderNumber&pageSize=100`)
-    const { items } = await ann.call('GET', `${ORDERS}?sort=orderNumber&pageSize=100`)
-    const names = await page.locator('tbody td:nth-child(4) bdi').allTextContents()
-    t.same(
-      names,
-      items.map(({ customerName }: any) => customerName),
-    )
-    t.ok(names.length >= TEXTS.length)
-    await check('the list')
+  t.test(
+    `shows hostile text in lists and confirmations as plain text on a ${device}`,
+    async (t) => {
+      const { page, check } = await watched(t, viewport)
+      await page.goto(`${url}/admin/orders?sort=orderNumber&pageSize=100`)
+      const { items } = await ann.call('GET', `${ORDERS}?sort=orderNumber&pageSize=100`)
+      const names = await page.locator('tbody td:nth-child(4) bdi').allTextContents()
+      t.same(
+        names,
+        items.map(({ customerName }: any) => customerName),
+      )
+      t.ok(names.length >= TEXTS.length)
+      await check('the list')
 
-    for (const box of await page.locator('[name=order]').all()) await box.check()
-    await page.getByRole('button', { name: 'Cancel orders…' }).click()
-    await page.getByRole('heading', { name: /^Cancel \d+ orders\?$/ }).waitFor()
-    t.same(await page.locator('.confirm-list bdi').allTextContents(), names)
-    await check('the question about several')
+      for (const box of await page.locator('[name=order]').all()) await box.check()
+      await page.getByRole('button', { name: 'Cancel orders…' }).click()
+      await page.getByRole('heading', { name: /^Cancel \d+ orders\?$/ }).waitFor()
+      t.same(await page.locator('.confirm-list bdi').allTextContents(), names)
+      await check('the question about several')
 
-    for (const query of TEXTS) {
-      await page.goto(`${url}/admin/orders?${new URLSearchParams({ q: query }).toString()}`)
-      t.equal(await valueOf(page, 'q'), query)
-      t.equal(await textOf(page, '.chip bdi'), query)
-      await check(`a search for ${query.slice(0, 20)}`)
-    }
-    await page.goto(`${url}/admin/orders`)
-    await page.locator('#q').fill(text(0))
-    await page.waitForURL(/q=/)
-    t.equal(await textOf(page, '.chip bdi'), text(0))
-    await page.locator('#views > summary').click()
-    for (const name of TEXTS.slice(0, 9)) {
-      await page.getByLabel('Save this view as').fill(name)
-      await page.getByRole('button', { name: 'Save', exact: true }).click()
-    }
-    t.same(await page.locator('#saved-views a').allTextContents(), TEXTS.slice(0, 9))
-    t.ok((await textOf(page, '.message'))?.includes(text(8).slice(0, 60)))
-    await check('saved views')
-    await page.goto(`${url}/admin?range=7d`)
-    await page.waitForFunction(() => document.querySelectorAll('.apexcharts-svg').length === 2)
-    await check('the dashboard')
-  })
+      for (const query of TEXTS) {
+        await page.goto(`${url}/admin/orders?${new URLSearchParams({ q: query }).toString()}`)
+        t.equal(await valueOf(page, 'q'), query)
+        t.equal(await textOf(page, '.chip bdi'), query)
+        await check(`a search for ${query.slice(0, 20)}`)
+      }
+      await page.goto(`${url}/admin/orders`)
+      await page.locator('#q').fill(text(0))
+      await page.waitForURL(/q=/)
+      t.equal(await textOf(page, '.chip bdi'), text(0))
+      await page.locator('#views > summary').click()
+      for (const name of TEXTS.slice(0, 9)) {
+        await page.getByLabel('Save this view as').fill(name)
+        await page.getByRole('button', { name: 'Save', exact: true }).click()
+      }
+      t.same(await page.locator('#saved-views a').allTextContents(), TEXTS.slice(0, 9))
+      t.ok((await textOf(page, '.message'))?.includes(text(8).slice(0, 60)))
+      await check('saved views')
+      await page.goto(`${url}/admin?range=7d`)
+      await page.waitForFunction(() => document.querySelectorAll('.apexcharts-svg').length === 2)
+      await check('the dashboard')
+    },
+  )
 
-  t.test(`what became of an order shows it as text on a ${device}`, async (t) => {
+  t.test(`shows hostile text in messages and histories as plain text on a ${device}`, async (t) => {
     const { page, check } = await watched(t, viewport)
     const { id, orderNumber, ...before } = await enter(0)
     for (const index of TEXTS.keys()) {
@@ -245,31 +248,34 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
     }
   })
 
-  t.test(`a new order keeps what was typed as text on a ${device}`, async (t) => {
-    const { page, check } = await watched(t, viewport)
-    await page.goto(`${url}/admin/orders/new`)
-    await page.locator('#customerName').fill(text(0))
-    await page.locator('#customerEmail').fill(text(1))
-    await page.locator('#vesselName').fill(text(2))
-    await page.locator('#imoNumber').fill(text(3).slice(0, 12))
-    await page.getByRole('radio', { name: 'Custom' }).check()
-    await page.locator('#custom-description').fill(text(8))
-    await page.locator('#custom-amount').fill('"><b>')
-    await page.locator('#custom-amount-error').waitFor({ state: 'visible' })
-    await page.locator('#amount').fill('<i>1</i>')
-    await page.locator('#orderSourceId').fill(text(6))
-    await page.locator('#notes').fill(ALL)
-    await check('while it is typed')
-    await page.getByRole('button', { name: 'Create order' }).click()
-    await page.locator('.order-alert').waitFor()
-    t.equal(await valueOf(page, 'customerName'), text(0))
-    t.equal(await valueOf(page, 'customerEmail'), text(1))
-    t.equal(await valueOf(page, 'vesselName'), text(2))
-    t.equal(await valueOf(page, 'custom-description'), text(8))
-    t.equal(await valueOf(page, 'custom-amount'), '"><b>')
-    t.equal(await valueOf(page, 'amount'), '<i>1</i>')
-    t.equal(await valueOf(page, 'orderSourceId'), text(6))
-    t.equal(await valueOf(page, 'notes'), ALL)
-    await check('with errors')
-  })
+  t.test(
+    `keeps hostile text in the form of a new order as plain text on a ${device}`,
+    async (t) => {
+      const { page, check } = await watched(t, viewport)
+      await page.goto(`${url}/admin/orders/new`)
+      await page.locator('#customerName').fill(text(0))
+      await page.locator('#customerEmail').fill(text(1))
+      await page.locator('#vesselName').fill(text(2))
+      await page.locator('#imoNumber').fill(text(3).slice(0, 12))
+      await page.getByRole('radio', { name: 'Custom' }).check()
+      await page.locator('#custom-description').fill(text(8))
+      await page.locator('#custom-amount').fill('"><b>')
+      await page.locator('#custom-amount-error').waitFor({ state: 'visible' })
+      await page.locator('#amount').fill('<i>1</i>')
+      await page.locator('#orderSourceId').fill(text(6))
+      await page.locator('#notes').fill(ALL)
+      await check('while it is typed')
+      await page.getByRole('button', { name: 'Create order' }).click()
+      await page.locator('.order-alert').waitFor()
+      t.equal(await valueOf(page, 'customerName'), text(0))
+      t.equal(await valueOf(page, 'customerEmail'), text(1))
+      t.equal(await valueOf(page, 'vesselName'), text(2))
+      t.equal(await valueOf(page, 'custom-description'), text(8))
+      t.equal(await valueOf(page, 'custom-amount'), '"><b>')
+      t.equal(await valueOf(page, 'amount'), '<i>1</i>')
+      t.equal(await valueOf(page, 'orderSourceId'), text(6))
+      t.equal(await valueOf(page, 'notes'), ALL)
+      await check('with errors')
+    },
+  )
 }

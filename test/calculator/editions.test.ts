@@ -119,7 +119,7 @@ t.test('lists the editions, newest first', async (t) => {
   ])
 })
 
-t.test('calculates with the newest edition, or with the one that is asked for', async (t) => {
+t.test('calculates with the newest edition, or with the requested one', async (t) => {
   const data = { fuelType: 'petrol', quantity: 100, unit: 'l' }
   const results = await Promise.all([
     estimate(data),

@@ -11,7 +11,7 @@ import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-
 import { createDemoOrders, type DemoOrder } from '../../src/demo/orders.js'
 import { PRICES_PER_TONNE } from '../../src/demo/prices.js'
 import { seedOrderStore } from '../../src/demo/seed-order-store.js'
-import { getMinorUnitDigits } from '../../src/orders/minor-units.js'
+import { getMinorUnitDigits } from '../../src/formatting/minor-units.js'
 import { ImportedOrder, type Order } from '../../src/orders/order.js'
 import { getTransitions, ORDER_STATUSES, type OrderStatus } from '../../src/orders/order-status.js'
 import { checker } from '../../src/orders/validators.js'

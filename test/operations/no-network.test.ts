@@ -4,20 +4,20 @@ import t from 'tap'
 import { projectRoot } from '../../src/config/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 
-/** A network of its own with nothing in it but loopback, for which root needs no more rights. */
-const APART = ['--net', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
+/** A network namespace with loopback only; root needs no further privileges. */
+const NAMESPACE = ['--net', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
 const inside = (command: string) => ['sh', '-c', `ip link set lo up && ${command}`]
-const mayBeApart = spawnSync('unshare', [...APART, ...inside('true')]).status === 0
+const canIsolate = spawnSync('unshare', [...NAMESPACE, ...inside('true')]).status === 0
 
 t.test(
   'the built service starts and serves without any network, with nothing configured',
-  { skip: mayBeApart ? false : 'not tried: this user may not make a network of its own' },
+  { skip: canIsolate ? false : 'this user may not create a network namespace' },
   async (t) => {
     const script = join(projectRoot, '.test', 'test', 'support', 'without-network.js')
     const command = inside('exec "$0" "$1" "$2"')
     const found = execFileSync(
       'unshare',
-      [...APART, ...command, process.execPath, script, temporaryFolder(t)],
+      [...NAMESPACE, ...command, process.execPath, script, temporaryFolder(t)],
       { encoding: 'utf8' },
     )
     t.same(JSON.parse(found), {

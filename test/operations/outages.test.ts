@@ -23,7 +23,7 @@ function emptyTable(url: string): unknown {
   return { list: [], pageInfo: { isLastPage: true, totalRows: 0 } }
 }
 
-/** What the service depends on, all of it, to be stopped and started at its places. */
+/** All dependencies of the service, which tests stop and start again at the same addresses. */
 async function dependencies(t: Test) {
   const postgres = await startPostgres(t)
   const DATABASE_URL = await postgres.createDatabase()

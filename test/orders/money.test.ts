@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { getMinorUnitDigits } from '../../src/orders/minor-units.js'
+import { getMinorUnitDigits } from '../../src/formatting/minor-units.js'
 import { createFormatters } from '../../src/portal/formatters.js'
 import { formatAmountInput, parseAmount } from '../../src/portal/orders/money-input.js'
 import { projectRoot } from '../../src/config/project-root.js'

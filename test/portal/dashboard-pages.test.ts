@@ -83,7 +83,7 @@ t.test('four cards show values and their change', async (t) => {
   )
   t.match(
     cardText(html, 'fulfilment'),
-    /^Fulfilment 100.0% 2 of 2 orders until \d+ \w+ Median time 1\d(\.\d)? days No orders in the previous 7 days$/,
+    /^Fulfilment 100.0% 2 of 2 orders up to \d+ \w+ Median time 1\d(\.\d)? days No orders in the previous 7 days$/,
     'of orders that had a week',
   )
 })
@@ -97,7 +97,7 @@ t.test('shows a missing previous period, and no change for all time', async (t) 
   t.match(cardText(all.html, 'orders'), /^Orders 6 [\d.]+ per day$/)
   t.match(
     cardText(all.html, 'fulfilment'),
-    /^Fulfilment 100.0% 2 of 2 orders until [\w ]+ Median time [\d.]+ days$/,
+    /^Fulfilment 100.0% 2 of 2 orders up to [\w ]+ Median time [\d.]+ days$/,
   )
 })
 
@@ -304,7 +304,7 @@ t.test('links to all time if the period has no orders', async (t) => {
   const old = await startDashboard(t, [{ placedAt: ago(40) }])
   const { html } = await old.get('/admin?range=7d')
   t.match(cardText(html, 'orders'), /^Orders 0 0.0 per day No orders in the previous 7 days$/)
-  t.match(cardText(html, 'fulfilment'), /^Fulfilment – 0 of 0 orders until [\w ]+$/)
+  t.match(cardText(html, 'fulfilment'), /^Fulfilment – 0 of 0 orders up to [\w ]+$/)
   t.match(html, /No orders in this period[^]*href="\/admin\?range=all"/)
   const quarter = await old.get('/admin?range=90d')
   t.match(cardText(quarter.html, 'orders'), /^Orders 1 0.011 per day/, 'few are not none')

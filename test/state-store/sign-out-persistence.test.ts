@@ -45,7 +45,7 @@ for (const [how, reason] of [
   ['a folder', /EISDIR/],
   ['a full disk', /the disk is full, ENOSPC/],
 ] as const) {
-  t.test(`a logout that cannot be written down says so (${how})`, async (t) => {
+  t.test(`reports a sign-out that cannot be persisted (${how})`, async (t) => {
     const service = await startUnwritable(t, how)
     const { url, log } = service
     const token = await signIn(url)

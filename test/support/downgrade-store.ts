@@ -13,7 +13,7 @@ const DOWNGRADES: readonly [version: number, sql: string][] = [
   [2, 'DROP INDEX orders_by_source_id; DROP INDEX changes_placed'],
 ]
 
-/** Makes an order database look as an earlier version of Clearwake has left it. */
+/** Converts an order database to the schema of an earlier version of Clearwake. */
 export function downgradeStore(path: string, version: number): void {
   const db = new Database(path)
   for (const [from, sql] of DOWNGRADES) if (from > version) db.exec(sql)

@@ -5,7 +5,7 @@ import { validators } from '../../src/orders/validators.js'
 import exportRoutes from '../../src/orders/export/routes.js'
 import { createOrderStream } from '../../src/orders/export/stream-orders.js'
 import apiDocs from '../../src/plugins/api-docs.js'
-import assets from '../../src/plugins/assets.js'
+import staticFiles from '../../src/plugins/static-files.js'
 import compression from '../../src/plugins/compression.js'
 import brand from '../../src/plugins/brand.js'
 import config from '../../src/plugins/config.js'
@@ -46,7 +46,7 @@ export async function startExportApp(
   const app: FastifyInstance = Fastify(serverOptions(fullEnvironment, logStream))
   await app.register(config, { environment: fullEnvironment })
   await app.register(gracefulShutdown)
-  await app.register(assets)
+  await app.register(staticFiles)
   await app.register(brand)
   await app.register(htmx)
   await app.register(rateLimits)

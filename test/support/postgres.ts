@@ -31,6 +31,11 @@ export function findDebianPostgres(): string | null {
   return existsSync(join(folder, 'pg_dump')) && existsSync(join(folder, 'initdb')) ? folder : null
 }
 
+/** Skips a test if PostgreSQL is not installed; `npm test` installs it. */
+export const SKIP_WITHOUT_POSTGRES = {
+  skip: existsSync(POSTGRES_NATIVE) ? false : 'PostgreSQL is not installed',
+}
+
 export interface PostgresServer {
   port: number
   isRunning: () => boolean

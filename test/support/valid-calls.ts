@@ -1,7 +1,7 @@
 import { TYPICAL_CALCULATIONS } from './calculations.js'
 import { newOrder } from './order-store.js'
 
-/** A request that does what its route is for, as a starting point for ones that do not. */
+/** A typical valid request to a route; tests derive invalid ones from it. */
 export interface Call {
   method: string
   /** Without query; `{order}` is a placeholder for an order ID */
@@ -118,7 +118,7 @@ const sketches = ({
         code: link.searchParams.get('data') ?? '',
         codeSig: link.searchParams.get('sig') ?? '',
       },
-      headers: { 'hx-request': 'true', 'hx-request-type': 'partial', 'hx-target': 'div#answer' },
+      headers: { 'hx-request': 'true', 'hx-request-type': 'partial', 'hx-target': 'div#result' },
     },
   ],
   'GET /qr-test': [{ query: CODE_FORM }],

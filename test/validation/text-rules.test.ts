@@ -12,7 +12,7 @@ const DIRECTION = 'must not contain characters that change the text direction'
 const codes = (text: string): string =>
   Array.from(text, (character) => character.codePointAt(0)?.toString(16)).join(' ')
 
-t.test('a line has something to read in it', async (t) => {
+t.test('a line must contain a visible character', async (t) => {
   for (const text of [
     ' ',
     '\u00a0\u3000',
@@ -32,7 +32,7 @@ t.test('a line has something to read in it', async (t) => {
   }
 })
 
-t.test('neither a line nor a longer text has what no text may have', async (t) => {
+t.test('rejects forbidden characters in single-line and multi-line text', async (t) => {
   for (const [characters, fault] of [
     [['\u0000', '\u001b', '\u007f', '\u0085'], CONTROL],
     [['\u202a', '\u202e', '\u2066', '\u2069'], DIRECTION],
@@ -48,14 +48,14 @@ t.test('neither a line nor a longer text has what no text may have', async (t) =
   }
 })
 
-t.test('a line is one line', async (t) => {
+t.test('a line must not contain line breaks', async (t) => {
   for (const text of ['a\nb', 'a\r\nb', 'a\u2028b', 'a\u2029b', 'a\tb']) {
     t.equal(findTextLineError(text), 'must be a single line without tabs', codes(text))
     t.equal(findTextError(text), null, 'any number in a longer text')
   }
 })
 
-t.test('what people write is taken, with the joiners and marks that it needs', async (t) => {
+t.test('accepts the joiners and marks that scripts need', async (t) => {
   for (const text of [
     'می\u200cخواهم',
     'ක\u0dca\u200dෂ',
@@ -75,7 +75,7 @@ t.test('what people write is taken, with the joiners and marks that it needs', a
   t.equal(findTextError(''), null)
 })
 
-t.test('a guest is told what is wrong with the name of a vessel', async (t) => {
+t.test('explains to guests why the name of a vessel is invalid', async (t) => {
   const { url } = await startApp(t)
   for (const [name, message] of [
     ['\uffff', BROKEN],

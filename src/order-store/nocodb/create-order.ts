@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CreateResult } from '../order-store.js'
 import { createFirstVersion } from '../../orders/apply-changes.js'
-import { IDEMPOTENCY_KEY_TTL_MS } from '../../orders/idempotency.js'
+import { IDEMPOTENCY_KEY_TTL_MS } from '../../orders/idempotency-hashes.js'
 import type { NewOrder } from '../../orders/order.js'
 import type { Cells, ColumnTitles } from './columns.js'
 import { createConfirmationAttempts, isIndeterminate, toNotWritten } from './indeterminate-write.js'

@@ -1,5 +1,5 @@
 import type { CreateResult } from '../order-store.js'
-import { hashIdempotencyKey, hashOrder } from '../../orders/idempotency.js'
+import { hashIdempotencyKey, hashOrder } from '../../orders/idempotency-hashes.js'
 import type { ColumnTitles } from './columns.js'
 import { createOrderCreator } from './create-order.js'
 import { createKeyedMutex } from './keyed-mutex.js'

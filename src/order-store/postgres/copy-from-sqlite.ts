@@ -25,7 +25,7 @@ const CHANGE_COLUMNS = ['order_id', 'version', 'at', 'by', 'changes'] as const
 export interface CopyResult {
   /** Orders in both databases */
   orders: number
-  /** Of the orders, and of their history */
+  /** Digests of the orders and of their history */
   digests: { orders: string; changes: string }
 }
 
@@ -116,7 +116,7 @@ export async function copyFromSqlite(
     ),
   )
   if (copied !== undefined && copied.count > 0) await compareCopy(db, postgres, copied.last)
-  // Otherwise, half of the time goes into adding single entries to this index.
+  // Faster: the index is updated in batches instead of entry by entry.
   await postgres.migrate((tx) => tx.query(`ALTER INDEX ${SEARCH_INDEX} SET (fastupdate = on)`))
   let [last, done] = [copied?.last ?? 0, copied?.count ?? 0]
   for (;;) {
@@ -158,7 +158,7 @@ export async function copyFromSqlite(
     await tx.query(`ALTER INDEX ${SEARCH_INDEX} SET (fastupdate = off)`)
     await tx.query(`SELECT gin_clean_pending_list('${SEARCH_INDEX}')`)
     await tx.query("SELECT setval('order_ids', ?, false)", [last + 1])
-    // Above imported numbers, too: PostgreSQL finds a free number by failing.
+    // Above imported numbers too, so that new orders do not collide with them.
     const next = Math.max(
       Number(readSetting(db, 'next_order_number')),
       getHighestOrderNumber(db, 'orders') + 1,

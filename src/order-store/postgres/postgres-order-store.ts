@@ -14,7 +14,11 @@ import { isReset } from '../../fulfilment/attempt.js'
 import { Problem } from '../../http/problem.js'
 import { createFirstVersion } from '../../orders/apply-changes.js'
 import { createDayCalendar } from '../../orders/day-calendar.js'
-import { hashIdempotencyKey, hashOrder, IDEMPOTENCY_KEY_TTL_MS } from '../../orders/idempotency.js'
+import {
+  hashIdempotencyKey,
+  hashOrder,
+  IDEMPOTENCY_KEY_TTL_MS,
+} from '../../orders/idempotency-hashes.js'
 import { parseOrderId } from '../../orders/order-id.js'
 import { applyCommand } from '../../orders/order-command.js'
 import { formatOrderNumber } from '../../orders/order-number.js'
@@ -50,7 +54,7 @@ interface Options {
   log: FastifyBaseLogger
 }
 
-/** Changes are added to the totals after so many writes of this process. */
+/** Number of writes of this process after which changes are added to the totals. */
 const WRITES_PER_FOLD = 200
 
 /** Several order numbers in a row may be taken by imported orders. */
@@ -66,7 +70,7 @@ const createUnconfirmedProblem = (): Problem =>
     { headers: { 'retry-after': '5' } },
   )
 
-/** A change that another transaction may have overtaken is tried again. */
+/** A concurrent transaction may have changed the order first: the change is retried. */
 class OvertakenError extends Error {}
 
 interface Change {
@@ -101,7 +105,7 @@ export async function openPostgresOrderStore({
     try {
       while ((await postgres.write(foldTotalChanges)) > 0);
     } catch (err) {
-      log.warn({ err }, 'changes of the totals could not be added up')
+      log.warn({ err }, 'changes could not be added to the totals')
     } finally {
       folding = null
     }
@@ -152,7 +156,8 @@ export async function openPostgresOrderStore({
     if (known === undefined) throw new OvertakenError()
     if (known.request !== request) return { outcome: 'idempotency_key_reused' }
     const order = await readOrder(tx, known.order_id)
-    if (order === null) throw new Error(`The order of a key is missing: ${known.order_id}`)
+    if (order === null)
+      throw new Error(`The order of an idempotency key is missing: ${known.order_id}`)
     return { outcome: 'replayed', order }
   }
 

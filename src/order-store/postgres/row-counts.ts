@@ -35,8 +35,8 @@ export function createRowCounts() {
     cache,
     isCached: (name: string): boolean => find(name) !== null,
     /**
-     * Counts the rows of a query by its column `key`, without those where there are none: up to 5,000
-     * rows exactly, more as of up to 30 s ago.
+     * Counts the rows of a query by its column `key`; omits keys without rows. Exact up to 5,000 rows;
+     * larger counts may be 30 s old.
      */
     async countByKey(
       tx: Queryable,

@@ -3,9 +3,9 @@ import { joinConditions, toWord, type SearchWord } from '../sql/search-words.js'
 import type { SqlFragment } from '../sql/query-conditions.js'
 import { toWordGrams } from './grams.js'
 
-/** The newest orders, of which a search that is common matches some. */
+/** Number of newest orders that show how common a search is. */
 const SAMPLE_SIZE = 1_000
-/** Fewer matches in the sample say too little about all orders. */
+/** With fewer matches, the sample is not representative. */
 const MIN_SAMPLE_MATCHES = 20
 
 const containsWord = ({ text }: SearchWord): SqlFragment => ({

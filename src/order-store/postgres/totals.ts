@@ -14,7 +14,7 @@ import {
 import type { SqlFragment } from '../sql/query-conditions.js'
 import type { TotalsRow } from '../sql/totals.js'
 
-/** So many changes are added to the totals at once. */
+/** Maximum number of changes added to the totals in one transaction. */
 const BATCH_SIZE = 5_000
 
 const ADD_CHANGE = `
@@ -59,7 +59,7 @@ const TAKE_CHANGES = `
     sum(amount_minor)::text AS amount_minor
   FROM taken GROUP BY day, status, calculator_type, currency`
 
-// In the order of the key, so that two processes do not wait for each other.
+// Sorted by key, so that two processes do not wait for each other.
 const ADD_TOTALS = `
   INSERT INTO order_totals
   SELECT step, start, status, calculator_type, currency, sum(orders), sum(co2e_mg), sum(amount_minor)

@@ -7,7 +7,7 @@ const ACCENTS = /[\u0300-\u036f]/g
  * Normalises a text for case-insensitive and accent-insensitive search. Converts to upper case
  * first, which maps ß to ss. Keeps a text that consists of accents only.
  */
-export function foldText(text: string): string {
+function foldText(text: string): string {
   const plain = (text.normalize('NFD').replace(ACCENTS, '') || text).normalize('NFC')
   return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 }

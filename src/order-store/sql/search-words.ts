@@ -1,4 +1,4 @@
-import { UNUSUAL_MINOR_UNITS, USUAL_DECIMALS } from '../../orders/minor-units.js'
+import { UNUSUAL_MINOR_UNITS, USUAL_DECIMALS } from '../../formatting/minor-units.js'
 import type { SqlFragment } from './query-conditions.js'
 import { toOrderNumberKey } from './search-text.js'
 

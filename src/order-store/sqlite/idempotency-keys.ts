@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { IDEMPOTENCY_KEY_TTL_MS } from '../../orders/idempotency.js'
+import { IDEMPOTENCY_KEY_TTL_MS } from '../../orders/idempotency-hashes.js'
 
 export interface IdempotencyKey {
   /** Hash of the order that was sent with the key */

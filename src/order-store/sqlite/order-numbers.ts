@@ -34,7 +34,7 @@ export function createOrderNumbers(db: Database, table = 'orders') {
     let number = Math.max(Number(readSetting(db, 'next_order_number')), above + 1)
     return {
       next(): string {
-        // Imported numbers out of reach can still collide.
+        // Higher imported numbers, which are ignored above, can still collide.
         while (isTaken.get(formatOrderNumber(number)) !== undefined) number++
         return formatOrderNumber(number++)
       },

@@ -1,7 +1,7 @@
 import { toDatabaseError } from '../../database/database-error.js'
 import { isReset } from '../../fulfilment/attempt.js'
 import { createFirstVersion } from '../../orders/apply-changes.js'
-import { hashIdempotencyKey, hashOrder } from '../../orders/idempotency.js'
+import { hashIdempotencyKey, hashOrder } from '../../orders/idempotency-hashes.js'
 import { applyCommand } from '../../orders/order-command.js'
 import { parseOrderId } from '../../orders/order-id.js'
 import type {

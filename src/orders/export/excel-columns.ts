@@ -1,5 +1,5 @@
 import type { Style } from 'exceljs'
-import { getMinorUnitDigits } from '../minor-units.js'
+import { getMinorUnitDigits } from '../../formatting/minor-units.js'
 import type { Order } from '../order.js'
 import { COUNT, DATE, MASS, getMoneyStyle, getStatusStyle, TEXT } from './excel-styles.js'
 import { toExcelText } from './excel-text.js'

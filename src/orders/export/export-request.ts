@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { stringEnum } from '../../validation/string-enum.js'
 import { OrderFilters, OrderSortSchema, type OrderSort } from '../order-filters.js'
 
-export const EXPORT_FORMATS = ['csv', 'xlsx'] as const
+const EXPORT_FORMATS = ['csv', 'xlsx'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 export const CONTENT_TYPES = {

@@ -115,7 +115,7 @@ export function buildCards({
       }),
       value: cohort.total === 0 ? '–' : share(cohort.rate),
       notes: [
-        `${count(cohort.fulfilled)} of ${count(cohort.total)} ${cohort.total === 1 ? 'order' : 'orders'} until ${date(cohort.to)}`,
+        `${count(cohort.fulfilled)} of ${count(cohort.total)} ${cohort.total === 1 ? 'order' : 'orders'} up to ${date(cohort.to)}`,
         ...(cohort.medianHours === null ? [] : [`Median time ${duration(cohort.medianHours)}`]),
       ],
       change: buildCohortChange(),

@@ -1,7 +1,7 @@
 import { convertKilograms, toMassUnit } from '../../calculator/units.js'
 import type { DashboardStats, TimelineData } from '../../orders/dashboard-stats.js'
 import { formatIsoDate, startOfNextPeriod, parseDay } from '../../orders/day-calendar.js'
-import { getMinorUnitDigits } from '../../orders/minor-units.js'
+import { getMinorUnitDigits } from '../../formatting/minor-units.js'
 import type { Formatters } from '../formatters.js'
 import type { DashboardFormatters } from './dashboard-formatters.js'
 import { buildOrdersUrl } from './order-list-links.js'

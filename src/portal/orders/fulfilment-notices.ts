@@ -73,7 +73,7 @@ export function describeQuoteError(
 }
 
 const CHECK_MANUALLY =
-  'Look for the order at the provider yourself. If it is there, enter its ID; if not, allow another attempt.'
+  'Search for the order at the provider yourself. If you find it, enter its ID; otherwise, allow another attempt.'
 
 /** Describes why checking with the provider failed. */
 export function describeCheckFailure(
@@ -86,7 +86,7 @@ export function describeCheckFailure(
 
 const MAX_NAMED_ORDERS = 3
 
-/** Describes a list of the provider that proves nothing. */
+/** Describes a list of the provider that is not conclusive. */
 export function describeIncompleteList({
   missing,
 }: Extract<CheckResult, { outcome: 'incomplete_list' }>): ProviderNotice {

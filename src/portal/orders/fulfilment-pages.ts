@@ -21,7 +21,7 @@ import unresolvedPages from './unresolved-pages.js'
 const parseInteger = (value: unknown): number | null =>
   typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : null
 
-/** The price in a form; one that no provider quotes if it is invalid. */
+/** The price in a form; if it is invalid, a price that matches no quote. */
 const parsePrice = ({ amountMinor, currency }: Record<string, unknown>): Amount => ({
   amountMinor: parseInteger(amountMinor) ?? -1,
   currency: typeof currency === 'string' ? currency : '',
@@ -99,7 +99,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) =>
       case 'placed_not_recorded':
         return renderNotice(503, {
           title: `The provider placed the order, as ${result.id}`,
-          text: 'Its ID could not be saved. Check with the provider in a few minutes; the ID is then saved.',
+          text: 'Its ID could not be saved. To save it, check with the provider in a few minutes.',
         })
       case 'not_fulfillable': {
         const attempt = await steps.getAttempt(result.order)

@@ -1,5 +1,5 @@
 import { parseNumber, formatUnambiguous, type ParsedNumber } from '../../formatting/number-input.js'
-import { getMinorUnitDigits } from '../../orders/minor-units.js'
+import { getMinorUnitDigits } from '../../formatting/minor-units.js'
 import { Order } from '../../orders/order.js'
 
 const MAX_AMOUNT_MINOR = Order.properties.amountMinor.maximum ?? Number.MAX_SAFE_INTEGER

@@ -9,7 +9,7 @@ export interface NextStep {
   action: { type: 'status'; status: OrderStatus } | { type: 'place' } | { type: 'review' }
 }
 
-/** Finds the one thing that an order needs next; `null` if nothing is to be done now. */
+/** Finds the one thing that an order needs next; `null` if it needs nothing. */
 export function findNextStep(order: Order, fulfilment: FulfilmentView): NextStep | null {
   const { id, placeUrl, unresolved, warnings } = fulfilment
   if (unresolved !== null) {
@@ -36,7 +36,7 @@ export function findNextStep(order: Order, fulfilment: FulfilmentView): NextStep
   if (order.status === 'pending') {
     return {
       title: 'Waiting for payment',
-      text: 'Mark the order as paid when the money has arrived.',
+      text: 'Mark the order as paid when you have received the payment.',
       action: { type: 'status', status: 'paid' },
     }
   }
@@ -44,14 +44,14 @@ export function findNextStep(order: Order, fulfilment: FulfilmentView): NextStep
   if (id !== null) {
     return {
       title: 'Placed with the provider',
-      text: 'Mark the order as fulfilled when the customer has the proof.',
+      text: 'Mark the order as fulfilled when the customer has received proof of the offset.',
       action: { type: 'status', status: 'fulfilled' },
     }
   }
   if (placeUrl !== null) {
     return {
       title: 'Paid. Place the offset order.',
-      text: 'You see the price before anything is ordered.',
+      text: 'You will see the price before anything is ordered.',
       action: { type: 'place' },
     }
   }
@@ -63,7 +63,7 @@ export function findNextStep(order: Order, fulfilment: FulfilmentView): NextStep
       }
     : {
         title: 'In progress',
-        text: 'Mark the order as fulfilled when the offset is bought.',
+        text: 'Mark the order as fulfilled when you have bought the offset.',
         action: { type: 'status', status: 'fulfilled' },
       }
 }

@@ -3,7 +3,7 @@ import type { Fulfilment } from '../../fulfilment/fulfilment.js'
 import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
 import type { OrderStore } from '../../order-store/order-store.js'
-import { getPreviousStatus } from '../../orders/apply-changes.js'
+import { getPreviousStatus } from '../../orders/undo.js'
 import type { Order } from '../../orders/order.js'
 import { getFormatters } from '../formatters.js'
 import { buildCurrencyChoices } from './currency-choices.js'
@@ -167,7 +167,7 @@ export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment |
     const entries = buildHistoryView(order, (await store.getHistory(order.id)) ?? [], format)
     return {
       title: 'This order has changed since you opened it',
-      text: 'Nothing was changed by you. Check what is new, then try again.',
+      text: 'Your change was not saved. Check what has changed, then try again.',
       entries: entries.filter((entry) => entry.version > version),
     }
   }

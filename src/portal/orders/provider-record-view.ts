@@ -1,6 +1,7 @@
 import { findConfirmedAttempt, findLatestAttempt } from '../../fulfilment/attempt.js'
 import { getTons } from '../../fulfilment/quote.js'
 import { findDifferences, isSameTons, toAmount } from '../../fulfilment/verify-response.js'
+import { findOrderNumbers } from '../../orders/order-number.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import {
   DEFAULT_CURRENCY,
@@ -17,9 +18,7 @@ const MAX_NAMED_ORDERS = 3
 
 /** Order numbers in the provider's note, if it does not name this order. */
 function findForeignOrderNumbers(note: string, { orderNumber }: Order): string[] {
-  return note.includes(orderNumber)
-    ? []
-    : [...new Set(note.match(/\bCW-\d{6,}\b/g))].slice(0, MAX_NAMED_ORDERS)
+  return note.includes(orderNumber) ? [] : findOrderNumbers(note).slice(0, MAX_NAMED_ORDERS)
 }
 
 interface Row {

@@ -121,8 +121,8 @@ function buildEditionView(order: Order, calculation: Calculation, format: Format
       : {
           label: `Recalculate with edition ${id}`,
           effect: changesCo2e
-            ? `Changes the CO₂e of the order to ${formatMass(newest)}. The amount stays.`
-            : 'Records the edition. CO₂e and amount stay.',
+            ? `Changes the CO₂e of the order to ${formatMass(newest)}. The amount does not change.`
+            : 'Records the edition. CO₂e and amount do not change.',
         }
   if (recorded === null) {
     const note = `Edition not recorded. This is the result of edition ${id}.`

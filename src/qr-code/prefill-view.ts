@@ -1,9 +1,9 @@
 import type { CalculatorType } from '../calculator/calculator-data.js'
-import type { PrefillError, ReadPrefill } from '../calculator/prefill-reader.js'
+import type { PrefillError, ReadPrefill } from '../calculator/prefill.js'
 import type { LinkError, PrefillLinks } from './prefill-link.js'
 
 const SCAN_AGAIN =
-  'Scan the code again, with all of it in view. If that does not work, ask the crew for a new one.'
+  'Scan the code again with the whole code in view. If that does not work, ask the crew for a new one.'
 
 /**
  * Reads scanned links for the calculator pages; on failure returns a title and an explanation for

@@ -45,5 +45,5 @@ export default fp(
       })
     })
   },
-  { name: 'assets' },
+  { name: 'static-files' },
 )
