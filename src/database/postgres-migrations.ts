@@ -1,5 +1,6 @@
 import { DatabaseError } from './database-error.js'
 import { API_KEY_TABLES } from './api-key-tables.js'
+import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
 import type { Queryable } from './database.js'
 import type { Postgres } from './postgres.js'
@@ -136,6 +137,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   ],
   createOutboxTables('postgres'),
   API_KEY_TABLES,
+  ORDER_VIEW_TABLES,
 ]
 
 /** The schema version of this version of Clearwake. */

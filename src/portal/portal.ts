@@ -10,6 +10,8 @@ import fulfilmentPages from './orders/fulfilment-pages.js'
 import listPages from './orders/list-pages.js'
 import newOrderPages from './orders/new-order-pages.js'
 import orderPages from './orders/order-pages.js'
+import { createSavedViews } from './orders/saved-views.js'
+import viewPages from './orders/view-pages.js'
 
 interface Options {
   store: OrderStore
@@ -25,7 +27,9 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
   addFreshnessNotice(app, store)
   app.setErrorHandler(handleStoreError)
   await app.register(dashboardPages, { store, hasProvider: fulfilment !== null })
-  await app.register(listPages, { store })
+  const savedViews = createSavedViews(app.database)
+  await app.register(listPages, { store, savedViews })
+  await app.register(viewPages, { savedViews })
   await app.register(newOrderPages, { store, listPortfolios })
   await app.register(orderPages, { store, fulfilment })
   if (fulfilment) await app.register(fulfilmentPages, { store, fulfilment })

@@ -212,6 +212,8 @@ const sketches = ({
   'POST /admin/orders/new/emissions': [{ form: ORDER_FORM }],
   'POST /admin/orders/new/price': [{ form: { ...ORDER_FORM, portfolio: '1' } }],
   'GET /admin/orders/export': [{ query: { ...LIST, format: 'csv' } }],
+  'POST /admin/orders/views': [{ form: { name: 'To fulfil', list: '/admin/orders?status=paid' } }],
+  'POST /admin/orders/views/remove': [{ form: { name: 'To fulfil', list: '/admin/orders' } }],
   'GET /admin/orders/bulk': [{}],
   'POST /admin/orders/bulk': [
     { form: { order: ['{order}:1', '7:1'], action: 'paid', list: 'status=paid&q=ann' } },

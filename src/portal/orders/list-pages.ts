@@ -8,12 +8,18 @@ import { parseBulkAction, updateOrders, type SelectedOrder } from './bulk-action
 import { loadBulkOrders, parseBulkForm, type BulkForm } from './bulk-selection.js'
 import { buildBulkConfirmation, buildBulkSummary, type ConfirmedAction } from './bulk-view.js'
 import { buildListView } from './list-view.js'
+import { getViewMessage, type SavedViews } from './saved-views.js'
 
 type Fields = Record<string, unknown>
 
 const NOTHING_SELECTED = { text: 'Select orders and an action first.', rejected: [], undo: null }
 
-const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) => {
+interface Options {
+  store: OrderStore
+  savedViews: SavedViews
+}
+
+const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews }) => {
   await app.register(adminPages)
   const { timeZone } = store.calendar
 
@@ -30,7 +36,8 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
     const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
     const { items, total } = await store.list(filters, slice)
     const currencies = await store.listCurrencies()
-    const data = { query, ignored, selection, items, total, currencies }
+    const views = await savedViews.list()
+    const data = { query, ignored, selection, items, total, currencies, views }
     return buildListView(data, getRequestFormatters(request), store.calendar)
   }
 
@@ -41,6 +48,7 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
       const currentUrl = request.headers['hx-current-url']?.toString() ?? ''
       void reply.header('hx-push-url', currentUrl.endsWith(list.url) ? 'false' : list.url)
     }
+    const message = request.wantsFragment ? null : getViewMessage(reply.consumeFlash()?.code ?? '')
     // While the user types, only the list is swapped, so that the form keeps its focus.
     const isListOnly = request.headers['hx-target']?.toString().endsWith('#list') ?? false
     return reply.renderView(
@@ -48,7 +56,11 @@ const pages: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) 
         page: 'portal/orders/orders',
         fragment: isListOnly ? 'portal/orders/_list-part' : 'portal/orders/_orders',
       },
-      { administrator: request.administrator, list },
+      {
+        administrator: request.administrator,
+        list,
+        success: message === null ? null : { text: message },
+      },
     )
   })
 

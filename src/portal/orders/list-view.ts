@@ -18,6 +18,7 @@ import { MAX_MATCHING_ORDERS } from './bulk-selection.js'
 import { buildDatePresets } from './date-presets.js'
 import { buildFilterChips, countFilters } from './filter-chips.js'
 import { buildContextUrl } from './list-context.js'
+import type { SavedView } from './saved-views.js'
 import { buildPagination } from './pagination.js'
 
 const COLUMNS: {
@@ -84,6 +85,7 @@ interface ListData {
   total: number
   /** Currencies in use */
   currencies: string[]
+  views: SavedView[]
 }
 
 function buildRow(
@@ -114,7 +116,7 @@ function buildRow(
 
 /** Builds the list of orders. */
 export function buildListView(data: ListData, format: Formatters, calendar: DayCalendar) {
-  const { query, ignored, selection, items, total, currencies } = data
+  const { query, ignored, selection, items, total, currencies, views } = data
   const { page, pageSize, sort } = query
   const chips = buildFilterChips(query, format)
   const firstPosition = (page - 1) * pageSize
@@ -125,6 +127,10 @@ export function buildListView(data: ListData, format: Formatters, calendar: DayC
     url: buildListUrl(query),
     ignored: describeIgnored(ignored),
     timeZone: calendar.timeZone,
+    views: views.map((view) => ({
+      ...view,
+      isCurrent: view.href === buildListUrl({ ...query, page: 1 }),
+    })),
     choices: {
       statuses: ORDER_STATUSES.map((value) => ({
         value,

@@ -1,7 +1,6 @@
 // The list of orders. Events are delegated because htmx swaps the list.
 
 import './export.js'
-import './saved-views.js'
 import './selection.js'
 import './shortcuts.js'
 

@@ -1,0 +1,73 @@
+import type { Database } from '../../database/database.js'
+import { buildListUrl, parseListQuery } from '../../orders/list-query.js'
+import { isTextLine } from '../../validation/text-line.js'
+
+/** A list of orders under a name, shared by all administrators. */
+export interface SavedView {
+  name: string
+  /** URL of the list */
+  href: string
+}
+
+const MAX_VIEWS = 50
+const MAX_NAME_LENGTH = 60
+
+/** Codes of flash messages. */
+type SaveOutcome = 'view-saved' | 'view-exists' | 'view-invalid' | 'view-limit'
+
+const MESSAGES: Record<SaveOutcome | 'view-removed', string> = {
+  'view-saved': 'The view was saved.',
+  'view-removed': 'The view was removed.',
+  'view-exists': 'There is a view with this name. Remove it first, or choose another name.',
+  'view-invalid': `Enter a name of up to ${MAX_NAME_LENGTH} characters.`,
+  'view-limit': `There are ${MAX_VIEWS} views. Remove one first.`,
+}
+
+/** The text of a flash message of the list; `null` if the code is another's. */
+export const getViewMessage = (code: string): string | null =>
+  Object.entries(MESSAGES).find(([name]) => name === code)?.[1] ?? null
+
+/** Normalises the query of a list: the first page, without invalid parameters. */
+function toListUrl(query: string): string {
+  const parameters: Record<string, string[]> = {}
+  for (const [name, value] of new URLSearchParams(query)) (parameters[name] ??= []).push(value)
+  const values = Object.entries(parameters).map(([name, all]) => [
+    name,
+    all.length > 1 ? all : all[0],
+  ])
+  const { query: parsed } = parseListQuery(Object.fromEntries(values) as Record<string, unknown>)
+  return buildListUrl({ ...parsed, page: 1 })
+}
+
+/** Stores saved views. Methods throw DatabaseUnavailableError. */
+export function createSavedViews(database: Database) {
+  return {
+    /** Lists all views by name. */
+    async list(): Promise<SavedView[]> {
+      const rows = await database.query<{ name: string; query: string }>(
+        'SELECT name, query FROM order_views ORDER BY lower(name), name',
+      )
+      return rows.map(({ name, query }) => ({ name, href: toListUrl(query) }))
+    },
+
+    /** Saves a list under a new name. */
+    save: (name: string, query: string, by: string): Promise<SaveOutcome> =>
+      database.write(async (tx) => {
+        if (!isTextLine(name) || Array.from(name).length > MAX_NAME_LENGTH) return 'view-invalid'
+        const [row] = await tx.query<{ count: number }>('SELECT count(*) AS count FROM order_views')
+        if ((row?.count ?? 0) >= MAX_VIEWS) return 'view-limit'
+        const saved = await tx.query(
+          'INSERT INTO order_views VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING name',
+          [name, toListUrl(query).split('?')[1] ?? '', by, Date.now()],
+        )
+        return saved.length > 0 ? 'view-saved' : 'view-exists'
+      }),
+
+    async remove(name: string): Promise<'view-removed'> {
+      await database.query('DELETE FROM order_views WHERE name = ?', [name])
+      return 'view-removed'
+    },
+  }
+}
+
+export type SavedViews = ReturnType<typeof createSavedViews>

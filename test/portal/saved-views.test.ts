@@ -1,0 +1,38 @@
+import t from 'tap'
+import { startTwoAdmins } from '../support/page-client.js'
+
+const VIEWS = '/admin/orders/views'
+
+t.test('saves the filters of a list for all administrators, without scripts', async (t) => {
+  const { ann, ben } = await startTwoAdmins(t)
+  const list = '/admin/orders?q=ann&status=paid&status=pending&page=7'
+  const saved = await ann.post(VIEWS, { name: 'Ann’s orders', list })
+  t.equal(saved.status, 303)
+  t.equal(saved.headers.get('location'), list, 'returns to the list')
+  t.match((await ann.get(list)).text, /The view was saved/)
+  const { text } = await ben.get('/admin/orders')
+  const href = '/admin/orders?q=ann&amp;status=paid&amp;status=pending'
+  t.ok(text.includes(`<a href="${href}"`), 'opens the first page')
+
+  const again = async (name: string) => {
+    await ben.post(VIEWS, { name, list: '/admin/orders?currency=EUR' })
+    return (await ben.get('/admin/orders')).text
+  }
+  t.match(await again('Ann’s orders'), /There is a view with this name/)
+  t.match(await again(''), /Enter a name of up to 60 characters/)
+  t.match(await again('x'.repeat(61)), /Enter a name of up to 60 characters/)
+
+  await ben.post(`${VIEWS}/remove`, { name: 'Ann’s orders', list: 'https://example.com/' })
+  t.notMatch((await ann.get('/admin/orders')).text, /Ann’s orders/)
+})
+
+t.test('keeps at most 50 views, and ignores what is no list', async (t) => {
+  const { ann } = await startTwoAdmins(t)
+  for (let i = 1; i <= 51; i++) {
+    const list = `https://example.com/admin/orders?status=nonsense&currency=EUR&x=${i}`
+    await ann.post(VIEWS, { name: `View ${i}`, list })
+  }
+  const { text } = await ann.get('/admin/orders')
+  t.match(text, /There are 50 views/)
+  t.notMatch(text, /example\.com|nonsense/)
+})
