@@ -8,6 +8,9 @@ import { arePortfoliosPublic } from './provider/paths.js'
 import proxy from './provider/proxy.js'
 import { createPortfolioPrices } from './provider/portfolio-prices.js'
 import { openUpstream } from './provider/upstream.js'
+import { OPENAPI_WEBHOOKS } from './integrations/webhooks/openapi-webhooks.js'
+import webhookRoutes from './integrations/webhooks/routes.js'
+import { createWebhooks } from './integrations/webhooks/webhooks.js'
 import orderExport from './orders/export/export.js'
 import { createEventDispatcher } from './outbox/event-dispatcher.js'
 import { createOutboxWorker } from './outbox/outbox-worker.js'
@@ -91,7 +94,7 @@ export async function buildApp({
   await app.register(session)
   await app.register(flash)
   await app.register(authGuard) // before the features: guards every route under /admin
-  await app.register(apiDocs)
+  await app.register(apiDocs, { webhooks: OPENAPI_WEBHOOKS })
 
   await app.register(accounts)
   await app.register(apiKeyRoutes)
@@ -107,21 +110,28 @@ export async function buildApp({
     readPrefill: createPrefillReader(links, app.config.TIME_ZONE),
     listPortfolios: arePortfoliosPublic(app.config) ? listPortfolios : null,
   })
-  await app.register(qrCode, { links })
+  const webhooks = createWebhooks({ database: app.database, config: app.config, log: app.log })
+  await app.register(qrCode, { links, onGenerated: (code) => webhooks.qrCodes.add(code) })
 
   const store = await openOrderStore(app.config, app.postgres, app.log)
   app.addHook('onClose', () => store.close())
   const events = createEventDispatcher(store, app.database)
   const outbox = createOutboxWorker(app.database, app.log)
+  events.addConsumer(webhooks.consume)
+  outbox.addSender(webhooks.sender)
   app.schedule('dispatch events', POLL_MS, () => events.dispatch())
+  app.schedule('queue webhooks of QR codes', POLL_MS, () => webhooks.qrCodes.flush())
   app.schedule('send messages', POLL_MS, () => outbox.sendDue())
   app.schedule('delete old messages', HOUR_MS, () => outbox.deleteOld())
   app.addHook('preClose', () => outbox.close())
+  app.addHook('onReady', () => webhooks.encryptSecretsAgain())
+  app.addHook('onClose', () => webhooks.close())
 
   await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
   await app.register(orders, { store })
   const fulfilment = source && createFulfilment(store, source)
-  await app.register(portal, { store, fulfilment, listPortfolios })
+  await app.register(webhookRoutes, { webhooks })
+  await app.register(portal, { store, fulfilment, listPortfolios, webhooks })
 
   return app
 }

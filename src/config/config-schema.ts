@@ -110,6 +110,10 @@ export const ConfigSchema = Type.Object({
     default: 'false',
     description: 'Trusted proxies: true, a number of hops, or addresses',
   }),
+  WEBHOOK_ALLOW_LOOPBACK: Type.Boolean({
+    default: false,
+    description: 'Permit webhooks to http://127.0.0.1 and http://localhost, for development',
+  }),
   METRICS_TOKEN: optional('Bearer token of /metrics; without it, loopback only'),
   LOG_LEVEL: stringEnum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',

@@ -91,6 +91,9 @@ export function findConfigErrors(environment: NodeJS.ProcessEnv): string[] {
     errors.push(`ADMIN_ACCOUNTS must list each administrator once: ${duplicates.join(', ')}`)
   }
   if (HOST !== undefined && !isLoopback(HOST)) {
+    if (environment.WEBHOOK_ALLOW_LOOPBACK === 'true') {
+      errors.push('WEBHOOK_ALLOW_LOOPBACK must not be true unless HOST is a loopback address')
+    }
     const missing = REQUIRED_OFF_LOOPBACK.filter((name) => environment[name] === undefined)
     errors.push(...missing.map((name) => `${name} is required unless HOST is a loopback address`))
   }

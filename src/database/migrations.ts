@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { API_KEY_TABLES } from './api-key-tables.js'
 import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
+import { WEBHOOK_TABLES } from './webhook-tables.js'
 
 /** Marks a SQLite file as an order database ("ClwK"). */
 export const APPLICATION_ID = 0x436c774b
@@ -147,6 +148,7 @@ const MIGRATIONS: readonly string[] = [
   createOutboxTables('sqlite').join(';\n'),
   API_KEY_TABLES.join(';\n'),
   ORDER_VIEW_TABLES.join(';\n'),
+  WEBHOOK_TABLES.join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -2,6 +2,7 @@ import { DatabaseError } from './database-error.js'
 import { API_KEY_TABLES } from './api-key-tables.js'
 import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
+import { WEBHOOK_TABLES } from './webhook-tables.js'
 import type { Queryable } from './database.js'
 import type { Postgres } from './postgres.js'
 import { existsAlready, isDuplicate } from './postgres-errors.js'
@@ -138,6 +139,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   createOutboxTables('postgres'),
   API_KEY_TABLES,
   ORDER_VIEW_TABLES,
+  WEBHOOK_TABLES,
 ]
 
 /** The schema version of this version of Clearwake. */

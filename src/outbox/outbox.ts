@@ -93,13 +93,30 @@ export async function enqueueMessage(tx: Queryable, message: NewMessage): Promis
   )
 }
 
-/** Queues a message that was sent, failed or was cancelled again. */
+/** Sends a message as soon as possible, also one that was sent, failed or was cancelled. */
 export async function requeueMessage(tx: Queryable, id: string): Promise<void> {
+  const now = Date.now()
+  // One that is being sent is pending already.
   await tx.query(
     `UPDATE outbox SET state = 'pending', failures = 0, next_attempt_at = ?, finished_at = NULL
-     WHERE id = ? AND state <> 'pending'`,
-    [Date.now(), id],
+     WHERE id = ? AND claimed_until <= ?`,
+    [now, id, now],
   )
+}
+
+/** Queues the finished messages of a queue again; returns how many. */
+export async function requeueMessages(
+  tx: Queryable,
+  queue: string,
+  { since, states }: { since: number; states: readonly MessageState[] },
+): Promise<number> {
+  const rows = await tx.query<{ id: string }>(
+    `UPDATE outbox SET state = 'pending', failures = 0, next_attempt_at = ?, finished_at = NULL
+     WHERE queue = ? AND created_at >= ? AND state IN (${states.map(() => '?').join(', ')})
+     RETURNING id`,
+    [Date.now(), queue, since, ...states],
+  )
+  return rows.length
 }
 
 /** Cancels the pending messages of a queue. */
@@ -121,6 +138,15 @@ export async function listMessages(
     [queue, limit, offset],
   )
   return rows.map(toMessage)
+}
+
+/** Counts the messages of a queue. */
+export async function countMessages(tx: Queryable, queue: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    'SELECT count(*) AS count FROM outbox WHERE queue = ?',
+    [queue],
+  )
+  return row?.count ?? 0
 }
 
 /** Returns a message; `null` if it does not exist. */

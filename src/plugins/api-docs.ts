@@ -16,9 +16,14 @@ function toCallerSchema(schema: FastifySchema | undefined): FastifySchema {
   }
 }
 
+interface Options {
+  /** The requests that the service sends */
+  webhooks: Record<string, object>
+}
+
 /** The OpenAPI document, generated from the validation schemas, and the page that shows it. */
-export default fp(
-  async (app) => {
+export default fp<Options>(
+  async (app, { webhooks }) => {
     await app.register(swagger, {
       // Only API routes have tags.
       hideUntagged: true,
@@ -33,6 +38,7 @@ export default fp(
             'Carbon calculators for vessels, QR codes with pre-filled trips, and offset orders. Operations for administrators require a bearer token from sign-in.',
         },
         servers: [{ url: '/' }],
+        webhooks,
         components: {
           securitySchemes: {
             apiKey: {

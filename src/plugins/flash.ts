@@ -13,13 +13,13 @@ declare module 'fastify' {
 export interface FlashMessage {
   /** Lower case letters and hyphens */
   code: string
-  /** The order that the message is about */
+  /** The order that the message is about; empty if it is about anything else */
   orderId: string
 }
 
 const COOKIE = 'clearwake-flash'
 const MAX_AGE_SECONDS = 60
-const FORMAT = /^([a-z-]{1,40})\.(\d{1,16})$/
+const FORMAT = /^([a-z-]{1,40})\.(\d{0,16})$/
 
 /** Flash messages: they survive a redirect and are shown once. */
 export default fp(

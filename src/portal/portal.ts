@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Fulfilment } from '../fulfilment/fulfilment.js'
+import type { Webhooks } from '../integrations/webhooks/webhooks.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
 import { addFreshnessHeader } from '../orders/freshness-header.js'
@@ -12,17 +13,20 @@ import newOrderPages from './orders/new-order-pages.js'
 import orderPages from './orders/order-pages.js'
 import { createSavedViews } from './orders/saved-views.js'
 import viewPages from './orders/view-pages.js'
+import settingsPages from './settings/settings-pages.js'
+import webhookPages from './settings/webhook-pages.js'
 
 interface Options {
   store: OrderStore
   /** `null` if no provider is configured */
   fulfilment: Fulfilment | null
   listPortfolios: ListPricedPortfolios | null
+  webhooks: Webhooks
 }
 
-/** The administrators' pages: dashboard and orders. */
+/** The administrators' pages: dashboard, orders and settings. */
 const portal: FastifyPluginAsync<Options> = async (app, options) => {
-  const { store, fulfilment, listPortfolios } = options
+  const { store, fulfilment, listPortfolios, webhooks } = options
   addFreshnessHeader(app, store)
   addFreshnessNotice(app, store)
   app.setErrorHandler(handleStoreError)
@@ -33,6 +37,8 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
   await app.register(newOrderPages, { store, listPortfolios })
   await app.register(orderPages, { store, fulfilment })
   if (fulfilment) await app.register(fulfilmentPages, { store, fulfilment })
+  await app.register(settingsPages)
+  await app.register(webhookPages, { webhooks })
 }
 
 export default portal

@@ -11,7 +11,7 @@ import {
 import { getNumberFormatter, type NumberFormatter } from '../formatting/number-formatter.js'
 import { getLocale } from '../http/locale.js'
 import { generateQrCode, getFileName, type QrCode } from './generate-qr-code.js'
-import type { PrefillLinks } from './prefill-link.js'
+import type { QrCodeOptions } from './qr-code-options.js'
 import { describeResult } from './qr-code-log.js'
 import type { QrCodeRequest } from './qr-code-request.js'
 import { RECOVERABLE_SHARE, toPngDataUrl, toSvgDataUrl } from './qr-image.js'
@@ -24,10 +24,6 @@ import {
   type QrTestForm,
 } from './qr-test-form.js'
 
-interface Options {
-  links: PrefillLinks
-}
-
 interface QrTestPage {
   form: QrTestForm
   /** By form field */
@@ -36,7 +32,7 @@ interface QrTestPage {
   code: ReturnType<typeof buildCodeView> | null
 }
 
-const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
+const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerated }) => {
   const { TIME_ZONE } = app.config
   const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
 
@@ -77,6 +73,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { links }) => {
       return send(form, Object.fromEntries(errors) as Record<string, string>)
     }
     const { code } = result
+    onGenerated(code)
     return send(
       form,
       {},

@@ -2,12 +2,12 @@ import type { FastifyPluginAsync } from 'fastify'
 import adminPages from '../plugins/admin-pages.js'
 import bulkRoutes from './bulk-routes.js'
 import pages from './pages.js'
-import type { PrefillLinks } from './prefill-link.js'
+import type { QrCodeOptions } from './qr-code-options.js'
 import { logQrCodeRequests } from './qr-code-log.js'
 import routes from './routes.js'
 
 /** QR codes: API and test page with a common rate limit and request log. */
-const qrCode: FastifyPluginAsync<{ links: PrefillLinks }> = async (app, options) => {
+const qrCode: FastifyPluginAsync<QrCodeOptions> = async (app, options) => {
   const { QR_RATE_LIMIT_PER_MINUTE: max, QR_REQUIRE_ADMIN } = app.config
   // Before authentication, so that rejected requests count towards the limit.
   app.addHook('onRequest', app.rateLimit({ max, timeWindow: '1 minute' }))

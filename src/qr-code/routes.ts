@@ -5,14 +5,10 @@ import type { FastifyReply } from 'fastify'
 import { getAdminSecurity } from '../plugins/auth-guard.js'
 import { createValidationProblem, problemResponses } from '../http/problem.js'
 import { getFileName, generateQrCode, type QrCode } from './generate-qr-code.js'
-import type { PrefillLinks } from './prefill-link.js'
+import type { QrCodeOptions } from './qr-code-options.js'
 import { describeResult } from './qr-code-log.js'
 import { QrCodeRequestSchema } from './qr-code-request.js'
 import { QrCodeResponse, toQrCodeResponse } from './qr-code-response.js'
-
-interface Options {
-  links: PrefillLinks
-}
 
 /** Room for the longest names and descriptions, escaped in JSON. */
 const MAX_BODY_BYTES = 16 * 1024
@@ -28,7 +24,7 @@ function sendImage(reply: FastifyReply, code: QrCode, type: typeof PNG | typeof 
     .send(image)
 }
 
-const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
+const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, onGenerated }) => {
   await app.register(accepts)
 
   app.post(
@@ -67,6 +63,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { links }) => {
       if (!result.ok) throw createValidationProblem(result.errors)
 
       const { code } = result
+      onGenerated(code)
       void reply.header('vary', 'Accept')
       // JSON comes first, so it is the response to */* and to unsupported types.
       const preferred = request.accepts().type(['application/json', SVG, PNG])

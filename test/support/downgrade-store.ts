@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 
 /** Undoes the migrations to each schema version, newest first. */
 const DOWNGRADES: readonly [version: number, sql: string][] = [
+  [8, 'DROP TABLE webhook_endpoints'],
   [7, 'DROP TABLE order_views'],
   [6, 'DROP TABLE api_keys'],
   [5, 'DROP TABLE order_events; DROP TABLE outbox; DROP TABLE outbox_attempts'],

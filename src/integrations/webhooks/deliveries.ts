@@ -1,0 +1,68 @@
+import type { Queryable } from '../../database/database.js'
+import {
+  countMessages,
+  getMessage,
+  listAttempts,
+  listMessages,
+  requeueMessage,
+  requeueMessages,
+  type Attempt,
+  type Message,
+} from '../../outbox/outbox.js'
+import { getQueue } from './message.js'
+
+/** A message to an endpoint, with the attempts to send it, oldest first. */
+export interface Delivery {
+  message: Message
+  attempts: Attempt[]
+}
+
+const readDelivery = async (tx: Queryable, message: Message): Promise<Delivery> => ({
+  message,
+  attempts: await listAttempts(tx, message.id),
+})
+
+/** Lists a page of the deliveries to an endpoint, newest first, with the number of all. */
+export async function listDeliveries(
+  tx: Queryable,
+  endpointId: string,
+  slice: { limit: number; offset: number },
+): Promise<{ items: Delivery[]; total: number }> {
+  const queue = getQueue(endpointId)
+  const messages = await listMessages(tx, queue, slice)
+  const items = []
+  for (const message of messages) items.push(await readDelivery(tx, message))
+  return { items, total: await countMessages(tx, queue) }
+}
+
+/** Returns a delivery to an endpoint; `null` if it does not exist. */
+export async function getDelivery(
+  tx: Queryable,
+  endpointId: string,
+  id: string,
+): Promise<Delivery | null> {
+  const message = await getMessage(tx, id)
+  return message?.queue === getQueue(endpointId) ? readDelivery(tx, message) : null
+}
+
+/** Sends a delivery again; returns it, or `null` if it does not exist. */
+export async function replayDelivery(
+  tx: Queryable,
+  endpointId: string,
+  id: string,
+): Promise<Delivery | null> {
+  if ((await getDelivery(tx, endpointId, id)) === null) return null
+  await requeueMessage(tx, id)
+  return getDelivery(tx, endpointId, id)
+}
+
+/** Sends the deliveries of events since a time again, in ms since 1970; returns how many. */
+export const replayDeliveries = (
+  tx: Queryable,
+  endpointId: string,
+  { since, failedOnly }: { since: number; failedOnly: boolean },
+): Promise<number> =>
+  requeueMessages(tx, getQueue(endpointId), {
+    since,
+    states: failedOnly ? ['failed', 'cancelled'] : ['failed', 'cancelled', 'sent'],
+  })

@@ -1,0 +1,18 @@
+import { ORDER_EVENT_TYPES } from '../../orders/order-event.js'
+
+/** The events that an endpoint can subscribe to. Stored data: never rename one. */
+export const WEBHOOK_EVENT_TYPES = [...ORDER_EVENT_TYPES, 'qr_code.generated'] as const
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number]
+
+/** The type of a test event, which every endpoint receives on request. */
+export const TEST_EVENT_TYPE = 'webhook.test'
+
+export const EVENT_DESCRIPTIONS: Record<WebhookEventType, string> = {
+  'order.created': 'An order was created',
+  'order.updated': 'An order was changed in any way',
+  'order.paid': 'An order reached the status paid',
+  'order.fulfilled': 'An order reached the status fulfilled',
+  'order.cancelled': 'An order was cancelled',
+  'order.refunded': 'An order reached the status refunded',
+  'qr_code.generated': 'A QR code was generated',
+}

@@ -1,0 +1,19 @@
+import { Problem } from '../../http/problem.js'
+import type { WebhookEndpoint } from './endpoint-store.js'
+import { MAX_ENDPOINTS } from './webhooks.js'
+
+/** Returns a value; throws a Problem if it does not exist. */
+export function requireFound<T>(value: T | null, what = 'Webhook endpoint'): T {
+  if (value === null) throw new Problem(404, `${what} not found.`)
+  return value
+}
+
+/** Throws a Problem if the endpoint does not exist or is disabled. */
+export function requireEnabled(endpoint: WebhookEndpoint | null): void {
+  if (requireFound(endpoint).disabledReason !== null) {
+    throw new Problem(409, 'The endpoint is disabled. Enable it before you replay deliveries.')
+  }
+}
+
+export const createTooManyProblem = (): Problem =>
+  new Problem(409, `There can be at most ${MAX_ENDPOINTS} webhook endpoints.`)

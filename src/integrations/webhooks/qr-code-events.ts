@@ -1,0 +1,53 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Database } from '../../database/database.js'
+import { enqueueMessage } from '../../outbox/outbox.js'
+import type { QrCode } from '../../qr-code/generate-qr-code.js'
+import { listSubscribers } from './endpoint-store.js'
+import { buildMessage, type WebhookBody } from './message.js'
+
+const TYPE = 'qr_code.generated'
+const MAX_BUFFERED = 10_000
+
+const toBody = ({ calculation, vessel, link }: QrCode): WebhookBody => ({
+  type: TYPE,
+  timestamp: link.generatedAt.toISOString(),
+  data: {
+    ...calculation,
+    vessel,
+    url: link.url,
+    generatedAt: link.generatedAt.toISOString(),
+    expiresAt: link.expiresAt.toISOString(),
+  },
+})
+
+/**
+ * Collects generated QR codes in memory and queues their webhooks in the background, so that no
+ * request waits for the database. Codes of the last moment before a crash are not reported.
+ */
+export function createQrCodeEvents(database: Database, log: FastifyBaseLogger) {
+  let buffered: WebhookBody[] = []
+
+  return {
+    add(code: QrCode): void {
+      if (buffered.length < MAX_BUFFERED) buffered.push(toBody(code))
+      else log.warn('too many QR codes: one is not reported to webhooks')
+    },
+
+    /** Queues the webhooks of the codes so far. Call it regularly. */
+    async flush(): Promise<void> {
+      if (buffered.length === 0) return
+      const bodies = buffered
+      buffered = []
+      try {
+        await database.write(async (tx) => {
+          for (const id of await listSubscribers(tx, TYPE)) {
+            for (const body of bodies) await enqueueMessage(tx, buildMessage(id, body))
+          }
+        })
+      } catch (error) {
+        buffered = [...bodies, ...buffered].slice(0, MAX_BUFFERED)
+        throw error
+      }
+    },
+  }
+}

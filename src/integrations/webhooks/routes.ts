@@ -1,0 +1,251 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { buildPaginationLinks } from '../../http/pagination-links.js'
+import { problemResponse, problemResponses, withHeaders } from '../../http/problem.js'
+import { createTooManyProblem, requireEnabled, requireFound } from './problems.js'
+import { logWebhookChange } from './log-change.js'
+import { toWebhook, toWebhookDelivery } from './responses.js'
+import {
+  createWebhookValidators,
+  DeliveryQuery,
+  NewWebhook,
+  ReplayRequest,
+  Webhook,
+  WebhookChanges,
+  WebhookDelivery,
+  WebhookDeliveryPage,
+  WebhookList,
+  WebhookWithSecret,
+} from './schemas.js'
+import { MAX_ENDPOINTS, type Webhooks } from './webhooks.js'
+
+/** The configuration of every route here: what the caller must be allowed to do. */
+export const WEBHOOK_ROUTE_CONFIG = {}
+
+const PATH = '/api/admin/webhooks'
+const tags = ['Webhooks']
+const config = WEBHOOK_ROUTE_CONFIG
+
+const WebhookId = Type.Object({ id: Type.String({ description: 'ID of the endpoint' }) })
+const DeliveryId = Type.Object({
+  ...WebhookId.properties,
+  deliveryId: Type.String({ description: 'ID of the delivery' }),
+})
+const Location = Type.String({ description: 'URL of the endpoint' })
+const Link = Type.String({ description: 'First, previous, next and last page (RFC 8288)' })
+
+const disabledResponse = problemResponse('The endpoint is disabled')
+
+/** The API of webhook endpoints and their deliveries. */
+const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { webhooks }) => {
+  const validators = createWebhookValidators(webhooks.allowLoopback)
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    httpPart === 'body'
+      ? validators.strict(schema as object)
+      : validators.converter(schema as object),
+  )
+
+  app.get(
+    PATH,
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List webhook endpoints',
+        response: { 200: WebhookList, ...problemResponses },
+      },
+    },
+    async () => ({ items: (await webhooks.list()).map(toWebhook) }),
+  )
+
+  app.post(
+    PATH,
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Create a webhook endpoint',
+        description: 'The response contains the signing secret, which cannot be retrieved again.',
+        body: NewWebhook,
+        response: {
+          201: withHeaders(WebhookWithSecret, { Location }),
+          409: problemResponse(`There are ${MAX_ENDPOINTS} endpoints`),
+          ...problemResponses,
+        },
+      },
+    },
+    async (request, reply) => {
+      const created = await webhooks.create(request.body)
+      if (created === null) throw createTooManyProblem()
+      const { endpoint, secret } = created
+      logWebhookChange(request, endpoint.id, 'created')
+      reply.code(201).header('location', `${PATH}/${endpoint.id}`)
+      return { ...toWebhook(endpoint), secret }
+    },
+  )
+
+  app.get(
+    `${PATH}/:id`,
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Get a webhook endpoint',
+        params: WebhookId,
+        response: { 200: Webhook, ...problemResponses },
+      },
+    },
+    async ({ params }) => toWebhook(requireFound(await webhooks.get(params.id))),
+  )
+
+  app.patch(
+    `${PATH}/:id`,
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Update a webhook endpoint',
+        description: 'Deliveries that are pending go to the new URL.',
+        params: WebhookId,
+        body: WebhookChanges,
+        response: { 200: Webhook, ...problemResponses },
+      },
+    },
+    async (request) => {
+      const endpoint = requireFound(await webhooks.update(request.params.id, request.body))
+      logWebhookChange(request, endpoint.id, 'updated')
+      return toWebhook(endpoint)
+    },
+  )
+
+  app.delete(
+    `${PATH}/:id`,
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Delete a webhook endpoint',
+        description: 'Deliveries that are pending are cancelled.',
+        params: WebhookId,
+        response: {
+          204: Type.Null({ description: 'The endpoint was deleted' }),
+          ...problemResponses,
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = requireFound(await webhooks.delete(request.params.id))
+      logWebhookChange(request, id, 'deleted')
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.post(
+    `${PATH}/:id/test`,
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Send a test event',
+        description:
+          'Queues an event of type webhook.test, also for a disabled endpoint. It is sent once, without retries.',
+        params: WebhookId,
+        response: { 202: WebhookDelivery, ...problemResponses },
+      },
+    },
+    async ({ params }, reply) =>
+      reply.code(202).send(toWebhookDelivery(requireFound(await webhooks.sendTest(params.id)))),
+  )
+
+  app.post(
+    `${PATH}/:id/rotate-secret`,
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Rotate the secret of a webhook endpoint',
+        description:
+          'Returns a new secret. For 24 hours, deliveries are signed with the new and the previous one.',
+        params: WebhookId,
+        response: { 200: WebhookWithSecret, ...problemResponses },
+      },
+    },
+    async (request) => {
+      const { endpoint, secret } = requireFound(await webhooks.rotateSecret(request.params.id))
+      logWebhookChange(request, endpoint.id, 'secret rotated')
+      return { ...toWebhook(endpoint), secret }
+    },
+  )
+
+  app.get(
+    `${PATH}/:id/deliveries`,
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List deliveries to a webhook endpoint',
+        description: 'Deliveries are kept for 30 days after they were finished.',
+        params: WebhookId,
+        querystring: DeliveryQuery,
+        response: { 200: withHeaders(WebhookDeliveryPage, { Link }), ...problemResponses },
+      },
+    },
+    async ({ params, query, url }, reply) => {
+      const { page, pageSize } = query
+      requireFound(await webhooks.get(params.id))
+      const slice = { limit: pageSize, offset: (page - 1) * pageSize }
+      const { items, total } = await webhooks.listDeliveries(params.id, slice)
+      const totalPages = Math.ceil(total / pageSize)
+      reply.header('link', buildPaginationLinks(url, page, totalPages))
+      return { items: items.map(toWebhookDelivery), page, pageSize, totalItems: total, totalPages }
+    },
+  )
+
+  app.post(
+    `${PATH}/:id/deliveries/:deliveryId/replay`,
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Replay a delivery',
+        description: 'Sends it again as soon as possible, with the same webhook-id.',
+        params: DeliveryId,
+        response: { 202: WebhookDelivery, 409: disabledResponse, ...problemResponses },
+      },
+    },
+    async ({ params: { id, deliveryId } }, reply) => {
+      requireEnabled(await webhooks.get(id))
+      const delivery = requireFound(await webhooks.replay(id, deliveryId), 'Delivery')
+      return reply.code(202).send(toWebhookDelivery(delivery))
+    },
+  )
+
+  app.post(
+    `${PATH}/:id/replay`,
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Replay deliveries since a time',
+        params: WebhookId,
+        body: ReplayRequest,
+        response: {
+          202: Type.Object(
+            { replayed: Type.Integer({ description: 'Number of deliveries' }) },
+            { title: 'Replayed deliveries' },
+          ),
+          409: disabledResponse,
+          ...problemResponses,
+        },
+      },
+    },
+    async ({ params: { id }, body }, reply) => {
+      requireEnabled(await webhooks.get(id))
+      const { since, failedOnly = false } = body
+      const replayed = await webhooks.replaySince(id, { since: Date.parse(since), failedOnly })
+      return reply.code(202).send({ replayed })
+    },
+  )
+}
+
+export default routes

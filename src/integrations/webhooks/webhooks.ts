@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Database } from '../../database/database.js'
+import type { Config } from '../../plugins/config.js'
+import { getEventTypes } from '../../orders/order-event.js'
+import type { EventConsumer } from '../../outbox/event-dispatcher.js'
+import { cancelMessages, enqueueMessage } from '../../outbox/outbox.js'
+import {
+  getDelivery,
+  listDeliveries,
+  replayDeliveries,
+  replayDelivery,
+  type Delivery,
+} from './deliveries.js'
+import { disableEndpoint } from './disable-endpoint.js'
+import {
+  deleteEndpoint,
+  getEndpoint,
+  insertEndpoint,
+  listEndpoints,
+  listSubscribers,
+  updateEndpoint,
+  type EndpointChanges,
+  type WebhookEndpoint,
+} from './endpoint-store.js'
+import type { NewWebhook, WebhookChanges } from './schemas.js'
+import { createHttpDelivery, type Options as DeliveryOptions } from './http-delivery.js'
+import { buildOrderMessages, buildTestMessage, getQueue } from './message.js'
+import { createQrCodeEvents } from './qr-code-events.js'
+import { createSecretCipher } from './secret-cipher.js'
+import { createWebhookSender } from './sender.js'
+import { generateSecret } from './signature.js'
+
+export const MAX_ENDPOINTS = 50
+const PREVIOUS_SECRET_MS = 24 * 60 * 60 * 1000
+
+/** An endpoint with its secret, which is shown once. */
+export interface EndpointWithSecret {
+  endpoint: WebhookEndpoint
+  secret: string
+}
+
+interface Options {
+  database: Database
+  config: Pick<Config, 'sessionSecrets' | 'WEBHOOK_ALLOW_LOOPBACK'>
+  log: FastifyBaseLogger
+  /** Set by tests only */
+  now?: () => number
+  retryDelaysMs?: readonly number[]
+  delivery?: Omit<DeliveryOptions, 'allowLoopback'>
+}
+
+const unique = <T>(values: readonly T[]): T[] => [...new Set(values)]
+
+/** Endpoints of webhooks and their deliveries. Methods return `null` if the endpoint does not exist. */
+export function createWebhooks({
+  database,
+  config,
+  log,
+  now = Date.now,
+  retryDelaysMs,
+  delivery: deliveryOptions,
+}: Options) {
+  const allowLoopback = config.WEBHOOK_ALLOW_LOOPBACK
+  const cipher = createSecretCipher(config.sessionSecrets)
+  const delivery = createHttpDelivery({ allowLoopback, ...deliveryOptions })
+  const sender = createWebhookSender({
+    database,
+    cipher,
+    delivery,
+    log,
+    now,
+    ...(retryDelaysMs ? { retryDelaysMs } : {}),
+  })
+
+  const get = async (id: string): Promise<WebhookEndpoint | null> =>
+    (await getEndpoint(database, id))?.endpoint ?? null
+
+  async function update(id: string, changes: WebhookChanges): Promise<WebhookEndpoint | null> {
+    const { enabled, events, ...others } = changes
+    return database.write(async (tx) => {
+      const before = (await getEndpoint(tx, id))?.endpoint
+      if (before === undefined) return null
+      const fields: EndpointChanges = { ...others, updatedAt: now() }
+      if (events !== undefined) fields.events = unique(events)
+      if (enabled === true && before.disabledReason !== null) {
+        Object.assign(fields, { disabledReason: null, disabledAt: null, failingSince: null })
+      }
+      await updateEndpoint(tx, id, fields)
+      if (enabled === false && before.disabledReason === null) {
+        await disableEndpoint(tx, id, 'administrator', now())
+      }
+      return (await getEndpoint(tx, id))?.endpoint ?? null
+    })
+  }
+
+  return {
+    allowLoopback,
+    sender,
+    qrCodes: createQrCodeEvents(database, log),
+    list: () => listEndpoints(database),
+    get,
+    update,
+
+    /** Returns `null` if there are MAX_ENDPOINTS. */
+    async create({ url, events, description = '' }: NewWebhook): Promise<EndpointWithSecret | null> {
+      const secret = generateSecret()
+      const id = `we_${randomBytes(12).toString('hex')}`
+      const fields = { id, url, description, events: unique(events), createdAt: now() }
+      return database.write(async (tx) => {
+        if ((await listEndpoints(tx)).length >= MAX_ENDPOINTS) return null
+        await insertEndpoint(tx, fields, cipher.encrypt(secret))
+        const created = await getEndpoint(tx, id)
+        return created && { endpoint: created.endpoint, secret }
+      })
+    },
+
+    /** Deletes an endpoint; its pending deliveries are cancelled. */
+    delete: (id: string): Promise<WebhookEndpoint | null> =>
+      database.write(async (tx) => {
+        const endpoint = (await getEndpoint(tx, id))?.endpoint ?? null
+        await deleteEndpoint(tx, id)
+        await cancelMessages(tx, getQueue(id))
+        return endpoint
+      }),
+
+    /** Replaces the secret; the previous one signs as well for 24 hours. */
+    rotateSecret: (id: string): Promise<EndpointWithSecret | null> =>
+      database.write(async (tx) => {
+        const before = await getEndpoint(tx, id)
+        if (before === null) return null
+        const secret = generateSecret()
+        await updateEndpoint(tx, id, {
+          secret: cipher.encrypt(secret),
+          previousSecret: before.secret,
+          previousSecretExpiresAt: now() + PREVIOUS_SECRET_MS,
+          updatedAt: now(),
+        })
+        const after = await getEndpoint(tx, id)
+        return after && { endpoint: after.endpoint, secret }
+      }),
+
+    /** Queues a test event. */
+    sendTest: (id: string): Promise<Delivery | null> =>
+      database.write(async (tx) => {
+        if ((await getEndpoint(tx, id)) === null) return null
+        const message = buildTestMessage(id, now())
+        await enqueueMessage(tx, message)
+        return getDelivery(tx, id, message.id)
+      }),
+
+    listDeliveries: (id: string, slice: { limit: number; offset: number }) =>
+      listDeliveries(database, id, slice),
+
+    replay: (id: string, deliveryId: string): Promise<Delivery | null> =>
+      database.write((tx) => replayDelivery(tx, id, deliveryId)),
+
+    replaySince: (id: string, options: { since: number; failedOnly: boolean }): Promise<number> =>
+      database.write((tx) => replayDeliveries(tx, id, options)),
+
+    /** Queues the webhooks of an event of an order. */
+    consume: (async (tx, event) => {
+      for (const type of getEventTypes(event)) {
+        for (const id of await listSubscribers(tx, type)) {
+          for (const message of buildOrderMessages(id, event, [type])) {
+            await enqueueMessage(tx, message)
+          }
+        }
+      }
+    }) satisfies EventConsumer,
+
+    /** Encrypts secrets with the current SESSION_SECRET, so that the previous one can be removed. */
+    async encryptSecretsAgain(): Promise<void> {
+      await database.write(async (tx) => {
+        for (const { id } of await listEndpoints(tx)) {
+          const found = await getEndpoint(tx, id)
+          if (found === null || cipher.isCurrent(found.secret)) continue
+          const secret = cipher.decrypt(found.secret)
+          const previous = found.previousSecret && cipher.decrypt(found.previousSecret)
+          if (secret === null) continue
+          await updateEndpoint(tx, id, {
+            secret: cipher.encrypt(secret),
+            previousSecret: previous && cipher.encrypt(previous),
+          })
+        }
+      })
+    },
+
+    close: delivery.close,
+  }
+}
+
+export type Webhooks = ReturnType<typeof createWebhooks>

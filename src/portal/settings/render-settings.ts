@@ -1,0 +1,17 @@
+import type { FastifyReply } from 'fastify'
+import { SETTINGS_SECTIONS } from './settings-sections.js'
+
+/** Renders a page of the settings with their navigation, or its fragment. */
+export const renderSettings = (
+  reply: FastifyReply,
+  views: { page: string; fragment?: string },
+  data: object,
+): Promise<FastifyReply> =>
+  reply.renderView(views, {
+    administrator: reply.request.administrator,
+    sections: SETTINGS_SECTIONS.map((section) => ({
+      ...section,
+      isCurrent: reply.request.url.startsWith(section.href),
+    })),
+    ...data,
+  })

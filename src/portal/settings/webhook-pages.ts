@@ -1,0 +1,210 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { getLocale } from '../../http/locale.js'
+import type { WebhookEndpoint } from '../../integrations/webhooks/endpoint-store.js'
+import { logWebhookChange } from '../../integrations/webhooks/log-change.js'
+import {
+  createTooManyProblem,
+  requireEnabled,
+  requireFound,
+} from '../../integrations/webhooks/problems.js'
+import type { Webhooks } from '../../integrations/webhooks/webhooks.js'
+import adminPages from '../../plugins/admin-pages.js'
+import { getFormatters } from '../formatters.js'
+import { parseDateTime } from '../orders/parse-datetime.js'
+import { renderSettings } from './render-settings.js'
+import { buildWebhookForm, createFormParser, type WebhookForm } from './webhook-form.js'
+import { getWebhookMessage } from './webhook-messages.js'
+import { buildDeliveryView, buildWebhookView, WEBHOOKS_URL } from './webhook-view.js'
+
+interface Route {
+  Params: { id: string; deliveryId: string }
+  Querystring: Record<string, unknown>
+  Body: Record<string, unknown> | undefined
+}
+
+const DELIVERIES_PER_PAGE = 20
+
+const parsePage = (text: unknown): number =>
+  typeof text === 'string' && /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1
+
+const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks }) => {
+  await app.register(adminPages)
+  const { TIME_ZONE: timeZone } = app.config
+  const parseForm = createFormParser(webhooks.allowLoopback)
+
+  const getRequestFormatters = ({ headers }: FastifyRequest) =>
+    getFormatters(getLocale(headers['accept-language']), timeZone)
+
+  function consumeMessage(reply: FastifyReply) {
+    const flash = reply.request.wantsFragment ? null : reply.consumeFlash()
+    const text = flash && getWebhookMessage(flash.code)
+    return text === null ? null : { text }
+  }
+
+  function redirect(reply: FastifyReply, code: string, url: string) {
+    reply.setFlash({ code, orderId: '' })
+    return reply.redirect(url, 303)
+  }
+
+  const getUrl = ({ id }: Pick<WebhookEndpoint, 'id'>): string => `${WEBHOOKS_URL}/${id}`
+
+  const renderForm = (reply: FastifyReply, form: WebhookForm, endpoint: WebhookEndpoint | null) =>
+    renderSettings(
+      reply,
+      { page: 'portal/settings/webhook-form' },
+      {
+        form,
+        allowLoopback: webhooks.allowLoopback,
+        endpoint: endpoint && buildWebhookView(endpoint, getRequestFormatters(reply.request), 0),
+      },
+    )
+
+  interface EndpointState {
+    /** Shown once, after it was created */
+    secret?: string
+    page?: number
+    replayError?: string
+  }
+
+  async function renderEndpoint(
+    reply: FastifyReply,
+    endpoint: WebhookEndpoint,
+    { secret, page = 1, replayError }: EndpointState = {},
+  ) {
+    const { id } = endpoint
+    const format = getRequestFormatters(reply.request)
+    const slice = { limit: DELIVERIES_PER_PAGE, offset: (page - 1) * DELIVERIES_PER_PAGE }
+    const { items, total } = await webhooks.listDeliveries(id, slice)
+    const pageCount = Math.max(1, Math.ceil(total / DELIVERIES_PER_PAGE))
+    const toPageUrl = (number: number) => `${getUrl(endpoint)}?page=${number}`
+    return renderSettings(
+      reply,
+      { page: 'portal/settings/webhook', fragment: 'portal/settings/_deliveries' },
+      {
+        success: consumeMessage(reply),
+        endpoint: buildWebhookView(endpoint, format, Date.now()),
+        secret,
+        replayError,
+        timeZone,
+        deliveries: {
+          items: items.map((delivery) => buildDeliveryView(delivery, format)),
+          total: format.count(total),
+          url: toPageUrl(page),
+          // The first attempts are watched; later ones are hours apart.
+          isLive: items.some(({ message }) => message.state === 'pending' && message.attempts < 2),
+          previous: page > 1 ? toPageUrl(Math.min(page - 1, pageCount)) : null,
+          next: page < pageCount ? toPageUrl(page + 1) : null,
+        },
+      },
+    )
+  }
+
+  app.get<Route>(WEBHOOKS_URL, async (request, reply) => {
+    const format = getRequestFormatters(request)
+    const endpoints = await webhooks.list()
+    return renderSettings(
+      reply,
+      { page: 'portal/settings/webhooks' },
+      {
+        success: consumeMessage(reply),
+        endpoints: endpoints.map((endpoint) => buildWebhookView(endpoint, format, Date.now())),
+      },
+    )
+  })
+
+  app.get(`${WEBHOOKS_URL}/new`, async (_request, reply) =>
+    renderForm(reply, buildWebhookForm(), null),
+  )
+
+  app.post<Route>(WEBHOOKS_URL, async (request, reply) => {
+    const { form, value } = parseForm(request.body ?? {})
+    if (value === null) return renderForm(reply.code(422), form, null)
+    const created = await webhooks.create(value)
+    if (created === null) throw createTooManyProblem()
+    const { endpoint, secret } = created
+    logWebhookChange(request, endpoint.id, 'created')
+    // Not a redirect: the secret is shown now, and stored nowhere readable.
+    return renderEndpoint(reply.code(201), endpoint, { secret })
+  })
+
+  app.get<Route>(`${WEBHOOKS_URL}/:id`, async (request, reply) =>
+    renderEndpoint(reply, requireFound(await webhooks.get(request.params.id)), {
+      page: parsePage(request.query.page),
+    }),
+  )
+
+  app.get<Route>(`${WEBHOOKS_URL}/:id/edit`, async (request, reply) => {
+    const endpoint = requireFound(await webhooks.get(request.params.id))
+    return renderForm(reply, buildWebhookForm(endpoint), endpoint)
+  })
+
+  app.post<Route>(`${WEBHOOKS_URL}/:id/edit`, async (request, reply) => {
+    const endpoint = requireFound(await webhooks.get(request.params.id))
+    const { form, value } = parseForm(request.body ?? {})
+    if (value === null) return renderForm(reply.code(422), form, endpoint)
+    requireFound(await webhooks.update(endpoint.id, value))
+    logWebhookChange(request, endpoint.id, 'updated')
+    return redirect(reply, 'webhook-saved', getUrl(endpoint))
+  })
+
+  for (const [action, enabled] of [
+    ['enable', true],
+    ['disable', false],
+  ] as const) {
+    app.post<Route>(`${WEBHOOKS_URL}/:id/${action}`, async (request, reply) => {
+      const endpoint = requireFound(await webhooks.update(request.params.id, { enabled }))
+      logWebhookChange(request, endpoint.id, `${action}d`)
+      return redirect(reply, `webhook-${action}d`, getUrl(endpoint))
+    })
+  }
+
+  app.get<Route>(`${WEBHOOKS_URL}/:id/delete`, async (request, reply) => {
+    const endpoint = requireFound(await webhooks.get(request.params.id))
+    return renderSettings(
+      reply,
+      { page: 'portal/settings/webhook-delete' },
+      { endpoint: buildWebhookView(endpoint, getRequestFormatters(request), 0) },
+    )
+  })
+
+  app.post<Route>(`${WEBHOOKS_URL}/:id/delete`, async (request, reply) => {
+    const { id } = requireFound(await webhooks.delete(request.params.id))
+    logWebhookChange(request, id, 'deleted')
+    return redirect(reply, 'webhook-deleted', WEBHOOKS_URL)
+  })
+
+  app.post<Route>(`${WEBHOOKS_URL}/:id/rotate-secret`, async (request, reply) => {
+    const { endpoint, secret } = requireFound(await webhooks.rotateSecret(request.params.id))
+    logWebhookChange(request, endpoint.id, 'secret rotated')
+    return renderEndpoint(reply, endpoint, { secret })
+  })
+
+  app.post<Route>(`${WEBHOOKS_URL}/:id/test`, async (request, reply) => {
+    requireFound(await webhooks.sendTest(request.params.id))
+    return redirect(reply, 'webhook-tested', getUrl(request.params))
+  })
+
+  app.post<Route>(`${WEBHOOKS_URL}/:id/deliveries/:deliveryId/replay`, async (request, reply) => {
+    const { id, deliveryId } = request.params
+    requireEnabled(await webhooks.get(id))
+    requireFound(await webhooks.replay(id, deliveryId), 'Delivery')
+    return redirect(reply, 'webhook-replayed', getUrl({ id }))
+  })
+
+  app.post<Route>(`${WEBHOOKS_URL}/:id/replay`, async (request, reply) => {
+    const endpoint = requireFound(await webhooks.get(request.params.id))
+    requireEnabled(endpoint)
+    const { since, failedOnly } = request.body ?? {}
+    const time = typeof since === 'string' ? parseDateTime(since, timeZone) : null
+    if (time === null) {
+      const replayError = 'enter a date and a time'
+      return renderEndpoint(reply.code(422), endpoint, { replayError })
+    }
+    const options = { since: Date.parse(time), failedOnly: failedOnly !== undefined }
+    const count = await webhooks.replaySince(endpoint.id, options)
+    const code = count > 0 ? 'webhooks-replayed' : 'webhooks-not-replayed'
+    return redirect(reply, code, getUrl(endpoint))
+  })
+}
+
+export default pages

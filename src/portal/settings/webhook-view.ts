@@ -1,0 +1,101 @@
+import type { Delivery } from '../../integrations/webhooks/deliveries.js'
+import type {
+  DisabledReason,
+  WebhookEndpoint,
+} from '../../integrations/webhooks/endpoint-store.js'
+import { isObject } from '../../validation/is-object.js'
+import type { MessageState } from '../../outbox/outbox.js'
+import type { Formatters } from '../formatters.js'
+
+export const WEBHOOKS_URL = '/admin/settings/webhooks'
+
+const REASONS: Record<DisabledReason, string> = {
+  administrator: 'An administrator disabled this endpoint.',
+  gone: 'The endpoint responded with status 410 (Gone), so it was disabled.',
+  failing: 'Deliveries failed for 5 days, so the endpoint was disabled.',
+}
+
+const DELIVERY_LABELS: Record<MessageState, string> = {
+  pending: 'Pending',
+  sent: 'Delivered',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+}
+
+const toIso = (ms: number): string => new Date(ms).toISOString()
+
+/** A time for a `time` element. */
+const toTime = (ms: number, format: Formatters) => ({
+  iso: toIso(ms),
+  text: format.dateTime(toIso(ms)),
+})
+
+function getState({ disabledReason, failingSince }: WebhookEndpoint) {
+  if (disabledReason !== null) return { className: 'cancelled', label: 'Disabled' }
+  if (failingSince !== null) return { className: 'refunded', label: 'Failing' }
+  return { className: 'fulfilled', label: 'Enabled' }
+}
+
+/** An endpoint for its page and the list. */
+export function buildWebhookView(endpoint: WebhookEndpoint, format: Formatters, now: number) {
+  const { id, url, description, events, disabledReason, disabledAt, failingSince } = endpoint
+  const { previousSecretExpiresAt } = endpoint
+  return {
+    id,
+    url,
+    href: `${WEBHOOKS_URL}/${id}`,
+    title: description || new URL(url).host,
+    events,
+    state: getState(endpoint),
+    isEnabled: disabledReason === null,
+    disabled:
+      disabledReason === null
+        ? null
+        : {
+            reason: REASONS[disabledReason],
+            isAutomatic: disabledReason !== 'administrator',
+            at: toTime(disabledAt ?? 0, format),
+          },
+    failingSince:
+      failingSince === null || disabledReason !== null ? null : toTime(failingSince, format),
+    createdAt: toTime(endpoint.createdAt, format),
+    previousSecretExpiresAt:
+      previousSecretExpiresAt !== null && previousSecretExpiresAt > now
+        ? toTime(previousSecretExpiresAt, format)
+        : null,
+  }
+}
+
+/** The number of the order that an event is about, if it is about one. */
+function getOrderNumber(payload: unknown): string | null {
+  const data = isObject(payload) ? payload.data : null
+  return isObject(data) && typeof data.orderNumber === 'string' ? data.orderNumber : null
+}
+
+/** A delivery for the log. */
+export function buildDeliveryView({ message, attempts }: Delivery, format: Formatters) {
+  const { id, state, type, orderId, payload, createdAt, nextAttemptAt } = message
+  return {
+    id,
+    type,
+    state: { className: state, label: DELIVERY_LABELS[state] },
+    isPending: state === 'pending',
+    createdAt: toTime(createdAt, format),
+    order:
+      orderId === null
+        ? null
+        : { href: `/admin/orders/${orderId}`, number: getOrderNumber(payload) ?? orderId },
+    // The first attempt follows at once.
+    nextAttemptAt:
+      state === 'pending' && attempts.length > 0 ? toTime(nextAttemptAt, format) : null,
+    attempts: attempts.map(({ number, at, durationMs, status, detail }) => ({
+      number,
+      at: toTime(at, format),
+      duration: `${format.count(durationMs)} ms`,
+      status: status === null ? 'No response' : String(status),
+      detail,
+    })),
+  }
+}
+
+export type WebhookView = ReturnType<typeof buildWebhookView>
