@@ -18,12 +18,12 @@ function toCallerSchema(schema: FastifySchema | undefined): FastifySchema {
 
 interface Options {
   /** The requests that the service sends */
-  webhooks: Record<string, object>
+  webhooks?: Record<string, object>
 }
 
 /** The OpenAPI document, generated from the validation schemas, and the page that shows it. */
 export default fp<Options>(
-  async (app, { webhooks }) => {
+  async (app, { webhooks = {} }) => {
     await app.register(swagger, {
       // Only API routes have tags.
       hideUntagged: true,

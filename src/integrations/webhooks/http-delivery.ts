@@ -79,20 +79,17 @@ export interface Options {
   /** Set by tests only */
   timeoutMs?: number
   lookup?: Parameters<typeof createGuardedLookup>[1]
-  /** PEM certificate of an authority, set by tests only */
-  ca?: string
 }
 
 /**
  * Sends webhooks over HTTP: to public addresses only, directly (environment variables of proxies do
  * not apply), without following redirects.
  */
-export function createHttpDelivery({ allowLoopback, timeoutMs = TIMEOUT_MS, lookup, ca }: Options) {
+export function createHttpDelivery({ allowLoopback, timeoutMs = TIMEOUT_MS, lookup }: Options) {
   const agent = new Agent({
     connect: {
       lookup: createGuardedLookup((name) => allowLoopback && isLoopbackHost(name), lookup),
       timeout: timeoutMs,
-      ...(ca === undefined ? {} : { ca }),
     },
   })
 

@@ -1,0 +1,340 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Webhook, WebhookVerificationError } from 'standardwebhooks'
+import t, { type Test } from 'tap'
+import { startReceiver } from '../support/webhook-receiver.js'
+import { startOrderApi, type OrderApi } from '../support/order-api.js'
+import { newOrder } from '../support/order-store.js'
+import { startPostgres } from '../support/postgres.js'
+import { waitFor } from '../support/wait-for.js'
+
+const PATH = '/api/admin/webhooks'
+const ALL_ORDER_EVENTS = [
+  'order.created',
+  'order.updated',
+  'order.paid',
+  'order.fulfilled',
+  'order.cancelled',
+  'order.refunded',
+]
+
+const server = await startPostgres(t)
+const ENGINES: Record<string, () => Promise<NodeJS.ProcessEnv>> = {
+  SQLite: async () => ({}),
+  PostgreSQL: async () => ({ DATABASE_URL: await server.createDatabase() }),
+}
+
+const startApi = (t: Test, environment: NodeJS.ProcessEnv = {}) =>
+  startOrderApi(t, { WEBHOOK_ALLOW_LOOPBACK: 'true', ...environment })
+
+async function createEndpoint(
+  { call }: OrderApi,
+  url: string,
+  events: string[] = ALL_ORDER_EVENTS,
+): Promise<{ id: string; path: string; secret: string }> {
+  const { status, body } = await call('POST', PATH, { url, events })
+  if (status !== 201) throw new Error(JSON.stringify(body))
+  return { id: body.id, path: `${PATH}/${body.id}`, secret: body.secret }
+}
+
+/** Waits until all deliveries to an endpoint are finished, and returns them, newest first. */
+const waitForDeliveries = ({ call }: OrderApi, path: string, count: number): Promise<any[]> =>
+  waitFor(async () => {
+    const { body } = await call('GET', `${path}/deliveries`)
+    const finished = body.items.filter(({ state }: any) => state !== 'pending')
+    return finished.length === count && body.totalItems === count && finished
+  })
+
+for (const [engine, getEnvironment] of Object.entries(ENGINES)) {
+  t.test(`${engine}: delivers the events of an order, in order and verifiably`, async (t) => {
+    const receiver = await startReceiver(t)
+    const api = await startApi(t, await getEnvironment())
+    const { path, secret } = await createEndpoint(api, receiver.url)
+    const onlyPaid = await startReceiver(t)
+    await createEndpoint(api, onlyPaid.url, ['order.paid'])
+
+    const { body: order } = await api.call('POST', '/api/admin/orders', newOrder())
+    const orderPath = `/api/admin/orders/${order.id}`
+    for (const status of ['paid', 'fulfilled', 'refunded']) {
+      await api.call('PATCH', orderPath, { status })
+    }
+    const { body: second } = await api.call('POST', '/api/admin/orders', newOrder())
+    await api.call('DELETE', `/api/admin/orders/${second.id}`)
+    await waitForDeliveries(api, path, 10)
+
+    const typesOf = (id: string) =>
+      receiver
+        .received()
+        .filter(({ event }) => event.data.id === id)
+        .map(({ event }) => `${event.type} ${event.data.version}`)
+    t.same(typesOf(order.id), [
+      'order.created 1',
+      'order.updated 2',
+      'order.paid 2',
+      'order.updated 3',
+      'order.fulfilled 3',
+      'order.updated 4',
+      'order.refunded 4',
+    ])
+    t.same(typesOf(second.id), ['order.created 1', 'order.updated 2', 'order.cancelled 2'])
+
+    const webhook = new Webhook(secret)
+    for (const { body, headers, event } of receiver.received()) {
+      t.same(webhook.verify(body, headers), event)
+      t.equal(headers['content-type'], 'application/json')
+    }
+    const received = receiver.received()
+    t.equal(new Set(received.map(({ id }) => id)).size, 10, 'every ID is unique')
+    const latest = received.find(({ event }) => event.type === 'order.refunded')
+    t.same(latest?.event.data, (await api.call('GET', orderPath)).body, 'data is the order')
+    t.equal(latest?.event.timestamp, latest?.event.data.updatedAt)
+    t.same(
+      onlyPaid.received().map(({ event }) => [event.type, event.data.id]),
+      [['order.paid', order.id]],
+      'an endpoint receives only what it subscribes to',
+    )
+  })
+
+  t.test(`${engine}: manages endpoints`, async (t) => {
+    const api = await startApi(t, await getEnvironment())
+    const { call } = api
+    const created = await call('POST', PATH, {
+      url: 'https://shop.example.com/hooks',
+      events: ['order.paid', 'order.paid'],
+      description: 'The shop',
+    })
+    t.equal(created.status, 201)
+    const { secret, ...endpoint } = created.body
+    t.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+    t.match(endpoint, {
+      id: /^we_[0-9a-f]{24}$/,
+      url: 'https://shop.example.com/hooks',
+      description: 'The shop',
+      events: ['order.paid'],
+      enabled: true,
+      disabledReason: null,
+      disabledAt: null,
+      failingSince: null,
+      previousSecretExpiresAt: null,
+    })
+    const path = created.headers.get('location') ?? ''
+    t.equal(path, `${PATH}/${endpoint.id}`)
+    t.same((await call('GET', path)).body, endpoint, 'without the secret')
+    t.same((await call('GET', PATH)).body, { items: [endpoint] })
+
+    const changed = await call('PATCH', path, { enabled: false, description: '' })
+    t.match(changed.body, { enabled: false, disabledReason: 'administrator', description: '' })
+    t.type(changed.body.disabledAt, 'string')
+    t.equal((await call('POST', `${path}/replay`, { since: '2026-01-01T00:00:00Z' })).status, 409)
+    const enabled = await call('PATCH', path, { enabled: true, events: ['order.created'] })
+    t.match(enabled.body, { enabled: true, disabledReason: null, events: ['order.created'] })
+
+    t.equal((await call('DELETE', path)).status, 204)
+    for (const [method, address, body] of [
+      ['GET', path],
+      ['PATCH', path, {}],
+      ['DELETE', path],
+      ['POST', `${path}/test`],
+      ['POST', `${path}/rotate-secret`],
+      ['GET', `${path}/deliveries`],
+      ['POST', `${path}/deliveries/msg_1/replay`],
+      ['POST', `${path}/replay`, { since: '2026-01-01T00:00:00Z' }],
+    ] as const) {
+      t.equal((await call(method, address, body)).status, 404, `${method} ${address}`)
+    }
+  })
+
+  t.test(`${engine}: replays deliveries with the same ID`, async (t) => {
+    const receiver = await startReceiver(t)
+    const api = await startApi(t, await getEnvironment())
+    const { path } = await createEndpoint(api, receiver.url, ['order.created'])
+    const since = new Date().toISOString()
+    await api.call('POST', '/api/admin/orders', newOrder())
+    const [first] = await waitForDeliveries(api, path, 1)
+    t.match(first, { type: 'order.created', state: 'sent', nextAttemptAt: null })
+    t.match(first.attempts, [{ status: 200, detail: '{}' }])
+
+    const replayed = await api.call('POST', `${path}/deliveries/${first.id}/replay`)
+    t.match(replayed, { status: 202, body: { id: first.id, state: 'pending' } })
+    await waitFor(async () => receiver.requests.length === 2)
+    await waitForDeliveries(api, path, 1)
+    const replay = (body: object) => api.call('POST', `${path}/replay`, body)
+    t.same((await replay({ since, failedOnly: true })).body, { replayed: 0 })
+    t.same((await replay({ since: '2199-01-01T00:00:00Z' })).body, { replayed: 0 })
+    t.same((await replay({ since })).body, { replayed: 1 })
+    await waitFor(async () => receiver.requests.length === 3)
+    t.same(new Set(receiver.received().map(({ id }) => id)), new Set([first.id]))
+    const [last] = await waitForDeliveries(api, path, 1)
+    t.equal(last.attempts.length, 3)
+
+    const other = await createEndpoint(api, receiver.url)
+    const foreign = await api.call('POST', `${other.path}/deliveries/${first.id}/replay`)
+    t.equal(foreign.status, 404, 'of another endpoint')
+  })
+}
+
+t.test('the receiver notices what is not genuine', async (t) => {
+  const receiver = await startReceiver(t)
+  const api = await startApi(t)
+  const { path, secret } = await createEndpoint(api, receiver.url)
+  const sent = await api.call('POST', `${path}/test`)
+  t.match(sent, { status: 202, body: { type: 'webhook.test', state: 'pending' } })
+  await waitForDeliveries(api, path, 1)
+  const [received] = receiver.received()
+  if (received === undefined) throw new Error('nothing was received')
+  const { body, headers } = received
+  const webhook = new Webhook(secret)
+  t.match(webhook.verify(body, headers), { type: 'webhook.test' })
+  const old = String(Number(headers['webhook-timestamp']) - 600)
+  for (const [name, verify] of Object.entries({
+    'a tampered body': () => webhook.verify(body.replace('test', 'text'), headers),
+    'an old timestamp': () => webhook.verify(body, { ...headers, 'webhook-timestamp': old }),
+    'another ID': () => webhook.verify(body, { ...headers, 'webhook-id': 'msg_1' }),
+    'a wrong secret': () => new Webhook(`whsec_${btoa('x'.repeat(32))}`).verify(body, headers),
+  })) {
+    t.throws(verify, WebhookVerificationError, name)
+  }
+})
+
+t.test('after a rotation, both secrets verify deliveries', async (t) => {
+  const receiver = await startReceiver(t)
+  const api = await startApi(t)
+  const { path, secret } = await createEndpoint(api, receiver.url)
+  const { body: rotated } = await api.call('POST', `${path}/rotate-secret`)
+  t.not(rotated.secret, secret)
+  const hours = (Date.parse(rotated.previousSecretExpiresAt) - Date.now()) / 3_600_000
+  t.ok(hours > 23.9 && hours <= 24)
+  await api.call('POST', `${path}/test`)
+  await waitForDeliveries(api, path, 1)
+  const [received] = receiver.received()
+  t.equal(received?.headers['webhook-signature']?.split(' ').length, 2)
+  for (const each of [secret, rotated.secret as string]) {
+    new Webhook(each).verify(received?.body ?? '', received?.headers ?? {})
+  }
+})
+
+t.test('rejects invalid endpoints, with all errors', async (t) => {
+  const { call } = await startOrderApi(t)
+  for (const url of [
+    'http://shop.example.com',
+    'http://127.0.0.1:3000',
+    'https://localhost',
+    'https://10.0.0.1',
+    'https://user:secret@shop.example.com',
+    `https://shop.example.com/${'x'.repeat(2048)}`,
+    'nothing',
+  ]) {
+    const { status, body } = await call('POST', PATH, { url, events: [], description: 'a\u0000b' })
+    t.equal(status, 422, url)
+    t.same(
+      body.errors.map(({ path }: { path: string }) => path).toSorted(),
+      ['description', 'events', 'url'],
+      url,
+    )
+    t.notMatch(JSON.stringify(body), 'user:secret')
+  }
+  const url = 'https://shop.example.com'
+  const unknown = await call('POST', PATH, { url, events: ['order.eaten'], secret: 'x' })
+  t.match(unknown, { status: 422 })
+  t.match(unknown.body.detail, /events\.0 must be one of order\.created/)
+  t.match(unknown.body.detail, /secret is not a known field/)
+})
+
+t.test('there is a limit of endpoints', async (t) => {
+  const { call } = await startOrderApi(t)
+  const endpoint = { url: 'https://shop.example.com', events: ['order.paid'] }
+  const statuses = []
+  for (let i = 0; i <= 50; i++) statuses.push((await call('POST', PATH, endpoint)).status)
+  t.same([statuses.filter((status) => status === 201).length, statuses.at(-1)], [50, 409])
+})
+
+t.test('sends generated QR codes to those who subscribe', async (t) => {
+  const receiver = await startReceiver(t)
+  const others = await startReceiver(t)
+  const api = await startApi(t)
+  const { path } = await createEndpoint(api, receiver.url, ['qr_code.generated'])
+  await createEndpoint(api, others.url)
+  const code = await api.call('POST', '/api/qr-code/generate', {
+    calculatorType: 'custom',
+    calculatorData: { amount: 1, unit: 't' },
+    vessel: { name: 'Eendracht' },
+  })
+  await fetch(`${api.url}/qr-test?calculatorType=custom&custom.amount=2&vessel.name=Second`)
+  await waitForDeliveries(api, path, 2)
+  const { url, generatedAt, expiresAt } = code.body
+  t.match(
+    receiver.received().find(({ event }) => event.data.vessel.name === 'Eendracht')?.event,
+    {
+      type: 'qr_code.generated',
+      timestamp: generatedAt,
+      data: {
+        calculatorType: 'custom',
+        calculatorData: { amount: 1, unit: 't' },
+        url,
+        generatedAt,
+        expiresAt,
+      },
+    },
+  )
+  t.equal(others.requests.length, 0)
+})
+
+t.test('410 disables an endpoint and cancels its deliveries', async (t) => {
+  const receiver = await startReceiver(t)
+  const api = await startApi(t)
+  const { path, id } = await createEndpoint(api, receiver.url, ['order.created'])
+  receiver.respond = (_request, response) => response.writeHead(410).end('moved away')
+  await api.call('POST', '/api/admin/orders', newOrder())
+  await waitFor(async () => !(await api.call('GET', path)).body.enabled)
+  t.match((await api.call('GET', path)).body, { disabledReason: 'gone' })
+  const [failed] = await waitForDeliveries(api, path, 1)
+  t.match(failed, { state: 'failed', attempts: [{ status: 410, detail: 'moved away' }] })
+  t.ok(
+    api.log.some(({ endpoint, reason }) => endpoint === id && reason === 'gone'),
+    'is logged',
+  )
+  await api.call('POST', '/api/admin/orders', newOrder())
+  await sleep(2_000) // until the event was dispatched
+  await api.call('PATCH', path, { enabled: true })
+  receiver.respond = (_request, response) => response.end()
+  await api.call('POST', '/api/admin/orders', newOrder())
+  await waitForDeliveries(api, path, 2)
+  t.equal(receiver.requests.length, 2, 'events while it is disabled are not sent')
+})
+
+t.test('an order with long texts fits in 20 kB', async (t) => {
+  const receiver = await startReceiver(t)
+  const api = await startApi(t)
+  const { path } = await createEndpoint(api, receiver.url, ['order.created'])
+  const notes = '🚢'.repeat(10_000)
+  const { status } = await api.call('POST', '/api/admin/orders', { ...newOrder(), notes })
+  t.equal(status, 201)
+  await waitForDeliveries(api, path, 1)
+  const [received] = receiver.received()
+  t.ok(Buffer.byteLength(received?.body ?? '') < 20_000)
+  t.match(received?.event.data.notes, /^(?:🚢){4000,}…$/u)
+})
+
+t.test('secrets and URLs are in no log', async (t) => {
+  const receiver = await startReceiver(t)
+  const api = await startApi(t, { LOG_LEVEL: 'trace' })
+  const { path, secret } = await createEndpoint(api, `${receiver.url}?token=canary`)
+  const rotated = await api.call('POST', `${path}/rotate-secret`)
+  receiver.respond = (_request, response) => response.writeHead(410).end()
+  await api.call('POST', `${path}/test`)
+  await waitForDeliveries(api, path, 1)
+  const text = JSON.stringify(api.log)
+  for (const each of [secret, rotated.body.secret as string, 'canary']) {
+    t.notOk(text.includes(each.replace('whsec_', '')))
+  }
+  for (const page of [path, PATH, `${path}/deliveries`, '/openapi.json', '/metrics']) {
+    const response = await api.call('GET', page).catch(() => ({ body: '' }))
+    t.notMatch(JSON.stringify(response.body), rotated.body.secret.slice(6))
+  }
+})
+
+t.test('the OpenAPI document describes the requests', async (t) => {
+  const { url } = await startOrderApi(t)
+  const document: any = await (await fetch(`${url}/openapi.json`)).json()
+  t.same(Object.keys(document.webhooks), [...ALL_ORDER_EVENTS, 'qr_code.generated'])
+  t.ok(document.paths[`${PATH}/{id}/deliveries/{deliveryId}/replay`].post)
+})
