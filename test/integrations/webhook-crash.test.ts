@@ -68,7 +68,8 @@ for (const [engine, getEnvironment] of Object.entries({
     t.same(new Set(received), new Set(expected), 'none is invented')
     const first = (event: string) => received.indexOf(event)
     const outOfOrder = expected.filter(
-      (event) => event.includes('created') && first(event) > first(event.replace('created 1', 'updated 2')),
+      (event) =>
+        event.includes('created') && first(event) > first(event.replace('created 1', 'updated 2')),
     )
     t.same(outOfOrder, [])
     for (const { body, headers } of receiver.received()) new Webhook(secret).verify(body, headers)

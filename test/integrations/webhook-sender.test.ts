@@ -106,7 +106,8 @@ for (const [engine, open] of Object.entries(databases)) {
       ['first', 'first', 'first', 'second'],
     )
     t.same(
-      new Set(received.filter(({ event }) => event.data.notes === 'first').map((one) => one.id)).size,
+      new Set(received.filter(({ event }) => event.data.notes === 'first').map((one) => one.id))
+        .size,
       1,
     )
     for (const { body, headers } of received) new Webhook(secret).verify(body, headers)
@@ -261,5 +262,8 @@ t.test('a deleted endpoint receives nothing', async (t) => {
   await waitFor(async () => receiver.requests.length === 1)
   await sleep(50)
   t.equal(receiver.requests.length, 1)
-  t.same((await webhooks.list()).map((endpoint) => endpoint.id), [other])
+  t.same(
+    (await webhooks.list()).map((endpoint) => endpoint.id),
+    [other],
+  )
 })

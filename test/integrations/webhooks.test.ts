@@ -261,20 +261,17 @@ t.test('sends generated QR codes to those who subscribe', async (t) => {
   await fetch(`${api.url}/qr-test?calculatorType=custom&custom.amount=2&vessel.name=Second`)
   await waitForDeliveries(api, path, 2)
   const { url, generatedAt, expiresAt } = code.body
-  t.match(
-    receiver.received().find(({ event }) => event.data.vessel.name === 'Eendracht')?.event,
-    {
-      type: 'qr_code.generated',
-      timestamp: generatedAt,
-      data: {
-        calculatorType: 'custom',
-        calculatorData: { amount: 1, unit: 't' },
-        url,
-        generatedAt,
-        expiresAt,
-      },
+  t.match(receiver.received().find(({ event }) => event.data.vessel.name === 'Eendracht')?.event, {
+    type: 'qr_code.generated',
+    timestamp: generatedAt,
+    data: {
+      calculatorType: 'custom',
+      calculatorData: { amount: 1, unit: 't' },
+      url,
+      generatedAt,
+      expiresAt,
     },
-  )
+  })
   t.equal(others.requests.length, 0)
 })
 

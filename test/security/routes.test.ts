@@ -72,7 +72,25 @@ async function scannedLink(): Promise<URL> {
 }
 
 for (const portfolio of PORTFOLIOS) fakeProvider.ledger.add({ tons: 1, note: null }, portfolio)
+
+/** Creates an endpoint of webhooks; `post` sends a request to a path below the endpoints. */
+async function createWebhook(): Promise<{ id: string; post: (path: string) => Promise<any> }> {
+  const headers = { authorization: `Bearer ${freshToken()}` }
+  const post = async (path: string, payload?: object) =>
+    (
+      await app.inject({ method: 'POST', url: `/api/admin/webhooks${path}`, headers, payload })
+    ).json()
+  const { id } = await post('', { url: 'https://shop.invalid/', events: ['order.paid'] })
+  return { id, post }
+}
+
+const webhook = await createWebhook()
 const calls = validCalls({
+  webhooks: {
+    id: webhook.id,
+    deliveryId: (await webhook.post(`/${webhook.id}/test`)).id,
+    removable: [(await createWebhook()).id, (await createWebhook()).id],
+  },
   offsetOrder: '1',
   apiKey: (await app.apiKeys.create({ name: 'Web shop', scopes: ['orders:read'] }, ADMIN.email)).id,
   link: await scannedLink(),

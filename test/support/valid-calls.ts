@@ -71,6 +71,12 @@ const CODE_FORM = {
   'image.margin': '1',
   'image.errorCorrection': 'L',
 }
+/** No requests leave the machine for this name (RFC 2606). */
+const WEBHOOK = {
+  url: 'https://shop.invalid/webhooks',
+  events: ['order.created', 'order.paid'],
+  description: 'The shop',
+}
 const ESTIMATES = Object.fromEntries(
   Object.entries(TYPICAL_CALCULATIONS).map(([type, { calculatorData }]) => [
     `POST /api/calculators/${type}/estimate`,
@@ -89,7 +95,11 @@ export interface CallContext {
   offsetOrder: string
   /** Credentials of an administrator */
   credentials: { email: string; password: string }
+  /** Endpoints of webhooks, one with a delivery, two to be deleted; by default there are none */
+  webhooks?: { id: string; deliveryId: string; removable: readonly [string, string] }
 }
+
+const NO_WEBHOOKS = { id: 'we_1', deliveryId: 'msg_1', removable: ['we_2', 'we_3'] } as const
 
 /** Valid requests by method and route; HEAD is derived from GET. */
 const sketches = ({
@@ -98,6 +108,7 @@ const sketches = ({
   offsetOrder,
   apiKey,
   credentials,
+  webhooks = NO_WEBHOOKS,
 }: CallContext): Record<string, Sketch[]> => ({
   'GET /': [{}],
   // The route table has the assets without their folder.
@@ -283,6 +294,69 @@ const sketches = ({
     { path: '/admin/orders/{order}/fulfilment/reset', form: {} },
   ],
   'GET /admin/orders/:id/provider-record': [{ path: '/admin/orders/{order}/provider-record' }],
+  'GET /api/admin/webhooks': [{}],
+  'POST /api/admin/webhooks': [{ json: WEBHOOK }],
+  'GET /api/admin/webhooks/:id': [{ path: `/api/admin/webhooks/${webhooks.id}` }],
+  'PATCH /api/admin/webhooks/:id': [
+    { path: `/api/admin/webhooks/${webhooks.id}`, json: { ...WEBHOOK, enabled: true } },
+  ],
+  'DELETE /api/admin/webhooks/:id': [{ path: `/api/admin/webhooks/${webhooks.removable[0]}` }],
+  'POST /api/admin/webhooks/:id/test': [{ path: `/api/admin/webhooks/${webhooks.id}/test` }],
+  'POST /api/admin/webhooks/:id/rotate-secret': [
+    { path: `/api/admin/webhooks/${webhooks.id}/rotate-secret` },
+  ],
+  'GET /api/admin/webhooks/:id/deliveries': [
+    {
+      path: `/api/admin/webhooks/${webhooks.id}/deliveries`,
+      query: { page: '1', pageSize: '10' },
+    },
+  ],
+  'POST /api/admin/webhooks/:id/deliveries/:deliveryId/replay': [
+    { path: `/api/admin/webhooks/${webhooks.id}/deliveries/${webhooks.deliveryId}/replay` },
+  ],
+  'POST /api/admin/webhooks/:id/replay': [
+    {
+      path: `/api/admin/webhooks/${webhooks.id}/replay`,
+      json: { since: '2026-01-02T03:04:05Z', failedOnly: true },
+    },
+  ],
+  'GET /admin/settings': [{}],
+  'GET /admin/settings/webhooks': [{}],
+  'POST /admin/settings/webhooks': [{ form: WEBHOOK }],
+  'GET /admin/settings/webhooks/new': [{}],
+  'GET /admin/settings/webhooks/:id': [
+    { path: `/admin/settings/webhooks/${webhooks.id}`, query: { page: '2' } },
+  ],
+  'GET /admin/settings/webhooks/:id/edit': [
+    { path: `/admin/settings/webhooks/${webhooks.id}/edit` },
+  ],
+  'POST /admin/settings/webhooks/:id/edit': [
+    { path: `/admin/settings/webhooks/${webhooks.id}/edit`, form: WEBHOOK },
+  ],
+  'GET /admin/settings/webhooks/:id/delete': [
+    { path: `/admin/settings/webhooks/${webhooks.id}/delete` },
+  ],
+  'POST /admin/settings/webhooks/:id/deliveries/:deliveryId/replay': [
+    {
+      path: `/admin/settings/webhooks/${webhooks.id}/deliveries/${webhooks.deliveryId}/replay`,
+      form: {},
+    },
+  ],
+  'POST /admin/settings/webhooks/:id/replay': [
+    {
+      path: `/admin/settings/webhooks/${webhooks.id}/replay`,
+      form: { since: '2026-01-02T03:04', failedOnly: 'true' },
+    },
+  ],
+  ...Object.fromEntries(
+    ['test', 'rotate-secret', 'disable', 'enable'].map((action) => [
+      `POST /admin/settings/webhooks/:id/${action}`,
+      [{ path: `/admin/settings/webhooks/${webhooks.id}/${action}`, form: {} }],
+    ]),
+  ),
+  'POST /admin/settings/webhooks/:id/delete': [
+    { path: `/admin/settings/webhooks/${webhooks.removable[1]}/delete`, form: {} },
+  ],
   // The proxy relays any path and method below.
   ...Object.fromEntries(
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].flatMap((method) => [

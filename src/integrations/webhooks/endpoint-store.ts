@@ -117,9 +117,7 @@ const COLUMNS = {
   updatedAt: 'updated_at',
 } as const satisfies Record<string, keyof EndpointRow>
 
-export type EndpointChanges = Partial<
-  Pick<WebhookEndpoint & EndpointSecrets, keyof typeof COLUMNS>
->
+export type EndpointChanges = Partial<Pick<WebhookEndpoint & EndpointSecrets, keyof typeof COLUMNS>>
 
 /** Sets the given fields of an endpoint. */
 export async function updateEndpoint(

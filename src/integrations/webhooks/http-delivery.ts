@@ -52,7 +52,12 @@ function toResult({ statusCode, headers }: Dispatcher.ResponseData, excerpt: str
   if (status === 410) return { outcome: 'rejected', status, detail: excerpt }
   const detail = status >= 300 && status < 400 ? 'Redirects are not followed.' : excerpt
   const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now())
-  return { outcome: 'retry', status, detail, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+  return {
+    outcome: 'retry',
+    status,
+    detail,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  }
 }
 
 const ERRORS: readonly [codes: RegExp, message: string][] = [
@@ -100,7 +105,13 @@ export function createHttpDelivery({ allowLoopback, timeoutMs = TIMEOUT_MS, look
     signal: AbortSignal,
     onStatus: (result: SendResult) => void,
   ): Promise<SendResult> {
-    const response = await request(url, { dispatcher: agent, method: 'POST', headers, body, signal })
+    const response = await request(url, {
+      dispatcher: agent,
+      method: 'POST',
+      headers,
+      body,
+      signal,
+    })
     onStatus(toResult(response, ''))
     return toResult(response, await readExcerpt(response.body))
   }
@@ -121,7 +132,10 @@ export function createHttpDelivery({ allowLoopback, timeoutMs = TIMEOUT_MS, look
       const end = (): void => ending.abort()
       signal.addEventListener('abort', end, { once: true })
       if (signal.aborted) end()
-      const timeout = sleep(timeoutMs, undefined, { signal: ending.signal }).then(end, () => undefined)
+      const timeout = sleep(timeoutMs, undefined, { signal: ending.signal }).then(
+        end,
+        () => undefined,
+      )
       const ended = timeout.then(
         () => received ?? fail(`No response within ${timeoutMs / 1000} seconds.`),
       )

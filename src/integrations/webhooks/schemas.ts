@@ -100,7 +100,10 @@ export const WebhookDelivery = Type.Object(
   {
     id: Type.String({ description: 'The webhook-id header' }),
     type: Type.String({ description: 'Type of the event' }),
-    orderId: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'ID of the order' }),
+    orderId: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'ID of the order',
+    }),
     state: stringEnum(MESSAGE_STATES, {
       description:
         'pending: to be sent, or sent again; failed: all attempts failed; cancelled: the endpoint was disabled',

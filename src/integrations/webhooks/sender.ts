@@ -54,7 +54,10 @@ export function createWebhookSender({
     }
     const { endpoint, secret, previousSecret } = found
     const isPreviousValid = (endpoint.previousSecretExpiresAt ?? 0) > now()
-    const secrets = [secret, ...(previousSecret !== null && isPreviousValid ? [previousSecret] : [])]
+    const secrets = [
+      secret,
+      ...(previousSecret !== null && isPreviousValid ? [previousSecret] : []),
+    ]
       .map(cipher.decrypt)
       .filter((decrypted) => decrypted !== null)
     if (secrets.length === 0) {

@@ -103,7 +103,11 @@ export function createWebhooks({
     update,
 
     /** Returns `null` if there are MAX_ENDPOINTS. */
-    async create({ url, events, description = '' }: NewWebhook): Promise<EndpointWithSecret | null> {
+    async create({
+      url,
+      events,
+      description = '',
+    }: NewWebhook): Promise<EndpointWithSecret | null> {
       const secret = generateSecret()
       const id = `we_${randomBytes(12).toString('hex')}`
       const fields = { id, url, description, events: unique(events), createdAt: now() }

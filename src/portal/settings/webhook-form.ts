@@ -1,8 +1,5 @@
 import type { WebhookEndpoint } from '../../integrations/webhooks/endpoint-store.js'
-import {
-  EVENT_DESCRIPTIONS,
-  WEBHOOK_EVENT_TYPES,
-} from '../../integrations/webhooks/event-types.js'
+import { EVENT_DESCRIPTIONS, WEBHOOK_EVENT_TYPES } from '../../integrations/webhooks/event-types.js'
 import { createWebhookValidators, NewWebhook } from '../../integrations/webhooks/schemas.js'
 
 /** The form of an endpoint, as opened or as submitted. */

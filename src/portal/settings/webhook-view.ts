@@ -1,8 +1,5 @@
 import type { Delivery } from '../../integrations/webhooks/deliveries.js'
-import type {
-  DisabledReason,
-  WebhookEndpoint,
-} from '../../integrations/webhooks/endpoint-store.js'
+import type { DisabledReason, WebhookEndpoint } from '../../integrations/webhooks/endpoint-store.js'
 import { isObject } from '../../validation/is-object.js'
 import type { MessageState } from '../../outbox/outbox.js'
 import type { Formatters } from '../formatters.js'
