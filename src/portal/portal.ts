@@ -30,7 +30,7 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
   addFreshnessHeader(app, store)
   addFreshnessNotice(app, store)
   app.setErrorHandler(handleStoreError)
-  await app.register(dashboardPages, { store, hasProvider: fulfilment !== null })
+  await app.register(dashboardPages, { store, hasProvider: fulfilment !== null, webhooks })
   const savedViews = createSavedViews(app.database)
   await app.register(listPages, { store, savedViews })
   await app.register(viewPages, { savedViews })

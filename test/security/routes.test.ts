@@ -74,12 +74,15 @@ async function scannedLink(): Promise<URL> {
 for (const portfolio of PORTFOLIOS) fakeProvider.ledger.add({ tons: 1, note: null }, portfolio)
 
 /** Creates an endpoint of webhooks; `post` sends a request to a path below the endpoints. */
-async function createWebhook(): Promise<{ id: string; post: (path: string) => Promise<any> }> {
+async function createWebhook(): Promise<{
+  id: string
+  post: (path: string) => Promise<{ id: string }>
+}> {
   const headers = { authorization: `Bearer ${freshToken()}` }
-  const post = async (path: string, payload?: object) =>
-    (
-      await app.inject({ method: 'POST', url: `/api/admin/webhooks${path}`, headers, payload })
-    ).json()
+  const post = async (path: string, payload: object = {}) => {
+    const url = `/api/admin/webhooks${path}`
+    return (await app.inject({ method: 'POST', url, headers, payload })).json<{ id: string }>()
+  }
   const { id } = await post('', { url: 'https://shop.invalid/', events: ['order.paid'] })
   return { id, post }
 }

@@ -2,9 +2,12 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { getLocale } from '../../http/locale.js'
 import { logError } from '../../http/log-error.js'
 import { Problem, createUnexpectedProblem } from '../../http/problem.js'
+import type { Webhooks } from '../../integrations/webhooks/webhooks.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import type { StatsPeriod } from '../../orders/dashboard-stats.js'
 import adminPages from '../../plugins/admin-pages.js'
+import { getFormatters } from '../formatters.js'
+import { buildWebhookAlerts } from '../settings/webhook-view.js'
 import { buildDashboardView } from './dashboard-view.js'
 import { buildRangeChoices, buildRangeUrl, parsePeriod, type RangeQuery } from './ranges.js'
 
@@ -12,9 +15,10 @@ interface Options {
   store: OrderStore
   /** Whether orders can be placed with a provider */
   hasProvider: boolean
+  webhooks: Pick<Webhooks, 'list'>
 }
 
-const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider }) => {
+const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider, webhooks }) => {
   await app.register(adminPages)
 
   /** The content below the range buttons: cards and charts, an empty state or an error. */
@@ -27,7 +31,13 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider }) =
         now: Date.now(),
         hasProvider,
       })
-      return { statusCode: 200, part: dashboard === null ? '_empty' : '_figures', dashboard }
+      const format = getFormatters(locale, app.config.TIME_ZONE)
+      return {
+        statusCode: 200,
+        part: dashboard === null ? '_empty' : '_figures',
+        dashboard,
+        webhookAlerts: buildWebhookAlerts(await webhooks.list(), format),
+      }
     } catch (error) {
       logError(error, request)
       const { statusCode, message, members } =

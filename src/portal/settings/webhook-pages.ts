@@ -14,7 +14,12 @@ import { parseDateTime } from '../orders/parse-datetime.js'
 import { renderSettings } from './render-settings.js'
 import { buildWebhookForm, createFormParser, type WebhookForm } from './webhook-form.js'
 import { getWebhookMessage } from './webhook-messages.js'
-import { buildDeliveryView, buildWebhookView, WEBHOOKS_URL } from './webhook-view.js'
+import {
+  buildDeliveryView,
+  buildWebhookAlerts,
+  buildWebhookView,
+  WEBHOOKS_URL,
+} from './webhook-view.js'
 
 interface Route {
   Params: { id: string; deliveryId: string }
@@ -55,7 +60,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
       {
         form,
         allowLoopback: webhooks.allowLoopback,
-        endpoint: endpoint && buildWebhookView(endpoint, getRequestFormatters(reply.request), 0),
+        endpoint: endpoint && buildWebhookView(endpoint, getRequestFormatters(reply.request)),
       },
     )
 
@@ -82,7 +87,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
       { page: 'portal/settings/webhook', fragment: 'portal/settings/_deliveries' },
       {
         success: consumeMessage(reply),
-        endpoint: buildWebhookView(endpoint, format, Date.now()),
+        endpoint: buildWebhookView(endpoint, format),
         secret,
         replayError,
         timeZone,
@@ -107,7 +112,8 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
       { page: 'portal/settings/webhooks' },
       {
         success: consumeMessage(reply),
-        endpoints: endpoints.map((endpoint) => buildWebhookView(endpoint, format, Date.now())),
+        endpoints: endpoints.map((endpoint) => buildWebhookView(endpoint, format)),
+        webhookAlerts: buildWebhookAlerts(endpoints, format),
       },
     )
   })
@@ -163,7 +169,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     return renderSettings(
       reply,
       { page: 'portal/settings/webhook-delete' },
-      { endpoint: buildWebhookView(endpoint, getRequestFormatters(request), 0) },
+      { endpoint: buildWebhookView(endpoint, getRequestFormatters(request)) },
     )
   })
 

@@ -34,7 +34,7 @@ function getState({ disabledReason, failingSince }: WebhookEndpoint) {
 }
 
 /** An endpoint for its page and the list. */
-export function buildWebhookView(endpoint: WebhookEndpoint, format: Formatters, now: number) {
+export function buildWebhookView(endpoint: WebhookEndpoint, format: Formatters, now = Date.now()) {
   const { id, url, description, events, disabledReason, disabledAt, failingSince } = endpoint
   const { previousSecretExpiresAt } = endpoint
   return {
@@ -50,7 +50,6 @@ export function buildWebhookView(endpoint: WebhookEndpoint, format: Formatters, 
         ? null
         : {
             reason: REASONS[disabledReason],
-            isAutomatic: disabledReason !== 'administrator',
             at: toTime(disabledAt ?? 0, format),
           },
     failingSince:
@@ -62,6 +61,12 @@ export function buildWebhookView(endpoint: WebhookEndpoint, format: Formatters, 
         : null,
   }
 }
+
+/** The endpoints that were disabled because they are gone or keep failing. */
+export const buildWebhookAlerts = (endpoints: readonly WebhookEndpoint[], format: Formatters) =>
+  endpoints
+    .filter(({ disabledReason }) => disabledReason === 'gone' || disabledReason === 'failing')
+    .map((endpoint) => buildWebhookView(endpoint, format))
 
 /** The number of the order that an event is about, if it is about one. */
 function getOrderNumber(payload: unknown): string | null {
