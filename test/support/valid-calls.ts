@@ -77,6 +77,10 @@ const WEBHOOK = {
   events: ['order.created', 'order.paid'],
   description: 'The shop',
 }
+/** An endpoint of webhooks and a delivery to it, if a test creates them. */
+export const WEBHOOK_ID = 'we_1'
+export const DELIVERY_ID = 'msg_1'
+
 const ESTIMATES = Object.fromEntries(
   Object.entries(TYPICAL_CALCULATIONS).map(([type, { calculatorData }]) => [
     `POST /api/calculators/${type}/estimate`,
@@ -95,11 +99,7 @@ export interface CallContext {
   offsetOrder: string
   /** Credentials of an administrator */
   credentials: { email: string; password: string }
-  /** Endpoints of webhooks, one with a delivery, two to be deleted; by default there are none */
-  webhooks?: { id: string; deliveryId: string; removable: readonly [string, string] }
 }
-
-const NO_WEBHOOKS = { id: 'we_1', deliveryId: 'msg_1', removable: ['we_2', 'we_3'] } as const
 
 /** Valid requests by method and route; HEAD is derived from GET. */
 const sketches = ({
@@ -108,7 +108,6 @@ const sketches = ({
   offsetOrder,
   apiKey,
   credentials,
-  webhooks = NO_WEBHOOKS,
 }: CallContext): Record<string, Sketch[]> => ({
   'GET /': [{}],
   // The route table has the assets without their folder.
@@ -296,27 +295,27 @@ const sketches = ({
   'GET /admin/orders/:id/provider-record': [{ path: '/admin/orders/{order}/provider-record' }],
   'GET /api/admin/webhooks': [{}],
   'POST /api/admin/webhooks': [{ json: WEBHOOK }],
-  'GET /api/admin/webhooks/:id': [{ path: `/api/admin/webhooks/${webhooks.id}` }],
+  'GET /api/admin/webhooks/:id': [{ path: `/api/admin/webhooks/${WEBHOOK_ID}` }],
   'PATCH /api/admin/webhooks/:id': [
-    { path: `/api/admin/webhooks/${webhooks.id}`, json: { ...WEBHOOK, enabled: true } },
+    { path: `/api/admin/webhooks/${WEBHOOK_ID}`, json: { ...WEBHOOK, enabled: true } },
   ],
-  'DELETE /api/admin/webhooks/:id': [{ path: `/api/admin/webhooks/${webhooks.removable[0]}` }],
-  'POST /api/admin/webhooks/:id/test': [{ path: `/api/admin/webhooks/${webhooks.id}/test` }],
+  'DELETE /api/admin/webhooks/:id': [{ path: `/api/admin/webhooks/${WEBHOOK_ID}` }],
+  'POST /api/admin/webhooks/:id/test': [{ path: `/api/admin/webhooks/${WEBHOOK_ID}/test` }],
   'POST /api/admin/webhooks/:id/rotate-secret': [
-    { path: `/api/admin/webhooks/${webhooks.id}/rotate-secret` },
+    { path: `/api/admin/webhooks/${WEBHOOK_ID}/rotate-secret` },
   ],
   'GET /api/admin/webhooks/:id/deliveries': [
     {
-      path: `/api/admin/webhooks/${webhooks.id}/deliveries`,
+      path: `/api/admin/webhooks/${WEBHOOK_ID}/deliveries`,
       query: { page: '1', pageSize: '10' },
     },
   ],
   'POST /api/admin/webhooks/:id/deliveries/:deliveryId/replay': [
-    { path: `/api/admin/webhooks/${webhooks.id}/deliveries/${webhooks.deliveryId}/replay` },
+    { path: `/api/admin/webhooks/${WEBHOOK_ID}/deliveries/${DELIVERY_ID}/replay` },
   ],
   'POST /api/admin/webhooks/:id/replay': [
     {
-      path: `/api/admin/webhooks/${webhooks.id}/replay`,
+      path: `/api/admin/webhooks/${WEBHOOK_ID}/replay`,
       json: { since: '2026-01-02T03:04:05Z', failedOnly: true },
     },
   ],
@@ -325,37 +324,37 @@ const sketches = ({
   'POST /admin/settings/webhooks': [{ form: WEBHOOK }],
   'GET /admin/settings/webhooks/new': [{}],
   'GET /admin/settings/webhooks/:id': [
-    { path: `/admin/settings/webhooks/${webhooks.id}`, query: { page: '2' } },
+    { path: `/admin/settings/webhooks/${WEBHOOK_ID}`, query: { page: '2' } },
   ],
   'GET /admin/settings/webhooks/:id/edit': [
-    { path: `/admin/settings/webhooks/${webhooks.id}/edit` },
+    { path: `/admin/settings/webhooks/${WEBHOOK_ID}/edit` },
   ],
   'POST /admin/settings/webhooks/:id/edit': [
-    { path: `/admin/settings/webhooks/${webhooks.id}/edit`, form: WEBHOOK },
+    { path: `/admin/settings/webhooks/${WEBHOOK_ID}/edit`, form: WEBHOOK },
   ],
   'GET /admin/settings/webhooks/:id/delete': [
-    { path: `/admin/settings/webhooks/${webhooks.id}/delete` },
+    { path: `/admin/settings/webhooks/${WEBHOOK_ID}/delete` },
   ],
   'POST /admin/settings/webhooks/:id/deliveries/:deliveryId/replay': [
     {
-      path: `/admin/settings/webhooks/${webhooks.id}/deliveries/${webhooks.deliveryId}/replay`,
+      path: `/admin/settings/webhooks/${WEBHOOK_ID}/deliveries/${DELIVERY_ID}/replay`,
       form: {},
     },
   ],
   'POST /admin/settings/webhooks/:id/replay': [
     {
-      path: `/admin/settings/webhooks/${webhooks.id}/replay`,
+      path: `/admin/settings/webhooks/${WEBHOOK_ID}/replay`,
       form: { since: '2026-01-02T03:04', failedOnly: 'true' },
     },
   ],
   ...Object.fromEntries(
     ['test', 'rotate-secret', 'disable', 'enable'].map((action) => [
       `POST /admin/settings/webhooks/:id/${action}`,
-      [{ path: `/admin/settings/webhooks/${webhooks.id}/${action}`, form: {} }],
+      [{ path: `/admin/settings/webhooks/${WEBHOOK_ID}/${action}`, form: {} }],
     ]),
   ),
   'POST /admin/settings/webhooks/:id/delete': [
-    { path: `/admin/settings/webhooks/${webhooks.removable[1]}/delete`, form: {} },
+    { path: `/admin/settings/webhooks/${WEBHOOK_ID}/delete`, form: {} },
   ],
   // The proxy relays any path and method below.
   ...Object.fromEntries(
