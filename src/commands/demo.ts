@@ -60,6 +60,7 @@ const accounts = hasAccounts
 const app = await startServer({
   LOG_LEVEL: 'warn',
   CURRENCY: 'EUR',
+  WEBHOOK_ALLOW_LOOPBACK: 'true',
   ...process.env,
   ...(provider && { ORDERSOURCE_BASE_URL: provider.url, ORDERSOURCE_API_TOKEN: provider.token }),
   HOST: '127.0.0.1',

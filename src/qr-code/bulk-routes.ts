@@ -10,6 +10,7 @@ import type { FieldError } from '../validation/field-errors.js'
 import { stringEnum } from '../validation/string-enum.js'
 import { generateQrCode, getFileName, type QrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
+import type { QrCodeOptions } from './qr-code-options.js'
 import { QrCodeRequestSchema, type QrCodeRequest } from './qr-code-request.js'
 import { QrCodeResponse, toQrCodeResponse } from './qr-code-response.js'
 
@@ -84,7 +85,7 @@ function renderZip(codes: readonly QrCode[], format: 'svg' | 'png'): Readable {
   return Readable.from(zip.outputStream as AsyncIterable<Buffer>)
 }
 
-const routes: FastifyPluginAsyncTypebox<{ links: PrefillLinks }> = async (app, { links }) => {
+const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, onGenerated }) => {
   await app.register(accepts)
 
   app.post(
@@ -119,6 +120,7 @@ const routes: FastifyPluginAsyncTypebox<{ links: PrefillLinks }> = async (app, {
       const { codes: requests, format = 'svg' } = request.body
       const codes = await generateAll(links, requests)
       request.log.info({ codes: codes.length }, 'qr codes')
+      for (const code of codes) onGenerated(code)
       void reply.header('vary', 'Accept')
       if (request.accepts().type([ZIP, NDJSON]) === NDJSON) {
         return reply.type(NDJSON).send(Readable.from(renderLines(codes)))

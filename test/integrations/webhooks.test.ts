@@ -1,6 +1,11 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import t, { type Test } from 'tap'
+import { projectRoot } from '../../src/config/project-root.js'
+import { freePort } from '../support/free-port.js'
 import { startReceiver } from '../support/webhook-receiver.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
@@ -326,6 +331,39 @@ t.test('secrets and URLs are in no log', async (t) => {
   for (const page of [path, PATH, `${path}/deliveries`, '/openapi.json', '/metrics']) {
     const response = await api.call('GET', page).catch(() => ({ body: '' }))
     t.notMatch(JSON.stringify(response.body), rotated.body.secret.slice(6))
+  }
+})
+
+t.test('the receiver of the documentation works', async (t) => {
+  const [, code = ''] =
+    /```js\n(.*?)```/s.exec(readFileSync(join(projectRoot, 'docs/webhooks.md'), 'utf8')) ?? []
+  const port = await freePort()
+  const api = await startApi(t)
+  const { path, secret } = await createEndpoint(api, `http://localhost:${port}/`)
+  const example = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', code.replace('4000', String(port))],
+    { cwd: projectRoot, env: { PATH: process.env.PATH, WEBHOOK_SECRET: secret } },
+  )
+  t.teardown(() => example.kill('SIGKILL'))
+  let output = ''
+  example.stdout.on('data', (part: Buffer) => (output += part.toString()))
+  await waitFor(async () => fetch(`http://127.0.0.1:${port}`).catch(() => null))
+  await api.call('POST', `${path}/test`)
+  const [delivery] = await waitForDeliveries(api, path, 1)
+  t.match(delivery, { state: 'sent', attempts: [{ status: 200 }] })
+  t.match(output, /^webhook\.test \{/)
+})
+
+t.test('an API key needs the scope webhooks:manage', async (t) => {
+  const { call, url } = await startOrderApi(t)
+  for (const [scope, status] of [
+    ['orders:write', 403],
+    ['webhooks:manage', 200],
+  ] as const) {
+    const { body } = await call('POST', '/api/admin/api-keys', { name: scope, scopes: [scope] })
+    const headers = { authorization: `Bearer ${body.key}` }
+    t.equal((await fetch(url + PATH, { headers })).status, status, scope)
   }
 })
 

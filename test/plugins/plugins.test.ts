@@ -137,6 +137,18 @@ t.test('a public address requires a secret, accounts and a base URL', async (t) 
   t.match(partial, /PUBLIC_BASE_URL/)
 })
 
+t.test('webhooks to loopback are permitted only to a service on loopback', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  for (const WEBHOOK_ALLOW_LOOPBACK of ['true', ' true ']) {
+    const message = await configProblem({ DATA_DIR, HOST: '0.0.0.0', WEBHOOK_ALLOW_LOOPBACK })
+    t.match(message, /WEBHOOK_ALLOW_LOOPBACK must not be true unless HOST is a loopback address/)
+  }
+  t.equal(
+    await configProblem({ DATA_DIR, HOST: '127.0.0.1', WEBHOOK_ALLOW_LOOPBACK: 'true' }),
+    'it started',
+  )
+})
+
 t.test('rejects an administrator who is listed twice, and names them', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const message = await configProblem({

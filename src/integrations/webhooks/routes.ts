@@ -19,12 +19,9 @@ import {
 } from './schemas.js'
 import { MAX_ENDPOINTS, type Webhooks } from './webhooks.js'
 
-/** The configuration of every route here: what the caller must be allowed to do. */
-export const WEBHOOK_ROUTE_CONFIG = {}
-
 const PATH = '/api/admin/webhooks'
 const tags = ['Webhooks']
-const config = WEBHOOK_ROUTE_CONFIG
+const config = { permission: 'webhooks:manage' } as const
 
 const WebhookId = Type.Object({ id: Type.String({ description: 'ID of the endpoint' }) })
 const DeliveryId = Type.Object({
