@@ -80,9 +80,13 @@ export function createGuardedLookup(
 ): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      const [first] = addresses ?? []
-      if (error || first === undefined) {
-        callback(error ?? new Error('no addresses'), '')
+      if (error) {
+        callback(error, '')
+        return
+      }
+      const [first] = addresses
+      if (first === undefined) {
+        callback(new Error('The host has no address'), '')
       } else if (
         !isAllowed(hostname) &&
         !addresses.every(({ address }) => isPublicAddress(address))

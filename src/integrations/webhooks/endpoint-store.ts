@@ -129,7 +129,7 @@ export async function updateEndpoint(
   if (names.length === 0) return
   const values = names.map((name): SqlValue => {
     const value = changes[name] ?? null
-    return Array.isArray(value) ? JSON.stringify(value) : (value as string | number | null)
+    return Array.isArray(value) ? JSON.stringify(value) : value
   })
   await tx.query(
     `UPDATE webhook_endpoints SET ${names.map((name) => `${COLUMNS[name]} = ?`).join(', ')} WHERE id = ?`,

@@ -11,7 +11,7 @@ export const isLoopbackHost = (hostname: string): boolean => LOOPBACK_HOSTS.has(
 /** Whether webhooks may be sent to a URL, as far as can be said before its host is resolved. */
 export function isEndpointUrl(text: string, allowLoopback: boolean): boolean {
   const url = URL.parse(text)
-  if (url === null || url.username !== '' || url.password !== '') return false
+  if (url?.username !== '' || url.password !== '') return false
   if (isLoopbackHost(url.hostname)) return allowLoopback && url.protocol === 'http:'
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   return url.protocol === 'https:' && (isIP(host) === 0 || isPublicAddress(host))

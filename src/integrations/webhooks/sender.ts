@@ -58,7 +58,7 @@ export function createWebhookSender({
       secret,
       ...(previousSecret !== null && isPreviousValid ? [previousSecret] : []),
     ]
-      .map(cipher.decrypt)
+      .map((encrypted) => cipher.decrypt(encrypted))
       .filter((decrypted) => decrypted !== null)
     if (secrets.length === 0) {
       const detail = 'The secret cannot be decrypted, as SESSION_SECRET has changed: rotate it.'
