@@ -51,7 +51,11 @@ export const WebhookChanges = Type.Partial(
     },
     { additionalProperties: false },
   ),
-  { title: 'Changes of a webhook endpoint', additionalProperties: false },
+  {
+    title: 'Changes of a webhook endpoint',
+    additionalProperties: false,
+    examples: [{ events: ['order.paid', 'order.refunded'], enabled: true }],
+  },
 )
 export type WebhookChanges = Static<typeof WebhookChanges>
 
@@ -153,7 +157,11 @@ export const ReplayRequest = Type.Object(
       Type.Boolean({ default: false, description: 'Only those that failed or were cancelled' }),
     ),
   },
-  { title: 'Replay', additionalProperties: false },
+  {
+    title: 'Replay',
+    additionalProperties: false,
+    examples: [{ since: '2026-11-20T09:00:00Z', failedOnly: true }],
+  },
 )
 
 /** Creates the validators of these schemas. */
