@@ -73,6 +73,8 @@ export function createWebhooks({
     ...(retryDelaysMs ? { retryDelaysMs } : {}),
   })
 
+  const qrCodes = createQrCodeEvents(database, log)
+
   const get = async (id: string): Promise<WebhookEndpoint | null> =>
     (await getEndpoint(database, id))?.endpoint ?? null
 
@@ -97,7 +99,7 @@ export function createWebhooks({
   return {
     allowLoopback,
     sender,
-    qrCodes: createQrCodeEvents(database, log),
+    qrCodes,
     list: () => listEndpoints(database),
     get,
     update,
@@ -190,7 +192,13 @@ export function createWebhooks({
       })
     },
 
-    close: delivery.close,
+    /** Call it after the last request, before the database is closed. */
+    async close(): Promise<void> {
+      await qrCodes
+        .flush()
+        .catch((err: unknown) => log.error({ err }, 'QR codes are not reported to webhooks'))
+      await delivery.close()
+    },
   }
 }
 
