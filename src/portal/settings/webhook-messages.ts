@@ -4,7 +4,7 @@ const MESSAGES: Partial<Record<string, string>> = {
   'webhook-enabled': 'The endpoint was enabled. Replay the deliveries that it missed.',
   'webhook-disabled': 'The endpoint was disabled. Pending deliveries were cancelled.',
   'webhook-deleted': 'The endpoint was deleted.',
-  'webhook-tested': 'A test event was sent.',
+  'webhook-tested': 'A test event is being sent.',
   'webhook-replayed': 'The delivery will be sent again.',
   'webhooks-replayed': 'The deliveries will be sent again.',
   'webhooks-not-replayed': 'There are no deliveries to send again since that time.',
