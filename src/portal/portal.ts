@@ -13,6 +13,7 @@ import newOrderPages from './orders/new-order-pages.js'
 import orderPages from './orders/order-pages.js'
 import { createSavedViews } from './orders/saved-views.js'
 import viewPages from './orders/view-pages.js'
+import apiKeyPages from './settings/api-key-pages.js'
 import settingsPages from './settings/settings-pages.js'
 import webhookPages from './settings/webhook-pages.js'
 
@@ -38,6 +39,7 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
   await app.register(orderPages, { store, fulfilment })
   if (fulfilment) await app.register(fulfilmentPages, { store, fulfilment })
   await app.register(settingsPages)
+  await app.register(apiKeyPages)
   await app.register(webhookPages, { webhooks })
 }
 

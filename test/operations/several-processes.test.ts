@@ -127,7 +127,13 @@ t.test(
       }),
     )
     t.equal(statuses.filter((status) => status === 200).length, 1, 'one of 200 changes wins')
-    t.equal(statuses.filter((status) => status === 412).length, 199)
+    // On a slow machine, some are rejected as overload instead.
+    const others = new Set(statuses.filter((status) => status !== 200))
+    t.same(
+      [...others].filter((status) => status !== 412 && status !== 503),
+      [],
+    )
+    t.ok(others.has(412))
     for (const service of [one, other]) {
       service.process.kill('SIGTERM')
       t.equal(await service.ended, 0)

@@ -144,7 +144,7 @@ t.test('describes the expected type of a value', async (t) => {
     x: 'is not a known field',
   })
   t.strictSame(await getErrors('/api/admin/stats', { range: 7 }), {
-    range: 'must be one of 7d, 30d, 90d, all',
+    range: 'must be one of 7d, 30d, 90d, all, custom',
   })
   t.strictSame(await getErrors('/api/admin/login', { email: null, password: 5 }), {
     email: 'must be text',

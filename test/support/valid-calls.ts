@@ -222,6 +222,17 @@ const sketches = ({
   'POST /admin/orders/new/emissions': [{ form: ORDER_FORM }],
   'POST /admin/orders/new/price': [{ form: { ...ORDER_FORM, portfolio: '1' } }],
   'GET /admin/orders/export': [{ query: { ...LIST, format: 'csv' } }],
+  'GET /admin/settings/api-keys': [{}],
+  'GET /admin/settings/api-keys/new': [{}],
+  'POST /admin/settings/api-keys': [
+    { form: { name: 'Web shop', scopes: 'orders:read', days: '30' } },
+  ],
+  'GET /admin/settings/api-keys/:id/revoke': [
+    { path: `/admin/settings/api-keys/${apiKey}/revoke` },
+  ],
+  'POST /admin/settings/api-keys/:id/revoke': [
+    { path: `/admin/settings/api-keys/${apiKey}/revoke`, form: {} },
+  ],
   'POST /admin/orders/views': [{ form: { name: 'To fulfil', list: '/admin/orders?status=paid' } }],
   'POST /admin/orders/views/remove': [{ form: { name: 'To fulfil', list: '/admin/orders' } }],
   'GET /admin/orders/bulk': [{}],

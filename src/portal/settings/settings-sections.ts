@@ -1,4 +1,5 @@
 /** The pages of the settings, in the order of their navigation. */
 export const SETTINGS_SECTIONS = [
+  { href: '/admin/settings/api-keys', label: 'API keys' },
   { href: '/admin/settings/webhooks', label: 'Webhooks' },
 ] as const satisfies readonly { href: string; label: string }[]
