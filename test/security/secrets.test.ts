@@ -31,6 +31,7 @@ const CANARIES = {
   DATABASE_API_KEY: canary('database'),
   ORDERSOURCE_API_TOKEN: canary('order-source'),
   METRICS_TOKEN: canary('metrics'),
+  CHECKOUT_SECRET: canary('checkout-secret-of-32-bytes'),
 }
 
 /** A text as it may be written: plainly, encoded for a header or an address, or dumped. */
