@@ -38,7 +38,7 @@ export default {
       severity: 'error',
       from: { path: '^src/plugins/' },
       to: {
-        path: '^src/(calculator|demo|fulfilment|order-store|orders|portal|provider|qr-code)/',
+        path: '^src/(calculator|demo|fulfilment|order-store|ordering|orders|portal|provider|qr-code)/',
         pathNot: '-(config|settings)\\.ts$',
       },
     },

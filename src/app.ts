@@ -4,6 +4,7 @@ import calculator from './calculator/calculator.js'
 import apiKeyRoutes from './integrations/api-keys/routes.js'
 import { createFulfilment } from './fulfilment/fulfilment.js'
 import { createOffsetOrderSource } from './provider/client.js'
+import ordering, { createServiceOffers, createServiceQuotes } from './ordering/ordering.js'
 import { arePortfoliosPublic } from './provider/paths.js'
 import proxy from './provider/proxy.js'
 import { createPortfolioPrices } from './provider/portfolio-prices.js'
@@ -104,11 +105,15 @@ export async function buildApp({
   await app.register(proxy, { upstream })
   const source = upstream && createOffsetOrderSource(upstream)
   const listPortfolios = source && createPortfolioPrices(source)
+  const arePublic = arePortfoliosPublic(app.config)
 
   const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
+  const readPrefill = createPrefillReader(links, app.config.TIME_ZONE)
+  const quotes = createServiceQuotes(app, arePublic ? source : null)
   await app.register(calculator, {
-    readPrefill: createPrefillReader(links, app.config.TIME_ZONE),
-    listPortfolios: arePortfoliosPublic(app.config) ? listPortfolios : null,
+    readPrefill,
+    listPortfolios: arePublic ? listPortfolios : null,
+    findOffer: quotes && createServiceOffers(app, quotes),
   })
   const webhooks = createWebhooks({ database: app.database, config: app.config, log: app.log })
   await app.register(qrCode, { links, onGenerated: (code) => webhooks.qrCodes.add(code) })
@@ -129,6 +134,7 @@ export async function buildApp({
 
   await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
   await app.register(orders, { store })
+  await app.register(ordering, { quotes, readPrefill, store })
   const fulfilment = source && createFulfilment(store, source)
   await app.register(webhookRoutes, { webhooks })
   await app.register(portal, { store, fulfilment, listPortfolios, webhooks })

@@ -39,14 +39,25 @@ const LINE_DEFAULTS = { use: 'generators', fuelType: 'mgo', unit: 'l' }
 const LINE_REQUIRED = ['fuelType', 'quantity', 'unit']
 
 /** The form of an existing calculation; numbers get the decimal sign of the user's locale. */
-export function toCalculatorForm(
-  { calculatorType, calculatorData }: Calculation,
+export const toCalculatorForm = (
+  calculation: Calculation,
   numbers: NumberFormatter,
-): CalculatorForm {
+): CalculatorForm =>
+  parseCalculatorForm(calculation.calculatorType, toFormFields(calculation, numbers.input))
+
+/**
+ * The fields of a calculation as a form submits them, with numbers that every locale reads alike.
+ *
+ * @param formatDigits writes plain digits with a decimal point in another way
+ */
+export function toFormFields(
+  { calculatorData }: Calculation,
+  formatDigits = (digits: string): string => digits,
+): Record<string, string> {
   const { furtherLines = [], ...fields }: Record<string, unknown> & { furtherLines?: FuelLine[] } =
     calculatorData
   const toText = (value: unknown): string =>
-    typeof value === 'number' ? numbers.input(formatUnambiguous(String(value))) : String(value)
+    typeof value === 'number' ? formatDigits(formatUnambiguous(String(value))) : String(value)
   const values: (readonly [string, unknown])[] = [
     ...Object.entries(fields),
     ...furtherLines.flatMap((line, i) =>
@@ -55,8 +66,7 @@ export function toCalculatorForm(
       ),
     ),
   ]
-  const submitted = Object.fromEntries(values.map(([name, value]) => [name, toText(value)]))
-  return parseCalculatorForm(calculatorType, submitted)
+  return Object.fromEntries(values.map(([name, value]) => [name, toText(value)]))
 }
 
 /** The name of a further line's field in forms. */

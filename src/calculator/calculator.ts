@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
 import checkoutPages from './checkout-pages.js'
+import type { FindOffsetOffer } from './offset-offer.js'
 import pages from './pages.js'
 import type { ReadPrefill } from './prefill.js'
 import routes from './routes.js'
@@ -9,12 +10,19 @@ interface Options {
   readPrefill: ReadPrefill
   /** `null` if guests may not list the provider's portfolios and prices */
   listPortfolios: ListPricedPortfolios | null
+  /** `null` if guests cannot order */
+  findOffer: FindOffsetOffer | null
 }
 
 /** The calculators: API and pages, including the home page. */
-const calculator: FastifyPluginAsync<Options> = async (app, { readPrefill, listPortfolios }) => {
+const calculator: FastifyPluginAsync<Options> = async (app, options) => {
+  const { readPrefill, listPortfolios, findOffer } = options
   await app.register(routes)
-  await app.register(pages, { readPrefill, hasPortfolios: listPortfolios !== null })
+  await app.register(pages, {
+    readPrefill,
+    hasPortfolios: listPortfolios !== null,
+    findOffer,
+  })
   await app.register(checkoutPages, { readPrefill, listPortfolios })
 }
 

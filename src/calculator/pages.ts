@@ -13,6 +13,7 @@ import {
 } from './calculator-data.js'
 import { parseCalculatorForm, toCalculatorForm, type CalculatorForm } from './calculator-form.js'
 import { buildFormView, CALCULATOR_NAMES, CHOICES } from './form-view.js'
+import type { FindOffsetOffer, OffsetOffer } from './offset-offer.js'
 import type { PrefillSource, ReadPrefill } from './prefill.js'
 import { buildResultView, type ResultView } from './result-view.js'
 
@@ -20,6 +21,8 @@ export interface PageOptions {
   readPrefill: ReadPrefill
   /** Whether guests may list the provider's portfolios and prices */
   hasPortfolios: boolean
+  /** `null` if guests cannot order */
+  findOffer: FindOffsetOffer | null
 }
 
 type Query = Record<string, unknown>
@@ -66,7 +69,8 @@ function toUnambiguousUrl(type: CalculatorType, query: Query, form: CalculatorFo
   return `/calculator/${type}?${params.toString()}`
 }
 
-const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPortfolios }) => {
+const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
+  const { readPrefill, hasPortfolios, findOffer } = options
   const { CHECKOUT_URL, SERVICE_FEE_PERCENT, TIME_ZONE } = app.config
   const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
   const prefills = new Counter({
@@ -76,31 +80,48 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
     registers: [app.metrics],
   })
 
-  const buildView = ({ type, query, form, numbers, source, showMissing }: CalculatorPage) => ({
+  /** Where guests order: at the operator's own checkout, or here. */
+  async function getOffer({
     type,
-    calculator: CALCULATOR_NAMES[type],
-    form: buildFormView(type, form, numbers, showMissing),
-    choices: CHOICES,
+    query,
+    form,
+    numbers,
     source,
-    hasPortfolios,
-    locale: numbers.locale,
-    calculatedOn: dates.format(new Date()),
-    address: app.publicBaseUrl(),
-    result: form.calculation && buildResultView(form.calculation, numbers),
-    checkoutUrl:
-      CHECKOUT_URL === undefined
-        ? null
-        : `/calculator/${type}/checkout?${toSearchParams(query).toString()}`,
-    feePercent: SERVICE_FEE_PERCENT,
-  })
+  }: CalculatorPage): Promise<OffsetOffer | null> {
+    if (form.calculation === null) return null
+    if (CHECKOUT_URL !== undefined) {
+      const url = `/calculator/${type}/checkout?${toSearchParams(query).toString()}`
+      return { url, portfolioParameter: 'portfolio', price: null, minimum: null }
+    }
+    const { locale } = numbers
+    return (await findOffer?.({ calculation: form.calculation, source, locale })) ?? null
+  }
+
+  const buildView = async (page: CalculatorPage) => {
+    const { type, form, numbers, source, showMissing } = page
+    return {
+      type,
+      calculator: CALCULATOR_NAMES[type],
+      form: buildFormView(type, form, numbers, showMissing),
+      choices: CHOICES,
+      source,
+      hasPortfolios,
+      locale: numbers.locale,
+      calculatedOn: dates.format(new Date()),
+      address: app.publicBaseUrl(),
+      result: form.calculation && buildResultView(form.calculation, numbers),
+      offer: await getOffer(page),
+      feePercent: SERVICE_FEE_PERCENT,
+    }
+  }
 
   /** Sends the loading state of a scanned link first, then the calculator or what is wrong. */
-  function openPrefill(type: CalculatorType, request: PageRequest, reply: FastifyReply) {
+  async function openPrefill(type: CalculatorType, request: PageRequest, reply: FastifyReply) {
     reply.header('cache-control', 'no-store').header('x-robots-tag', 'noindex')
     const prefill = readPrefill(type, request.query)
     const numbers = getRequestNumberFormatter(request)
     const view = prefill.ok
-      ? buildView({
+      ? await buildView({
           type,
           query: request.query,
           form: toCalculatorForm(prefill.calculation, numbers),
@@ -164,7 +185,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, { readPrefill, hasPor
         // The address may be shared with readers of another locale.
         reply.header('hx-replace-url', toUnambiguousUrl(type, query, form))
       }
-      const view = buildView({
+      const view = await buildView({
         type,
         query,
         form,

@@ -61,6 +61,11 @@ const app = await startServer({
   LOG_LEVEL: 'warn',
   CURRENCY: 'EUR',
   WEBHOOK_ALLOW_LOOPBACK: 'true',
+  SERVICE_FEE_PERCENT: '5',
+  TERMS_URL: 'https://example.com/terms',
+  PRIVACY_URL: 'https://example.com/privacy',
+  PAYMENT_INSTRUCTIONS:
+    'Bank transfer to Harbour Example: PT50 0002 0123 1234 5678 9015 4\nOr at the harbour office, every day from 8:00 to 20:00.',
   ...process.env,
   ...(provider && { ORDERSOURCE_BASE_URL: provider.url, ORDERSOURCE_API_TOKEN: provider.token }),
   HOST: '127.0.0.1',

@@ -101,6 +101,27 @@ export const ConfigSchema = Type.Object({
     default: 'USD',
     description: 'Default currency of new orders, shown first on the dashboard',
   }),
+  PRICE_PER_TONNE: optional('Price to offset a tonne of CO2e, in CURRENCY, such as 24.50'),
+  MINIMUM_AMOUNT: optional('Smallest amount of an order of a guest, in its currency, such as 5'),
+  PAYMENT: stringEnum(['invoice'], {
+    default: 'invoice',
+    description: 'How guests pay: invoice, by PAYMENT_INSTRUCTIONS',
+  }),
+  PAYMENT_INSTRUCTIONS: optional('How guests pay, shown with their orders; \\n is a line break'),
+  TERMS_URL: optional('Terms that guests agree to when they order'),
+  PRIVACY_URL: optional('Privacy notice, linked from the order form'),
+  ORDER_LIMIT_PER_CLIENT: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 60,
+    description: 'Orders of guests per client and hour',
+  }),
+  ORDER_LIMIT_PER_EMAIL: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 10,
+    description: 'Orders of guests per email address and hour',
+  }),
   TIME_ZONE: Type.String({ default: 'UTC', description: 'IANA time zone of displayed dates' }),
   QR_REQUIRE_ADMIN: Type.Boolean({
     default: false,
@@ -127,6 +148,7 @@ export const ConfigSchema = Type.Object({
     description: 'Requests per API key and minute',
   }),
   QR_RATE_LIMIT_PER_MINUTE: perMinute(600, 'QR codes'),
+  ORDER_RATE_LIMIT_PER_MINUTE: perMinute(600, 'Quotes and order forms'),
   SHED_AFTER_MS: Type.Integer({
     minimum: 50,
     maximum: 60_000,

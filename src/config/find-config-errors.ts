@@ -15,7 +15,7 @@ export const isLongSecret = (secret: string): boolean =>
 // Stricter than the schema's conversion, which accepts 0x50 and 8e1.
 const isPort = (text: string): boolean => /^\d+$/.test(text)
 
-function parseHttpUrl(text: string): URL | null {
+export function parseHttpUrl(text: string): URL | null {
   const url = URL.canParse(text) ? new URL(text) : null
   return url && /^https?:$/.test(url.protocol) && !url.username && !url.password ? url : null
 }

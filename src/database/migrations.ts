@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { API_KEY_TABLES } from './api-key-tables.js'
 import { ORDER_VIEW_TABLES } from './order-view-tables.js'
+import { ORDERING_MIGRATION } from './ordering-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
 import { WEBHOOK_TABLES } from './webhook-tables.js'
 
@@ -149,6 +150,7 @@ const MIGRATIONS: readonly string[] = [
   API_KEY_TABLES.join(';\n'),
   ORDER_VIEW_TABLES.join(';\n'),
   WEBHOOK_TABLES.join(';\n'),
+  ORDERING_MIGRATION.join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

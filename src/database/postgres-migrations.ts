@@ -1,6 +1,7 @@
 import { DatabaseError } from './database-error.js'
 import { API_KEY_TABLES } from './api-key-tables.js'
 import { ORDER_VIEW_TABLES } from './order-view-tables.js'
+import { ORDERING_MIGRATION } from './ordering-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
 import { WEBHOOK_TABLES } from './webhook-tables.js'
 import type { Queryable } from './database.js'
@@ -140,6 +141,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   API_KEY_TABLES,
   ORDER_VIEW_TABLES,
   WEBHOOK_TABLES,
+  ORDERING_MIGRATION,
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -14,3 +14,19 @@ export function createMoneyFormatter(locale: string) {
     return format.format(amountMinor / 10 ** digits)
   }
 }
+
+export type FormatMoney = ReturnType<typeof createMoneyFormatter>
+
+const MAX_CACHED = 50
+const cache = new Map<string, FormatMoney>()
+
+/** Same as `createMoneyFormatter`, cached because Intl constructors are slow. */
+export function getMoneyFormatter(locale: string): FormatMoney {
+  let format = cache.get(locale)
+  if (format === undefined) {
+    if (cache.size >= MAX_CACHED) cache.clear()
+    format = createMoneyFormatter(locale)
+    cache.set(locale, format)
+  }
+  return format
+}

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parseImoNumber } from '../calculator/imo-number.js'
 import { recordCalculation } from '../calculator/recorded-calculation.js'
 import { validateCalculation } from '../calculator/validate-calculation.js'
-import { isSameMass, roundToGram } from './order-mass.js'
+import { getMassToOffset, isSameMass, roundToGram } from './order-mass.js'
 import { getTransitions, type OrderStatus } from './order-status.js'
 import type { FieldChange, NewOrder, Order, OrderChanges } from './order.js'
 
@@ -52,6 +52,8 @@ export function createFirstVersion(
     cancelledAt: null,
     version: 1,
     calculation: calculateTrip(newOrder),
+    origin: newOrder.origin ?? null,
+    checkout: newOrder.checkout ?? null,
   }
 }
 
@@ -131,13 +133,12 @@ export function applyChanges(
   return createNextVersion(order, values, now)
 }
 
-/** Calculates the CO2e again, with the newest edition. An order without a trip is unchanged. Pure. */
+/** Calculates the mass to offset again, with the newest edition. An order without a trip is unchanged. Pure. */
 export function recalculateOrder(order: Order, now: string): ChangeOutcome {
   const calculation = calculateTrip(order)
   if (calculation === null) return { outcome: 'unchanged', order }
-  const co2eKg = isSameMass(order.co2eKg, calculation.co2eKg)
-    ? order.co2eKg
-    : roundToGram(calculation.co2eKg)
+  const toOffset = getMassToOffset(order, calculation.co2eKg)
+  const co2eKg = isSameMass(order.co2eKg, toOffset) ? order.co2eKg : roundToGram(toOffset)
   return createNextVersion(order, { calculation, co2eKg }, now)
 }
 

@@ -12,17 +12,23 @@ const sortKeys = (_name: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
-const hash = (value: unknown): string =>
+/** Hashes a value as JSON; the order of keys makes no difference. */
+export const hashJson = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value, sortKeys)).digest('base64url')
 
 /** Hashes a key for storage. The same key of another user is a different one. */
-export const hashIdempotencyKey = (key: string, by: string): string => hash([by, key])
+export const hashIdempotencyKey = (key: string, by: string): string => hashJson([by, key])
 
 const ANY_TIME = '2000-01-01T00:00:00Z'
 
 /**
  * Hashes a new order with defaults filled in. Stored data: the hash must not depend on the version of
- * Clearwake, so the calculation is left out.
+ * Clearwake, so fields that earlier versions did not have are left out, unless a guest has set them.
  */
 export const hashOrder = (order: NewOrder): string =>
-  hash({ ...createFirstVersion(order, ANY_TIME), calculation: undefined })
+  hashJson({
+    ...createFirstVersion(order, ANY_TIME),
+    calculation: undefined,
+    origin: undefined,
+    checkout: order.checkout ?? undefined,
+  })

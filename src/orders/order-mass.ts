@@ -6,3 +6,9 @@ export function isSameMass(stored: number, calculated: number): boolean {
 
 /** Grams suffice: no quantity of fuel is known more precisely. */
 export const roundToGram = (kilograms: number): number => Math.round(kilograms * 1000) / 1000
+
+/** The mass that an order offsets of a trip's emissions: a guest may offset more than the trip emits. */
+export const getMassToOffset = (
+  { checkout }: { checkout: { sharePercent: number } | null },
+  tripKg: number,
+): number => tripKg * ((checkout?.sharePercent ?? 100) / 100)

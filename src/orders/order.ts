@@ -9,6 +9,7 @@ import { RecordedCalculation } from '../calculator/recorded-calculation.js'
 import { ImoNumber, VesselName } from '../calculator/vessel.js'
 import { stringEnum } from '../validation/string-enum.js'
 import { textLine } from '../validation/text-line.js'
+import { Checkout } from './checkout.js'
 import { MAX_IMPORTED_ID } from './order-id.js'
 import { LIVE_STATUSES, ORDER_STATUSES, type LiveStatus, type OrderStatus } from './order-status.js'
 
@@ -84,6 +85,17 @@ const calculatorData = Type.Unsafe<Record<string, unknown>>({
   additionalProperties: true,
 })
 
+/** How orders are created: by a guest, in the portal, or through the API. */
+export const ORDER_ORIGINS = ['guest', 'admin', 'api'] as const
+export type OrderOrigin = (typeof ORDER_ORIGINS)[number]
+
+const origin = nullable(
+  stringEnum<OrderOrigin>(ORDER_ORIGINS, {
+    description: 'Who created the order: guest, admin (in the portal) or api',
+  }),
+)
+const checkout = nullable(Checkout)
+
 /** A customer's order to offset a trip. */
 export const Order = Type.Object(
   {
@@ -111,6 +123,8 @@ export const Order = Type.Object(
       description: 'Incremented by every change; also the ETag',
     }),
     calculation: nullable(RecordedCalculation),
+    origin,
+    checkout,
   },
   { title: 'Order', additionalProperties: false },
 )
@@ -180,7 +194,7 @@ const newOrderOptions = {
 
 /** An order to create. */
 export const NewOrder = Type.Object(newOrderFields, newOrderOptions)
-export type NewOrder = Static<typeof NewOrder>
+export type NewOrder = Static<typeof NewOrder> & Partial<Pick<Order, 'origin' | 'checkout'>>
 
 /** An order to create through the API. */
 export const NewOrderRequest = Type.Object(
@@ -212,6 +226,8 @@ export const ImportedOrder = Type.Object(
     cancelledAt: Type.Optional(nullable(dateTime('When the order was cancelled'))),
     version: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
     calculation: Type.Optional(nullable(RecordedCalculation)),
+    origin: Type.Optional(origin),
+    checkout: Type.Optional(checkout),
   },
   { additionalProperties: false, ...calculatorDataRules },
 )

@@ -173,7 +173,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       // Validation guarantees one of the two.
       const co2eKg = body.co2eKg ?? roundToGram(trip?.co2eKg ?? 0)
       const key = headers['idempotency-key']
-      const created = await store.create({ ...body, co2eKg }, actor, key)
+      const created = await store.create({ ...body, co2eKg, origin: 'api' }, actor, key)
       if (created.outcome === 'idempotency_key_reused') {
         throw createValidationProblem([
           { path: 'Idempotency-Key', message: 'was already used for a different order' },

@@ -9,6 +9,7 @@ import { findConfigErrors, isLongSecret } from '../config/find-config-errors.js'
 import { findDatabaseConfigErrors, toNocoDbConfig } from '../order-store/nocodb/nocodb-config.js'
 import { readOrCreateSessionSecret } from '../config/session-secret.js'
 import type { NocoDbSettings } from '../order-store/nocodb/nocodb-settings.js'
+import { findOrderingConfigErrors } from '../ordering/ordering-config.js'
 import { findProviderConfigErrors } from '../provider/provider-config.js'
 import { toFieldErrors } from '../validation/field-errors.js'
 
@@ -105,6 +106,7 @@ export default fp<Options>(
     const errors = [
       ...findConfigErrors(data),
       ...findProviderConfigErrors(data),
+      ...findOrderingConfigErrors(data),
       ...findDatabaseConfigErrors(data, isSetUp),
     ]
     try {

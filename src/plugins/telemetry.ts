@@ -37,11 +37,14 @@ export const loggerOptions = {
 
 const MAX_LOGGED_PATH_LENGTH = 200
 
+/** The token of a guest's order, in a path that may be percent-encoded: it must not be logged. */
+const ORDER_TOKEN = /^(\/+(?:o|%4f|%6f)(?:\/|%2f)+)[^/?]+/i
+
 // Without the query, which contains names and signatures.
 function getLoggedPath({ originalUrl }: FastifyRequest): string {
   const query = originalUrl.indexOf('?')
   const end = query === -1 ? MAX_LOGGED_PATH_LENGTH : Math.min(query, MAX_LOGGED_PATH_LENGTH)
-  return originalUrl.slice(0, end)
+  return originalUrl.slice(0, end).replace(ORDER_TOKEN, '$1[token]')
 }
 
 /** Request log and duration metric. */

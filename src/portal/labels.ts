@@ -1,5 +1,6 @@
 import type { CalculatorType } from '../calculator/calculator-data.js'
 import type { OrderException } from '../orders/order-filters.js'
+import type { OrderOrigin } from '../orders/order.js'
 import type { OrderStatus } from '../orders/order-status.js'
 
 export const STATUS_LABELS: Record<OrderStatus, string> = {
@@ -9,6 +10,12 @@ export const STATUS_LABELS: Record<OrderStatus, string> = {
   fulfilled: 'Fulfilled',
   refunded: 'Refunded',
   cancelled: 'Cancelled',
+}
+
+export const ORIGIN_LABELS: Record<OrderOrigin, string> = {
+  guest: 'A guest',
+  admin: 'An administrator',
+  api: 'The API',
 }
 
 export const EXCEPTION_LABELS: Record<OrderException, string> = {

@@ -1,6 +1,7 @@
 import type { Calculation, CalculatorType } from '../calculator/calculator-data.js'
 import type { Vessel } from '../calculator/vessel.js'
-import { isSignature, type LinkSigner } from './link-signature.js'
+import { isSignature } from '../config/signer.js'
+import type { LinkSigner } from './link-signature.js'
 import { decodePrefillData, encodePrefillData, type PrefillData } from './prefill-codec.js'
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60

@@ -99,11 +99,28 @@ function formatMoney(minor, currency) {
   return format.format(minor / 10 ** decimals)
 }
 
-/** With the operator's fee, rounded up to the minor unit, as the service does. */
-function formatPrice(kilograms, { minor, currency }) {
-  const factor = 1 + Number(findSection()?.dataset.feePercent ?? 0) / 100
-  const price = (kilograms / 1000) * minor * factor
-  return formatMoney(Math.ceil(Number(price.toFixed(PRICE_PRECISION))), currency)
+/** Rounds off floating point errors. */
+const toPrecise = (value) => Number(value.toFixed(PRICE_PRECISION))
+
+/** The price of an order (docs/ordering.md) if guests can order here; otherwise rounded up. */
+function calculatePrice(kilograms, { minor, currency }) {
+  const { feePercent = 0, minimum, minimumCurrency } = findSection()?.dataset ?? {}
+  if (minimum === undefined) {
+    return Math.ceil(toPrecise((kilograms / 1000) * minor * (1 + Number(feePercent) / 100)))
+  }
+  const offset = Math.round(toPrecise((Math.round(kilograms * 1000) * minor) / 1_000_000))
+  const fee = Math.round(toPrecise((offset * Number(feePercent)) / 100))
+  return Math.max(offset + fee, currency === minimumCurrency ? Number(minimum) : 0)
+}
+
+/** With the operator's fee, as the service calculates it. */
+const formatPrice = (kilograms, price) =>
+  formatMoney(calculatePrice(kilograms, price), price.currency)
+
+/** A minimum is for orders. */
+const formatPerTonne = ({ minor, currency }) => {
+  const feePercent = Number(findSection()?.dataset.feePercent ?? 0)
+  return formatMoney(Math.ceil(toPrecise(minor * (1 + feePercent / 100))), currency)
 }
 
 function createElement(name, { className = '', ...properties }, ...children) {
@@ -135,7 +152,7 @@ function showChoice(kilograms, portfolios) {
   const chosen = portfolios.find(({ id }) => id === chosenId)
   if (!link || !chosen) return
   const url = new URL(link.href)
-  url.searchParams.set('portfolio', chosen.id)
+  url.searchParams.set(link.dataset.parameter, chosen.id)
   link.href = url.href
   link.textContent = `Offset for ${formatPrice(kilograms, chosen.perTonne)}`
 }
@@ -157,7 +174,7 @@ const createPortfolioItem = (kilograms, { id, name, description, perTonne, proje
       { className: 'price' },
       createElement('strong', {}, formatPrice(kilograms, perTonne)),
     ),
-    createElement('p', { className: 'per' }, `${formatPrice(1000, perTonne)} per tonne`),
+    createElement('p', { className: 'per' }, `${formatPerTonne(perTonne)} per tonne`),
     createElement('p', { className: 'about' }, createBdi(description)),
     createElement('ul', {}, ...projects.map(createProjectItem)),
   )

@@ -6,6 +6,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import t, { type Test } from 'tap'
 import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
+import { getMoneyFormatter } from '../../src/formatting/money-formatter.js'
 import { getMinorUnitDigits } from '../../src/formatting/minor-units.js'
 import { checkAccessibility } from '../support/accessibility.js'
 import { postJson, startApp } from '../support/app.js'
@@ -86,6 +87,37 @@ t.test('a result shows the price of offsetting the trip, and updates it', async 
   t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
+t.test('if guests can order, the prices are those of orders', async (t) => {
+  upstream.answer = offering(
+    { id: 1, name: 'Cheap', pricePerTonMinor: 2345, currency: 'EUR' },
+    { id: 2, name: 'Dear', pricePerTonMinor: 98_765, currency: 'JPY' },
+    { id: 3, name: 'Exact', pricePerTonMinor: 7425, currency: 'KWD' },
+  )
+  const { url } = await startApp(t, {
+    ...CONFIGURED,
+    CURRENCY: 'EUR',
+    SERVICE_FEE_PERCENT: '7.5',
+    MINIMUM_AMOUNT: '3',
+  })
+  const { page } = await phone(t, { locale: 'en-GB' })
+  for (const amount of [0.5, 100.1, 333.335, 1000, 98_765.4]) {
+    await page.goto(`${url}/calculator/custom?amount=${amount}&unit=kg`)
+    const expected = []
+    for (const portfolioId of [1, 2, 3]) {
+      const calculatorData = { amount, unit: 'kg' }
+      const { body } = await postJson(`${url}/api/offset-quotes`, {
+        calculatorType: 'custom',
+        calculatorData,
+        portfolioId,
+      })
+      expected.push(getMoneyFormatter('en-GB')(body.amountMinor, body.currency))
+    }
+    await page.locator('.portfolios').waitFor()
+    t.same(await page.locator('.portfolios .price').allInnerTexts(), expected, `${amount} kg`)
+    t.match(await page.locator('#checkout').innerText(), `for ${expected[0]}`)
+  }
+})
+
 t.test(
   'prices are rounded up, in the currency of the portfolio and the format of the locale',
   async (t) => {
@@ -101,8 +133,9 @@ t.test(
       priced(2500, 'huf'),
       { name: 'dollars', cost_per_ton: 23.9 },
     )
+    const shop = await startApp(t, { ...CONFIGURED, CHECKOUT_URL: 'https://shop.example.com' })
     const { page } = await phone(t, { locale: 'de-DE' })
-    await page.goto(`${url}/calculator/custom?amount=0.1001&unit=t`)
+    await page.goto(`${shop.url}/calculator/custom?amount=0.1001&unit=t`)
     t.same(
       (await shown(page)).map((text) => text.replaceAll('\u00a0', ' ')),
       [

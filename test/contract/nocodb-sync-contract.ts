@@ -46,7 +46,12 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     const { call } = await startService(t, base)
     for (const { order, history } of orders) {
       const path = `${ORDERS}/${order.id}`
-      t.strictSame((await call('GET', path)).body, { ...order, calculation: null })
+      t.strictSame((await call('GET', path)).body, {
+        ...order,
+        calculation: null,
+        origin: null,
+        checkout: null,
+      })
       t.strictSame((await call('GET', `${path}/history`)).body.items, history)
     }
     const replayed = await call('POST', ORDERS, request.order, { 'idempotency-key': request.key })

@@ -11,7 +11,7 @@ import {
   type NocoDbRequest,
 } from '../../src/order-store/nocodb/nocodb-client.js'
 import { NocoDbError } from '../../src/order-store/nocodb/nocodb-error.js'
-import { createKeyedMutex } from '../../src/order-store/nocodb/keyed-mutex.js'
+import { createKeyedMutex } from '../../src/state-store/keyed-mutex.js'
 import { startReplicaWorker } from '../../src/order-store/nocodb/replica-client.js'
 import { temporaryFolder } from '../support/app.js'
 import { waitFor } from '../support/wait-for.js'

@@ -120,7 +120,7 @@ t.test('escaped formulas can be restored', async (t) => {
 t.test('CSV contains exactly the listed orders when read by another program', async (t) => {
   const bytes = await download(`${url}?format=csv`)
   t.same([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf], 'starts with a byte order mark')
-  t.match(bytes.toString(), /calculation\r\n/, 'lines end with CRLF')
+  t.match(bytes.toString(), /checkout\r\n/, 'lines end with CRLF')
   t.ok(bytes.toString().endsWith('\r\n'), 'also the last one')
   const [header, ...rows] = await readCsv(t, bytes)
   t.same(header, FIELDS)
@@ -179,6 +179,8 @@ const TITLES = [
   'ID',
   'Factor edition',
   'Calculation',
+  'Origin',
+  'Checkout',
 ]
 
 const DECIMALS: Record<string, number> = { JPY: 0, KRW: 0, BHD: 3, IQD: 3, CLF: 4 }
@@ -226,7 +228,7 @@ t.test(
       'the header is bold and filled',
     )
     t.equal(sheet.frozen, 'A2', 'and stays in sight')
-    t.equal(sheet.filter, `A1:V${random.orders.length + 1}`)
+    t.equal(sheet.filter, `A1:X${random.orders.length + 1}`)
     t.equal(sheet.widths.length, TITLES.length)
     t.ok(sheet.widths.every((width) => width >= 8 && width <= 60))
 
@@ -253,6 +255,8 @@ t.test(
       one.id,
       one.calculation?.edition ?? null,
       one.calculation === null ? null : shown(JSON.stringify(one.calculation)),
+      one.origin,
+      one.checkout === null ? null : shown(JSON.stringify(one.checkout)),
     ])
     t.same(
       sheet.rows.map((row) => row.map(({ value }) => decoded(value))),
@@ -289,7 +293,7 @@ t.test('an empty workbook is valid and has a header', async (t) => {
   const { url } = await startExportApp(t, none)
   const workbook = await readWorkbook(t, await download(`${url}?format=xlsx`))
   t.equal(workbook.sheets.length, 1)
-  t.match(workbook.sheets, [{ title: 'Orders', filter: 'A1:V1', rows: [] }])
+  t.match(workbook.sheets, [{ title: 'Orders', filter: 'A1:X1', rows: [] }])
   t.equal(workbook.sheets[0]?.header.length, TITLES.length)
 })
 
@@ -310,9 +314,9 @@ t.test('continues on a new sheet when a sheet is full', async (t) => {
   t.same(
     workbook.sheets.map(({ title, filter, frozen }) => [title, filter, frozen]),
     [
-      ['Orders', 'A1:V11', 'A2'],
-      ['Orders 2', 'A1:V11', 'A2'],
-      ['Orders 3', 'A1:V6', 'A2'],
+      ['Orders', 'A1:X11', 'A2'],
+      ['Orders 2', 'A1:X11', 'A2'],
+      ['Orders 3', 'A1:X6', 'A2'],
     ],
   )
   t.same(
@@ -321,7 +325,7 @@ t.test('continues on a new sheet when a sheet is full', async (t) => {
   )
   t.same(
     workbook.sheets.map(({ header }) => header.length),
-    [22, 22, 22],
+    [24, 24, 24],
   )
   const full = await getWorkbook(t, orders.slice(0, 20), 11)
   t.same(

@@ -16,6 +16,7 @@ import { apiContract, type ContractResponse } from '../support/api-contract.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
 import { hostileRequest, type HostileRequest } from '../support/hostile-requests.js'
+import { createGuest, placeOrder } from '../support/guest.js'
 import { fillStore } from '../support/order-store.js'
 import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { manyOrders } from '../support/portal.js'
@@ -46,6 +47,9 @@ const { app, url, log } = await startApp(t, {
     [
       'RATE_LIMIT_PER_MINUTE',
       'QR_RATE_LIMIT_PER_MINUTE',
+      'ORDER_RATE_LIMIT_PER_MINUTE',
+      'ORDER_LIMIT_PER_CLIENT',
+      'ORDER_LIMIT_PER_EMAIL',
       'LOGIN_LIMIT_PER_CLIENT',
       'LOGIN_LIMIT_PER_ACCOUNT',
     ].map((name) => [name, '1000000']),
@@ -89,6 +93,7 @@ const restoreWebhook = () =>
   })
 
 const calls = validCalls({
+  guestOrder: await placeOrder(createGuest(url)),
   offsetOrder: '1',
   apiKey: (await app.apiKeys.create({ name: 'Web shop', scopes: ['orders:read'] }, ADMIN.email)).id,
   link: await scannedLink(),

@@ -123,6 +123,7 @@ async function callEverything(url: string, token: string): Promise<string[]> {
     link: new URL(link),
     offsetOrder: '1',
     apiKey: '1',
+    guestOrder: '/o/AAAAAAAAAAAAAAAAAAAAAA',
     credentials: ADMIN,
   })
   const bearer = (text: string) => ({ authorization: `Bearer ${text}` })

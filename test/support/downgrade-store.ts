@@ -2,6 +2,11 @@ import Database from 'better-sqlite3'
 
 /** Undoes the migrations to each schema version, newest first. */
 const DOWNGRADES: readonly [version: number, sql: string][] = [
+  [
+    9,
+    `ALTER TABLE orders DROP COLUMN origin; ALTER TABLE orders DROP COLUMN checkout;
+     DROP TABLE order_links`,
+  ],
   [8, 'DROP TABLE webhook_endpoints'],
   [7, 'DROP TABLE order_views'],
   [6, 'DROP TABLE api_keys'],

@@ -127,6 +127,8 @@ export const someOrders = (maxLength: number): fc.Arbitrary<Order[]> =>
       cancelledAt: null,
       version: 1,
       calculation: null,
+      origin: null,
+      checkout: null,
       ...order,
     })),
   )

@@ -23,6 +23,8 @@ const COLUMNS = [
   'cancelledAt',
   'version',
   'calculation',
+  'origin',
+  'checkout',
 ] as const satisfies readonly (keyof Order)[]
 
 /** Quotes a cell (RFC 4180). */

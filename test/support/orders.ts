@@ -1,7 +1,8 @@
 import type { FuelData } from '../../src/calculator/calculator-data.js'
 import { recordCalculation } from '../../src/calculator/recorded-calculation.js'
 import fc from 'fast-check'
-import type { Order } from '../../src/orders/order.js'
+import { PAYMENT_METHODS, SHARES, type Checkout } from '../../src/orders/checkout.js'
+import { ORDER_ORIGINS, type Order } from '../../src/orders/order.js'
 import { cancelOrder, applyChanges, createFirstVersion } from '../../src/orders/apply-changes.js'
 import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { isTextLine } from '../../src/validation/text-line.js'
@@ -144,6 +145,20 @@ function applyTransition(order: Order, { choice, at }: { choice: number; at: str
   return result.order
 }
 
+const checkout: fc.Arbitrary<Checkout> = fc.record({
+  beneficiary: orderText(120),
+  isPublic: fc.boolean(),
+  company: fc.option(orderText(120)),
+  vatId: fc.option(orderText(40)),
+  portfolioId: fc.option(fc.nat()),
+  portfolioName: fc.option(orderText(120)),
+  sharePercent: fc.constantFrom(...SHARES),
+  pricePerTonneMinor: fc.nat(),
+  offsetMinor: fc.nat(),
+  serviceFeeMinor: fc.nat(),
+  paymentMethod: fc.constantFrom(...PAYMENT_METHODS),
+})
+
 /** An arbitrary valid order with an ID. */
 export const order = (id: number): fc.Arbitrary<Order> =>
   fc
@@ -160,6 +175,8 @@ export const order = (id: number): fc.Arbitrary<Order> =>
       orderSourceId: fc.option(orderText(120)),
       notes,
       placedAt: timestamp,
+      origin: fc.option(fc.constantFrom(...ORDER_ORIGINS)),
+      checkout: fc.option(checkout),
     })
     .map(({ history: { first, changes }, calculation, ...fields }) => {
       const given = {
@@ -212,6 +229,8 @@ export function* typicalOrders(count: number): Generator<Order> {
       cancelledAt: status === 'cancelled' ? placedAt : null,
       version: 1 + (id % 4),
       calculation: recordCalculation({ calculatorType: 'fuel', calculatorData }),
+      origin: null,
+      checkout: null,
     }
   }
 }

@@ -55,6 +55,7 @@ const ORDER_FORM = {
   computed: '',
 }
 const TRIP = { fuelType: 'mgo', quantity: '500', unit: 'l' }
+const CUSTOM_TRIP = { type: 'custom', amount: '2', unit: 't' }
 const CODE_REQUEST = {
   ...TYPICAL_CALCULATIONS.distance,
   vessel: { name: 'Ever Given', imoNumber: '9811000' },
@@ -95,6 +96,8 @@ export interface CallContext {
   asset: string
   /** ID of an API key */
   apiKey: string
+  /** Path of the page of a guest's order */
+  guestOrder: string
   /** ID of an order at the provider */
   offsetOrder: string
   /** Credentials of an administrator */
@@ -105,6 +108,7 @@ export interface CallContext {
 const sketches = ({
   link,
   asset,
+  guestOrder,
   offsetOrder,
   apiKey,
   credentials,
@@ -153,6 +157,23 @@ const sketches = ({
       headers: { accept: 'image/svg+xml' },
     },
   ],
+  'POST /api/offset-quotes': [
+    { json: { ...TYPICAL_CALCULATIONS.fuel, portfolioId: 2, sharePercent: 150 } },
+    { json: { ...TYPICAL_CALCULATIONS.custom, vessel: { name: 'Eendracht' } } },
+  ],
+  'GET /offset': [
+    { query: CUSTOM_TRIP },
+    { query: { ...CUSTOM_TRIP, portfolioId: '3', sharePercent: '200' } },
+    { query: Object.fromEntries(link.searchParams) },
+  ],
+  'POST /offset': [
+    { form: { ...CUSTOM_TRIP, action: 'update', portfolioId: '2', sharePercent: '150' } },
+    { form: { ...Object.fromEntries(link.searchParams), action: 'update', name: 'Ann' } },
+    { form: { ...CUSTOM_TRIP, name: 'Ann', email: 'ann@example.com', quote: 'x.y', form: 'x' } },
+  ],
+  'GET /o/:token': [{ path: guestOrder }],
+  'GET /o/:token/cancel': [{ path: `${guestOrder}/cancel` }],
+  'POST /o/:token/cancel': [{ path: `${guestOrder}/cancel`, form: {} }],
   'POST /api/admin/login': [{ json: credentials }],
   'POST /api/admin/logout': [{}],
   'GET /api/admin/verify': [{}],

@@ -132,6 +132,9 @@ export function parseRow(row: Row, titles: ColumnTitles): ParseRowResult {
     updatedAt: isNewVersion ? editedAt : record.order.updatedAt,
     version,
     calculation: isTripEdited(changes) ? null : (record?.order.calculation ?? null),
+    // Records of earlier versions have neither.
+    origin: record?.order.origin ?? null,
+    checkout: record?.order.checkout ?? null,
   } as ParsedRow['order']
   if (isNewVersion) {
     const timestamps = getEditedTimestamps(order, changes, editedAt)

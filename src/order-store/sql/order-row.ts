@@ -32,6 +32,8 @@ export interface OrderRow {
   cancelled_at: number | null
   version: number
   calculation: string | null
+  origin: string | null
+  checkout: string | null
   attempt: string | null
 }
 
@@ -58,6 +60,8 @@ export const READ_NAMES = [
   'cancelled_at',
   'version',
   'calculation',
+  'origin',
+  'checkout',
 ] as const satisfies readonly (keyof OrderRow)[]
 /** All columns of a row. */
 export const ROW_COLUMNS = [
@@ -155,6 +159,8 @@ export const toOrder = ([
   cancelledAt,
   version,
   calculation,
+  origin,
+  checkout,
 ]: ReadRow): Order => ({
   id: String(id),
   orderNumber,
@@ -178,6 +184,8 @@ export const toOrder = ([
   cancelledAt: formatOptionalTime(cancelledAt),
   version,
   calculation: calculation === null ? null : (JSON.parse(calculation) as Order['calculation']),
+  origin: origin as Order['origin'],
+  checkout: checkout === null ? null : (JSON.parse(checkout) as Order['checkout']),
 })
 
 /** @param attempt the latest attempt to place the order with the provider */
@@ -211,5 +219,7 @@ export const toOrderRow = (
   cancelled_at: parseOptionalTime(order.cancelledAt),
   version: order.version,
   calculation: order.calculation === null ? null : JSON.stringify(order.calculation),
+  origin: order.origin,
+  checkout: order.checkout === null ? null : JSON.stringify(order.checkout),
   attempt: attempt === null ? null : JSON.stringify(attempt),
 })

@@ -45,6 +45,8 @@ const FORMATTERS: { [Name in Column]: (value: OrderRow[Name]) => string } = {
   cancelled_at: (time) => formatOptionalTime(time) ?? '',
   version: String,
   calculation: formatText,
+  origin: formatText,
+  checkout: formatText,
 }
 const columnFormatters = READ_NAMES.map(
   (name) => FORMATTERS[name] as (value: ReadRow[number]) => string,

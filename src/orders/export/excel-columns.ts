@@ -108,5 +108,7 @@ export function createExcelColumns(timeZone: string): ExcelColumn[] {
     textColumn('ID', 12, (order) => order.id),
     textColumn('Factor edition', 14, (order) => order.calculation?.edition ?? null),
     textColumn('Calculation', 40, (order) => toJson(order.calculation)),
+    textColumn('Origin', 10, (order) => order.origin),
+    textColumn('Checkout', 40, (order) => toJson(order.checkout)),
   ]
 }

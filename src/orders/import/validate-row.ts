@@ -9,7 +9,11 @@ import type { Column, Header } from './csv-header.js'
 const check = checker(ImportedOrder)
 
 const NUMBER_COLUMNS: ReadonlySet<Column> = new Set<Column>(['co2eKg', 'amountMinor', 'version'])
-const JSON_COLUMNS: ReadonlySet<Column> = new Set<Column>(['calculatorData', 'calculation'])
+const JSON_COLUMNS: ReadonlySet<Column> = new Set<Column>([
+  'calculatorData',
+  'calculation',
+  'checkout',
+])
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 function parseJson(text: string): unknown {

@@ -102,7 +102,11 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, listPortfolios }
     const form = parseNewOrderForm(body, timeZone, pricing)
     if (form.order === null)
       return render(reply.code(422), form, { key, pricing, errors: form.errors })
-    const created = await store.create(form.order, request.administrator.email, `form ${key}`)
+    const created = await store.create(
+      { ...form.order, origin: 'admin' },
+      request.administrator.email,
+      `form ${key}`,
+    )
     if (created.outcome === 'idempotency_key_reused') {
       return render(reply.code(422), form, { key: randomUUID(), pricing, isDuplicate: true })
     }

@@ -2,6 +2,7 @@ import { getTransitions, type OrderStatus } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import { joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
+import { buildCheckoutRows } from './checkout-view.js'
 import { EDIT_GROUP_NAMES, EDIT_GROUPS, type EditForm, type EditGroup } from './edit-form.js'
 import { buildFieldViews } from './field-view.js'
 import { buildFulfilmentView } from './fulfilment-view.js'
@@ -123,6 +124,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
       ReturnType<typeof buildGroup>
     >,
     trip: buildTripView(order, format),
+    checkout: buildCheckoutRows(order, format),
     dates: [
       ...buildDate('Placed', order.placedAt),
       ...buildDate('Created', order.createdAt),

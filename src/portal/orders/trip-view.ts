@@ -12,7 +12,7 @@ import { UNIT_NAMES } from '../../calculator/units.js'
 import { validateCalculation } from '../../calculator/validate-calculation.js'
 import { withUnit } from '../../formatting/number-formatter.js'
 import type { Order } from '../../orders/order.js'
-import { isSameMass, roundToGram } from '../../orders/order-mass.js'
+import { getMassToOffset, isSameMass, roundToGram } from '../../orders/order-mass.js'
 import { isObject } from '../../validation/is-object.js'
 import type { Formatters } from '../formatters.js'
 import { CALCULATOR_LABELS } from '../labels.js'
@@ -89,13 +89,18 @@ const MAX_PERCENT = 1000
 
 /** Compares an order's CO2e with its trip; `null` if they are the same. */
 function describeDifference(order: Order, calculated: number, format: Formatters): string | null {
-  if (isSameMass(order.co2eKg, calculated)) return null
+  const share = order.checkout?.sharePercent ?? 100
+  if (isSameMass(order.co2eKg, getMassToOffset(order, calculated))) {
+    return share === 100
+      ? null
+      : `The order offsets ${format.percent(share / 100)} of the emissions of its trip.`
+  }
   const difference = Math.abs(order.co2eKg - calculated)
   const percent = calculated === 0 ? 0 : Math.round((difference / calculated) * 100)
-  const share = percent === 0 || percent > MAX_PERCENT ? '' : ` (${format.percent(percent / 100)})`
+  const change = percent === 0 || percent > MAX_PERCENT ? '' : ` (${format.percent(percent / 100)})`
   const direction = order.co2eKg > calculated ? 'more' : 'less'
   const by = format.exact(Number(difference.toPrecision(3)))
-  return `The order has ${format.exactKilograms(order.co2eKg)} kg CO₂e, ${by} kg${share} ${direction} than its trip.`
+  return `The order has ${format.exactKilograms(order.co2eKg)} kg CO₂e, ${by} kg${change} ${direction} than its trip.`
 }
 
 interface EditionView {
@@ -114,14 +119,15 @@ function buildEditionView(order: Order, calculation: Calculation, format: Format
   const newest = calculateEstimate(calculation).co2eKg
   const formatMass = (kilograms: number): string =>
     `${format.exactKilograms(roundToGram(kilograms))} kg CO₂e`
-  const changesCo2e = !isSameMass(order.co2eKg, newest)
+  const toOffset = getMassToOffset(order, newest)
+  const changesCo2e = !isSameMass(order.co2eKg, toOffset)
   const recalculation =
     recorded?.edition === id && !changesCo2e
       ? null
       : {
           label: `Recalculate with edition ${id}`,
           effect: changesCo2e
-            ? `Changes the CO₂e of the order to ${formatMass(newest)}. The amount does not change.`
+            ? `Changes the CO₂e of the order to ${formatMass(toOffset)}. The amount does not change.`
             : 'Records the edition. CO₂e and amount do not change.',
         }
   if (recorded === null) {

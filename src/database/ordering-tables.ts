@@ -1,0 +1,11 @@
+/** What orders of guests need, for both databases. Part of a migration: never edit a released one. */
+export const ORDERING_MIGRATION: readonly string[] = [
+  'ALTER TABLE orders ADD COLUMN origin TEXT', // ORDER_ORIGINS; NULL if it was not recorded
+  'ALTER TABLE orders ADD COLUMN checkout TEXT', // JSON; NULL if it is not the order of a guest
+  // Private links of guests to their orders: SHA-256 of the token, base64url.
+  `CREATE TABLE order_links (
+    token_hash TEXT PRIMARY KEY,
+    order_id TEXT NOT NULL,
+    created_at BIGINT NOT NULL          -- ms since 1970
+  )`,
+]

@@ -1,0 +1,209 @@
+import type { CookieSerializeOptions } from '@fastify/cookie'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { Counter } from 'prom-client'
+import type { ReadPrefill } from '../calculator/prefill.js'
+import { getNumberFormatter } from '../formatting/number-formatter.js'
+import { getClientAddress } from '../http/client-address.js'
+import { getRequestOrigin } from '../http/fetch-metadata.js'
+import { getLocale } from '../http/locale.js'
+import { Problem } from '../http/problem.js'
+import { getMoneyFormatter } from '../formatting/money-formatter.js'
+import { handleStoreError } from '../orders/store-error-handler.js'
+import { createFormId, isFormId, type FormTokens } from './form-token.js'
+import { parseOrderForm, toText, type OrderForm } from './order-form.js'
+import { buildOrderFormView, type FormNotice, type PageFormat } from './order-form-view.js'
+import { readTrip, type OrderedTrip, type TripFields, type TripResult } from './ordered-trip.js'
+import type { PlaceOrder } from './place-order.js'
+import type { Quotes } from './quotes.js'
+import { requireOrdering } from './require-ordering.js'
+
+interface Options {
+  /** `null` if ordering is off */
+  quotes: Quotes | null
+  readPrefill: ReadPrefill
+  formTokens: FormTokens
+  placeOrder: PlaceOrder
+}
+
+type Fields = Record<string, unknown>
+
+interface FormState {
+  trip: OrderedTrip
+  fields: TripFields
+  form: OrderForm
+  /** A quote that the guest has seen; it holds if it is valid */
+  quoteToken: string
+  formId: string
+  notice?: FormNotice
+  alert?: string
+  showErrors?: boolean
+}
+
+/** The ID of a form is kept this long, so that going back to it does not lead to a second order. */
+const FORM_SECONDS = 30 * 60
+
+type Outcome = 'created' | 'replayed' | 'duplicate' | 'invalid' | 'price_changed' | 'failed'
+
+const pages: FastifyPluginAsync<Options> = async (app, options) => {
+  const { readPrefill, formTokens, placeOrder } = options
+  const { TERMS_URL, PRIVACY_URL, TIME_ZONE, ORDER_RATE_LIMIT_PER_MINUTE } = app.config
+  const needsConsent = TERMS_URL !== undefined || PRIVACY_URL !== undefined
+  const times = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: TIME_ZONE })
+  const orders = new Counter({
+    name: 'clearwake_guest_orders_total',
+    help: 'Order forms submitted by guests, by outcome',
+    labelNames: ['outcome'] as const,
+    registers: [app.metrics],
+  })
+
+  const secure = app.publicBaseUrl().startsWith('https:')
+  const cookieName = secure ? '__Secure-clearwake-order' : 'clearwake-order'
+  const cookieOptions: CookieSerializeOptions = {
+    path: '/offset',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure,
+    maxAge: FORM_SECONDS,
+  }
+
+  function getFormat({ headers }: FastifyRequest): PageFormat {
+    const locale = getLocale(headers['accept-language'])
+    return {
+      numbers: getNumberFormatter(locale),
+      money: getMoneyFormatter(locale),
+      time: (timestamp) => times.format(new Date(timestamp)),
+    }
+  }
+
+  /** Shows the form with a quote: the one that the guest has seen while it is valid, or a new one. */
+  async function showForm(reply: FastifyReply, state: FormState) {
+    const quotes = requireOrdering(options.quotes)
+    const { trip, fields, form, formId } = state
+    const request = { ...trip, portfolioId: form.portfolioId, sharePercent: form.sharePercent }
+    const held = quotes.read(state.quoteToken, request)
+    let result = held && { outcome: 'quoted' as const, quote: held, token: state.quoteToken }
+    if (result === null) {
+      let created = await quotes.create(request)
+      if (created.outcome === 'portfolio_not_found') {
+        form.errors.portfolioId = 'is no longer offered: choose another one'
+        created = await quotes.create({ ...request, portfolioId: null })
+      }
+      if (created.outcome !== 'quoted') {
+        const size = created.outcome === 'too_large' ? 'large' : 'small'
+        throw new Problem(422, `This trip is too ${size} to be offset here.`)
+      }
+      result = created
+    }
+    reply.setCookie(cookieName, formId, cookieOptions)
+    return reply.renderView(
+      { page: 'ordering/order-form', fragment: 'ordering/_price-parts' },
+      {
+        ...buildOrderFormView(
+          {
+            trip,
+            fields,
+            form,
+            quote: result.quote,
+            quoteToken: result.token,
+            formToken: formTokens.create(formId, trip),
+            prices: await quotes.list(trip, form.sharePercent),
+            notice: state.notice ?? null,
+            alert: state.alert ?? null,
+            showErrors: state.showErrors ?? false,
+          },
+          getFormat(reply.request),
+        ),
+        terms: { termsUrl: TERMS_URL, privacyUrl: PRIVACY_URL, needsConsent },
+      },
+    )
+  }
+
+  /** Shows why there is no trip to offset. */
+  function showTripError(reply: FastifyReply, result: Exclude<TripResult, { outcome: 'valid' }>) {
+    if (result.outcome === 'invalid_form' && reply.request.method === 'GET') {
+      // The calculator shows what is missing.
+      const query = reply.request.url.split('?')[1] ?? ''
+      return reply.redirect(`/calculator/${result.calculatorType}?${query}`, 303)
+    }
+    if (result.outcome === 'invalid_link') {
+      return reply.code(422).renderView({ page: 'ordering/invalid-link' }, { error: result.error })
+    }
+    throw new Problem(422, 'There is no trip to offset. Calculate one first.')
+  }
+
+  const readRequestTrip = (request: FastifyRequest, fields: Fields): TripResult =>
+    readTrip(readPrefill, fields, getFormat(request).numbers.decimalSign)
+
+  app.get<{ Querystring: Fields }>('/offset', async (request, reply) => {
+    requireOrdering(options.quotes)
+    const { query } = request
+    const result = readRequestTrip(request, query)
+    if (result.outcome !== 'valid') return showTripError(reply, result)
+    const cookie = request.cookies[cookieName]
+    return showForm(reply, {
+      trip: result.trip,
+      fields: result.fields,
+      form: parseOrderForm(query, needsConsent),
+      quoteToken: toText(query.quote),
+      formId: isFormId(cookie) ? cookie : createFormId(),
+    })
+  })
+
+  /** Shows the form again: with the problem of its order, or with what has to be corrected. */
+  function rejectForm(reply: FastifyReply, outcome: Outcome, state: FormState, status = 422) {
+    orders.inc({ outcome })
+    return showForm(reply.code(status), { ...state, showErrors: true })
+  }
+
+  app.post<{ Body: Fields | undefined }>(
+    '/offset',
+    {
+      config: { rateLimit: { max: ORDER_RATE_LIMIT_PER_MINUTE, timeWindow: '1 minute' } },
+    },
+    async (request, reply) => {
+      const quotes = requireOrdering(options.quotes)
+      if (getRequestOrigin(request, app.publicBaseUrl()) === 'cross-origin') {
+        throw new Problem(403, 'The form was sent from another site. Nothing was ordered.')
+      }
+      const { body = {} } = request
+      const result = readRequestTrip(request, body)
+      if (result.outcome !== 'valid') return showTripError(reply, result)
+      const { trip, fields } = result
+      const form = parseOrderForm(body, needsConsent)
+      const knownId = formTokens.read(toText(body.form), trip)
+      const formId = knownId ?? createFormId()
+      const quoteToken = toText(body.quote)
+      const state = { trip, fields, form, quoteToken, formId }
+      if (body.action === 'update') return showForm(reply, state)
+
+      const { portfolioId, sharePercent, details } = form
+      const quote = quotes.read(quoteToken, { ...trip, portfolioId, sharePercent })
+      if (quote === null) {
+        return rejectForm(reply, 'price_changed', { ...state, notice: 'price_changed' })
+      }
+      if (details === null) return rejectForm(reply, 'invalid', state)
+      if (knownId === null) {
+        return rejectForm(reply, 'invalid', { ...state, notice: 'form_expired' })
+      }
+      let placed
+      try {
+        const order = { trip, details, isPublic: form.isPublic, quote }
+        placed = await placeOrder(order, knownId, getClientAddress(request))
+      } catch (error) {
+        const problem = await handleStoreError(error, request).catch((one: unknown) => one)
+        if (!(problem instanceof Problem)) throw problem
+        reply.headers(problem.headers)
+        const failed = { ...state, alert: problem.message }
+        return rejectForm(reply, 'failed', failed, problem.statusCode)
+      }
+      if (placed.outcome === 'idempotency_key_reused') {
+        const duplicate = { ...state, formId: createFormId(), notice: 'duplicate' as const }
+        return rejectForm(reply, 'duplicate', duplicate)
+      }
+      orders.inc({ outcome: placed.outcome })
+      return reply.redirect(`/o/${placed.token}`, 303)
+    },
+  )
+}
+
+export default pages

@@ -1,0 +1,101 @@
+import { describeTrip } from '../calculator/describe-trip.js'
+import { withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
+import { SHARES } from '../orders/checkout.js'
+import type { FormatMoney } from '../formatting/money-formatter.js'
+import type { OrderedTrip, TripFields } from './ordered-trip.js'
+import type { OrderForm, OrderFormField } from './order-form.js'
+import type { OfferPrice, Quote } from './quotes.js'
+
+/** Formats the values of a page. */
+export interface PageFormat {
+  numbers: NumberFormatter
+  money: FormatMoney
+  /** Date and time of an ISO 8601 timestamp */
+  time: (timestamp: string) => string
+}
+
+/** Why an order form is shown again. */
+export type FormNotice = 'price_changed' | 'form_expired' | 'duplicate' | null
+
+interface OrderFormPage {
+  trip: OrderedTrip
+  fields: TripFields
+  form: OrderForm
+  quote: Quote
+  quoteToken: string
+  formToken: string
+  prices: OfferPrice[]
+  notice: FormNotice
+  /** An error that concerns no field */
+  alert: string | null
+  showErrors: boolean
+}
+
+/** Fields in the order of the form, with their names in a list of errors. */
+const FIELD_NAMES: Record<OrderFormField, string> = {
+  portfolioId: 'Portfolio',
+  name: 'Name',
+  email: 'Email',
+  company: 'Company',
+  vatId: 'VAT ID',
+  beneficiary: 'Name on the certificate',
+  consent: 'Terms',
+}
+
+/** A mass in kg, or in tonnes from one on, to the gram. */
+export const formatMass = (kilograms: number, numbers: NumberFormatter): string =>
+  kilograms < 1000
+    ? withUnit(numbers.exact(kilograms), 'kg')
+    : withUnit(numbers.exact(kilograms / 1000), 't')
+
+/** How a price is made up, from the offset to the total. */
+export function buildPriceView(quote: Quote, { numbers, money }: PageFormat) {
+  const { currency, offsetMinor, serviceFeeMinor, amountMinor, pricePerTonneMinor } = quote
+  return {
+    mass: formatMass(quote.co2eKg, numbers),
+    perTonne: money(pricePerTonneMinor, currency),
+    offset: money(offsetMinor, currency),
+    serviceFee: serviceFeeMinor === 0 ? null : money(serviceFeeMinor, currency),
+    total: money(amountMinor, currency),
+  }
+}
+
+export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
+  const { trip, form, quote, prices, showErrors } = page
+  const { numbers, money } = format
+  const errors = showErrors ? form.errors : {}
+  return {
+    hidden: { ...page.fields, quote: page.quoteToken, form: page.formToken },
+    vessel: trip.vessel,
+    trip: describeTrip(trip.calculation, numbers),
+    calculatorUrl: `/calculator/${trip.calculation.calculatorType}?${new URLSearchParams(page.fields).toString()}`,
+    portfolios: prices.flatMap(({ portfolio, amountMinor, currency }) =>
+      portfolio === null
+        ? []
+        : {
+            id: portfolio.id,
+            name: portfolio.name,
+            description: portfolio.description,
+            projects: portfolio.projects.map(({ name }) => name),
+            price: money(amountMinor, currency),
+            isSelected: portfolio.id === quote.portfolio?.id,
+          },
+    ),
+    shares: SHARES.map((share) => ({
+      value: share,
+      label: numbers.percent(share / 100),
+      isSelected: share === quote.sharePercent,
+    })),
+    price: buildPriceView(quote, format),
+    validUntil: format.time(quote.validUntil),
+    values: form.values,
+    isPublic: form.isPublic,
+    hasConsent: form.hasConsent,
+    errors,
+    invalid: (Object.keys(FIELD_NAMES) as OrderFormField[])
+      .filter((field) => errors[field] !== undefined)
+      .map((field) => ({ field, name: FIELD_NAMES[field] })),
+    notice: page.notice,
+    alert: page.alert,
+  }
+}

@@ -1,0 +1,143 @@
+import { describeTrip } from '../calculator/describe-trip.js'
+import { validateCalculation } from '../calculator/validate-calculation.js'
+import type { OrderStatus } from '../orders/order-status.js'
+import type { HistoryEntry, Order } from '../orders/order.js'
+import { formatMass, type PageFormat } from './order-form-view.js'
+
+interface Step {
+  label: string
+  /** When the step was completed, formatted; `null` if it was not, or if that is not known */
+  at: string | null
+  state: 'done' | 'current' | 'upcoming'
+}
+
+const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled', 'refunded']
+
+const STATUSES: Record<OrderStatus, { title: string; explanation: string }> = {
+  pending: {
+    title: 'Waiting for your payment',
+    explanation: 'We buy the offset when your payment has arrived.',
+  },
+  paid: {
+    title: 'Paid',
+    explanation: 'Thank you. We are buying the offset now.',
+  },
+  processing: {
+    title: 'Being offset',
+    explanation: 'Your payment has arrived, and the offset has been ordered.',
+  },
+  fulfilled: {
+    title: 'Offset',
+    explanation: 'The emissions of your trip are offset. Thank you.',
+  },
+  refunded: {
+    title: 'Refunded',
+    explanation: 'Your payment has been returned.',
+  },
+  cancelled: {
+    title: 'Cancelled',
+    explanation: 'This order was cancelled. There is nothing to pay.',
+  },
+}
+
+/** When an order first had one of these statuses, ISO 8601; `null` if the history does not say. */
+function findTime(history: readonly HistoryEntry[], statuses: readonly OrderStatus[]) {
+  const entry = history.findLast(({ changes }) =>
+    changes.some(({ field, to }) => field === 'status' && statuses.some((one) => one === to)),
+  )
+  return entry?.at ?? null
+}
+
+/** The steps of an order, up to its last one. */
+function buildSteps(
+  order: Order,
+  history: readonly HistoryEntry[],
+  formatDate: (timestamp: string) => string,
+): Step[] {
+  const format = (timestamp: string | null) => (timestamp === null ? null : formatDate(timestamp))
+  const { status } = order
+  const received: Step = { label: 'Order received', at: format(order.placedAt), state: 'done' }
+  if (status === 'cancelled') {
+    return [received, { label: 'Cancelled', at: format(order.cancelledAt), state: 'done' }]
+  }
+  const isPaid = PAID.includes(status)
+  const paid: Step = {
+    label: isPaid ? 'Payment received' : 'Payment',
+    at: isPaid ? format(findTime(history, PAID)) : null,
+    state: isPaid ? 'done' : 'current',
+  }
+  if (status === 'refunded') {
+    const at = format(findTime(history, ['refunded']))
+    return [received, paid, { label: 'Payment returned', at, state: 'done' }]
+  }
+  const isOffset = status === 'fulfilled'
+  const offset: Step = {
+    label: isOffset ? 'Emissions offset' : 'Offset',
+    at: format(order.fulfilledAt),
+    state: isOffset ? 'done' : isPaid ? 'current' : 'upcoming',
+  }
+  return [received, paid, offset]
+}
+
+/** The parts of an amount; `null` if an administrator has changed the amount since. */
+function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: PageFormat) {
+  if (checkout === null) return null
+  const { offsetMinor, serviceFeeMinor, pricePerTonneMinor } = checkout
+  if (offsetMinor + serviceFeeMinor !== amountMinor) return null
+  return {
+    mass: formatMass(co2eKg, format.numbers),
+    perTonne: format.money(pricePerTonneMinor, currency),
+    offset: format.money(offsetMinor, currency),
+    serviceFee: serviceFeeMinor === 0 ? null : format.money(serviceFeeMinor, currency),
+  }
+}
+
+function describeOrderTrip({ calculatorType, calculatorData }: Order, format: PageFormat) {
+  if (calculatorType === null) return null
+  const trip = validateCalculation(calculatorType, structuredClone(calculatorData))
+  return trip.ok ? describeTrip(trip.value, format.numbers) : null
+}
+
+interface ViewOptions {
+  /** As configured; `null` if there are none */
+  paymentInstructions: string | null
+  format: PageFormat
+  formatDate: (timestamp: string) => string
+}
+
+/** What a guest sees of an order. Notes and other data of the administrators are left out. */
+export function buildOrderView(
+  order: Order,
+  history: readonly HistoryEntry[],
+  { paymentInstructions, format, formatDate }: ViewOptions,
+) {
+  const { checkout, status } = order
+  return {
+    orderNumber: order.orderNumber,
+    status,
+    ...STATUSES[status],
+    steps: buildSteps(order, history, formatDate),
+    total: format.money(order.amountMinor, order.currency),
+    parts: buildParts(order, format),
+    mass: formatMass(order.co2eKg, format.numbers),
+    share: checkout === null ? null : format.numbers.percent(checkout.sharePercent / 100),
+    portfolio: checkout?.portfolioName ?? null,
+    vessel: order.vesselName,
+    imoNumber: order.imoNumber,
+    trip: describeOrderTrip(order, format),
+    customer: {
+      name: order.customerName,
+      email: order.customerEmail,
+      company: checkout?.company ?? null,
+      vatId: checkout?.vatId ?? null,
+    },
+    beneficiary: checkout?.beneficiary ?? null,
+    isPublic: checkout?.isPublic ?? false,
+    placedOn: formatDate(order.placedAt),
+    payment:
+      status === 'pending'
+        ? { instructions: paymentInstructions, reference: order.orderNumber }
+        : null,
+    canCancel: status === 'pending',
+  }
+}

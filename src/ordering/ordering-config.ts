@@ -1,0 +1,59 @@
+import { checkRules } from '../config/config-rules.js'
+import type { Environment } from '../config/config-schema.js'
+import { parseHttpUrl } from '../config/find-config-errors.js'
+import { getMinorUnitDigits } from '../formatting/minor-units.js'
+import type { Amount } from '../provider/offset-order.js'
+import { parseDecimal } from './parse-decimal.js'
+import type { PriceTerms } from './price-parts.js'
+
+/** Decimals of SERVICE_FEE_PERCENT; the fee is calculated in hundredths of a percent. */
+const PERCENT_DIGITS = 2
+
+const DEFAULT_CURRENCY = 'USD'
+
+/** Finds errors in the variables of orders of guests. */
+export function findOrderingConfigErrors(environment: NodeJS.ProcessEnv): string[] {
+  const { CURRENCY = DEFAULT_CURRENCY } = environment
+  const digits = getMinorUnitDigits(CURRENCY)
+  const decimals = digits === 0 ? 'without decimals' : `with at most ${digits} decimals`
+  const isAmount = (text: string): boolean => (parseDecimal(text, digits) ?? 0) > 0
+  const amount = `must be an amount in ${CURRENCY} greater than 0, ${decimals}`
+  const isUrl = (text: string): boolean => parseHttpUrl(text) !== null
+  return checkRules(environment, [
+    ['PRICE_PER_TONNE', isAmount, amount],
+    ['MINIMUM_AMOUNT', isAmount, amount],
+    [
+      'SERVICE_FEE_PERCENT',
+      (text) => parseDecimal(text, PERCENT_DIGITS) !== null,
+      `must be a number in plain digits, with at most ${PERCENT_DIGITS} decimals`,
+    ],
+    ['TERMS_URL', isUrl, 'must be an http or https URL'],
+    ['PRIVACY_URL', isUrl, 'must be an http or https URL'],
+  ])
+}
+
+type PriceConfig = Pick<
+  Environment,
+  'CURRENCY' | 'PRICE_PER_TONNE' | 'SERVICE_FEE_PERCENT' | 'MINIMUM_AMOUNT'
+>
+
+function toAmount(text: string | undefined, currency: string): Amount | null {
+  const amountMinor = text === undefined ? null : parseDecimal(text, getMinorUnitDigits(currency))
+  return amountMinor === null ? null : { amountMinor, currency }
+}
+
+/** The operator's own price of a tonne of CO2e, if there is one. */
+export const getOwnPrice = ({ PRICE_PER_TONNE, CURRENCY }: PriceConfig): Amount | null =>
+  toAmount(PRICE_PER_TONNE, CURRENCY)
+
+/** The terms of prices in CURRENCY. */
+export const getPriceTerms = (config: PriceConfig): PriceTerms => ({
+  serviceFee: Math.round(config.SERVICE_FEE_PERCENT * 10 ** PERCENT_DIGITS),
+  minimumMinor: toAmount(config.MINIMUM_AMOUNT, config.CURRENCY)?.amountMinor ?? 0,
+})
+
+/** Returns the terms of prices in a currency. The minimum is for prices in CURRENCY. */
+export function createPriceTerms(config: PriceConfig): (currency: string) => PriceTerms {
+  const terms = getPriceTerms(config)
+  return (currency) => (currency === config.CURRENCY ? terms : { ...terms, minimumMinor: 0 })
+}

@@ -1,0 +1,78 @@
+import formbody from '@fastify/formbody'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { createIdentifierHasher } from '../accounts/hashed-identifier.js'
+import type { FindOffsetOffer } from '../calculator/offset-offer.js'
+import type { ReadPrefill } from '../calculator/prefill.js'
+import { createSigner } from '../config/signer.js'
+import type { OrderStore } from '../order-store/order-store.js'
+import type { OffsetOrderSource } from '../provider/client.js'
+import formPages from './form-pages.js'
+import { createFormTokens } from './form-token.js'
+import { createOfferFinder } from './offset-offer.js'
+import { createOrderLimits } from './order-limits.js'
+import { createOrderLinks } from './order-links.js'
+import orderPages from './order-pages.js'
+import { createPriceTerms, getOwnPrice, getPriceTerms } from './ordering-config.js'
+import { createOrderPlacer } from './place-order.js'
+import { createPriceList } from './price-list.js'
+import quoteRoutes from './quote-routes.js'
+import { createQuotes, type Quotes } from './quotes.js'
+
+/** Creates the quotes of the service; `null` if there are no prices, so that ordering is off. */
+export function createServiceQuotes(
+  { config }: Pick<FastifyInstance, 'config'>,
+  source: OffsetOrderSource | null,
+): Quotes | null {
+  const prices = createPriceList(source, getOwnPrice(config))
+  const signer = createSigner(config.sessionSecrets, 'offset quote v1')
+  return prices && createQuotes({ prices, signer, getTerms: createPriceTerms(config) })
+}
+
+/** Creates the links from results to the order form. */
+export const createServiceOffers = (
+  { config }: Pick<FastifyInstance, 'config'>,
+  quotes: Quotes,
+): FindOffsetOffer =>
+  createOfferFinder(quotes, {
+    amountMinor: getPriceTerms(config).minimumMinor,
+    currency: config.CURRENCY,
+  })
+
+interface Options {
+  /** `null` if ordering is off; existing orders keep their pages */
+  quotes: Quotes | null
+  readPrefill: ReadPrefill
+  store: OrderStore
+}
+
+/** Enough for the largest form, URL-encoded. */
+const MAX_FORM_BYTES = 32 * 1024
+
+/** Orders of guests: quotes, the order form, and the page of an order. */
+const ordering: FastifyPluginAsync<Options> = async (app, { quotes, readPrefill, store }) => {
+  const { sessionSecrets, ORDER_LIMIT_PER_CLIENT, ORDER_LIMIT_PER_EMAIL } = app.config
+  const links = createOrderLinks(app.database, createSigner(sessionSecrets, 'order link v1'))
+  const limits = createOrderLimits({
+    stateStore: app.stateStore,
+    hashIdentifier: createIdentifierHasher(sessionSecrets[0]),
+    perClient: ORDER_LIMIT_PER_CLIENT,
+    perEmail: ORDER_LIMIT_PER_EMAIL,
+  })
+  await app.register(quoteRoutes, { quotes })
+  await app.register(async (scope) => {
+    await scope.register(formbody, { bodyLimit: MAX_FORM_BYTES })
+    scope.addHook('onRequest', (_request, reply, done) => {
+      reply.headers({ 'cache-control': 'no-store', 'x-robots-tag': 'noindex' })
+      done()
+    })
+    await scope.register(formPages, {
+      quotes,
+      readPrefill,
+      formTokens: createFormTokens(createSigner(sessionSecrets, 'order form v1')),
+      placeOrder: createOrderPlacer({ store, links, limits }),
+    })
+    await scope.register(orderPages, { store, links })
+  })
+}
+
+export default ordering

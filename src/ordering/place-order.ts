@@ -1,0 +1,93 @@
+import type { CreateResult, OrderStore } from '../order-store/order-store.js'
+import { createKeyedMutex } from '../state-store/keyed-mutex.js'
+import type { NewOrder } from '../orders/order.js'
+import type { OrderForm } from './order-form.js'
+import type { OrderLimits } from './order-limits.js'
+import type { OrderLinks } from './order-links.js'
+import { hashTrip, type OrderedTrip } from './ordered-trip.js'
+import type { Quote } from './quotes.js'
+
+/** Stored as the user who creates or cancels an order of a guest. */
+export const GUEST = 'guest'
+
+interface GuestOrder {
+  trip: OrderedTrip
+  details: NonNullable<OrderForm['details']>
+  isPublic: boolean
+  quote: Quote
+}
+
+export type PlaceOrderResult =
+  | { outcome: 'created' | 'replayed'; token: string }
+  /** An order with other values was created from this form before. */
+  | { outcome: 'idempotency_key_reused' }
+
+interface Options {
+  store: OrderStore
+  links: OrderLinks
+  limits: OrderLimits
+}
+
+export const toNewOrder = ({ trip, details, isPublic, quote }: GuestOrder): NewOrder => ({
+  ...trip.calculation,
+  calculatorData: { ...trip.calculation.calculatorData },
+  customerName: details.name,
+  customerEmail: details.email,
+  vesselName: trip.vessel?.name ?? null,
+  imoNumber: trip.vessel?.imoNumber ?? null,
+  co2eKg: quote.co2eKg,
+  amountMinor: quote.amountMinor,
+  currency: quote.currency,
+  origin: 'guest',
+  checkout: {
+    beneficiary: details.beneficiary,
+    isPublic,
+    company: details.company,
+    vatId: details.vatId,
+    portfolioId: quote.portfolio?.id ?? null,
+    portfolioName: quote.portfolio?.name ?? null,
+    sharePercent: quote.sharePercent,
+    pricePerTonneMinor: quote.pricePerTonneMinor,
+    offsetMinor: quote.offsetMinor,
+    serviceFeeMinor: quote.serviceFeeMinor,
+    paymentMethod: 'invoice',
+  },
+})
+
+/**
+ * Creates orders of guests: one for each form, however often it is submitted.
+ */
+export function createOrderPlacer({ store, links, limits }: Options) {
+  // Requests of one form come one after the other, so that repeated ones are not counted.
+  const inSequence = createKeyedMutex()
+
+  /** Throws a Problem: 429, or 503 of the store. */
+  async function create(order: NewOrder, key: string, client: string): Promise<CreateResult> {
+    const refund = await limits.consume(client, order.customerEmail)
+    let outcome: CreateResult['outcome'] | null = null
+    try {
+      const created = await store.create(order, GUEST, key)
+      outcome = created.outcome
+      return created
+    } finally {
+      if (outcome !== 'created') await refund()
+    }
+  }
+
+  /**
+   * Creates the order of a form, unless it exists; returns the token of its private link.
+   *
+   * @param formId identifies the forms of a browser; each is for one trip
+   * @param client network address
+   */
+  return (guestOrder: GuestOrder, formId: string, client: string): Promise<PlaceOrderResult> => {
+    const key = `form ${formId} ${hashTrip(guestOrder.trip)}`
+    return inSequence(key, async () => {
+      const created = await create(toNewOrder(guestOrder), key, client)
+      if (created.outcome === 'idempotency_key_reused') return { outcome: created.outcome }
+      return { outcome: created.outcome, token: await links.create(created.order) }
+    })
+  }
+}
+
+export type PlaceOrder = ReturnType<typeof createOrderPlacer>

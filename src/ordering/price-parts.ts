@@ -1,0 +1,40 @@
+/** How the price of an order is made up, in minor units. */
+export interface PriceParts {
+  offsetMinor: number
+  serviceFeeMinor: number
+  /** The sum: what the guest pays */
+  amountMinor: number
+}
+
+export interface PriceTerms {
+  /** Hundredths of a percent: 250 is 2.5 % */
+  serviceFee: number
+  /** Smallest amount; 0 for none */
+  minimumMinor: number
+}
+
+const GRAMS_PER_TONNE = 1_000_000n
+/** Hundredths of a percent in one */
+const WHOLE = 10_000n
+
+/** Divides and rounds half up; both are positive. */
+const divide = (value: bigint, divisor: bigint): bigint => (2n * value + divisor) / (2n * divisor)
+
+/**
+ * Calculates the price of offsetting a mass. The offset and the service fee are each rounded half up
+ * to the minor unit. A price below the minimum is raised to it by the service fee. Pure.
+ *
+ * @param grams a whole number
+ * @param pricePerTonneMinor a whole number of minor units
+ */
+export function calculatePriceParts(
+  grams: number,
+  pricePerTonneMinor: number,
+  { serviceFee, minimumMinor }: PriceTerms,
+): PriceParts {
+  const offset = divide(BigInt(grams) * BigInt(pricePerTonneMinor), GRAMS_PER_TONNE)
+  const fee = divide(offset * BigInt(serviceFee), WHOLE)
+  const offsetMinor = Number(offset)
+  const amountMinor = Math.max(Number(offset + fee), minimumMinor)
+  return { offsetMinor, serviceFeeMinor: amountMinor - offsetMinor, amountMinor }
+}

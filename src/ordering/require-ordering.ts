@@ -1,0 +1,7 @@
+import { Problem } from '../http/problem.js'
+
+/** Throws a Problem (404) if ordering is off. */
+export function requireOrdering<T>(service: T | null): T {
+  if (service === null) throw new Problem(404, 'Offsets cannot be ordered here.')
+  return service
+}

@@ -1,0 +1,94 @@
+import t from 'tap'
+import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
+import { postJson } from '../support/app.js'
+import { launchBrowser, PHONE, recordBrowserErrors } from '../support/browser.js'
+import { startTwoAdmins } from '../support/page-client.js'
+import { measurePageWeight } from '../support/page-weight.js'
+import { upstreamEnvironment } from '../support/recording-upstream.js'
+import { TRIPS } from '../support/trips.js'
+
+const provider = await startFakeProvider({ token: 'token-of-the-tests' })
+t.teardown(() => provider.close())
+const { url, ann } = await startTwoAdmins(t, {
+  ...upstreamEnvironment(provider.url, { ORDERSOURCE_API_TOKEN: provider.token }),
+  SERVICE_FEE_PERCENT: '5',
+  TERMS_URL: 'https://example.com/terms',
+  PAYMENT_INSTRUCTIONS: 'Bank transfer\\nPT50 0002 0123',
+})
+const browser = await launchBrowser()
+t.teardown(() => browser.close())
+const [trip] = TRIPS
+
+t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
+  const context = await browser.newContext({ viewport: PHONE, locale: 'en-GB' })
+  t.teardown(() => context.close())
+  context.setDefaultTimeout(20_000)
+  const { errors, externalRequests } = recordBrowserErrors(context, url)
+  const page = await context.newPage()
+  await page.goto((await postJson(`${url}/api/qr-code/generate`, trip)).body.url)
+  await page.getByRole('link', { name: /^Offset (this trip )?for US\$41\.49$/ }).click()
+  await page.getByRole('heading', { name: 'Offset this trip' }).waitFor()
+  t.match(await page.locator('.lead').innerText(), trip.vessel.name)
+
+  const total = page.locator('#price .total dd')
+  t.equal(await total.innerText(), 'US$41.49')
+  await page.getByLabel('Name', { exact: true }).fill('Ann Example')
+  await page.getByRole('radio', { name: /Blue Carbon/ }).check()
+  await page.locator('#price .total dd', { hasText: 'US$66.83' }).waitFor()
+  await page.getByRole('radio', { name: '200%' }).check()
+  await page.locator('#price .total dd', { hasText: 'US$133.65' }).waitFor()
+  t.match(await page.locator('#portfolio-1-price').innerText(), 'US$82.97', 'of all portfolios')
+
+  // By keyboard from here.
+  await page.getByLabel('Email').focus()
+  await page.keyboard.type('ann@example.com')
+  await page.getByLabel('I have read and agree').focus()
+  await page.keyboard.press('Space')
+  await page.getByRole('button', { name: 'Order and pay' }).focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/o\/[\w-]{22}$/)
+  t.match(await page.getByRole('heading', { name: /How to pay/ }).innerText(), 'US$133.65')
+  const order = await ann.call('GET', '/api/admin/orders/1')
+  t.match(order, { amountMinor: 13_365, checkout: { portfolioId: 2, sharePercent: 200 } })
+
+  const orderUrl = page.url()
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Offset this trip' }).waitFor()
+  t.equal((await ann.call('GET', '/api/admin/orders')).totalItems, 1)
+  await page.goto(orderUrl)
+  await page.getByRole('link', { name: 'Cancel order' }).click()
+  await page.getByRole('button', { name: 'Cancel order' }).click()
+  await page.getByRole('heading', { name: 'Cancelled' }).waitFor()
+  t.same(errors, [])
+  t.same(externalRequests, [])
+})
+
+t.test('the pages of ordering are accessible', async (t) => {
+  for (const [variant, options] of ACCESSIBILITY_VARIANTS) {
+    const context = await browser.newContext({ ...options, locale: 'en-GB' })
+    context.setDefaultTimeout(20_000)
+    const page = await context.newPage()
+    const check = (name: string) => checkAccessibility(t, page, `${name} on ${variant}`)
+    await page.goto(`${url}/offset?type=custom&amount=2&unit=t`)
+    await check('the form')
+    await page.getByRole('button', { name: 'Order and pay' }).click()
+    await page.getByText('Fix 3 errors').waitFor()
+    await check('the form with errors')
+    await page.getByLabel('Name', { exact: true }).fill('مثال '.repeat(20).trim())
+    await page.getByLabel('Email').fill('ann@example.com')
+    await page.getByLabel('I have read and agree').check()
+    await page.getByRole('button', { name: 'Order and pay' }).click()
+    await page.waitForURL(/\/o\//)
+    await check('the order')
+    await page.getByRole('link', { name: 'Cancel order' }).click()
+    await check('the cancellation')
+    await context.close()
+  }
+})
+
+t.test('the order form loads at most 60 kB', async (t) => {
+  const page = await browser.newPage()
+  const { bytes } = await measurePageWeight(page, `${url}/offset?type=custom&amount=2&unit=t`)
+  t.ok(bytes > 5_000 && bytes <= 60_000, `${bytes} bytes`)
+})

@@ -1,0 +1,385 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { createSigner } from '../../src/config/signer.js'
+import { createPriceList } from '../../src/ordering/price-list.js'
+import { createQuotes, type QuoteRequest } from '../../src/ordering/quotes.js'
+import { postJson, SECRET, startApp } from '../support/app.js'
+import { createGuest, fillIn, findLink, readForm, toText } from '../support/guest.js'
+import { startTwoAdmins } from '../support/page-client.js'
+import { startPostgres } from '../support/postgres.js'
+import { upstreamEnvironment } from '../support/recording-upstream.js'
+
+/** Emits 2,000 kg. */
+const TRIP = '/offset?type=custom&amount=2&unit=t'
+const PRICE = { CURRENCY: 'EUR', PRICE_PER_TONNE: '24.50', SERVICE_FEE_PERCENT: '10' }
+
+interface OrderJson {
+  id: string
+  [field: string]: unknown
+}
+
+const listOrders = async (ann: { call: (method: string, path: string) => Promise<any> }) =>
+  (await ann.call('GET', '/api/admin/orders?sort=placedAt')).items as OrderJson[]
+
+t.test('a guest orders from a scanned code, without scripts', async (t) => {
+  const { url, ann } = await startTwoAdmins(t, {
+    ...PRICE,
+    TERMS_URL: 'https://example.com/terms',
+    PAYMENT_INSTRUCTIONS: 'Bank transfer\\nPT50 0002 0123',
+  })
+  const code = await postJson(`${url}/api/qr-code/generate`, {
+    calculatorType: 'custom',
+    calculatorData: { amount: 2, unit: 't' },
+    vessel: { name: 'Ever <Given>', imoNumber: '9811000' },
+  })
+  const guest = createGuest(url)
+  const scanned = await guest.get(code.body.url.slice(url.length))
+  t.match(toText(scanned), /Offset this trip for €53\.90/)
+  const link = findLink(scanned, 'Offset this trip')
+  t.match(link, /^\/offset\?data=[\w-]+&sig=[\w-]+$/, 'the trip stays signed')
+
+  const page = await guest.get(link)
+  t.equal(page.status, 200)
+  t.equal(page.headers.get('cache-control'), 'no-store')
+  t.match(toText(page), /Ever <Given> , IMO 9811000: 2 t CO₂e/)
+  t.match(toText(page), /at €24\.50 per tonne €49\.00 Service fee €4\.90 Total €53\.90/)
+
+  const ordered = await guest.post(
+    '/offset',
+    fillIn(readForm(page), {
+      name: 'Ann <b>',
+      company: 'Example Lda',
+      vatId: 'PT123456789',
+      beneficiary: 'The Examples',
+      isPublic: 'yes',
+      consent: 'yes',
+    }),
+  )
+  t.equal(ordered.status, 303)
+  const path = ordered.headers.get('location') ?? ''
+  t.match(path, /^\/o\/[\w-]{22}$/)
+
+  const [order] = await listOrders(ann)
+  t.match(order, {
+    status: 'pending',
+    origin: 'guest',
+    customerName: 'Ann <b>',
+    customerEmail: 'ann@example.com',
+    vesselName: 'Ever <Given>',
+    imoNumber: '9811000',
+    calculatorType: 'custom',
+    calculatorData: { amount: 2, unit: 't' },
+    co2eKg: 2000,
+    amountMinor: 5390,
+    currency: 'EUR',
+    checkout: {
+      beneficiary: 'The Examples',
+      isPublic: true,
+      company: 'Example Lda',
+      vatId: 'PT123456789',
+      portfolioId: null,
+      portfolioName: null,
+      sharePercent: 100,
+      pricePerTonneMinor: 2450,
+      offsetMinor: 4900,
+      serviceFeeMinor: 490,
+      paymentMethod: 'invoice',
+    },
+  })
+  const { items } = await ann.call('GET', `/api/admin/orders/${order?.id}/history`)
+  t.match(items, [{ by: 'guest', version: 1 }])
+
+  const own = toText(await guest.get(path))
+  t.match(own, /Order CW-000001/)
+  t.match(own, /Waiting for your payment/)
+  t.match(own, /How to pay €53\.90 Bank transfer PT50 0002 0123 Payment reference CW-000001/)
+  t.match(own, /Service fee €4\.90 Total €53\.90/)
+})
+
+t.test('what is missing is reported at its field, and what was typed stays', async (t) => {
+  const { url, ann } = await startTwoAdmins(t, { ...PRICE, TERMS_URL: 'https://example.com/terms' })
+  const guest = createGuest(url)
+  const form = fillIn(readForm(await guest.get(TRIP)), {
+    name: '',
+    email: 'nobody',
+    vatId: 'x'.repeat(41),
+    company: 'Example "Lda"',
+  })
+  const page = await guest.post('/offset', form)
+  t.equal(page.status, 422)
+  t.match(page.text, /<title>Error: Offset this trip/)
+  const text = toText(page)
+  t.match(text, /Fix 4 errors: Name , Email , VAT ID , Terms ?\./)
+  t.match(text, /Enter your name/)
+  t.match(text, /must be an email address, such as ann@example\.com/)
+  t.match(text, /must have at most 40 characters/)
+  t.match(text, /Agree to the terms/)
+  t.equal(readForm(page).get('company'), 'Example "Lda"')
+  t.equal(readForm(page).get('quote'), form.get('quote'), 'the price still holds')
+  t.equal((await listOrders(ann)).length, 0)
+})
+
+t.test('the amount charged is the one shown', async (t) => {
+  const pricePerTonMinor = 2000
+  const server = createServer((_request, response) => {
+    const portfolios = [
+      {
+        id: 1,
+        name: 'Mix',
+        description: 'Of all',
+        pricePerTonMinor,
+        currency: 'JPY',
+        projects: [],
+      },
+      {
+        id: 2,
+        name: 'Blue',
+        pricePerTonMinor: 3333,
+        currency: 'KWD',
+        projects: [{ name: 'Reef' }],
+      },
+    ]
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ portfolios }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { url, ann } = await startTwoAdmins(
+    t,
+    upstreamEnvironment(`http://127.0.0.1:${port}`, { SERVICE_FEE_PERCENT: '2.5' }),
+  )
+  const guest = createGuest(url)
+  const first = await guest.get(TRIP)
+  t.match(toText(first), /Total JP¥4,100/)
+  t.match(toText(first), /Blue KWD 6\.833/)
+
+  t.test('the price of another choice is calculated first', async (t) => {
+    const form = fillIn(readForm(first), { portfolioId: '2', sharePercent: '150' })
+    const changed = await guest.post('/offset', form)
+    t.equal(changed.status, 422)
+    t.match(toText(changed), /Check the price/)
+    t.match(toText(changed), /Total KWD 10\.249/)
+    t.equal((await listOrders(ann)).length, 0)
+
+    form.set('action', 'update')
+    const updated = await guest.post('/offset', form)
+    t.equal(updated.status, 200)
+    t.match(toText(updated), /Total KWD 10\.249/)
+    const next = readForm(updated)
+    t.equal(next.get('name'), 'Ann Example')
+    const ordered = await guest.post('/offset', next)
+    t.equal(ordered.status, 303)
+    const [order] = await listOrders(ann)
+    t.match(order, {
+      co2eKg: 3000,
+      amountMinor: 10_249,
+      currency: 'KWD',
+      checkout: { portfolioId: 2, portfolioName: 'Blue', sharePercent: 150, serviceFeeMinor: 250 },
+    })
+    const own = toText(await guest.get(ordered.headers.get('location') ?? ''))
+    t.match(own, /Total KWD 10\.249/)
+    t.match(own, /150% of the trip/)
+  })
+
+  t.test('a price is held for 30 minutes, and then shown anew', async (t) => {
+    const guest = createGuest(url)
+    const form = fillIn(readForm(await guest.get(TRIP)), { email: 'ben@example.com' })
+    const request: QuoteRequest = {
+      calculation: { calculatorType: 'custom', calculatorData: { amount: 2, unit: 't' } },
+      vessel: null,
+      portfolioId: 1,
+      sharePercent: 100,
+    }
+    const createAt = async (now: Date) => {
+      const portfolio = { id: 1, name: 'Mix', description: null, projects: [] }
+      const pricePerTon = { amountMinor: 1000, currency: 'JPY' }
+      const prices = createPriceList(
+        { listPortfolios: async () => ({ outcome: 'ok', value: [{ ...portfolio, pricePerTon }] }) },
+        null,
+      )
+      if (prices === null) throw new Error('no prices')
+      const signer = createSigner([SECRET], 'offset quote v1')
+      const getTerms = () => ({ serviceFee: 250, minimumMinor: 0 })
+      const result = await createQuotes({ prices, signer, getTerms }).create(request, now)
+      return result.outcome === 'quoted' ? result.token : ''
+    }
+    form.set('quote', await createAt(new Date(Date.now() - 31 * 60_000)))
+    const expired = await guest.post('/offset', form)
+    t.equal(expired.status, 422)
+    t.match(toText(expired), /Check the price.*Total JP¥4,100/)
+    form.set('quote', await createAt(new Date(Date.now() - 29 * 60_000)))
+    t.equal((await guest.post('/offset', form)).status, 303)
+    const order = (await listOrders(ann)).find(
+      ({ customerEmail }) => customerEmail === 'ben@example.com',
+    )
+    t.equal(order?.amountMinor, 2050, 'although the portfolio costs more by now')
+  })
+
+  t.test('a portfolio that is gone has to be replaced', async (t) => {
+    const form = fillIn(readForm(await createGuest(url).get(TRIP)), { portfolioId: '7' })
+    const page = await createGuest(url).post('/offset', form)
+    t.equal(page.status, 422)
+    t.match(toText(page), /is no longer offered: choose another one/)
+  })
+})
+
+/** Submits a form many times at once; returns the distinct locations. */
+async function submitAtOnce(t: Test, urls: readonly string[], form: URLSearchParams) {
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      createGuest(urls[i % urls.length] ?? '').post('/offset', form),
+    ),
+  )
+  t.same([...new Set(responses.map(({ status }) => status))], [303])
+  return new Set(responses.map(({ headers }) => headers.get('location')))
+}
+
+t.test('20 submissions at once create one order in SQLite', async (t) => {
+  const { url, app, ann } = await startTwoAdmins(t, PRICE)
+  const form = fillIn(readForm(await createGuest(url).get(TRIP)))
+  const locations = await submitAtOnce(t, [url], form)
+  t.equal(locations.size, 1)
+  t.equal((await listOrders(ann)).length, 1)
+  const links = await app.database.query('SELECT * FROM order_links')
+  t.equal(links.length, 1)
+  t.equal((await createGuest(url).get([...locations][0] ?? '')).status, 200)
+})
+
+t.test('20 submissions at once to two processes create one order in PostgreSQL', async (t) => {
+  const url = await (await startPostgres(t)).createDatabase()
+  const environment = { ...PRICE, DATABASE_URL: url, SESSION_SECRET: SECRET }
+  const first = await startTwoAdmins(t, environment)
+  const second = await startApp(t, environment)
+  const form = fillIn(readForm(await createGuest(first.url).get(TRIP)))
+  const locations = await submitAtOnce(t, [first.url, second.url], form)
+  t.equal(locations.size, 1)
+  t.equal((await listOrders(first.ann)).length, 1)
+  t.equal((await createGuest(second.url).get([...locations][0] ?? '')).status, 200)
+})
+
+t.test('going back, reloading and a lost response lead to the same order', async (t) => {
+  const { url, ann } = await startTwoAdmins(t, PRICE)
+  const guest = createGuest(url)
+  const form = fillIn(readForm(await guest.get(TRIP)))
+  const { headers } = await guest.post('/offset', form)
+  const location = headers.get('location')
+  t.equal((await guest.post('/offset', form)).headers.get('location'), location, 'sent again')
+
+  // The browser requests the form again; a second tab does the same.
+  for (const form of [readForm(await guest.get(TRIP)), readForm(await guest.get(TRIP))]) {
+    const again = await guest.post('/offset', fillIn(form))
+    t.equal(again.headers.get('location'), location, 'the same details')
+  }
+  const other = await guest.post(
+    '/offset',
+    fillIn(readForm(await guest.get(TRIP)), { name: 'Ben' }),
+  )
+  t.equal(other.status, 422)
+  t.match(toText(other), /This form was submitted before/)
+  t.notMatch(other.text, location ?? '', 'the order may be that of somebody else')
+  t.equal((await listOrders(ann)).length, 1)
+  t.equal((await guest.post('/offset', readForm(other))).status, 303, 'another order on demand')
+  t.equal((await listOrders(ann)).length, 2)
+
+  const otherTrip = readForm(await guest.get('/offset?type=custom&amount=3&unit=t'))
+  t.equal((await guest.post('/offset', fillIn(otherTrip))).status, 303)
+  t.equal((await listOrders(ann)).length, 3)
+  const stranger = fillIn(readForm(await createGuest(url).get(TRIP)))
+  t.not((await guest.post('/offset', stranger)).headers.get('location'), location)
+})
+
+t.test('orders are limited per email address and per client', async (t) => {
+  const { url, ann } = await startTwoAdmins(t, {
+    ...PRICE,
+    ORDER_LIMIT_PER_EMAIL: '2',
+    ORDER_LIMIT_PER_CLIENT: '3',
+  })
+  const order = async (email: string) => {
+    const form = fillIn(readForm(await createGuest(url).get(TRIP)), { email })
+    const response = await createGuest(url).post('/offset', form)
+    return { form, response }
+  }
+  const { form } = await order('ann@example.com')
+  for (let i = 0; i < 5; i++) {
+    t.equal((await createGuest(url).post('/offset', form)).status, 303, 'repetitions do not count')
+  }
+  t.equal((await order('Ann@Example.com')).response.status, 303)
+  const limited = await order('ann@example.com')
+  t.equal(limited.response.status, 429)
+  t.ok(Number(limited.response.headers.get('retry-after')) > 0)
+  t.match(toText(limited.response), /Too many orders\. Try again in 60 minutes\./)
+  t.equal(readForm(limited.response).get('email'), 'ann@example.com', 'the form is kept')
+  t.equal((await order('ben@example.com')).response.status, 303)
+  t.equal((await order('cy@example.com')).response.status, 429)
+  t.equal((await listOrders(ann)).length, 3)
+})
+
+t.test('forms of other sites, and forged ones, order nothing', async (t) => {
+  const { url, ann } = await startTwoAdmins(t, PRICE)
+  const guest = createGuest(url)
+  const form = fillIn(readForm(await guest.get(TRIP)))
+  const crossSite = [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]
+  for (const headers of crossSite) {
+    t.equal((await guest.post('/offset', form, headers)).status, 403)
+  }
+  const token = form.get('form') ?? ''
+  for (const forged of ['', 'x', token.replace(/^../, 'AA'), token.slice(0, -2)]) {
+    const copy = new URLSearchParams(form)
+    copy.set('form', forged)
+    const response = await guest.post('/offset', copy)
+    t.equal(response.status, 422, forged)
+    t.match(toText(response), /This form has expired/)
+  }
+  const otherTrip = new URLSearchParams(form)
+  otherTrip.set('amount', '1')
+  t.equal((await guest.post('/offset', otherTrip)).status, 422, 'a form is for one trip')
+  t.equal((await listOrders(ann)).length, 0)
+})
+
+t.test('what is no trip leads to what can be done about it', async (t) => {
+  const { url } = await startApp(t, PRICE)
+  const guest = createGuest(url)
+  const empty = await guest.get('/offset')
+  t.equal(empty.status, 422)
+  t.match(toText(empty), /There is no trip to offset\. Calculate one first\./)
+  const incomplete = await guest.get('/offset?type=custom&unit=t')
+  t.equal(incomplete.status, 303)
+  t.equal(incomplete.headers.get('location'), '/calculator/custom?type=custom&unit=t')
+  const damaged = await guest.get('/offset?data=WzEsMF0&sig=xxxxxxxxxxxxxxxxxxxxxx')
+  t.equal(damaged.status, 422)
+  t.match(toText(damaged), /This code could not be read/)
+  const tiny = await guest.get('/offset?type=custom&amount=0.0001&unit=kg')
+  t.equal(tiny.status, 422)
+  t.match(toText(tiny), /too small to be offset here/)
+
+  const { body } = await postJson(`${url}/api/qr-code/generate`, {
+    calculatorType: 'custom',
+    calculatorData: { amount: 2, unit: 't' },
+    vessel: { name: 'Eendracht' },
+  })
+  // An edited trip keeps the vessel of its code.
+  const edited = await guest.get(
+    `/calculator/custom?amount=3&unit=t&code=${body.data}&codeSig=${body.sig}`,
+  )
+  const page = await guest.get(findLink(edited, 'Offset this trip'))
+  t.match(toText(page), /Eendracht : 3 t CO₂e/)
+  const forged = await guest.get(`/offset?type=custom&amount=3&unit=t&code=${body.data}&codeSig=x`)
+  t.notMatch(toText(forged), /Eendracht/)
+})
+
+t.test('without a price, ordering is off', async (t) => {
+  const { url } = await startApp(t)
+  const guest = createGuest(url)
+  t.notMatch((await guest.get('/calculator/custom?amount=2&unit=t')).text, /Offset this trip/)
+  const page = await guest.get(TRIP)
+  t.equal(page.status, 404)
+  t.match(toText(page), /Offsets cannot be ordered here\./)
+  t.equal((await guest.post('/offset', new URLSearchParams())).status, 404)
+})
+
+t.test('a checkout of the operator comes first', async (t) => {
+  const { url } = await startApp(t, { ...PRICE, CHECKOUT_URL: 'https://shop.example.com/' })
+  const page = await createGuest(url).get('/calculator/custom?amount=2&unit=t')
+  t.match(findLink(page, 'Offset this trip'), /^\/calculator\/custom\/checkout\?/)
+})

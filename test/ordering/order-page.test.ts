@@ -1,0 +1,141 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { temporaryFolder } from '../support/app.js'
+import { createGuest, findLink, placeOrder, toText } from '../support/guest.js'
+import { startTwoAdmins } from '../support/page-client.js'
+
+const TRIP = '/offset?type=custom&amount=2&unit=t'
+const PRICE = { CURRENCY: 'EUR', PRICE_PER_TONNE: '24.50' }
+
+async function startWithOrder(t: Test, environment: NodeJS.ProcessEnv = {}) {
+  const dataDir = temporaryFolder(t)
+  const service = await startTwoAdmins(t, { ...PRICE, DATA_DIR: dataDir, ...environment })
+  const guest = createGuest(service.url)
+  const path = await placeOrder(guest)
+  const change = (body: object) => service.ann.call('PATCH', '/api/admin/orders/1', body)
+  return { ...service, dataDir, guest, path, change }
+}
+
+t.test('the page follows the order', async (t) => {
+  const { guest, path, change, ann } = await startWithOrder(t)
+  const read = async () => toText(await guest.get(path))
+  t.match(await read(), /Waiting for your payment.*Order received .* Payment Next Offset/)
+  t.match(await read(), /You will receive an invoice/)
+  await change({ status: 'paid', notes: 'a secret of the administrators' })
+  t.match(await read(), /Paid Thank you.*Payment received \d.* Offset Next/)
+  t.notMatch(await read(), /secret of the administrators|How to pay|Cancel order/)
+  await change({ status: 'processing' })
+  t.match(await read(), /Being offset/)
+  await change({ status: 'fulfilled' })
+  t.match(await read(), /emissions of your trip are offset.*Emissions offset \d/)
+  await change({ status: 'refunded' })
+  t.match(await read(), /Refunded .*Payment received \d.*Payment returned \d/)
+
+  const { guest: other, path: cancelled } = await startWithOrder(t)
+  const confirmation = await other.get(`${cancelled}/cancel`)
+  t.match(toText(confirmation), /Cancel order CW-000001 ?\?/)
+  t.equal(findLink(confirmation, 'Keep order'), cancelled)
+  t.equal((await other.post(`${cancelled}/cancel`, new URLSearchParams())).status, 303)
+  t.match(toText(await other.get(cancelled)), /Cancelled .*nothing to pay.*Cancelled \d/)
+  t.equal((await other.get(`${cancelled}/cancel`)).status, 303)
+  t.equal((await ann.call('GET', '/api/admin/orders/1')).status, 'refunded')
+})
+
+t.test('a guest cancels until the order is paid', async (t) => {
+  const { url, guest, path, change, ann } = await startWithOrder(t)
+  const cancel = () => guest.post(`${path}/cancel`, new URLSearchParams(), { origin: 'null' })
+  await change({ status: 'paid' })
+  t.equal((await cancel()).headers.get('location'), path)
+  t.equal((await ann.call('GET', '/api/admin/orders/1')).status, 'paid')
+
+  const again = createGuest(url)
+  const unpaid = await placeOrder(again, { email: 'ben@example.com' })
+  await again.post(`${unpaid}/cancel`, new URLSearchParams(), { origin: 'null' })
+  t.equal((await ann.call('GET', '/api/admin/orders/2')).status, 'cancelled')
+  const { items } = await ann.call('GET', '/api/admin/orders/2/history')
+  t.match(items, [{ by: 'guest', changes: [{ field: 'status', to: 'cancelled' }] }, {}])
+})
+
+t.test('an amount that an administrator has changed is shown without parts', async (t) => {
+  const { guest, path, change } = await startWithOrder(t)
+  t.match(toText(await guest.get(path)), /at €24\.50 per tonne €49\.00 Total €49\.00/)
+  await change({ amountMinor: 4000 })
+  t.match(toText(await guest.get(path)), /Receipt Total €40\.00/)
+})
+
+t.test('a link opens its order only, and others look all the same', async (t) => {
+  const { url, guest, path } = await startWithOrder(t)
+  const other = await placeOrder(createGuest(url), { name: 'Ben Other', email: 'ben@example.com' })
+  t.not(other, path)
+  t.match((await guest.get(other)).text, /Ben Other/)
+  t.notMatch((await guest.get(path)).text, /Ben Other/)
+
+  const token = path.slice(3)
+  const unknown = [
+    'AAAAAAAAAAAAAAAAAAAAAA',
+    token.slice(0, -1),
+    `${token}x`,
+    token.toLowerCase(),
+    '1',
+    '..%2fadmin',
+    "'%20OR%201=1",
+  ]
+  const pages = new Set<string>()
+  for (const one of unknown) {
+    for (const suffix of ['', '/cancel']) {
+      const { status, text } = await guest.get(`/o/${one}${suffix}`)
+      t.equal(status, 404, one)
+      pages.add(text)
+    }
+  }
+  t.equal(pages.size, 1)
+  t.match([...pages][0], /There is no order at this address/)
+  const post = await guest.post('/o/AAAAAAAAAAAAAAAAAAAAAA/cancel', new URLSearchParams())
+  t.equal(post.status, 404)
+})
+
+t.test('the token of a link is in no log, header, cache or database', async (t) => {
+  const { url, app, guest, path, dataDir, log } = await startWithOrder(t)
+  const { headers, text } = await guest.get(path)
+  t.equal(headers.get('referrer-policy'), 'no-referrer')
+  t.equal(headers.get('cache-control'), 'no-store')
+  t.equal(headers.get('x-robots-tag'), 'noindex')
+  t.notMatch(text, /src="http|href="http/, 'the page links to no other site')
+
+  const token = path.slice(3)
+  for (const spelling of [
+    `${path}/`,
+    `${path}/cancel?x=1`,
+    `//o/${token}`,
+    `/%6f/${token}`,
+    `/O/${token}`,
+    `/o%2F${token}`,
+    `/o//${token}`,
+    `/o/x/../${token}`,
+  ]) {
+    await fetch(url + spelling, { redirect: 'manual' })
+  }
+  await guest.post(`${path}/cancel`, new URLSearchParams())
+  const entries = JSON.stringify(log)
+  t.match(entries, /"path":"\/o\/\[token\]"/)
+  t.match(entries, /"path":"\/o\/\[token\]\/cancel"/)
+  t.notMatch(entries, token)
+
+  await app.close()
+  for (const name of readdirSync(dataDir)) {
+    t.notOk(readFileSync(join(dataDir, name)).includes(token), `${name} does not contain it`)
+  }
+})
+
+t.test('links survive a new secret, and the end of ordering', async (t) => {
+  const { app, path, dataDir } = await startWithOrder(t)
+  await app.close()
+  const next = await startTwoAdmins(t, {
+    DATA_DIR: dataDir,
+    SESSION_SECRET: 'another secret for tests, of more than 32 bytes',
+  })
+  const guest = createGuest(next.url)
+  t.equal((await guest.get(path)).status, 200)
+  t.equal((await guest.get(TRIP)).status, 404, 'nothing more can be ordered')
+})

@@ -1,0 +1,318 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { calculateEstimate } from '../../src/calculator/estimate.js'
+import { EXAMPLES } from '../../src/calculator/examples.js'
+import { createSigner } from '../../src/config/signer.js'
+import { parseDecimal } from '../../src/ordering/parse-decimal.js'
+import { calculatePriceParts } from '../../src/ordering/price-parts.js'
+import { createPriceList } from '../../src/ordering/price-list.js'
+import { createQuotes, type Quote, type QuoteRequest } from '../../src/ordering/quotes.js'
+import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
+import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { postJson, SECRET, startApp } from '../support/app.js'
+import { recordingUpstream, upstreamEnvironment } from '../support/recording-upstream.js'
+
+/** Emits 2,000 kg. */
+const TWO_TONNES = { calculatorType: 'custom', calculatorData: { amount: 2, unit: 't' } } as const
+
+const requestQuote = (url: string, body: object) => postJson(`${url}/api/offset-quotes`, body)
+
+t.test('prices are rounded half up to the minor unit, part by part', async (t) => {
+  const noFee = { serviceFee: 0, minimumMinor: 0 }
+  const table: [grams: number, perTonne: number, fee: number, parts: [number, number, number]][] = [
+    // 1.653123 t at 24.00: 39.674952
+    [1_653_123, 2_400, 0, [3_967, 0, 3_967]],
+    // Exactly half a cent
+    [1_000_000, 2_401, 5_000, [2_401, 1_201, 3_602]],
+    [500_000, 2_401, 0, [1_201, 0, 1_201]],
+    [499_999, 2_401, 0, [1_200, 0, 1_200]],
+    // 2.5 % of 12.00 is 0.30
+    [500_000, 2_400, 250, [1_200, 30, 1_230]],
+    // Below half a minor unit
+    [1, 2_400, 0, [0, 0, 0]],
+    // Yen have no decimals, dinars three
+    [1_653_123, 3_500, 1_000, [5_786, 579, 6_365]],
+    [1_653_123, 7_425, 1_000, [12_274, 1_227, 13_501]],
+    // Beyond 2^53 in between
+    [999_999_999_999, 1_000_000, 1, [999_999_999_999, 100_000_000, 1_000_099_999_999]],
+  ]
+  for (const [grams, perTonne, serviceFee, [offsetMinor, serviceFeeMinor, amountMinor]] of table) {
+    t.same(
+      calculatePriceParts(grams, perTonne, { ...noFee, serviceFee }),
+      { offsetMinor, serviceFeeMinor, amountMinor },
+      `${grams} g at ${perTonne}, fee ${serviceFee}`,
+    )
+  }
+  t.same(
+    calculatePriceParts(100_000, 2_400, { serviceFee: 1_000, minimumMinor: 500 }),
+    { offsetMinor: 240, serviceFeeMinor: 260, amountMinor: 500 },
+    'the service fee raises a price to the minimum',
+  )
+  t.same(calculatePriceParts(1_000_000, 2_400, { serviceFee: 0, minimumMinor: 500 }), {
+    offsetMinor: 2_400,
+    serviceFeeMinor: 0,
+    amountMinor: 2_400,
+  })
+})
+
+t.test(
+  'the parts of any price add up, and differ from the exact value by at most half',
+  async () => {
+    const grams = fc.integer({ min: 1, max: 1_000_000_000_000 })
+    const perTonne = fc.integer({ min: 1, max: 100_000 })
+    const serviceFee = fc.integer({ min: 0, max: 10_000 })
+    const property = fc.property(grams, perTonne, serviceFee, (grams, perTonne, serviceFee) => {
+      const parts = calculatePriceParts(grams, perTonne, { serviceFee, minimumMinor: 0 })
+      const twiceError =
+        2n * (BigInt(parts.offsetMinor) * 1_000_000n - BigInt(grams) * BigInt(perTonne))
+      return (
+        parts.offsetMinor + parts.serviceFeeMinor === parts.amountMinor &&
+        twiceError > -1_000_000n &&
+        twiceError <= 1_000_000n
+      )
+    })
+    fc.assert(property, { numRuns: 500 })
+  },
+)
+
+t.test('decimals are read without rounding', async (t) => {
+  t.equal(parseDecimal('24.50', 2), 2450)
+  t.equal(parseDecimal('24.5', 2), 2450)
+  t.equal(parseDecimal('0.29', 2), 29)
+  t.equal(parseDecimal('3500', 0), 3500)
+  t.equal(parseDecimal('7.425', 3), 7425)
+  for (const text of ['', '-1', '1e3', '1,5', '1.', '.5', ' 1', '0x10', '24.505', '9'.repeat(16)]) {
+    t.equal(parseDecimal(text, 2), null, JSON.stringify(text))
+  }
+})
+
+t.test('a quote has a price with its parts, in currencies with 0, 2 and 3 decimals', async (t) => {
+  const cases = [
+    { currency: 'JPY', price: '3500', parts: [7_000, 700, 7_700] },
+    { currency: 'EUR', price: '24.5', parts: [4_900, 490, 5_390] },
+    { currency: 'KWD', price: '7.425', parts: [14_850, 1_485, 16_335] },
+  ]
+  for (const { currency, price, parts } of cases) {
+    const { url } = await startApp(t, {
+      CURRENCY: currency,
+      PRICE_PER_TONNE: price,
+      SERVICE_FEE_PERCENT: '10',
+    })
+    const { status, body } = await requestQuote(url, TWO_TONNES)
+    t.equal(status, 200)
+    t.same([body.offsetMinor, body.serviceFeeMinor, body.amountMinor], parts, currency)
+    t.match(body, { currency, co2eKg: 2000, tonnes: 2, sharePercent: 100, portfolio: null })
+    const remaining = Date.parse(body.validUntil) - Date.now()
+    t.ok(remaining > 29 * 60_000 && remaining <= 30 * 60_000, 'it is valid for 30 minutes')
+  }
+})
+
+t.test(
+  'a quote is for the emissions of the trip, or one and a half times or twice as much',
+  async (t) => {
+    const { url } = await startApp(t, { PRICE_PER_TONNE: '20', MINIMUM_AMOUNT: '5' })
+    const { co2eKg } = calculateEstimate(EXAMPLES.fuel)
+    for (const sharePercent of [100, 150, 200]) {
+      const { body } = await requestQuote(url, { ...EXAMPLES.fuel, sharePercent })
+      const grams = Math.round(co2eKg * 10 * sharePercent)
+      t.equal(body.co2eKg, grams / 1000)
+      t.equal(body.amountMinor, Math.round((grams * 2000) / 1_000_000))
+    }
+    const small = { calculatorType: 'custom', calculatorData: { amount: 1, unit: 'kg' } }
+    t.match((await requestQuote(url, small)).body, {
+      offsetMinor: 2,
+      serviceFeeMinor: 498,
+      amountMinor: 500,
+    })
+  },
+)
+
+t.test('every invalid field of a request is reported', async (t) => {
+  const { url } = await startApp(t, { PRICE_PER_TONNE: '20' })
+  const { status, body } = await requestQuote(url, {
+    calculatorType: 'fuel',
+    calculatorData: { fuelType: 'mgo', quantity: -1, unit: 'l' },
+    sharePercent: 120,
+    portfolioId: 'x',
+    vessel: { name: '' },
+  })
+  t.equal(status, 422)
+  t.same(body.errors.map(({ path }: { path: string }) => path).toSorted(), [
+    'calculatorData.quantity',
+    'portfolioId',
+    'sharePercent',
+    'vessel.name',
+  ])
+  for (const [request, path] of [
+    [{ ...TWO_TONNES, portfolioId: 1 }, 'portfolioId'],
+    [
+      { calculatorType: 'custom', calculatorData: { amount: 0.0001, unit: 'kg' } },
+      'calculatorData',
+    ],
+    [
+      {
+        calculatorType: 'custom',
+        calculatorData: { amount: 1_000_000, unit: 't' },
+        sharePercent: 200,
+      },
+      'calculatorData',
+    ],
+  ] as const) {
+    const rejected = await requestQuote(url, request)
+    t.equal(rejected.status, 422)
+    t.equal(rejected.body.errors[0].path, path)
+  }
+})
+
+t.test('without a price, ordering is off', async (t) => {
+  const { url } = await startApp(t)
+  const { status, body } = await requestQuote(url, TWO_TONNES)
+  t.equal(status, 404)
+  t.equal(body.detail, 'Offsets cannot be ordered here.')
+})
+
+t.test('quotes are limited per client', async (t) => {
+  const { url } = await startApp(t, { PRICE_PER_TONNE: '20', ORDER_RATE_LIMIT_PER_MINUTE: '2' })
+  t.equal((await requestQuote(url, TWO_TONNES)).status, 200)
+  t.equal((await requestQuote(url, TWO_TONNES)).status, 200)
+  t.equal((await requestQuote(url, TWO_TONNES)).status, 429)
+})
+
+t.test('prices of the provider', async (t) => {
+  const provider = await startFakeProvider({ token: 'token-of-the-tests' })
+  t.teardown(() => provider.close())
+  const environment = upstreamEnvironment(provider.url, { ORDERSOURCE_API_TOKEN: provider.token })
+
+  t.test('are those of the chosen portfolio, or of the first one', async (t) => {
+    const { url } = await startApp(t, { ...environment, CURRENCY: 'EUR', MINIMUM_AMOUNT: '500' })
+    for (const { id, name, pricePerTonMinor } of PORTFOLIOS) {
+      const { body } = await requestQuote(url, { ...TWO_TONNES, portfolioId: id })
+      t.match(body, {
+        amountMinor: 2 * pricePerTonMinor,
+        pricePerTonneMinor: pricePerTonMinor,
+        currency: 'USD',
+        portfolio: { id, name },
+      })
+    }
+    t.equal((await requestQuote(url, TWO_TONNES)).body.portfolio.id, PORTFOLIOS[0]?.id)
+    const unknown = await requestQuote(url, { ...TWO_TONNES, portfolioId: 999 })
+    t.same(unknown.body.errors, [
+      { path: 'portfolioId', message: 'is not one of the portfolios that can be ordered' },
+    ])
+  })
+
+  t.test('are not shown if guests may not read portfolios', async (t) => {
+    const hidden = { ...environment, ORDERSOURCE_PUBLIC_ROUTES: 'none' }
+    const { url } = await startApp(t, hidden)
+    t.equal((await requestQuote(url, TWO_TONNES)).status, 404)
+    const priced = await startApp(t, { ...hidden, PRICE_PER_TONNE: '30' })
+    const { body } = await requestQuote(priced.url, TWO_TONNES)
+    t.match(body, { amountMinor: 6000, portfolio: null })
+  })
+})
+
+t.test('prices are read once for many quotes, and missing prices are reported', async (t) => {
+  const upstream = await recordingUpstream(t)
+  let isDown = true
+  upstream.respond = (_request, response) => {
+    response.writeHead(isDown ? 500 : 200, { 'content-type': 'application/json' }).end(
+      JSON.stringify({
+        portfolios: [
+          { id: 1, name: 'No price', projects: [] },
+          { id: 2, name: 'Mix', pricePerTonMinor: 2000, currency: 'eur', projects: [] },
+          { id: 3, name: 'No currency', pricePerTonMinor: 2000, currency: 'ABC', projects: [] },
+        ],
+      }),
+    )
+  }
+  const down = await startApp(t, upstreamEnvironment(upstream.url))
+  const { status, headers, body } = await requestQuote(down.url, TWO_TONNES)
+  t.equal(status, 503)
+  t.equal(headers.get('retry-after'), '60')
+  t.match(body.detail, /prices of offsets are not available/)
+
+  isDown = false
+  upstream.requests.length = 0
+  const { url } = await startApp(t, upstreamEnvironment(upstream.url))
+  const quotes = await Promise.all(Array.from({ length: 10 }, () => requestQuote(url, TWO_TONNES)))
+  t.ok(quotes.every(({ body }) => body.portfolio.id === 2 && body.currency === 'EUR'))
+  t.equal(upstream.requests.length, 1)
+
+  const fallback = await startApp(t, {
+    ...upstreamEnvironment(upstream.url),
+    PRICE_PER_TONNE: '30',
+  })
+  t.match((await requestQuote(fallback.url, TWO_TONNES)).body, {
+    portfolio: { id: 1 },
+    pricePerTonneMinor: 3000,
+    currency: 'USD',
+  })
+})
+
+t.test('readers in a hurry do not wait for a slow provider', async (t) => {
+  const prices = createPriceList({ listPortfolios: () => new Promise(() => undefined) }, null)
+  const startedAt = performance.now()
+  t.equal(await prices?.readQuickly(), null)
+  t.ok(performance.now() - startedAt < 5_000)
+})
+
+t.test('the token of a quote', async (t) => {
+  const request: QuoteRequest = {
+    calculation: { ...TWO_TONNES },
+    vessel: { name: 'Ever Given' },
+    portfolioId: null,
+    sharePercent: 150,
+  }
+  const prices = createPriceList(null, { amountMinor: 2450, currency: 'EUR' })
+  if (prices === null) throw new Error('no prices')
+  const createWith = (...secrets: [string, ...string[]]) =>
+    createQuotes({
+      prices,
+      signer: createSigner(secrets, 'offset quote v1'),
+      getTerms: () => ({ serviceFee: 0, minimumMinor: 0 }),
+    })
+  const quotes = createWith(SECRET)
+  const now = new Date('2026-11-20T12:00:00Z')
+  const result = await quotes.create(request, now)
+  if (result.outcome !== 'quoted') throw new Error(result.outcome)
+  const { token, quote } = result
+
+  t.same(quotes.read(token, request, now), quote, 'holds the price')
+  const later = new Date('2026-11-20T12:29:59.999Z')
+  t.same(quotes.read(token, request, later), quote)
+  t.equal(quotes.read(token, request, new Date('2026-11-20T12:30:00Z')), null, 'expires')
+
+  const newSecret = 'another secret for tests, of more than 32 bytes'
+  t.same(createWith(newSecret, SECRET).read(token, request, now), quote, 'survives a new secret')
+  t.equal(createWith(newSecret).read(token, request, now), null)
+
+  const others: Partial<QuoteRequest>[] = [
+    { sharePercent: 100 },
+    { portfolioId: 2 },
+    { vessel: null },
+    { calculation: { calculatorType: 'custom', calculatorData: { amount: 1, unit: 't' } } },
+  ]
+  for (const other of others) {
+    t.equal(quotes.read(token, { ...request, ...other }, now), null, JSON.stringify(other))
+  }
+  const [payload = '', signature = ''] = token.split('.')
+  const cheaper: Quote = { ...quote, amountMinor: 1 }
+  const edited = Buffer.from(JSON.stringify(cheaper)).toString('base64url')
+  for (const forged of ['', '.', token.slice(0, -1), payload, `${edited}.${signature}`, 'a.b.c']) {
+    t.equal(quotes.read(forged, request, now), null, forged)
+  }
+})
+
+t.test('invalid prices end the start', async (t) => {
+  for (const price of ['0', '-1', 'free', '1e3', '24.505', '24,50']) {
+    await t.rejects(
+      startApp(t, { PRICE_PER_TONNE: price }),
+      /PRICE_PER_TONNE must be an amount in USD/,
+    )
+  }
+  await t.rejects(startApp(t, { PRICE_PER_TONNE: '24.5', CURRENCY: 'JPY' }), /without decimals/)
+  await t.rejects(startApp(t, { MINIMUM_AMOUNT: '0' }), /MINIMUM_AMOUNT must be/)
+  for (const percent of ['-1', '1001', '2.555', '1e1']) {
+    await t.rejects(startApp(t, { SERVICE_FEE_PERCENT: percent }), /SERVICE_FEE_PERCENT must be/)
+  }
+})

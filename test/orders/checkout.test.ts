@@ -1,0 +1,181 @@
+import { Readable } from 'node:stream'
+import t, { type Test } from 'tap'
+import { getDatabasePath } from '../../src/database/database-path.js'
+import { openDatabase } from '../../src/database/open-database.js'
+import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../../src/database/postgres-migrations.js'
+import { openPostgres } from '../../src/database/postgres.js'
+import { openPostgresOrderStore } from '../../src/order-store/postgres/postgres-order-store.js'
+import type { OrderStore } from '../../src/order-store/order-store.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import type { Checkout } from '../../src/orders/checkout.js'
+import { hashOrder } from '../../src/orders/idempotency-hashes.js'
+import { importOrders } from '../../src/orders/import/import-orders.js'
+import type { NewOrder, Order } from '../../src/orders/order.js'
+import { temporaryFolder } from '../support/app.js'
+import { downgradeStore } from '../support/downgrade-store.js'
+import { startOrderApi } from '../support/order-api.js'
+import { newOrder } from '../support/order-store.js'
+import { startTwoAdmins } from '../support/page-client.js'
+import { startPostgres } from '../support/postgres.js'
+
+const CHECKOUT: Checkout = {
+  beneficiary: 'Ann & Ben',
+  isPublic: true,
+  company: null,
+  vatId: 'PT123456789',
+  portfolioId: 2,
+  portfolioName: 'Blue Carbon',
+  sharePercent: 150,
+  pricePerTonneMinor: 2500,
+  offsetMinor: 2250,
+  serviceFeeMinor: 225,
+  paymentMethod: 'invoice',
+}
+
+/** The trip emits 599.97 kg. */
+const GUEST_ORDER: NewOrder = {
+  ...newOrder(),
+  calculatorType: 'fuel',
+  calculatorData: { fuelType: 'hvo', quantity: 1000, unit: 'l' },
+  co2eKg: 899.955,
+  origin: 'guest',
+  checkout: CHECKOUT,
+}
+
+async function create(store: OrderStore, order: NewOrder, key?: string): Promise<Order> {
+  const result = await store.create(order, 'guest', key)
+  if (result.outcome === 'idempotency_key_reused') throw new Error(result.outcome)
+  return result.order
+}
+
+/** Checks that a store keeps origin and checkout. */
+async function checkStore(t: Test, store: OrderStore): Promise<void> {
+  const order = await create(store, GUEST_ORDER, 'key')
+  t.match(order, { origin: 'guest', checkout: CHECKOUT })
+  t.strictSame(await store.get(order.id), order)
+  const context = { by: 'ann', ifVersions: null }
+  await store.apply(order.id, { type: 'edit', changes: { status: 'paid' } }, context)
+  t.match(await store.get(order.id), { status: 'paid', origin: 'guest', checkout: CHECKOUT })
+  t.match(await create(store, newOrder()), { origin: null, checkout: null })
+
+  t.equal((await create(store, GUEST_ORDER, 'key')).id, order.id, 'a retry is recognised')
+  const other = { ...GUEST_ORDER, checkout: { ...CHECKOUT, beneficiary: 'Ben' } }
+  t.match(await store.create(other, 'guest', 'key'), { outcome: 'idempotency_key_reused' })
+}
+
+t.test('SQLite keeps origin and checkout, and gets the columns by migration', async (t) => {
+  const path = getDatabasePath(temporaryFolder(t))
+  const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const { id } = await create(before, newOrder({ notes: 'of version 5' }))
+  await before.close()
+  downgradeStore(path, 5)
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  t.teardown(() => store.close())
+  t.match(await store.get(id), { notes: 'of version 5', origin: null, checkout: null })
+  await checkStore(t, store)
+})
+
+t.test('PostgreSQL keeps origin and checkout, and gets the columns by migration', async (t) => {
+  const url = await (await startPostgres(t)).createDatabase()
+  const postgres = openPostgres(url, { poolSize: 2 })
+  t.teardown(() => postgres.close())
+  await migratePostgres(postgres)
+  const log = { error: () => undefined, warn: () => undefined } as never
+  const store = await openPostgresOrderStore({ postgres, url, timeZone: 'UTC', log })
+  const { id } = await create(store, newOrder({ notes: 'of an earlier version' }))
+  for (const statement of [
+    'ALTER TABLE orders DROP COLUMN origin, DROP COLUMN checkout',
+    'DROP TABLE order_links',
+    `UPDATE schema_version SET version = ${POSTGRES_SCHEMA_VERSION - 1}`,
+  ]) {
+    await postgres.query(statement)
+  }
+  t.equal(await migratePostgres(postgres), POSTGRES_SCHEMA_VERSION - 1)
+  t.match(await store.get(id), { notes: 'of an earlier version', origin: null, checkout: null })
+  await checkStore(t, store)
+  await store.close()
+})
+
+t.test('the stored hash of an order does not depend on its origin', (t) => {
+  const order = newOrder()
+  t.equal(hashOrder({ ...order, origin: 'api', checkout: null }), hashOrder(order))
+  t.end()
+})
+
+t.test('the origin of an order follows from how it is created', async (t) => {
+  const { ann } = await startTwoAdmins(t)
+  const byApi = await ann.call('POST', '/api/admin/orders', newOrder())
+  t.match(byApi, { origin: 'api', checkout: null })
+  const form = {
+    customerName: 'Ann',
+    customerEmail: 'ann@example.com',
+    co2eKg: '10',
+    amount: '5',
+    currency: 'EUR',
+  }
+  const { headers } = await ann.post('/admin/orders', form)
+  t.match(await ann.call('GET', `/api${headers.get('location')}`), { origin: 'admin' })
+
+  const { errors } = await ann.call('POST', '/api/admin/orders', { ...newOrder(), origin: 'guest' })
+  t.same(errors, [{ path: 'origin', message: 'is not a known field' }])
+  const patched = await ann.call('PATCH', `/api/admin/orders/${byApi.id}`, { checkout: null })
+  t.same(patched.errors, [{ path: 'checkout', message: 'cannot be changed' }])
+})
+
+t.test('an order that offsets more than its trip emits keeps its share', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const store = openSqliteOrderStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
+  const { id } = await create(store, { ...GUEST_ORDER, co2eKg: 471.03 })
+  await store.close()
+
+  const { ann } = await startTwoAdmins(t, { DATA_DIR: dataDir })
+  const page = await ann.get(`/admin/orders/${id}`)
+  t.match(page.text, /Changes the CO₂e of the order to 899\.955 kg CO₂e/)
+  const shown = page.text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+  t.match(shown, /Created by A guest Payment Invoice Portfolio Blue Carbon Share of the trip 150%/)
+  t.match(shown, /Quoted offset €22\.50 Quoted service fee €2\.25/)
+  t.match(shown, /certificate Ann &amp; Ben Certificate May be published VAT ID PT123456789/)
+  const recalculated = await ann.call('POST', `/api/admin/orders/${id}/recalculate`)
+  t.equal(recalculated.co2eKg, 899.955)
+  const { text } = await ann.get(`/admin/orders/${id}`)
+  t.match(text, /offsets 150% of the emissions of its trip/)
+})
+
+t.test('an export keeps origin and checkout, and an import restores them', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const source = openSqliteOrderStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
+  await create(source, GUEST_ORDER)
+  await source.close()
+  const { ann } = await startTwoAdmins(t, { DATA_DIR: dataDir })
+  const { text: csv } = await ann.get('/admin/orders/export?format=csv')
+
+  const importInto = async (file: string) => {
+    const path = getDatabasePath(temporaryFolder(t))
+    const db = openDatabase(path)
+    const outcome = await importOrders(db, Readable.from([Buffer.from(file)]), {
+      onRead: () => undefined,
+      onPhase: () => undefined,
+    })
+    db.close()
+    if (!outcome.ok) return { errors: outcome.errors.getFirst() }
+    const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+    const order = await store.get('1')
+    await store.close()
+    return { order }
+  }
+  t.match(await importInto(csv), { order: { origin: 'guest', checkout: CHECKOUT } })
+  const old =
+    'customerName,customerEmail,co2eKg,amountMinor,currency\nAnn,ann@example.com,1,1,EUR\n'
+  t.match(await importInto(old), { order: { origin: null, checkout: null } })
+  t.match(await importInto(csv.replace(',guest,', ',robot,')), {
+    errors: [{ column: 'origin', message: 'must be one of guest, admin, api, or null' }],
+  })
+})
+
+t.test('the API documents origin and checkout', async (t) => {
+  const { call } = await startOrderApi(t)
+  const { body } = await call('GET', '/openapi.json')
+  const text = JSON.stringify(body)
+  t.match(text, /Name on the certificate/)
+  t.match(text, /Who created the order/)
+})

@@ -1,0 +1,90 @@
+import type { PageResponse } from './page-client.js'
+
+/** A guest's browser without scripts: keeps cookies, sends forms, does not follow redirects. */
+export interface Guest {
+  get: (path: string, headers?: Record<string, string>) => Promise<PageResponse>
+  post: (
+    path: string,
+    fields: URLSearchParams,
+    headers?: Record<string, string>,
+  ) => Promise<PageResponse>
+}
+
+export function createGuest(url: string): Guest {
+  const cookies = new Map<string, string>()
+  async function send(path: string, options: RequestInit): Promise<PageResponse> {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url + path, {
+      ...options,
+      redirect: 'manual',
+      headers: { 'accept-language': 'en-GB', cookie, ...(options.headers as object) },
+    })
+    for (const set of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
+      cookies.set(name, value)
+    }
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  return {
+    get: (path, headers = {}) => send(path, { headers }),
+    post: (path, body, headers = {}) =>
+      send(path, { method: 'POST', body, headers: { origin: url, ...headers } }),
+  }
+}
+
+const unescape = (text: string): string =>
+  text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+
+const getAttribute = (tag: string, name: string): string | undefined => {
+  const value = new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1]
+  return value === undefined ? undefined : unescape(value)
+}
+
+/** The fields that a browser would send of the only form of a page. */
+export function readForm({ text }: PageResponse): URLSearchParams {
+  const fields = new URLSearchParams()
+  const [, form = ''] = /<form[^>]*>(.*)<\/form>/s.exec(text) ?? []
+  for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
+    const type = getAttribute(tag, 'type')
+    const isOption = type === 'radio' || type === 'checkbox'
+    if (isOption && !/\schecked/.test(tag)) continue
+    fields.append(getAttribute(tag, 'name') ?? '', getAttribute(tag, 'value') ?? '')
+  }
+  return fields
+}
+
+/** The href of a link with a text. */
+export const findLink = ({ text }: PageResponse, label: string): string =>
+  [...text.matchAll(/<a\s[^>]*>/g)]
+    .filter(({ 0: tag, index }) => text.slice(index + tag.length).startsWith(label))
+    .map(([tag]) => getAttribute(tag, 'href') ?? '')[0] ?? ''
+
+/** The text of a page, as it is read. */
+export const toText = ({ text }: PageResponse): string =>
+  unescape(text.replace(/<[^>]+>/g, ' ')).replace(/\s+/g, ' ')
+
+/** Fills in an order form, so that it can be sent. */
+export function fillIn(
+  form: URLSearchParams,
+  fields: Record<string, string> = {},
+): URLSearchParams {
+  const filled = { name: 'Ann Example', email: 'ann@example.com', ...fields }
+  for (const [name, value] of Object.entries(filled)) form.set(name, value)
+  return form
+}
+
+/** Orders the offset of two tonnes; returns the path of the order's page. */
+export async function placeOrder(
+  guest: Guest,
+  fields: Record<string, string> = {},
+): Promise<string> {
+  const form = readForm(await guest.get('/offset?type=custom&amount=2&unit=t'))
+  const { status, headers } = await guest.post('/offset', fillIn(form, fields))
+  if (status !== 303) throw new Error(`The order was not placed: ${status}`)
+  return headers.get('location') ?? ''
+}
