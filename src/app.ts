@@ -3,7 +3,7 @@ import accounts from './accounts/accounts.js'
 import calculator from './calculator/calculator.js'
 import apiKeyRoutes from './integrations/api-keys/routes.js'
 import { createFulfilment } from './fulfilment/fulfilment.js'
-import { createOffsetOrderSource } from './provider/client.js'
+import { createOffsetOrderSource } from './provider/order-source-client.js'
 import ordering, { createServiceOffers, createServiceQuotes } from './ordering/ordering.js'
 import { arePortfoliosPublic } from './provider/paths.js'
 import proxy from './provider/proxy.js'
@@ -75,7 +75,8 @@ export async function buildApp({
   await app.register(config, { environment })
   await app.register(gracefulShutdown)
   await app.register(securityHeaders)
-  await app.register(telemetry) // first of all hooks, so that rejected requests are counted
+  // Before any hook that can reject a request, so that rejected requests are counted.
+  await app.register(telemetry)
   await app.register(hostHeader)
   await app.register(loadShedding) // before anything that costs more than a rejection
   await app.register(staticFiles) // before the rate limits, which do not count assets

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { startServer } from './start-server.js'
 
-// Variables of the environment take precedence over the file.
+// Environment variables take precedence over the file.
 if (existsSync('.env')) process.loadEnvFile('.env')
 
 await startServer(process.env)

@@ -75,7 +75,7 @@ export function createSignIn(app: FastifyInstance): SignIn {
       throw error
     }
     if (account === null) {
-      throw new Problem(401, 'The email or the password is wrong.', {
+      throw new Problem(401, 'The email or password is wrong.', {
         headers: { 'www-authenticate': 'Bearer' },
       })
     }

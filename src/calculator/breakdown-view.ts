@@ -11,7 +11,7 @@ export interface BreakdownView {
   parts: { label: string; mass: string; percent: number; share: string }[]
   /** Whether the parts can be drawn: certified biofuels have a negative part */
   hasBar: boolean
-  /** The lines of a trip with several */
+  /** The lines of a trip that has more than one */
   lines: { label: string; mass: string; percent: number; share: string }[]
   facts: { label: string; value: string }[]
 }
@@ -44,7 +44,7 @@ function buildParts(
   }))
 }
 
-/** `6 h 26 min`; whole hours from 1,000 hours on. */
+/** `6 h 26 min`; whole hours for 1,000 hours or more. */
 export function formatDuration(hours: number, numbers: NumberFormatter): string {
   const minutes = Math.round(hours * 60)
   if (minutes < 1) return withUnit('< 1', 'min')

@@ -115,7 +115,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
     }
   }
 
-  /** Sends the loading state of a scanned link first, then the calculator or what is wrong. */
+  /** Sends the loading state of a scanned link first, then the calculator or the error. */
   async function openPrefill(type: CalculatorType, request: PageRequest, reply: FastifyReply) {
     reply.header('cache-control', 'no-store').header('x-robots-tag', 'noindex')
     const prefill = readPrefill(type, request.query)

@@ -22,7 +22,7 @@ function isWithinLimits(limits: FieldLimits, value: unknown): boolean {
   return typeof value === 'number' && value >= minimum && value <= maximum
 }
 
-/** Errors between fields that are valid on their own. */
+/** Errors in combinations of fields that are valid on their own. */
 function validateTrip(trip: Record<string, unknown>): FieldError[] {
   const invalid = TRIP_FIELDS.filter(([name, limits]) => {
     const value = trip[name]
@@ -36,7 +36,7 @@ function validateTrip(trip: Record<string, unknown>): FieldError[] {
   return findImplausibleValues(valid).filter(({ path }) => !invalid.includes(path))
 }
 
-/** The formats and keywords of trip and vessel schemas beyond JSON Schema. */
+/** Formats and keywords added to JSON Schema for trips and vessels. */
 export const tripSchemaExtensions: SchemaExtensions = {
   formats: { 'imo-number': isImoNumber },
   keywords: [

@@ -51,7 +51,7 @@ export const ConfigSchema = Type.Object({
   }),
   ORDERS_READ_ONLY: Type.Boolean({
     default: false,
-    description: 'Reject changes of orders, while they are moved to another database',
+    description: 'Reject changes to orders while they are moved to another database',
   }),
   DATABASE_BASE_URL: optional('NocoDB that stores the orders, such as https://nocodb.example.com'),
   DATABASE_BASE_ID: optional('Base id'),
@@ -114,13 +114,13 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 1_000_000,
     default: 60,
-    description: 'Orders of guests per client and hour',
+    description: 'Guest orders per client and hour',
   }),
   ORDER_LIMIT_PER_EMAIL: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: 10,
-    description: 'Orders of guests per email address and hour',
+    description: 'Guest orders per email address and hour',
   }),
   TIME_ZONE: Type.String({ default: 'UTC', description: 'IANA time zone of displayed dates' }),
   QR_REQUIRE_ADMIN: Type.Boolean({

@@ -20,9 +20,9 @@ export const isValidTrustProxy = (text: string): boolean =>
   )
 
 /**
- * Converts TRUST_PROXY to Fastify's option; trusts no proxy if it is invalid. Fastify accepts no
- * number of hops, because it is safe only if the port is reachable through the proxies alone. On a
- * PaaS that is so, and the proxies' addresses are unknown.
+ * Converts TRUST_PROXY to Fastify's option; trusts no proxy if it is invalid. A hop count is safe
+ * only if the port can be reached solely through the proxies, so Fastify does not accept one. On a
+ * PaaS it is safe, and the addresses are unknown.
  */
 export function parseTrustProxy(
   text = 'false',

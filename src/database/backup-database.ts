@@ -37,8 +37,8 @@ function finalize(copyPath: string, path: string): number {
 }
 
 /**
- * Copies an order database to a new file that only its owner can read, also while it is in use.
- * Returns the number of orders. The file appears when it is complete. Throws DatabaseError.
+ * Copies an order database to a new file that only its owner can read, even while it is in use.
+ * Returns the number of orders. The file appears only once it is complete. Throws DatabaseError.
  */
 export async function backupDatabase(path: string, target: string): Promise<number> {
   const temporaryPath = `${target}.${process.pid}.tmp`

@@ -5,11 +5,11 @@ export const SEQUENCE_TYPES = {
 }
 
 /**
- * Tables of the events of orders and of the outbox, for both databases. Part of a migration: never
- * edit a released one.
+ * Tables for order events and the outbox, in both databases. Part of a migration: never edit a
+ * released one.
  */
 export const createOutboxTables = (engine: keyof typeof SEQUENCE_TYPES): readonly string[] => [
-  // Changes of orders that have not been dispatched yet; written in the transaction of the change.
+  // Changes to orders that have not been dispatched yet; written in the transaction of the change.
   `CREATE TABLE order_events (
     id ${SEQUENCE_TYPES[engine]},
     at BIGINT NOT NULL,             -- timestamps are in ms since 1970

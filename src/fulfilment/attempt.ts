@@ -58,7 +58,7 @@ export interface AttemptSummary {
   state: AttemptState
   orderSourceId: string | null
   tons: number
-  /** Whether the provider placed something else than was confirmed: 1 or 0 */
+  /** Whether the provider placed something other than what was confirmed: 1 or 0 */
   differs: 0 | 1
 }
 
@@ -131,7 +131,10 @@ export const canBeFulfilled = (order: Order, attempt: FulfilmentAttempt | null):
   FULFILLABLE.includes(order.status) &&
   !isUnresolved(order, attempt)
 
-/** Whether an attempt is a valid next step. A purchase is always recorded, once. */
+/**
+ * Whether an attempt is a valid next step. `placed` is always accepted, but only once while the
+ * order has its id.
+ */
 function isNextStep(
   order: Order,
   previous: FulfilmentAttempt | null,
@@ -146,8 +149,8 @@ function isNextStep(
 }
 
 /**
- * Records the next step of an attempt in an order's history. Once it is placed, records the
- * provider's id, unless the order has one, and a paid order is in progress. An invalid step changes
+ * Records the next step of an attempt in an order's history. If the attempt was placed and the
+ * order has no provider id, stores it and moves a paid order to processing. An invalid step changes
  * nothing. Pure.
  *
  * @param history newest first

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChangeContext, OrderStore } from '../order-store/order-store.js'
 import type { Order } from '../orders/order.js'
-import type { OffsetOrderSource } from '../provider/client.js'
+import type { OffsetOrderSource } from '../provider/order-source-client.js'
 import type { Amount, OffsetOrder, Portfolio } from '../provider/offset-order.js'
 import { createAttemptTimer } from './attempt-timer.js'
 import {
@@ -52,8 +52,8 @@ const isSamePrice = (a: Amount, b: Amount): boolean =>
   a.amountMinor === b.amountMinor && a.currency === b.currency
 
 /**
- * Places orders with the provider, each at most once. Providers have no idempotency keys: an attempt
- * is recorded in the order before the request is sent, and its outcome afterwards.
+ * Places orders with the provider, each at most once. Providers may not honour idempotency keys: an
+ * attempt is recorded in the order before the request is sent, and its outcome afterwards.
  */
 export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
   const maxInFlightMs = MAX_RECORDING_MS + source.maxRequestMs

@@ -1,5 +1,5 @@
 import type { OrderStore } from '../order-store/order-store.js'
-import type { OffsetOrderSource } from '../provider/client.js'
+import type { OffsetOrderSource } from '../provider/order-source-client.js'
 import type { OffsetOrders } from '../provider/offset-order.js'
 import type { FulfilmentAttempt } from './attempt.js'
 import { getValue, type CheckResult, type ProviderFailure } from './results.js'

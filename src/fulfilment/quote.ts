@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Order } from '../orders/order.js'
-import type { OffsetOrderSource } from '../provider/client.js'
+import type { OffsetOrderSource } from '../provider/order-source-client.js'
 import { DEFAULT_CURRENCY } from '../provider/offset-order.js'
 import { getValue, type QuoteResult } from './results.js'
 import { findDifferences, toAmount } from './verify-response.js'

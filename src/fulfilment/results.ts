@@ -1,6 +1,6 @@
 import type { ProviderOrderRef } from '../order-store/order-store.js'
 import type { Order } from '../orders/order.js'
-import type { OrderSourceResult } from '../provider/client.js'
+import type { OrderSourceResult } from '../provider/order-source-client.js'
 import type { Amount, Portfolio } from '../provider/offset-order.js'
 import type { Difference, Purchase } from './verify-response.js'
 
@@ -15,7 +15,7 @@ export type QuoteResult =
   | ProviderFailure
   | { outcome: 'quoted'; portfolio: Portfolio; price: Amount }
   | { outcome: 'portfolio_not_found' }
-  /** The provider quoted something else than was requested. */
+  /** The provider quoted something other than what was requested. */
   | {
       outcome: 'quote_mismatch'
       differences: Difference[]
@@ -34,7 +34,7 @@ export type FulfilResult =
   /** Sent; it is unknown whether it was placed. */
   | { outcome: 'unknown' }
   | { outcome: 'price_changed'; price: Amount }
-  /** Placed already, being placed, or in a status in which it cannot be placed. */
+  /** Already placed, being placed, or in a status in which it cannot be placed. */
   | { outcome: 'not_fulfillable'; order: Order }
   | { outcome: 'version_conflict'; order: Order }
   | { outcome: 'not_found' }

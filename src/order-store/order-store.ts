@@ -117,7 +117,7 @@ export interface OrderStore {
   apply: (id: string, command: OrderCommand, context: ChangeContext) => Promise<ChangeResult>
 
   /**
-   * Returns changes of orders that have not been deleted by `deleteEvents`, oldest first: for each
+   * Returns changes to orders that have not been deleted by `deleteEvents`, oldest first: for each
    * order, in the order of its versions. Imported orders have no events.
    */
   readEvents: (limit: number) => Promise<OrderEvent[]>

@@ -30,7 +30,7 @@ function createLimitProblem(waitMs: number): Problem {
   )
 }
 
-/** Limits the orders of guests per client and per email address. */
+/** Limits guest orders per client and per email address. */
 export function createOrderLimits(options: Options): OrderLimits {
   const { stateStore, hashIdentifier, perClient, perEmail } = options
   return {

@@ -11,7 +11,7 @@ const PERCENT_DIGITS = 2
 
 const DEFAULT_CURRENCY = 'USD'
 
-/** Finds errors in the variables of orders of guests. */
+/** Finds errors in the variables of guest orders. */
 export function findOrderingConfigErrors(environment: NodeJS.ProcessEnv): string[] {
   const { CURRENCY = DEFAULT_CURRENCY } = environment
   const digits = getMinorUnitDigits(CURRENCY)

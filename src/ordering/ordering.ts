@@ -5,7 +5,7 @@ import type { FindOffsetOffer } from '../calculator/offset-offer.js'
 import type { ReadPrefill } from '../calculator/prefill.js'
 import { createSigner } from '../config/signer.js'
 import type { OrderStore } from '../order-store/order-store.js'
-import type { OffsetOrderSource } from '../provider/client.js'
+import type { OffsetOrderSource } from '../provider/order-source-client.js'
 import formPages from './form-pages.js'
 import { createFormTokens } from './form-token.js'
 import { createOfferFinder } from './offset-offer.js'
@@ -48,7 +48,7 @@ interface Options {
 /** Enough for the largest form, URL-encoded. */
 const MAX_FORM_BYTES = 32 * 1024
 
-/** Orders of guests: quotes, the order form, and the page of an order. */
+/** Guest orders: quotes, the order form, and the order page. */
 const ordering: FastifyPluginAsync<Options> = async (app, { quotes, readPrefill, store }) => {
   const { sessionSecrets, ORDER_LIMIT_PER_CLIENT, ORDER_LIMIT_PER_EMAIL } = app.config
   const links = createOrderLinks(app.database, createSigner(sessionSecrets, 'order link v1'))

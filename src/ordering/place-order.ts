@@ -55,7 +55,7 @@ export const toNewOrder = ({ trip, details, isPublic, quote }: GuestOrder): NewO
 })
 
 /**
- * Creates orders of guests: one for each form, however often it is submitted.
+ * Creates guest orders: one for each form, however often it is submitted.
  */
 export function createOrderPlacer({ store, links, limits }: Options) {
   // Requests of one form come one after the other, so that repeated ones are not counted.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../http/problem.js'
-import type { OffsetOrderSource } from '../provider/client.js'
+import type { OffsetOrderSource } from '../provider/order-source-client.js'
 import type { Amount, Portfolio } from '../provider/offset-order.js'
 import { isCurrency } from '../validation/formats.js'
 

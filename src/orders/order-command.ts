@@ -3,7 +3,7 @@ import { applyChanges, cancelOrder, recalculateOrder, type ChangeOutcome } from 
 import type { FieldChange, Order, OrderChanges } from './order.js'
 import { undoLastChange } from './undo.js'
 
-/** A change of an order. */
+/** A change to an order. */
 export type OrderCommand =
   | { type: 'edit'; changes: OrderChanges }
   | { type: 'cancel' }

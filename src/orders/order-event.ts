@@ -1,7 +1,7 @@
 import type { OrderStatus } from './order-status.js'
 import type { Order } from './order.js'
 
-/** A change of an order, or its creation. */
+/** A change to an order, or its creation. */
 export interface OrderEvent {
   /** Position among the events of the store */
   id: number

@@ -41,7 +41,7 @@ export interface OrderStatistics {
   getTimeline: (granularity: Granularity, first: Day, last: Day) => Promise<Map<Day, TimelinePoint>>
   /** The day of the first and of the last order; `null` if there are no orders. */
   getDayRange: () => Promise<{ from: Day; to: Day } | null>
-  /** Median time from placing to fulfilment of the newest fulfilled orders, ms; `null` without any. */
+  /** Median time from placing to fulfilment of the newest fulfilled orders, ms; `null` if there are none. */
   getMedianFulfilmentTime: (range: DayRange) => Promise<number | null>
   /** Number of orders with each exception. */
   countExceptions: () => Promise<Record<OrderException, number>>

@@ -3,14 +3,14 @@ import type { OrderStore } from '../order-store/order-store.js'
 import type { OrderEvent } from '../orders/order-event.js'
 
 /**
- * Turns an event of an order into messages of the outbox, in a transaction. An event can be seen
+ * Turns an order event into messages of the outbox, in a transaction. An event can be seen
  * more than once, so the IDs of the messages must depend on the order and its version only.
  */
 export type EventConsumer = (tx: Queryable, event: OrderEvent) => Promise<void>
 
 const BATCH_SIZE = 100
 
-/** Passes the events of orders to the consumers, each at least once. */
+/** Passes order events to the consumers, each at least once. */
 export function createEventDispatcher(
   store: Pick<OrderStore, 'readEvents' | 'deleteEvents'>,
   database: Database,

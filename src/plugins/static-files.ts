@@ -18,6 +18,7 @@ export const assetManifest = join(projectRoot, 'dist', 'assets.json')
 
 /**
  * Serves scripts, styles and images under content-hashed, immutable names, compressed at build time.
+ * `commands/build-assets.ts` computes the hashes; this plugin reads its manifest.
  */
 export default fp(
   async (app) => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { OffsetOrderSource } from './client.js'
+import type { OffsetOrderSource } from './order-source-client.js'
 import type { Amount, Portfolio } from './offset-order.js'
 
 export type PricedPortfolio = Portfolio & { pricePerTon: Amount }

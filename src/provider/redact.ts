@@ -40,7 +40,7 @@ export function createSecretRedactor(token: string) {
     return bytes
   }
 
-  /** Returns a stream that redacts the token, also if it is split between chunks. */
+  /** Returns a stream that redacts the token, even if it is split between chunks. */
   function createStream(): Transform {
     let pending: Buffer = Buffer.alloc(0)
     return new Transform({

@@ -20,8 +20,8 @@ export interface KeyValueStore {
    */
   set(key: string, ttlMs: number): Promise<void>
   has(key: string): Promise<boolean>
-  /** Consumes one from a budget, atomically. Returns 0, or the milliseconds until more is available. */
+  /** Takes one unit from a budget, atomically. Returns 0, or the milliseconds until more is available. */
   consume(key: string, budget: Budget): Promise<number>
-  /** Returns one to a budget. */
+  /** Gives one unit back to a budget. */
   refund(key: string): Promise<void>
 }

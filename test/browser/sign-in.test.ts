@@ -41,7 +41,7 @@ for (const [device, viewport] of DEVICES) {
     await fillIn(page, { ...ADMIN, password: 'wrong' })
     const error = page.getByRole('alert')
     await error.waitFor()
-    t.equal(await error.innerText(), 'The email or the password is wrong.')
+    t.equal(await error.innerText(), 'The email or password is wrong.')
     t.match(await page.title(), /^Error: Sign in/)
     t.equal(await page.getByLabel('Email').inputValue(), ADMIN.email, 'the e-mail is kept')
     t.equal(await page.getByLabel('Password').inputValue(), '', 'and the password is not')

@@ -172,7 +172,7 @@ t.test('places an order with plain forms: portfolio, quote, confirmation', async
 
   const again = await ann.post(getFulfilmentPath(id), fields)
   t.equal(again.status, 409)
-  t.match(toVisibleText(again), /This order is placed already/)
+  t.match(toVisibleText(again), /This order is already placed/)
   t.equal((await ann.get(getFulfilmentPath(id))).status, 303)
   t.equal(fakeProvider.ledger.orders.length, 1)
 })
@@ -424,7 +424,7 @@ t.test('does not place an order again that was placed without a known ID', async
   const emptied = { version: String(version), orderSourceId: '' }
   t.equal((await ann.post(`/admin/orders/${id}/edit?group=provider`, emptied)).status, 303)
   const page = toVisibleText(await ann.get(`/admin/orders/${id}`))
-  t.match(page, /Placed already, as 1 .*Allow another attempt… Enter the ID/)
+  t.match(page, /Already placed, as 1 .*Allow another attempt… Enter the ID/)
   t.notMatch(page, /Place offset order/)
   const confirmed = { portfolio: '2', amountMinor: '6174', currency: 'USD' }
   const again = async () => {
@@ -433,7 +433,7 @@ t.test('does not place an order again that was placed without a known ID', async
   }
   const refused = await again()
   t.equal(refused.status, 409)
-  t.match(toVisibleText(refused), /This order is placed already, as 1/)
+  t.match(toVisibleText(refused), /This order is already placed, as 1/)
   t.equal((await ann.get(getFulfilmentPath(id))).status, 303)
 
   t.equal(
@@ -449,7 +449,7 @@ t.test('does not place an order again that was placed without a known ID', async
   const release = await ann.get(`${getFulfilmentPath(id)}/reset`)
   t.match(
     toVisibleText(release),
-    /placed already, as 1 \. If you place it again, you pay for it twice/,
+    /already placed as 1 \. If you place it again, you will pay twice/,
   )
   const fields = getFields(release, /reset/)
   t.strictSame(fields, { lostProviderId: '1' })
@@ -1124,7 +1124,7 @@ t.test('resets a lost attempt on request, once it can no longer arrive', async (
   fakeProvider.fault = null
   t.match(
     toVisibleText(await ann.get(`${getFulfilmentPath(id)}/reset`)),
-    /you pay for it twice.*Allow another attempt/,
+    /you will pay twice.*Allow another attempt/,
   )
   t.equal((await ann.post(`${getFulfilmentPath(id)}/reset`, {})).status, 303)
   t.strictSame(await getSteps(ann, id), ['sent', 'unanswered', 'released'])

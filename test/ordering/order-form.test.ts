@@ -276,7 +276,7 @@ t.test('going back, reloading and a lost response lead to the same order', async
     fillIn(readForm(await guest.get(TRIP)), { name: 'Ben' }),
   )
   t.equal(other.status, 422)
-  t.match(toText(other), /This form was submitted before/)
+  t.match(toText(other), /This form was already submitted/)
   t.notMatch(other.text, location ?? '', 'the order may be that of somebody else')
   t.equal((await listOrders(ann)).length, 1)
   t.equal((await guest.post('/offset', readForm(other))).status, 303, 'another order on demand')

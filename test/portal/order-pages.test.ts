@@ -758,7 +758,7 @@ t.test('creates an order once, however often the form is sent', async (t) => {
   t.match(await ann.call('GET', ORDERS), { totalItems: 1 })
   const changed = await ann.post('/admin/orders', { ...TYPED, key, notes: 'another' })
   t.equal(changed.status, 422)
-  t.match(toVisibleText(changed), /This form was submitted before/)
+  t.match(toVisibleText(changed), /This form was already submitted/)
   const another = await ann.post('/admin/orders', {
     ...TYPED,
     notes: 'another',

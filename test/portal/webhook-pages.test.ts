@@ -48,7 +48,7 @@ t.test('an endpoint is added, tested, changed and deleted without scripts', asyn
   t.match(created.text, /The &lt;b&gt;shop/)
   const shown = await ann.get(path)
   t.equal(getSecret(shown.text), '', 'the secret is shown once')
-  t.match(shown.text, /Nothing was sent yet/)
+  t.match(shown.text, /Nothing has been sent yet/)
   t.notMatch((await ann.get(PATH)).text, /whsec_/)
 
   t.equal((await ann.post(`${path}/test`, {})).headers.get('location'), path)

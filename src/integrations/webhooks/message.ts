@@ -39,7 +39,7 @@ function buildOrderBody(type: OrderEventType, timestamp: string, order: Order): 
 }
 
 /**
- * The messages about an event of an order for one endpoint. An event that is seen twice gives the
+ * The messages about an order event for one endpoint. An event that is seen twice gives the
  * same IDs. With NocoDB, edits that follow one another can have the same version.
  */
 export function buildOrderMessages(

@@ -164,7 +164,7 @@ export function createWebhooks({
     replaySince: (id: string, options: { since: number; failedOnly: boolean }): Promise<number> =>
       database.write((tx) => replayDeliveries(tx, id, options)),
 
-    /** Queues the webhooks of an event of an order. */
+    /** Queues the webhooks of an order event. */
     consume: (async (tx, event) => {
       for (const type of getEventTypes(event)) {
         for (const id of await listSubscribers(tx, type)) {

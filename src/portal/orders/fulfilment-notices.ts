@@ -113,12 +113,12 @@ export function describeNotFulfillable(
   attempt: FulfilmentAttempt | null,
 ): ProviderNotice {
   const text = 'Nothing was sent twice.'
-  if (order.orderSourceId !== null) return { title: 'This order is placed already', text }
+  if (order.orderSourceId !== null) return { title: 'This order is already placed', text }
   const lostProviderId = getLostProviderId(order, attempt)
   if (lostProviderId !== null) {
-    return { title: `This order is placed already, as ${lostProviderId}`, text }
+    return { title: `This order is already placed, as ${lostProviderId}`, text }
   }
   return isUnresolved(order, attempt)
-    ? { title: 'This order is being placed already', text }
+    ? { title: 'This order is already being placed', text }
     : { title: 'This order cannot be placed in its current status', text: NOTHING_ORDERED }
 }

@@ -53,7 +53,7 @@ function getCurrentValues(order: Order, form: EditForm, format: Formatters): Fie
 const MAX_COMPACT_LENGTH = 14
 const isShort = (text: string): boolean => text.length <= MAX_COMPACT_LENGTH
 
-/** Builds the page of an order. */
+/** Builds the order page. */
 export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
   const { order, history, context, format, timeZone } = data
   const { form, hasConflict = false, editedGroup, notice = null } = state

@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.js'
 import { buildListUrl, parseListQuery } from '../../orders/list-query.js'
 import { isTextLine } from '../../validation/text-line.js'
 
-/** A list of orders under a name, shared by all administrators. */
+/** A named list of orders, shared by all administrators. */
 export interface SavedView {
   name: string
   /** URL of the list */
@@ -23,7 +23,7 @@ const MESSAGES: Record<SaveOutcome | 'view-removed', string> = {
   'view-limit': `There are ${MAX_VIEWS} views. Remove one first.`,
 }
 
-/** The text of a flash message of the list; `null` if the code is another's. */
+/** The text of a flash message of the list; `null` if it is not one of these codes. */
 export const getViewMessage = (code: string): string | null =>
   Object.entries(MESSAGES).find(([name]) => name === code)?.[1] ?? null
 

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
-import { createOffsetOrderSource } from '../../src/provider/client.js'
+import { createOffsetOrderSource } from '../../src/provider/order-source-client.js'
 import { calculateOrderPrice } from '../../src/provider/fake-provider/ledger.js'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
