@@ -18,6 +18,8 @@ t.test('an administrator adds an endpoint and watches its deliveries', async (t)
 
   await page.goto(`${service.url}/admin`)
   await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('link', { name: 'Webhooks' }).click()
+  await page.getByRole('heading', { name: 'No endpoints yet' }).waitFor()
   await checkAllVariants(t, page, 'no endpoints')
   await page.setViewportSize(DESKTOP)
 

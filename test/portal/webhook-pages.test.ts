@@ -16,7 +16,8 @@ t.test('the settings lead to the webhooks', async (t) => {
   const { ann } = await startTwoAdmins(t)
   t.match(await ann.get('/admin'), { text: /<a href="\/admin\/settings"/ })
   const settings = await ann.get('/admin/settings')
-  t.equal(settings.headers.get('location'), PATH)
+  t.equal(settings.headers.get('location'), '/admin/settings/api-keys')
+  t.match((await ann.get('/admin/settings/api-keys')).text, new RegExp(`<a href="${PATH}"`))
   t.match((await ann.get(PATH)).text, /No endpoints yet/)
 })
 
