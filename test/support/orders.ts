@@ -145,19 +145,22 @@ function applyTransition(order: Order, { choice, at }: { choice: number; at: str
   return result.order
 }
 
-const checkout: fc.Arbitrary<Checkout> = fc.record({
-  beneficiary: orderText(120),
-  isPublic: fc.boolean(),
-  company: fc.option(orderText(120)),
-  vatId: fc.option(orderText(40)),
-  portfolioId: fc.option(fc.nat()),
-  portfolioName: fc.option(orderText(120)),
-  sharePercent: fc.constantFrom(...SHARES),
-  pricePerTonneMinor: fc.nat(),
-  offsetMinor: fc.nat(),
-  serviceFeeMinor: fc.nat(),
-  paymentMethod: fc.constantFrom(...PAYMENT_METHODS),
-})
+const checkout: fc.Arbitrary<Checkout> = fc.record(
+  {
+    beneficiary: orderText(120),
+    isPublic: fc.boolean(),
+    company: fc.option(orderText(120)),
+    vatId: fc.option(orderText(40)),
+    portfolioId: fc.option(fc.nat()),
+    portfolioName: fc.option(orderText(120)),
+    sharePercent: fc.constantFrom(...SHARES),
+    pricePerTonneMinor: fc.nat(),
+    offsetMinor: fc.nat(),
+    serviceFeeMinor: fc.nat(),
+    paymentMethod: fc.constantFrom(...PAYMENT_METHODS),
+  },
+  { noNullPrototype: true },
+)
 
 /** An arbitrary valid order with an ID. */
 export const order = (id: number): fc.Arbitrary<Order> =>
