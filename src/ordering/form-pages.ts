@@ -42,6 +42,9 @@ interface FormState {
 /** The ID of a form is kept this long, so that going back to it does not lead to a second order. */
 const FORM_SECONDS = 30 * 60
 
+/** Clients do not accept longer headers of a response. */
+const MAX_QUERY_LENGTH = 4_000
+
 type Outcome = 'created' | 'replayed' | 'duplicate' | 'invalid' | 'price_changed' | 'failed'
 
 const pages: FastifyPluginAsync<Options> = async (app, options) => {
@@ -122,8 +125,9 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   function showTripError(reply: FastifyReply, result: Exclude<TripResult, { outcome: 'valid' }>) {
     if (result.outcome === 'invalid_form' && reply.request.method === 'GET') {
       // The calculator shows what is missing.
-      const query = reply.request.url.split('?')[1] ?? ''
-      return reply.redirect(`/calculator/${result.calculatorType}?${query}`, 303)
+      const [, query = ''] = reply.request.url.split('?')
+      const search = query.length > MAX_QUERY_LENGTH ? '' : `?${query}`
+      return reply.redirect(`/calculator/${result.calculatorType}${search}`, 303)
     }
     if (result.outcome === 'invalid_link') {
       return reply.code(422).renderView({ page: 'ordering/invalid-link' }, { error: result.error })

@@ -346,6 +346,8 @@ t.test('what is no trip leads to what can be done about it', async (t) => {
   const incomplete = await guest.get('/offset?type=custom&unit=t')
   t.equal(incomplete.status, 303)
   t.equal(incomplete.headers.get('location'), '/calculator/custom?type=custom&unit=t')
+  const long = await guest.get(`/offset?type=custom&amount=${'x'.repeat(10_000)}&unit=t`)
+  t.equal(long.headers.get('location'), '/calculator/custom', 'headers stay short')
   const damaged = await guest.get('/offset?data=WzEsMF0&sig=xxxxxxxxxxxxxxxxxxxxxx')
   t.equal(damaged.status, 422)
   t.match(toText(damaged), /This code could not be read/)

@@ -517,7 +517,9 @@ t.test('generates a code for each calculator on the test page', async (t) => {
       /href="data:image\/svg\+xml;base64,[^"]+" download="clearwake-[a-z-]+-[\d-]+\.svg"/,
     )
 
-    const link = unescape(/class="button" href="([^"]+)">Open the link/.exec(html)?.[1] ?? '')
+    const link = unescape(
+      /class="button secondary" href="([^"]+)">Open the link/.exec(html)?.[1] ?? '',
+    )
     const opened = await open(link)
     t.ok(isFilled(opened.html), `${type}: the link opens the pre-filled calculator`)
     t.match(opened.html, /IMO 9811000/)
