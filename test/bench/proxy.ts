@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startClearwake, startServer } from './servers.js'
 import { compareThroughput, measureThroughput } from './throughput.js'
 
-// Throughput of the relay to the provider as a ratio to the bare @fastify/http-proxy, and of the
+// Throughput of the proxy as a ratio to the bare @fastify/http-proxy, and of the
 // provider without either. Clearwake coalesces identical concurrent requests.
 
 const TARGET = 0.6
@@ -16,8 +16,8 @@ const providerUrl = `http://127.0.0.1:${PROVIDER_PORT}`
 const script = join(import.meta.dirname, 'bare-proxy.js')
 
 const scenarios = CLIENTS.flatMap((clients) => [
-  { scenario: 'relay, identical requests', clients, target: TARGET, hasDistinctQueries: false },
-  { scenario: 'relay, distinct requests', clients, target: TARGET, hasDistinctQueries: true },
+  { scenario: 'proxy, identical requests', clients, target: TARGET, hasDistinctQueries: false },
+  { scenario: 'proxy, distinct requests', clients, target: TARGET, hasDistinctQueries: true },
 ])
 
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
