@@ -28,7 +28,7 @@ export const DISTANCE_UNITS = ['nmi', 'km', 'mi'] as const
 export const CONSUMPTION_UNITS = ['l/h', 'l/nmi'] as const
 export const AMOUNT_UNITS = ['kg', 't'] as const
 
-/** What burns the fuel, or takes the electricity. */
+/** What burns the fuel or uses the electricity. */
 export const LINE_USES = [
   'engines',
   'generators',
@@ -63,10 +63,10 @@ const fuelFields = {
   fuelType: stringEnum<FuelType>(FUEL_TYPES, { description: 'Fuel id' }),
   quantity: positive(
     10_000_000,
-    'Fuel burnt or electricity taken, in unit; at most 100,000 if unit is m3 or t',
+    'Fuel burnt or electricity used, in unit; at most 100,000 if unit is m3 or t',
   ),
   unit: stringEnum(QUANTITY_UNITS, {
-    description: 'Unit of quantity: kWh for electricity, another one for fuels',
+    description: 'Unit of quantity: kWh for electricity, any other unit for fuels',
   }),
   ...biofuelFields,
   kgCo2ePerKwh: Type.Optional(

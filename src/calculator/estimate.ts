@@ -39,7 +39,7 @@ const EstimateLine = Type.Object(
     hvoPercent: nullableNumber('Share of HVO in the blend, % by volume'),
     ...emissions,
     ...fuel,
-    kilowattHours: nullableNumber('Electricity taken, kWh'),
+    kilowattHours: nullableNumber('Electricity used, kWh'),
   },
   { title: 'Line of an estimate' },
 )

@@ -15,7 +15,7 @@ export const Factor = Type.Object(
     retrieved: Type.Optional(Type.String({ description: 'Date of retrieval' })),
     gwp: Type.Optional(
       stringEnum(['AR4', 'AR5', 'AR6'], {
-        description: 'IPCC report of the GWP100 values behind a number in CO2e',
+        description: 'IPCC assessment report whose GWP100 values a CO2e value is based on',
       }),
     ),
     unverified: Type.Optional(
@@ -23,7 +23,7 @@ export const Factor = Type.Object(
     ),
     fuelType: Type.Optional(Type.String({ description: 'Fuel that the number belongs to' })),
     line: Type.Optional(
-      Type.Integer({ description: 'Number of the line that the number was entered for, from 1' }),
+      Type.Integer({ description: 'Line that the value was entered for, counting from 1' }),
     ),
   },
   { title: 'Emission factor' },

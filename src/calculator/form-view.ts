@@ -22,7 +22,7 @@ export const CALCULATOR_NAMES: Record<CalculatorType, { title: string; summary: 
   },
   custom: {
     title: 'Custom amount',
-    summary: 'You already know the kilograms or tonnes of CO₂e.',
+    summary: 'You already know the amount of CO₂e.',
   },
 }
 

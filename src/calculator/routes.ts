@@ -48,7 +48,7 @@ const CatalogueSchema = Type.Object(
       }),
     ),
     fuels: Type.Array(FuelFactors, {
-      description: 'Fuels with published factors; those of electricity are entered',
+      description: 'Fuels with published factors; electricity requests provide their own factor',
     }),
     edition: Type.String(),
     dataset: Type.String(),

@@ -53,7 +53,7 @@ export function findImplausibleValues(
     if (calculateDistanceFuel(complete).engineLitres > MAX_FUEL_LITRES) {
       errors.push({
         path: 'consumption',
-        message: 'results in more fuel than any vessel carries: check consumption and distance',
+        message: 'results in more fuel than any vessel can carry: check consumption and distance',
       })
     }
   }

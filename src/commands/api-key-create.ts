@@ -10,7 +10,7 @@ import { loadConfig } from './load-config.js'
 
 const USAGE = `Usage: npm run -s api-key:create -- --name NAME --scopes SCOPE,SCOPE [--expires DATE_TIME]
 
-Creates an API key and prints it, and nothing else. Scopes: ${API_KEY_SCOPE_NAMES.join(', ')}.`
+Creates an API key and prints only the key. Scopes: ${API_KEY_SCOPE_NAMES.join(', ')}.`
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`)

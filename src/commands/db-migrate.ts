@@ -8,7 +8,9 @@ import { loadConfig } from './load-config.js'
 /* Migrates the PostgreSQL database, as every start of the service does. */
 try {
   const { DATABASE_URL: url } = await loadConfig()
-  if (url === undefined) throw new ConfigError(['DATABASE_URL is not set: SQLite needs no command'])
+  if (url === undefined) {
+    throw new ConfigError(['DATABASE_URL is not set: SQLite is migrated at start-up'])
+  }
   const postgres = openPostgres(url, { poolSize: 1 })
   const before = await migratePostgres(postgres)
   await postgres.close()

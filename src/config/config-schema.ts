@@ -8,7 +8,7 @@ const perMinute = (fallback: number, what: string) =>
     minimum: 1,
     maximum: 1_000_000,
     default: fallback,
-    description: `${what} per client and minute`,
+    description: `${what} per client per minute`,
   })
 
 /** Every environment variable that Clearwake reads. */
@@ -47,16 +47,16 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 1000,
     default: 10,
-    description: 'Connections of this process to PostgreSQL',
+    description: 'PostgreSQL connections per process',
   }),
   ORDERS_READ_ONLY: Type.Boolean({
     default: false,
     description: 'Reject changes to orders while they are moved to another database',
   }),
   DATABASE_BASE_URL: optional('NocoDB that stores the orders, such as https://nocodb.example.com'),
-  DATABASE_BASE_ID: optional('Base id'),
+  DATABASE_BASE_ID: optional('Base ID'),
   DATABASE_API_KEY: optional('API token with read and write access'),
-  DATABASE_ORDERS_TABLE_ID: optional('Id of the orders table'),
+  DATABASE_ORDERS_TABLE_ID: optional('ID of the orders table'),
   NOCODB_SYNC_INTERVAL: Type.Number({
     minimum: 0.1,
     maximum: 3600,
@@ -86,10 +86,10 @@ export const ConfigSchema = Type.Object({
     minimum: 0,
     maximum: 1000,
     default: 0,
-    description: "Added to the provider's price, percent",
+    description: "Percentage added to the provider's price",
   }),
   CHECKOUT_URL: optional('URL that a result links to for offsetting'),
-  CHECKOUT_SECRET: optional('At least 32 bytes; signs what CHECKOUT_URL gets'),
+  CHECKOUT_SECRET: optional('At least 32 bytes; signs the parameters sent to CHECKOUT_URL'),
   BRAND_NAME: Type.String({
     default: 'Clearwake',
     minLength: 1,
@@ -102,10 +102,10 @@ export const ConfigSchema = Type.Object({
     description: 'Default currency of new orders, shown first on the dashboard',
   }),
   PRICE_PER_TONNE: optional('Price to offset a tonne of CO2e, in CURRENCY, such as 24.50'),
-  MINIMUM_AMOUNT: optional('Smallest amount of an order of a guest, in its currency, such as 5'),
+  MINIMUM_AMOUNT: optional('Minimum amount of a guest order, in CURRENCY, such as 5'),
   PAYMENT: stringEnum(['invoice'], {
     default: 'invoice',
-    description: 'How guests pay: invoice, by PAYMENT_INSTRUCTIONS',
+    description: 'How guests pay: invoice, following PAYMENT_INSTRUCTIONS',
   }),
   PAYMENT_INSTRUCTIONS: optional('How guests pay, shown with their orders; \\n is a line break'),
   TERMS_URL: optional('Terms that guests agree to when they order'),
@@ -114,13 +114,13 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 1_000_000,
     default: 60,
-    description: 'Guest orders per client and hour',
+    description: 'Guest orders per client per hour',
   }),
   ORDER_LIMIT_PER_EMAIL: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: 10,
-    description: 'Guest orders per email address and hour',
+    description: 'Guest orders per email address per hour',
   }),
   TIME_ZONE: Type.String({ default: 'UTC', description: 'IANA time zone of displayed dates' }),
   QR_REQUIRE_ADMIN: Type.Boolean({
@@ -135,7 +135,7 @@ export const ConfigSchema = Type.Object({
     default: false,
     description: 'Permit webhooks to http://127.0.0.1 and http://localhost, for development',
   }),
-  METRICS_TOKEN: optional('Bearer token of /metrics; without it, loopback only'),
+  METRICS_TOKEN: optional('Bearer token for /metrics; without it, loopback only'),
   LOG_LEVEL: stringEnum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
     description: 'Minimum level of log entries',
@@ -145,7 +145,7 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 1_000_000,
     default: 1200,
-    description: 'Requests per API key and minute',
+    description: 'Requests per API key per minute',
   }),
   QR_RATE_LIMIT_PER_MINUTE: perMinute(600, 'QR codes'),
   ORDER_RATE_LIMIT_PER_MINUTE: perMinute(600, 'Quotes and order forms'),

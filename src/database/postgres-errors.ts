@@ -5,7 +5,7 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 
   constructor(cause: unknown) {
-    super('PostgreSQL cannot be connected to', { cause })
+    super('cannot connect to PostgreSQL', { cause })
   }
 }
 

@@ -16,7 +16,7 @@ const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled', 'refund
 const STATUSES: Record<OrderStatus, { title: string; explanation: string }> = {
   pending: {
     title: 'Waiting for your payment',
-    explanation: 'We buy the offset when your payment has arrived.',
+    explanation: 'We will buy the offset once we receive your payment.',
   },
   paid: {
     title: 'Paid',
@@ -24,15 +24,15 @@ const STATUSES: Record<OrderStatus, { title: string; explanation: string }> = {
   },
   processing: {
     title: 'Being offset',
-    explanation: 'Your payment has arrived, and the offset has been ordered.',
+    explanation: 'We have received your payment and ordered the offset.',
   },
   fulfilled: {
     title: 'Offset',
-    explanation: 'The emissions of your trip are offset. Thank you.',
+    explanation: 'Your trip’s emissions have been offset. Thank you.',
   },
   refunded: {
     title: 'Refunded',
-    explanation: 'Your payment has been returned.',
+    explanation: 'Your payment has been refunded.',
   },
   cancelled: {
     title: 'Cancelled',
@@ -40,7 +40,7 @@ const STATUSES: Record<OrderStatus, { title: string; explanation: string }> = {
   },
 }
 
-/** When an order first had one of these statuses, ISO 8601; `null` if the history does not say. */
+/** When an order first had one of these statuses, ISO 8601; `null` if not in the history. */
 function findTime(history: readonly HistoryEntry[], statuses: readonly OrderStatus[]) {
   const entry = history.findLast(({ changes }) =>
     changes.some(({ field, to }) => field === 'status' && statuses.some((one) => one === to)),
@@ -68,7 +68,7 @@ function buildSteps(
   }
   if (status === 'refunded') {
     const at = format(findTime(history, ['refunded']))
-    return [received, paid, { label: 'Payment returned', at, state: 'done' }]
+    return [received, paid, { label: 'Payment refunded', at, state: 'done' }]
   }
   const isOffset = status === 'fulfilled'
   const offset: Step = {
@@ -105,7 +105,7 @@ interface ViewOptions {
   formatDate: (timestamp: string) => string
 }
 
-/** What a guest sees of an order. Notes and other data of the administrators are left out. */
+/** What a guest sees of an order. Notes and other data for administrators are left out. */
 export function buildOrderView(
   order: Order,
   history: readonly HistoryEntry[],

@@ -58,7 +58,7 @@ const amount = (description: string) => Type.Integer({ description })
 
 const QuoteResponse = Type.Object(
   {
-    amountMinor: amount('Price in minor units of the currency: the sum of the two parts'),
+    amountMinor: amount('Price in minor units of the currency: the sum of offset and service fee'),
     offsetMinor: amount('Part for the offset, in minor units'),
     serviceFeeMinor: amount('Part for the service fee, in minor units'),
     currency: Currency,
@@ -74,7 +74,7 @@ const QuoteResponse = Type.Object(
     }),
     validUntil: Type.String({ format: 'date-time', description: '30 minutes from now' }),
     token: Type.String({
-      description: 'The quote, signed; as `quote` in a link to /offset, it holds this price',
+      description: 'The signed quote; pass it as `quote` in a link to /offset to keep this price',
     }),
   },
   { title: 'Quote' },
@@ -83,11 +83,11 @@ const QuoteResponse = Type.Object(
 /** Room for the longest names and descriptions, escaped in JSON. */
 const MAX_BODY_BYTES = 16 * 1024
 
-/** The field to blame if there is no quote, and why. */
+/** The invalid field and its error if there is no quote. */
 const ERRORS = {
   portfolio_not_found: ['portfolioId', 'is not one of the portfolios that can be ordered'],
-  too_small: ['calculatorData', 'is a trip too small to have a price'],
-  too_large: ['calculatorData', 'is a trip too large to be ordered'],
+  too_small: ['calculatorData', 'describes a trip that is too small to be priced'],
+  too_large: ['calculatorData', 'describes a trip that is too large to be offset'],
 } as const
 
 const routes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {

@@ -21,7 +21,7 @@ export type PresetRange = (typeof PRESET_RANGES)[number]
 export const RANGES = [...PRESET_RANGES, 'custom'] as const
 export type Range = (typeof RANGES)[number]
 
-/** The period of the statistics: days are ISO dates, included. */
+/** The period of the statistics: ISO dates, both inclusive. */
 export type StatsPeriod = { range: PresetRange } | { range: 'custom'; from: string; to: string }
 
 const RANGE_DAYS = { '7d': 7, '30d': 30, '90d': 90 } as const
@@ -29,21 +29,21 @@ const RANGE_DAYS = { '7d': 7, '30d': 30, '90d': 90 } as const
 const date = (description: string) => Type.String({ format: 'date', description })
 
 const Revenue = Type.Array(Type.Object({ currency: Currency, amountMinor: Type.Integer() }), {
-  description: 'Revenue by currency, without cancelled and refunded orders',
+  description: 'Revenue by currency, excluding cancelled and refunded orders',
 })
 
 const figures = {
   orders: Type.Integer({ description: 'Number of orders, of any status' }),
-  co2eKg: Type.Number({ description: 'kg CO2e, without cancelled and refunded orders' }),
+  co2eKg: Type.Number({ description: 'kg CO2e, excluding cancelled and refunded orders' }),
   revenue: Revenue,
   fulfillment: Type.Object({
     fulfilled: Type.Integer({ description: 'Number of fulfilled orders' }),
     total: Type.Integer({ description: 'Number of orders, of any status' }),
-    rate: Type.Number({ description: 'Share of fulfilled orders, 0 to 1; 0 without orders' }),
+    rate: Type.Number({ description: 'Share of fulfilled orders, 0 to 1; 0 if there are none' }),
   }),
 }
 
-/** Orders get this long to be fulfilled before they count in the cohort. */
+/** Orders have this long to be fulfilled before they count in the cohort. */
 const COHORT_AGE_DAYS = 7
 
 const FulfillmentCohort = Type.Object(
@@ -53,23 +53,23 @@ const FulfillmentCohort = Type.Object(
       format: 'date',
       description: 'First day; null for all time',
     }),
-    to: date('Last day, included: a week before the last day of the range'),
+    to: date('Last day (inclusive): a week before the last day of the range'),
     fulfilled: Type.Integer({ description: 'Number of fulfilled orders' }),
-    total: Type.Integer({ description: 'Number of orders, without cancelled and refunded ones' }),
-    rate: Type.Number({ description: 'Share of fulfilled orders, 0 to 1; 0 without orders' }),
+    total: Type.Integer({ description: 'Number of orders, excluding cancelled and refunded ones' }),
+    rate: Type.Number({ description: 'Share of fulfilled orders, 0 to 1; 0 if there are none' }),
     previousRate: Type.Unsafe<number | null>({
       type: ['number', 'null'],
-      description: 'The same of the preceding period; null without orders, and for all time',
+      description: 'The same for the preceding period; null if it has no orders, and for all time',
     }),
     medianHours: Type.Unsafe<number | null>({
       type: ['number', 'null'],
       description:
-        'Median time from placing to fulfilment of the newest thousand orders; null without any',
+        'Median time from placement to fulfilment of the newest 1,000 orders; null if none',
     }),
   },
   {
     description:
-      'Fulfilment of the orders placed in a period as long as the range that ended a week before it, so that each had a week to be fulfilled',
+      'Fulfilment of the orders placed in a period of the same length as the range that ended a week earlier, so that each order has had a week to be fulfilled',
   },
 )
 type FulfillmentCohort = Static<typeof FulfillmentCohort>
@@ -93,7 +93,7 @@ const exceptionCounts = {
   not_placed: Type.Integer({ description: 'Paid, but not placed with the provider' }),
   placement_unknown: Type.Integer({ description: 'Sent to the provider, outcome unknown' }),
   differs: Type.Integer({
-    description: 'Placed differently from what was confirmed or from what the order says now',
+    description: 'Placed with values that differ from what was confirmed or from the current order',
   }),
 } satisfies Record<OrderException, unknown>
 
@@ -102,13 +102,13 @@ export const DashboardStats = Type.Object(
   {
     range: stringEnum<Range>(RANGES),
     from: date('First day'),
-    to: date('Last day, included'),
+    to: date('Last day (inclusive)'),
     timeZone: Type.String(),
     ...figures,
     previous: Type.Unsafe<Figures | null>({
       ...Figures,
       type: ['object', 'null'],
-      description: 'The figures of the preceding period of the same length; null for all time',
+      description: 'The figures for the preceding period of the same length; null for all time',
     }),
     fulfillmentCohort: FulfillmentCohort,
     exceptions: Type.Object(exceptionCounts, {
@@ -184,7 +184,7 @@ async function buildTimeline(
   return timeline
 }
 
-/** The days of a range. All time starts with the first order and includes orders in the future. */
+/** The days of a range. `all` starts with the first order and includes orders in the future. */
 async function getDays(
   period: StatsPeriod,
   statistics: OrderStatistics,

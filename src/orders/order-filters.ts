@@ -25,7 +25,7 @@ export const OrderFilters = Type.Object({
       maxLength: MAX_SEARCH_LENGTH,
       format: 'text',
       description:
-        'Words that must each be part of the order number, customer name, email, vessel name or IMO number, or equal the amount',
+        'Words to search for; each must occur in the order number, customer name, email, vessel name or IMO number, or equal the amount',
     }),
   ),
   // A longer list would repeat a status.
@@ -45,7 +45,7 @@ export const OrderFilters = Type.Object({
     Type.Array(stringEnum<OrderException>(ORDER_EXCEPTIONS), {
       maxItems: ORDER_EXCEPTIONS.length,
       description:
-        'Orders that need attention, any of these: paid but not placed with the provider; sent to the provider with an unknown outcome; placed differently from what was confirmed or from what the order says now',
+        'Orders that need attention, any of these: paid but not placed with the provider; sent to the provider with an unknown outcome; placed with values that differ from what was confirmed or from the current order',
     }),
   ),
   currency: Type.Optional(Currency),
@@ -81,5 +81,5 @@ export const DEFAULT_SORT: OrderSort = '-placedAt'
 export const OrderSortSchema = stringEnum<OrderSort>(ORDER_SORTS, {
   default: DEFAULT_SORT,
   description:
-    'A leading - sorts in descending order. Statuses sort by progress, equal values by ID',
+    'A leading - sorts in descending order. Statuses are sorted by progress, and equal values by ID',
 })

@@ -63,7 +63,7 @@ const orderSourceId = textLine({
 const notes = Type.String({
   maxLength: 10_000,
   format: 'text',
-  description: 'Notes of the administrators',
+  description: 'Notes for administrators',
 })
 const orderNumber = textLine({
   maxLength: 40,
@@ -114,7 +114,7 @@ export const Order = Type.Object(
     orderSourceId: nullable(orderSourceId),
     notes,
     placedAt: dateTime('When the customer ordered; used by filters, sorting and statistics'),
-    createdAt: dateTime('When the order was created here'),
+    createdAt: dateTime('When the order was created in Clearwake'),
     updatedAt: dateTime('When the order was last changed'),
     fulfilledAt: nullable(dateTime('When the order was fulfilled')),
     cancelledAt: nullable(dateTime('When the order was cancelled')),
@@ -220,7 +220,7 @@ export const ImportedOrder = Type.Object(
       }),
     ),
     orderNumber: Type.Optional(orderNumber),
-    createdAt: Type.Optional(dateTime('When the order was created here')),
+    createdAt: Type.Optional(dateTime('When the order was created in Clearwake')),
     updatedAt: Type.Optional(dateTime('When the order was last changed')),
     fulfilledAt: Type.Optional(nullable(dateTime('When the order was fulfilled'))),
     cancelledAt: Type.Optional(nullable(dateTime('When the order was cancelled'))),

@@ -21,7 +21,7 @@ interface Options {
   store: OrderStore
 }
 
-/** Fits the longest notes, escaped in JSON. */
+/** Large enough for the longest notes, escaped in JSON. */
 const BODY_LIMIT = 128 * 1024
 
 const OrderPage = Type.Object(
@@ -55,7 +55,7 @@ const History = Type.Object(
       Type.Object({
         at: Type.String({ format: 'date-time' }),
         by: Type.String({
-          description: 'Who made the change: the email of a user, or an API key by its name',
+          description: 'Who made the change: the email of a user, or the name of an API key',
         }),
         version: Type.Integer({ description: 'Version that the change created' }),
         changes: Type.Array(
@@ -215,7 +215,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         tags,
         summary: 'Update an order',
         description:
-          'Applies all changes or none. The status can change from pending to paid, processing and fulfilled, skipping some; from paid, processing or fulfilled to refunded; and from cancelled to pending. For any other change of status, the response is 409 with possibleStatuses.',
+          'Applies all changes or none. The status can change from pending to paid, processing and fulfilled (steps can be skipped); from paid, processing or fulfilled to refunded; and from cancelled to pending. For any other change of status, the response is 409 with possibleStatuses.',
         params: OrderId,
         headers: IfMatch,
         body: OrderChanges,

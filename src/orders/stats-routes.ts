@@ -21,7 +21,7 @@ const StatsRequest = Type.Object(
       description: 'Number of days, including today; or custom, with from and to',
     }),
     from: Type.Optional(Type.String({ format: 'date', description: 'First day' })),
-    to: Type.Optional(Type.String({ format: 'date', description: 'Last day, included' })),
+    to: Type.Optional(Type.String({ format: 'date', description: 'Last day (inclusive)' })),
   },
   {
     title: 'Statistics request',

@@ -37,7 +37,7 @@ const isIncompleteBody = ({ code }: Partial<FastifyError>, { raw }: FastifyReque
 function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error
   if (error instanceof DatabaseUnavailableError) {
-    return new Problem(503, 'The database does not respond. Try again in a few seconds.', {
+    return new Problem(503, 'The database is not responding. Try again in a few seconds.', {
       headers: { 'retry-after': '5' },
     })
   }

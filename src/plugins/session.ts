@@ -84,13 +84,13 @@ const createForbiddenProblem = (permission: ApiKeyScope | undefined): Problem =>
 const MINUTE_MS = 60_000
 
 const CROSS_ORIGIN_API_REQUEST =
-  'A request with a session cookie must come from the same origin. Send the token as “Authorization: Bearer” instead, or an Origin header with the address of this service.'
+  'A request with a session cookie must come from the same origin. Send the token as “Authorization: Bearer” instead, or an Origin header with the origin of this service.'
 const CROSS_ORIGIN_FORM = 'The form was sent from another site. Nothing was changed.'
 
 const createNotPersistedProblem = (): Problem =>
   new Problem(
     503,
-    'You are signed out, but this could not be saved: the session becomes valid again if the service restarts before it expires. Tell the operator of the service.',
+    'You are signed out, but the sign-out could not be saved: if the service restarts before the session expires, the session becomes valid again. Contact the operator of this service.',
   )
 
 const getRevocationKey = (session: AdminSession): string => `ended:${session.id}`

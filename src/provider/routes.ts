@@ -53,7 +53,7 @@ export function getDocumentedRoutes(publicRoutes: PublicRoutes): DocumentedRoute
     }),
     route('GET', '/offset-orders/:id', {
       summary: 'Get an offset order',
-      params: Type.Object({ id: Type.String({ description: 'Id of the offset order' }) }),
+      params: Type.Object({ id: Type.String({ description: 'ID of the offset order' }) }),
       response: { 200: KnownOffsetOrder, ...problemResponses },
     }),
   ]

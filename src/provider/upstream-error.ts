@@ -10,7 +10,7 @@ const FAILURES = {
     'The order source closed the connection before it responded. The body may be too large for it.',
   ],
   invalid_response: [502, 'The order source sent an invalid response.'],
-  too_large: [502, 'The response of the order source is too large.'],
+  too_large: [502, 'The order source’s response is too large.'],
   token_rejected: [502, 'The order source rejected the API token of this service.'],
   // 499 is what nginx logs; the caller does not receive it.
   cancelled: [499, 'The request was cancelled.'],
@@ -41,7 +41,7 @@ export class UpstreamError extends Problem {
   }
 }
 
-/** Codes of undici's errors; any other means that the connection failed. */
+/** Codes of undici's errors; any other code means that the connection failed. */
 const CODES: Record<string, FailureCode> = {
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   UND_ERR_BODY_TIMEOUT: 'timeout',

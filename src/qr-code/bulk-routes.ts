@@ -26,7 +26,7 @@ const BulkRequest = Type.Object(
     format: Type.Optional(
       stringEnum<'svg' | 'png'>(['svg', 'png'], {
         default: 'svg',
-        description: 'Format of the files of a ZIP',
+        description: 'Format of the files in the ZIP',
       }),
     ),
   },
@@ -35,7 +35,7 @@ const BulkRequest = Type.Object(
 
 /**
  * Generates all codes, or throws a Problem (422) with the errors of all. A code takes a few
- * milliseconds, so other requests have their turn in between.
+ * milliseconds, so other requests are served in between.
  */
 async function generateAll(links: PrefillLinks, requests: QrCodeRequest[]): Promise<QrCode[]> {
   const codes: QrCode[] = []
@@ -54,7 +54,7 @@ async function generateAll(links: PrefillLinks, requests: QrCodeRequest[]): Prom
   return codes
 }
 
-/** Gives each code a file name of its own, numbering equal ones. */
+/** Gives each code a unique file name, by numbering duplicates. */
 function assignFileNames(codes: readonly QrCode[]): [name: string, code: QrCode][] {
   const counts = new Map<string, number>()
   return codes.map((code) => {
@@ -100,7 +100,7 @@ const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, on
         tags: ['QR codes'],
         summary: 'Generate up to 500 QR codes',
         description:
-          'Returns a ZIP with an SVG or PNG file for each code, or newline-delimited JSON with a line as of POST /api/qr-code/generate for each code if Accept prefers application/x-ndjson. If any code is invalid, none is generated.',
+          'Returns a ZIP with an SVG or PNG file for each code, or, if Accept prefers application/x-ndjson, newline-delimited JSON with the response of POST /api/qr-code/generate for each code. If any code is invalid, none is generated.',
         security: getAdminSecurity('qr:write'),
         body: BulkRequest,
         response: {

@@ -43,7 +43,7 @@ t.test('keeps lists, forms and figures while PostgreSQL is unavailable', async (
   await list.bringToFront()
   await list.locator('#q').fill('ann')
   await getError(list).waitFor()
-  t.match(await getError(list).innerText(), /database does not respond/)
+  t.match(await getError(list).innerText(), /database is not responding/)
   t.equal(await list.locator('#q').inputValue(), 'ann')
   t.equal(await list.locator('.row-link').count(), 50, 'keeps the list')
   t.notMatch(list.url(), /q=ann/, 'keeps the URL')

@@ -510,7 +510,7 @@ t.test('saves, opens and removes views, which all administrators share', async (
   t.match(page.url(), /q=ann/, 'stays on the list')
   await page.goto(`${LIST}?status=pending`)
   await saveView('<b>Ann</b>')
-  await page.getByText('There is a view with this name').waitFor()
+  await page.getByText('A view with this name already exists').waitFor()
 
   const { page: other } = await openContext(t)
   await other.goto(LIST)

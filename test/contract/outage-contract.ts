@@ -109,10 +109,10 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
       await service.call('POST', ORDERS, newOrder())
       let version = 1
       const faults: [Fault, RegExp][] = [
-        ['server_error', /returns server errors/],
+        ['server_error', /returned a server error/],
         ['foreign_response', /not from NocoDB/],
-        ['request_lost', /does not respond/],
-        ['response_truncated', /does not respond/],
+        ['request_lost', /is not responding/],
+        ['response_truncated', /is not responding/],
         ['rate_limited', /rate limit/],
       ]
       for (const [fault, message] of faults) {

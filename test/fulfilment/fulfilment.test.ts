@@ -268,7 +268,7 @@ t.test('a rejection is shown with the provider’s reason, and can be retried', 
   const { id } = await createOrder(ann)
   const refused = await placeOrder(ann, id)
   t.equal(refused.status, 502)
-  t.match(toVisibleText(refused), /The provider refused the request Insufficient credits/)
+  t.match(toVisibleText(refused), /The provider rejected the request Insufficient credits/)
   t.strictSame(await getSteps(ann, id), ['sent', 'refused'])
   const page = toVisibleText(await ann.get(`/admin/orders/${id}`))
   t.match(
@@ -281,7 +281,7 @@ t.test('a rejection is shown with the provider’s reason, and can be retried', 
   const dry = await ann.get(`${getFulfilmentPath(small.id)}?portfolio=1`)
   t.match(
     toVisibleText(dry),
-    /The provider refused the request The total charge must be at least \$1\.00/,
+    /The provider rejected the request The total charge must be at least \$1\.00/,
   )
   t.equal((await getOrder(ann, small.id)).version, 1, 'a dry run leaves no trace')
 
@@ -634,8 +634,8 @@ async function startWithOddProvider(
 
 t.test('rejects a quote for another mass or portfolio', async (t) => {
   for (const [quote, said] of [
-    [{ tons: 50 }, /quoted something else Requested: 1\.6036 t.*50 t for €32\.08/],
-    [{ currency: 'JPY' }, /quoted something else Requested: .* in EUR\..*\(JPY\)/],
+    [{ tons: 50 }, /quote does not match the request Requested: 1\.6036 t.*50 t for €32\.08/],
+    [{ currency: 'JPY' }, /quote does not match the request Requested: .* in EUR\..*\(JPY\)/],
     [{ id: 'real-1' }, /may have placed the order, as real-1.*Do not try again/],
     [{ id: ' ' }, /sent an invalid response Nothing was ordered/],
   ] as const) {
@@ -819,11 +819,11 @@ const INCONCLUSIVE: [name: string, list: () => Response, told: RegExp][] = [
   ['another list', () => Response.json({ orders: [] }), /sent an invalid response/],
   ['half an answer', () => new Response('{"offsetOrders":['), /sent an invalid response/],
   ['a redirect', () => new Response('', { status: 302 }), /sent an invalid response/],
-  ['401', () => new Response('', { status: 401 }), /refused the request .* rejected the API token/],
+  ['401', () => new Response('', { status: 401 }), /rejected the request .* the API token/],
   [
     '403',
     () => Response.json({ message: 'Not you.' }, { status: 403 }),
-    /refused the request .*Not you\./,
+    /rejected the request .*Not you\./,
   ],
   ['404', () => new Response('', { status: 404 }), /No reason was given \(status 404\)/],
 ]

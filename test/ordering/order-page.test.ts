@@ -28,9 +28,9 @@ t.test('the page follows the order', async (t) => {
   await change({ status: 'processing' })
   t.match(await read(), /Being offset/)
   await change({ status: 'fulfilled' })
-  t.match(await read(), /emissions of your trip are offset.*Emissions offset \d/)
+  t.match(await read(), /Your trip’s emissions have been offset.*Emissions offset \d/)
   await change({ status: 'refunded' })
-  t.match(await read(), /Refunded .*Payment received \d.*Payment returned \d/)
+  t.match(await read(), /Refunded .*Payment received \d.*Payment refunded \d/)
 
   const { guest: other, path: cancelled } = await startWithOrder(t)
   const confirmation = await other.get(`${cancelled}/cancel`)
@@ -128,7 +128,7 @@ t.test('the token of a link is in no log, header, cache or database', async (t) 
   }
 })
 
-t.test('links survive a new secret, and the end of ordering', async (t) => {
+t.test('links stay valid with a new secret, and after ordering is turned off', async (t) => {
   const { app, path, dataDir } = await startWithOrder(t)
   await app.close()
   const next = await startTwoAdmins(t, {

@@ -44,7 +44,7 @@ t.test('an order of an earlier version has no recorded edition', async (t) => {
   )
   const page = toText(await ann.get(path))
   t.match(page, /Edition not recorded\. This is the result of edition 2026-06\./)
-  t.match(page, /The order has 314\.02 kg CO₂e, 286 kg \(48%\) less than its trip\./)
+  t.match(page, /The order is for 314\.02 kg CO₂e, 286 kg \(48%\) less than its trip\./)
   t.match(page, /Changes the CO₂e of the order to 599\.97 kg CO₂e\. The amount does not change\./)
 
   const recalculated = await ann.post(`${path}/recalculate`, { version })

@@ -166,7 +166,7 @@ t.test('reports invalid parameters, and shows the list without them', async (t) 
     'currency=eur': '“Currency”',
     'from=tomorrow': '“Placed from”',
     'from=2026-02-30': '“Placed from”',
-    'to=2026-13-01': '“Placed until”',
+    'to=2026-13-01': '“Placed up to”',
     'page=0': '“Page”',
     'page=-1': '“Page”',
     'page=1.5': '“Page”',
@@ -204,7 +204,7 @@ t.test('reports a search that is too long', async (t) => {
   t.equal(rows(response).length, 25)
 })
 
-t.test('explains sorting by amounts in several currencies', async (t) => {
+t.test('explains sorting by amounts in different currencies', async (t) => {
   const { ann } = await start(t)
   const nextMessage = async (query: string) =>
     (await ann.get(LIST + query)).text.includes('regardless of currency')
@@ -219,7 +219,7 @@ t.test('ignores and reports a date range that ends before it starts', async (t) 
   t.equal(
     warning(response),
     '“Page” was ignored: invalid value. ' +
-      '“Placed until” was ignored: it is before “Placed from”.',
+      '“Placed up to” was ignored: it is before “Placed from”.',
   )
   t.equal(listChips(response).length, 1, 'the first day stays')
 })
@@ -264,7 +264,7 @@ t.test('links to the last page from beyond the end', async (t) => {
   }
 })
 
-t.test('changes several orders at once, and reports each rejection', async (t) => {
+t.test('changes orders in bulk, and reports each rejection', async (t) => {
   const { ann } = await start(t)
   // Pending, paid, fulfilled, refunded, cancelled; one that is not there, and an old version.
   const order = ['1:1', '2:1', '4:1', '5:1', '6:1', '999:1', '3:7']
@@ -396,7 +396,7 @@ t.test('a bulk action stops at its time limit', async (t) => {
   t.not((await store.get('2'))?.status, 'cancelled')
 })
 
-t.test('asks before marking several orders as refunded, and groups failures', async (t) => {
+t.test('asks before marking orders as refunded in bulk, and groups failures', async (t) => {
   const { ann } = await start(t)
   const order = [1, 2, 4].map((id): [string, string] => ['order', `${id}:1`])
   const form = new URLSearchParams([...order, ['action', 'refunded'], ['list', '']])
@@ -460,7 +460,7 @@ t.test('asks before changing all matching orders, at most 1,000', async (t) => {
   }
 })
 
-t.test('asks before cancelling several orders', async (t) => {
+t.test('asks before cancelling orders in bulk', async (t) => {
   const { ann, ben } = await start(t)
   const chosen = 'order=1:1&order=2:1&order=999:1&list=q%3Dcustomer%26sort%3DorderNumber'
   for (const headers of [{}, WHOLE]) {

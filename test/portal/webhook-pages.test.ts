@@ -12,7 +12,7 @@ const getSecret = (text: string): string => /whsec_[\w+/]+=/.exec(text)?.[0] ?? 
 const getPath = (text: string): string =>
   /\/admin\/settings\/webhooks\/we_[0-9a-f]+/.exec(text)?.[0] ?? ''
 
-t.test('the settings lead to the webhooks', async (t) => {
+t.test('the settings link to the webhooks', async (t) => {
   const { ann } = await startTwoAdmins(t)
   t.match(await ann.get('/admin'), { text: /<a href="\/admin\/settings"/ })
   const settings = await ann.get('/admin/settings')
@@ -84,7 +84,7 @@ t.test('an endpoint is added, tested, changed and deleted without scripts', asyn
 
   const rotated = await ann.post(`${path}/rotate-secret`, {})
   t.not(getSecret(rotated.text), secret)
-  t.match(rotated.text, /previous secret as well until/)
+  t.match(rotated.text, /also signed with the previous secret until/)
 
   await ann.post(`${path}/disable`, {})
   t.match((await ann.get(path)).text, /An administrator disabled this endpoint/)

@@ -17,11 +17,11 @@ export const NewApiKeyRequest = Type.Object(
     scopes: Type.Array(Scope, {
       minItems: 1,
       uniqueItems: true,
-      description: 'What the key may do',
+      description: 'What the key can do',
     }),
     expiresAt: Type.Optional(
       Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-        description: 'When the key stops working; it never does if this is left out',
+        description: 'When the key expires; if omitted or null, it does not expire',
       }),
     ),
   },

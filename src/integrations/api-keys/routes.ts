@@ -14,7 +14,7 @@ const fields = {
   name: Type.String(),
   scopes: Type.Array(Scope),
   createdAt: dateTime('When the key was created'),
-  expiresAt: nullableDateTime('When the key stops working; null if never'),
+  expiresAt: nullableDateTime('When the key expires; null if never'),
 }
 
 const ApiKeyList = Type.Object(
@@ -34,7 +34,7 @@ const ApiKeyList = Type.Object(
 )
 
 const CreatedApiKey = Type.Object(
-  { ...fields, key: Type.String({ description: 'The key. It is shown only here' }) },
+  { ...fields, key: Type.String({ description: 'The key; it cannot be retrieved again' }) },
   { title: 'Created API key' },
 )
 
@@ -79,7 +79,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       schema: {
         tags,
         summary: 'Revoke an API key',
-        description: 'The key is refused from now on. Revoking it again changes nothing.',
+        description: 'The key stops working immediately. Revoking it again changes nothing.',
         params: Type.Object({ id }),
         response: { 204: Type.Null({ description: 'Revoked' }), ...problemResponses },
       },

@@ -10,9 +10,9 @@ export const TEST_EVENT_TYPE = 'webhook.test'
 export const EVENT_DESCRIPTIONS: Record<WebhookEventType, string> = {
   'order.created': 'An order was created',
   'order.updated': 'An order was changed in any way',
-  'order.paid': 'An order reached the status paid',
-  'order.fulfilled': 'An order reached the status fulfilled',
+  'order.paid': 'The status of an order changed to paid',
+  'order.fulfilled': 'The status of an order changed to fulfilled',
   'order.cancelled': 'An order was cancelled',
-  'order.refunded': 'An order reached the status refunded',
+  'order.refunded': 'The status of an order changed to refunded',
   'qr_code.generated': 'A QR code was generated',
 }

@@ -4,7 +4,7 @@ import { EVENT_DESCRIPTIONS, WEBHOOK_EVENT_TYPES } from './event-types.js'
 
 const HEADERS = {
   'webhook-id': 'Unique ID of the event; the same for every attempt to deliver it',
-  'webhook-timestamp': 'When this attempt was sent, seconds since 1970',
+  'webhook-timestamp': 'When this attempt was sent, Unix time in seconds',
   'webhook-signature': 'Signatures (Standard Webhooks), separated by spaces',
 }
 

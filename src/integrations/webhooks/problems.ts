@@ -16,4 +16,4 @@ export function requireEnabled(endpoint: WebhookEndpoint | null): void {
 }
 
 export const createTooManyProblem = (): Problem =>
-  new Problem(409, `There can be at most ${MAX_ENDPOINTS} webhook endpoints.`)
+  new Problem(409, `You can have up to ${MAX_ENDPOINTS} webhook endpoints. Delete one first.`)

@@ -66,7 +66,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         body: NewWebhook,
         response: {
           201: withHeaders(WebhookWithSecret, { Location }),
-          409: problemResponse(`There are ${MAX_ENDPOINTS} endpoints`),
+          409: problemResponse(`The limit of ${MAX_ENDPOINTS} endpoints is reached`),
           ...problemResponses,
         },
       },
@@ -102,7 +102,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       schema: {
         tags,
         summary: 'Update a webhook endpoint',
-        description: 'Deliveries that are pending go to the new URL.',
+        description: 'Pending deliveries are sent to the new URL.',
         params: WebhookId,
         body: WebhookChanges,
         response: { 200: Webhook, ...problemResponses },
@@ -122,7 +122,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       schema: {
         tags,
         summary: 'Delete a webhook endpoint',
-        description: 'Deliveries that are pending are cancelled.',
+        description: 'Pending deliveries are cancelled.',
         params: WebhookId,
         response: {
           204: Type.Null({ description: 'The endpoint was deleted' }),
@@ -181,7 +181,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       schema: {
         tags,
         summary: 'List deliveries to a webhook endpoint',
-        description: 'Deliveries are kept for 30 days after they were finished.',
+        description: 'Deliveries are kept for 30 days after they finish.',
         params: WebhookId,
         querystring: DeliveryQuery,
         response: { 200: withHeaders(WebhookDeliveryPage, { Link }), ...problemResponses },

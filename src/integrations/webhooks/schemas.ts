@@ -52,7 +52,7 @@ export const WebhookChanges = Type.Partial(
     { additionalProperties: false },
   ),
   {
-    title: 'Changes of a webhook endpoint',
+    title: 'Changes to a webhook endpoint',
     additionalProperties: false,
     examples: [{ events: ['order.paid', 'order.refunded'], enabled: true }],
   },
@@ -77,7 +77,7 @@ export const Webhook = Type.Object(
     disabledAt: nullableDateTime('When it was disabled'),
     failingSince: nullableDateTime('The first failed delivery since the last success'),
     previousSecretExpiresAt: nullableDateTime(
-      'After a rotation, deliveries are signed with the previous secret as well until then',
+      'After a rotation, deliveries are also signed with the previous secret until this time',
     ),
     createdAt: dateTime('When it was created'),
     updatedAt: dateTime('When it was last changed'),
@@ -110,7 +110,7 @@ export const WebhookDelivery = Type.Object(
     }),
     state: stringEnum(MESSAGE_STATES, {
       description:
-        'pending: to be sent, or sent again; failed: all attempts failed; cancelled: the endpoint was disabled',
+        'pending: waiting to be sent or retried; failed: all attempts failed; cancelled: the endpoint was disabled',
     }),
     attempts: Type.Array(
       Type.Object({
@@ -126,7 +126,7 @@ export const WebhookDelivery = Type.Object(
     ),
     createdAt: dateTime('When it was queued'),
     nextAttemptAt: nullableDateTime('When it is sent next, if it is pending'),
-    finishedAt: nullableDateTime('When it was sent, had failed or was cancelled'),
+    finishedAt: nullableDateTime('When it was sent, failed or was cancelled'),
   },
   { title: 'Webhook delivery' },
 )
@@ -152,7 +152,7 @@ export const DeliveryQuery = Type.Object(
 
 export const ReplayRequest = Type.Object(
   {
-    since: dateTime('Sends the deliveries that were queued at this time or later again'),
+    since: dateTime('Resends deliveries that were queued at or after this time'),
     failedOnly: Type.Optional(
       Type.Boolean({ default: false, description: 'Only those that failed or were cancelled' }),
     ),

@@ -2,18 +2,18 @@ const MESSAGES = {
   /** No connection: the request was not sent */
   unreachable: 'NocoDB cannot be reached',
   /** No response in time, or an incomplete one */
-  no_response: 'NocoDB does not respond',
+  no_response: 'NocoDB is not responding',
   /** Status 500 and above */
-  server_error: 'NocoDB returns server errors',
+  server_error: 'NocoDB returned a server error',
   /** A response that is not NocoDB's, such as an error page of a proxy */
   invalid_response: 'the response is not from NocoDB',
   response_too_large: 'the response from NocoDB is too large',
   /** The request rate exceeds NocoDB's limit or our own */
-  rate_limited: 'the request rate limit of NocoDB is reached',
+  rate_limited: 'the NocoDB rate limit was exceeded',
   unauthorized: 'NocoDB rejected the API token (DATABASE_API_KEY)',
   table_not_found: 'NocoDB base or table not found (DATABASE_BASE_ID, DATABASE_ORDERS_TABLE_ID)',
   record_not_found: 'NocoDB record not found',
-  column_not_found: 'a column is missing in the NocoDB table (npm run nocodb:setup adds it)',
+  column_not_found: 'a column is missing from the NocoDB table (npm run nocodb:setup adds it)',
   value_rejected: 'NocoDB rejected a value',
   query_rejected: 'NocoDB rejected a query, so its version may not be supported',
 }

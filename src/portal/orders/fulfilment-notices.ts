@@ -29,7 +29,7 @@ export function describeProviderFailure(
   switch (failure.outcome) {
     case 'refused': {
       const reason = failure.message || `No reason was given (status ${failure.status}).`
-      return { title: 'The provider refused the request', text: `${reason} ${consequence}` }
+      return { title: 'The provider rejected the request', text: `${reason} ${consequence}` }
     }
     case 'invalid_response':
       return {
@@ -58,7 +58,7 @@ export function describeQuoteError(
     case 'quote_mismatch': {
       const { requested, quoted } = quote
       return {
-        title: 'The provider quoted something else',
+        title: 'The provider’s quote does not match the request',
         text: `Requested: ${format.exact(requested.tons)} t, in ${requested.currency}. Quoted: ${format.exact(quoted.tons)} t for ${format.money(quoted.amountMinor, quoted.currency)} (${quoted.currency}). ${NOTHING_ORDERED} Contact the provider.`,
       }
     }

@@ -55,13 +55,13 @@ export function buildPurchaseWarnings(
   if (order.orderSourceId !== null && !isSameTons(getTons(order), attempt.tons)) {
     warnings.push({
       title: 'The CO₂e of the order has changed',
-      text: `The order has ${format.exact(getTons(order))} t, the offset order ${format.exact(attempt.tons)} t.`,
+      text: `The order is for ${format.exact(getTons(order))} t, but the offset order is for ${format.exact(attempt.tons)} t.`,
     })
   }
   if (order.orderSourceId !== null && order.orderSourceId !== id) {
     warnings.push({
       title: `Placed as ${id}, which is not this order’s provider order ID`,
-      text: `The order has ${order.orderSourceId}. Check with the provider which one is right, and whether it was placed twice.`,
+      text: `The order has the ID ${order.orderSourceId}. Check with the provider which one is right, and whether it was placed twice.`,
     })
   }
   return warnings

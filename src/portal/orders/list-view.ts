@@ -44,7 +44,7 @@ const PARAMETER_LABELS: Record<string, string> = {
   exception: 'Needs attention',
   currency: 'Currency',
   from: 'Placed from',
-  to: 'Placed until',
+  to: 'Placed up to',
   sort: 'Sort order',
   page: 'Page',
   pageSize: 'Orders per page',
@@ -59,7 +59,7 @@ function describeIgnored({ invalid, isSearchTooLong, isRangeReversed }: IgnoredP
     ...(isSearchTooLong
       ? [`“Search” was ignored: it has more than ${MAX_SEARCH_LENGTH} characters.`]
       : []),
-    ...(isRangeReversed ? ['“Placed until” was ignored: it is before “Placed from”.'] : []),
+    ...(isRangeReversed ? ['“Placed up to” was ignored: it is before “Placed from”.'] : []),
   ].join(' ')
 }
 
@@ -154,7 +154,7 @@ export function buildListView(data: ListData, format: Formatters, calendar: DayC
     filterCounts: countFilters(query),
     datePresets: buildDatePresets(query, calendar),
     clearUrl: buildListUrl({ sort, page: 1, pageSize }),
-    sortHint: mixesCurrencies ? 'Amounts are sorted by number, regardless of currency.' : null,
+    sortHint: mixesCurrencies ? 'Amounts are sorted numerically, regardless of currency.' : null,
     columns: COLUMNS.map(({ field, title, isNumeric, isDescendingFirst }) => ({
       title,
       isNumeric,

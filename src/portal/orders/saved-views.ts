@@ -18,9 +18,9 @@ type SaveOutcome = 'view-saved' | 'view-exists' | 'view-invalid' | 'view-limit'
 const MESSAGES: Record<SaveOutcome | 'view-removed', string> = {
   'view-saved': 'The view was saved.',
   'view-removed': 'The view was removed.',
-  'view-exists': 'There is a view with this name. Remove it first, or choose another name.',
+  'view-exists': 'A view with this name already exists. Remove it first, or choose another name.',
   'view-invalid': `Enter a name of up to ${MAX_NAME_LENGTH} characters.`,
-  'view-limit': `There are ${MAX_VIEWS} views. Remove one first.`,
+  'view-limit': `You can save up to ${MAX_VIEWS} views. Remove one first.`,
 }
 
 /** The text of a flash message of the list; `null` if it is not one of these codes. */

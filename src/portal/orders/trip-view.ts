@@ -100,7 +100,7 @@ function describeDifference(order: Order, calculated: number, format: Formatters
   const change = percent === 0 || percent > MAX_PERCENT ? '' : ` (${format.percent(percent / 100)})`
   const direction = order.co2eKg > calculated ? 'more' : 'less'
   const by = format.exact(Number(difference.toPrecision(3)))
-  return `The order has ${format.exactKilograms(order.co2eKg)} kg CO₂e, ${by} kg${change} ${direction} than its trip.`
+  return `The order is for ${format.exactKilograms(order.co2eKg)} kg CO₂e, ${by} kg${change} ${direction} than its trip.`
 }
 
 interface EditionView {
