@@ -7,7 +7,7 @@ import { DatabaseUnavailableError } from './database/database.js'
 import type { FirstAdministrator } from './plugins/accounts.js'
 import { ConfigError } from './config/config-error.js'
 
-/** Errors that an operator can fix have a plain message; others have their stack. */
+/** Errors that an operator can fix are shown as a plain message; others with their stack. */
 function describeStartError(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   if (error instanceof DatabaseError || error instanceof DatabaseUnavailableError)

@@ -21,14 +21,14 @@ interface Claims {
   sub: string
   jti: string
   mark: string
-  /** Seconds since 1970 */
+  /** Unix time, seconds */
   exp: number
 }
 
 /** Lifetime of a session. */
 export const SESSION_SECONDS = 8 * 60 * 60
 
-/** A token that lasts longer was issued by a clock that was ahead; it is rejected. */
+/** A token with more time left was issued while the clock was ahead; it is rejected. */
 const MAX_REMAINING_MS = 2 * SESSION_SECONDS * 1000
 
 export interface SessionTokens {

@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 const KNOWN_ADDRESS_TTL_MS = 30 * DAY_MS
 
-/** What is known of a client before its password is checked. */
+/** What is known about a client before its password is checked. */
 export interface SignInClient {
   email: string
   /** Network address */
@@ -24,7 +24,7 @@ export interface SignInClient {
 export interface SignInAttempt {
   /** Undoes the count: the password was not checked. */
   refund(): Promise<void>
-  /** Undoes the count and remembers the address as known to the account. */
+  /** Undoes the count and records the address as known to the account. */
   succeed(): Promise<void>
 }
 
@@ -53,7 +53,7 @@ function tooManyFailures(waitMs: number): Problem {
 /**
  * Limits failed sign-ins per client and, for clients unknown to an account, per account. A known
  * device has only a budget of its own: strangers cannot lock its owner out, and a stolen device
- * guesses no faster. Unknown emails are counted in the same way, so a refusal does not reveal
+ * guesses no faster. Unknown emails are counted in the same way, so a rejection does not reveal
  * which accounts exist.
  */
 export function createSignInLimits(options: Options): SignInLimits {
@@ -100,7 +100,7 @@ export function createSignInLimits(options: Options): SignInLimits {
               KNOWN_ADDRESS_TTL_MS,
             )
           } catch (error) {
-            // The address is unknown again after a restart: no reason to refuse the sign-in.
+            // The address is unknown again after a restart: no reason to reject the sign-in.
             if (!(error instanceof NotPersistedError)) throw error
           }
         },

@@ -22,7 +22,7 @@ interface MassFormat {
   decimals: number
 }
 
-/** Formats masses and shares that add up to the total and to 100 %. */
+/** Formats masses and shares that add up to the total and to 100%. */
 function buildParts(
   parts: { label: string; co2eKg: number }[],
   totalKg: number,

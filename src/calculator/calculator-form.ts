@@ -38,7 +38,7 @@ const LINE_DEFAULTS = { use: 'generators', fuelType: 'mgo', unit: 'l' }
 /** Fields that a line has by default; a line with no other field is blank. */
 const LINE_REQUIRED = ['fuelType', 'quantity', 'unit']
 
-/** The form of an existing calculation; numbers get the decimal sign of the user's locale. */
+/** The form of an existing calculation; numbers get the decimal separator of the locale. */
 export const toCalculatorForm = (
   calculation: Calculation,
   numbers: NumberFormatter,

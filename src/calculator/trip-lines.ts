@@ -15,7 +15,7 @@ export interface BurntLine {
   certifiedGCo2ePerMj: number | null
 }
 
-/** Electricity taken from shore. */
+/** Electricity from shore. */
 export interface ElectricityLine {
   use: LineUse | null
   fuelType: 'electricity'

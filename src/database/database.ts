@@ -12,7 +12,7 @@ export interface Queryable {
  */
 export interface Database extends Queryable {
   /**
-   * Runs a transaction that writes. `work` may run several times: it must only use its transaction.
+   * Runs a transaction that writes. `work` may run repeatedly: it must only use its transaction.
    * Throws CommitUnknownError if the connection was lost while it was committed.
    */
   write<T>(work: (tx: Queryable) => Promise<T>): Promise<T>

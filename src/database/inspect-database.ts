@@ -24,7 +24,7 @@ function check(db: Database.Database, path: string): void {
   }
 }
 
-/** Checks that a file is an intact order database, and changes nothing. Throws DatabaseError. */
+/** Checks that a file is an intact order database, without changing it. Throws DatabaseError. */
 export function inspectDatabase(path: string, busyTimeoutMs: number): void {
   let db
   try {

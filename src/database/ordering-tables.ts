@@ -1,4 +1,4 @@
-/** What guest orders need, for both databases. Part of a migration: never edit a released one. */
+/** Schema for guest orders, in both databases. Part of a migration: never edit a released one. */
 export const ORDERING_MIGRATION: readonly string[] = [
   'ALTER TABLE orders ADD COLUMN origin TEXT', // ORDER_ORIGINS; NULL if it was not recorded
   'ALTER TABLE orders ADD COLUMN checkout TEXT', // JSON; NULL if it is not the order of a guest

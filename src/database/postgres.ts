@@ -44,7 +44,7 @@ const MIGRATION_TIMEOUT_MS = 60 * 60 * 1000
 const RESPONSE_GRACE_MS = 2_000
 
 const MAX_CONFLICT_MS = 5_000
-/** A pooled connection may have been closed meanwhile; a new one is tried once. */
+/** A pooled connection may have been closed in the meantime; a new one is tried once. */
 const MAX_CONNECTION_TRIES = 2
 
 /** Errors of a lost connection are reported by its next query. */
@@ -144,7 +144,7 @@ export function openPostgres(
     }
   }
 
-  /** Runs a transaction. `work` may run several times: it must only use its transaction. */
+  /** Runs a transaction. `work` may run repeatedly: it must only use its transaction. */
   const run = <T>(mode: Mode, work: (tx: Queryable) => Promise<T>): Promise<T> =>
     retry(() => tryOnce(mode, work))
 

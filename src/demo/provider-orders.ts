@@ -79,7 +79,7 @@ function createEntry(order: Order, id: string, attempt: FulfilmentAttempt | null
   }
 }
 
-/** The demo orders as the fake provider knows them. */
+/** The fake provider's records of the demo orders. */
 export interface ProviderOrders {
   /** Oldest first */
   entries: LedgerEntry[]

@@ -1,5 +1,5 @@
 const NO_BREAK_SPACE = '\u00a0'
-/** The most decimals that `decimal` writes. */
+/** Maximum number of decimals that `decimal` writes. */
 export const MAX_DECIMALS = 6
 const MAX_CACHED_LOCALES = 50
 
@@ -32,7 +32,7 @@ export function createNumberFormatter(locale: string) {
     /** Exactly `decimals` decimals, at most 6, so that columns align */
     decimal: (value: number, decimals: number): string =>
       (fixed[Math.min(decimals, MAX_DECIMALS)] ?? whole).format(value),
-    /** A share of 1 as a whole percentage */
+    /** A ratio (0 to 1) as a whole percentage */
     percent: (share: number): string => percent.format(share),
     /** Plain ASCII digits, as in a form field, with the decimal comma or point of the locale */
     input: (digits: string): string => digits.replace('.', decimalSign),

@@ -1,9 +1,9 @@
 export type ParsedNumber =
-  /** `isAmbiguous`: whether the decimal sign of the locale decided how to read the number */
+  /** `isAmbiguous`: whether the decimal separator of the locale decided how to read the number */
   { ok: true; value: number; isAmbiguous: boolean } | { ok: false; message: string }
 
 export interface NumberInputOptions {
-  /** The decimal sign of the user's locale; without it, an ambiguous number is an error */
+  /** The decimal separator of the user's locale; without it, an ambiguous number is an error */
   decimalSign?: ',' | '.' | undefined
   /** Decimals of the suggested reading of an ambiguous number; by default, as many as were typed */
   decimals?: number
@@ -19,8 +19,8 @@ const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
 /**
  * Parses a number in any common notation: `1234.5`, `1234,5`, `1 234,5`, `1,234.5`, `1.234,5`.
  * A single comma or point that could be a decimal or a thousands separator (`1,234`, `1.234`) is
- * read by the decimal sign of the locale. Without one it is an error that suggests both readings,
- * because guessing wrong changes the result a thousandfold.
+ * read by the decimal separator of the locale. Without one it is an error that suggests both
+ * readings, because guessing wrong changes the result a thousandfold.
  */
 export function parseNumber(
   text: string,

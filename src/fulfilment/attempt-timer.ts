@@ -4,7 +4,7 @@ import type { FulfilmentAttempt } from './attempt.js'
  * Measures how long ago attempts started: by the monotonic clock for recent attempts of this
  * process, by the wall clock for others.
  *
- * @param maxAgeMs older attempts are forgotten
+ * @param maxAgeMs older attempts are discarded
  */
 export function createAttemptTimer(maxAgeMs: number) {
   /** `performance.now` at the start, by reference, oldest first */

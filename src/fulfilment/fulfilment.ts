@@ -131,7 +131,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
     }
   }
 
-  /** How much longer an attempt may still be on its way to the provider, ms. */
+  /** How much longer an attempt may be in progress, ms. */
   const getRemainingMs = (attempt: FulfilmentAttempt): number =>
     Math.max(0, maxInFlightMs - timer.getElapsedMs(attempt))
 

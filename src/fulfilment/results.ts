@@ -62,7 +62,7 @@ export type ResetResult =
 export const isInconclusive = ({ outcome }: { outcome: string }): boolean =>
   outcome === 'incomplete_list' || outcome === 'invalid_response' || outcome === 'refused'
 
-/** The value of a response to a request without side effects; otherwise why there is none. */
+/** The value of a request without side effects, or why it failed. */
 export const getValue = <T>(result: OrderSourceResult<T>): { value: T } | ProviderFailure => {
   if (result.outcome === 'ok') return result
   return result.outcome === 'unknown' ? { outcome: 'unreachable' } : result

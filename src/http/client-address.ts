@@ -1,6 +1,6 @@
 import { normalizeIP } from '@fastify/rate-limit'
 
-/** The address that limits are counted by; for IPv6 the /64 network, which belongs to one client. */
+/** Key of rate limits: the address, or for IPv6 the /64 network, which belongs to one client. */
 export const getClientAddress = ({ ip }: { ip: string | undefined }): string =>
   // A disconnected client has no address.
   ip?.includes(':') ? normalizeIP(ip) : (ip ?? '')

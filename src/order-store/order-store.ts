@@ -19,7 +19,7 @@ export type ChangeResult =
 export type CreateResult =
   { outcome: 'created' | 'replayed'; order: Order } | { outcome: 'idempotency_key_reused' }
 
-/** A database that orders can be read from with a connection of one's own. */
+/** A database that orders can be read from with a separate connection. */
 export type OrderSource = { type: 'sqlite'; path: string } | { type: 'postgres'; url: string }
 
 /** Which orders to read from a source, and in which order. */
@@ -55,7 +55,7 @@ export interface ProviderOrderRef {
 export interface Freshness {
   /** The replica shows the source as it was at this time, ISO 8601; `null` before the first load */
   asOf: string | null
-  /** Why the replica is behind, a sentence without its full stop; `null` if it is current */
+  /** Why the replica is behind; a sentence without a full stop, `null` if it is current */
   problem: string | null
   /** Whether orders can be changed */
   isWritable: boolean

@@ -3,7 +3,7 @@ import type { OrderStore } from './order-store.js'
 
 const REASON = 'Orders are read-only for maintenance'
 
-/** An order store that rejects every change: its orders can be copied while the service runs. */
+/** An order store that rejects changes, so that its orders can be copied while the service runs. */
 export function toReadOnlyStore(store: OrderStore): OrderStore {
   const reject = async (): Promise<never> => {
     throw new Problem(503, `${REASON}. Nothing was changed. Try again later.`, {

@@ -31,7 +31,7 @@ interface FormState {
   trip: OrderedTrip
   fields: TripFields
   form: OrderForm
-  /** A quote that the guest has seen; it holds if it is valid */
+  /** A quote that the guest has seen; it is used if it is valid */
   quoteToken: string
   formId: string
   notice?: FormNotice
@@ -39,7 +39,7 @@ interface FormState {
   showErrors?: boolean
 }
 
-/** The ID of a form is kept this long, so that going back to it does not lead to a second order. */
+/** How long the ID of a form is kept, so that going back to it does not create a second order. */
 const FORM_SECONDS = 30 * 60
 
 /** Clients do not accept longer headers of a response. */

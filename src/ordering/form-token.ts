@@ -14,7 +14,7 @@ export const createFormId = (): string => randomBytes(ID_BYTES).toString('base64
 /** Whether a text has the format of a form's ID. */
 export const isFormId = (text: string | undefined): text is string => /^[\w-]{22}$/.test(text ?? '')
 
-/** The hidden field that makes an order form good for one order, of one trip. */
+/** The hidden field that limits an order form to one order, for one trip. */
 export interface FormTokens {
   /** Creates the token of the form with an ID. */
   create(id: string, trip: OrderedTrip, now?: number): string

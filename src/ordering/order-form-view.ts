@@ -26,7 +26,7 @@ interface OrderFormPage {
   formToken: string
   prices: OfferPrice[]
   notice: FormNotice
-  /** An error that concerns no field */
+  /** An error that is not about a field */
   alert: string | null
   showErrors: boolean
 }
@@ -42,7 +42,7 @@ const FIELD_NAMES: Record<OrderFormField, string> = {
   consent: 'Terms',
 }
 
-/** A mass in kg, or in tonnes from one on, to the gram. */
+/** A mass to the gram, in kg below one tonne and in tonnes otherwise. */
 export const formatMass = (kilograms: number, numbers: NumberFormatter): string =>
   kilograms < 1000
     ? withUnit(numbers.exact(kilograms), 'kg')

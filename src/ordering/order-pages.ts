@@ -88,7 +88,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, links }) => {
   app.post<OrderRoute>('/o/:token/cancel', async (request, reply) => {
     for (;;) {
       const { id, status, version } = await findOrder(request)
-      // A paid order is cancelled by an administrator, who returns the payment.
+      // Only an administrator, who refunds the payment, can cancel a paid order.
       if (status !== 'pending') break
       const context = { by: GUEST, ifVersions: [version] }
       const { outcome } = await store.apply(id, { type: 'cancel' }, context)

@@ -7,7 +7,7 @@ import type { OrderLinks } from './order-links.js'
 import { hashTrip, type OrderedTrip } from './ordered-trip.js'
 import type { Quote } from './quotes.js'
 
-/** Stored as the user who creates or cancels an order of a guest. */
+/** Stored as the user who creates or cancels a guest order. */
 export const GUEST = 'guest'
 
 interface GuestOrder {
@@ -19,7 +19,7 @@ interface GuestOrder {
 
 export type PlaceOrderResult =
   | { outcome: 'created' | 'replayed'; token: string }
-  /** An order with other values was created from this form before. */
+  /** An order with different values was already created from this form. */
   | { outcome: 'idempotency_key_reused' }
 
 interface Options {
@@ -58,7 +58,7 @@ export const toNewOrder = ({ trip, details, isPublic, quote }: GuestOrder): NewO
  * Creates guest orders: one for each form, however often it is submitted.
  */
 export function createOrderPlacer({ store, links, limits }: Options) {
-  // Requests of one form come one after the other, so that repeated ones are not counted.
+  // Requests from one form are processed one at a time, so that repeated ones are not counted.
   const inSequence = createKeyedMutex()
 
   /** Throws a Problem: 429, or 503 of the store. */

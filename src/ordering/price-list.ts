@@ -21,7 +21,7 @@ export interface PriceList {
   readQuickly(): Promise<Offers | null>
 }
 
-/** Prices are read again after this time; meanwhile the known ones are used. */
+/** Prices are reloaded after this time; until then the cached ones are used. */
 const FRESH_MS = 60_000
 /** Prices that are older are unknown: as long as a quote is valid. */
 const MAX_AGE_MS = 30 * 60_000

@@ -7,7 +7,7 @@ export interface PriceParts {
 }
 
 export interface PriceTerms {
-  /** Hundredths of a percent: 250 is 2.5 % */
+  /** Hundredths of a percent: 250 is 2.5% */
   serviceFee: number
   /** Smallest amount; 0 for none */
   minimumMinor: number

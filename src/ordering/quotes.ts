@@ -74,7 +74,7 @@ const findOffer = (offers: readonly Offer[], portfolioId: number | null): Offer 
 const getGrams = ({ calculation }: OrderedTrip, sharePercent: Share): number =>
   Math.round(calculateEstimate(calculation).co2eKg * 1000 * (sharePercent / 100))
 
-/** Calculates prices, and signs them so that they hold. */
+/** Calculates prices, and signs them so that they stay valid. */
 export function createQuotes({ prices, signer, getTerms }: Options): Quotes {
   const encode = (quote: Quote, subject: string): string => {
     const payload = Buffer.from(JSON.stringify({ ...quote, subject })).toString('base64url')

@@ -95,7 +95,7 @@ export function createNextVersion(
     .map((field): FieldChange => ({ field, from: order[field], to: values[field] }))
   const changes = [...fieldChanges, ...extraChanges]
   if (changes.length === 0) return { outcome: 'unchanged', order }
-  // The clock may have been set back, or the clock of the process that created the order was fast.
+  // The clock may have been set back, or may have been ahead in the process that created the order.
   const updatedAt = now < order.createdAt ? order.createdAt : now
   const { status = order.status } = values
   const timestamps = status === order.status ? {} : getTimestamps(order, status, updatedAt)

@@ -1,7 +1,7 @@
 /**
- * Text that a spreadsheet may run as a formula: it starts with a formula character, including
- * full-width ones, and after leading spaces, which some programs trim; or with a tab or line break,
- * which some skip. Leading apostrophes are included, so that unescaping is unambiguous.
+ * Text that a spreadsheet may run as a formula. It starts with a formula character (ASCII or
+ * full-width), possibly after spaces, which some programs trim; or with a tab or line break, which
+ * some skip. Apostrophes may precede it, so that unescaping is unambiguous.
  */
 const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/
 const ESCAPED = new RegExp(FORMULA.source.replace("'*", "'+"))

@@ -25,7 +25,7 @@ export type OrderEventType = (typeof ORDER_EVENT_TYPES)[number]
 
 /**
  * The types of an event: what happened to the record, then the status that it reached. Every change
- * is an `order.updated`, so that a subscriber to it alone misses none.
+ * is an `order.updated`, so subscribing to that type alone is enough to receive all changes.
  */
 export function getEventTypes({
   previousStatus,

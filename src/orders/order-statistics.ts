@@ -2,7 +2,7 @@ import type { Day, Granularity } from './day-calendar.js'
 import type { OrderException } from './order-filters.js'
 import type { OrderStatus } from './order-status.js'
 
-/** A range of days, both included; `null` leaves an end open. */
+/** A range of days, both inclusive; `null` leaves an end open. */
 export interface DayRange {
   from: Day | null
   to: Day | null
@@ -18,9 +18,9 @@ export interface CurrencyAmount {
 export interface OrderTotals {
   /** Orders of any status */
   orders: number
-  /** kg CO2e, without cancelled and refunded orders */
+  /** kg CO2e, excluding cancelled and refunded orders */
   co2eKg: number
-  /** Sorted by currency, without cancelled and refunded orders */
+  /** Sorted by currency, excluding cancelled and refunded orders */
   revenue: CurrencyAmount[]
 }
 

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { Problem } from '../http/problem.js'
 import { StoreUnwritableError } from '../order-store/order-store.js'
 
-/** Error handler of routes that change orders: responds 503 while the store is not writable. */
+/** Error handler of routes that change orders: returns 503 while the store is not writable. */
 export async function handleStoreError(error: unknown, request: FastifyRequest): Promise<never> {
   if (!(error instanceof StoreUnwritableError)) throw error
   if (!error.isBusy) request.log.error({ err: error.cause }, 'order store not writable')

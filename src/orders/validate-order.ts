@@ -24,7 +24,7 @@ export function validateNewOrder(order: NewOrderFields, now: number): FieldError
   return errors
 }
 
-/** Requires the CO2e of an order without a trip to calculate it from. */
+/** Requires `co2eKg` if an order has no trip to calculate it from. */
 export const requireMassOrTrip = ({
   co2eKg,
   calculatorType,

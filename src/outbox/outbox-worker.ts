@@ -8,14 +8,14 @@ import {
   type Message,
 } from './outbox.js'
 
-/** What came back from an attempt to send a message. */
+/** The outcome of an attempt to send a message. */
 export interface SendResult {
   outcome: 'sent' | 'retry' | 'rejected'
   /** Status of the HTTP or SMTP response, if there was one */
   status: number | null
   /** The beginning of the response, or the error; without secrets */
   detail: string
-  /** How long the receiver asks to wait */
+  /** The delay that the receiver asks for */
   retryAfterMs?: number
 }
 
@@ -26,7 +26,7 @@ export interface Sender {
   concurrency: number
   /** Longer than an attempt can take */
   leaseMs: number
-  /** Pauses before the retries; a message whose last retry fails has failed */
+  /** Delays before the retries; after the last one, the message has failed */
   retryDelaysMs: readonly number[]
   /** Sends a message. An error counts as `retry`. */
   send: (message: Message, signal: AbortSignal) => Promise<SendResult>
@@ -110,7 +110,7 @@ export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
       }
     },
 
-    /** Deletes messages that were finished 30 days ago. */
+    /** Deletes messages that finished more than 30 days ago. */
     deleteOld: (): Promise<void> =>
       database.write((tx) => deleteFinishedMessages(tx, Date.now() - RETENTION_MS)),
 

@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/database.js'
 
 /**
- * - `pending`: to be sent, or sent again
+ * - `pending`: waiting to be sent or retried
  * - `sent`
  * - `failed`: all attempts failed, or the receiver rejected it for good
  * - `cancelled`: not to be sent, for example because its receiver was removed
@@ -31,18 +31,18 @@ export interface Message extends NewMessage {
   attempts: number
   /** Failed attempts since it was last queued */
   failures: number
-  /** ms since 1970 */
+  /** ms since the epoch */
   createdAt: number
-  /** ms since 1970 */
+  /** ms since the epoch */
   nextAttemptAt: number
-  /** When it was sent, failed or was cancelled, ms since 1970 */
+  /** When it was sent, failed or was cancelled, ms since the epoch */
   finishedAt: number | null
 }
 
 /** An attempt to send a message. */
 export interface Attempt {
   number: number
-  /** ms since 1970 */
+  /** ms since the epoch */
   at: number
   durationMs: number
   /** Status of the HTTP or SMTP response, if there was one */
@@ -200,7 +200,7 @@ export async function claimMessages(
   return rows.map(toMessage)
 }
 
-/** Records an attempt, and what becomes of the message. */
+/** Records an attempt, and the new state of the message. */
 export async function recordAttempt(
   tx: Queryable,
   { id, attempts }: Pick<Message, 'id' | 'attempts'>,
@@ -232,7 +232,7 @@ export async function recordAttempt(
   )
 }
 
-/** Deletes messages that were finished before a time, with their attempts. */
+/** Deletes messages that finished before a time, with their attempts. */
 export async function deleteFinishedMessages(tx: Queryable, before: number): Promise<void> {
   await tx.query(
     `DELETE FROM outbox_attempts WHERE message_id IN (SELECT id FROM outbox WHERE finished_at < ?)`,

@@ -57,7 +57,7 @@ export default fp(
       if (isRead && !isHtmx(request)) return reply.redirect(signInUrl, 303)
       // htmx would follow a redirect and swap the sign-in page into the target.
       if (isRead) reply.header('hx-redirect', signInUrl)
-      // Do not redirect a form: what was typed stays on the page, or one step back.
+      // Do not redirect a form: what was typed stays on the page, or on the previous one.
       return reply
         .code(401)
         .renderView(

@@ -4,7 +4,7 @@ import fp from 'fastify-plugin'
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Runs a job again and again in the background, from when the service is ready until it closes,
+     * Runs a job repeatedly in the background, from when the service is ready until it closes,
      * with a pause of `everyMs` after each run. An error is logged, and the job runs again.
      */
     schedule: (name: string, everyMs: number, job: () => Promise<void>) => void
@@ -25,7 +25,7 @@ export default fp(
           if (hasFailed) app.log.info({ job: name }, 'background job succeeds again')
           hasFailed = false
         } catch (err) {
-          // Once, however long a database is away.
+          // Logged once, however long a database is unavailable.
           if (!hasFailed) app.log.error({ err, job: name }, 'background job failed')
           hasFailed = true
         }

@@ -29,7 +29,7 @@ export default fp(
       return `/assets/${file}`
     })
     await app.register(async (scope) => {
-      // A path outside the folder does not exist.
+      // Respond with 404 to a path outside the folder.
       scope.setErrorHandler(() => {
         throw new Problem(404, 'This page does not exist.')
       })

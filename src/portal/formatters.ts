@@ -4,7 +4,7 @@ import { getNumberFormatter } from '../formatting/number-formatter.js'
 const MAX_DECIMALS = 6
 const round = (value: number): number => Number(value.toFixed(MAX_DECIMALS))
 
-/** Formats numbers, money and dates of the portal in a locale. Dates are in a time zone. */
+/** Formatters for the portal: numbers, money and dates in a locale, dates in a time zone. */
 export function createFormatters(locale: string, timeZone: string) {
   const numbers = getNumberFormatter(locale)
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone })
@@ -21,9 +21,9 @@ export function createFormatters(locale: string, timeZone: string) {
     /** kg with one to six decimals */
     exactKilograms: (value: number): string =>
       Number.isInteger(round(value)) ? numbers.decimal(value, 1) : numbers.exact(round(value)),
-    /** A share of 1 as a whole percentage */
+    /** A ratio (0 to 1) as a whole percentage */
     percent: numbers.percent,
-    /** Plain digits with the decimal sign of the locale, as in a form field */
+    /** Plain digits with the decimal separator of the locale, as in a form field */
     input: numbers.input,
     /** An amount in minor units, with all decimals of its currency */
     money: createMoneyFormatter(locale),

@@ -10,11 +10,11 @@ export const DEFAULT_CURRENCY = 'USD'
 /** What the provider charged. */
 export interface Charge {
   amountMinor: number
-  /** `null` if the provider does not report it; then it is the currency of the portfolio */
+  /** `null` if the provider does not report it; the currency of the portfolio then applies */
   currency: string | null
 }
 
-/** A mix of projects that can be bought by the ton. */
+/** A mix of projects, sold by the ton. */
 export interface Portfolio {
   id: number
   name: string

@@ -23,7 +23,7 @@ interface ProxyOptions {
   upstream: Upstream | null
 }
 
-/** The proxy under /api/ordersource; it responds 503 if the order source is not configured. */
+/** The proxy under /api/ordersource; it responds with 503 if the order source is not configured. */
 const proxy: FastifyPluginAsync<ProxyOptions> = async (app, { upstream }) => {
   const publicRoutes = parsePublicRoutes(app.config.ORDERSOURCE_PUBLIC_ROUTES) ?? new Set()
   const routes = getDocumentedRoutes(publicRoutes)

@@ -15,7 +15,7 @@ const getSpellings = (token: string): string[] => [
   ]),
 ]
 
-/** Length of the longest end of `bytes` that could be the start of `spelling`. */
+/** Length of the longest suffix of `bytes` that is a prefix of `spelling`. */
 function getPartialLength(bytes: Buffer, spelling: Buffer): number {
   for (let length = Math.min(bytes.length, spelling.length - 1); length > 0; length--) {
     if (bytes.subarray(-length).equals(spelling.subarray(0, length))) return length

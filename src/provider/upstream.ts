@@ -67,7 +67,7 @@ const createPoolOptions = (timeoutMs: number): Pool.Options => ({
   connections: MAX_CONNECTIONS,
   // Explicit, so that the environment cannot disable it; NODE_EXTRA_CA_CERTS adds authorities.
   connect: { rejectUnauthorized: true, timeout: timeoutMs },
-  // Does not cover the time in the queue or interim responses; see time-limits.ts.
+  // Disabled: it ignores the time in the queue and interim responses; see time-limits.ts.
   headersTimeout: 0,
   bodyTimeout: timeoutMs + TIMER_RESOLUTION_MS,
   maxHeaderSize: MAX_HEADER_BYTES,
@@ -88,7 +88,7 @@ function checkResponse({ statusCode, headers }: Dispatcher.ResponseData): Upstre
 const getOutcome = (error: Problem): string =>
   error instanceof UpstreamError ? error.code : 'invalid_request'
 
-/** Reports a request without a response. Only some failures concern the provider. */
+/** Reports a request without a response. Only some failures are caused by the provider. */
 function reportFailure(breaker: CircuitBreaker, outcome: string): void {
   if (['cancelled', 'connection_closed', 'invalid_request'].includes(outcome)) breaker.release()
   else breaker.failed()
@@ -103,7 +103,7 @@ function toRequestError(error: unknown, { body, headers }: UpstreamRequest): Pro
     : toUpstreamError(error, wasSent)
 }
 
-/** Everything that a provider can base its response on; the request id is for its log. */
+/** Everything that can affect the response; the request ID only appears in the provider's log. */
 const getSharingKey = ({ path, headers }: UpstreamRequest): string =>
   JSON.stringify([path, REQUEST_HEADERS.map((name) => headers[name])])
 
@@ -125,8 +125,8 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
     registers: [metrics],
   })
   const pool = new Pool(origin, createPoolOptions(timeoutMs))
-  // A request that must not be repeated gets a connection of its own: the provider may just have
-  // closed an idle one, and then it is unknown whether the request arrived.
+  // A request that must not be repeated gets a new connection: the provider may be closing an idle
+  // one, and then it would be unknown whether the request arrived.
   const unpooled = new Pool(origin, { ...createPoolOptions(timeoutMs), pipelining: 0 })
   /** GET requests that wait for a response, by key */
   const pendingReads = new Map<string, Promise<UpstreamResponse>>()
@@ -208,7 +208,7 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
       .finally(stopSharing)
       .then((response) => bufferSmallBody(request.method, response))
     pendingReads.set(key, read)
-    // Its caller may have given up because it hangs; it goes on for those who have joined.
+    // The caller may have disconnected because the request hangs: no new caller may join it.
     request.caller?.once('close', stopSharing)
     return read
   }

@@ -83,7 +83,7 @@ function normalizeCalculation({ calculatorType, calculatorData }: QrCodeRequest)
   return { calculatorType, calculatorData: data } as Calculation
 }
 
-/** The fields of a calculation that hold a text of the user's own. */
+/** The fields of a calculation that hold free text. */
 function listTextPaths({ calculatorData }: Calculation): string[] {
   const furtherLines = ('furtherLines' in calculatorData && calculatorData.furtherLines) || []
   const lines: [path: string, values: object][] = [

@@ -38,7 +38,7 @@ const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerate
 
   app.get<{ Querystring: Record<string, unknown> }>('/qr-test', async (request, reply) => {
     const { query } = request
-    // Staff keep the navigation of the portal. An expired session is no error on a public page.
+    // Staff keep the navigation of the portal. An expired session is not an error on a public page.
     if (request.knownAdministrator === null) {
       await app.requireAdministrator(request, reply).catch(() => undefined)
     }

@@ -13,7 +13,7 @@ import { Vessel } from '../calculator/vessel.js'
 /** The content of a code: a calculation, its vessel and the time of creation. */
 export type PrefillData = Calculation & {
   vessel: Vessel
-  /** Seconds since 1970 */
+  /** Unix time, seconds */
   issuedAt: number
 }
 

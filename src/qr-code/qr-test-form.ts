@@ -113,7 +113,7 @@ const EXAMPLE_QUERY: Query = {
   ),
 }
 
-/** The initial form, filled in with trips that generate a code as they are. */
+/** The initial form, filled in with trips that are valid without changes. */
 export const getExampleForm = (): QrTestForm => parseQrTestForm(EXAMPLE_QUERY)
 
 /** The initial form of staff: an example could end up on a label. */

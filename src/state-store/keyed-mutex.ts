@@ -1,4 +1,4 @@
-/** Runs tasks with the same key one after the other; tasks with different keys run concurrently. */
+/** Runs tasks with the same key one at a time; tasks with different keys run concurrently. */
 export function createKeyedMutex() {
   const last = new Map<string, Promise<unknown>>()
   return <T>(key: string, task: () => Promise<T>): Promise<T> => {

@@ -12,7 +12,7 @@ import type { FastifyBaseLogger } from 'fastify'
 
 /** Persists keys of a process across restarts. */
 export interface StateFile {
-  /** Keys and their expiry, ms since 1970 */
+  /** Keys and their expiry, ms since the epoch */
   read(): Map<string, number>
   /** Throws a file system error; the entry is then written with the next one. */
   add(key: string, expires: number): void

@@ -2,7 +2,7 @@ import type { FuncKeywordDefinition, SchemaValidateFunction } from 'ajv'
 import type { FieldError } from './field-errors.js'
 
 /**
- * Ajv keyword for rules that concern several fields of an object.
+ * Ajv keyword for rules that involve more than one field of an object.
  *
  * @param findErrors also runs if single fields are invalid; its paths are relative to the object
  */

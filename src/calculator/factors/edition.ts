@@ -1,4 +1,4 @@
-/** Assessment report of the IPCC whose GWP100 values are behind a CO2e figure. */
+/** IPCC assessment report whose GWP100 values a CO2e figure is based on. */
 export type GwpReport = 'AR4' | 'AR5' | 'AR6'
 
 /** A published number, and where to check it. */

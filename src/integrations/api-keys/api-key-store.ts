@@ -105,7 +105,7 @@ export function createApiKeyStore(database: Database) {
 
     /**
      * Returns the active key that a token is; `null` if there is none. It is looked up for every
-     * request, so that a revoked key is refused at once.
+     * request, so that a revoked key is rejected immediately.
      */
     async authenticate(token: string): Promise<ApiKey | null> {
       if (!isWellFormedKey(token)) return null

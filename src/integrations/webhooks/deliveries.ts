@@ -56,7 +56,7 @@ export async function replayDelivery(
   return getDelivery(tx, endpointId, id)
 }
 
-/** Sends the deliveries of events since a time again, in ms since 1970; returns how many. */
+/** Resends deliveries queued since a time (ms since the epoch); returns their number. */
 export const replayDeliveries = (
   tx: Queryable,
   endpointId: string,

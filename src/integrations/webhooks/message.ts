@@ -39,8 +39,8 @@ function buildOrderBody(type: OrderEventType, timestamp: string, order: Order): 
 }
 
 /**
- * The messages about an order event for one endpoint. An event that is seen twice gives the
- * same IDs. With NocoDB, edits that follow one another can have the same version.
+ * The messages about an order event for one endpoint. An event that is processed twice
+ * results in the same IDs. With NocoDB, consecutive edits can have the same version.
  */
 export function buildOrderMessages(
   endpointId: string,

@@ -22,7 +22,7 @@ const toBody = ({ calculation, vessel, link }: QrCode): WebhookBody => ({
 
 /**
  * Collects generated QR codes in memory and queues their webhooks in the background, so that no
- * request waits for the database. Codes of the last moment before a crash are not reported.
+ * request waits for the database. Codes generated just before a crash are not reported.
  */
 export function createQrCodeEvents(database: Database, log: FastifyBaseLogger) {
   let buffered: WebhookBody[] = []

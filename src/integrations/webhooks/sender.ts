@@ -75,7 +75,7 @@ export function createWebhookSender({
       'webhook-signature': signMessage(secrets, { id, timestamp, body }),
     }
     const result = await delivery.send(endpoint.url, headers, body, signal)
-    // A test has one attempt: its administrator is watching.
+    // A test event has one attempt, because an administrator is waiting for the result.
     return message.type === TEST_EVENT_TYPE && result.outcome === 'retry'
       ? { ...result, outcome: 'rejected' }
       : result

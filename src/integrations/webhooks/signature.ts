@@ -11,7 +11,7 @@ export const generateSecret = (): string =>
  * Signs a message (Standard Webhooks, version 1); returns the `webhook-signature` header, with a
  * signature for each secret.
  *
- * @param timestamp seconds since 1970
+ * @param timestamp Unix time, seconds
  */
 export function signMessage(
   secrets: readonly string[],

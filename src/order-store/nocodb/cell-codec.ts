@@ -22,7 +22,7 @@ const isEmpty = (cell: unknown): boolean =>
 /** Control characters, including tabs and line breaks, that are not allowed in a line of text. */
 const CONTROLS =
   /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}\p{Noncharacter_Code_Point}]+/gu
-/** The same for text of several lines. */
+/** The same for multi-line text. */
 const MULTILINE_CONTROLS =
   /(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069\p{Cs}\p{Noncharacter_Code_Point}]+/gu
 

@@ -31,7 +31,7 @@ interface Creation {
   request: string
 }
 
-/** Creates orders, and those with an idempotency key once. Throws WriteRejectedError. */
+/** Creates orders; those with an idempotency key only once. Throws WriteRejectedError. */
 export function createOrderCreator({
   table,
   replica,

@@ -98,7 +98,7 @@ async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number)
 export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits = {} }: Options) {
   const { connectMs, responseMs, totalMs, maxWaitMs, maxResponseBytes } = { ...LIMITS, ...limits }
   const budget = createRequestBudget(requestsPerSecond)
-  // A rate-limited client is blocked for about 30 s, and longer if it goes on sending.
+  // A rate-limited client is blocked for about 30 s, and longer if it keeps sending.
   const rateLimitBackOff = createBackOff({ minMs: 5_000, maxMs: 60_000 })
   const dispatcher = new Agent({
     connect: { timeout: connectMs },
@@ -142,7 +142,7 @@ export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits =
       return { ...response, text: await readText(response.body, maxResponseBytes) }
     } catch (error) {
       if (error instanceof NocoDbError) throw error
-      // Only the code is kept: messages of the network may quote what was sent.
+      // Only the code is kept: error messages of the network may quote what was sent.
       const code = getErrorCode(error)
       if (NOT_SENT.has(code)) throw new NocoDbError('unreachable', { code })
       throw new NocoDbError('no_response', { isIndeterminate: true, code: code || undefined })

@@ -26,7 +26,7 @@ const CORRUPTION_REMEDY = 'restart the service; it loads all orders from NocoDB 
 
 const formatCount = (count: number): string => count.toLocaleString('en')
 
-/** The progress of the first load, a sentence without its full stop. */
+/** The progress of the first load; a sentence without a full stop. */
 function describeLoading(state: SyncState): string {
   const { progress } = state
   const error = describeSyncError(state)

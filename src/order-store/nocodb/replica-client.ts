@@ -22,7 +22,7 @@ interface PendingRequest {
 }
 
 const RESTART_DELAY_MS = 1_000
-/** Time for requests in progress when the service stops. */
+/** Time that requests in progress have to finish when the service stops. */
 const STOP_TIMEOUT_MS = 2_000
 
 const toProblem = ({ status, detail, retryAfter }: WriteRejection): Problem =>

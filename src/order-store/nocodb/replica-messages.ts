@@ -7,7 +7,7 @@ import type { NocoDbSettings } from './nocodb-settings.js'
 export interface WriteRejection {
   status: 502 | 503
   detail: string
-  /** s; `null` if a retry fails too */
+  /** Seconds; `null` if a retry would fail too */
   retryAfter: number | null
 }
 
@@ -19,11 +19,11 @@ export interface SyncState {
   progress: { done: number; total: number } | null
   /** The replica has all changes up to this time, ISO 8601; `null` before the first sync */
   asOf: string | null
-  /** Why the last sync pass failed, a sentence without its full stop */
+  /** Why the last sync pass failed; a sentence without a full stop */
   error: string | null
   /** Such as "Notes is missing"; empty if the schema of the table is valid */
   schemaMismatches: string[]
-  /** Rows that are not valid orders: how many, and descriptions of the first ones */
+  /** Rows that are not valid orders: their number, and descriptions of the first ones */
   skippedRows: { count: number; first: string[] }
 }
 
@@ -36,7 +36,7 @@ export const NOT_LOADED: SyncState = {
   skippedRows: { count: 0, first: [] },
 }
 
-/** Why the replica is not up to date, a sentence without its full stop; `null` if it is. */
+/** Why the replica is not up to date; a sentence without a full stop, `null` if it is. */
 export const describeSyncError = ({ error, schemaMismatches }: SyncState): string | null =>
   error === null || schemaMismatches.length === 0
     ? error

@@ -34,7 +34,7 @@ export const formatCellErrors = (errors: CellError[]): string =>
 const hashRow = (row: Row): string =>
   createHash('sha1').update(JSON.stringify(row)).digest('base64url')
 
-/** Longer than any request takes, ms. */
+/** Longer than any request can take, ms. */
 const REQUEST_TIMES_TTL_MS = 120_000
 
 /** Opens an order database that replicates a table in NocoDB. */
@@ -87,7 +87,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
   const insertEvent = db.prepare<ReturnType<typeof toEventValues>>(INSERT_EVENT)
   const deleteKeys = db.prepare<[number]>('DELETE FROM idempotency_keys WHERE order_id = ?')
 
-  /** When the latest state of a row was requested: responses may overtake each other. */
+  /** When the latest state of a row was requested: responses may arrive out of order. */
   const requestTimes = new Map<number, number>()
   function isNewer(id: number, requestedAt: number): boolean {
     if ((requestTimes.get(id) ?? -Infinity) > requestedAt) return false

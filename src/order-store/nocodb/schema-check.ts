@@ -11,7 +11,7 @@ export interface TableColumn {
   type: string
   /** Titles of the options of a SingleSelect column */
   choices: string[]
-  /** The same options with colours and ids, as NocoDB returns them */
+  /** The same options with colours and IDs, as NocoDB returns them */
   rawChoices: unknown[]
 }
 
@@ -57,7 +57,7 @@ export async function fetchColumns(
   return response.fields.map(parseColumn).filter((column) => column !== null)
 }
 
-/** Whether a whole row lacks a column. NocoDB silently drops values written to missing columns. */
+/** Whether a complete row lacks a column. NocoDB silently drops values for missing columns. */
 export const hasMissingColumns = (row: Row, titles: ColumnTitles): boolean =>
   COLUMN_FIELDS.some((field) => !Object.hasOwn(row, titles[field]))
 

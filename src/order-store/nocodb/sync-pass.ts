@@ -121,7 +121,7 @@ export function createSyncPasses({
   }
 
   return {
-    /** NocoDB was unavailable: it may have been restored from a backup meanwhile. */
+    /** NocoDB was unavailable: it may have been restored from a backup since. */
     markUncertain(): void {
       isSettled = false
       mayBeRestored = true

@@ -23,7 +23,7 @@ interface Options {
   orderMutex: KeyedMutex
 }
 
-/** Attempts to change an order that is also changed by others. */
+/** Maximum number of attempts to change an order that is also being changed by others. */
 const MAX_ATTEMPTS = 10
 
 /** How long a change waits for earlier changes of the same order, ms. */

@@ -51,7 +51,7 @@ export function notReady(state: SyncState): WriteRejectedError {
     : reject(notSaved('orders are loading from NocoDB. Try again later'))
 }
 
-/** For a write that lost against concurrent writes, or waited for them too long. */
+/** For a write that conflicted with concurrent writes, or waited for them too long. */
 export const tooBusy = (): WriteRejectedError =>
   reject(notSaved('other users are changing this order. Try again'), 1)
 

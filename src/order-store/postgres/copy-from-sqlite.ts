@@ -90,8 +90,8 @@ async function digestRows<Row extends object>(
 
 /**
  * Copies all orders of a SQLite database to a migrated PostgreSQL database, with their history and
- * idempotency keys, and compares both. Nothing may write to either meanwhile. Continues an earlier
- * copy; leaves a database with other orders unchanged. Throws CopyMismatchError.
+ * idempotency keys, and compares both. Nothing may write to either during the copy. Continues an
+ * earlier copy; leaves a database with other orders unchanged. Throws CopyMismatchError.
  *
  * @param onProgress called with the number of orders copied so far, and of all
  */

@@ -127,7 +127,7 @@ export function createOrderFinder(calendar: DayCalendar, counts: RowCounts) {
     slice: ListSlice,
   ): Promise<FindResult> {
     const conditions = toConditions(filters, calendar)
-    // Only searches with too many matches are cached: collecting those again would be in vain.
+    // Only searches with too many matches are cached: collecting those again would fail again.
     const name = JSON.stringify(filters)
     const probe = counts.isCached(name) ? null : await probeSearch(tx, words, MAX_SORTED_MATCHES)
     if (probe !== null) {

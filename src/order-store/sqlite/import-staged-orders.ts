@@ -95,7 +95,7 @@ const COPY_CHANGES = `
 
 /**
  * Imports all staged orders, or none, in one transaction, with search texts, aggregates and history.
- * Other connections can read meanwhile, but not write.
+ * During it, other connections can read, but not write.
  */
 export function importStagedOrders(
   db: Database,

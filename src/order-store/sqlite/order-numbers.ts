@@ -6,8 +6,8 @@ import { readSetting, writeSetting } from './settings.js'
 const DIGITS = `substr(order_number, ${ORDER_NUMBER_PREFIX.length + 1})`
 
 /**
- * Returns the highest order number of a table in this format, as a number; 0 without any. Ignores
- * numbers out of reach, which another system must have assigned.
+ * Returns the highest order number of a table in this format, as a number; 0 if there is none.
+ * Ignores numbers out of reach, which another system must have assigned.
  */
 export const getHighestOrderNumber = (db: Database, table: string): number =>
   db

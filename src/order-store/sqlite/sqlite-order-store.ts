@@ -28,7 +28,7 @@ import { startSearchWorker } from './search-client.js'
 import { createStatistics } from './statistics.js'
 import { openTransactions, type DatabaseOptions } from './transactions.js'
 
-/** Statistics that are written to meanwhile are read again. */
+/** Statistics that change while they are read are read again. */
 const MAX_SNAPSHOT_TRIES = 3
 
 /** Opens an order database as an order store. Throws DatabaseError. */

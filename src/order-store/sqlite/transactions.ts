@@ -89,7 +89,7 @@ export function openTransactions(options: DatabaseOptions) {
   function check(): void {
     if (isDamaged) throw createDamageProblem()
     if (getFileId(path) === fileId) return
-    // SQLite would go on writing to the removed file, and the changes would be lost.
+    // SQLite would keep writing to the removed file, and the changes would be lost.
     onDamage()
     throw new Problem(
       503,

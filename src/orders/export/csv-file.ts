@@ -20,7 +20,7 @@ type Column = (typeof READ_NAMES)[number]
 const formatText = (value: string | null): string => (value === null ? '' : escapeFormula(value))
 
 /**
- * Formats database rows directly: converting each to an Order first makes an export 20 % slower.
+ * Formats database rows directly: converting each to an Order first makes an export 20% slower.
  * Numbers are not escaped: a negative number is not a formula.
  */
 const FORMATTERS: { [Name in Column]: (value: OrderRow[Name]) => string } = {

@@ -18,7 +18,7 @@ const CELL_TOO_LONG = `contains an unclosed quote or a cell longer than ${MAX_CE
 /**
  * Reads RFC 4180 records, separated by LF or CRLF, from blocks of complete lines.
  *
- * Not a library, because every error must be reported with its line number for files of any size:
+ * No library is used, since each error must be reported with its line number in files of any size:
  * fast-csv stops at the first error, has no line numbers and rescans the file after an unclosed
  * quote; csv-parse counts a CRLF inside quotes as two lines.
  */

@@ -4,7 +4,7 @@ import type { Formatters } from '../formatters.js'
 import { joinWithAnd, STATUS_LABELS, toInlineLabel } from '../labels.js'
 import { getStatusAfter, type BulkAction, type BulkUpdateResult } from './bulk-actions.js'
 
-/** Orders of a group of failures that are named. */
+/** Maximum number of orders named per reason. */
 const MAX_NAMED_ORDERS = 10
 
 const formatCount = (count: number, format: Formatters): string =>
@@ -100,7 +100,7 @@ const describeStatuses = (orders: readonly Order[], format: Formatters): string 
     }),
   )
 
-/** Builds the question before a bulk action. */
+/** Builds the confirmation of a bulk action. */
 export function buildBulkConfirmation(
   orders: readonly Order[],
   action: ConfirmedAction,

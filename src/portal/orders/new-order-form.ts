@@ -93,7 +93,7 @@ export function parseNewOrderForm(
   const typedPrice = `${typedAmount} ${normalizeFieldValue(submitted.currency)}`
   const isAmountTyped =
     typedAmount !== '' && typedPrice !== normalizeFieldValue(submitted.calculatedPrice)
-  // A calculated amount does not outlive its portfolio.
+  // A suggested amount is cleared when its portfolio is deselected.
   const price = isAmountTyped
     ? {}
     : suggestedPrice === null

@@ -25,7 +25,7 @@ interface RenderOptions {
   key: string
   pricing: Pricing | null
   errors?: FieldErrors
-  /** An order was created from this form before, with other values */
+  /** An order with different values was already created from this form */
   isDuplicate?: boolean
 }
 

@@ -23,7 +23,7 @@ const getCalculatorErrors = (type: CalculatorType, errors: FieldErrors): FieldEr
       .map(([path, message]) => [path.slice(type.length + 1), message]),
   )
 
-/** The result of the selected calculator, or what it needs. */
+/** The result of the selected calculator, or the fields that it still needs. */
 export function buildEmissionsView(
   { calculatorType, calculators }: NewOrderForm,
   format: Formatters,

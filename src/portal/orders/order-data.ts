@@ -10,11 +10,11 @@ import type { ListContext } from './list-context.js'
 export interface ProviderNotice {
   title: string
   text: string
-  /** Other orders concerned */
+  /** Other affected orders */
   links?: { href: string; text: string }[]
 }
 
-/** Another order with the same provider id. */
+/** Another order with the same provider order ID. */
 export type DuplicateOrder = Pick<ProviderOrderRef, 'id' | 'orderNumber'>
 
 /** Why an action was not executed, and what to do. */
@@ -47,6 +47,6 @@ export interface OrderData {
   timeZone: string
   /** `null` if no provider is configured */
   fulfilment: Fulfilment | null
-  /** Other orders with the same provider id */
+  /** Other orders with the same provider order ID */
   duplicates: readonly DuplicateOrder[]
 }

@@ -77,7 +77,7 @@ export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment |
     return order && buildMessage(request, flash.code, order)
   }
 
-  /** Other orders with the same provider id. */
+  /** Other orders with the same provider order ID. */
   const findDuplicates = async ({ id, orderSourceId }: Order) =>
     orderSourceId === null
       ? []

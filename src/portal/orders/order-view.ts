@@ -113,7 +113,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
     notes: order.notes,
     url: buildContextUrl(context, path),
     statusUrl: buildContextUrl(context, `${path}/status`),
-    /** Other changes of the status than the next step */
+    /** Status changes other than the next step */
     statusActions: getTransitions(order.status)
       .filter((status) => status !== nextStatus)
       .map((status) => ({ status, label: STATUS_ACTIONS[status] })),
@@ -138,7 +138,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
   }
 }
 
-/** Explains why an order cannot get a status. */
+/** Explains why an order cannot change to a status. */
 export function explainInvalidTransition(order: Order, status: OrderStatus): Notice {
   const targets = getTransitions(order.status).map(toInlineLabel)
   const options =

@@ -4,7 +4,7 @@ import type { OrderChanges } from '../../orders/order.js'
 import type { EditForm } from './edit-form.js'
 
 /**
- * Saves an edit. If the order changed meanwhile, the edit is still saved when all of these hold:
+ * Saves an edit. If the order has changed since, the edit is still saved when all of these hold:
  * only the same user changed it, in other fields, and it is not cancelled. If the order already has
  * all the values, for example because the response to the same form was lost, that is a success.
  */

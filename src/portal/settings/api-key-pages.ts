@@ -72,7 +72,7 @@ const pages: FastifyPluginAsync = async (app) => {
     if (value === null) return renderForm(reply.code(422), form)
     const { id, key } = await app.apiKeys.create(value, request.administrator.email)
     request.log.info({ apiKey: id, by: request.administrator.email }, 'API key created')
-    // Not a redirect: the key is shown now, and stored nowhere.
+    // Not a redirect, because the key is only shown now and is not stored.
     return renderList(reply.code(201), key)
   })
 

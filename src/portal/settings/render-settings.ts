@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { SETTINGS_SECTIONS } from './settings-sections.js'
 
-/** Renders a page of the settings with their navigation, or its fragment. */
+/** Renders a settings page with the settings navigation, or its fragment. */
 export const renderSettings = (
   reply: FastifyReply,
   views: { page: string; fragment?: string },

@@ -95,7 +95,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
           items: items.map((delivery) => buildDeliveryView(delivery, format)),
           total: format.count(total),
           url: toPageUrl(page),
-          // The first attempts are watched; later ones are hours apart.
+          // Poll during the first attempts only; later ones are hours apart.
           isLive: items.some(({ message }) => message.state === 'pending' && message.attempts < 2),
           previous: page > 1 ? toPageUrl(Math.min(page - 1, pageCount)) : null,
           next: page < pageCount ? toPageUrl(page + 1) : null,
@@ -129,7 +129,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     if (created === null) throw createTooManyProblem()
     const { endpoint, secret } = created
     logWebhookChange(request, endpoint.id, 'created')
-    // Not a redirect: the secret is shown now, and stored nowhere readable.
+    // Not a redirect, because the secret is only shown now and is never stored in plain text.
     return renderEndpoint(reply.code(201), endpoint, { secret })
   })
 
