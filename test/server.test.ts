@@ -128,7 +128,7 @@ t.test('reports every configuration error in one message', async (t) => {
   t.equal(service.output(), '')
 })
 
-t.test('a port in use ends the start with one message', async (t) => {
+t.test('fails to start with one message if the port is in use', async (t) => {
   const holder = createServer().listen(0, '127.0.0.1')
   await once(holder, 'listening')
   t.teardown(() => holder.close())
@@ -144,7 +144,7 @@ const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {
 const canReadBuild = spawnSync(process.execPath, ['--check', SERVER], UNPRIVILEGED).status === 0
 
 t.test(
-  'a data directory without write permission ends the start with one message',
+  'fails to start with one message if the data directory is not writable',
   { skip: canReadBuild ? false : 'the user nobody cannot read the build' },
   async (t) => {
     const cannotStore = (subject: string) =>
@@ -167,7 +167,7 @@ t.test(
   },
 )
 
-t.test('a directory in place of a state file ends the start with one message', async (t) => {
+t.test('fails to start with one message if a state file is a directory', async (t) => {
   const folder = temporaryFolder(t)
   mkdirSync(join(folder, 'remembered'))
   const service = run(t, folder, {
@@ -184,7 +184,7 @@ t.test('a directory in place of a state file ends the start with one message', a
   t.notMatch(service.errors(), /\n\s+at /)
 })
 
-t.test('an order database without a table ends the start with one message', async (t) => {
+t.test('fails to start with one message if the order database lacks a table', async (t) => {
   const folder = temporaryFolder(t)
   const db = openDatabase(getDatabasePath(folder))
   db.exec('DROP TABLE sums')

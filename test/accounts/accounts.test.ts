@@ -128,7 +128,7 @@ t.test('simultaneous processes create one first administrator', async (t) => {
   t.equal(kept.filter(({ isNew }) => isNew).length, 1)
 })
 
-t.test('a damaged file stops the start', async (t) => {
+t.test('a damaged file prevents the start', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   writeFileSync(join(DATA_DIR, 'first-administrator'), 'admin@localhost:half a ha')
   await t.rejects(startApp(t, { DATA_DIR }), {
@@ -137,7 +137,7 @@ t.test('a damaged file stops the start', async (t) => {
   })
 })
 
-t.test('several administrators sign in, each with their own password', async (t) => {
+t.test('each administrator signs in with their own password', async (t) => {
   const { stdout: second } = await hashed('Second@Example.com', 'a password of the second\n')
   const { url } = await startApp(t, { ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS},${second}` })
   t.equal((await postLogin(url)).status, 200)

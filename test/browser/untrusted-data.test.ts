@@ -161,7 +161,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
       await page.getByRole('button', { name: 'Cancel orders…' }).click()
       await page.getByRole('heading', { name: /^Cancel \d+ orders\?$/ }).waitFor()
       t.same(await page.locator('.confirm-list bdi').allTextContents(), names)
-      await check('the question about several')
+      await check('the bulk confirmation')
 
       for (const query of TEXTS) {
         await page.goto(`${url}/admin/orders?${new URLSearchParams({ q: query }).toString()}`)

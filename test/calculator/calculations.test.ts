@@ -500,7 +500,7 @@ t.test('formats durations in hours and minutes', async (t) => {
   }
 })
 
-t.test('reads ambiguous numbers by the decimal sign of the locale', async (t) => {
+t.test('reads ambiguous numbers by the decimal separator of the locale', async (t) => {
   const cases: [text: string, sign: ',' | '.', value: number, isAmbiguous: boolean][] = [
     ['1,500', '.', 1500, true],
     ['1,500', ',', 1.5, true],

@@ -106,7 +106,7 @@ t.test('old orders are completed, recent ones in progress', (t) => {
   t.end()
 })
 
-t.test('the history leads to the current state by valid transitions', (t) => {
+t.test('the history reaches the current state through valid transitions', (t) => {
   const administrators = new Set<string>()
   for (const { order, by, history } of demoOrders) {
     let status: OrderStatus = 'pending'
@@ -128,7 +128,7 @@ t.test('the history leads to the current state by valid transitions', (t) => {
       t.fail(`end of ${order.id}`)
     if (order.updatedAt !== (history.at(-1)?.at ?? order.placedAt)) t.fail(`change of ${order.id}`)
   }
-  t.ok(administrators.size > 2, 'by several administrators')
+  t.ok(administrators.size > 2, 'by more than one administrator')
   t.ok(orders.some(({ version }) => version > 5))
   t.ok(orders.some(({ notes }) => notes.includes('\n')))
   t.end()

@@ -91,7 +91,7 @@ t.test('the documentation names only scripts, variables and files that exist', a
     t.same(
       links.filter((link) => !existsSync(join(projectRoot, dirname(path), link))),
       [],
-      `the links of ${path} lead somewhere`,
+      `every link in ${path} has a target`,
     )
   }
 })

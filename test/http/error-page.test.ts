@@ -56,7 +56,7 @@ t.test('shows missing pages in the portal layout', async (t) => {
   ]) {
     const page = await ann.get(path)
     isInFrame(t, page, 404, path)
-    t.notMatch(words(page), /Try again/, 'without a retry that would be in vain')
+    t.notMatch(words(page), /Try again/, 'without a retry that cannot succeed')
   }
   isInFrame(t, await ann.get('/admin/logout'), 405, 'a wrong method')
   isMessage(t, await ann.get(`${AT}/7`, HTMX_HEADERS), 404, 'an order that is not there')

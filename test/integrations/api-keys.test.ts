@@ -29,7 +29,7 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 const fetchWith = (url: string, key: string, init: RequestInit = {}) =>
   fetch(url, { ...init, headers: { ...bearer(key), ...(init.headers as object) } })
 
-t.test('a key is 40 characters with a checksum that finds every single typing error', async (t) => {
+t.test('a key has 40 characters and a checksum that detects single-character errors', async (t) => {
   const key = createKey()
   t.match(key, /^cwk_[0-9A-Za-z]{36}$/)
   t.equal(isWellFormedKey(key), true)
@@ -185,7 +185,7 @@ t.test('a key is accepted as a bearer token only', async (t) => {
   }
 })
 
-t.test('an expired key is refused', async (t) => {
+t.test('an expired key is rejected', async (t) => {
   const api = await startOrderApi(t)
   const expiresAt = new Date(Date.now() + 1_500).toISOString()
   const { key } = await createApiKey(api, ['orders:read'], { expiresAt })
@@ -217,7 +217,7 @@ t.test('a key and its hash appear in no log', async (t: Test) => {
   t.notOk(metrics.includes(key.slice(4, -7)))
 })
 
-t.test('with PostgreSQL, a revoked key is refused by every process at once', async (t) => {
+t.test('with PostgreSQL, a revoked key is rejected by every process immediately', async (t) => {
   const server = await startPostgres(t)
   const DATABASE_URL = await server.createDatabase()
   const environment = { ADMIN_ACCOUNTS, DATABASE_URL }

@@ -59,7 +59,7 @@ t.test('does not follow redirects', async (t) => {
   t.equal(target.requests.length, 0)
 })
 
-t.test('cuts a huge response', async (t) => {
+t.test('truncates a huge response', async (t) => {
   const receiver = await startReceiver(t)
   let written = 0
   receiver.respond = (_request, response) => {
@@ -76,7 +76,7 @@ t.test('cuts a huge response', async (t) => {
   t.ok(written < 10 * 1024 * 1024, 'and closes the connection')
 })
 
-t.test('gives up on a response that does not come', async (t) => {
+t.test('times out if no response arrives', async (t) => {
   const receiver = await startReceiver(t)
   receiver.respond = () => undefined
   const send = openDelivery(t, { timeoutMs: 200 })
@@ -92,7 +92,7 @@ t.test('gives up on a response that does not come', async (t) => {
   t.match(await send(receiver.url), { outcome: 'sent', status: 200 }, 'the status counts')
 })
 
-t.test('gives up on a name that does not resolve, and on closing', async (t) => {
+t.test('stops on a name that does not resolve, and on closing', async (t) => {
   const send = openDelivery(t, { timeoutMs: 200, lookup: () => undefined })
   t.match(await send('https://shop.example.com/'), { detail: /No response within/ })
 

@@ -177,7 +177,7 @@ for (const [engine, getEnvironment] of Object.entries(ENGINES)) {
   })
 }
 
-t.test('the receiver notices what is not genuine', async (t) => {
+t.test('the receiver rejects forged deliveries', async (t) => {
   const receiver = await startReceiver(t)
   const api = await startApi(t)
   const { path, secret } = await createEndpoint(api, receiver.url)
@@ -244,7 +244,7 @@ t.test('rejects invalid endpoints, with all errors', async (t) => {
   t.match(unknown.body.detail, /secret is not a known field/)
 })
 
-t.test('there is a limit of endpoints', async (t) => {
+t.test('the number of endpoints is limited', async (t) => {
   const { call } = await startOrderApi(t)
   const endpoint = { url: 'https://shop.example.com', events: ['order.paid'] }
   const statuses = []

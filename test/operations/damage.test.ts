@@ -97,7 +97,7 @@ for (const [what, damage, detail] of DAMAGES) {
   })
 }
 
-t.test('works again after a restore', async (t) => {
+t.test('works after a restore', async (t) => {
   const { service, call, path } = await prepare(t)
   const copy = join(temporaryFolder(t), 'copy.db')
   const command = distPath('commands', 'orders-backup.js')

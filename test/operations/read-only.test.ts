@@ -43,7 +43,7 @@ async function runFailingStart(folder: string) {
   return { code, message }
 }
 
-t.test('a database in a read-only directory ends the start with a message', async (t) => {
+t.test('fails to start with a message if the database directory is read-only', async (t) => {
   const folder = temporaryFolder(t)
   fillStore(getDatabasePath(folder), 'UTC', typicalOrders(10))
   const isMounted =

@@ -89,7 +89,7 @@ t.test('an order created by one process is listed by the other immediately', asy
 })
 
 t.test(
-  'concurrent requests to several processes create one order, and make one change',
+  'concurrent requests to multiple processes create one order, and make one change',
   async (t) => {
     const headers = bearer(await signIn(other.url))
     for (let round = 0; round < 5; round++) {

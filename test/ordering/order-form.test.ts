@@ -154,7 +154,7 @@ t.test('the amount charged is the one shown', async (t) => {
   t.match(toText(first), /Total JP¥4,100/)
   t.match(toText(first), /Blue KWD 6\.833/)
 
-  t.test('the price of another choice is calculated first', async (t) => {
+  t.test('a changed choice is priced before ordering', async (t) => {
     const form = fillIn(readForm(first), { portfolioId: '2', sharePercent: '150' })
     const changed = await guest.post('/offset', form)
     t.equal(changed.status, 422)
@@ -182,7 +182,7 @@ t.test('the amount charged is the one shown', async (t) => {
     t.match(own, /150% of the trip/)
   })
 
-  t.test('a price is held for 30 minutes, and then shown anew', async (t) => {
+  t.test('a price is valid for 30 minutes, and then recalculated', async (t) => {
     const guest = createGuest(url)
     const form = fillIn(readForm(await guest.get(TRIP)), { email: 'ben@example.com' })
     const request: QuoteRequest = {
@@ -258,7 +258,7 @@ t.test('20 submissions at once to two processes create one order in PostgreSQL',
   t.equal((await createGuest(second.url).get([...locations][0] ?? '')).status, 200)
 })
 
-t.test('going back, reloading and a lost response lead to the same order', async (t) => {
+t.test('going back, reloading and a lost response show the same order', async (t) => {
   const { url, ann } = await startTwoAdmins(t, PRICE)
   const guest = createGuest(url)
   const form = fillIn(readForm(await guest.get(TRIP)))
@@ -315,7 +315,7 @@ t.test('orders are limited per email address and per client', async (t) => {
   t.equal((await listOrders(ann)).length, 3)
 })
 
-t.test('forms of other sites, and forged ones, order nothing', async (t) => {
+t.test('forms from other sites, and forged forms, order nothing', async (t) => {
   const { url, ann } = await startTwoAdmins(t, PRICE)
   const guest = createGuest(url)
   const form = fillIn(readForm(await guest.get(TRIP)))
@@ -337,7 +337,7 @@ t.test('forms of other sites, and forged ones, order nothing', async (t) => {
   t.equal((await listOrders(ann)).length, 0)
 })
 
-t.test('what is no trip leads to what can be done about it', async (t) => {
+t.test('an invalid trip links to the calculator', async (t) => {
   const { url } = await startApp(t, PRICE)
   const guest = createGuest(url)
   const empty = await guest.get('/offset')

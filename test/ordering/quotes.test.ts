@@ -249,7 +249,7 @@ t.test('prices are read once for many quotes, and missing prices are reported', 
   })
 })
 
-t.test('readers in a hurry do not wait for a slow provider', async (t) => {
+t.test('callers with a short deadline do not wait for a slow provider', async (t) => {
   const prices = createPriceList({ listPortfolios: () => new Promise(() => undefined) }, null)
   const startedAt = performance.now()
   t.equal(await prices?.readQuickly(), null)
@@ -303,7 +303,7 @@ t.test('the token of a quote', async (t) => {
   }
 })
 
-t.test('invalid prices end the start', async (t) => {
+t.test('invalid prices prevent the start', async (t) => {
   for (const price of ['0', '-1', 'free', '1e3', '24.505', '24,50']) {
     await t.rejects(
       startApp(t, { PRICE_PER_TONNE: price }),

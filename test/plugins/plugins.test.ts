@@ -287,7 +287,7 @@ t.test('concurrent processes share one secret', async (t) => {
   }
 })
 
-t.test('a damaged secret file stops the start without being printed', async (t) => {
+t.test('a damaged secret file prevents the start without being printed', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   writeFileSync(join(DATA_DIR, 'session-secret'), 'half a sec\n')
   const message = await configProblem({ DATA_DIR })
@@ -407,7 +407,7 @@ t.test('finishes a streamed response before closing', async (t) => {
 
 // Assets
 
-t.test('assets have content hashes in their names, and are cached for ever', async (t) => {
+t.test('assets have content hashes in their names, and are cached indefinitely', async (t) => {
   const pages = await Promise.all(
     ['/', '/calculator/fuel', '/qr-test'].map(async (path) => (await fetch(url + path)).text()),
   )

@@ -98,7 +98,7 @@ t.test('lists, pages and exports match a scan of all orders', async (t) => {
   )
 })
 
-t.test('statistics equal the sums of all orders, added up or not', async (t) => {
+t.test('statistics equal the sums of all orders, aggregated or not', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       someOrders(60),
@@ -117,7 +117,7 @@ t.test('statistics equal the sums of all orders, added up or not', async (t) => 
   )
 })
 
-t.test('totals are exact while changes are added up concurrently', async (t) => {
+t.test('totals are exact while changes are aggregated concurrently', async (t) => {
   const { store, postgres } = await openStore(t, 'UTC')
   const context = { by: 'ann', ifVersions: null }
   const writing = new AbortController()

@@ -90,7 +90,7 @@ t.test('returns newline-delimited JSON', async (t) => {
   t.same(Object.keys(last), Object.keys(single.body as object), 'each is as of a single code')
 })
 
-t.test('generates 500 codes, and lets other requests through meanwhile', async (t) => {
+t.test('generates 500 codes, and serves other requests at the same time', async (t) => {
   const codes = Array.from({ length: 500 }, (_, i) => code(`Vessel ${i}`))
   const finished = new AbortController()
   const all = generate({ codes }).then(async (response) => {
