@@ -3,12 +3,12 @@ import { stringEnum } from '../validation/string-enum.js'
 
 const optional = (description: string) => Type.Optional(Type.String({ description }))
 
-const perMinute = (fallback: number, what: string) =>
+const perMinute = (fallback: number, subject: string) =>
   Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: fallback,
-    description: `${what} per client per minute`,
+    description: `${subject} per client per minute`,
   })
 
 /** Every environment variable that Clearwake reads. */

@@ -211,9 +211,9 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
     },
 
     /**
-     * Allows another attempt: if the order was not placed, if an administrator has searched the
-     * provider's orders in vain where the list is inconclusive, or if the administrator knows the
-     * id that it was placed under.
+     * Allows another attempt: if the order was not placed, if an administrator did not find it at
+     * the provider where the list is inconclusive, or if the administrator knows the ID that it
+     * was placed under.
      */
     async reset(
       id: string,

@@ -3,8 +3,8 @@ import type { WebhookEndpoint } from './endpoint-store.js'
 import { MAX_ENDPOINTS } from './webhooks.js'
 
 /** Returns a value; throws a Problem if it does not exist. */
-export function requireFound<T>(value: T | null, what = 'Webhook endpoint'): T {
-  if (value === null) throw new Problem(404, `${what} not found.`)
+export function requireFound<T>(value: T | null, resource = 'Webhook endpoint'): T {
+  if (value === null) throw new Problem(404, `${resource} not found.`)
   return value
 }
 
