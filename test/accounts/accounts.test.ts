@@ -61,7 +61,7 @@ t.test('creates a first administrator and prints its password once', async (t) =
 
   const second = await operate(t, DATA_DIR)
   t.equal(parseCredentials(second.errors()), null)
-  t.equal((await postLogin(second.url, credentials)).status, 200, 'it goes on')
+  t.equal((await postLogin(second.url, credentials)).status, 200, 'the first password still works')
 
   const named = await operate(t, DATA_DIR, { ADMIN_ACCOUNTS })
   t.equal(

@@ -164,7 +164,7 @@ try {
   }
   console.log(`${MACHINE}; ${ORDERS} orders`)
   console.table(rows)
-  console.log('Initial load, and latency of /healthz meanwhile:')
+  console.log('Initial load, and latency of /healthz during it:')
   console.table([load])
   writeReport('nocodb', { orders: ORDERS, rounds: ROUNDS, load, rows })
 } finally {

@@ -21,7 +21,7 @@ import { getResidentMB, stopServers } from './servers.js'
 import { median, quantile, round2 } from './statistics.js'
 
 // Latency by the number of orders; the order store as a ratio to plain SQL; and exports of all
-// orders as ratios to bare ones: duration, memory, and the latency of other requests meanwhile.
+// orders as ratios to bare ones: duration, memory, and the latency of concurrent requests.
 
 const MAX_ORDERS = Number(process.env.BENCH_ORDERS ?? 1_000_000)
 const SIZES = [...new Set([10_000, 100_000, MAX_ORDERS].map((size) => Math.min(size, MAX_ORDERS)))]

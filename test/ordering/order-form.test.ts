@@ -97,7 +97,7 @@ t.test('a guest orders from a scanned code, without scripts', async (t) => {
   t.match(own, /Service fee €4\.90 Total €53\.90/)
 })
 
-t.test('what is missing is reported at its field, and what was typed stays', async (t) => {
+t.test('missing fields are reported, and entered values are kept', async (t) => {
   const { url, ann } = await startTwoAdmins(t, { ...PRICE, TERMS_URL: 'https://example.com/terms' })
   const guest = createGuest(url)
   const form = fillIn(readForm(await guest.get(TRIP)), {

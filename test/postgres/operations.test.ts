@@ -18,7 +18,7 @@ async function getBody(url: string, token: string): Promise<any> {
 const readStats = async ({ url }: Service, token: string) =>
   (await postJson(`${url}/api/admin/stats`, { range: '90d' }, bearer(token))).body
 
-/** A digest of the rows of each table, except for events, which are processed meanwhile. */
+/** A digest of the rows of each table, except for events, which are processed in the background. */
 async function readDigests(url: string): Promise<Record<string, unknown>> {
   const client = new pg.Client(url)
   await client.connect()

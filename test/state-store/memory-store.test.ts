@@ -12,7 +12,7 @@ t.teardown(() => store.close())
 testStateStore(t, store)
 
 t.test(
-  'counters that anyone can cause do not fill the memory or displace revoked sessions',
+  'counters that anyone can create do not fill the memory or evict revoked sessions',
   async (t) => {
     const budget = { limit: 1, windowMs: 60_000 }
     await store.set('ended', 60_000)
