@@ -92,7 +92,7 @@ t.test('shows the difference between an order and its trip', async (t) => {
   const more = await createOrder(ann, { ...FULL, co2eKg: 2000 })
   t.match(
     toVisibleText(await ann.get(`/admin/orders/${more.id}`)),
-    /The order has 2,000\.0 kg CO₂e, 347 kg \(21%\) more than its trip\./,
+    /The order is for 2,000\.0 kg CO₂e, 347 kg \(21%\) more than its trip\./,
   )
 })
 

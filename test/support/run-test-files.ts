@@ -4,7 +4,7 @@ import t from 'tap'
 
 // Runs test files one after the other in this process, for run-tests.ts.
 
-const TIMEOUT_MS = 15 * 60_000
+const TIMEOUT_MS = 30 * 60_000
 
 t.setTimeout(TIMEOUT_MS)
 for (const path of process.argv.slice(2)) {
