@@ -2,8 +2,11 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import accounts from './accounts/accounts.js'
 import calculator from './calculator/calculator.js'
 import apiKeyRoutes from './integrations/api-keys/routes.js'
+import { createAutoFulfilment } from './fulfilment/auto-fulfilment.js'
 import { createFulfilment } from './fulfilment/fulfilment.js'
 import { createOffsetOrderSource } from './provider/order-source-client.js'
+import { createServiceCertificates } from './ordering/certificate/certificates.js'
+import { createCertificateIssuer } from './ordering/certificate/issue-certificates.js'
 import ordering, { createServiceOffers, createServiceQuotes } from './ordering/ordering.js'
 import { arePortfoliosPublic } from './provider/paths.js'
 import proxy from './provider/proxy.js'
@@ -135,10 +138,25 @@ export async function buildApp({
 
   await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
   await app.register(orders, { store })
-  await app.register(ordering, { quotes, readPrefill, store })
+  const certificates = await createServiceCertificates(app, store)
+  const issuer = createCertificateIssuer({
+    database: app.database,
+    store,
+    source,
+    providerName: app.config.ORDERSOURCE_NAME ?? null,
+  })
+  events.addConsumer(issuer.consume)
+  outbox.addSender(issuer.sender)
+  await app.register(ordering, { quotes, readPrefill, store, certificates })
   const fulfilment = source && createFulfilment(store, source)
+  if (app.config.AUTO_FULFIL && fulfilment !== null && source !== null) {
+    const { maxRequestMs } = source
+    const autoFulfilment = createAutoFulfilment({ store, fulfilment, maxRequestMs })
+    events.addConsumer(autoFulfilment.consume)
+    outbox.addSender(autoFulfilment.sender)
+  }
   await app.register(webhookRoutes, { webhooks })
-  await app.register(portal, { store, fulfilment, listPortfolios, webhooks })
+  await app.register(portal, { store, fulfilment, listPortfolios, webhooks, certificates })
 
   return app
 }

@@ -7,11 +7,14 @@ import { startFakeProvider, type FakeProvider } from '../provider/fake-provider/
 import { getDatabasePath } from '../database/database-path.js'
 import { openSqliteOrderStore } from '../order-store/sqlite/sqlite-order-store.js'
 import { addAttempts, createProviderOrders } from '../demo/provider-orders.js'
+import { addGuestOrder } from '../demo/guest-order.js'
 import { seedOrderStore } from '../demo/seed-order-store.js'
 import type { Order } from '../orders/order.js'
 import { hashPassword } from '../accounts/password.js'
 import { createLinkSigner } from '../qr-code/link-signature.js'
 import { createPrefillLinks } from '../qr-code/prefill-link.js'
+import { createSigner } from '../config/signer.js'
+import { createOrderLinks, ORDER_LINK_PURPOSE } from '../ordering/order-links.js'
 import { startServer } from '../start-server.js'
 
 const TRIPS: { calculation: Calculation; vessel: Vessel }[] = [
@@ -47,8 +50,10 @@ async function seed(dataDir: string, timeZone: string, provider: FakeProvider | 
   if (isNew) await addAttempts(store)
   const providerOrders = await createProviderOrders(store)
   provider?.ledger.load(providerOrders.entries)
+  // After the provider has its orders, so that this one is placed as the next.
+  const guestOrder = isNew && provider !== null ? await addGuestOrder(store) : null
   await store.close()
-  return providerOrders
+  return { ...providerOrders, guestOrder }
 }
 
 const { PORT = '3000', ADMIN_ACCOUNTS = '', DATA_DIR = '' } = process.env
@@ -66,6 +71,7 @@ const app = await startServer({
   PRIVACY_URL: 'https://example.com/privacy',
   PAYMENT_INSTRUCTIONS:
     'Bank transfer to Harbour Example: PT50 0002 0123 1234 5678 9015 4\nOr at the harbour office, every day from 8:00 to 20:00.',
+  ...(provider && { AUTO_FULFIL: 'true', ORDERSOURCE_NAME: 'Fake provider' }),
   ...process.env,
   ...(provider && { ORDERSOURCE_BASE_URL: provider.url, ORDERSOURCE_API_TOKEN: provider.token }),
   HOST: '127.0.0.1',
@@ -80,7 +86,7 @@ const app = await startServer({
   DATABASE_ORDERS_TABLE_ID: '',
 })
 const { DATA_DIR: dataDir, TIME_ZONE: timeZone } = app.config
-const { differing, missing, uncertain } = await seed(dataDir, timeZone, provider)
+const { differing, missing, uncertain, guestOrder } = await seed(dataDir, timeZone, provider)
 
 const base = app.publicBaseUrl()
 const formatOrderLink = (label: string, order: Order | undefined) =>
@@ -91,6 +97,13 @@ const comparisons = [
   ...uncertain.placed.flatMap((order) => formatOrderLink('No response, placed', order)),
   ...uncertain.notPlaced.flatMap((order) => formatOrderLink('No response, not placed', order)),
 ]
+const orderLinks = createOrderLinks(
+  app.database,
+  createSigner(app.config.sessionSecrets, ORDER_LINK_PURPOSE),
+)
+const guestOrderLine = guestOrder
+  ? `  Guest's order     ${base}/o/${await orderLinks.create(guestOrder)} (with a certificate)\n`
+  : ''
 const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
 const codes = TRIPS.map(({ calculation, vessel }) => {
   const { url } = links.create(calculation, vessel)
@@ -104,7 +117,7 @@ Clearwake demo is running. Press Ctrl-C to stop.
   Admin portal      ${base}/admin
   API reference     ${base}/docs
   Order source      ${base}/api/ordersource/portfolios${provider ? ' (fake provider)' : ''}
-  Sign in           ${hasAccounts ? 'with an account from ADMIN_ACCOUNTS' : `${ADMINISTRATOR.email}, password: ${ADMINISTRATOR.password}`}
+${guestOrderLine}  Sign in           ${hasAccounts ? 'with an account from ADMIN_ACCOUNTS' : `${ADMINISTRATOR.email}, password: ${ADMINISTRATOR.password}`}
 
 Pre-filled calculators (QR code links, valid for 30 days):
 ${codes.join('\n')}

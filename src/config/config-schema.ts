@@ -78,6 +78,11 @@ export const ConfigSchema = Type.Object({
     default: 10_000,
     description: 'Time-out for the first byte of a response and between bytes',
   }),
+  ORDERSOURCE_NAME: optional('Name of the order source on certificates, such as Wren'),
+  AUTO_FULFIL: Type.Boolean({
+    default: false,
+    description: 'Place the paid orders of guests at the order source',
+  }),
   ORDERSOURCE_PUBLIC_ROUTES: Type.String({
     default: 'GET /portfolios',
     description: 'Routes of the order source that need no sign-in: METHOD /path, or none',
@@ -110,6 +115,7 @@ export const ConfigSchema = Type.Object({
   PAYMENT_INSTRUCTIONS: optional('How guests pay, shown with their orders; \\n is a line break'),
   TERMS_URL: optional('Terms that guests agree to when they order'),
   PRIVACY_URL: optional('Privacy notice, linked from the order form'),
+  CERTIFICATE_FONT: optional('TTF or OTF file for certificates, for scripts that Inter lacks'),
   ORDER_LIMIT_PER_CLIENT: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,

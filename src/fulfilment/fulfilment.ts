@@ -101,7 +101,15 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
     }
     const { tons, portfolioId, reference } = attempt
     const note = `${order.orderNumber} ${reference}`
-    const response = await source.placeOrder({ tons, portfolioId, note, dryRun: false }, reference)
+    const onBehalfOfName = order.checkout?.beneficiary
+    const request = {
+      tons,
+      portfolioId,
+      note,
+      dryRun: false,
+      ...(onBehalfOfName === undefined ? {} : { onBehalfOfName }),
+    }
+    const response = await source.placeOrder(request, reference)
     switch (response.outcome) {
       case 'ok': {
         const { id: orderSourceId, amount, tons: confirmedTons } = response.value

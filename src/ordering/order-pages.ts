@@ -6,6 +6,7 @@ import type { OrderStore } from '../order-store/order-store.js'
 import { getMoneyFormatter } from '../formatting/money-formatter.js'
 import type { Order } from '../orders/order.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
+import type { Certificates } from './certificate/certificates.js'
 import type { PageFormat } from './order-form-view.js'
 import type { OrderLinks } from './order-links.js'
 import { buildOrderView } from './order-view.js'
@@ -14,6 +15,7 @@ import { GUEST } from './place-order.js'
 interface Options {
   store: OrderStore
   links: OrderLinks
+  certificates: Certificates
 }
 
 interface OrderRoute {
@@ -24,7 +26,7 @@ interface OrderRoute {
 const toLines = (text: string): string => text.replaceAll('\\n', '\n')
 
 /** The page of a guest's order. The token in its path is the only permission to see it. */
-const pages: FastifyPluginAsync<Options> = async (app, { store, links }) => {
+const pages: FastifyPluginAsync<Options> = async (app, { store, links, certificates }) => {
   const { TIME_ZONE: timeZone, PAYMENT_INSTRUCTIONS } = app.config
   const dates = new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'long',
@@ -66,7 +68,14 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, links }) => {
     if (page === 'ordering/cancel' && order.status !== 'pending') return reply.redirect(path, 303)
     const history = (await store.getHistory(order.id)) ?? []
     const format = getFormat(request)
+    const state = await certificates.findByOrder(order)
+    const certificate = state?.withdrawal === null ? state.certificate : null
     const view = buildOrderView(order, history, {
+      certificate: certificate && {
+        code: certificate.code,
+        issuedAt: certificate.issuedAt,
+        pdfProblem: await certificates.findPdfProblem(certificate, true),
+      },
       paymentInstructions:
         PAYMENT_INSTRUCTIONS === undefined ? null : toLines(PAYMENT_INSTRUCTIONS),
       format,

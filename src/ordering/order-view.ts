@@ -1,7 +1,6 @@
-import { describeTrip } from '../calculator/describe-trip.js'
-import { validateCalculation } from '../calculator/validate-calculation.js'
 import type { OrderStatus } from '../orders/order-status.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
+import { describeOrderTrip } from './describe-order-trip.js'
 import { formatMass, type PageFormat } from './order-form-view.js'
 
 interface Step {
@@ -52,7 +51,7 @@ function findTime(history: readonly HistoryEntry[], statuses: readonly OrderStat
 function buildSteps(
   order: Order,
   history: readonly HistoryEntry[],
-  formatDate: (timestamp: string) => string,
+  { certificate, formatDate }: Pick<ViewOptions, 'certificate' | 'formatDate'>,
 ): Step[] {
   const format = (timestamp: string | null) => (timestamp === null ? null : formatDate(timestamp))
   const { status } = order
@@ -76,7 +75,13 @@ function buildSteps(
     at: format(order.fulfilledAt),
     state: isOffset ? 'done' : isPaid ? 'current' : 'upcoming',
   }
-  return [received, paid, offset]
+  if (order.checkout === null) return [received, paid, offset]
+  const issued: Step = {
+    label: certificate === null ? 'Certificate' : 'Certificate issued',
+    at: format(certificate?.issuedAt ?? null),
+    state: certificate !== null ? 'done' : isOffset ? 'current' : 'upcoming',
+  }
+  return [received, paid, offset, issued]
 }
 
 /** The parts of an amount; `null` if an administrator has changed the amount since. */
@@ -92,13 +97,9 @@ function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: 
   }
 }
 
-function describeOrderTrip({ calculatorType, calculatorData }: Order, format: PageFormat) {
-  if (calculatorType === null) return null
-  const trip = validateCalculation(calculatorType, structuredClone(calculatorData))
-  return trip.ok ? describeTrip(trip.value, format.numbers) : null
-}
-
 interface ViewOptions {
+  /** `null` unless there is a valid one */
+  certificate: { code: string; issuedAt: string; pdfProblem: string | null } | null
   /** As configured; `null` if there are none */
   paymentInstructions: string | null
   format: PageFormat
@@ -109,14 +110,18 @@ interface ViewOptions {
 export function buildOrderView(
   order: Order,
   history: readonly HistoryEntry[],
-  { paymentInstructions, format, formatDate }: ViewOptions,
+  { certificate, paymentInstructions, format, formatDate }: ViewOptions,
 ) {
   const { checkout, status } = order
   return {
     orderNumber: order.orderNumber,
     status,
     ...STATUSES[status],
-    steps: buildSteps(order, history, formatDate),
+    steps: buildSteps(order, history, { certificate, formatDate }),
+    certificate: certificate && {
+      path: `/c/${certificate.code}`,
+      pdfProblem: certificate.pdfProblem,
+    },
     total: format.money(order.amountMinor, order.currency),
     parts: buildParts(order, format),
     mass: formatMass(order.co2eKg, format.numbers),
@@ -124,7 +129,7 @@ export function buildOrderView(
     portfolio: checkout?.portfolioName ?? null,
     vessel: order.vesselName,
     imoNumber: order.imoNumber,
-    trip: describeOrderTrip(order, format),
+    trip: describeOrderTrip(order, format.numbers),
     customer: {
       name: order.customerName,
       email: order.customerEmail,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { checkRules } from '../config/config-rules.js'
 import type { Environment } from '../config/config-schema.js'
 import { parseHttpUrl } from '../config/find-config-errors.js'
@@ -10,6 +11,17 @@ import type { PriceTerms } from './price-parts.js'
 const PERCENT_DIGITS = 2
 
 const DEFAULT_CURRENCY = 'USD'
+
+/** The first bytes of TrueType and OpenType files; collections and web fonts have others. */
+const FONT_SIGNATURES = ['00010000', '4f54544f', '74727565']
+
+function isFontFile(path: string): boolean {
+  try {
+    return FONT_SIGNATURES.includes(readFileSync(path).subarray(0, 4).toString('hex'))
+  } catch {
+    return false
+  }
+}
 
 /** Finds errors in the variables of guest orders. */
 export function findOrderingConfigErrors(environment: NodeJS.ProcessEnv): string[] {
@@ -29,6 +41,12 @@ export function findOrderingConfigErrors(environment: NodeJS.ProcessEnv): string
     ],
     ['TERMS_URL', isUrl, 'must be an http or https URL'],
     ['PRIVACY_URL', isUrl, 'must be an http or https URL'],
+    ['CERTIFICATE_FONT', isFontFile, 'must be the path of a TTF or OTF file'],
+    [
+      'AUTO_FULFIL',
+      (text) => text !== 'true' || environment.ORDERSOURCE_BASE_URL !== undefined,
+      'needs an order source: set ORDERSOURCE_BASE_URL',
+    ],
   ])
 }
 

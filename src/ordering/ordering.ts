@@ -6,11 +6,13 @@ import type { ReadPrefill } from '../calculator/prefill.js'
 import { createSigner } from '../config/signer.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import type { OffsetOrderSource } from '../provider/order-source-client.js'
+import certificatePages from './certificate/certificate-pages.js'
+import type { Certificates } from './certificate/certificates.js'
 import formPages from './form-pages.js'
 import { createFormTokens } from './form-token.js'
 import { createOfferFinder } from './offset-offer.js'
 import { createOrderLimits } from './order-limits.js'
-import { createOrderLinks } from './order-links.js'
+import { createOrderLinks, ORDER_LINK_PURPOSE } from './order-links.js'
 import orderPages from './order-pages.js'
 import { createPriceTerms, getOwnPrice, getPriceTerms } from './ordering-config.js'
 import { createOrderPlacer } from './place-order.js'
@@ -43,15 +45,17 @@ interface Options {
   quotes: Quotes | null
   readPrefill: ReadPrefill
   store: OrderStore
+  certificates: Certificates
 }
 
 /** Enough for the largest form, URL-encoded. */
 const MAX_FORM_BYTES = 32 * 1024
 
-/** Guest orders: quotes, the order form, and the order page. */
-const ordering: FastifyPluginAsync<Options> = async (app, { quotes, readPrefill, store }) => {
+/** Guest orders: quotes, the order form, the order page, and certificates. */
+const ordering: FastifyPluginAsync<Options> = async (app, options) => {
+  const { quotes, readPrefill, store, certificates } = options
   const { sessionSecrets, ORDER_LIMIT_PER_CLIENT, ORDER_LIMIT_PER_EMAIL } = app.config
-  const links = createOrderLinks(app.database, createSigner(sessionSecrets, 'order link v1'))
+  const links = createOrderLinks(app.database, createSigner(sessionSecrets, ORDER_LINK_PURPOSE))
   const limits = createOrderLimits({
     stateStore: app.stateStore,
     hashIdentifier: createIdentifierHasher(sessionSecrets[0]),
@@ -71,7 +75,8 @@ const ordering: FastifyPluginAsync<Options> = async (app, { quotes, readPrefill,
       formTokens: createFormTokens(createSigner(sessionSecrets, 'order form v1')),
       placeOrder: createOrderPlacer({ store, links, limits }),
     })
-    await scope.register(orderPages, { store, links })
+    await scope.register(orderPages, { store, links, certificates })
+    await scope.register(certificatePages, { certificates, findOrderId: links.find })
   })
 }
 

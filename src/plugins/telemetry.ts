@@ -37,8 +37,11 @@ export const loggerOptions = {
 
 const MAX_LOGGED_PATH_LENGTH = 200
 
-/** The token of a guest's order, in a path that may be percent-encoded: it must not be logged. */
-const ORDER_TOKEN = /^(\/+(?:o|%4f|%6f)(?:\/|%2f)+)[^/?]+/i
+/**
+ * The token of a guest's order, or the code of a certificate, in a path that may be percent-encoded:
+ * it must not be logged.
+ */
+const ORDER_TOKEN = /^(\/+(?:[oc]|%[46]f|%[46]3)(?:\/|%2f)+)[^/?]+/i
 
 // Without the query, which contains names and signatures.
 function getLoggedPath({ originalUrl }: FastifyRequest): string {

@@ -3,10 +3,13 @@ import type { Fulfilment } from '../fulfilment/fulfilment.js'
 import type { Webhooks } from '../integrations/webhooks/webhooks.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
+import type { Certificates } from '../ordering/certificate/certificates.js'
+import type { Order } from '../orders/order.js'
 import { addFreshnessHeader } from '../orders/freshness-header.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
 import dashboardPages from './dashboard/pages.js'
 import { addFreshnessNotice } from './freshness-notice.js'
+import { loadGuestOrderData } from './orders/certificate-section.js'
 import fulfilmentPages from './orders/fulfilment-pages.js'
 import listPages from './orders/list-pages.js'
 import newOrderPages from './orders/new-order-pages.js'
@@ -23,11 +26,12 @@ interface Options {
   fulfilment: Fulfilment | null
   listPortfolios: ListPricedPortfolios | null
   webhooks: Webhooks
+  certificates: Certificates
 }
 
 /** The administrators' pages: dashboard, orders and settings. */
 const portal: FastifyPluginAsync<Options> = async (app, options) => {
-  const { store, fulfilment, listPortfolios, webhooks } = options
+  const { store, fulfilment, listPortfolios, webhooks, certificates } = options
   addFreshnessHeader(app, store)
   addFreshnessNotice(app, store)
   app.setErrorHandler(handleStoreError)
@@ -36,8 +40,9 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
   await app.register(listPages, { store, savedViews })
   await app.register(viewPages, { savedViews })
   await app.register(newOrderPages, { store, listPortfolios })
-  await app.register(orderPages, { store, fulfilment })
-  if (fulfilment) await app.register(fulfilmentPages, { store, fulfilment })
+  const loadGuestOrder = (order: Order) => loadGuestOrderData(app.database, certificates, order)
+  await app.register(orderPages, { store, fulfilment, loadGuestOrder })
+  if (fulfilment) await app.register(fulfilmentPages, { store, fulfilment, loadGuestOrder })
   await app.register(settingsPages)
   await app.register(apiKeyPages)
   await app.register(webhookPages, { webhooks })

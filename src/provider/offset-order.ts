@@ -20,7 +20,17 @@ export interface Portfolio {
   name: string
   description: string | null
   pricePerTon: Amount | null
-  projects: { name: string }[]
+  projects: { name: string; country: string | null }[]
+}
+
+/** The provider's own proof of an order. */
+export interface ProviderCertificate {
+  /** Its certificate page */
+  certificateUrl: string | null
+  /** The retirement in a public registry */
+  registryUrl: string | null
+  /** Serial numbers of the retired credits */
+  serialNumbers: string[]
 }
 
 /** An order at the provider. */
@@ -32,6 +42,7 @@ export interface OffsetOrder {
   note: string | null
   /** As the provider writes it, usually ISO 8601 */
   createdAt: string | null
+  certificate: ProviderCertificate
 }
 
 export interface OffsetOrders {
@@ -46,6 +57,8 @@ export interface NewOffsetOrder {
   note: string
   /** Only get a quote */
   dryRun: boolean
+  /** The customer that the order is for, as on the provider's certificate */
+  onBehalfOfName?: string
 }
 
 export interface PlacedOffsetOrder {

@@ -6,9 +6,11 @@ import type {
   OffsetOrders,
   PlacedOffsetOrder,
   Portfolio,
+  ProviderCertificate,
 } from './offset-order.js'
 import {
   getErrorMessage,
+  parseCertificateUrls,
   parseOrder,
   parseOrders,
   parsePlacedOrder,
@@ -40,6 +42,8 @@ export interface OffsetOrderSource {
   listOrders(): Promise<OrderSourceResult<OffsetOrders>>
   /** `null` if the order does not exist */
   getOrder(id: string): Promise<OrderSourceResult<OffsetOrder | null>>
+  /** Returns the provider's proof of an order, as far as it has one. */
+  getCertificate(id: string): Promise<OrderSourceResult<ProviderCertificate>>
   /**
    * Places an order, which spends money, or gets a quote (`dryRun`). It is sent once. Not every
    * provider honours the idempotency key.
@@ -48,6 +52,12 @@ export interface OffsetOrderSource {
     order: NewOffsetOrder,
     idempotencyKey: string,
   ): Promise<OrderSourceResult<PlacedOffsetOrder>>
+}
+
+const NO_CERTIFICATE: ProviderCertificate = {
+  certificateUrl: null,
+  registryUrl: null,
+  serialNumbers: [],
 }
 
 interface JsonRequest {
@@ -150,23 +160,36 @@ export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
 
   const listOrders = () => call({ method: 'GET', path: '/offset-orders' }, parseOrders)
 
+  async function getOrder(id: string): Promise<OrderSourceResult<OffsetOrder | null>> {
+    if (PATH_ID.test(id)) {
+      const order = await call({ method: 'GET', path: `/offset-orders/${id}` }, parseOrder)
+      if (order.outcome !== 'refused' || order.status !== 404) return order
+    }
+    // Not every provider has a route for a single order.
+    const list = await listOrders()
+    if (list.outcome !== 'ok') return list
+    const { orders, isComplete } = list.value
+    const order = orders.find((candidate) => candidate.id === id) ?? null
+    return order === null && !isComplete
+      ? { outcome: 'invalid_response' }
+      : { outcome: 'ok', value: order }
+  }
+
   return {
     maxRequestMs: upstream.maxRequestMs,
     listPortfolios: () => call({ method: 'GET', path: '/portfolios' }, parsePortfolios),
     listOrders,
-    async getOrder(id) {
-      if (PATH_ID.test(id)) {
-        const order = await call({ method: 'GET', path: `/offset-orders/${id}` }, parseOrder)
-        if (order.outcome !== 'refused' || order.status !== 404) return order
-      }
-      // Not every provider has a route for a single order.
-      const list = await listOrders()
-      if (list.outcome !== 'ok') return list
-      const { orders, isComplete } = list.value
-      const order = orders.find((candidate) => candidate.id === id) ?? null
-      return order === null && !isComplete
-        ? { outcome: 'invalid_response' }
-        : { outcome: 'ok', value: order }
+    getOrder,
+    async getCertificate(id) {
+      const order = await getOrder(id)
+      if (order.outcome !== 'ok') return order
+      const certificate = order.value?.certificate ?? NO_CERTIFICATE
+      if (certificate.certificateUrl !== null) return { outcome: 'ok', value: certificate }
+      // Wren has the addresses in its list of purchases; others do not have that list.
+      const urls = await call({ method: 'GET', path: '/purchases' }, parseCertificateUrls)
+      if (urls.outcome === 'unreachable') return urls
+      const certificateUrl = urls.outcome === 'ok' ? (urls.value.get(id) ?? null) : null
+      return { outcome: 'ok', value: { ...certificate, certificateUrl } }
     },
     placeOrder: (order, idempotencyKey) =>
       call(

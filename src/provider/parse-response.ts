@@ -8,6 +8,7 @@ import {
   type OffsetOrders,
   type PlacedOffsetOrder,
   type Portfolio,
+  type ProviderCertificate,
 } from './offset-order.js'
 import * as schemas from './schemas.js'
 import { truncateText } from './truncate-text.js'
@@ -27,9 +28,13 @@ const isPortfolio = createGuard(ValidPortfolio)
 const isProject = createGuard(schemas.Project)
 const isOffsetOrderList = createGuard(schemas.OffsetOrderList)
 const isOffsetOrder = createGuard(schemas.KnownOffsetOrder)
+const isPurchaseList = createGuard(schemas.PurchaseList)
 const isPlacedOrder = createGuard(schemas.PlacedOrderResponse)
 
 const MAX_MESSAGE_LENGTH = 300
+const MAX_URL_LENGTH = 500
+const MAX_SERIAL_NUMBERS = 20
+const MAX_SERIAL_LENGTH = 100
 /** White space, control characters, lone surrogates and bidirectional overrides. */
 const BLANKS = /[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu
 
@@ -59,8 +64,9 @@ function toPortfolio(portfolio: Static<typeof ValidPortfolio>): Portfolio {
     name: toLine(portfolio.name),
     description: toLineOrNull(portfolio.description),
     pricePerTon: getPricePerTon(portfolio),
-    projects: (isArray(projects) ? projects.filter(isProject) : []).map(({ name }) => ({
+    projects: (isArray(projects) ? projects.filter(isProject) : []).map(({ name, country }) => ({
       name: toLine(name),
+      country: toLineOrNull(country),
     })),
   }
 }
@@ -72,6 +78,29 @@ export const parsePortfolios: Parse<Portfolio[]> = (body) => {
   return portfolios.length === 0 && body.portfolios.length > 0 ? null : portfolios
 }
 
+/** The address of a web page, which comes from the provider; `null` if it is not one. */
+function toPageUrl(value: unknown): string | null {
+  if (typeof value !== 'string' || value.length > MAX_URL_LENGTH || !URL.canParse(value)) return null
+  const { protocol, href } = new URL(value)
+  return /^https?:$/.test(protocol) ? href : null
+}
+
+/** Leaves out what is invalid: it must not keep an order from being read. */
+function toCertificate({
+  certificateUrl,
+  registryUrl,
+  serialNumbers,
+}: Record<string, unknown>): ProviderCertificate {
+  return {
+    certificateUrl: toPageUrl(certificateUrl),
+    registryUrl: toPageUrl(registryUrl),
+    serialNumbers: (isArray(serialNumbers) ? serialNumbers : [])
+      .flatMap((serial) => (typeof serial === 'string' ? (toLineOrNull(serial) ?? []) : []))
+      .slice(0, MAX_SERIAL_NUMBERS)
+      .map((serial) => truncateText(serial, MAX_SERIAL_LENGTH)),
+  }
+}
+
 const toOffsetOrder = (order: Static<typeof schemas.KnownOffsetOrder>): OffsetOrder => ({
   id: String(order.id),
   tons: order.tons,
@@ -80,6 +109,7 @@ const toOffsetOrder = (order: Static<typeof schemas.KnownOffsetOrder>): OffsetOr
   portfolioId: order.portfolioId ?? null,
   note: toLineOrNull(order.note),
   createdAt: toLineOrNull(order.createdAt),
+  certificate: toCertificate(order),
 })
 
 export const parseOrder: Parse<OffsetOrder> = (body) =>
@@ -102,6 +132,17 @@ function isComplete(body: Static<typeof schemas.OffsetOrderList>, link: string):
 export const parseOrders: Parse<OffsetOrders> = (body, link) =>
   isOffsetOrderList(body)
     ? { orders: body.offsetOrders.map(toOffsetOrder), isComplete: isComplete(body, link) }
+    : null
+
+/** The addresses of certificates in a list of purchases, by the ID of the order. */
+export const parseCertificateUrls: Parse<ReadonlyMap<string, string>> = (body) =>
+  isPurchaseList(body)
+    ? new Map(
+        body.purchases.flatMap(({ stripeChargeId, certificateUrl }) => {
+          const url = toPageUrl(certificateUrl)
+          return url === null ? [] : [[String(stripeChargeId), url]]
+        }),
+      )
     : null
 
 export const parseQuote: Parse<PlacedOffsetOrder> = (body) => {

@@ -53,6 +53,13 @@ export const KnownOffsetOrder = Type.Object(
     amountCharged: nullish(amountCharged),
     portfolioId: nullish(Type.Integer()),
     createdAt: nullish(text('Date and time of the order', 40)),
+    certificateUrl: Type.Optional(
+      Type.Unknown({ description: "Address of the provider's certificate" }),
+    ),
+    registryUrl: Type.Optional(Type.Unknown({ description: 'Address in a public registry' })),
+    serialNumbers: Type.Optional(
+      Type.Unknown({ description: 'Serial numbers of the retired credits, a list of texts' }),
+    ),
   },
   { title: 'Offset order' },
 )
@@ -79,6 +86,13 @@ export const OffsetOrderList = Type.Object(
   { title: 'Offset orders' },
 )
 
+/** Purchases, which have links to certificates. Not every provider has them. */
+export const PurchaseList = Type.Object({
+  purchases: Type.Array(
+    Type.Object({ stripeChargeId: id, certificateUrl: Type.Optional(Type.Unknown()) }),
+  ),
+})
+
 export const OffsetOrderRequest = Type.Object(
   {
     tons: Type.Number({
@@ -92,6 +106,9 @@ export const OffsetOrderRequest = Type.Object(
     note: Type.Optional(Type.String({ maxLength: 2_000, description: 'Stored with the order' })),
     dryRun: Type.Optional(
       Type.Boolean({ description: 'Only return a quote; nothing is ordered or charged' }),
+    ),
+    onBehalfOfName: Type.Optional(
+      Type.String({ maxLength: 200, description: "Name on the provider's certificate" }),
     ),
   },
   {

@@ -6,12 +6,14 @@ import { launchBrowser, PHONE, recordBrowserErrors } from '../support/browser.js
 import { startTwoAdmins } from '../support/page-client.js'
 import { measurePageWeight } from '../support/page-weight.js'
 import { upstreamEnvironment } from '../support/recording-upstream.js'
+import { waitFor } from '../support/wait-for.js'
 import { TRIPS } from '../support/trips.js'
 
 const provider = await startFakeProvider({ token: 'token-of-the-tests' })
 t.teardown(() => provider.close())
 const { url, ann } = await startTwoAdmins(t, {
   ...upstreamEnvironment(provider.url, { ORDERSOURCE_API_TOKEN: provider.token }),
+  AUTO_FULFIL: 'true',
   SERVICE_FEE_PERCENT: '5',
   TERMS_URL: 'https://example.com/terms',
   PAYMENT_INSTRUCTIONS: 'Bank transfer\\nPT50 0002 0123',
@@ -83,6 +85,24 @@ t.test('the pages of ordering are accessible', async (t) => {
     await check('the order')
     await page.getByRole('link', { name: 'Cancel order' }).click()
     await check('the cancellation')
+
+    const { items } = await ann.call('GET', '/api/admin/orders')
+    await ann.call('PATCH', `/api/admin/orders/${items[0].id}`, { status: 'paid' })
+    await page.goBack()
+    const link = page.getByRole('link', { name: 'View certificate' })
+    await waitFor(async () => {
+      await page.reload()
+      return (await link.count()) > 0
+    })
+    await check('the order with its certificate')
+    await link.click()
+    await page.getByText('Verified by Clearwake').waitFor()
+    await check('the certificate')
+    const certificate = page.url()
+    await ann.call('PATCH', `/api/admin/orders/${items[0].id}`, { status: 'refunded' })
+    await page.goto(`${certificate}?again`)
+    await page.getByText('no longer valid').waitFor()
+    await check('the withdrawn certificate')
     await context.close()
   }
 })

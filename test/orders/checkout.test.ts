@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { openDatabase } from '../../src/database/open-database.js'
-import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../../src/database/postgres-migrations.js'
+import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import { openPostgresOrderStore } from '../../src/order-store/postgres/postgres-order-store.js'
 import type { OrderStore } from '../../src/order-store/order-store.js'
@@ -17,6 +17,9 @@ import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
+
+/** The schema version of PostgreSQL without guest orders. */
+const VERSION_BEFORE_ORDERING = 6
 
 const CHECKOUT: Checkout = {
   beneficiary: 'Ann & Ben',
@@ -86,11 +89,12 @@ t.test('PostgreSQL keeps origin and checkout, and gets the columns by migration'
   for (const statement of [
     'ALTER TABLE orders DROP COLUMN origin, DROP COLUMN checkout',
     'DROP TABLE order_links',
-    `UPDATE schema_version SET version = ${POSTGRES_SCHEMA_VERSION - 1}`,
+    'DROP TABLE certificates',
+    `UPDATE schema_version SET version = ${VERSION_BEFORE_ORDERING}`,
   ]) {
     await postgres.query(statement)
   }
-  t.equal(await migratePostgres(postgres), POSTGRES_SCHEMA_VERSION - 1)
+  t.equal(await migratePostgres(postgres), VERSION_BEFORE_ORDERING)
   t.match(await store.get(id), { notes: 'of an earlier version', origin: null, checkout: null })
   await checkStore(t, store)
   await store.close()

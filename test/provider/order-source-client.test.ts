@@ -50,7 +50,10 @@ t.test('lists portfolios with prices and projects', async (t) => {
     name: 'Blue Carbon',
     description: 'Seagrass and mangroves alone: carbon kept where vessels sail.',
     pricePerTon: { amountMinor: 3850, currency: 'USD' },
-    projects: [{ name: 'Mangroves of Gazi Bay' }, { name: 'Seagrass of the Ria' }],
+    projects: [
+      { name: 'Mangroves of Gazi Bay', country: 'Kenya' },
+      { name: 'Seagrass of the Ria', country: 'Portugal' },
+    ],
   })
   for (const { projects } of PORTFOLIOS) {
     const sum = projects.reduce((total, { percentage }) => total + percentage, 0)
@@ -94,6 +97,20 @@ t.test('quotes, places and finds an order', async (t) => {
   for (const id of ['3', 'x', '..', '.', 'a/b', '1?', '%31', '']) {
     t.same(await source.getOrder(id), { outcome: 'ok', value: null }, id)
   }
+})
+
+t.test('reads the certificate of an order, as far as the provider has one', async (t) => {
+  const { source, provider } = await startSource(t)
+  await source.placeOrder({ ...ORDER, onBehalfOfName: 'Ann' }, 'key')
+  const certificateUrl = `${new URL(provider.url).origin}/certificates/1`
+  t.same(await source.getCertificate('1'), {
+    outcome: 'ok',
+    value: { certificateUrl, registryUrl: null, serialNumbers: [] },
+  })
+  t.match(await (await fetch(certificateUrl)).json(), { purchaser: 'Ann', tons: ORDER.tons })
+  t.match(await source.getCertificate('7'), { outcome: 'ok', value: { certificateUrl: null } })
+  provider.fault = 503
+  t.same(await source.getCertificate('1'), { outcome: 'unreachable' })
 })
 
 t.test('rounds prices up without floating-point errors', (t) => {
@@ -274,7 +291,7 @@ t.test('validates responses', async (t) => {
           name: 'Trail blazer',
           description: null,
           pricePerTon: { amountMinor: 40_171, currency: 'USD' },
-          projects: [{ name: 'Biochar' }],
+          projects: [{ name: 'Biochar', country: null }],
         },
       ],
     },
@@ -369,6 +386,34 @@ t.test('searches the list if the provider has no route for a single order', asyn
   t.same(await source.getOrder('6'), { outcome: 'ok', value: null })
   upstream.respond = (_request, response) => response.writeHead(500).end()
   t.same(await source.getOrder('5'), { outcome: 'unreachable' })
+})
+
+t.test('a certificate has only addresses of web pages, and short texts', async (t) => {
+  const upstream = await recordingUpstream(t)
+  const source = createSource(t, upstream.url)
+  const read = async (fields: object) => {
+    upstream.respond = (request, response) => {
+      if (request.url === '/v1/purchases') response.writeHead(404)
+      response.end(JSON.stringify({ id: '5', tons: 3, ...fields }))
+    }
+    const result = await source.getCertificate('5')
+    return result.outcome === 'ok' ? result.value : result
+  }
+  for (const certificateUrl of ['javascript:alert(1)', 'data:text/html,x', '/5', 7, null, {}]) {
+    t.match(await read({ certificateUrl }), { certificateUrl: null })
+  }
+  t.same(
+    await read({
+      certificateUrl: 'https://provider.example/5',
+      registryUrl: 'https://registry.example/5',
+      serialNumbers: ['VCS-1', 7, '', 'two\nlines', 'x'.repeat(500)],
+    }),
+    {
+      certificateUrl: 'https://provider.example/5',
+      registryUrl: 'https://registry.example/5',
+      serialNumbers: ['VCS-1', 'two lines', `${'x'.repeat(99)}…`],
+    },
+  )
 })
 
 t.test('sends an order exactly once', async (t) => {

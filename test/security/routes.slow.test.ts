@@ -10,6 +10,7 @@ import { getDatabasePath } from '../../src/database/database-path.js'
 import { deleteEndpoint, insertEndpoint } from '../../src/integrations/webhooks/endpoint-store.js'
 import { buildTestMessage } from '../../src/integrations/webhooks/message.js'
 import { enqueueMessage } from '../../src/outbox/outbox.js'
+import { insertCertificate } from '../../src/ordering/certificate/certificate-store.js'
 import { projectRoot } from '../../src/config/project-root.js'
 import { ADMIN, ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { apiContract, type ContractResponse } from '../support/api-contract.js'
@@ -21,7 +22,7 @@ import { fillStore } from '../support/order-store.js'
 import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { manyOrders } from '../support/portal.js'
 import { routeTable } from '../support/route-table.js'
-import { DELIVERY_ID, validCalls, WEBHOOK_ID } from '../support/valid-calls.js'
+import { CERTIFICATE_CODE, DELIVERY_ID, validCalls, WEBHOOK_ID } from '../support/valid-calls.js'
 
 const LEAST_REQUESTS = 2_500
 const RUNS = 35
@@ -91,6 +92,29 @@ const restoreWebhook = () =>
       id: DELIVERY_ID,
     })
   })
+
+await app.database.write((tx) =>
+  insertCertificate(
+    tx,
+    {
+      code: CERTIFICATE_CODE,
+      orderId: '1',
+      issuedAt: '2026-11-25T00:00:00.000Z',
+      content: {
+        beneficiary: 'Ann Example',
+        isPublic: true,
+        vesselName: null,
+        imoNumber: null,
+        trip: null,
+        co2eKg: 2_000,
+        portfolioName: null,
+        projects: [],
+        provider: null,
+      },
+    },
+    'message',
+  ),
+)
 
 const calls = validCalls({
   guestOrder: await placeOrder(createGuest(url)),

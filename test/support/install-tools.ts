@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { findBrowser } from './browser.js'
 import { installPostgres } from './nocodb-tools.js'
+import { findArabicFont, findCjkFont, hasPoppler } from './pdf.js'
 import { hasPgBouncer } from './pgbouncer.js'
 import { findDebianPostgres } from './postgres.js'
 import { findPython } from './spreadsheet.js'
@@ -41,6 +42,12 @@ if (findDebianPostgres() === null || !hasPgBouncer()) {
 }
 console.log(`pg_dump: ${findDebianPostgres() ?? 'not found; its test is skipped'}`)
 console.log(`PgBouncer: ${hasPgBouncer() ? 'found' : 'not found; its test is skipped'}`)
+
+if (!hasPoppler() || findCjkFont() === null || findArabicFont() === null) {
+  console.log('Installing poppler-utils and fonts for the tests of certificates.')
+  installFromDebian('poppler-utils', 'fonts-droid-fallback', 'fonts-dejavu-core')
+}
+console.log(`poppler-utils: ${hasPoppler() ? 'found' : 'not found; its tests are skipped'}`)
 
 if (findPython() === null) {
   console.log('Installing Python with openpyxl for the export tests.')

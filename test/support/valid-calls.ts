@@ -82,6 +82,9 @@ const WEBHOOK = {
 export const WEBHOOK_ID = 'we_1'
 export const DELIVERY_ID = 'msg_1'
 
+/** The code of a certificate, if a test issues it. */
+export const CERTIFICATE_CODE = 'cccccccccccccccccccccc'
+
 const ESTIMATES = Object.fromEntries(
   Object.entries(TYPICAL_CALCULATIONS).map(([type, { calculatorData }]) => [
     `POST /api/calculators/${type}/estimate`,
@@ -173,6 +176,9 @@ const sketches = ({
   ],
   'GET /o/:token': [{ path: guestOrder }],
   'GET /o/:token/cancel': [{ path: `${guestOrder}/cancel` }],
+  'GET /o/:token/certificate.pdf': [{ path: `${guestOrder}/certificate.pdf` }],
+  'GET /c/:code': [{ path: `/c/${CERTIFICATE_CODE}` }],
+  'GET /c/:code(^[\\w-]+).pdf': [{ path: `/c/${CERTIFICATE_CODE}.pdf` }],
   'POST /o/:token/cancel': [{ path: `${guestOrder}/cancel`, form: {} }],
   'POST /api/admin/login': [{ json: credentials }],
   'POST /api/admin/logout': [{}],

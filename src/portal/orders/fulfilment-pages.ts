@@ -14,7 +14,7 @@ import { createFulfilmentSteps } from './fulfilment-steps.js'
 import { buildPurchaseWarnings } from './fulfilment-view.js'
 import { buildContextUrl, parseListContext } from './list-context.js'
 import type { ProviderNotice } from './order-data.js'
-import { createOrderPresenter, type OrderRoute } from './order-presenter.js'
+import { createOrderPresenter, type LoadGuestOrder, type OrderRoute } from './order-presenter.js'
 import { buildProviderRecordView } from './provider-record-view.js'
 import unresolvedPages from './unresolved-pages.js'
 
@@ -30,12 +30,13 @@ const parsePrice = ({ amountMinor, currency }: Record<string, unknown>): Amount 
 interface Options {
   store: OrderStore
   fulfilment: Fulfilment
+  loadGuestOrder: LoadGuestOrder
 }
 
 /** Pages that place orders with the provider and compare them with its records. */
-const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) => {
+const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, loadGuestOrder }) => {
   await app.register(adminPages)
-  const presenter = createOrderPresenter(store, fulfilment)
+  const presenter = createOrderPresenter(store, fulfilment, loadGuestOrder)
   const { getRequestFormatters, render, renderNotFound, confirm } = presenter
   const steps = createFulfilmentSteps(store, fulfilment, presenter)
   await app.register(unresolvedPages, { store, fulfilment, presenter, steps })

@@ -11,6 +11,7 @@ import { findDifferences, isSameTons } from '../../fulfilment/verify-response.js
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import { joinWithAnd } from '../labels.js'
+import { describePlacement } from './certificate-section.js'
 import { buildContextUrl, type ListContext } from './list-context.js'
 import type { DuplicateOrder, OrderData, OrderPageState, ProviderNotice } from './order-data.js'
 
@@ -139,6 +140,7 @@ export function buildFulfilmentView(data: OrderData, state: OrderPageState) {
     placeUrl,
     unresolved: isUnresolved(order, attempt) ? buildUnresolvedView(attempt, data, state) : null,
     refusal,
+    automation: describePlacement(data.guest?.placement, format),
     notice: state.providerNotice ?? null,
     warnings: [
       ...buildPurchaseWarnings(order, history, format),

@@ -4,7 +4,12 @@ import type { ChangeContext, OrderStore } from '../../order-store/order-store.js
 import { toLiveStatus } from '../../orders/order-status.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { createEditForm, isEditGroup, parseEditForm, parseVersion } from './edit-form.js'
-import { createOrderPresenter, type OrderRequest, type OrderRoute } from './order-presenter.js'
+import {
+  createOrderPresenter,
+  type LoadGuestOrder,
+  type OrderRequest,
+  type OrderRoute,
+} from './order-presenter.js'
 import { buildOrderView, explainInvalidTransition } from './order-view.js'
 import {
   findReversal,
@@ -22,11 +27,12 @@ const getChangeContext = (request: FastifyRequest, version: number): ChangeConte
 interface Options {
   store: OrderStore
   fulfilment: Fulfilment | null
+  loadGuestOrder: LoadGuestOrder
 }
 
-const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) => {
+const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, loadGuestOrder }) => {
   await app.register(adminPages)
-  const presenter = createOrderPresenter(store, fulfilment)
+  const presenter = createOrderPresenter(store, fulfilment, loadGuestOrder)
   const { render, renderNotFound, confirm, buildConflictNotice } = presenter
 
   app.get<OrderRoute>('/admin/orders/:id', async (request, reply) => {

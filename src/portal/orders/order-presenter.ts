@@ -6,6 +6,7 @@ import type { OrderStore } from '../../order-store/order-store.js'
 import { getPreviousStatus } from '../../orders/undo.js'
 import type { Order } from '../../orders/order.js'
 import { getFormatters } from '../formatters.js'
+import type { GuestOrderData } from './certificate-section.js'
 import { buildCurrencyChoices } from './currency-choices.js'
 import { isEditGroup } from './edit-form.js'
 import { formatFlashMessage, isMessageCode, type MessageCode } from './flash-messages.js'
@@ -27,6 +28,9 @@ export interface OrderRoute {
 }
 export type OrderRequest = FastifyRequest<OrderRoute>
 
+/** Reads what the service does with an order by itself. */
+export type LoadGuestOrder = (order: Order) => Promise<GuestOrderData | null>
+
 interface RenderOptions extends OrderPageState {
   message?: MessageCode
   /** For htmx, only the form's group is swapped */
@@ -34,7 +38,11 @@ interface RenderOptions extends OrderPageState {
 }
 
 /** Renders the pages of orders. */
-export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment | null) {
+export function createOrderPresenter(
+  store: OrderStore,
+  fulfilment: Fulfilment | null,
+  loadGuestOrder: LoadGuestOrder,
+) {
   const { timeZone } = store.calendar
 
   const getRequestFormatters = (request: FastifyRequest) =>
@@ -95,6 +103,7 @@ export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment |
     timeZone,
     fulfilment,
     duplicates: await findDuplicates(order),
+    guest: await loadGuestOrder(order),
   })
 
   /** Renders an order's page, or for htmx the parts that a change affects. */

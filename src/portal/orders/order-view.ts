@@ -2,6 +2,7 @@ import { getTransitions, type OrderStatus } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import { joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
+import { buildCertificateSection } from './certificate-section.js'
 import { buildCheckoutRows } from './checkout-view.js'
 import { EDIT_GROUP_NAMES, EDIT_GROUPS, type EditForm, type EditGroup } from './edit-form.js'
 import { buildFieldViews } from './field-view.js'
@@ -124,6 +125,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
       ReturnType<typeof buildGroup>
     >,
     trip: buildTripView(order, format),
+    certificate: data.guest && buildCertificateSection(order, data.guest, format),
     checkout: buildCheckoutRows(order, format),
     dates: [
       ...buildDate('Placed', order.placedAt),

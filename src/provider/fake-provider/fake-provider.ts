@@ -83,6 +83,15 @@ function addRoutes(app: FastifyInstance, provider: FakeProvider): void {
     return order
   })
 
+  app.get('/purchases', async () => ({
+    purchases: ledger.orders.toReversed().map(({ id, createdAt, tons }) => ({
+      stripeChargeId: id,
+      createdAt,
+      totalTons: tons,
+      certificateUrl: `${provider.url.slice(0, -BASE_PATH.length)}/certificates/${id}`,
+    })),
+  }))
+
   // Ignores idempotency keys, because Wren does not document any.
   app.post('/offset-orders', async ({ body, raw }, reply) => {
     const checked = check(body)
@@ -90,7 +99,7 @@ function addRoutes(app: FastifyInstance, provider: FakeProvider): void {
       const messages = checked.errors.map(({ path, message }) => `${path} ${message}`.trim())
       throw new ProviderError(400, messages.join('; '))
     }
-    const { tons, portfolioId, note = null, dryRun = false } = checked.value
+    const { tons, portfolioId, note = null, dryRun = false, onBehalfOfName } = checked.value
     const portfolio = findPortfolio(portfolioId)
     const amountCharged = calculateOrderPrice(tons, portfolio)
     if (amountCharged < MIN_CHARGE) {
@@ -101,7 +110,8 @@ function addRoutes(app: FastifyInstance, provider: FakeProvider): void {
 
     const { fault } = provider
     if (fault === 'no_response_instead_of_order') return reply.hijack()
-    const order = ledger.add({ tons, note }, portfolio)
+    const customer = onBehalfOfName === undefined ? {} : { onBehalfOfName }
+    const order = ledger.add({ tons, note, ...customer }, portfolio)
     if (order === null) throw new ProviderError(402, 'Insufficient credits: top up your balance.')
     if (fault === 'connection_reset_after_order') raw.socket.resetAndDestroy()
     if (fault === 'no_response_after_order') return reply.hijack()
@@ -147,8 +157,16 @@ export async function startFakeProvider({
   app.setNotFoundHandler(() => {
     throw new ProviderError(404, 'Not found.')
   })
+  // The provider's own certificates are public.
+  app.get<{ Params: { id: string } }>('/certificates/:id', async ({ params }) => {
+    const order = provider.ledger.orders.find(({ id }) => id === params.id)
+    if (order === undefined) throw new ProviderError(404, 'There is no such certificate.')
+    const { id, createdAt, tons, onBehalfOfName = null } = order
+    return { certificate: id, purchaser: onBehalfOfName, tons, createdAt }
+  })
   addFaults(app, provider)
-  app.addHook('onRequest', async ({ headers }) => {
+  app.addHook('onRequest', async ({ headers, url }) => {
+    if (url.startsWith('/certificates/')) return
     const [, bearer = ''] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? []
     if (!timingSafeEqualText(bearer, token)) {
       throw new ProviderError(401, 'The token was not recognized.')

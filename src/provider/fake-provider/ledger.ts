@@ -9,6 +9,7 @@ export interface LedgerEntry {
   amountCharged: number
   currency: string
   note: string | null
+  onBehalfOfName?: string
   source: 'API'
 }
 
@@ -24,7 +25,10 @@ export interface Ledger {
   /** Remaining credit, minor units */
   credit: number
   /** Adds an order; `null` if the credit is insufficient. */
-  add(order: Pick<LedgerEntry, 'tons' | 'note'>, portfolio: FakePortfolio): LedgerEntry | null
+  add(
+    order: Pick<LedgerEntry, 'tons' | 'note' | 'onBehalfOfName'>,
+    portfolio: FakePortfolio,
+  ): LedgerEntry | null
   /** Adds existing orders, such as demo data. */
   load(entries: LedgerEntry[]): void
 }
@@ -34,7 +38,7 @@ export function createLedger(credit: number): Ledger {
   return {
     orders,
     credit,
-    add({ tons, note }, portfolio) {
+    add({ tons, note, onBehalfOfName }, portfolio) {
       const amountCharged = calculateOrderPrice(tons, portfolio)
       if (amountCharged > this.credit) return null
       this.credit -= amountCharged
@@ -46,6 +50,7 @@ export function createLedger(credit: number): Ledger {
         amountCharged,
         currency: portfolio.currency,
         note,
+        ...(onBehalfOfName === undefined ? {} : { onBehalfOfName }),
         source: 'API',
       }
       orders.push(entry)

@@ -1,0 +1,11 @@
+/** Certificates, for both databases. Part of a migration: never edit a released one. */
+export const CERTIFICATE_TABLES: readonly string[] = [
+  `CREATE TABLE certificates (
+    code TEXT PRIMARY KEY,              -- of its address; random
+    order_id TEXT NOT NULL,
+    issued_for TEXT NOT NULL UNIQUE,    -- ID of the message that it was issued for
+    content TEXT NOT NULL,              -- JSON; never changes
+    issued_at BIGINT NOT NULL           -- ms since 1970
+  )`,
+  'CREATE INDEX certificates_by_order ON certificates (order_id, issued_at)',
+]

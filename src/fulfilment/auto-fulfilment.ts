@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto'
+import type { OrderStore } from '../order-store/order-store.js'
+import { getEventTypes } from '../orders/order-event.js'
+import type { Order } from '../orders/order.js'
+import type { EventConsumer } from '../outbox/event-dispatcher.js'
+import { enqueueMessage, type Message } from '../outbox/outbox.js'
+import type { Sender, SendResult } from '../outbox/outbox-worker.js'
+import {
+  canBeFulfilled,
+  findConfirmedAttempt,
+  findLatestAttempt,
+  isUnresolved,
+  type FulfilmentAttempt,
+} from './attempt.js'
+import type { Fulfilment } from './fulfilment.js'
+import type { FulfilResult, ProviderFailure } from './results.js'
+import { findDifferences } from './verify-response.js'
+
+/** Stored as the user who places orders automatically. */
+export const AUTO_FULFILMENT = 'auto-fulfilment'
+
+/** The queue of orders to place. */
+export const FULFILMENT_QUEUE = 'fulfilment'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+/** About three days: a provider can be away for a weekend. */
+const RETRY_DELAYS_MS = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  6 * HOUR,
+  12 * HOUR,
+  24 * HOUR,
+  24 * HOUR,
+]
+
+/** Orders placed at a time. */
+const CONCURRENCY = 2
+/** Quoting, placing and recording take at most this many requests to the provider. */
+const MAX_REQUESTS = 6
+
+const done = (detail: string): SendResult => ({ outcome: 'sent', status: null, detail })
+const retry = (detail: string, status: number | null = null): SendResult => ({
+  outcome: 'retry',
+  status,
+  detail,
+})
+const reject = (detail: string, status: number | null = null): SendResult => ({
+  outcome: 'rejected',
+  status,
+  detail,
+})
+
+/** Statuses of a refusal that can end without a change to the order: the account, or its credit. */
+const TEMPORARY_STATUSES = [401, 402, 403, 408, 409, 425, 429]
+
+function describeFailure(failure: ProviderFailure): SendResult {
+  switch (failure.outcome) {
+    case 'refused': {
+      const { status, message } = failure
+      const detail = `The provider refused the order: ${message || 'it gave no reason'}`
+      return TEMPORARY_STATUSES.includes(status) ? retry(detail, status) : reject(detail, status)
+    }
+    case 'unreachable':
+      return retry('The provider cannot be reached.')
+    case 'invalid_response':
+      return retry('The provider sent an invalid response.')
+  }
+}
+
+function describeResult(result: Exclude<FulfilResult, { outcome: 'placed' }>): SendResult {
+  switch (result.outcome) {
+    case 'refused':
+    case 'unreachable':
+    case 'invalid_response':
+      return describeFailure(result)
+    case 'portfolio_not_found':
+      return reject('The provider no longer offers the portfolio that the guest chose.')
+    case 'quote_mismatch':
+      return reject('The provider quoted something else than was requested.')
+    case 'unexpected_order':
+      return reject(`The provider may have placed the order, as ${result.id}: contact it.`)
+    case 'unknown':
+    case 'placed_not_recorded':
+      return retry('It is unknown whether the order was placed.')
+    case 'price_changed':
+    case 'version_conflict':
+    case 'not_fulfillable':
+      return retry('The order or its price changed in the meantime.')
+    case 'not_found':
+      return reject('The order does not exist.')
+  }
+}
+
+interface Options {
+  store: OrderStore
+  fulfilment: Fulfilment
+  /** The longest time of a request to the provider, ms */
+  maxRequestMs: number
+  /** Set by tests only */
+  retryDelaysMs?: readonly number[]
+}
+
+/**
+ * Places the paid orders of guests with the provider, and marks them as fulfilled. Placing an order
+ * again is safe: an order that is or may be placed is never sent.
+ */
+export function createAutoFulfilment({
+  store,
+  fulfilment,
+  maxRequestMs,
+  retryDelaysMs = RETRY_DELAYS_MS,
+}: Options) {
+  /** Marks a placed order as fulfilled, unless it was placed otherwise than confirmed. */
+  async function complete(order: Order): Promise<SendResult> {
+    if (order.status === 'fulfilled') return done('Placed')
+    const history = (await store.getHistory(order.id)) ?? []
+    const attempt = findLatestAttempt(history)
+    const confirmed = attempt && findConfirmedAttempt(history, attempt.reference)
+    if (attempt?.by !== AUTO_FULFILMENT || confirmed === null) {
+      return done('Placed by an administrator')
+    }
+    if (findDifferences(confirmed, attempt).length > 0) {
+      return done('Placed, but otherwise than confirmed: an administrator has to look at it.')
+    }
+    const command = { type: 'edit', changes: { status: 'fulfilled' } } as const
+    const context = { by: AUTO_FULFILMENT, ifVersions: [order.version] }
+    const { outcome } = await store.apply(order.id, command, context)
+    return outcome === 'version_conflict' ? retry('The order changed meanwhile.') : done('Placed')
+  }
+
+  /** Looks for an attempt without a response at the provider. It is never sent again from here. */
+  async function resolve(order: Order, attempt: FulfilmentAttempt): Promise<SendResult> {
+    const retryAfterMs = fulfilment.getRemainingMs(attempt)
+    if (attempt.state === 'placed') return done('Placed, but the order has lost its ID.')
+    const result = await fulfilment.check(order.id, AUTO_FULFILMENT)
+    if (result.outcome === 'found' || result.outcome === 'resolved') return complete(result.order)
+    return {
+      ...retry('It is unknown whether the order was placed: check with the provider.'),
+      retryAfterMs,
+    }
+  }
+
+  async function place(order: Order): Promise<SendResult> {
+    const portfolioId = order.checkout?.portfolioId ?? null
+    if (portfolioId === null) return reject('The guest chose no portfolio of the provider.')
+    const quote = await fulfilment.getQuote(order, portfolioId)
+    if (quote.outcome !== 'quoted') return describeResult(quote)
+    const { price } = quote
+    if (price.currency === order.currency && price.amountMinor > order.amountMinor) {
+      return reject("The provider's price is higher than what the guest paid.")
+    }
+    const { version } = order
+    const result = await fulfilment.fulfil(order.id, {
+      version,
+      portfolioId,
+      price,
+      by: AUTO_FULFILMENT,
+    })
+    return result.outcome === 'placed' ? complete(result.order) : describeResult(result)
+  }
+
+  async function send({ orderId }: Message): Promise<SendResult> {
+    const order = orderId === null ? null : await store.get(orderId)
+    if (order === null) return reject('The order does not exist.')
+    const attempt = findLatestAttempt((await store.getHistory(order.id)) ?? [])
+    if (isUnresolved(order, attempt)) return resolve(order, attempt)
+    if (order.orderSourceId !== null) return complete(order)
+    if (order.status !== 'paid' && order.status !== 'processing') {
+      return reject(`The order is ${order.status}.`)
+    }
+    return canBeFulfilled(order, attempt) ? place(order) : reject('There is nothing to offset.')
+  }
+
+  return {
+    /** Queues the order of a guest that becomes paid. */
+    consume: (async (tx, event) => {
+      const { order } = event
+      if (order.origin !== 'guest' || !getEventTypes(event).includes('order.paid')) return
+      const identity = JSON.stringify(['fulfil', order.id, order.version, order.updatedAt])
+      await enqueueMessage(tx, {
+        id: `fulfil_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,
+        queue: FULFILMENT_QUEUE,
+        sequence: `fulfil:${order.id}`,
+        type: 'order.paid',
+        orderId: order.id,
+        payload: {},
+      })
+    }) satisfies EventConsumer,
+
+    sender: {
+      queuePrefix: FULFILMENT_QUEUE,
+      concurrency: CONCURRENCY,
+      leaseMs: MAX_REQUESTS * maxRequestMs + 10 * SECOND,
+      retryDelaysMs,
+      send,
+    } satisfies Sender,
+  }
+}

@@ -1,0 +1,104 @@
+import { extname } from 'node:path'
+import type { Certificate, CertificateContent } from './certificate.js'
+import { getCertificateNumber } from './certificate.js'
+import type { CertificateFonts, FontProblem } from './certificate-fonts.js'
+
+/** A text of a certificate that its PDF cannot show. */
+export interface UnprintableText {
+  text: string
+  problem: FontProblem
+}
+
+export interface CertificatePdfs {
+  /** Opens the fonts, unless they are open. Throws ConfigError. */
+  openFonts(): Promise<unknown>
+  /** Finds a text that the PDF cannot show; `null` if it can show all. */
+  findUnprintable(content: CertificateContent): Promise<UnprintableText | null>
+  /** Creates the PDF of a certificate with some of its content; all of it must be printable. */
+  create(certificate: Certificate, content: CertificateContent): Promise<Buffer>
+}
+
+interface Options {
+  brandName: string
+  /** BRAND_LOGO */
+  logoPath: string | undefined
+  /** CERTIFICATE_FONT */
+  fontPath: string | undefined
+  getUrl: (code: string) => string
+  formatDate: (timestamp: string) => string
+}
+
+/** About 50 kB each */
+const MAX_CACHED = 100
+
+/** Image types of logos that PDFs can have. */
+const isPrintableLogo = (path: string): boolean =>
+  /^\.(?:png|jpe?g)$/.test(extname(path).toLowerCase())
+
+const listTexts = (content: CertificateContent, brandName: string): string[] =>
+  [
+    brandName,
+    content.beneficiary,
+    content.vesselName,
+    content.trip,
+    content.portfolioName,
+    ...content.projects.flatMap(({ name, country }) => [name, country]),
+    content.provider?.name ?? null,
+    content.provider?.orderId ?? null,
+    ...(content.provider?.serialNumbers ?? []),
+  ].filter((text) => text !== null)
+
+/** Describes why there is no PDF, for a guest. */
+export function describeUnprintable({ text, problem }: UnprintableText): string {
+  return problem.reason === 'mixed_direction'
+    ? `The PDF cannot show “${text}”, because it mixes right-to-left letters with others.`
+    : `The PDF cannot show “${text}”, because there is no font for ${problem.scripts.join(', ')}.`
+}
+
+/** Creates PDFs, and keeps the latest. The fonts and the library are loaded with the first one. */
+export function createCertificatePdfs(options: Options): CertificatePdfs {
+  const { brandName, logoPath, fontPath, getUrl, formatDate } = options
+  let opening: Promise<CertificateFonts> | null = null
+  const cache = new Map<string, Promise<Buffer>>()
+
+  const openFonts = (): Promise<CertificateFonts> =>
+    (opening ??= import('./certificate-fonts.js').then(({ openCertificateFonts }) =>
+      openCertificateFonts(fontPath),
+    ))
+
+  async function draw(certificate: Certificate, content: CertificateContent): Promise<Buffer> {
+    const { drawCertificate } = await import('./draw-certificate.js')
+    const sheet = {
+      content,
+      number: getCertificateNumber(certificate),
+      issuedAt: certificate.issuedAt,
+      issuedOn: formatDate(certificate.issuedAt),
+      url: getUrl(certificate.code),
+      brandName,
+      logoPath: logoPath !== undefined && isPrintableLogo(logoPath) ? logoPath : null,
+    }
+    return drawCertificate(sheet, await openFonts())
+  }
+
+  return {
+    openFonts,
+    async findUnprintable(content) {
+      const fonts = await openFonts()
+      for (const text of listTexts(content, brandName)) {
+        const problem = fonts.findProblem(text)
+        if (problem !== null) return { text, problem }
+      }
+      return null
+    },
+    async create(certificate, content) {
+      const key = `${certificate.code} ${content === certificate.content}`
+      const known = cache.get(key)
+      const pdf = known ?? draw(certificate, content)
+      cache.delete(key)
+      cache.set(key, pdf)
+      if (cache.size > MAX_CACHED) cache.delete(cache.keys().next().value ?? '')
+      pdf.catch(() => cache.delete(key))
+      return pdf
+    },
+  }
+}

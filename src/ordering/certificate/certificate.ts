@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import type { ProviderCertificate } from '../../provider/offset-order.js'
+
+/** What a certificate states. It is stored when the certificate is issued, and never changes. */
+export interface CertificateContent {
+  /** `null` if it is not to be published */
+  beneficiary: string | null
+  isPublic: boolean
+  vesselName: string | null
+  imoNumber: string | null
+  /** The trip in one line */
+  trip: string | null
+  /** Mass that was offset, kg CO2e */
+  co2eKg: number
+  portfolioName: string | null
+  projects: { name: string; country: string | null }[]
+  /** `null` if the offset was bought elsewhere */
+  provider: (ProviderCertificate & { name: string | null; orderId: string }) | null
+}
+
+export interface Certificate {
+  /** Of its address; 128 random bits */
+  code: string
+  orderId: string
+  /** ISO 8601 */
+  issuedAt: string
+  content: CertificateContent
+}
+
+/** Letters and digits that are not confused with each other. */
+const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
+
+/** The number that people read out: `7KQ2-M9XP`. It does not reveal the code. */
+export function getCertificateNumber({ code }: Pick<Certificate, 'code'>): string {
+  const digest = createHash('sha256').update(`certificate number ${code}`).digest()
+  const letters = Array.from(digest.subarray(0, 8), (byte) => ALPHABET[byte % ALPHABET.length])
+  return `${letters.slice(0, 4).join('')}-${letters.slice(4).join('')}`
+}
+
+/**
+ * The content that everyone may see. Without the guest's consent it names nobody; nor may the
+ * provider's certificate be linked, which does.
+ */
+export function toPublished(content: CertificateContent): CertificateContent {
+  if (content.isPublic) return content
+  return {
+    ...content,
+    beneficiary: null,
+    vesselName: null,
+    imoNumber: null,
+    trip: null,
+    provider: null,
+  }
+}

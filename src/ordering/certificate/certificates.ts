@@ -1,0 +1,107 @@
+import type { FastifyInstance } from 'fastify'
+import type { Database } from '../../database/database.js'
+import type { OrderStore } from '../../order-store/order-store.js'
+import type { Order } from '../../orders/order.js'
+import { findOrderMessage, type OrderMessage } from '../../outbox/order-messages.js'
+import {
+  getCertificateNumber,
+  toPublished,
+  type Certificate,
+  type CertificateContent,
+} from './certificate.js'
+import { createCertificatePdfs, describeUnprintable, type CertificatePdfs } from './certificate-pdf.js'
+import { findCertificate, findOrderCertificate } from './certificate-store.js'
+import { CERTIFICATE_QUEUE } from './issue-certificates.js'
+
+/** A certificate and whether it is still valid. */
+export interface CertificateState {
+  certificate: Certificate
+  /** `null` while it is valid; else it was replaced by another one, or its order is not fulfilled */
+  withdrawal: 'withdrawn' | 'replaced' | null
+}
+
+/** The PDF of a certificate, or why there is none. */
+export type PdfResult =
+  | { outcome: 'created'; pdf: Buffer; fileName: string }
+  | { outcome: 'unprintable'; reason: string }
+
+interface Options {
+  database: Database
+  store: OrderStore
+  pdfs: CertificatePdfs
+}
+
+/** Certificates of orders: reads them and creates their PDFs. */
+function createCertificates({ database, store, pdfs }: Options) {
+  async function addState(certificate: Certificate | null): Promise<CertificateState | null> {
+    if (certificate === null) return null
+    const order = await store.get(certificate.orderId)
+    const newest = await findOrderCertificate(database, certificate.orderId)
+    const withdrawal =
+      newest?.code !== certificate.code
+        ? 'replaced'
+        : order?.status === 'fulfilled'
+          ? null
+          : 'withdrawn'
+    return { certificate, withdrawal }
+  }
+
+  /** @param isPrivate whether the PDF shows what is not published, too */
+  const selectContent = ({ content }: Certificate, isPrivate: boolean): CertificateContent =>
+    isPrivate ? content : toPublished(content)
+
+  async function findPdfProblem(certificate: Certificate, isPrivate: boolean) {
+    const unprintable = await pdfs.findUnprintable(selectContent(certificate, isPrivate))
+    return unprintable && describeUnprintable(unprintable)
+  }
+
+  return {
+    /** Finds out why a certificate has no PDF, a sentence; `null` if it has one. */
+    findPdfProblem,
+
+    /** Returns the certificate with a code; `null` if there is none. */
+    find: async (code: string): Promise<CertificateState | null> =>
+      addState(await findCertificate(database, code)),
+
+    /** Returns the newest certificate of an order; `null` if it has none. */
+    findByOrder: async ({ id }: Pick<Order, 'id'>): Promise<CertificateState | null> =>
+      addState(await findOrderCertificate(database, id)),
+
+    /** Returns what the queue of certificates does with an order; `null` if nothing. */
+    findMessage: ({ id }: Pick<Order, 'id'>): Promise<OrderMessage | null> =>
+      findOrderMessage(database, id, CERTIFICATE_QUEUE),
+
+    async createPdf(certificate: Certificate, isPrivate: boolean): Promise<PdfResult> {
+      const reason = await findPdfProblem(certificate, isPrivate)
+      if (reason !== null) return { outcome: 'unprintable', reason }
+      const pdf = await pdfs.create(certificate, selectContent(certificate, isPrivate))
+      return {
+        outcome: 'created',
+        pdf,
+        fileName: `certificate-${getCertificateNumber(certificate)}.pdf`,
+      }
+    },
+  }
+}
+
+/** Creates the certificates of the service. Throws ConfigError if CERTIFICATE_FONT cannot be read. */
+export async function createServiceCertificates(
+  app: Pick<FastifyInstance, 'config' | 'database' | 'brand' | 'publicBaseUrl'>,
+  store: OrderStore,
+) {
+  const { BRAND_LOGO, CERTIFICATE_FONT, TIME_ZONE: timeZone } = app.config
+  const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone })
+  const formatDate = (timestamp: string): string => dates.format(new Date(timestamp))
+  const getUrl = (code: string): string => `${app.publicBaseUrl()}/c/${code}`
+  const pdfs = createCertificatePdfs({
+    brandName: app.brand.name,
+    logoPath: BRAND_LOGO,
+    fontPath: CERTIFICATE_FONT,
+    getUrl,
+    formatDate,
+  })
+  if (CERTIFICATE_FONT !== undefined) await pdfs.openFonts()
+  return { ...createCertificates({ database: app.database, store, pdfs }), getUrl, formatDate }
+}
+
+export type Certificates = Awaited<ReturnType<typeof createServiceCertificates>>

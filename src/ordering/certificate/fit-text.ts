@@ -1,0 +1,66 @@
+import { splitGraphemes, type CertificateFonts, type TextRun } from './certificate-fonts.js'
+
+export interface TextBox {
+  weight: 'regular' | 'bold'
+  /** Points */
+  width: number
+  maxLines: number
+  /** Sizes to try, points, largest first */
+  sizes: readonly [number, ...number[]]
+}
+
+export interface FittedText {
+  /** Points */
+  size: number
+  lines: { runs: TextRun[]; width: number }[]
+}
+
+/** Where a line may end: after spaces, after CJK characters, and in too long words anywhere. */
+const splitWords = (text: string): string[] =>
+  text.match(
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]\s*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+\s*/gu,
+  ) ?? []
+
+/**
+ * Breaks a text into lines, at the largest size at which it fits. If it fits at none, the last line
+ * of the smallest size is cut off with an ellipsis.
+ */
+export function fitText(fonts: CertificateFonts, text: string, box: TextBox): FittedText {
+  const { weight, width: maxWidth, maxLines, sizes } = box
+  const toLine = (line: string, size: number) => {
+    const runs = fonts.split(line.trim(), weight)
+    const width = runs.reduce((sum, run) => sum + fonts.measure(run), 0) * size
+    return { runs, width }
+  }
+  const fits = (line: string, size: number): boolean => toLine(line, size).width <= maxWidth
+
+  /** @param parts which stay together */
+  function breakLines(parts: readonly string[], size: number): string[] {
+    const lines: string[] = []
+    let line = ''
+    for (const part of parts) {
+      if (line !== '' && !fits(line + part, size)) {
+        lines.push(line)
+        line = ''
+      }
+      line += part
+    }
+    return line === '' ? lines : [...lines, line]
+  }
+
+  const words = splitWords(text.normalize('NFC'))
+  for (const size of sizes) {
+    if (!words.every((word) => fits(word, size))) continue
+    const lines = breakLines(words, size)
+    if (lines.length <= maxLines) return { size, lines: lines.map((line) => toLine(line, size)) }
+  }
+  const size = sizes.at(-1) ?? sizes[0]
+  const parts = words.flatMap((word) => (fits(word, size) ? [word] : splitGraphemes(word)))
+  const lines = breakLines(parts, size)
+  if (lines.length > maxLines) {
+    const last = splitGraphemes(lines.slice(maxLines - 1).join(''))
+    while (last.length > 0 && !fits(`${last.join('').trimEnd()}…`, size)) last.pop()
+    lines.splice(maxLines - 1, Infinity, `${last.join('').trimEnd()}…`)
+  }
+  return { size, lines: lines.map((line) => toLine(line, size)) }
+}

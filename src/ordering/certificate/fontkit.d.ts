@@ -1,0 +1,11 @@
+// fontkit has no types of its own. These are the parts that are used here.
+declare module 'fontkit' {
+  export interface Font {
+    unitsPerEm: number
+    hasGlyphForCodePoint(codePoint: number): boolean
+    /** Shapes a text as one run */
+    layout(text: string, features?: string[]): { advanceWidth: number }
+  }
+  /** Opens a font file. Collections (TTC) have fonts of their own instead of a layout. */
+  export function openSync(path: string): Font | { fonts: Font[] }
+}

@@ -1,0 +1,153 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Database, Queryable } from '../../database/database.js'
+import { getNumberFormatter } from '../../formatting/number-formatter.js'
+import { findLatestAttempt, type FulfilmentAttempt } from '../../fulfilment/attempt.js'
+import type { OrderStore } from '../../order-store/order-store.js'
+import { getEventTypes } from '../../orders/order-event.js'
+import type { Order } from '../../orders/order.js'
+import type { EventConsumer } from '../../outbox/event-dispatcher.js'
+import { enqueueMessage, type Message } from '../../outbox/outbox.js'
+import type { Sender, SendResult } from '../../outbox/outbox-worker.js'
+import type { OffsetOrderSource } from '../../provider/order-source-client.js'
+import { describeOrderTrip } from '../describe-order-trip.js'
+import type { Certificate, CertificateContent } from './certificate.js'
+import { findOrderCertificate, insertCertificate } from './certificate-store.js'
+
+/** The queue of certificates to issue. */
+export const CERTIFICATE_QUEUE = 'certificate'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const RETRY_DELAYS_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 60 * MINUTE]
+/** After so many failures, a certificate is issued without the provider's details. */
+const MAX_FAILURES = 3
+
+const CODE_BYTES = 16
+const CONCURRENCY = 2
+const MAX_REQUESTS = 4
+
+/** Certificates are in British English, whoever reads them. */
+const LOCALE = 'en-GB'
+
+const DONE: SendResult = { outcome: 'sent', status: null, detail: 'Issued' }
+
+type Source = Pick<OffsetOrderSource, 'getCertificate' | 'listPortfolios' | 'maxRequestMs'>
+
+interface Options {
+  database: Database
+  store: OrderStore
+  /** `null` if no provider is configured */
+  source: Source | null
+  providerName: string | null
+  /** Called in the transaction that issues a certificate, such as to queue an email */
+  onIssued?: (tx: Queryable, issued: { certificate: Certificate; order: Order }) => Promise<void>
+  /** Set by tests only */
+  retryDelaysMs?: readonly number[]
+}
+
+/** The part of a certificate that the order and its placement determine. */
+type OrderContent = Omit<CertificateContent, 'projects' | 'provider'>
+
+/** The mass that was bought; the order's if it was not placed from here. */
+const getOffsetKg = (order: Order, placed: FulfilmentAttempt | null): number =>
+  placed === null ? order.co2eKg : Number((placed.tons * 1000).toPrecision(12))
+
+const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): OrderContent => ({
+  beneficiary: order.checkout?.beneficiary ?? order.customerName,
+  isPublic: order.checkout?.isPublic ?? false,
+  vesselName: order.vesselName,
+  imoNumber: order.imoNumber,
+  trip: describeOrderTrip(order, getNumberFormatter(LOCALE)),
+  co2eKg: getOffsetKg(order, placed),
+  portfolioName: placed?.portfolioName ?? order.checkout?.portfolioName ?? null,
+})
+
+const isSameContent = ({ content }: Certificate, next: OrderContent): boolean =>
+  (Object.keys(next) as (keyof OrderContent)[]).every((key) =>
+    isDeepStrictEqual(content[key], next[key]),
+  )
+
+/** Issues a certificate for each order of a guest that is fulfilled. */
+export function createCertificateIssuer({
+  database,
+  store,
+  source,
+  providerName,
+  onIssued,
+  retryDelaysMs = RETRY_DELAYS_MS,
+}: Options) {
+  /** Reads what the provider knows; `null` if it does not respond. */
+  async function readProvider(
+    orderId: string,
+    portfolioId: number | null,
+  ): Promise<Pick<CertificateContent, 'projects' | 'provider'> | null> {
+    if (source === null) return { projects: [], provider: null }
+    const portfolios = await source.listPortfolios()
+    const proof = await source.getCertificate(orderId)
+    if (portfolios.outcome !== 'ok' || proof.outcome !== 'ok') return null
+    const portfolio = portfolios.value.find(({ id }) => id === portfolioId)
+    const provider = { ...proof.value, name: providerName, orderId }
+    return { projects: portfolio?.projects ?? [], provider }
+  }
+
+  async function issue(order: Order, message: Message): Promise<SendResult> {
+    const attempt = findLatestAttempt((await store.getHistory(order.id)) ?? [])
+    const { orderSourceId } = order
+    const placed = attempt?.state === 'placed' && orderSourceId !== null ? attempt : null
+    const content = toOrderContent(order, placed)
+    const existing = await findOrderCertificate(database, order.id)
+    // Fulfilled again, such as after a refund that was undone.
+    if (existing !== null && isSameContent(existing, content)) return DONE
+
+    const portfolioId = placed?.portfolioId ?? order.checkout?.portfolioId ?? null
+    const known =
+      orderSourceId === null
+        ? { projects: [], provider: null }
+        : await readProvider(orderSourceId, portfolioId)
+    if (known === null && message.failures < MAX_FAILURES) {
+      return { outcome: 'retry', status: null, detail: 'The provider cannot be reached.' }
+    }
+    const certificate: Certificate = {
+      code: randomBytes(CODE_BYTES).toString('base64url'),
+      orderId: order.id,
+      issuedAt: new Date().toISOString(),
+      content: { ...content, projects: [], provider: null, ...known },
+    }
+    await database.write(async (tx) => {
+      const isNew = await insertCertificate(tx, certificate, message.id)
+      if (isNew) await onIssued?.(tx, { certificate, order })
+    })
+    return DONE
+  }
+
+  return {
+    /** Queues the certificate of a guest's order that becomes fulfilled. */
+    consume: (async (tx, event) => {
+      const { order } = event
+      if (order.checkout === null || !getEventTypes(event).includes('order.fulfilled')) return
+      const identity = JSON.stringify(['certificate', order.id, order.version, order.updatedAt])
+      await enqueueMessage(tx, {
+        id: `cert_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,
+        queue: CERTIFICATE_QUEUE,
+        sequence: `certificate:${order.id}`,
+        type: 'order.fulfilled',
+        orderId: order.id,
+        payload: {},
+      })
+    }) satisfies EventConsumer,
+
+    sender: {
+      queuePrefix: CERTIFICATE_QUEUE,
+      concurrency: CONCURRENCY,
+      leaseMs: MAX_REQUESTS * (source?.maxRequestMs ?? 0) + 10 * SECOND,
+      retryDelaysMs,
+      async send(message): Promise<SendResult> {
+        const order = message.orderId === null ? null : await store.get(message.orderId)
+        return order?.status === 'fulfilled'
+          ? issue(order, message)
+          : { outcome: 'rejected', status: null, detail: 'The order is no longer fulfilled.' }
+      },
+    } satisfies Sender,
+  }
+}

@@ -1,0 +1,187 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { temporaryFolder } from '../support/app.js'
+import { createGuest, placeOrder, toText } from '../support/guest.js'
+import {
+  autoFulfil,
+  getOrder,
+  orderCertificate,
+  startAutoFulfilment,
+  startProvider,
+  waitForCertificate,
+  waitForStatus,
+} from '../support/guest-orders.js'
+import { newOrder } from '../support/order-store.js'
+import { startTwoAdmins } from '../support/page-client.js'
+import { startPostgres } from '../support/postgres.js'
+import { startService, type Service } from '../support/service.js'
+import { signIn } from '../support/sign-in.js'
+import { waitFor } from '../support/wait-for.js'
+
+const ROUNDS = Number(process.env.ROUNDS ?? 3)
+const ORDERS_PER_ROUND = 3
+
+const server = await startPostgres(t)
+const engines: Record<string, () => Promise<NodeJS.ProcessEnv>> = {
+  SQLite: async () => ({}),
+  PostgreSQL: async () => ({ DATABASE_URL: await server.createDatabase() }),
+}
+
+for (const [engine, getEnvironment] of Object.entries(engines)) {
+  t.test(`${engine}: a paid order of a guest is placed once, for its beneficiary`, async (t) => {
+    const service = await startAutoFulfilment(t, await getEnvironment())
+    const { provider, ann, guest } = service
+    await orderCertificate(service, '1', { beneficiary: 'Crew of the Eendracht' })
+    t.match(provider.ledger.orders, [
+      { tons: 2, portfolioId: 1, note: /^CW-000001 /, onBehalfOfName: 'Crew of the Eendracht' },
+    ])
+    t.match(await getOrder(ann, '1'), { status: 'fulfilled', orderSourceId: '1' })
+    const { items } = await ann.call('GET', '/api/admin/orders/1/history')
+    t.match(items[0], { by: 'auto-fulfilment', changes: [{ field: 'status', to: 'fulfilled' }] })
+
+    // Neither an unpaid order of a guest nor a paid one of the shop.
+    await placeOrder(guest, { email: 'ben@example.com', name: 'Ben' })
+    await ann.call('POST', '/api/admin/orders', { ...newOrder(), status: 'paid' })
+    await sleep(1_500)
+    t.equal(provider.ledger.orders.length, 1)
+  })
+}
+
+t.test('nothing is placed by default', async (t) => {
+  const provider = await startProvider(t)
+  const { url, ann } = await startTwoAdmins(t, { ...autoFulfil(provider), AUTO_FULFIL: '' })
+  const guest = createGuest(url)
+  const path = await placeOrder(guest)
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  await sleep(1_500)
+  t.equal(provider.ledger.orders.length, 0)
+  t.equal((await getOrder(ann, '1')).status, 'paid')
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled' })
+  await waitForCertificate(guest, path)
+})
+
+t.test('AUTO_FULFIL needs a provider', async (t) => {
+  await t.rejects(startTwoAdmins(t, { AUTO_FULFIL: 'true' }), /AUTO_FULFIL needs an order source/)
+})
+
+t.test('an order is placed when the provider is back', async (t) => {
+  const { provider, ann, guest } = await startAutoFulfilment(t)
+  const path = await placeOrder(guest)
+  provider.fault = 503
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  const page = () => ann.get('/admin/orders/1').then(toText)
+  await waitFor(async () => /The provider cannot be reached\./.test(await page()))
+  t.match(await page(), /Automatic placement: .* The next attempt is on/)
+  const { items } = await ann.call('GET', '/api/admin/orders?exception=not_placed')
+  t.match(items, [{ id: '1' }])
+  provider.fault = null
+  await waitForCertificate(guest, path)
+  t.equal(provider.ledger.orders.length, 1)
+  t.notMatch(await page(), /Automatic placement/)
+})
+
+t.test('an order without a response is never sent again', async (t) => {
+  const { provider, ann, guest } = await startAutoFulfilment(t, { ORDERSOURCE_TIMEOUT_MS: '400' })
+  await placeOrder(guest)
+  provider.fault = 'no_response_instead_of_order'
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  const page = () => ann.get('/admin/orders/1').then(toText)
+  await waitFor(async () => /Placement status unknown/.test(await page()))
+  provider.fault = null
+  await sleep(6_500)
+  t.equal(provider.ledger.orders.length, 0)
+  t.equal((await getOrder(ann, '1')).status, 'paid')
+
+  await placeOrder(guest, { name: 'Ben', email: 'ben@example.com' })
+  provider.fault = 'no_response_after_order'
+  await ann.call('PATCH', '/api/admin/orders/2', { status: 'paid' })
+  await waitFor(async () => provider.ledger.orders.length === 1)
+  provider.fault = null
+  await waitForStatus(ann, '2', 'fulfilled')
+  t.equal(provider.ledger.orders.length, 1, 'found at the provider')
+})
+
+t.test('administrators see why an order is not placed', async (t) => {
+  const { provider, ann, guest } = await startAutoFulfilment(t)
+  const page = (id: string) => ann.get(`/admin/orders/${id}`).then(toText)
+  await placeOrder(guest)
+  await ann.call('PATCH', '/api/admin/orders/1', { amountMinor: 100 })
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  await waitFor(async () => /Automatic placement has ended/.test(await page('1')))
+  t.match(await page('1'), /The provider's price is higher than what the guest paid\./)
+
+  await placeOrder(guest, { name: 'Ben', email: 'ben@example.com' })
+  provider.ledger.credit = 1
+  await ann.call('PATCH', '/api/admin/orders/2', { status: 'paid' })
+  await waitFor(async () => /Insufficient credits/.test(await page('2')))
+  t.match(await page('2'), /Automatic placement: The provider refused the order/)
+  provider.ledger.credit = 1_000_000
+  await waitForStatus(ann, '2', 'fulfilled')
+  t.equal(provider.ledger.orders.length, 1)
+})
+
+async function call(service: Service, method: string, path: string, body?: object): Promise<any> {
+  const response = await fetch(service.url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${await signIn(service.url)}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(await response.text())
+  return response.json()
+}
+
+for (const [engine, getEnvironment] of Object.entries(engines)) {
+  t.test(`${engine}: no paid order is lost or placed twice when the service is killed`, async (t) => {
+    const provider = await startProvider(t)
+    provider.latencyMs = 80
+    const environment = {
+      DATA_DIR: temporaryFolder(t),
+      LOG_LEVEL: 'warn',
+      ORDERSOURCE_TIMEOUT_MS: '400',
+      ...autoFulfil(provider),
+      ...(await getEnvironment()),
+    }
+    let service = await startService(t, environment)
+    const paths: string[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      for (let i = 0; i < ORDERS_PER_ROUND; i++) {
+        const email = `guest${paths.length}@example.com`
+        paths.push(await placeOrder(createGuest(service.url), { email }))
+        const id = String(paths.length)
+        await call(service, 'PATCH', `/api/admin/orders/${id}`, { status: 'paid' })
+      }
+      // Spread over dispatching, quoting, placing, fulfilling and issuing.
+      await sleep(((round + 0.5) / ROUNDS) * 2_000)
+      service.process.kill('SIGKILL')
+      await once(service.process, 'exit')
+      service = await startService(t, environment)
+    }
+
+    /** Orders sent to the provider right before the service was killed: an administrator decides. */
+    const isUnknown = async (id: string) => {
+      const { items } = await call(service, 'GET', '/api/admin/orders?exception=placement_unknown')
+      return items.some((order: { id: string }) => order.id === id)
+    }
+    let unknown = 0
+    for (const [i, path] of paths.entries()) {
+      const id = String(i + 1)
+      const guest = createGuest(service.url)
+      const isDone = async () => /Certificate issued/.test((await guest.get(path)).text)
+      const placed = () =>
+        provider.ledger.orders.filter(({ note }) =>
+          note?.startsWith(`CW-${id.padStart(6, '0')} `),
+        ).length
+      await waitFor(async () => (await isDone()) || ((await isUnknown(id)) && placed() === 0))
+      if (await isDone()) t.equal(placed(), 1, `order ${id} was placed once`)
+      else unknown++
+    }
+    await sleep(2_000)
+    const numbers = provider.ledger.orders.map(({ note }) => note?.split(' ')[0])
+    t.equal(new Set(numbers).size, numbers.length, 'no order was placed twice')
+    t.comment(`${paths.length} orders, ${unknown} of unknown status`)
+  })
+}

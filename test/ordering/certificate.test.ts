@@ -1,0 +1,251 @@
+import t, { type Test } from 'tap'
+import { openCertificateFonts } from '../../src/ordering/certificate/certificate-fonts.js'
+import {
+  drawCertificate,
+  type CertificateSheet,
+} from '../../src/ordering/certificate/draw-certificate.js'
+import { fitText } from '../../src/ordering/certificate/fit-text.js'
+import { orderCertificate, startAutoFulfilment, waitForStatus } from '../support/guest-orders.js'
+import { createGuest, findLink, toText } from '../support/guest.js'
+import {
+  findArabicFont,
+  findCjkFont,
+  readPdfText,
+  renderPdf,
+  SKIP_WITHOUT_POPPLER,
+} from '../support/pdf.js'
+import { startApp } from '../support/app.js'
+import { readQrCode } from '../support/zbar.js'
+
+const PUBLISHED = { isPublic: 'yes' }
+
+async function getPdf(url: string): Promise<{ status: number; headers: Headers; pdf: Uint8Array }> {
+  const response = await fetch(url)
+  const pdf = new Uint8Array(await response.arrayBuffer())
+  return { status: response.status, headers: response.headers, pdf }
+}
+
+t.test('a published certificate says who, how much, how and when', async (t) => {
+  const service = await startAutoFulfilment(t, { BRAND_NAME: 'Marina Example' })
+  const { guest, url, ann } = service
+  const { path, certificate } = await orderCertificate(service, '1', {
+    ...PUBLISHED,
+    beneficiary: 'Crew of the Eendracht',
+  })
+  t.match(certificate, /^\/c\/[\w-]{22}$/)
+  const page = await guest.get(certificate)
+  const year = new Date().getUTCFullYear()
+  for (const pattern of [
+    /Verified by Marina Example/,
+    /Crew of the Eendracht has offset greenhouse gas emissions of 2 t CO₂e/,
+    /Portfolio Harbour Mix Projects Mangroves of Gazi Bay , Kenya/,
+    /Provider Harbour Climate Provider reference 1 /,
+    new RegExp(`Issued \\d+ \\w+ ${year} Certificate number [2-9A-Z]{4}-[2-9A-Z]{4}`),
+  ]) {
+    t.match(toText(page), pattern)
+  }
+  t.notMatch(page.text, /Ann Example|ann@example\.com|CW-0/, 'nothing else about the guest')
+  t.equal(page.headers.get('x-robots-tag'), 'noindex')
+  t.equal(page.headers.get('cache-control'), 'private, max-age=60')
+  t.equal(page.headers.get('referrer-policy'), 'no-referrer')
+  const proof = await fetch(findLink(page, "Provider's certificate"))
+  t.match(await proof.json(), { purchaser: 'Crew of the Eendracht', tons: 2 })
+
+  t.match(toText(await guest.get(path)), /Certificate issued \d.*Your certificate/)
+  const portal = await ann.get('/admin/orders/1')
+  t.match(portal.text, `href="${certificate}"`)
+
+  const { status, headers } = await getPdf(url + findLink(page, 'Download PDF'))
+  t.equal(status, 200)
+  t.equal(headers.get('content-type'), 'application/pdf')
+  t.match(headers.get('content-disposition'), /^inline; filename="certificate-[\w-]{9}\.pdf"$/)
+  t.notMatch(JSON.stringify(service.log), certificate.slice(3), 'no code is logged')
+})
+
+t.test('without consent, names are only in the PDF of the guest', SKIP_WITHOUT_POPPLER, async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { guest, url } = service
+  const { path, certificate } = await orderCertificate(service, '1')
+  const page = await guest.get(certificate)
+  t.match(toText(page), /The holder of this certificate has offset .* 2 t CO₂e/)
+  t.match(toText(page), /chose not to publish names/)
+  t.notMatch(page.text, /Ann Example|Provider/)
+  const published = await getPdf(`${url}${certificate}.pdf`)
+  t.notMatch(await readPdfText(t, published.pdf), /Ann Example/)
+  const own = await getPdf(`${url}${path}/certificate.pdf`)
+  t.match(await readPdfText(t, own.pdf), /Ann Example has offset/)
+  t.equal(own.headers.get('cache-control'), 'no-store')
+})
+
+t.test('a certificate is withdrawn with its order, and valid again after an undo', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { guest, ann, url } = service
+  const { path, certificate } = await orderCertificate(service, '1', PUBLISHED)
+  const { version } = await ann.call('PATCH', '/api/admin/orders/1', { status: 'refunded' })
+  const withdrawn = await guest.get(certificate)
+  t.equal(withdrawn.status, 410)
+  t.match(toText(withdrawn), /no longer valid .* has been withdrawn/)
+  t.notMatch(withdrawn.text, /Ann Example/)
+  t.equal((await getPdf(`${url}${certificate}.pdf`)).status, 410)
+  t.equal((await getPdf(`${url}${path}/certificate.pdf`)).status, 410)
+  t.notMatch(toText(await guest.get(path)), /Your certificate/)
+  t.match(toText(await ann.get('/admin/orders/1')), /Withdrawn, because the order is not fulfilled/)
+
+  await ann.post('/admin/orders/1/restore', { version: String(version) })
+  await waitForStatus(ann, '1', 'fulfilled')
+  t.equal((await guest.get(certificate)).status, 200)
+})
+
+t.test('codes and tokens without a certificate look all the same', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { guest, url } = service
+  const { path, certificate } = await orderCertificate(service, '1')
+  const code = certificate.slice(3)
+  const pages = new Set<string>()
+  for (const unknown of ['AAAAAAAAAAAAAAAAAAAAAA', code.slice(0, -1), `${code}x`, '1']) {
+    for (const address of [`/c/${unknown}`, `/c/${unknown}.pdf`, `/o/${unknown}/certificate.pdf`]) {
+      const { status, text } = await guest.get(address)
+      t.equal(status, 404, address)
+      pages.add(text)
+    }
+  }
+  t.equal(pages.size, 1)
+  const other = createGuest(url)
+  t.equal((await other.get(`/o/${code}/certificate.pdf`)).status, 404, 'a code is no token')
+  t.equal((await other.get(`/c/${path.slice(3)}`)).status, 404, 'a token is no code')
+})
+
+t.test('a name without a font is shown on the page, and named where the PDF is missing', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { guest, ann, url } = service
+  const { path, certificate } = await orderCertificate(service, '1', {
+    ...PUBLISHED,
+    beneficiary: '王小明',
+  })
+  const problem = 'The PDF cannot show “王小明”, because there is no font for Chinese.'
+  const page = await guest.get(certificate)
+  t.match(toText(page), /王小明 has offset/)
+  t.match(toText(page), problem)
+  t.equal(findLink(page, 'Download PDF'), '')
+  t.match(toText(await guest.get(path)), problem)
+  t.match(toText(await ann.get('/admin/orders/1')), `${problem} CERTIFICATE_FONT adds a font.`)
+  for (const address of [`${certificate}.pdf`, `${path}/certificate.pdf`]) {
+    const { status, text } = await guest.get(address)
+    t.equal(status, 422)
+    t.match(toText({ status, text, headers: new Headers() }), problem)
+  }
+  t.equal((await fetch(url)).status, 200)
+})
+
+t.test('CERTIFICATE_FONT must be a font', async (t) => {
+  for (const path of ['/nowhere/font.ttf', process.execPath]) {
+    await t.rejects(startApp(t, { CERTIFICATE_FONT: path }), /CERTIFICATE_FONT must be the path/)
+  }
+})
+
+const SHEET: CertificateSheet = {
+  content: {
+    beneficiary: 'Ann Example',
+    isPublic: true,
+    vesselName: 'Αργοναύτης',
+    imoNumber: '8814275',
+    trip: '500 l, Marine diesel / gas oil',
+    co2eKg: 1_653.123,
+    portfolioName: 'Harbour Mix',
+    projects: Array.from({ length: 6 }, (_, i) => ({ name: `Project ${i + 1}`, country: 'Kenya' })),
+    provider: {
+      name: 'Harbour Climate',
+      orderId: 'ch_1',
+      certificateUrl: null,
+      registryUrl: null,
+      serialNumbers: ['VCS-1', 'VCS-2', 'VCS-3'],
+    },
+  },
+  number: '7KQ2-M9XP',
+  issuedAt: '2026-11-25T00:00:00Z',
+  issuedOn: '25 November 2026',
+  url: 'https://carbon.example.com/c/AAAAAAAAAAAAAAAAAAAAAA',
+  brandName: 'Marina Example',
+  logoPath: null,
+}
+
+const draw = (beneficiary: string, font?: string): Promise<Buffer> =>
+  drawCertificate(
+    { ...SHEET, content: { ...SHEET.content, beneficiary } },
+    openCertificateFonts(font),
+  )
+
+t.test('the text of a PDF can be copied', SKIP_WITHOUT_POPPLER, async (t) => {
+  const names = [
+    'Zoë Łukasiewicz-Ñandú',
+    'Νικόλαος Παπαδόπουλος',
+    'Екатерина Достоевская',
+    'Nguyễn Thị Hương',
+    `${'A very long name of an association '.repeat(3)}and more`,
+    'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
+  ]
+  for (const name of names) {
+    const text = await readPdfText(t, await draw(name))
+    t.ok(text.includes(name), `${name}: ${text}`)
+    t.match(text, /1\.653123 t CO₂e/)
+    t.match(text, /Αργοναύτης/)
+    t.match(text, /and 3 more/)
+    t.match(text, /and 2 more/)
+  }
+})
+
+t.test('the QR code of a PDF opens the certificate', SKIP_WITHOUT_POPPLER, async (t) => {
+  t.equal(await readQrCode(await renderPdf(t, await draw('Ann Example'))), SHEET.url)
+})
+
+t.test('characters without a font are found before a PDF is drawn', (t) => {
+  const fonts = openCertificateFonts(undefined)
+  const cases: [string, object | null][] = [
+    ['Zoë Αργοναύτης Екатерина – “№ 7” CO₂e', null],
+    ['Ann 王', { reason: 'no_font', scripts: ['Chinese'] }],
+    ['かな カナ', { reason: 'no_font', scripts: ['Japanese'] }],
+    ['مثال', { reason: 'no_font', scripts: ['Arabic'] }],
+    ['🐋', { reason: 'no_font', scripts: ['emoji'] }],
+    ['𝔄', { reason: 'no_font', scripts: ['U+1D504'] }],
+  ]
+  for (const [text, problem] of cases) t.same(fonts.findProblem(text), problem, text)
+  t.end()
+})
+
+t.test('text is broken or made smaller to fit, and is cut off last', (t) => {
+  const fonts = openCertificateFonts(undefined)
+  const fit = (text: string) =>
+    fitText(fonts, text, { weight: 'bold', width: 200, maxLines: 2, sizes: [40, 20, 10] })
+  const toLines = (text: string) =>
+    fit(text).lines.map(({ runs }) => runs.map((run) => run.text).join(''))
+  t.equal(fit('Ann').size, 40)
+  t.same(toLines('Ann Example Again'), ['Ann Example', 'Again'])
+  t.equal(fit('Unbreakable'.repeat(2)).size, 10)
+  t.match(toLines('word '.repeat(60)).at(-1), /word…$|wor…$|…$/)
+  t.ok(fit('word '.repeat(60)).lines.every(({ width }) => width <= 200))
+  t.end()
+})
+
+function skipWithout(font: string | null): { skip: string | false } {
+  return { skip: font === null ? 'needs a font (npm test installs it on Debian)' : false }
+}
+
+t.test('CERTIFICATE_FONT adds characters', skipWithout(findCjkFont()), async (t: Test) => {
+  const font = findCjkFont() ?? ''
+  t.equal(openCertificateFonts(font).findProblem('王小明 Ann'), null)
+  if (SKIP_WITHOUT_POPPLER.skip !== false) return
+  t.match(await readPdfText(t, await draw('王小明 かな 한국 Ann', font)), /王小明 かな 한국 Ann/)
+})
+
+t.test('right-to-left names need a font, and must not be mixed', skipWithout(findArabicFont()), async (t: Test) => {
+  const font = findArabicFont() ?? ''
+  const fonts = openCertificateFonts(font)
+  t.equal(fonts.findProblem('سفينة نسيم البحر'), null)
+  t.equal(fonts.findProblem('שלום עולם'), null)
+  for (const mixed of ['نسيم 3', 'Ann نسيم', 'نسيم (البحر)']) {
+    t.same(fonts.findProblem(mixed), { reason: 'mixed_direction' }, mixed)
+  }
+  if (SKIP_WITHOUT_POPPLER.skip !== false) return
+  const text = (await readPdfText(t, await draw('سفينة نسيم البحر', font))).normalize('NFKC')
+  t.match(text, /سفينة نسيم البحر/)
+})
