@@ -153,7 +153,7 @@ export function createAutoFulfilment({
     if (quote.outcome !== 'quoted') return describeResult(quote)
     const { price } = quote
     if (price.currency === order.currency && price.amountMinor > order.amountMinor) {
-      return reject("The provider's price is higher than what the guest paid.")
+      return reject('The provider’s price is higher than what the guest paid.')
     }
     const { version } = order
     const result = await fulfilment.fulfil(order.id, {

@@ -42,11 +42,14 @@ const FIELD_NAMES: Record<OrderFormField, string> = {
   consent: 'Terms',
 }
 
+/** A gram in tonnes */
+const TONNE_DIGITS = 6
+
 /** A mass to the gram, in kg below one tonne and in tonnes otherwise. */
 export const formatMass = (kilograms: number, numbers: NumberFormatter): string =>
   kilograms < 1000
     ? withUnit(numbers.exact(kilograms), 'kg')
-    : withUnit(numbers.exact(kilograms / 1000), 't')
+    : withUnit(numbers.exact(Number((kilograms / 1000).toFixed(TONNE_DIGITS))), 't')
 
 /** How a price is made up, from the offset to the total. */
 export function buildPriceView(quote: Quote, { numbers, money }: PageFormat) {

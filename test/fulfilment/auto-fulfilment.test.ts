@@ -31,7 +31,7 @@ const engines: Record<string, () => Promise<NodeJS.ProcessEnv>> = {
 for (const [engine, getEnvironment] of Object.entries(engines)) {
   t.test(`${engine}: a paid order of a guest is placed once, for its beneficiary`, async (t) => {
     const service = await startAutoFulfilment(t, await getEnvironment())
-    const { provider, ann, guest } = service
+    const { provider, ann, url } = service
     await orderCertificate(service, '1', { beneficiary: 'Crew of the Eendracht' })
     t.match(provider.ledger.orders, [
       { tons: 2, portfolioId: 1, note: /^CW-000001 /, onBehalfOfName: 'Crew of the Eendracht' },
@@ -41,7 +41,7 @@ for (const [engine, getEnvironment] of Object.entries(engines)) {
     t.match(items[0], { by: 'auto-fulfilment', changes: [{ field: 'status', to: 'fulfilled' }] })
 
     // Neither an unpaid order of a guest nor a paid one of the shop.
-    await placeOrder(guest, { email: 'ben@example.com', name: 'Ben' })
+    await placeOrder(createGuest(url), { email: 'ben@example.com', name: 'Ben' })
     await ann.call('POST', '/api/admin/orders', { ...newOrder(), status: 'paid' })
     await sleep(1_500)
     t.equal(provider.ledger.orders.length, 1)
@@ -82,7 +82,7 @@ t.test('an order is placed when the provider is back', async (t) => {
 })
 
 t.test('an order without a response is never sent again', async (t) => {
-  const { provider, ann, guest } = await startAutoFulfilment(t, { ORDERSOURCE_TIMEOUT_MS: '400' })
+  const { provider, ann, guest, url } = await startAutoFulfilment(t, { ORDERSOURCE_TIMEOUT_MS: '400' })
   await placeOrder(guest)
   provider.fault = 'no_response_instead_of_order'
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
@@ -93,7 +93,7 @@ t.test('an order without a response is never sent again', async (t) => {
   t.equal(provider.ledger.orders.length, 0)
   t.equal((await getOrder(ann, '1')).status, 'paid')
 
-  await placeOrder(guest, { name: 'Ben', email: 'ben@example.com' })
+  await placeOrder(createGuest(url), { name: 'Ben', email: 'ben@example.com' })
   provider.fault = 'no_response_after_order'
   await ann.call('PATCH', '/api/admin/orders/2', { status: 'paid' })
   await waitFor(async () => provider.ledger.orders.length === 1)
@@ -103,15 +103,15 @@ t.test('an order without a response is never sent again', async (t) => {
 })
 
 t.test('administrators see why an order is not placed', async (t) => {
-  const { provider, ann, guest } = await startAutoFulfilment(t)
+  const { provider, ann, guest, url } = await startAutoFulfilment(t)
   const page = (id: string) => ann.get(`/admin/orders/${id}`).then(toText)
   await placeOrder(guest)
   await ann.call('PATCH', '/api/admin/orders/1', { amountMinor: 100 })
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
   await waitFor(async () => /Automatic placement has ended/.test(await page('1')))
-  t.match(await page('1'), /The provider's price is higher than what the guest paid\./)
+  t.match(await page('1'), /The provider’s price is higher than what the guest paid\./)
 
-  await placeOrder(guest, { name: 'Ben', email: 'ben@example.com' })
+  await placeOrder(createGuest(url), { name: 'Ben', email: 'ben@example.com' })
   provider.ledger.credit = 1
   await ann.call('PATCH', '/api/admin/orders/2', { status: 'paid' })
   await waitFor(async () => /Insufficient credits/.test(await page('2')))

@@ -48,7 +48,7 @@ t.test('a published certificate says who, how much, how and when', async (t) => 
   t.equal(page.headers.get('x-robots-tag'), 'noindex')
   t.equal(page.headers.get('cache-control'), 'private, max-age=60')
   t.equal(page.headers.get('referrer-policy'), 'no-referrer')
-  const proof = await fetch(findLink(page, "Provider's certificate"))
+  const proof = await fetch(findLink(page, 'Provider’s certificate'))
   t.match(await proof.json(), { purchaser: 'Crew of the Eendracht', tons: 2 })
 
   t.match(toText(await guest.get(path)), /Certificate issued \d.*Your certificate/)
@@ -186,7 +186,9 @@ t.test('the text of a PDF can be copied', SKIP_WITHOUT_POPPLER, async (t) => {
   ]
   for (const name of names) {
     const text = await readPdfText(t, await draw(name))
-    t.ok(text.includes(name), `${name}: ${text}`)
+    // The longest word is broken.
+    const joined = (part: string) => part.replaceAll(' ', '')
+    t.ok(joined(text).includes(joined(name)), `${name}: ${text}`)
     t.match(text, /1\.653123 t CO₂e/)
     t.match(text, /Αργοναύτης/)
     t.match(text, /and 3 more/)
@@ -219,9 +221,9 @@ t.test('text is broken or made smaller to fit, and is cut off last', (t) => {
   const toLines = (text: string) =>
     fit(text).lines.map(({ runs }) => runs.map((run) => run.text).join(''))
   t.equal(fit('Ann').size, 40)
-  t.same(toLines('Ann Example Again'), ['Ann Example', 'Again'])
+  t.same(toLines('Ann Example'), ['Ann', 'Example'])
   t.equal(fit('Unbreakable'.repeat(2)).size, 10)
-  t.match(toLines('word '.repeat(60)).at(-1), /word…$|wor…$|…$/)
+  t.match(toLines('word '.repeat(60)).at(-1), /…$/)
   t.ok(fit('word '.repeat(60)).lines.every(({ width }) => width <= 200))
   t.end()
 })

@@ -6,6 +6,13 @@ import { nameScript } from './script-names.js'
 /** A font of a certificate; `other` is CERTIFICATE_FONT. */
 export type FontName = 'regular' | 'bold' | 'other'
 
+/**
+ * OpenType features of a font. Inter's contextual alternates are for arrows and the like, and take
+ * most of the time.
+ */
+export const getFeatures = (font: FontName): Record<string, boolean> =>
+  font === 'other' ? {} : { calt: false }
+
 /** A part of a text in one font. */
 export interface TextRun {
   text: string
@@ -111,7 +118,7 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
     },
     measure({ text, font: name }) {
       const font = fonts.get(name)
-      return font === undefined ? 0 : font.layout(text, []).advanceWidth / font.unitsPerEm
+      return font === undefined ? 0 : font.layout(text, getFeatures(name)).advanceWidth / font.unitsPerEm
     },
     findProblem(text) {
       const missing = splitGraphemes(text).filter((part) => findFont(part, 'regular') === null)

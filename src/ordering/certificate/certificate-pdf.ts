@@ -2,6 +2,7 @@ import { extname } from 'node:path'
 import type { Certificate, CertificateContent } from './certificate.js'
 import { getCertificateNumber } from './certificate.js'
 import type { CertificateFonts, FontProblem } from './certificate-fonts.js'
+import { drawInWorker } from './draw-in-worker.js'
 
 /** A text of a certificate that its PDF cannot show. */
 export interface UnprintableText {
@@ -55,7 +56,7 @@ export function describeUnprintable({ text, problem }: UnprintableText): string 
     : `The PDF cannot show “${text}”, because there is no font for ${problem.scripts.join(', ')}.`
 }
 
-/** Creates PDFs, and keeps the latest. The fonts and the library are loaded with the first one. */
+/** Creates PDFs, and keeps the latest. The fonts are opened with the first certificate. */
 export function createCertificatePdfs(options: Options): CertificatePdfs {
   const { brandName, logoPath, fontPath, getUrl, formatDate } = options
   let opening: Promise<CertificateFonts> | null = null
@@ -66,8 +67,7 @@ export function createCertificatePdfs(options: Options): CertificatePdfs {
       openCertificateFonts(fontPath),
     ))
 
-  async function draw(certificate: Certificate, content: CertificateContent): Promise<Buffer> {
-    const { drawCertificate } = await import('./draw-certificate.js')
+  function draw(certificate: Certificate, content: CertificateContent): Promise<Buffer> {
     const sheet = {
       content,
       number: getCertificateNumber(certificate),
@@ -77,7 +77,7 @@ export function createCertificatePdfs(options: Options): CertificatePdfs {
       brandName,
       logoPath: logoPath !== undefined && isPrintableLogo(logoPath) ? logoPath : null,
     }
-    return drawCertificate(sheet, await openFonts())
+    return drawInWorker({ sheet, fontPath })
   }
 
   return {

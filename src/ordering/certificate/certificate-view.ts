@@ -23,7 +23,7 @@ export function buildCertificateView(
       orderId: provider.orderId,
       serialNumbers: provider.serialNumbers,
       links: [
-        { href: provider.certificateUrl, text: "Provider's certificate" },
+        { href: provider.certificateUrl, text: 'Provider’s certificate' },
         { href: provider.registryUrl, text: 'Entry in the registry' },
       ].filter(({ href }) => href !== null),
     },

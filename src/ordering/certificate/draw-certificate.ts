@@ -4,7 +4,7 @@ import { getNumberFormatter } from '../../formatting/number-formatter.js'
 import { createQrMatrix } from '../../qr-code/qr-image.js'
 import { formatMass } from '../order-form-view.js'
 import type { CertificateContent } from './certificate.js'
-import type { CertificateFonts, FontName } from './certificate-fonts.js'
+import { getFeatures, type CertificateFonts, type FontName } from './certificate-fonts.js'
 import { fitText, type TextBox } from './fit-text.js'
 
 /** What a PDF shows besides the content of a certificate. */
@@ -38,7 +38,7 @@ const COLOURS = {
 }
 
 const QR_SIZE = 104
-const COLUMN_TOP = 372
+const COLUMN_TOP = 380
 const COLUMN_WIDTH = 190
 const COLUMN_GAP = 16
 const MAX_PROJECTS = 4
@@ -71,8 +71,13 @@ function createWriter(doc: Doc, fonts: CertificateFonts) {
     doc
       .font(font)
       .fontSize(size)
-      // As one run: otherwise right-to-left words are written from left to right.
-      .text(text, x, baseline, { lineBreak: false, baseline: 'alphabetic', features: [] })
+      .text(text, x, baseline, {
+        lineBreak: false,
+        baseline: 'alphabetic',
+        // With features, a text is one run: else right-to-left words go from left to right. The types
+        // lack this form.
+        features: getFeatures(font) as unknown as [],
+      })
 
   return (text: string, x: number, top: number, style: TextStyle): number => {
     const { sizes = [11], maxLines = 1, weight = 'regular', width } = style
@@ -234,7 +239,7 @@ export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts
     .lineWidth(0.75)
     .stroke(COLOURS.line)
 
-  let top = write('Carbon offset certificate', MARGIN, 118, {
+  let top = write('Carbon offset certificate', MARGIN, 122, {
     width: INNER_WIDTH,
     weight: 'bold',
     sizes: [14],
@@ -243,16 +248,16 @@ export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts
   const nobody = { width: INNER_WIDTH, sizes: [30], colour: COLOURS.muted } as const
   top =
     content.beneficiary === null
-      ? write('The holder of this certificate', MARGIN, top + 6, nobody)
-      : write(content.beneficiary, MARGIN, top + 6, {
+      ? write('The holder of this certificate', MARGIN, top + 10, nobody)
+      : write(content.beneficiary, MARGIN, top + 10, {
           width: INNER_WIDTH,
           weight: 'bold',
           sizes: [44, 40, 36, 32, 28, 24, 21, 18],
           maxLines: 2,
         })
-  top = write('has offset greenhouse gas emissions of', MARGIN, top + 4, {
+  top = write('has offset greenhouse gas emissions of', MARGIN, top + 8, {
     width: INNER_WIDTH,
-    sizes: [14],
+    sizes: [15],
     colour: COLOURS.muted,
   })
   write(`${formatMass(content.co2eKg, getNumberFormatter('en-GB'))} CO₂e`, MARGIN, top, {

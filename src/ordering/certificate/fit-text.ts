@@ -27,10 +27,19 @@ const splitWords = (text: string): string[] =>
  */
 export function fitText(fonts: CertificateFonts, text: string, box: TextBox): FittedText {
   const { weight, width: maxWidth, maxLines, sizes } = box
-  const toLine = (line: string, size: number) => {
-    const runs = fonts.split(line.trim(), weight)
-    const width = runs.reduce((sum, run) => sum + fonts.measure(run), 0) * size
-    return { runs, width }
+  // Shaping is slow, and the same at every size.
+  const shaped = new Map<string, FittedText['lines'][number]>()
+  const shape = (text: string) => {
+    const known = shaped.get(text)
+    if (known !== undefined) return known
+    const runs = fonts.split(text, weight)
+    const line = { runs, width: runs.reduce((sum, run) => sum + fonts.measure(run), 0) }
+    shaped.set(text, line)
+    return line
+  }
+  const toLine = (text: string, size: number) => {
+    const { runs, width } = shape(text.trim())
+    return { runs, width: width * size }
   }
   const fits = (line: string, size: number): boolean => toLine(line, size).width <= maxWidth
 

@@ -4,7 +4,7 @@ declare module 'fontkit' {
     unitsPerEm: number
     hasGlyphForCodePoint(codePoint: number): boolean
     /** Shapes a text as one run */
-    layout(text: string, features?: string[]): { advanceWidth: number }
+    layout(text: string, features?: Record<string, boolean>): { advanceWidth: number }
   }
   /** Opens a font file. Collections (TTC) have fonts of their own instead of a layout. */
   export function openSync(path: string): Font | { fonts: Font[] }

@@ -1,0 +1,27 @@
+import { startWorker, toWorkerError } from '../../database/start-worker.js'
+import { createKeyedMutex } from '../../state-store/keyed-mutex.js'
+import type { CertificateSheet } from './draw-certificate.js'
+
+export interface DrawTask {
+  sheet: CertificateSheet
+  /** CERTIFICATE_FONT */
+  fontPath: string | undefined
+}
+
+/** One at a time: it takes a processor for a moment. */
+const inSequence = createKeyedMutex()
+
+/** Draws a certificate in a worker thread; shaping its texts would hold up all requests. */
+export const drawInWorker = (task: DrawTask): Promise<Buffer> =>
+  inSequence(
+    'certificate',
+    () =>
+      new Promise((resolve, reject) => {
+        const worker = startWorker('ordering/certificate/draw-worker', task)
+        worker.unref()
+        worker.once('message', (pdf: Uint8Array) => resolve(Buffer.from(pdf)))
+        worker.once('error', (error) => reject(toWorkerError(error)))
+        // After a message, this has no effect.
+        worker.once('exit', () => reject(new Error('the worker exited without a certificate')))
+      }),
+  )
