@@ -76,7 +76,10 @@ const ordering: FastifyPluginAsync<Options> = async (app, options) => {
       placeOrder: createOrderPlacer({ store, links, limits }),
     })
     await scope.register(orderPages, { store, links, certificates })
-    await scope.register(certificatePages, { certificates, findOrderId: links.find })
+    await scope.register(certificatePages, {
+      certificates,
+      findOrderId: (token) => links.find(token),
+    })
   })
 }
 

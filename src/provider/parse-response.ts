@@ -80,7 +80,8 @@ export const parsePortfolios: Parse<Portfolio[]> = (body) => {
 
 /** The address of a web page, which comes from the provider; `null` if it is not one. */
 function toPageUrl(value: unknown): string | null {
-  if (typeof value !== 'string' || value.length > MAX_URL_LENGTH || !URL.canParse(value)) return null
+  if (typeof value !== 'string' || value.length > MAX_URL_LENGTH || !URL.canParse(value))
+    return null
   const { protocol, href } = new URL(value)
   return /^https?:$/.test(protocol) ? href : null
 }

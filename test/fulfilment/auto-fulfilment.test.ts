@@ -71,7 +71,7 @@ t.test('an order is placed when the provider is back', async (t) => {
   provider.fault = 503
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
   const page = () => ann.get('/admin/orders/1').then(toText)
-  await waitFor(async () => /The provider cannot be reached\./.test(await page()))
+  await waitFor(async () => (await page()).includes('The provider cannot be reached.'))
   t.match(await page(), /Automatic placement: .* The next attempt is on/)
   const { items } = await ann.call('GET', '/api/admin/orders?exception=not_placed')
   t.match(items, [{ id: '1' }])
@@ -82,12 +82,14 @@ t.test('an order is placed when the provider is back', async (t) => {
 })
 
 t.test('an order without a response is never sent again', async (t) => {
-  const { provider, ann, guest, url } = await startAutoFulfilment(t, { ORDERSOURCE_TIMEOUT_MS: '400' })
+  const { provider, ann, guest, url } = await startAutoFulfilment(t, {
+    ORDERSOURCE_TIMEOUT_MS: '400',
+  })
   await placeOrder(guest)
   provider.fault = 'no_response_instead_of_order'
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
   const page = () => ann.get('/admin/orders/1').then(toText)
-  await waitFor(async () => /Placement status unknown/.test(await page()))
+  await waitFor(async () => (await page()).includes('Placement status unknown'))
   provider.fault = null
   await sleep(6_500)
   t.equal(provider.ledger.orders.length, 0)
@@ -108,13 +110,13 @@ t.test('administrators see why an order is not placed', async (t) => {
   await placeOrder(guest)
   await ann.call('PATCH', '/api/admin/orders/1', { amountMinor: 100 })
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
-  await waitFor(async () => /Automatic placement has ended/.test(await page('1')))
+  await waitFor(async () => (await page('1')).includes('Automatic placement has ended'))
   t.match(await page('1'), /The provider’s price is higher than what the guest paid\./)
 
   await placeOrder(createGuest(url), { name: 'Ben', email: 'ben@example.com' })
   provider.ledger.credit = 1
   await ann.call('PATCH', '/api/admin/orders/2', { status: 'paid' })
-  await waitFor(async () => /Insufficient credits/.test(await page('2')))
+  await waitFor(async () => (await page('2')).includes('Insufficient credits'))
   t.match(await page('2'), /Automatic placement: The provider refused the order/)
   provider.ledger.credit = 1_000_000
   await waitForStatus(ann, '2', 'fulfilled')
@@ -135,53 +137,60 @@ async function call(service: Service, method: string, path: string, body?: objec
 }
 
 for (const [engine, getEnvironment] of Object.entries(engines)) {
-  t.test(`${engine}: no paid order is lost or placed twice when the service is killed`, async (t) => {
-    const provider = await startProvider(t)
-    provider.latencyMs = 80
-    const environment = {
-      DATA_DIR: temporaryFolder(t),
-      LOG_LEVEL: 'warn',
-      ORDERSOURCE_TIMEOUT_MS: '400',
-      ...autoFulfil(provider),
-      ...(await getEnvironment()),
-    }
-    let service = await startService(t, environment)
-    const paths: string[] = []
-    for (let round = 0; round < ROUNDS; round++) {
-      for (let i = 0; i < ORDERS_PER_ROUND; i++) {
-        const email = `guest${paths.length}@example.com`
-        paths.push(await placeOrder(createGuest(service.url), { email }))
-        const id = String(paths.length)
-        await call(service, 'PATCH', `/api/admin/orders/${id}`, { status: 'paid' })
+  t.test(
+    `${engine}: no paid order is lost or placed twice when the service is killed`,
+    async (t) => {
+      const provider = await startProvider(t)
+      provider.latencyMs = 80
+      const environment = {
+        DATA_DIR: temporaryFolder(t),
+        LOG_LEVEL: 'warn',
+        ORDERSOURCE_TIMEOUT_MS: '400',
+        ...autoFulfil(provider),
+        ...(await getEnvironment()),
       }
-      // Spread over dispatching, quoting, placing, fulfilling and issuing.
-      await sleep(((round + 0.5) / ROUNDS) * 2_000)
-      service.process.kill('SIGKILL')
-      await once(service.process, 'exit')
-      service = await startService(t, environment)
-    }
+      let service = await startService(t, environment)
+      const paths: string[] = []
+      for (let round = 0; round < ROUNDS; round++) {
+        for (let i = 0; i < ORDERS_PER_ROUND; i++) {
+          const email = `guest${paths.length}@example.com`
+          paths.push(await placeOrder(createGuest(service.url), { email }))
+          const id = String(paths.length)
+          await call(service, 'PATCH', `/api/admin/orders/${id}`, { status: 'paid' })
+        }
+        // Spread over dispatching, quoting, placing, fulfilling and issuing.
+        await sleep(((round + 0.5) / ROUNDS) * 2_000)
+        service.process.kill('SIGKILL')
+        await once(service.process, 'exit')
+        service = await startService(t, environment)
+      }
 
-    /** Orders sent to the provider right before the service was killed: an administrator decides. */
-    const isUnknown = async (id: string) => {
-      const { items } = await call(service, 'GET', '/api/admin/orders?exception=placement_unknown')
-      return items.some((order: { id: string }) => order.id === id)
-    }
-    let unknown = 0
-    for (const [i, path] of paths.entries()) {
-      const id = String(i + 1)
-      const guest = createGuest(service.url)
-      const isDone = async () => /Certificate issued/.test((await guest.get(path)).text)
-      const placed = () =>
-        provider.ledger.orders.filter(({ note }) =>
-          note?.startsWith(`CW-${id.padStart(6, '0')} `),
-        ).length
-      await waitFor(async () => (await isDone()) || ((await isUnknown(id)) && placed() === 0))
-      if (await isDone()) t.equal(placed(), 1, `order ${id} was placed once`)
-      else unknown++
-    }
-    await sleep(2_000)
-    const numbers = provider.ledger.orders.map(({ note }) => note?.split(' ')[0])
-    t.equal(new Set(numbers).size, numbers.length, 'no order was placed twice')
-    t.comment(`${paths.length} orders, ${unknown} of unknown status`)
-  })
+      /** Orders sent to the provider right before the service was killed: an administrator decides. */
+      const isUnknown = async (id: string) => {
+        const { items } = await call(
+          service,
+          'GET',
+          '/api/admin/orders?exception=placement_unknown',
+        )
+        return items.some((order: { id: string }) => order.id === id)
+      }
+      let unknown = 0
+      for (const [i, path] of paths.entries()) {
+        const id = String(i + 1)
+        const guest = createGuest(service.url)
+        const isDone = async () => (await guest.get(path)).text.includes('Certificate issued')
+        const placed = () =>
+          provider.ledger.orders.filter(({ note }) =>
+            note?.startsWith(`CW-${id.padStart(6, '0')} `),
+          ).length
+        await waitFor(async () => (await isDone()) || ((await isUnknown(id)) && placed() === 0))
+        if (await isDone()) t.equal(placed(), 1, `order ${id} was placed once`)
+        else unknown++
+      }
+      await sleep(2_000)
+      const numbers = provider.ledger.orders.map(({ note }) => note?.split(' ')[0])
+      t.equal(new Set(numbers).size, numbers.length, 'no order was placed twice')
+      t.comment(`${paths.length} orders, ${unknown} of unknown status`)
+    },
+  )
 }

@@ -62,20 +62,24 @@ t.test('a published certificate says who, how much, how and when', async (t) => 
   t.notMatch(JSON.stringify(service.log), certificate.slice(3), 'no code is logged')
 })
 
-t.test('without consent, names are only in the PDF of the guest', SKIP_WITHOUT_POPPLER, async (t) => {
-  const service = await startAutoFulfilment(t)
-  const { guest, url } = service
-  const { path, certificate } = await orderCertificate(service, '1')
-  const page = await guest.get(certificate)
-  t.match(toText(page), /The holder of this certificate has offset .* 2 t CO₂e/)
-  t.match(toText(page), /chose not to publish names/)
-  t.notMatch(page.text, /Ann Example|Provider/)
-  const published = await getPdf(`${url}${certificate}.pdf`)
-  t.notMatch(await readPdfText(t, published.pdf), /Ann Example/)
-  const own = await getPdf(`${url}${path}/certificate.pdf`)
-  t.match(await readPdfText(t, own.pdf), /Ann Example has offset/)
-  t.equal(own.headers.get('cache-control'), 'no-store')
-})
+t.test(
+  'without consent, names are only in the PDF of the guest',
+  SKIP_WITHOUT_POPPLER,
+  async (t) => {
+    const service = await startAutoFulfilment(t)
+    const { guest, url } = service
+    const { path, certificate } = await orderCertificate(service, '1')
+    const page = await guest.get(certificate)
+    t.match(toText(page), /The holder of this certificate has offset .* 2 t CO₂e/)
+    t.match(toText(page), /chose not to publish names/)
+    t.notMatch(page.text, /Ann Example|Provider/)
+    const published = await getPdf(`${url}${certificate}.pdf`)
+    t.notMatch(await readPdfText(t, published.pdf), /Ann Example/)
+    const own = await getPdf(`${url}${path}/certificate.pdf`)
+    t.match(await readPdfText(t, own.pdf), /Ann Example has offset/)
+    t.equal(own.headers.get('cache-control'), 'no-store')
+  },
+)
 
 t.test('a certificate is withdrawn with its order, and valid again after an undo', async (t) => {
   const service = await startAutoFulfilment(t)
@@ -115,27 +119,30 @@ t.test('codes and tokens without a certificate look all the same', async (t) => 
   t.equal((await other.get(`/c/${path.slice(3)}`)).status, 404, 'a token is no code')
 })
 
-t.test('a name without a font is shown on the page, and named where the PDF is missing', async (t) => {
-  const service = await startAutoFulfilment(t)
-  const { guest, ann, url } = service
-  const { path, certificate } = await orderCertificate(service, '1', {
-    ...PUBLISHED,
-    beneficiary: '王小明',
-  })
-  const problem = 'The PDF cannot show “王小明”, because there is no font for Chinese.'
-  const page = await guest.get(certificate)
-  t.match(toText(page), /王小明 has offset/)
-  t.match(toText(page), problem)
-  t.equal(findLink(page, 'Download PDF'), '')
-  t.match(toText(await guest.get(path)), problem)
-  t.match(toText(await ann.get('/admin/orders/1')), `${problem} CERTIFICATE_FONT adds a font.`)
-  for (const address of [`${certificate}.pdf`, `${path}/certificate.pdf`]) {
-    const { status, text } = await guest.get(address)
-    t.equal(status, 422)
-    t.match(toText({ status, text, headers: new Headers() }), problem)
-  }
-  t.equal((await fetch(url)).status, 200)
-})
+t.test(
+  'a name without a font is shown on the page, and named where the PDF is missing',
+  async (t) => {
+    const service = await startAutoFulfilment(t)
+    const { guest, ann, url } = service
+    const { path, certificate } = await orderCertificate(service, '1', {
+      ...PUBLISHED,
+      beneficiary: '王小明',
+    })
+    const problem = 'The PDF cannot show “王小明”, because there is no font for Chinese.'
+    const page = await guest.get(certificate)
+    t.match(toText(page), /王小明 has offset/)
+    t.match(toText(page), problem)
+    t.equal(findLink(page, 'Download PDF'), '')
+    t.match(toText(await guest.get(path)), problem)
+    t.match(toText(await ann.get('/admin/orders/1')), `${problem} CERTIFICATE_FONT adds a font.`)
+    for (const address of [`${certificate}.pdf`, `${path}/certificate.pdf`]) {
+      const { status, text } = await guest.get(address)
+      t.equal(status, 422)
+      t.match(toText({ status, text, headers: new Headers() }), problem)
+    }
+    t.equal((await fetch(url)).status, 200)
+  },
+)
 
 t.test('CERTIFICATE_FONT must be a font', async (t) => {
   for (const path of ['/nowhere/font.ttf', process.execPath]) {
@@ -239,15 +246,19 @@ t.test('CERTIFICATE_FONT adds characters', skipWithout(findCjkFont()), async (t:
   t.match(await readPdfText(t, await draw('王小明 かな 한국 Ann', font)), /王小明 かな 한국 Ann/)
 })
 
-t.test('right-to-left names need a font, and must not be mixed', skipWithout(findArabicFont()), async (t: Test) => {
-  const font = findArabicFont() ?? ''
-  const fonts = openCertificateFonts(font)
-  t.equal(fonts.findProblem('سفينة نسيم البحر'), null)
-  t.equal(fonts.findProblem('שלום עולם'), null)
-  for (const mixed of ['نسيم 3', 'Ann نسيم', 'نسيم (البحر)']) {
-    t.same(fonts.findProblem(mixed), { reason: 'mixed_direction' }, mixed)
-  }
-  if (SKIP_WITHOUT_POPPLER.skip !== false) return
-  const text = (await readPdfText(t, await draw('سفينة نسيم البحر', font))).normalize('NFKC')
-  t.match(text, /سفينة نسيم البحر/)
-})
+t.test(
+  'right-to-left names need a font, and must not be mixed',
+  skipWithout(findArabicFont()),
+  async (t: Test) => {
+    const font = findArabicFont() ?? ''
+    const fonts = openCertificateFonts(font)
+    t.equal(fonts.findProblem('سفينة نسيم البحر'), null)
+    t.equal(fonts.findProblem('שלום עולם'), null)
+    for (const mixed of ['نسيم 3', 'Ann نسيم', 'نسيم (البحر)']) {
+      t.same(fonts.findProblem(mixed), { reason: 'mixed_direction' }, mixed)
+    }
+    if (SKIP_WITHOUT_POPPLER.skip !== false) return
+    const text = (await readPdfText(t, await draw('سفينة نسيم البحر', font))).normalize('NFKC')
+    t.match(text, /سفينة نسيم البحر/)
+  },
+)

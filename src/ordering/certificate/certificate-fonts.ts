@@ -52,7 +52,9 @@ function openOther(path: string): Font {
     return openFont(path)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new ConfigError([`CERTIFICATE_FONT must be a TTF or OTF file that can be read: ${reason}`])
+    throw new ConfigError([
+      `CERTIFICATE_FONT must be a TTF or OTF file that can be read: ${reason}`,
+    ])
   }
 }
 
@@ -118,7 +120,9 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
     },
     measure({ text, font: name }) {
       const font = fonts.get(name)
-      return font === undefined ? 0 : font.layout(text, getFeatures(name)).advanceWidth / font.unitsPerEm
+      return font === undefined
+        ? 0
+        : font.layout(text, getFeatures(name)).advanceWidth / font.unitsPerEm
     },
     findProblem(text) {
       const missing = splitGraphemes(text).filter((part) => findFont(part, 'regular') === null)

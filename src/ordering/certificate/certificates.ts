@@ -9,7 +9,11 @@ import {
   type Certificate,
   type CertificateContent,
 } from './certificate.js'
-import { createCertificatePdfs, describeUnprintable, type CertificatePdfs } from './certificate-pdf.js'
+import {
+  createCertificatePdfs,
+  describeUnprintable,
+  type CertificatePdfs,
+} from './certificate-pdf.js'
 import { findCertificate, findOrderCertificate } from './certificate-store.js'
 import { CERTIFICATE_QUEUE } from './issue-certificates.js'
 
@@ -22,8 +26,7 @@ export interface CertificateState {
 
 /** The PDF of a certificate, or why there is none. */
 export type PdfResult =
-  | { outcome: 'created'; pdf: Buffer; fileName: string }
-  | { outcome: 'unprintable'; reason: string }
+  { outcome: 'created'; pdf: Buffer; fileName: string } | { outcome: 'unprintable'; reason: string }
 
 interface Options {
   database: Database

@@ -117,7 +117,10 @@ function drawBrand(
   const size = 30
   let left = MARGIN
   if (logoPath === null) {
-    doc.save().translate(MARGIN, 44).scale(size / 32)
+    doc
+      .save()
+      .translate(MARGIN, 44)
+      .scale(size / 32)
     doc.lineWidth(2.2).lineCap('round').lineJoin('round')
     for (const path of LOGO) doc.path(path).stroke(COLOURS.accent)
     doc.restore()
@@ -135,15 +138,16 @@ function drawBrand(
 
 /** Draws the modules as one path, so that viewers show no seams. */
 function drawQrCode(doc: Doc, url: string, x: number, y: number): void {
-  const { modules, isDark } = createQrMatrix(url, 'M')
+  const matrix = createQrMatrix(url, 'M')
+  const { modules } = matrix
   const quietZone = 4
   const scale = QR_SIZE / (modules + 2 * quietZone)
   doc.roundedRect(x, y, QR_SIZE, QR_SIZE, 4).fill('#ffffff')
   for (let row = 0; row < modules; row++) {
     for (let column = 0; column < modules; column++) {
-      if (!isDark(column, row)) continue
+      if (!matrix.isDark(column, row)) continue
       const start = column
-      while (column + 1 < modules && isDark(column + 1, row)) column++
+      while (column + 1 < modules && matrix.isDark(column + 1, row)) column++
       const left = x + (start + quietZone) * scale
       const top = y + (row + quietZone) * scale
       doc.rect(left, top, (column - start + 1) * scale, scale * 1.02)
