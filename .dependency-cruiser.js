@@ -16,7 +16,7 @@ export default {
       name: 'no-unused-modules',
       comment: 'Every module is reached from an entry point.',
       severity: 'error',
-      from: { orphan: true },
+      from: { orphan: true, pathNot: '\\.d\\.ts$' },
       to: {},
     },
     {

@@ -10,7 +10,6 @@ import { getDatabasePath } from '../../src/database/database-path.js'
 import { deleteEndpoint, insertEndpoint } from '../../src/integrations/webhooks/endpoint-store.js'
 import { buildTestMessage } from '../../src/integrations/webhooks/message.js'
 import { enqueueMessage } from '../../src/outbox/outbox.js'
-import { insertCertificate } from '../../src/ordering/certificate/certificate-store.js'
 import { projectRoot } from '../../src/config/project-root.js'
 import { ADMIN, ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { apiContract, type ContractResponse } from '../support/api-contract.js'
@@ -18,11 +17,12 @@ import { startApp, temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
 import { hostileRequest, type HostileRequest } from '../support/hostile-requests.js'
 import { createGuest, placeOrder } from '../support/guest.js'
+import { waitForCertificate } from '../support/guest-orders.js'
 import { fillStore } from '../support/order-store.js'
 import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { manyOrders } from '../support/portal.js'
 import { routeTable } from '../support/route-table.js'
-import { CERTIFICATE_CODE, DELIVERY_ID, validCalls, WEBHOOK_ID } from '../support/valid-calls.js'
+import { DELIVERY_ID, validCalls, WEBHOOK_ID } from '../support/valid-calls.js'
 
 const LEAST_REQUESTS = 2_500
 const RUNS = 35
@@ -93,31 +93,22 @@ const restoreWebhook = () =>
     })
   })
 
-await app.database.write((tx) =>
-  insertCertificate(
-    tx,
-    {
-      code: CERTIFICATE_CODE,
-      orderId: '1',
-      issuedAt: '2026-11-25T00:00:00.000Z',
-      content: {
-        beneficiary: 'Ann Example',
-        isPublic: true,
-        vesselName: null,
-        imoNumber: null,
-        trip: null,
-        co2eKg: 2_000,
-        portfolioName: null,
-        projects: [],
-        provider: null,
-      },
-    },
-    'message',
-  ),
-)
+/** Fulfils the order of a guest; returns the path of its certificate. */
+async function issueCertificate(guestOrder: string): Promise<string> {
+  const [link] = await app.database.query<{ order_id: string }>('SELECT order_id FROM order_links')
+  await app.inject({
+    method: 'PATCH',
+    url: `/api/admin/orders/${link?.order_id ?? ''}`,
+    headers: { authorization: `Bearer ${freshToken()}` },
+    payload: { status: 'fulfilled' },
+  })
+  return waitForCertificate(createGuest(url), guestOrder)
+}
 
+const guestOrder = await placeOrder(createGuest(url))
 const calls = validCalls({
-  guestOrder: await placeOrder(createGuest(url)),
+  guestOrder,
+  certificate: await issueCertificate(guestOrder),
   offsetOrder: '1',
   apiKey: (await app.apiKeys.create({ name: 'Web shop', scopes: ['orders:read'] }, ADMIN.email)).id,
   link: await scannedLink(),

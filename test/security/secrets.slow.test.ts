@@ -124,6 +124,7 @@ async function callEverything(url: string, token: string): Promise<string[]> {
     offsetOrder: '1',
     apiKey: '1',
     guestOrder: '/o/AAAAAAAAAAAAAAAAAAAAAA',
+    certificate: '/c/AAAAAAAAAAAAAAAAAAAAAA',
     credentials: ADMIN,
   })
   const bearer = (text: string) => ({ authorization: `Bearer ${text}` })

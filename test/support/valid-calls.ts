@@ -82,9 +82,6 @@ const WEBHOOK = {
 export const WEBHOOK_ID = 'we_1'
 export const DELIVERY_ID = 'msg_1'
 
-/** The code of a certificate, if a test issues it. */
-export const CERTIFICATE_CODE = 'cccccccccccccccccccccc'
-
 const ESTIMATES = Object.fromEntries(
   Object.entries(TYPICAL_CALCULATIONS).map(([type, { calculatorData }]) => [
     `POST /api/calculators/${type}/estimate`,
@@ -101,6 +98,8 @@ export interface CallContext {
   apiKey: string
   /** Path of the page of a guest's order */
   guestOrder: string
+  /** Path of the page of a certificate */
+  certificate: string
   /** ID of an order at the provider */
   offsetOrder: string
   /** Credentials of an administrator */
@@ -112,6 +111,7 @@ const sketches = ({
   link,
   asset,
   guestOrder,
+  certificate,
   offsetOrder,
   apiKey,
   credentials,
@@ -177,8 +177,8 @@ const sketches = ({
   'GET /o/:token': [{ path: guestOrder }],
   'GET /o/:token/cancel': [{ path: `${guestOrder}/cancel` }],
   'GET /o/:token/certificate.pdf': [{ path: `${guestOrder}/certificate.pdf` }],
-  'GET /c/:code': [{ path: `/c/${CERTIFICATE_CODE}` }],
-  'GET /c/:code(^[\\w-]+).pdf': [{ path: `/c/${CERTIFICATE_CODE}.pdf` }],
+  'GET /c/:code': [{ path: certificate }],
+  'GET /c/:code(^[\\w-]+).pdf': [{ path: `${certificate}.pdf` }],
   'POST /o/:token/cancel': [{ path: `${guestOrder}/cancel`, form: {} }],
   'POST /api/admin/login': [{ json: credentials }],
   'POST /api/admin/logout': [{}],
