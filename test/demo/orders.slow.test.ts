@@ -18,6 +18,7 @@ import { checker } from '../../src/orders/validators.js'
 import { distPath } from '../support/dist-path.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
+import { waitFor } from '../support/wait-for.js'
 import { fillStore } from '../support/order-store.js'
 
 const NOW = new Date('2026-11-20T14:30:00Z')
@@ -202,5 +203,7 @@ t.test('the demo command seeds its own data directory', async (t) => {
   const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
   const { total } = await store.list({}, { sort: '-placedAt', offset: 0, limit: 1 })
   await store.close()
-  t.equal(total, 4_000)
+  t.equal(total, 4_001, 'with the order of a guest')
+  const [, guestOrder = ''] = /Guest's order +(\S+)/.exec(output) ?? []
+  await waitFor(async () => (await (await fetch(guestOrder)).text()).includes('View certificate'))
 })
