@@ -5,6 +5,11 @@ import t, { type Test } from 'tap'
 import { CommitUnknownError } from '../../src/database/database.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../../src/database/postgres-migrations.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
+import {
+  findCertificate,
+  insertCertificate,
+} from '../../src/ordering/certificate/certificate-store.js'
 import { addOrder, readOrder } from '../../src/order-store/postgres/order-records.js'
 import { openPostgresOrderStore } from '../../src/order-store/postgres/postgres-order-store.js'
 import { foldTotalChanges } from '../../src/order-store/postgres/totals.js'
@@ -234,6 +239,26 @@ t.test('copies the orders of SQLite with their history, and continues', async (t
     currency: 'USD',
   } as const
   await sqlite.apply('7', { type: 'attempt', attempt }, context)
+  const database = openSqliteDatabase(path)
+  const certificate = {
+    code: 'c'.repeat(22),
+    orderId: '7',
+    issuedAt: '2026-11-25T00:00:00.000Z',
+    content: {
+      beneficiary: 'Ζωή',
+      isPublic: true,
+      vesselName: null,
+      imoNumber: null,
+      trip: null,
+      co2eKg: 2_000,
+      portfolioName: null,
+      projects: [],
+      provider: null,
+    },
+  }
+  await database.write((tx) => insertCertificate(tx, certificate, 'message'))
+  await database.query("INSERT INTO order_links VALUES ('hash', '7', 1)")
+  await database.close()
   const url = await server.createDatabase()
   const copy = () => copyOrders({ DATA_DIR: folder, DATABASE_URL: url })
   const first = await copy()
@@ -247,6 +272,8 @@ t.test('copies the orders of SQLite with their history, and continues', async (t
   const slice = { sort: 'orderNumber', offset: 0, limit: 9 } as const
   t.match(await store.list({ exception: ['placement_unknown'] }, slice), { total: 1 })
   t.match(await store.list({ q: 'ζωη 12' }, slice), { items: [{ id: '12' }] })
+  t.strictSame(await findCertificate(postgres, certificate.code), certificate)
+  t.match(await postgres.query('SELECT * FROM order_links'), [{ token_hash: 'hash' }])
   await checkStatistics(store, (await list(sqlite)).items, Date.now())
   t.match(await store.create(newOrder({ customerName: 'Ζωή 3', status: 'paid' }), 'ann', 'key 3'), {
     outcome: 'replayed',

@@ -22,6 +22,13 @@ interface ChangeRow {
 }
 const CHANGE_COLUMNS = ['order_id', 'version', 'at', 'by', 'changes'] as const
 
+/** Tables of orders that are copied as a whole, with their columns. */
+const SMALL_TABLES = {
+  idempotency_keys: ['key', 'request', 'order_id', 'at'],
+  order_links: ['token_hash', 'order_id', 'created_at'],
+  certificates: ['code', 'order_id', 'issued_for', 'content', 'issued_at'],
+}
+
 export interface CopyResult {
   /** Orders in both databases */
   orders: number
@@ -89,8 +96,8 @@ async function digestRows<Row extends object>(
 }
 
 /**
- * Copies all orders of a SQLite database to a migrated PostgreSQL database, with their history and
- * idempotency keys, and compares both. Nothing may write to either during the copy. Continues an
+ * Copies all orders of a SQLite database to a migrated PostgreSQL database, with their history,
+ * idempotency keys, links and certificates, and compares both. Nothing may write to either during the copy. Continues an
  * earlier copy; leaves a database with other orders unchanged. Throws CopyMismatchError.
  *
  * @param onProgress called with the number of orders copied so far, and of all
@@ -144,16 +151,15 @@ export async function copyFromSqlite(
     onProgress(done, total)
   }
 
-  const keys = db
-    .prepare<[], Record<'key' | 'request' | 'order_id' | 'at', SqlValue>>(
-      'SELECT key, request, order_id, at FROM idempotency_keys',
-    )
-    .all()
   await postgres.migrate(async (tx) => {
-    await tx.query('DELETE FROM idempotency_keys')
-    for (let at = 0; at < keys.length; at += BATCH_SIZE) {
-      const batch = keys.slice(at, at + BATCH_SIZE)
-      await insertRows(tx, 'idempotency_keys', ['key', 'request', 'order_id', 'at'], batch)
+    for (const [table, columns] of Object.entries(SMALL_TABLES)) {
+      const rows = db
+        .prepare<[], Record<string, SqlValue>>(`SELECT ${columns.join(', ')} FROM ${table}`)
+        .all()
+      await tx.query(`DELETE FROM ${table}`)
+      for (let at = 0; at < rows.length; at += BATCH_SIZE) {
+        await insertRows(tx, table, columns, rows.slice(at, at + BATCH_SIZE))
+      }
     }
     await tx.query(`ALTER INDEX ${SEARCH_INDEX} SET (fastupdate = off)`)
     await tx.query(`SELECT gin_clean_pending_list('${SEARCH_INDEX}')`)
