@@ -14,6 +14,7 @@ import {
 /** Licences that allow use, modification and sale. */
 const PERMISSIVE = [
   'MIT',
+  'MIT-0',
   'ISC',
   'Apache-2.0',
   'BSD-2-Clause',
@@ -25,6 +26,8 @@ const PERMISSIVE = [
   'CC0-1.0',
   'Python-2.0',
   'WTFPL',
+  // Fonts
+  'OFL-1.1',
 ]
 
 /** Non-SPDX name of 0BSD. */

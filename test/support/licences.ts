@@ -30,12 +30,16 @@ export const shippedPackages = allPackages.filter(([, { dev }]) => dev !== true)
 
 export const getPackageName = (path: string): string => path.replace(/^.*node_modules\//, '')
 
+/** The licence that the licence file of a package starts with; png-js has nothing else. */
+const readLicenceName = (path: string): string =>
+  /^(\w+) License\n/.exec(readFileSync(join(projectRoot, path, 'LICENSE'), 'utf8'))?.[1] ?? 'none'
+
 /** The SPDX licence of a package; old packages state it in `license.type` or `licenses`. */
 export function getLicence([path, { license, optional }]: [string, Package]): string {
   if (license !== undefined) return license
   try {
     const { license: own, licenses } = readJson(path, 'package.json')
-    return own?.type ?? own ?? licenses?.[0]?.type ?? 'none'
+    return own?.type ?? own ?? licenses?.[0]?.type ?? readLicenceName(path)
   } catch (error) {
     // Optional packages of other platforms are not installed.
     if (optional === true) return 'MIT'
