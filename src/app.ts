@@ -116,7 +116,12 @@ export async function buildApp({
     listPortfolios: arePublic ? listPortfolios : null,
     findOffer: quotes && createServiceOffers(app, quotes),
   })
-  const webhooks = createWebhooks({ database: app.database, config: app.config, log: app.log })
+  const webhooks = createWebhooks({
+    database: app.database,
+    config: app.config,
+    log: app.log,
+    metrics: app.metrics,
+  })
   await app.register(qrCode, { links, onGenerated: (code) => webhooks.qrCodes.add(code) })
 
   const store = await openOrderStore(app.config, app.postgres, app.log)
@@ -133,8 +138,8 @@ export async function buildApp({
   app.addHook('onReady', () => webhooks.encryptSecretsAgain())
   app.addHook('onClose', () => webhooks.close())
 
-  await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
   await app.register(orders, { store })
+  await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
   await app.register(ordering, { quotes, readPrefill, store })
   const fulfilment = source && createFulfilment(store, source)
   await app.register(webhookRoutes, { webhooks })
