@@ -16,8 +16,10 @@ export interface CodeSample {
   code: string
 }
 
-const lines = (...all: (string | false)[]): string => all.filter((line) => line !== false).join('\n')
-const indent = (text: string, spaces: number): string => text.replaceAll('\n', `\n${' '.repeat(spaces)}`)
+const lines = (...all: (string | false)[]): string =>
+  all.filter((line) => line !== false).join('\n')
+const indent = (text: string, spaces: number): string =>
+  text.replaceAll('\n', `\n${' '.repeat(spaces)}`)
 const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 const single = (text: string): string =>
   `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`
@@ -63,7 +65,11 @@ function toPython(value: unknown): string {
   if (typeof value !== 'object') return JSON.stringify(value)
   const [open, close, items] = Array.isArray(value)
     ? ['[', ']', value.map(toPython)]
-    : ['{', '}', Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${toPython(one)}`)]
+    : [
+        '{',
+        '}',
+        Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${toPython(one)}`),
+      ]
   if (items.length === 0) return open + close
   return `${open}\n${items.map((item) => `    ${indent(item, 4)},\n`).join('')}${close}`
 }
@@ -71,7 +77,9 @@ function toPython(value: unknown): string {
 function renderPython({ method, url, secret, headers, body, response }: SampleRequest): string {
   const fields = [
     ...(secret === null ? [] : [`"Authorization": "Bearer " + os.environ["${secret}"],`]),
-    ...Object.entries(headers).map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)},`),
+    ...Object.entries(headers).map(
+      ([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)},`,
+    ),
   ]
   const usesJson = body !== undefined || response === 'json'
   return lines(

@@ -57,7 +57,8 @@ export function addExamples(document: Schema): Schema {
   const code = asSchema(examples.generateQrCode?.response)
   for (const [type, item] of Object.entries(asSchema(document.webhooks))) {
     const media = getMedia(asSchema(asSchema(asSchema(item).post).requestBody).content)
-    if (media !== null) media.media.example = createEvent(type, order, code, getBody('generateQrCode'))
+    if (media !== null)
+      media.media.example = createEvent(type, order, code, getBody('generateQrCode'))
   }
   return document
 }

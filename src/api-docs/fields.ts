@@ -45,7 +45,8 @@ function describeType(schema: Schema): string {
       return ['date', 'date-time', 'binary'].includes(format) ? `${name} (${format})` : name
     })
   })
-  const isNullable = getTypes(schema).includes('null') || asArray(schema.anyOf).map(asSchema).some(isNull)
+  const isNullable =
+    getTypes(schema).includes('null') || asArray(schema.anyOf).map(asSchema).some(isNull)
   return [...new Set(types), ...(isNullable ? ['null'] : [])].join(' or ')
 }
 
@@ -70,10 +71,17 @@ function getValues(schema: Schema): string[] {
     ? asSchema(first.items)
     : first
   const all = value === undefined ? asArray(values) : [value]
-  return all.filter((one) => one !== null).map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
+  return all
+    .filter((one) => one !== null)
+    .map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
 }
 
-export function toField(name: string, schema: Schema, required: boolean, shared: SharedObjects): Field {
+export function toField(
+  name: string,
+  schema: Schema,
+  required: boolean,
+  shared: SharedObjects,
+): Field {
   const alternatives = getAlternatives(schema)
   const content = findObjectSchema(schema)
   const object = content && getSharedObject(content, shared)
@@ -89,7 +97,11 @@ export function toField(name: string, schema: Schema, required: boolean, shared:
   }
 }
 
-function toFields(schema: Schema, shared: SharedObjects, required = asArray(schema.required)): Field[] {
+function toFields(
+  schema: Schema,
+  shared: SharedObjects,
+  required = asArray(schema.required),
+): Field[] {
   return Object.entries(asSchema(schema.properties)).map(([name, value]) =>
     toField(name, asSchema(value), required.includes(name), shared),
   )

@@ -66,14 +66,23 @@ function listErrors(operation: Schema, access: Operation['access'], hasInput: bo
   const secured = access !== 'public'
   const usual: Record<string, string | false> = {
     401: secured && 'No valid key or token',
-    403: secured && (access === 'administrator' ? 'Not available to API keys' : `The key lacks the scope ${access.scope}`),
+    403:
+      secured &&
+      (access === 'administrator'
+        ? 'Not available to API keys'
+        : `The key lacks the scope ${access.scope}`),
     404: hasPath && 'Not found',
     422: hasInput && 'Invalid input; errors lists every invalid field',
     429: 'Too many requests; Retry-After says when to retry',
   }
-  const documented = Object.entries(asSchema(responses)).filter(([status]) => /^[45]\d\d$/.test(status))
+  const documented = Object.entries(asSchema(responses)).filter(([status]) =>
+    /^[45]\d\d$/.test(status),
+  )
   return [
-    ...documented.map(([status, one]) => ({ status, description: asText(asSchema(one).description) })),
+    ...documented.map(([status, one]) => ({
+      status,
+      description: asText(asSchema(one).description),
+    })),
     ...Object.entries(usual).flatMap(([status, description]) =>
       description === false ? [] : [{ status, description }],
     ),
@@ -150,7 +159,11 @@ export function toOperation(
         const { description, schema } = asSchema(header)
         return toField(name, { description, ...asSchema(schema) }, false, shared)
       }),
-      ...toContent(asSchema(media?.media.schema), media ? getExample(media.media) : undefined, shared),
+      ...toContent(
+        asSchema(media?.media.schema),
+        media ? getExample(media.media) : undefined,
+        shared,
+      ),
     },
     errors: listErrors(
       operation,
@@ -161,7 +174,8 @@ export function toOperation(
     samples: renderSamples({
       method: method.toUpperCase(),
       url: baseUrl + filled + (query && `?${query}`),
-      secret: access === 'public' ? null : access === 'administrator' ? TOKEN_VARIABLE : KEY_VARIABLE,
+      secret:
+        access === 'public' ? null : access === 'administrator' ? TOKEN_VARIABLE : KEY_VARIABLE,
       headers: {
         ...(bodyExample === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...Object.fromEntries(getExamples(parameters, 'header')),

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../database/database.js'
 import {
@@ -44,6 +45,8 @@ export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
   const senders: Sender[] = []
   const inFlight = new Map<string, Set<Promise<void>>>()
   const closing = new AbortController()
+  // Every message that is being sent listens.
+  setMaxListeners(0, closing.signal)
 
   async function trySend(sender: Sender, message: Message): Promise<SendResult> {
     try {

@@ -90,7 +90,10 @@ export default fp<Options>(
         api: readOpenApi(app.swagger(), baseUrl),
         scopes: API_KEY_SCOPES,
         baseUrl,
-        limits: { client: app.config.RATE_LIMIT_PER_MINUTE, key: app.config.API_KEY_LIMIT_PER_MINUTE },
+        limits: {
+          client: app.config.RATE_LIMIT_PER_MINUTE,
+          key: app.config.API_KEY_LIMIT_PER_MINUTE,
+        },
         verify: {
           javascript: readSample('receive-webhooks.js'),
           python: readSample('receive_webhooks.py'),
@@ -100,7 +103,11 @@ export default fp<Options>(
     app.get('/docs', async (_request, reply) =>
       reply.renderView(
         { page: 'docs/docs' },
-        { reference: await (reference ??= renderReference()), scripts: ['docs.js'] },
+        {
+          reference: await (reference ??= renderReference()),
+          styles: ['docs.css'],
+          scripts: ['docs.js'],
+        },
       ),
     )
   },

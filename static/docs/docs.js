@@ -1,4 +1,5 @@
 // API reference: navigation, search, language of the examples, copying. try-it.js sends requests.
+import { highlightCode } from './highlight.js'
 import './try-it.js'
 
 const nav = document.querySelector('.docs-nav')
@@ -21,7 +22,8 @@ function markCurrent(link) {
   // Only the navigation scrolls, not the page.
   const list = nav.querySelector('.docs-list')
   const offset = link.getBoundingClientRect().top - list.getBoundingClientRect().top
-  if (offset < 0 || offset > list.clientHeight - 60) list.scrollTop += offset - list.clientHeight / 3
+  if (offset < 0 || offset > list.clientHeight - 60)
+    list.scrollTop += offset - list.clientHeight / 3
 }
 
 function findCurrent() {
@@ -60,7 +62,9 @@ function filter() {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean)
   const hasAll = (text) => words.every((word) => text.includes(word))
   const titled = links.filter((link) => hasAll(link.textContent.toLowerCase()))
-  const found = new Set(titled.length > 0 ? titled : links.filter((link) => hasAll(texts.get(link))))
+  const found = new Set(
+    titled.length > 0 ? titled : links.filter((link) => hasAll(texts.get(link))),
+  )
   for (const link of links) link.parentElement.hidden = !found.has(link)
   for (const details of nav.querySelectorAll('nav details')) {
     details.hidden = !details.querySelector('li:not([hidden])')
@@ -149,3 +153,4 @@ document.addEventListener('click', async ({ target }) => {
 })
 
 findCurrent()
+highlightCode(document)

@@ -1,3 +1,5 @@
+import { highlightCode } from './highlight.js'
+
 // Sends the request of an operation from the page, with a key that stays in this tab.
 
 const KEY = 'docs-api-key'
@@ -25,8 +27,7 @@ function keepKey(key) {
 }
 
 let loading = null
-const loadDocument = () =>
-  (loading ??= fetch('/openapi.json').then((response) => response.json()))
+const loadDocument = () => (loading ??= fetch('/openapi.json').then((response) => response.json()))
 
 /** Creates an element with properties and children. */
 function create(name, properties = {}, ...children) {
@@ -92,7 +93,8 @@ function buildRequest({ method, path }, form) {
     const [place, ...rest] = name.split('.')
     const parameter = rest.join('.')
     if (name === 'key' && value !== '') headers.set('authorization', `Bearer ${value.trim()}`)
-    else if (place === 'path') address = address.replace(`{${parameter}}`, encodeURIComponent(value))
+    else if (place === 'path')
+      address = address.replace(`{${parameter}}`, encodeURIComponent(value))
     else if (value === '') continue
     else if (place === 'query') query.append(parameter, value)
     else if (place === 'header') headers.set(parameter, value)
@@ -173,6 +175,7 @@ async function send(section, form) {
       error instanceof TypeError ? `The request could not be sent: ${error.message}` : `${error}`
     outcome.replaceChildren(create('p', { className: 'error' }, message))
   }
+  highlightCode(outcome)
   button.disabled = false
 }
 

@@ -106,7 +106,10 @@ const samples = readSamples(html)
 for (const [language, runSamples] of Object.entries(SAMPLE_RUNNERS)) {
   t.test(`the ${language} examples work when pasted`, async (t) => {
     const chosen = samples.filter((sample) => sample.language === language)
-    t.same(chosen.map(({ operationId }) => operationId).toSorted(), [...operations.keys()].toSorted())
+    t.same(
+      chosen.map(({ operationId }) => operationId).toSorted(),
+      [...operations.keys()].toSorted(),
+    )
     const prepared = []
     for (const sample of chosen) prepared.push(await prepare(sample))
     const results = await runSamples(prepared, {
@@ -122,14 +125,17 @@ for (const [language, runSamples] of Object.entries(SAMPLE_RUNNERS)) {
   })
 }
 
-const MAX_ITEMS = 2
 const MAX_LENGTH = 100
 const SECRETS: Record<string, string> = { key: 'cwk_…', secret: 'whsec_…', token: 'eyJhbGciOi…' }
 
 /** Shortens a response for the page, and hides what looks like a secret. */
 function shorten(value: any, name = ''): any {
   if (SECRETS[name] !== undefined) return SECRETS[name]
-  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => shorten(item))
+  if (Array.isArray(value)) {
+    const isList = typeof value[0] === 'object'
+    return (isList ? value.slice(0, 1) : value).map((item) => shorten(item))
+  }
+  if (typeof value === 'number') return Math.round(value * 1000) / 1000
   if (typeof value === 'string') {
     const text = value.replaceAll(url, 'https://carbon.example.com')
     return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
@@ -143,7 +149,10 @@ async function record(): Promise<void> {
   for (const [id, documented] of operations) {
     const { path, method, operation } = documented
     if (getMedia(documented) === undefined) continue
-    const address = fillPath(path, await createRecords(path))
+    const query = (operation.parameters ?? [])
+      .filter((parameter: any) => parameter.in === 'query' && parameter.example !== undefined)
+      .map(({ name, example }: any) => [name, String(example)])
+    const address = `${fillPath(path, await createRecords(path))}?${new URLSearchParams(query)}`
     const media = operation.requestBody?.content['application/json']
     const [first] = Object.values<any>(media?.examples ?? {})
     const body = media?.example ?? first?.value

@@ -41,13 +41,19 @@ t.test('lists what an operation requires and returns', async (t) => {
   for (const name of ['idempotency-key', 'customerName', 'co2eKg']) {
     t.match(createOrder, `<code>${name}</code>`)
   }
-  t.match(createOrder, /<code>customerName<\/code> <small>string, at most 120 characters<\/small> <small class="required">/)
+  t.match(
+    createOrder,
+    /<code>customerName<\/code> <small>string, at most 120 characters<\/small> <small class="required">/,
+  )
   t.match(createOrder, /If calculatorType is &quot;fuel&quot;[^]*href="#object-fuel-calculator"/)
   t.match(createOrder, /Returns <a href="#object-order">Order<\/a>/)
   t.match(createOrder, /<code>ETag<\/code>[^]*<code>Location<\/code>/)
   t.match(createOrder, /<code>422<\/code> Invalid input/)
   t.match(getSection('updateOrder'), /<code>409<\/code> The status transition is not allowed/)
-  t.match(getSection('listOrders'), /<code>pageSize<\/code> <small>integer, at least 1, at most 100, default 25/)
+  t.match(
+    getSection('listOrders'),
+    /<code>pageSize<\/code> <small>integer, at least 1, at most 100, default 25/,
+  )
   t.match(getSection('signOut'), 'API keys are refused')
   t.match(getSection('estimateFuel'), 'No authentication')
   t.match(html, /id="object-order"[^]*<code>fulfilledAt<\/code>/)

@@ -128,13 +128,19 @@ try {
     const dataDir = join(folder, name)
     fillDatabase(dataDir, ORDERS)
     const environment = { HOST: '127.0.0.1', WEBHOOK_ALLOW_LOOPBACK: 'true' }
-    const service = await startOrderService({ dataDir, orders: ORDERS }, FIRST_PORT + i, environment)
+    const service = await startOrderService(
+      { dataDir, orders: ORDERS },
+      FIRST_PORT + i,
+      environment,
+    )
     services.push(service)
     if (respond !== null) servers.push(await addUndelivered(service, respond))
   }
   const rows = await compare(services)
   const undelivered = await Promise.all(services.map(countUndelivered))
-  console.log(`${MACHINE}; ${ROUNDS} requests each; undelivered at the end: ${undelivered.join(', ')}`)
+  console.log(
+    `${MACHINE}; ${ROUNDS} requests each; undelivered at the end: ${undelivered.join(', ')}`,
+  )
   console.table(rows)
   writeReport('webhooks', { rounds: ROUNDS, events: EVENTS, undelivered, rows })
 } finally {

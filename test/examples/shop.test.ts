@@ -53,9 +53,17 @@ t.test('the example shop creates orders and QR codes, and follows them by webhoo
     return response.json()
   }
   const purchase = await buy()
-  t.match(purchase, { orderNumber: /^CW-/, status: 'unpaid', qrCodeUrl: /\/calculator\/fuel\?data=/ })
+  t.match(purchase, {
+    orderNumber: /^CW-/,
+    status: 'unpaid',
+    qrCodeUrl: /\/calculator\/fuel\?data=/,
+  })
   t.same(await buy(), purchase, 'a retry returns the same purchase')
-  t.equal((await call('GET', '/api/admin/orders')).body.totalItems, 1, 'and creates no second order')
+  t.equal(
+    (await call('GET', '/api/admin/orders')).body.totalItems,
+    1,
+    'and creates no second order',
+  )
   t.equal((await fetch(purchase.qrCodeUrl as string)).status, 200)
 
   const getStatus = async () => {

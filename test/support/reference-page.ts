@@ -18,14 +18,17 @@ const decode = (html: string): string =>
 
 /** Reads the code samples of operations from the HTML of the reference. */
 export function readSamples(html: string): Sample[] {
-  return html.split('data-operation="').slice(1).flatMap((section) => {
-    const operationId = section.slice(0, section.indexOf('"'))
-    const [end = section] = section.split('</section>')
-    const found = end.matchAll(/data-language="(\w+)"><code>([^]*?)<\/code>/g)
-    return [...found].map(([, language = '', code = '']) => ({
-      operationId,
-      language,
-      code: decode(code),
-    }))
-  })
+  return html
+    .split('data-operation="')
+    .slice(1)
+    .flatMap((section) => {
+      const operationId = section.slice(0, section.indexOf('"'))
+      const [end = section] = section.split('</section>')
+      const found = end.matchAll(/data-language="(\w+)"><code>([^]*?)<\/code>/g)
+      return [...found].map(([, language = '', code = '']) => ({
+        operationId,
+        language,
+        code: decode(code),
+      }))
+    })
 }

@@ -54,11 +54,7 @@ const createShellScript = (samples: readonly Sample[]): string =>
   [
     `curl() { command curl -sS -w '%{stderr}%{http_code}' "$@" 2>&3 >/dev/null; }`,
     'exec 3>&1',
-    ...samples.flatMap(({ operationId, code }) => [
-      `printf '%s ' ${operationId}`,
-      code,
-      'echo',
-    ]),
+    ...samples.flatMap(({ operationId, code }) => [`printf '%s ' ${operationId}`, code, 'echo']),
   ].join('\n')
 
 interface Options {
