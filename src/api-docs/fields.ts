@@ -97,14 +97,15 @@ export function toField(
   }
 }
 
+/** The fields of an object, required ones first. */
 function toFields(
   schema: Schema,
   shared: SharedObjects,
   required = asArray(schema.required),
 ): Field[] {
-  return Object.entries(asSchema(schema.properties)).map(([name, value]) =>
-    toField(name, asSchema(value), required.includes(name), shared),
-  )
+  return Object.entries(asSchema(schema.properties))
+    .map(([name, value]) => toField(name, asSchema(value), required.includes(name), shared))
+    .toSorted((a, b) => Number(b.required) - Number(a.required))
 }
 
 /** Converts an object schema for the page. */

@@ -32,7 +32,7 @@ export interface Operation {
   samples: CodeSample[]
 }
 
-const PLACES = { path: 'Path', query: 'Query', header: 'Headers' }
+const PLACES = { path: 'Path', query: 'Query', header: 'Header' }
 const FILE_EXTENSIONS: Record<string, string> = { 'application/zip': 'zip', 'text/csv': 'csv' }
 
 const formatJson = (value: unknown): string => JSON.stringify(value, null, 2)

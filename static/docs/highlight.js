@@ -2,7 +2,7 @@
 // code.
 
 const TOKENS =
-  /(?<name>"[\w-]+"(?=: ))|(?<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`)|(?<comment>(?:^| )(?:\/\/|#).*)|(?<keyword>\b(?:async|await|catch|class|const|curl|def|except|for|from|function|if|import|in|new|not|raise|return|throw|try|with)\b)|(?<number>\b\d[\d.]*\b|\b(?:true|false|null|True|False|None)\b)/gm
+  /(?<name>"[\w-]+"(?=: ))|(?<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`)|(?<comment>(?:^| )(?:\/\/|#).*|\/\*[^]*?\*\/)|(?<keyword>(?<![.\w])(?:async|await|catch|class|const|curl|def|except|for|from|function|if|import|in|new|not|raise|return|throw|try|with)\b)|(?<number>(?<![\w./:-])\d[\d.]*(?![\w./:-])|\b(?:true|false|null|True|False|None)\b)/gm
 
 const highlights = new Map()
 

@@ -80,7 +80,7 @@ t.test('the language of the examples is remembered, and copied', async (t) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url })
   const section = page.locator(`#${CREATE_ORDER}`)
   t.match(await section.locator('.samples pre:visible').innerText(), /^curl /)
-  await section.getByText('Python', { exact: true }).click()
+  await section.getByRole('radio', { name: 'Python' }).check()
   t.match(await section.locator('.samples pre:visible').innerText(), /^import json/)
   const verify = page.locator('#webhook-events .samples pre:visible')
   t.match(await verify.innerText(), /^import base64/, 'in every section')
@@ -149,7 +149,7 @@ t.test('everything can be read without scripts', async (t) => {
   const { page } = await openDocs(t, { javaScriptEnabled: false })
   t.equal(await page.getByRole('button', { name: 'Try it' }).first().isVisible(), false)
   const section = page.locator(`#${CREATE_ORDER}`)
-  await section.getByText('JavaScript', { exact: true }).click()
+  await section.getByRole('radio', { name: 'JavaScript' }).check()
   t.match(await section.locator('.samples pre:visible').innerText(), /await fetch/)
   await page.locator('.docs-nav summary', { hasText: /^Webhooks$/ }).click()
   await page
