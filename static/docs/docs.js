@@ -10,6 +10,8 @@ const getTarget = (link) => document.getElementById(link.hash.slice(1))
 // Position: marks the section in view, and opens its group.
 
 let current = null
+/** The group that is open because of the position; others stay as the user left them. */
+let opened = nav.querySelector('nav details[open]')
 
 function markCurrent(link) {
   if (link === current) return
@@ -18,7 +20,9 @@ function markCurrent(link) {
   link.setAttribute('aria-current', 'location')
   if (search.value !== '') return
   const group = link.closest('details')
-  for (const details of nav.querySelectorAll('nav details')) details.open = details === group
+  if (opened && opened !== group) opened.open = false
+  if (!group.open) opened = group
+  group.open = true
   // Only the navigation scrolls, not the page.
   const list = nav.querySelector('.docs-list')
   const offset = link.getBoundingClientRect().top - list.getBoundingClientRect().top
@@ -70,6 +74,7 @@ function filter() {
     details.hidden = !details.querySelector('li:not([hidden])')
     details.open = words.length > 0 || details.contains(current)
   }
+  opened = current.closest('details')
   noMatch.textContent = found.size === 0 ? 'No matches' : ''
 }
 
