@@ -164,11 +164,22 @@ export async function listAttempts(tx: Queryable, messageId: string): Promise<At
   )
 }
 
-/** Returns the queues that have messages to send now. */
+/**
+ * Returns the queues that have messages to send now. Steps from queue to queue in the index, so that
+ * thousands of messages in one are not read.
+ */
 export async function listDueQueues(tx: Queryable, now: number): Promise<string[]> {
   const rows = await tx.query<{ queue: string }>(
-    `SELECT DISTINCT queue FROM outbox
-     WHERE state = 'pending' AND next_attempt_at <= ? AND claimed_until <= ?`,
+    `WITH RECURSIVE queues (queue) AS (
+       SELECT min(queue) FROM outbox WHERE state = 'pending'
+       UNION ALL
+       SELECT (SELECT min(queue) FROM outbox WHERE state = 'pending' AND queue > queues.queue)
+       FROM queues WHERE queue IS NOT NULL
+     )
+     SELECT queue FROM queues WHERE queue IS NOT NULL AND EXISTS (
+       SELECT 1 FROM outbox WHERE state = 'pending' AND outbox.queue = queues.queue
+         AND next_attempt_at <= ? AND claimed_until <= ?
+     )`,
     [now, now],
   )
   return rows.map(({ queue }) => queue)

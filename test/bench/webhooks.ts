@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -62,6 +63,7 @@ async function send(service: OrderService, { path, body }: MeasuredRequest): Pro
 /** Adds an endpoint, and events that it has not received. */
 async function addUndelivered(service: OrderService, respond: RequestListener) {
   const server = createServer(respond).listen(0, '127.0.0.1')
+  await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const endpoint = { url: `http://127.0.0.1:${port}/`, events: ['order.created'] }
   const { id } = await send(service, { path: '/api/admin/webhooks', body: endpoint })
