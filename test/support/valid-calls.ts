@@ -82,6 +82,9 @@ const WEBHOOK = {
 export const WEBHOOK_ID = 'we_1'
 export const DELIVERY_ID = 'msg_1'
 
+/** An email about an order, if a test creates one. */
+export const MAIL_ID = 'mail_1'
+
 const ESTIMATES = Object.fromEntries(
   Object.entries(TYPICAL_CALCULATIONS).map(([type, { calculatorData }]) => [
     `POST /api/calculators/${type}/estimate`,
@@ -351,6 +354,11 @@ const sketches = ({
       json: { since: '2026-01-02T03:04:05Z', failedOnly: true },
     },
   ],
+  'GET /admin/orders/:id/mails': [{ path: '/admin/orders/{order}/mails' }],
+  'POST /admin/orders/:id/mails/:mailId/send': [
+    { path: `/admin/orders/{order}/mails/${MAIL_ID}/send`, form: {} },
+  ],
+  'GET /admin/settings/email': [{ query: { state: 'failed', page: '2' } }],
   'GET /admin/settings': [{}],
   'GET /admin/settings/webhooks': [{}],
   'POST /admin/settings/webhooks': [{ form: WEBHOOK }],
