@@ -153,7 +153,11 @@ export async function buildApp({
   if (conversions) {
     events.addConsumer(conversions.consume)
     app.schedule('count conversions', CONVERSIONS_MS, () => conversions.flush())
-    app.addHook('onClose', () => conversions.flush())
+    app.addHook('onClose', () =>
+      conversions
+        .flush()
+        .catch((err: unknown) => app.log.error({ err }, 'some conversions are not counted')),
+    )
   }
   app.schedule('dispatch events', POLL_MS, () => events.dispatch())
   app.schedule('queue webhooks of QR codes', POLL_MS, () => webhooks.qrCodes.flush())

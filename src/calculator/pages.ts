@@ -127,7 +127,8 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
     if (typeof url !== 'string' || !URL.canParse(url)) return false
     const query = Object.fromEntries(new URL(url).searchParams)
     return (
-      query.data !== undefined || parseCalculatorForm(type, query, { decimalSign }).calculation !== null
+      query.data !== undefined ||
+      parseCalculatorForm(type, query, { decimalSign }).calculation !== null
     )
   }
 

@@ -34,7 +34,9 @@ const OPENINGS: Record<MailType, (order: OrderView) => Opening> = {
   }),
   order_cancelled: ({ orderNumber }) => ({
     title: `Order ${orderNumber} was cancelled`,
-    paragraphs: ['There is nothing to pay, and the emissions of your trip will not be offset.'],
+    paragraphs: [
+      'There is nothing to pay, and the emissions of your trip will not be offset. If you have paid already, your payment will be returned.',
+    ],
     link: 'View your order',
   }),
   order_refunded: ({ orderNumber, total }) => ({

@@ -3,6 +3,7 @@ import type { OrderStore } from '../order-store/order-store.js'
 import type { Order } from '../orders/order.js'
 import type { EventConsumer } from '../outbox/event-dispatcher.js'
 import {
+  countFailedMessages,
   countMessages,
   getMessage,
   listDeliveriesOf,
@@ -16,6 +17,8 @@ import type { RenderMail } from './mail-renderer.js'
 import { createMailSender } from './mail-sender.js'
 import { findMailTypes } from './mail-types.js'
 import { enqueueMail, getPayload, isMailOrder, MAIL_QUEUE } from './message.js'
+
+const WEEK_MS = 7 * 24 * 60 * 60 * 1000
 
 interface Options {
   database: Database
@@ -67,7 +70,9 @@ export function createMail({ database, store, render, delivery, retryDelaysMs }:
       }
     },
 
-    countFailed: (): Promise<number> => countMessages(database, MAIL_QUEUE, ['failed']),
+    /** Counts the emails that have failed in the last 7 days. */
+    countRecentFailures: (): Promise<number> =>
+      countFailedMessages(database, MAIL_QUEUE, Date.now() - WEEK_MS),
 
     /**
      * Sends an email again, to the order's present address. Returns `false` if the order has no such

@@ -24,10 +24,7 @@ export interface MailPayload {
 export const getPayload = ({ payload }: Pick<Message, 'payload'>): MailPayload =>
   payload as MailPayload
 
-export type MailOrder = Pick<
-  Order,
-  'id' | 'createdAt' | 'orderNumber' | 'customerEmail' | 'origin'
->
+export type MailOrder = Pick<Order, 'id' | 'createdAt' | 'orderNumber' | 'customerEmail' | 'origin'>
 
 /** Only guests get emails. An address that was written into NocoDB by hand may be invalid. */
 export const isMailOrder = ({ origin, customerEmail }: Pick<Order, 'origin' | 'customerEmail'>) =>

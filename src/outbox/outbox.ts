@@ -183,6 +183,20 @@ export async function countMessages(
   return row?.count ?? 0
 }
 
+/** Counts the messages of a queue that have failed since a time, in ms since 1970. */
+export async function countFailedMessages(
+  tx: Queryable,
+  queue: string,
+  since: number,
+): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `SELECT count(*) AS count FROM outbox
+     WHERE queue = ? AND state = 'failed' AND finished_at >= ?`,
+    [queue, since],
+  )
+  return row?.count ?? 0
+}
+
 /** Returns a message; `null` if it does not exist. */
 export async function getMessage(tx: Queryable, id: string): Promise<Message | null> {
   const [row] = await tx.query<MessageRow>('SELECT * FROM outbox WHERE id = ?', [id])

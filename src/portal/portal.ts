@@ -42,6 +42,7 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
     store,
     hasProvider: fulfilment !== null,
     webhooks,
+    mail,
     conversions,
   })
   const savedViews = createSavedViews(app.database)

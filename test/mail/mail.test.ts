@@ -3,7 +3,11 @@ import t from 'tap'
 import { createMailbox } from '../../src/demo/mailbox.js'
 import { createCertificate } from '../support/certificate.js'
 import { createSmtpDelivery } from '../../src/mail/smtp-delivery.js'
-import { findMailConfigErrors, getMailSettings, parseMailAddress } from '../../src/mail/mail-config.js'
+import {
+  findMailConfigErrors,
+  getMailSettings,
+  parseMailAddress,
+} from '../../src/mail/mail-config.js'
 import { MAIL_FROM, skipPauses, startMailService } from '../support/mail-service.js'
 import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
 import { createGuest, placeOrder, toText } from '../support/guest.js'
@@ -19,10 +23,11 @@ const readHtml = ({ html }: Pick<ReceivedMail, 'html'>) =>
 const getLink = ({ text }: Pick<ReceivedMail, 'text'>) => /http\S+\/o\/[\w-]{22}/.exec(text)?.[0]
 
 t.test('a guest gets an email for each step of an order', async (t) => {
-  const { url, order, setStatus, waitForMails, guest } = await startMailService(t, {
+  const { url, order, setStatus, waitForMails } = await startMailService(t, {
     PAYMENT_INSTRUCTIONS: 'Bank transfer to PT50 0002\\nor <cash> at the desk',
     BRAND_NAME: 'Harbour & Sons',
   })
+  const guest = createGuest(url)
   const path = await order({ name: NAME, company: 'Example Ltd', vatId: 'PT123456789' })
   const received = await waitForMails(1)
   t.equal(received.headers.get('subject'), 'Order CW-000001 received')
@@ -70,7 +75,7 @@ t.test('a guest gets an email for each step of an order', async (t) => {
   await guest.post(`${other}/cancel`, new URLSearchParams())
   const cancelled = await waitForMails(5)
   t.equal(cancelled.headers.get('subject'), 'Order CW-000002 was cancelled')
-  t.match(cancelled.text, /There is nothing to pay/)
+  t.match(cancelled.text, /There is nothing to pay, .* payment will be returned\./)
   t.same(cancelled.recipients, ['ben@example.com'])
 })
 
@@ -116,7 +121,7 @@ t.test('an email has exactly one recipient', async (t) => {
     t.notOk(headers.has('bcc') || headers.has('cc'))
   }
   await order({ email: 'jörg@bücher.example' })
-  t.same((await waitForMails(names.length + 1)).recipients, ['jörg@xn--bcher-kva.example'])
+  t.same((await waitForMails(names.length + 1)).recipients, ['jörg@bücher.example'])
   for (const email of [
     'ann@example.com,eve@example.com',
     'ann@example.com\r\nBcc: eve@example.com',
@@ -140,13 +145,16 @@ t.test('an email is sent again until the server takes it', async (t) => {
   smtp.rejectData = () => createSmtpError(452, 'Insufficient system storage')
   await waitFor(async () => {
     await skipPauses(app)
-    return smtp.attempts.length === 2
+    return smtp.attempts.length >= 2
   })
   const waiting = await waitFor(async () => {
     const { text } = await ann.get('/admin/orders/1')
     return text.includes('Insufficient') && text
   })
-  t.match(toText({ status: 200, headers: new Headers(), text: waiting }), /Waiting Order received ann@example\.com .* Next attempt .* Attempt 1 451 .* To ann@example\.com: 451 4\.7\.1 Greylisted/)
+  t.match(
+    readHtml({ html: waiting }),
+    /Waiting Order received ann@example\.com .* Next attempt .* Attempt 1 451 .* To ann@example\.com: 451 4\.7\.1 Greylisted/,
+  )
   t.match(waiting, /<button[^>]*>Send now/)
 
   // The server is away for a while.
@@ -156,7 +164,7 @@ t.test('an email is sent again until the server takes it', async (t) => {
     await waitFor(async () => {
       await skipPauses(app)
       const [row] = await app.database.query<{ attempts: number }>('SELECT attempts FROM outbox')
-      return row?.attempts === attempts
+      return (row?.attempts ?? 0) >= attempts
     })
   }
   t.same(await getStates(), ['pending'])
@@ -179,16 +187,21 @@ t.test('a refused recipient is final until somebody sends the email again', asyn
   await setStatus('paid')
   await waitForEqual(t, getStates, ['failed', 'failed'], 'later emails do not wait for it')
   t.equal(smtp.attempts.length, 2)
+  t.match(toText(await ann.get('/admin')), /Emails were not delivered 2 in the last 7 days/)
   const list = await ann.get('/admin/settings/email?state=failed')
   t.match(list.text, /127\.0\.0\.1:\d+/)
   t.match(list.text, /5\.1\.1 No such &lt;user&gt;/)
 
   await ann.call('PATCH', '/api/admin/orders/1', { customerEmail: 'ann@example.com' })
   const { text } = await ann.get('/admin/orders/1')
-  const [, action = ''] = [...text.matchAll(/action="(\/admin\/orders\/1\/mails\/\w+\/send)"/g)].at(-1) ?? []
+  const [, action = ''] =
+    [...text.matchAll(/action="(\/admin\/orders\/1\/mails\/\w+\/send)"/g)].at(-1) ?? []
   const response = await ann.post(action, {})
   t.equal(response.headers.get('location'), '/admin/orders/1')
-  t.match((await ann.get('/admin/orders/1')).text, /The email about order CW-000001 is being sent\./)
+  t.match(
+    (await ann.get('/admin/orders/1')).text,
+    /The email about order CW-000001 is being sent\./,
+  )
   const first = await waitForMails(1)
   t.same(first.recipients, ['ann@example.com'])
   t.equal(first.headers.get('subject'), 'Order CW-000001 received')
@@ -238,54 +251,65 @@ t.test('an order that does not exist any more gets no email', async (t) => {
   t.equal(smtp.mails.length, 0)
 })
 
-t.test('TLS is required, the certificate is checked, and the password is not disclosed', async (t) => {
-  const password = 'secret-of-the-mail-server'
-  const mail = { id: 'mail_1', to: 'ann@example.com', subject: 'S', text: 'T', html: 'H' }
-  const { signal } = new AbortController()
-  const send = (url: string, encryption?: 'starttls') => {
-    const settings = getMailSettings({ SMTP_URL: url, MAIL_FROM, BRAND_NAME: 'Clearwake' })
-    if (settings === null) throw new Error('invalid settings')
-    if (encryption) settings.server.encryption = encryption
-    return createSmtpDelivery(settings, null).send(mail, signal)
-  }
-  const certificate = createCertificate()
-  const untrusted = { ...certificate, authOptional: false }
-  const plain = await startSmtpServer(t)
-  const upgraded = await startSmtpServer(t, { ...untrusted, disabledCommands: [] })
-  const encrypted = await startSmtpServer(t, { ...untrusted, secure: true, disabledCommands: [] })
-  for (const [name, server, result] of [
-    ['no STARTTLS', plain, await send(`smtp://u:${password}@127.0.0.1:${plain.port}`, 'starttls')],
-    ['STARTTLS', upgraded, await send(`smtp://u:${password}@127.0.0.1:${upgraded.port}`, 'starttls')],
-    ['TLS', encrypted, await send(`smtps://u:${password}@127.0.0.1:${encrypted.port}`)],
-  ] as const) {
-    t.equal(result.outcome, 'retry', `${name}: ${result.detail}`)
-    t.same([server.mails, server.passwords], [[], []], name)
-  }
+t.test(
+  'TLS is required, the certificate is checked, and the password is not disclosed',
+  async (t) => {
+    const password = 'secret-of-the-mail-server'
+    const mail = { id: 'mail_1', to: 'ann@example.com', subject: 'S', text: 'T', html: 'H' }
+    const { signal } = new AbortController()
+    const send = (url: string, encryption?: 'starttls') => {
+      const settings = getMailSettings({ SMTP_URL: url, MAIL_FROM, BRAND_NAME: 'Clearwake' })
+      if (settings === null) throw new Error('invalid settings')
+      if (encryption) settings.server.encryption = encryption
+      return createSmtpDelivery(settings, null).send(mail, signal)
+    }
+    const certificate = createCertificate()
+    const untrusted = { ...certificate, authOptional: false }
+    const plain = await startSmtpServer(t)
+    const upgraded = await startSmtpServer(t, { ...untrusted, disabledCommands: [] })
+    const encrypted = await startSmtpServer(t, { ...untrusted, secure: true, disabledCommands: [] })
+    for (const [name, server, result] of [
+      [
+        'no STARTTLS',
+        plain,
+        await send(`smtp://u:${password}@127.0.0.1:${plain.port}`, 'starttls'),
+      ],
+      [
+        'STARTTLS',
+        upgraded,
+        await send(`smtp://u:${password}@127.0.0.1:${upgraded.port}`, 'starttls'),
+      ],
+      ['TLS', encrypted, await send(`smtps://u:${password}@127.0.0.1:${encrypted.port}`)],
+    ] as const) {
+      t.equal(result.outcome, 'retry', `${name}: ${result.detail}`)
+      t.same([server.mails, server.passwords], [[], []], name)
+    }
 
-  const closed = await startSmtpServer(t, {
-    authOptional: false,
-    allowInsecureAuth: true,
-    onAuth: (auth, _session, done) =>
-      done(createSmtpError(535, `Wrong password ${String(auth.password)}`)),
-  })
-  const failed = await send(`smtp://u:${password}@127.0.0.1:${closed.port}`)
-  t.same(failed, {
-    outcome: 'retry',
-    status: 535,
-    detail: 'The mail server did not accept the user name and password.',
-  })
-  const silent = await startSmtpServer(t, { onConnect: () => undefined })
-  const stopping = new AbortController()
-  const waiting = createSmtpDelivery(
-    {
-      server: { host: '127.0.0.1', port: silent.port, encryption: 'none', credentials: null },
-      from: { name: 'A', address: 'a@example.com' },
-    },
-    null,
-  ).send(mail, stopping.signal)
-  stopping.abort()
-  t.match(await waiting, { outcome: 'retry' })
-})
+    const closed = await startSmtpServer(t, {
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: (auth, _session, done) =>
+        done(createSmtpError(535, `Wrong password ${String(auth.password)}`)),
+    })
+    const failed = await send(`smtp://u:${password}@127.0.0.1:${closed.port}`)
+    t.same(failed, {
+      outcome: 'retry',
+      status: 535,
+      detail: 'The mail server did not accept the user name and password.',
+    })
+    const silent = await startSmtpServer(t, { onConnect: () => undefined })
+    const stopping = new AbortController()
+    const waiting = createSmtpDelivery(
+      {
+        server: { host: '127.0.0.1', port: silent.port, encryption: 'none', credentials: null },
+        from: { name: 'A', address: 'a@example.com' },
+      },
+      null,
+    ).send(mail, stopping.signal)
+    stopping.abort()
+    t.match(await waiting, { outcome: 'retry' })
+  },
+)
 
 t.test('without a mail server nothing is queued, and the portal says so', async (t) => {
   const { app, ann, url } = await startTwoAdmins(t, { PRICE_PER_TONNE: '24.50' })

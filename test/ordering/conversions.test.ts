@@ -56,7 +56,12 @@ for (const [engine, open] of Object.entries(databases)) {
     }
     const expected = { scans: 5, results: 10, orders: 2, paidOrders: 1 }
     t.same(await other.read(today, today), expected)
-    t.same(await other.read(today + 1, today + 9), { scans: 0, results: 0, orders: 0, paidOrders: 0 })
+    t.same(await other.read(today + 1, today + 9), {
+      scans: 0,
+      results: 0,
+      orders: 0,
+      paidOrders: 0,
+    })
     t.equal((await other.read(0, today)).orders, 3)
   })
 }
@@ -109,7 +114,10 @@ t.test('the dashboard shows how many scans become orders', async (t) => {
     const page = toText(await ann.get('/admin'))
     return page.includes('1 Paid') && page.includes('Scans') && page
   })
-  t.match(text, /From scan to payment 1 Scans 2 Results 2 Orders 100\.0% of results 1 Paid 50\.0% of orders/)
+  t.match(
+    text,
+    /From scan to payment 1 Scans 2 Results 2 Orders 100\.0% of results 1 Paid 50\.0% of orders/,
+  )
 })
 
 t.test('the dashboard hides it if guests cannot order', async (t) => {

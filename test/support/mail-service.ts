@@ -26,11 +26,10 @@ export async function mailEnvironment({ port }: Pick<TestSmtpServer, 'port'>) {
 export const skipPauses = (app: FastifyInstance): Promise<unknown> =>
   app.database.query("UPDATE outbox SET next_attempt_at = 0 WHERE state = 'pending'")
 
-/** Starts a mail server, and the service with two administrators and a guest. */
+/** Starts a mail server, and the service with two administrators. */
 export async function startMailService(t: Test, environment: NodeJS.ProcessEnv = {}) {
   const smtp = await startSmtpServer(t)
   const service = await startTwoAdmins(t, { ...(await mailEnvironment(smtp)), ...environment })
-  const guest = createGuest(service.url)
 
   /** Waits for this many emails; returns the latest. */
   async function waitForMails(count: number): Promise<ReceivedMail> {
@@ -43,9 +42,9 @@ export async function startMailService(t: Test, environment: NodeJS.ProcessEnv =
   return {
     ...service,
     smtp,
-    guest,
     waitForMails,
-    order: (fields: Record<string, string> = {}) => placeOrder(guest, fields),
+    /** Places the order of another guest; returns the path of its page. */
+    order: (fields: Record<string, string> = {}) => placeOrder(createGuest(service.url), fields),
     setStatus: (status: string, id = '1') =>
       service.ann.call('PATCH', `/api/admin/orders/${id}`, { status }),
     /** States of all emails, the oldest first */

@@ -5,12 +5,7 @@ import type { Config } from '../../plugins/config.js'
 import { getEventTypes } from '../../orders/order-event.js'
 import type { EventConsumer } from '../../outbox/event-dispatcher.js'
 import { cancelMessages, enqueueMessage, type Delivery } from '../../outbox/outbox.js'
-import {
-  getDelivery,
-  listDeliveries,
-  replayDeliveries,
-  replayDelivery,
-} from './deliveries.js'
+import { getDelivery, listDeliveries, replayDeliveries, replayDelivery } from './deliveries.js'
 import { disableEndpoint } from './disable-endpoint.js'
 import {
   deleteEndpoint,

@@ -63,7 +63,8 @@ export async function buildDashboardView(
     exceptions: buildExceptionLinks(stats, formatters, hasProvider),
     cards: buildCards({ stats, currencies, formatters, dashboardFormatters }),
     conversion:
-      conversions && (await buildConversionView(conversions, stats, formatters, dashboardFormatters)),
+      conversions &&
+      (await buildConversionView(conversions, stats, formatters, dashboardFormatters)),
     hasOrders: stats.orders > 0,
     timeline: buildTimelineView({ stats, currency, today, formatters, dashboardFormatters }),
     statuses: buildStatusView(stats, formatters, dashboardFormatters),

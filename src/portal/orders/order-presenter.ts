@@ -36,11 +36,7 @@ interface RenderOptions extends OrderPageState {
 }
 
 /** Renders the pages of orders. */
-export function createOrderPresenter(
-  store: OrderStore,
-  fulfilment: Fulfilment | null,
-  mail: Mail,
-) {
+export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment | null, mail: Mail) {
   const { timeZone } = store.calendar
 
   const getRequestFormatters = (request: FastifyRequest) =>

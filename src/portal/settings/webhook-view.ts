@@ -80,9 +80,7 @@ export function buildDeliveryView(
     subject: orderId === null ? null : number,
     order: orderId === null ? null : { href: `/admin/orders/${orderId}`, number },
     sendUrl:
-      disabledReason === null
-        ? `${WEBHOOKS_URL}/${endpointId}/deliveries/${id}/replay`
-        : null,
+      disabledReason === null ? `${WEBHOOKS_URL}/${endpointId}/deliveries/${id}/replay` : null,
   }
 }
 
