@@ -112,7 +112,7 @@ t.test('the dashboard shows how many scans become orders', async (t) => {
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
   const text = await waitFor(async () => {
     const page = toText(await ann.get('/admin'))
-    return page.includes('1 Paid') && page.includes('Scans') && page
+    return page.includes('1 Paid') && page.includes('1 Scans') && page
   })
   t.match(
     text,
