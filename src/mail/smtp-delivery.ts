@@ -1,4 +1,4 @@
-import { createTransport, type NodemailerError } from 'nodemailer'
+import { createTransport, type NodemailerError, type SMTPTransportOptions } from 'nodemailer'
 import type { SendResult } from '../outbox/outbox-worker.js'
 import type { MailSettings } from './mail-config.js'
 import { MAX_SEND_MS, type MailDelivery } from './mail-delivery.js'
@@ -46,7 +46,7 @@ export function createSmtpDelivery(
 ): MailDelivery {
   const { host, port, encryption, credentials } = server
   const [, domain = host] = from.address.split('@')
-  const transport = createTransport({
+  const options: SMTPTransportOptions = {
     host,
     port,
     secure: encryption === 'tls',
@@ -60,7 +60,8 @@ export function createSmtpDelivery(
     dnsTimeout: STEP_TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
-  })
+  }
+  const transport = createTransport(options)
   return {
     description: { server: `${host}:${port}`, from: `${from.name} <${from.address}>` },
     async send({ id, to, subject, text, html }, signal) {

@@ -46,6 +46,7 @@ export function buildOrderMailsView(
     isConfigured,
     url: `/admin/orders/${orderId}/mails`,
     isLive: isConfigured && isLive(mails),
-    items: mails.map((mail) => buildMailView(mail, isConfigured, format)),
+    // Without a link to the page that it is on.
+    items: mails.map((mail) => ({ ...buildMailView(mail, isConfigured, format), order: null })),
   }
 }

@@ -112,11 +112,11 @@ t.test('the dashboard shows how many scans become orders', async (t) => {
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
   const text = await waitFor(async () => {
     const page = toText(await ann.get('/admin'))
-    return page.includes('1 Paid') && page.includes('1 Scans') && page
+    return page.includes('Paid 1') && page.includes('Scans 1') && page
   })
   t.match(
     text,
-    /From scan to payment 1 Scans 2 Results 2 Orders 100\.0% of results 1 Paid 50\.0% of orders/,
+    /From scan to payment Scans 1 Results 2 Orders 2 100\.0% of results Paid 1 50\.0% of orders/,
   )
 })
 

@@ -41,7 +41,6 @@ const pages: FastifyPluginAsync<{ mail: Mail }> = async (app, { mail }) => {
         description: mail.description,
         timeZone: app.config.TIME_ZONE,
         mails: items.map((item) => buildMailView(item, mail.description !== null, format)),
-        total: format.count(total),
         filters: [
           { label: 'All', href: EMAIL_URL, isCurrent: !isFailedOnly },
           { label: 'Failed', href: toUrl(1, true), isCurrent: isFailedOnly },
