@@ -125,6 +125,7 @@ async function callEverything(url: string, token: string): Promise<string[]> {
     offsetOrder: '1',
     apiKey: '1',
     guestOrder: '/o/AAAAAAAAAAAAAAAAAAAAAA',
+    mail: '/admin/orders/1/mails/mail_1',
     credentials: ADMIN,
   })
   const bearer = (text: string) => ({ authorization: `Bearer ${text}` })

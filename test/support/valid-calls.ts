@@ -82,9 +82,6 @@ const WEBHOOK = {
 export const WEBHOOK_ID = 'we_1'
 export const DELIVERY_ID = 'msg_1'
 
-/** An email about an order, if a test creates one. */
-export const MAIL_ID = 'mail_1'
-
 const ESTIMATES = Object.fromEntries(
   Object.entries(TYPICAL_CALCULATIONS).map(([type, { calculatorData }]) => [
     `POST /api/calculators/${type}/estimate`,
@@ -101,6 +98,8 @@ export interface CallContext {
   apiKey: string
   /** Path of the page of a guest's order */
   guestOrder: string
+  /** Path of an email about that order, in the portal */
+  mail: string
   /** ID of an order at the provider */
   offsetOrder: string
   /** Credentials of an administrator */
@@ -112,6 +111,7 @@ const sketches = ({
   link,
   asset,
   guestOrder,
+  mail,
   offsetOrder,
   apiKey,
   credentials,
@@ -355,9 +355,7 @@ const sketches = ({
     },
   ],
   'GET /admin/orders/:id/mails': [{ path: '/admin/orders/{order}/mails' }],
-  'POST /admin/orders/:id/mails/:mailId/send': [
-    { path: `/admin/orders/{order}/mails/${MAIL_ID}/send`, form: {} },
-  ],
+  'POST /admin/orders/:id/mails/:mailId/send': [{ path: `${mail}/send`, form: {} }],
   'GET /admin/settings/email': [{ query: { state: 'failed', page: '2' } }],
   'GET /admin/settings': [{}],
   'GET /admin/settings/webhooks': [{}],
