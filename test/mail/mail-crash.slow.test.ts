@@ -1,8 +1,11 @@
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openServiceDatabase } from '../../src/database/open-service-database.js'
 import { temporaryFolder } from '../support/app.js'
+import { createCertificate } from '../support/certificate.js'
 import { createGuest, placeOrder } from '../support/guest.js'
 import { mailEnvironment } from '../support/mail-service.js'
 import { startPostgres } from '../support/postgres.js'
@@ -12,17 +15,26 @@ import { waitFor } from '../support/wait-for.js'
 
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? '2')
 const ORDERS_PER_ROUND = 3
+const PASSWORD = 'secret-of-the-mail-server'
 
 /** Before the event is dispatched, while emails are sent, and after that. */
 const PAUSES_MS = [0, 450, 220, 700]
 
 async function testCrashes(t: Test, database: NodeJS.ProcessEnv): Promise<void> {
+  const certificate = createCertificate()
+  const authority = join(temporaryFolder(t), 'authority.pem')
+  writeFileSync(authority, certificate.cert)
   const smtp = await startSmtpServer(t, {
+    ...certificate,
+    secure: true,
+    authOptional: false,
     // An email whose acceptance is not confirmed is sent again.
     onMailFrom: (_address, _session, done) => void setTimeout(done, 50),
   })
   const environment = {
     ...(await mailEnvironment(smtp)),
+    SMTP_URL: `smtps://harbour:${PASSWORD}@127.0.0.1:${smtp.port}`,
+    NODE_EXTRA_CA_CERTS: authority,
     DATA_DIR: temporaryFolder(t),
     LOG_LEVEL: 'warn',
     ORDER_LIMIT_PER_CLIENT: '10000',
@@ -50,6 +62,8 @@ async function testCrashes(t: Test, database: NodeJS.ProcessEnv): Promise<void> 
   t.same(new Set(getRecipients()), new Set(expected), 'none is invented')
   const ids = new Set(smtp.mails.map(({ headers }) => headers.get('message-id')))
   t.equal(ids.size, expected.length, 'a second copy has the same Message-ID')
+  t.same(new Set(smtp.passwords), new Set([PASSWORD]))
+  t.notOk((service.output() + service.errors()).includes(PASSWORD))
   t.comment(`${smtp.mails.length} emails about ${expected.length} orders`)
 }
 

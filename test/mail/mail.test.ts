@@ -1,7 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PNG } from 'pngjs'
 import t from 'tap'
 import { createMailbox } from '../../src/demo/mailbox.js'
+import { temporaryFolder } from '../support/app.js'
 import { createCertificate } from '../support/certificate.js'
+import { enqueueMail } from '../../src/mail/message.js'
 import { createSmtpDelivery } from '../../src/mail/smtp-delivery.js'
 import {
   findMailConfigErrors,
@@ -85,6 +90,30 @@ t.test('an order that is placed with the provider at once counts as paid', async
   await waitForMails(1)
   await setStatus('fulfilled')
   t.match((await waitForMails(2)).text, /emissions of your trip are offset/)
+})
+
+t.test('a certificate is announced once, with the logo of the operator', async (t) => {
+  const BRAND_LOGO = join(temporaryFolder(t), 'logo.png')
+  const logo = PNG.sync.write(new PNG({ width: 8, height: 8 }))
+  writeFileSync(BRAND_LOGO, logo)
+  const { app, ann, order, setStatus, waitForMails } = await startMailService(t, { BRAND_LOGO })
+  await order()
+  await waitForMails(1)
+  await setStatus('fulfilled')
+  await waitForMails(2)
+  const placed = await ann.call('GET', '/api/admin/orders/1')
+  for (let times = 0; times < 2; times++) {
+    await app.database.write((tx) => enqueueMail(tx, 'certificate_ready', placed, 'certificate 1'))
+  }
+  const mail = await waitForMails(3)
+  t.equal(mail.headers.get('subject'), 'Your certificate for order CW-000001')
+  t.match(mail.text, /View your certificate:\s+http/)
+  t.match(mail.html, '<img src="cid:logo"')
+  const image = mail.parts.find(({ type }) => type === 'image/png')
+  t.equal(image?.headers.get('content-id'), '<logo>')
+  t.same(image?.content, logo)
+  await sleep(700)
+  await waitForMails(3)
 })
 
 t.test('only guests get emails, one for each event', async (t) => {
