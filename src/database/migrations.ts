@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { API_KEY_TABLES } from './api-key-tables.js'
+import { CONVERSION_TABLES } from './conversion-tables.js'
 import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { ORDERING_MIGRATION } from './ordering-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
@@ -151,6 +152,7 @@ const MIGRATIONS: readonly string[] = [
   ORDER_VIEW_TABLES.join(';\n'),
   WEBHOOK_TABLES.join(';\n'),
   ORDERING_MIGRATION.join(';\n'),
+  CONVERSION_TABLES.join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -1,5 +1,6 @@
 import { DatabaseError } from './database-error.js'
 import { API_KEY_TABLES } from './api-key-tables.js'
+import { CONVERSION_TABLES } from './conversion-tables.js'
 import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { ORDERING_MIGRATION } from './ordering-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
@@ -142,6 +143,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   ORDER_VIEW_TABLES,
   WEBHOOK_TABLES,
   ORDERING_MIGRATION,
+  CONVERSION_TABLES,
 ]
 
 /** The schema version of this version of Clearwake. */

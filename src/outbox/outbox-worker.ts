@@ -7,11 +7,13 @@ import {
   listDueQueues,
   recordAttempt,
   type Message,
+  type MessageState,
 } from './outbox.js'
 
 /** The outcome of an attempt to send a message. */
 export interface SendResult {
-  outcome: 'sent' | 'retry' | 'rejected'
+  /** `cancelled`: it was not sent, because it must not be any more */
+  outcome: 'sent' | 'retry' | 'rejected' | 'cancelled'
   /** Status of the HTTP or SMTP response, if there was one */
   status: number | null
   /** The beginning of the response, or the error; without secrets */
@@ -34,6 +36,13 @@ export interface Sender {
   /** Called after an attempt was recorded */
   onAttempt?: (message: Message, result: SendResult) => Promise<void>
 }
+
+const FINAL_STATES = {
+  sent: 'sent',
+  retry: 'failed',
+  rejected: 'failed',
+  cancelled: 'cancelled',
+} as const satisfies Record<SendResult['outcome'], MessageState>
 
 const RETENTION_MS = 30 * 24 * 60 * 60 * 1000
 
@@ -75,7 +84,7 @@ export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
         message,
         { at, durationMs, status, detail },
         {
-          state: result.outcome === 'sent' ? 'sent' : canRetry ? 'pending' : 'failed',
+          state: canRetry ? 'pending' : FINAL_STATES[result.outcome],
           failures,
           nextAttemptAt: Math.round(Date.now() + waitMs),
         },

@@ -51,6 +51,7 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
     link: new URL(code.json<{ url: string }>().url),
     asset: app.asset('site.css'),
     guestOrder: '/o/AAAAAAAAAAAAAAAAAAAAAA',
+    mail: '/admin/orders/1/mails/mail_1',
     offsetOrder: '1',
     apiKey: '1',
     credentials: ADMIN,

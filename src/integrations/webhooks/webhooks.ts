@@ -5,14 +5,8 @@ import type { Database } from '../../database/database.js'
 import type { Config } from '../../plugins/config.js'
 import { getEventTypes } from '../../orders/order-event.js'
 import type { EventConsumer } from '../../outbox/event-dispatcher.js'
-import { cancelMessages, enqueueMessage } from '../../outbox/outbox.js'
-import {
-  getDelivery,
-  listDeliveries,
-  replayDeliveries,
-  replayDelivery,
-  type Delivery,
-} from './deliveries.js'
+import { cancelMessages, enqueueMessage, type Delivery } from '../../outbox/outbox.js'
+import { getDelivery, listDeliveries, replayDeliveries, replayDelivery } from './deliveries.js'
 import { createDeliveryCounter } from './delivery-counter.js'
 import { disableEndpoint } from './disable-endpoint.js'
 import {

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { canBeFulfilled } from '../../fulfilment/attempt.js'
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import type { Mail } from '../../mail/mail.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import adminPages from '../../plugins/admin-pages.js'
 import type { Amount } from '../../provider/offset-order.js'
@@ -30,12 +31,13 @@ const parsePrice = ({ amountMinor, currency }: Record<string, unknown>): Amount 
 interface Options {
   store: OrderStore
   fulfilment: Fulfilment
+  mail: Mail
 }
 
 /** Pages that place orders with the provider and compare them with its records. */
-const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) => {
+const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, mail }) => {
   await app.register(adminPages)
-  const presenter = createOrderPresenter(store, fulfilment)
+  const presenter = createOrderPresenter(store, fulfilment, mail)
   const { getRequestFormatters, render, renderNotFound, confirm } = presenter
   const steps = createFulfilmentSteps(store, fulfilment, presenter)
   await app.register(unresolvedPages, { store, fulfilment, presenter, steps })

@@ -2,6 +2,7 @@ import type { Fulfilment } from '../../fulfilment/fulfilment.js'
 import type { ProviderOrderRef } from '../../order-store/order-store.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
+import type { buildOrderMailsView } from '../mail-view.js'
 import type { EditForm, EditGroup } from './edit-form.js'
 import type { EntryView } from './history-view.js'
 import type { ListContext } from './list-context.js'
@@ -49,4 +50,6 @@ export interface OrderData {
   fulfilment: Fulfilment | null
   /** Other orders with the same provider order ID */
   duplicates: readonly DuplicateOrder[]
+  /** `null` if a guest has not placed the order */
+  mails: ReturnType<typeof buildOrderMailsView> | null
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import type { Mail } from '../../mail/mail.js'
 import type { ChangeContext, OrderStore } from '../../order-store/order-store.js'
 import { toLiveStatus } from '../../orders/order-status.js'
 import adminPages from '../../plugins/admin-pages.js'
@@ -22,11 +23,12 @@ const getChangeContext = (request: FastifyRequest, version: number): ChangeConte
 interface Options {
   store: OrderStore
   fulfilment: Fulfilment | null
+  mail: Mail
 }
 
-const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment }) => {
+const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, mail }) => {
   await app.register(adminPages)
-  const presenter = createOrderPresenter(store, fulfilment)
+  const presenter = createOrderPresenter(store, fulfilment, mail)
   const { render, renderNotFound, confirm, buildConflictNotice } = presenter
 
   app.get<OrderRoute>('/admin/orders/:id', async (request, reply) => {

@@ -2,10 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
 import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
+import type { Mail } from '../../mail/mail.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import { getPreviousStatus } from '../../orders/undo.js'
 import type { Order } from '../../orders/order.js'
 import { getFormatters } from '../formatters.js'
+import { buildOrderMailsView } from '../mail-view.js'
 import { buildCurrencyChoices } from './currency-choices.js'
 import { isEditGroup } from './edit-form.js'
 import { formatFlashMessage, isMessageCode, type MessageCode } from './flash-messages.js'
@@ -34,7 +36,7 @@ interface RenderOptions extends OrderPageState {
 }
 
 /** Renders the pages of orders. */
-export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment | null) {
+export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment | null, mail: Mail) {
   const { timeZone } = store.calendar
 
   const getRequestFormatters = (request: FastifyRequest) =>
@@ -83,6 +85,12 @@ export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment |
       ? []
       : (await store.findByOrderSourceId(orderSourceId)).filter((other) => String(other.id) !== id)
 
+  /** `null` for orders that guests have not placed. */
+  const buildMails = async (request: OrderRequest, { id, origin }: Order) =>
+    origin === 'guest'
+      ? buildOrderMailsView(id, await mail.listOfOrder(id), mail, getRequestFormatters(request))
+      : null
+
   const loadOrderData = async (
     request: OrderRequest,
     order: Order,
@@ -95,6 +103,7 @@ export function createOrderPresenter(store: OrderStore, fulfilment: Fulfilment |
     timeZone,
     fulfilment,
     duplicates: await findDuplicates(order),
+    mails: await buildMails(request, order),
   })
 
   /** Renders an order's page, or for htmx the parts that a change affects. */

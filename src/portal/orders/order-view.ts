@@ -125,6 +125,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
     >,
     trip: buildTripView(order, format),
     checkout: buildCheckoutRows(order, format),
+    mails: data.mails,
     dates: [
       ...buildDate('Placed', order.placedAt),
       ...buildDate('Created', order.createdAt),
