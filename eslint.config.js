@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['dist/', '.test/', '.tap/', 'data/', 'static/'] },
+  { ignores: ['dist/', '.test/', '.tap/', 'data/', 'static/', 'examples/'] },
   {
     files: ['**/*.ts'],
     extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],

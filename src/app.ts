@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import accounts from './accounts/accounts.js'
 import calculator from './calculator/calculator.js'
 import apiKeyRoutes from './integrations/api-keys/routes.js'
@@ -7,11 +7,19 @@ import { createFulfilment } from './fulfilment/fulfilment.js'
 import { createOffsetOrderSource } from './provider/order-source-client.js'
 import { createServiceCertificates } from './ordering/certificate/certificates.js'
 import { createCertificateIssuer } from './ordering/certificate/issue-certificates.js'
-import ordering, { createServiceOffers, createServiceQuotes } from './ordering/ordering.js'
+import { createConversionCounter } from './ordering/conversions.js'
+import ordering, {
+  createServiceLinks,
+  createServiceOffers,
+  createServiceQuotes,
+} from './ordering/ordering.js'
 import { arePortfoliosPublic } from './provider/paths.js'
 import proxy from './provider/proxy.js'
 import { createPortfolioPrices } from './provider/portfolio-prices.js'
 import { openUpstream } from './provider/upstream.js'
+import type { MailDelivery } from './mail/mail-delivery.js'
+import { createServiceMail } from './mail/service-mail.js'
+import { createDayCalendar } from './orders/day-calendar.js'
 import { OPENAPI_WEBHOOKS } from './integrations/webhooks/openapi-webhooks.js'
 import webhookRoutes from './integrations/webhooks/routes.js'
 import { createWebhooks } from './integrations/webhooks/webhooks.js'
@@ -54,9 +62,17 @@ import { serverOptions, type LogStream } from './server-options.js'
 
 /** How soon messages are sent after a change */
 const POLL_MS = 500
+const CONVERSIONS_MS = 5_000
 const HOUR_MS = 60 * 60 * 1000
 
-interface Options {
+/** What the demo adds. */
+export interface Extras {
+  /** Instead of SMTP */
+  mailDelivery?: MailDelivery
+  pages?: FastifyPluginAsync
+}
+
+interface Options extends Extras {
   /** Environment variables, as listed in `.env.example` */
   environment: NodeJS.ProcessEnv
   logStream?: LogStream
@@ -72,6 +88,8 @@ export async function buildApp({
   environment,
   logStream,
   onFirstAdministrator,
+  mailDelivery,
+  pages,
 }: Options): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify(serverOptions(environment, logStream))
 
@@ -114,20 +132,41 @@ export async function buildApp({
   const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
   const readPrefill = createPrefillReader(links, app.config.TIME_ZONE)
   const quotes = createServiceQuotes(app, arePublic ? source : null)
+  const calendar = createDayCalendar(app.config.TIME_ZONE)
+  const conversions = quotes && createConversionCounter(app.database, calendar)
   await app.register(calculator, {
     readPrefill,
     listPortfolios: arePublic ? listPortfolios : null,
     findOffer: quotes && createServiceOffers(app, quotes),
+    onStep: (step) => conversions?.count(step),
   })
-  const webhooks = createWebhooks({ database: app.database, config: app.config, log: app.log })
+  const webhooks = createWebhooks({
+    database: app.database,
+    config: app.config,
+    log: app.log,
+    metrics: app.metrics,
+  })
   await app.register(qrCode, { links, onGenerated: (code) => webhooks.qrCodes.add(code) })
 
   const store = await openOrderStore(app.config, app.postgres, app.log)
   app.addHook('onClose', () => store.close())
   const events = createEventDispatcher(store, app.database)
   const outbox = createOutboxWorker(app.database, app.log)
+  const orderLinks = createServiceLinks(app)
+  const mail = createServiceMail(app, { store, links: orderLinks, delivery: mailDelivery })
   events.addConsumer(webhooks.consume)
+  events.addConsumer(mail.consume)
   outbox.addSender(webhooks.sender)
+  if (mail.sender) outbox.addSender(mail.sender)
+  if (conversions) {
+    events.addConsumer(conversions.consume)
+    app.schedule('count conversions', CONVERSIONS_MS, () => conversions.flush())
+    app.addHook('onClose', () =>
+      conversions
+        .flush()
+        .catch((err: unknown) => app.log.error({ err }, 'some conversions are not counted')),
+    )
+  }
   app.schedule('dispatch events', POLL_MS, () => events.dispatch())
   app.schedule('queue webhooks of QR codes', POLL_MS, () => webhooks.qrCodes.flush())
   app.schedule('send messages', POLL_MS, () => outbox.sendDue())
@@ -136,18 +175,20 @@ export async function buildApp({
   app.addHook('onReady', () => webhooks.encryptSecretsAgain())
   app.addHook('onClose', () => webhooks.close())
 
-  await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
   await app.register(orders, { store })
+  await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
   const certificates = await createServiceCertificates(app, store)
   const issuer = createCertificateIssuer({
     database: app.database,
     store,
     source,
+    onIssued: (tx, { certificate, order }) =>
+      mail.enqueue(tx, 'certificate_ready', order, certificate.code),
     providerName: app.config.ORDERSOURCE_NAME ?? null,
   })
   events.addConsumer(issuer.consume)
   outbox.addSender(issuer.sender)
-  await app.register(ordering, { quotes, readPrefill, store, certificates })
+  await app.register(ordering, { quotes, readPrefill, store, links: orderLinks, certificates })
   const fulfilment = source && createFulfilment(store, source)
   if (app.config.AUTO_FULFIL && fulfilment !== null && source !== null) {
     const { maxRequestMs } = source
@@ -156,7 +197,16 @@ export async function buildApp({
     outbox.addSender(autoFulfilment.sender)
   }
   await app.register(webhookRoutes, { webhooks })
-  await app.register(portal, { store, fulfilment, listPortfolios, webhooks, certificates })
+  await app.register(portal, {
+    store,
+    fulfilment,
+    listPortfolios,
+    webhooks,
+    certificates,
+    mail,
+    conversions,
+  })
+  if (pages) await app.register(pages)
 
   return app
 }

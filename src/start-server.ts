@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { buildApp } from './app.js'
+import { buildApp, type Extras } from './app.js'
 import { DatabaseError } from './database/open-database.js'
 import { DatabaseUnavailableError } from './database/database.js'
 import type { FirstAdministrator } from './plugins/accounts.js'
@@ -57,9 +57,13 @@ const DRAIN_MS = 500
  * Starts the service. On SIGTERM and SIGINT it stops accepting requests and lets those in progress
  * finish. Exits with 1 and a message if it cannot start.
  */
-export async function startServer(environment: NodeJS.ProcessEnv): Promise<FastifyInstance> {
+export async function startServer(
+  environment: NodeJS.ProcessEnv,
+  extras: Extras = {},
+): Promise<FastifyInstance> {
   try {
     const app = await buildApp({
+      ...extras,
       environment,
       logStream: logStream(),
       onFirstAdministrator: (account) => process.stderr.write(formatCredentials(account)),

@@ -37,6 +37,7 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
       compress: false,
       schema: {
         tags: ['Administrators'],
+        operationId: 'signIn',
         summary: 'Sign in',
         description:
           'Returns a token for integrations and sets it as a cookie for browsers. Failed attempts are limited.',
@@ -63,6 +64,7 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
       },
       schema: {
         tags: ['Administrators'],
+        operationId: 'signOut',
         summary: 'Sign out and revoke the token',
         response: {
           204: withHeaders(Type.Null({ description: 'Signed out' }), { 'Set-Cookie': SetCookie }),
@@ -81,6 +83,7 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
     {
       schema: {
         tags: ['Administrators'],
+        operationId: 'getCurrentUser',
         summary: 'Get current user',
         response: { 200: SessionResponse, ...problemResponses },
       },

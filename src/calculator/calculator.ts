@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
 import checkoutPages from './checkout-pages.js'
 import type { FindOffsetOffer } from './offset-offer.js'
-import pages from './pages.js'
+import pages, { type PageOptions } from './pages.js'
 import type { ReadPrefill } from './prefill.js'
 import routes from './routes.js'
 
@@ -12,16 +12,18 @@ interface Options {
   listPortfolios: ListPricedPortfolios | null
   /** `null` if guests cannot order */
   findOffer: FindOffsetOffer | null
+  onStep: PageOptions['onStep']
 }
 
 /** The calculators: API and pages, including the home page. */
 const calculator: FastifyPluginAsync<Options> = async (app, options) => {
-  const { readPrefill, listPortfolios, findOffer } = options
+  const { readPrefill, listPortfolios, findOffer, onStep } = options
   await app.register(routes)
   await app.register(pages, {
     readPrefill,
     hasPortfolios: listPortfolios !== null,
     findOffer,
+    onStep,
   })
   await app.register(checkoutPages, { readPrefill, listPortfolios })
 }

@@ -23,6 +23,8 @@ export interface PageOptions {
   hasPortfolios: boolean
   /** `null` if guests cannot order */
   findOffer: FindOffsetOffer | null
+  /** Called when a scanned link opens, and when a guest first sees a result */
+  onStep: (step: 'scan' | 'result') => void
 }
 
 type Query = Record<string, unknown>
@@ -70,7 +72,7 @@ function toUnambiguousUrl(type: CalculatorType, query: Query, form: CalculatorFo
 }
 
 const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
-  const { readPrefill, hasPortfolios, findOffer } = options
+  const { readPrefill, hasPortfolios, findOffer, onStep } = options
   const { CHECKOUT_URL, SERVICE_FEE_PERCENT, TIME_ZONE } = app.config
   const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
   const prefills = new Counter({
@@ -115,6 +117,21 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
     }
   }
 
+  /** Whether the page that requests a fragment shows a result already. */
+  function hasResult(
+    { headers }: PageRequest,
+    type: CalculatorType,
+    { decimalSign }: NumberFormatter,
+  ): boolean {
+    const url = headers['hx-current-url']
+    if (typeof url !== 'string' || !URL.canParse(url)) return false
+    const query = Object.fromEntries(new URL(url).searchParams)
+    return (
+      query.data !== undefined ||
+      parseCalculatorForm(type, query, { decimalSign }).calculation !== null
+    )
+  }
+
   /** Sends the loading state of a scanned link first, then the calculator or the error. */
   async function openPrefill(type: CalculatorType, request: PageRequest, reply: FastifyReply) {
     reply.header('cache-control', 'no-store').header('x-robots-tag', 'noindex')
@@ -138,6 +155,10 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       async () => {
         const outcome = prefill.ok ? 'filled' : prefill.error.reason
         prefills.inc({ calculator: type, outcome })
+        if (prefill.ok) {
+          onStep('scan')
+          onStep('result')
+        }
         request.log.info({ calculator: type, outcome }, 'prefill')
         return prefill.ok
           ? app.view('calculator/_calculator', view ?? {})
@@ -184,6 +205,10 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       if (Object.keys(form.readings).length > 0) {
         // The address may be shared with readers of another locale.
         reply.header('hx-replace-url', toUnambiguousUrl(type, query, form))
+      }
+      if (form.calculation !== null && request.method === 'GET') {
+        const isUpdate = request.wantsFragment && hasResult(request, type, numbers)
+        if (!isUpdate) onStep('result')
       }
       const view = await buildView({
         type,

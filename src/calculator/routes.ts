@@ -110,6 +110,12 @@ const EstimateBody = (calculatorType: CalculatorType) => {
   })
 }
 
+const OPERATION_IDS: Record<CalculatorType, string> = {
+  fuel: 'estimateFuel',
+  distance: 'estimateDistance',
+  custom: 'estimateCustom',
+}
+
 const MAX_BODY_BYTES = 16 * 1024
 
 const routes: FastifyPluginAsyncTypebox = async (app) => {
@@ -118,6 +124,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     {
       schema: {
         tags: ['Calculators'],
+        operationId: 'listCalculators',
         summary: 'List calculators, fuels and emission factors',
         querystring: EditionQuery,
         response: { 200: CatalogueSchema, ...problemResponses },
@@ -131,6 +138,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     {
       schema: {
         tags: ['Calculators'],
+        operationId: 'listEditions',
         summary: 'List editions of the emission factors',
         response: { 200: EditionsSchema, ...problemResponses },
       },
@@ -147,6 +155,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         compress: false,
         schema: {
           tags: ['Calculators'],
+          operationId: OPERATION_IDS[calculatorType],
           summary: `Estimate emissions: ${CALCULATOR_DATA[calculatorType].title ?? calculatorType}`,
           querystring: EditionQuery,
           body: EstimateBody(calculatorType),

@@ -13,6 +13,8 @@ const BUNDLES = {
   'calculator.js': 'calculator/live-form.js',
   'portfolios.js': 'calculator/portfolios.js',
   'copy.js': 'qr-code/copy.js',
+  'docs.css': 'docs/docs.css',
+  'docs.js': 'docs/docs.js',
   'messages.js': 'portal/messages.js',
   'progress.js': 'portal/progress.js',
   'dashboard.js': 'portal/dashboard/dashboard.js',

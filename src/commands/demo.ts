@@ -6,6 +6,7 @@ import type { Vessel } from '../calculator/vessel.js'
 import { startFakeProvider, type FakeProvider } from '../provider/fake-provider/fake-provider.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { openSqliteOrderStore } from '../order-store/sqlite/sqlite-order-store.js'
+import { createMailbox } from '../demo/mailbox.js'
 import { addAttempts, createProviderOrders } from '../demo/provider-orders.js'
 import { addGuestOrder } from '../demo/guest-order.js'
 import { seedOrderStore } from '../demo/seed-order-store.js'
@@ -62,7 +63,8 @@ const hasAccounts = ADMIN_ACCOUNTS.trim() !== ''
 const accounts = hasAccounts
   ? ADMIN_ACCOUNTS
   : `${ADMINISTRATOR.email}:${await hashPassword(ADMINISTRATOR.password)}`
-const app = await startServer({
+const mailbox = createMailbox()
+const environment = {
   LOG_LEVEL: 'warn',
   CURRENCY: 'EUR',
   WEBHOOK_ALLOW_LOOPBACK: 'true',
@@ -84,6 +86,13 @@ const app = await startServer({
   DATABASE_BASE_ID: '',
   DATABASE_API_KEY: '',
   DATABASE_ORDERS_TABLE_ID: '',
+  // The demo sends no emails.
+  SMTP_URL: '',
+  MAIL_FROM: '',
+}
+const app = await startServer(environment, {
+  mailDelivery: mailbox.delivery,
+  pages: mailbox.pages,
 })
 const { DATA_DIR: dataDir, TIME_ZONE: timeZone } = app.config
 const { differing, missing, uncertain, guestOrder } = await seed(dataDir, timeZone, provider)
@@ -115,6 +124,7 @@ Clearwake demo is running. Press Ctrl-C to stop.
   Calculators       ${base}/
   QR code test      ${base}/qr-test
   Admin portal      ${base}/admin
+  Emails to guests  ${base}/demo/mail
   API reference     ${base}/docs
   Order source      ${base}/api/ordersource/portfolios${provider ? ' (fake provider)' : ''}
 ${guestOrderLine}  Sign in           ${hasAccounts ? 'with an account from ADMIN_ACCOUNTS' : `${ADMINISTRATOR.email}, password: ${ADMINISTRATOR.password}`}

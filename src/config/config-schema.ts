@@ -116,6 +116,8 @@ export const ConfigSchema = Type.Object({
   TERMS_URL: optional('Terms that guests agree to when they order'),
   PRIVACY_URL: optional('Privacy notice, linked from the order form'),
   CERTIFICATE_FONT: optional('TTF or OTF file for certificates, for scripts that Inter lacks'),
+  SMTP_URL: optional('Mail server, such as smtps://user:password@smtp.example.com'),
+  MAIL_FROM: optional('Sender of emails, such as Harbour Example <offset@example.com>'),
   ORDER_LIMIT_PER_CLIENT: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,

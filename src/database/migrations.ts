@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { API_KEY_TABLES } from './api-key-tables.js'
 import { CERTIFICATE_TABLES } from './certificate-tables.js'
+import { CONVERSION_TABLES } from './conversion-tables.js'
 import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { ORDERING_MIGRATION } from './ordering-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
@@ -152,6 +153,7 @@ const MIGRATIONS: readonly string[] = [
   ORDER_VIEW_TABLES.join(';\n'),
   WEBHOOK_TABLES.join(';\n'),
   ORDERING_MIGRATION.join(';\n'),
+  CONVERSION_TABLES.join(';\n'),
   CERTIFICATE_TABLES.join(';\n'),
 ]
 

@@ -1,6 +1,7 @@
 import { DatabaseError } from './database-error.js'
 import { API_KEY_TABLES } from './api-key-tables.js'
 import { CERTIFICATE_TABLES } from './certificate-tables.js'
+import { CONVERSION_TABLES } from './conversion-tables.js'
 import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { ORDERING_MIGRATION } from './ordering-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
@@ -143,6 +144,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   ORDER_VIEW_TABLES,
   WEBHOOK_TABLES,
   ORDERING_MIGRATION,
+  CONVERSION_TABLES,
   CERTIFICATE_TABLES,
 ]
 

@@ -10,6 +10,7 @@ import type { Certificates } from './certificate/certificates.js'
 import type { PageFormat } from './order-form-view.js'
 import type { OrderLinks } from './order-links.js'
 import { buildOrderView } from './order-view.js'
+import { getPaymentInstructions } from './ordering-config.js'
 import { GUEST } from './place-order.js'
 
 interface Options {
@@ -22,12 +23,9 @@ interface OrderRoute {
   Params: { token: string }
 }
 
-/** `\n` in a variable stands for a line break, which some platforms cannot store. */
-const toLines = (text: string): string => text.replaceAll('\\n', '\n')
-
 /** The page of a guest's order. The token in its path is the only permission to see it. */
 const pages: FastifyPluginAsync<Options> = async (app, { store, links, certificates }) => {
-  const { TIME_ZONE: timeZone, PAYMENT_INSTRUCTIONS } = app.config
+  const { TIME_ZONE: timeZone } = app.config
   const dates = new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'long',
     timeStyle: 'short',
@@ -76,8 +74,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, links, certifica
         issuedAt: certificate.issuedAt,
         pdfProblem: await certificates.findPdfProblem(certificate, true),
       },
-      paymentInstructions:
-        PAYMENT_INSTRUCTIONS === undefined ? null : toLines(PAYMENT_INSTRUCTIONS),
+      paymentInstructions: getPaymentInstructions(app.config),
       format,
       formatDate: format.time,
     })

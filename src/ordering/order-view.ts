@@ -146,3 +146,5 @@ export function buildOrderView(
     canCancel: status === 'pending',
   }
 }
+
+export type OrderView = ReturnType<typeof buildOrderView>

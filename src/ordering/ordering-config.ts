@@ -75,3 +75,12 @@ export function createPriceTerms(config: PriceConfig): (currency: string) => Pri
   const terms = getPriceTerms(config)
   return (currency) => (currency === config.CURRENCY ? terms : { ...terms, minimumMinor: 0 })
 }
+
+/**
+ * How guests pay, in lines; `null` if that is not configured. `\n` in the variable stands for a line
+ * break, which some platforms cannot store.
+ */
+export const getPaymentInstructions = ({
+  PAYMENT_INSTRUCTIONS,
+}: Pick<Environment, 'PAYMENT_INSTRUCTIONS'>): string | null =>
+  PAYMENT_INSTRUCTIONS?.replaceAll('\\n', '\n') ?? null

@@ -12,7 +12,7 @@ import formPages from './form-pages.js'
 import { createFormTokens } from './form-token.js'
 import { createOfferFinder } from './offset-offer.js'
 import { createOrderLimits } from './order-limits.js'
-import { createOrderLinks, ORDER_LINK_PURPOSE } from './order-links.js'
+import { createOrderLinks, type OrderLinks } from './order-links.js'
 import orderPages from './order-pages.js'
 import { createPriceTerms, getOwnPrice, getPriceTerms } from './ordering-config.js'
 import { createOrderPlacer } from './place-order.js'
@@ -40,12 +40,20 @@ export const createServiceOffers = (
     currency: config.CURRENCY,
   })
 
+/** Creates the private links to the orders of guests. */
+export const createServiceLinks = ({
+  config,
+  database,
+}: Pick<FastifyInstance, 'config' | 'database'>): OrderLinks =>
+  createOrderLinks(database, createSigner(config.sessionSecrets, 'order link v1'))
+
 interface Options {
   /** `null` if ordering is off; existing orders keep their pages */
   quotes: Quotes | null
   readPrefill: ReadPrefill
   store: OrderStore
   certificates: Certificates
+  links: OrderLinks
 }
 
 /** Enough for the largest form, URL-encoded. */
@@ -53,9 +61,8 @@ const MAX_FORM_BYTES = 32 * 1024
 
 /** Guest orders: quotes, the order form, the order page, and certificates. */
 const ordering: FastifyPluginAsync<Options> = async (app, options) => {
-  const { quotes, readPrefill, store, certificates } = options
+  const { quotes, readPrefill, store, links, certificates } = options
   const { sessionSecrets, ORDER_LIMIT_PER_CLIENT, ORDER_LIMIT_PER_EMAIL } = app.config
-  const links = createOrderLinks(app.database, createSigner(sessionSecrets, ORDER_LINK_PURPOSE))
   const limits = createOrderLimits({
     stateStore: app.stateStore,
     hashIdentifier: createIdentifierHasher(sessionSecrets[0]),

@@ -100,6 +100,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
       },
       schema: {
         tags: ['Ordering'],
+        operationId: 'createQuote',
         summary: 'Get the price to offset a trip',
         body: QuoteRequest,
         response: { 200: QuoteResponse, ...problemResponses },

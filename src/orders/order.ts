@@ -185,7 +185,7 @@ const newOrderOptions = {
       vesselName: 'Ever Given',
       imoNumber: '9811000',
       ...EXAMPLES.fuel,
-      co2eKg: 1603.6,
+      co2eKg: 1653.135,
       amountMinor: 4009,
       currency: 'EUR',
     },

@@ -135,6 +135,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       config: { permission: 'orders:read' },
       schema: {
         tags,
+        operationId: 'listOrders',
         summary: 'List orders',
         querystring: ListQuery,
         response: { 200: withHeaders(OrderPage, { Link }), ...problemResponses },
@@ -159,6 +160,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       bodyLimit: BODY_LIMIT,
       schema: {
         tags,
+        operationId: 'createOrder',
         summary: 'Create an order',
         headers: IdempotencyKey,
         body: NewOrderRequest,
@@ -194,6 +196,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       config: { permission: 'orders:read' },
       schema: {
         tags,
+        operationId: 'getOrder',
         summary: 'Get an order',
         params: OrderId,
         response: { 200: OrderResponse, ...problemResponses },
@@ -213,6 +216,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       bodyLimit: BODY_LIMIT,
       schema: {
         tags,
+        operationId: 'updateOrder',
         summary: 'Update an order',
         description:
           'Applies all changes or none. The status can change from pending to paid, processing and fulfilled (steps can be skipped); from paid, processing or fulfilled to refunded; and from cancelled to pending. For any other change of status, the response is 409 with possibleStatuses.',
@@ -248,6 +252,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       config: { permission: 'orders:write' },
       schema: {
         tags,
+        operationId: 'cancelOrder',
         summary: 'Cancel an order',
         description:
           'The order is kept with the status cancelled. Cancelling it again changes nothing.',
@@ -271,6 +276,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       config: { permission: 'orders:write' },
       schema: {
         tags,
+        operationId: 'recalculateOrder',
         summary: 'Recalculate an order',
         description:
           'Calculates the CO2e of the trip with the newest emission factors, and records the calculation. The amount does not change. An order without a trip is unchanged.',
@@ -294,6 +300,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       config: { permission: 'orders:read' },
       schema: {
         tags,
+        operationId: 'getOrderHistory',
         summary: 'Get order history',
         params: OrderId,
         response: { 200: History, ...problemResponses },

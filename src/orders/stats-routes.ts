@@ -54,6 +54,7 @@ const routes: FastifyPluginAsyncTypebox<{ store: OrderStore }> = async (app, { s
       bodyLimit: 1024,
       schema: {
         tags: ['Orders'],
+        operationId: 'getOrderStatistics',
         summary: 'Get order statistics',
         body: StatsRequest,
         response: { 200: DashboardStats, ...problemResponses },

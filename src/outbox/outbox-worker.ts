@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../database/database.js'
 import {
@@ -6,11 +7,13 @@ import {
   listDueQueues,
   recordAttempt,
   type Message,
+  type MessageState,
 } from './outbox.js'
 
 /** The outcome of an attempt to send a message. */
 export interface SendResult {
-  outcome: 'sent' | 'retry' | 'rejected'
+  /** `cancelled`: it was not sent, because it must not be any more */
+  outcome: 'sent' | 'retry' | 'rejected' | 'cancelled'
   /** Status of the HTTP or SMTP response, if there was one */
   status: number | null
   /** The beginning of the response, or the error; without secrets */
@@ -34,6 +37,13 @@ export interface Sender {
   onAttempt?: (message: Message, result: SendResult) => Promise<void>
 }
 
+const FINAL_STATES = {
+  sent: 'sent',
+  retry: 'failed',
+  rejected: 'failed',
+  cancelled: 'cancelled',
+} as const satisfies Record<SendResult['outcome'], MessageState>
+
 const RETENTION_MS = 30 * 24 * 60 * 60 * 1000
 
 /** Retries of many messages spread over a tenth of the pause. */
@@ -44,6 +54,8 @@ export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
   const senders: Sender[] = []
   const inFlight = new Map<string, Set<Promise<void>>>()
   const closing = new AbortController()
+  // Every message that is being sent listens.
+  setMaxListeners(0, closing.signal)
 
   async function trySend(sender: Sender, message: Message): Promise<SendResult> {
     try {
@@ -72,7 +84,7 @@ export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
         message,
         { at, durationMs, status, detail },
         {
-          state: result.outcome === 'sent' ? 'sent' : canRetry ? 'pending' : 'failed',
+          state: canRetry ? 'pending' : FINAL_STATES[result.outcome],
           failures,
           nextAttemptAt: Math.round(Date.now() + waitMs),
         },

@@ -93,14 +93,20 @@ export async function enqueueMessage(tx: Queryable, message: NewMessage): Promis
   )
 }
 
-/** Sends a message as soon as possible, also one that was sent, failed or was cancelled. */
-export async function requeueMessage(tx: Queryable, id: string): Promise<void> {
+/**
+ * Sends a message as soon as possible, also one that was sent, failed or was cancelled.
+ *
+ * @param payload replaces the stored one
+ */
+export async function requeueMessage(tx: Queryable, id: string, payload?: unknown): Promise<void> {
   const now = Date.now()
+  const json = payload === undefined ? null : JSON.stringify(payload)
   // One that is being sent is pending already.
   await tx.query(
-    `UPDATE outbox SET state = 'pending', failures = 0, next_attempt_at = ?, finished_at = NULL
+    `UPDATE outbox SET state = 'pending', failures = 0, next_attempt_at = ?, finished_at = NULL,
+       payload = coalesce(?, payload)
      WHERE id = ? AND claimed_until <= ?`,
-    [now, id, now],
+    [now, json, id, now],
   )
 }
 
@@ -112,7 +118,7 @@ export async function requeueMessages(
 ): Promise<number> {
   const rows = await tx.query<{ id: string }>(
     `UPDATE outbox SET state = 'pending', failures = 0, next_attempt_at = ?, finished_at = NULL
-     WHERE queue = ? AND created_at >= ? AND state IN (${states.map(() => '?').join(', ')})
+     WHERE queue = ? AND created_at >= ? AND ${inStates(states)}
      RETURNING id`,
     [Date.now(), queue, since, ...states],
   )
@@ -127,24 +133,66 @@ export async function cancelMessages(tx: Queryable, queue: string): Promise<void
   )
 }
 
+interface Slice {
+  limit: number
+  offset: number
+  /** All by default */
+  states?: readonly MessageState[]
+}
+
+const inStates = (states: readonly MessageState[]): string =>
+  `state IN (${states.map(() => '?').join(', ')})`
+
 /** Lists the messages of a queue, newest first. */
 export async function listMessages(
   tx: Queryable,
   queue: string,
-  { limit, offset }: { limit: number; offset: number },
+  { limit, offset, states = MESSAGE_STATES }: Slice,
 ): Promise<Message[]> {
   const rows = await tx.query<MessageRow>(
-    'SELECT * FROM outbox WHERE queue = ? ORDER BY position DESC LIMIT ? OFFSET ?',
-    [queue, limit, offset],
+    `SELECT * FROM outbox WHERE queue = ? AND ${inStates(states)}
+     ORDER BY position DESC LIMIT ? OFFSET ?`,
+    [queue, ...states, limit, offset],
+  )
+  return rows.map(toMessage)
+}
+
+/** Lists the messages of a queue about an order, newest first. */
+export async function listOrderMessages(
+  tx: Queryable,
+  queue: string,
+  orderId: string,
+): Promise<Message[]> {
+  const rows = await tx.query<MessageRow>(
+    'SELECT * FROM outbox WHERE order_id = ? AND queue = ? ORDER BY position DESC',
+    [orderId, queue],
   )
   return rows.map(toMessage)
 }
 
 /** Counts the messages of a queue. */
-export async function countMessages(tx: Queryable, queue: string): Promise<number> {
+export async function countMessages(
+  tx: Queryable,
+  queue: string,
+  states: readonly MessageState[] = MESSAGE_STATES,
+): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
-    'SELECT count(*) AS count FROM outbox WHERE queue = ?',
-    [queue],
+    `SELECT count(*) AS count FROM outbox WHERE queue = ? AND ${inStates(states)}`,
+    [queue, ...states],
+  )
+  return row?.count ?? 0
+}
+
+/** Counts the messages of a queue that have failed since a time, in ms since 1970. */
+export async function countFailedMessages(
+  tx: Queryable,
+  queue: string,
+  since: number,
+): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `SELECT count(*) AS count FROM outbox
+     WHERE queue = ? AND state = 'failed' AND finished_at >= ?`,
+    [queue, since],
   )
   return row?.count ?? 0
 }
@@ -164,11 +212,40 @@ export async function listAttempts(tx: Queryable, messageId: string): Promise<At
   )
 }
 
-/** Returns the queues that have messages to send now. */
+/** A message with the attempts to send it, oldest first. */
+export interface Delivery {
+  message: Message
+  attempts: Attempt[]
+}
+
+/** Reads the attempts to send messages. */
+export async function listDeliveriesOf(
+  tx: Queryable,
+  messages: readonly Message[],
+): Promise<Delivery[]> {
+  const deliveries = []
+  for (const message of messages) {
+    deliveries.push({ message, attempts: await listAttempts(tx, message.id) })
+  }
+  return deliveries
+}
+
+/**
+ * Returns the queues that have messages to send now. Steps from queue to queue in the index, so that
+ * thousands of messages in one are not read.
+ */
 export async function listDueQueues(tx: Queryable, now: number): Promise<string[]> {
   const rows = await tx.query<{ queue: string }>(
-    `SELECT DISTINCT queue FROM outbox
-     WHERE state = 'pending' AND next_attempt_at <= ? AND claimed_until <= ?`,
+    `WITH RECURSIVE queues (queue) AS (
+       SELECT min(queue) FROM outbox WHERE state = 'pending'
+       UNION ALL
+       SELECT (SELECT min(queue) FROM outbox WHERE state = 'pending' AND queue > queues.queue)
+       FROM queues WHERE queue IS NOT NULL
+     )
+     SELECT queue FROM queues WHERE queue IS NOT NULL AND EXISTS (
+       SELECT 1 FROM outbox WHERE state = 'pending' AND outbox.queue = queues.queue
+         AND next_attempt_at <= ? AND claimed_until <= ?
+     )`,
     [now, now],
   )
   return rows.map(({ queue }) => queue)

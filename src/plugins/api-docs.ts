@@ -1,9 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import swagger from '@fastify/swagger'
 import { KindGuard } from '@sinclair/typebox'
 import type { FastifySchema } from 'fastify'
 import fp from 'fastify-plugin'
-import { readOpenApi } from '../http/openapi-document.js'
+import { API_KEY_SCOPES } from '../accounts/permissions.js'
+import { addExamples } from '../api-docs/examples.js'
+import { readOpenApi } from '../api-docs/read-openapi.js'
+import { asSchema } from '../api-docs/schema.js'
+import { projectRoot } from '../config/project-root.js'
 import { getSessionCookieName } from './session.js'
+
+/** The groups of operations, in the order of the page. Routes name theirs as their tag. */
+const TAGS = {
+  Calculators: 'Estimate the emissions of a trip, with every factor and its source.',
+  'QR codes': 'Codes that open a calculator with a trip filled in.',
+  Ordering: 'Prices for guests.',
+  Orders: 'Orders to offset a trip: create, search, change, export.',
+  'Order source': 'The offset provider: portfolios, prices and offset orders.',
+  Webhooks: 'Endpoints that receive events, and the log of deliveries.',
+  'API keys': 'Keys for integrations.',
+  Administrators: 'Sessions of administrators. Integrations use API keys instead.',
+}
+
+/** Reads an example that the tests run. */
+const readSample = (name: string): string =>
+  readFileSync(join(projectRoot, 'examples', name), 'utf8').trimEnd()
 
 /** A route's schema from the caller's side: query parameters with a default are optional. */
 function toCallerSchema(schema: FastifySchema | undefined): FastifySchema {
@@ -21,7 +43,7 @@ interface Options {
   webhooks?: Record<string, object>
 }
 
-/** The OpenAPI document, generated from the validation schemas, and the page that shows it. */
+/** The OpenAPI document, generated from the validation schemas, and the reference that shows it. */
 export default fp<Options>(
   async (app, { webhooks = {} }) => {
     await app.register(swagger, {
@@ -29,15 +51,18 @@ export default fp<Options>(
       hideUntagged: true,
       convertConstToEnum: false,
       transform: ({ schema, url }) => ({ schema: toCallerSchema(schema), url }),
+      transformObject: (documents) =>
+        addExamples(asSchema('openapiObject' in documents ? documents.openapiObject : {})),
       openapi: {
         openapi: '3.1.0',
         info: {
           title: 'Clearwake',
           version: '1',
           description:
-            'Carbon calculators for vessels, QR codes with pre-filled trips, and offset orders. Operations for administrators require a bearer token from sign-in.',
+            'Carbon calculators for vessels, QR codes with pre-filled trips, offset orders and webhooks. Operations for administrators require an API key with a scope, or a bearer token from sign-in.',
         },
         servers: [{ url: '/' }],
+        tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
         webhooks,
         components: {
           securitySchemes: {
@@ -58,11 +83,31 @@ export default fp<Options>(
       },
     })
     app.get('/openapi.json', async () => app.swagger())
-    let documented: ReturnType<typeof readOpenApi> | undefined
+    let reference: Promise<string> | undefined
+    const renderReference = async () => {
+      const baseUrl = app.publicBaseUrl()
+      return app.view('docs/_reference', {
+        api: readOpenApi(app.swagger(), baseUrl),
+        scopes: API_KEY_SCOPES,
+        baseUrl,
+        limits: {
+          client: app.config.RATE_LIMIT_PER_MINUTE,
+          key: app.config.API_KEY_LIMIT_PER_MINUTE,
+        },
+        verify: {
+          javascript: readSample('receive-webhooks.js'),
+          python: readSample('receive_webhooks.py'),
+        },
+      })
+    }
     app.get('/docs', async (_request, reply) =>
       reply.renderView(
         { page: 'docs/docs' },
-        { api: (documented ??= readOpenApi(app.swagger())), baseUrl: app.publicBaseUrl() },
+        {
+          reference: await (reference ??= renderReference()),
+          styles: ['docs.css'],
+          scripts: ['docs.js'],
+        },
       ),
     )
   },

@@ -7,6 +7,7 @@ import { ConfigSchema, type Environment } from '../config/config-schema.js'
 import { describeFileError } from '../config/describe-file-error.js'
 import { findConfigErrors, isLongSecret } from '../config/find-config-errors.js'
 import { findDatabaseConfigErrors, toNocoDbConfig } from '../order-store/nocodb/nocodb-config.js'
+import { findMailConfigErrors } from '../mail/mail-config.js'
 import { readOrCreateSessionSecret } from '../config/session-secret.js'
 import type { NocoDbSettings } from '../order-store/nocodb/nocodb-settings.js'
 import { findOrderingConfigErrors } from '../ordering/ordering-config.js'
@@ -107,6 +108,7 @@ export default fp<Options>(
       ...findConfigErrors(data),
       ...findProviderConfigErrors(data),
       ...findOrderingConfigErrors(data),
+      ...findMailConfigErrors(data),
       ...findDatabaseConfigErrors(data, isSetUp),
     ]
     try {

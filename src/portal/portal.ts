@@ -1,6 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Fulfilment } from '../fulfilment/fulfilment.js'
 import type { Webhooks } from '../integrations/webhooks/webhooks.js'
+import type { Mail } from '../mail/mail.js'
+import type { ConversionCounter } from '../ordering/conversions.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
 import type { Certificates } from '../ordering/certificate/certificates.js'
@@ -11,12 +13,14 @@ import dashboardPages from './dashboard/pages.js'
 import { addFreshnessNotice } from './freshness-notice.js'
 import { loadGuestOrderData } from './orders/certificate-section.js'
 import fulfilmentPages from './orders/fulfilment-pages.js'
+import mailPages from './orders/mail-pages.js'
 import listPages from './orders/list-pages.js'
 import newOrderPages from './orders/new-order-pages.js'
 import orderPages from './orders/order-pages.js'
 import { createSavedViews } from './orders/saved-views.js'
 import viewPages from './orders/view-pages.js'
 import apiKeyPages from './settings/api-key-pages.js'
+import emailPages from './settings/email-pages.js'
 import settingsPages from './settings/settings-pages.js'
 import webhookPages from './settings/webhook-pages.js'
 
@@ -27,25 +31,36 @@ interface Options {
   listPortfolios: ListPricedPortfolios | null
   webhooks: Webhooks
   certificates: Certificates
+  mail: Mail
+  /** `null` if guests cannot order */
+  conversions: ConversionCounter | null
 }
 
 /** The administrators' pages: dashboard, orders and settings. */
 const portal: FastifyPluginAsync<Options> = async (app, options) => {
-  const { store, fulfilment, listPortfolios, webhooks, certificates } = options
+  const { store, fulfilment, listPortfolios, webhooks, certificates, mail, conversions } = options
   addFreshnessHeader(app, store)
   addFreshnessNotice(app, store)
   app.setErrorHandler(handleStoreError)
-  await app.register(dashboardPages, { store, hasProvider: fulfilment !== null, webhooks })
+  await app.register(dashboardPages, {
+    store,
+    hasProvider: fulfilment !== null,
+    webhooks,
+    mail,
+    conversions,
+  })
   const savedViews = createSavedViews(app.database)
   await app.register(listPages, { store, savedViews })
   await app.register(viewPages, { savedViews })
   await app.register(newOrderPages, { store, listPortfolios })
   const loadGuestOrder = (order: Order) => loadGuestOrderData(app.database, certificates, order)
-  await app.register(orderPages, { store, fulfilment, loadGuestOrder })
-  if (fulfilment) await app.register(fulfilmentPages, { store, fulfilment, loadGuestOrder })
+  await app.register(orderPages, { store, fulfilment, mail, loadGuestOrder })
+  await app.register(mailPages, { store, mail })
+  if (fulfilment) await app.register(fulfilmentPages, { store, fulfilment, mail, loadGuestOrder })
   await app.register(settingsPages)
   await app.register(apiKeyPages)
   await app.register(webhookPages, { webhooks })
+  await app.register(emailPages, { mail })
 }
 
 export default portal

@@ -37,21 +37,25 @@ export function getDocumentedRoutes(publicRoutes: PublicRoutes): DocumentedRoute
   })
   return [
     route('GET', '/portfolios', {
+      operationId: 'listPortfolios',
       summary: 'List portfolios and prices',
       description: `${FORWARDED} Administrators and API keys can call any other route below /api/ordersource too.`,
       response: { 200: PortfolioList, ...problemResponses },
     }),
     route('GET', '/offset-orders', {
+      operationId: 'listOffsetOrders',
       summary: 'List offset orders',
       response: { 200: OffsetOrderList, ...problemResponses },
     }),
     route('POST', '/offset-orders', {
+      operationId: 'placeOffsetOrder',
       summary: 'Place an offset order or get a quote',
       description: `${FORWARDED} It is never sent twice: after a 502 or 504, check whether the order exists before you send it again.`,
       body: OffsetOrderRequest,
       response: { 200: PlacedOrderResponse, ...problemResponses },
     }),
     route('GET', '/offset-orders/:id', {
+      operationId: 'getOffsetOrder',
       summary: 'Get an offset order',
       params: Type.Object({ id: Type.String({ description: 'ID of the offset order' }) }),
       response: { 200: KnownOffsetOrder, ...problemResponses },

@@ -113,6 +113,6 @@ export const OffsetOrderRequest = Type.Object(
   },
   {
     title: 'New offset order',
-    examples: [{ tons: 1.6, portfolioId: 1, note: 'CW-000123' }],
+    examples: [{ tons: 1.6, portfolioId: 1, note: 'CW-000123', dryRun: true }],
   },
 )

@@ -4,6 +4,7 @@ import accepts from '@fastify/accepts'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import yazl from 'yazl'
+import { EXAMPLES } from '../calculator/examples.js'
 import { createValidationProblem, problemResponses } from '../http/problem.js'
 import { getAdminSecurity } from '../plugins/auth-guard.js'
 import type { FieldError } from '../validation/field-errors.js'
@@ -30,7 +31,19 @@ const BulkRequest = Type.Object(
       }),
     ),
   },
-  { title: 'QR codes to generate', additionalProperties: false },
+  {
+    title: 'QR codes to generate',
+    additionalProperties: false,
+    examples: [
+      {
+        codes: [
+          { ...EXAMPLES.fuel, vessel: { name: 'Ever Given', imoNumber: '9811000' } },
+          { ...EXAMPLES.distance, vessel: { name: 'Queen Mary 2' } },
+        ],
+        format: 'svg',
+      },
+    ],
+  },
 )
 
 /**
@@ -98,6 +111,7 @@ const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, on
       compress: false,
       schema: {
         tags: ['QR codes'],
+        operationId: 'generateQrCodes',
         summary: 'Generate up to 500 QR codes',
         description:
           'Returns a ZIP with an SVG or PNG file for each code, or, if Accept prefers application/x-ndjson, newline-delimited JSON with the response of POST /api/qr-code/generate for each code. If any code is invalid, none is generated.',

@@ -34,6 +34,7 @@ const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, on
       config: { isQrCodeCall: true, permission: 'qr:write' },
       schema: {
         tags: ['QR codes'],
+        operationId: 'generateQrCode',
         summary: 'Generate a QR code that opens a pre-filled calculator',
         description:
           'Returns JSON with SVG and PNG, or the image itself if Accept prefers image/svg+xml or image/png.',

@@ -18,6 +18,7 @@ const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
+  'examples/shop/README.md',
   ...readdirSync(join(projectRoot, 'docs'))
     .filter((name) => name.endsWith('.md') && name !== 'api.md')
     .map((name) => `docs/${name}`),

@@ -708,7 +708,10 @@ t.test('reports an ID entered during a purchase under another ID', async (t) => 
   t.equal((await placing).status, 303)
   const page = toVisibleText(await ann.get(`/admin/orders/${id}`))
   t.match(page, /but it differs from what you confirmed/)
-  t.match(page, /Placed as src-1, which is not this order’s provider order ID The order has the ID HAND-1/)
+  t.match(
+    page,
+    /Placed as src-1, which is not this order’s provider order ID The order has the ID HAND-1/,
+  )
   t.equal((await getOrder(ann, id)).orderSourceId, 'HAND-1')
   const beside = toVisibleText(await ann.get(`/admin/orders/${id}/provider-record`))
   t.match(

@@ -334,6 +334,23 @@ t.test('secrets and URLs are in no log', async (t) => {
   }
 })
 
+t.test('counts attempts by outcome', async (t) => {
+  const receiver = await startReceiver(t)
+  const api = await startApi(t)
+  const { path } = await createEndpoint(api, receiver.url)
+  await api.call('POST', `${path}/test`)
+  await waitForDeliveries(api, path, 1)
+  receiver.respond = (_request, response) => response.writeHead(410).end()
+  await api.call('POST', `${path}/test`)
+  await waitForDeliveries(api, path, 2)
+  await waitFor(async () => {
+    const metrics = await (await fetch(`${api.url}/metrics`)).text()
+    const count = (outcome: string) =>
+      `clearwake_webhook_deliveries_total{outcome="${outcome}"} 1\n`
+    return metrics.includes(count('sent')) && metrics.includes(count('rejected'))
+  })
+})
+
 t.test('the receiver of the documentation works', async (t) => {
   const [, code = ''] =
     /```js\n(.*?)```/s.exec(readFileSync(join(projectRoot, 'docs/webhooks.md'), 'utf8')) ?? []

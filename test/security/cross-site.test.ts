@@ -52,6 +52,7 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
     asset: app.asset('site.css'),
     guestOrder: '/o/AAAAAAAAAAAAAAAAAAAAAA',
     certificate: '/c/AAAAAAAAAAAAAAAAAAAAAA',
+    mail: '/admin/orders/1/mails/mail_1',
     offsetOrder: '1',
     apiKey: '1',
     credentials: ADMIN,

@@ -11,6 +11,7 @@ import { deleteEndpoint, insertEndpoint } from '../../src/integrations/webhooks/
 import { buildTestMessage } from '../../src/integrations/webhooks/message.js'
 import { enqueueMessage } from '../../src/outbox/outbox.js'
 import { projectRoot } from '../../src/config/project-root.js'
+import { createMailbox } from '../../src/demo/mailbox.js'
 import { ADMIN, ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { apiContract, type ContractResponse } from '../support/api-contract.js'
 import { startApp, temporaryFolder } from '../support/app.js'
@@ -23,6 +24,7 @@ import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { manyOrders } from '../support/portal.js'
 import { routeTable } from '../support/route-table.js'
 import { DELIVERY_ID, validCalls, WEBHOOK_ID } from '../support/valid-calls.js'
+import { waitFor } from '../support/wait-for.js'
 
 const LEAST_REQUESTS = 2_500
 const RUNS = 35
@@ -37,7 +39,7 @@ const DATA_DIR = temporaryFolder(t)
 fillStore(getDatabasePath(DATA_DIR), 'Europe/Lisbon', manyOrders(ORDERS))
 const fakeProvider = await startFakeProvider({ token: 'token-of-the-tests' })
 t.teardown(() => fakeProvider.close())
-const { app, url, log } = await startApp(t, {
+const environment = {
   ADMIN_ACCOUNTS,
   DATA_DIR,
   TIME_ZONE: 'Europe/Lisbon',
@@ -56,7 +58,9 @@ const { app, url, log } = await startApp(t, {
     ].map((name) => [name, '1000000']),
   ),
   ...upstreamEnvironment(fakeProvider.url, { ORDERSOURCE_API_TOKEN: fakeProvider.token }),
-})
+}
+const mailDelivery = createMailbox().delivery
+const { app, url, log } = await startApp(t, environment, { mailDelivery })
 const contract = apiContract(app.swagger())
 
 const claims = app.jwt.decode<{ sub: string; mark: string }>(await signIn(url))
@@ -106,9 +110,17 @@ async function issueCertificate(guestOrder: string): Promise<string> {
 }
 
 const guestOrder = await placeOrder(createGuest(url))
+const mail = await waitFor(async () => {
+  const [row] = await app.database.query<{ path: string }>(
+    "SELECT '/admin/orders/' || order_id || '/mails/' || id AS path FROM outbox WHERE queue = 'mail'",
+  )
+  return row?.path
+})
+
 const calls = validCalls({
   guestOrder,
   certificate: await issueCertificate(guestOrder),
+  mail,
   offsetOrder: '1',
   apiKey: (await app.apiKeys.create({ name: 'Web shop', scopes: ['orders:read'] }, ADMIN.email)).id,
   link: await scannedLink(),

@@ -32,6 +32,7 @@ const CANARIES = {
   ORDERSOURCE_API_TOKEN: canary('order-source'),
   METRICS_TOKEN: canary('metrics'),
   CHECKOUT_SECRET: canary('checkout-secret-of-32-bytes'),
+  SMTP_URL: canary('mail-password'),
 }
 
 /** A text as it may be written: plainly, encoded for a header or an address, or dumped. */
@@ -125,6 +126,7 @@ async function callEverything(url: string, token: string): Promise<string[]> {
     apiKey: '1',
     guestOrder: '/o/AAAAAAAAAAAAAAAAAAAAAA',
     certificate: '/c/AAAAAAAAAAAAAAAAAAAAAA',
+    mail: '/admin/orders/1/mails/mail_1',
     credentials: ADMIN,
   })
   const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
@@ -184,7 +186,7 @@ const failures: RequestListener[] = [
 ]
 
 t.test('every secret of the configuration has a canary', async (t) => {
-  const secret = /SECRET|TOKEN|KEY|PASSWORD|ACCOUNTS|CREDENTIAL|DATABASE_URL/
+  const secret = /SECRET|TOKEN|KEY|PASSWORD|ACCOUNTS|CREDENTIAL|DATABASE_URL|SMTP_URL/
   const names = Object.keys(ConfigSchema.properties).filter(
     (name) => secret.test(name) && !name.includes('LIMIT'),
   )
@@ -203,6 +205,9 @@ t.test('no secret is logged, returned or counted in a metric', SKIP_WITHOUT_POST
     DATABASE_URL: databaseUrl.href,
     DATABASE_API_KEY: '',
     ORDERSOURCE_BASE_URL: upstream.url,
+    SMTP_URL: `smtp://canary:${CANARIES.SMTP_URL}@127.0.0.1:9`,
+    MAIL_FROM: 'offset@example.com',
+    PUBLIC_BASE_URL: 'http://127.0.0.1:3000',
   })
   const login = await fetch(`${service.url}/api/admin/login`, {
     method: 'POST',
@@ -288,6 +293,8 @@ t.test('a failed start names the variable, not its value', async (t) => {
     ADMIN_ACCOUNTS: `admin@example.com:${bad}`,
     DATABASE_URL: withPassword('http'),
     REDIS_URL: withPassword('redis'),
+    SMTP_URL: withPassword('smtps'),
+    MAIL_FROM: `${bad}>`,
     ORDERSOURCE_BASE_URL: withPassword('https'),
     ORDERSOURCE_API_TOKEN: `${bad} ${bad}`,
     ORDERSOURCE_PUBLIC_ROUTES: `${bad} ${bad}`,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import { buildApp } from '../../src/app.js'
+import { buildApp, type Extras } from '../../src/app.js'
 import type { Scope } from './scope.js'
 
 /** A session secret; the minimum is 32 bytes. */
@@ -37,10 +37,15 @@ export function recordLog(): { log: Record<string, unknown>[]; logStream: Writab
   return { log, logStream }
 }
 
-/** Starts the service in this process on a free port; stopped when the test ends. */
-export async function startApp(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestApp> {
+/** Starts the service in this process, by default on a free port; stopped when the test ends. */
+export async function startApp(
+  t: Test,
+  environment: NodeJS.ProcessEnv = {},
+  extras: Extras = {},
+): Promise<TestApp> {
   const { log, logStream } = recordLog()
   const app = await buildApp({
+    ...extras,
     environment: {
       DATA_DIR: temporaryFolder(t),
       SESSION_SECRET: SECRET,
@@ -52,7 +57,7 @@ export async function startApp(t: Test, environment: NodeJS.ProcessEnv = {}): Pr
     logStream,
   })
   t.teardown(() => app.close())
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = await app.listen({ host: '127.0.0.1', port: app.config.PORT })
   return { app, url, log }
 }
 

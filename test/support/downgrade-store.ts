@@ -2,7 +2,8 @@ import Database from 'better-sqlite3'
 
 /** Undoes the migrations to each schema version, newest first. */
 const DOWNGRADES: readonly [version: number, sql: string][] = [
-  [10, 'DROP TABLE certificates'],
+  [11, 'DROP TABLE certificates'],
+  [10, 'DROP TABLE conversion_counts; DROP TABLE conversion_orders'],
   [
     9,
     `ALTER TABLE orders DROP COLUMN origin; ALTER TABLE orders DROP COLUMN checkout;

@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import type { Extras } from '../../src/app.js'
 import { ADMIN, ADMIN_ACCOUNTS } from './sign-in.js'
 import { startApp, type TestApp } from './app.js'
 import { hashPasswordSync } from '../../src/accounts/password.js'
@@ -66,11 +67,10 @@ async function signInClient(url: string, account: typeof ADMIN): Promise<PageCli
 export async function startTwoAdmins(
   t: Test,
   environment: NodeJS.ProcessEnv = {},
+  extras: Extras = {},
 ): Promise<TestApp & { ann: PageClient; ben: PageClient }> {
-  const started = await startApp(t, {
-    ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS},${SECOND_ADMIN.email}:${hashPasswordSync(SECOND_ADMIN.password)}`,
-    ...environment,
-  })
+  const accounts = `${ADMIN_ACCOUNTS},${SECOND_ADMIN.email}:${hashPasswordSync(SECOND_ADMIN.password)}`
+  const started = await startApp(t, { ADMIN_ACCOUNTS: accounts, ...environment }, extras)
   return {
     ...started,
     ann: await signInClient(started.url, ADMIN),

@@ -100,6 +100,8 @@ export interface CallContext {
   guestOrder: string
   /** Path of the page of a certificate */
   certificate: string
+  /** Path of an email about that order, in the portal */
+  mail: string
   /** ID of an order at the provider */
   offsetOrder: string
   /** Credentials of an administrator */
@@ -112,6 +114,7 @@ const sketches = ({
   asset,
   guestOrder,
   certificate,
+  mail,
   offsetOrder,
   apiKey,
   credentials,
@@ -357,6 +360,9 @@ const sketches = ({
       json: { since: '2026-01-02T03:04:05Z', failedOnly: true },
     },
   ],
+  'GET /admin/orders/:id/mails': [{ path: '/admin/orders/{order}/mails' }],
+  'POST /admin/orders/:id/mails/:mailId/send': [{ path: `${mail}/send`, form: {} }],
+  'GET /admin/settings/email': [{ query: { state: 'failed', page: '2' } }],
   'GET /admin/settings': [{}],
   'GET /admin/settings/webhooks': [{}],
   'POST /admin/settings/webhooks': [{ form: WEBHOOK }],

@@ -47,6 +47,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     {
       schema: {
         tags,
+        operationId: 'listApiKeys',
         summary: 'List API keys',
         response: { 200: ApiKeyList, ...problemResponses },
       },
@@ -60,6 +61,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       bodyLimit: 16 * 1024,
       schema: {
         tags,
+        operationId: 'createApiKey',
         summary: 'Create an API key',
         body: NewApiKeyRequest,
         response: { 201: CreatedApiKey, ...problemResponses },
@@ -78,6 +80,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     {
       schema: {
         tags,
+        operationId: 'revokeApiKey',
         summary: 'Revoke an API key',
         description: 'The key stops working immediately. Revoking it again changes nothing.',
         params: Type.Object({ id }),

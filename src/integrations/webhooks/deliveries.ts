@@ -2,25 +2,13 @@ import type { Queryable } from '../../database/database.js'
 import {
   countMessages,
   getMessage,
-  listAttempts,
+  listDeliveriesOf,
   listMessages,
   requeueMessage,
   requeueMessages,
-  type Attempt,
-  type Message,
+  type Delivery,
 } from '../../outbox/outbox.js'
 import { getQueue } from './message.js'
-
-/** A message to an endpoint, with the attempts to send it, oldest first. */
-export interface Delivery {
-  message: Message
-  attempts: Attempt[]
-}
-
-const readDelivery = async (tx: Queryable, message: Message): Promise<Delivery> => ({
-  message,
-  attempts: await listAttempts(tx, message.id),
-})
 
 /** Lists a page of the deliveries to an endpoint, newest first, with the number of all. */
 export async function listDeliveries(
@@ -29,9 +17,7 @@ export async function listDeliveries(
   slice: { limit: number; offset: number },
 ): Promise<{ items: Delivery[]; total: number }> {
   const queue = getQueue(endpointId)
-  const messages = await listMessages(tx, queue, slice)
-  const items = []
-  for (const message of messages) items.push(await readDelivery(tx, message))
+  const items = await listDeliveriesOf(tx, await listMessages(tx, queue, slice))
   return { items, total: await countMessages(tx, queue) }
 }
 
@@ -42,7 +28,9 @@ export async function getDelivery(
   id: string,
 ): Promise<Delivery | null> {
   const message = await getMessage(tx, id)
-  return message?.queue === getQueue(endpointId) ? readDelivery(tx, message) : null
+  if (message?.queue !== getQueue(endpointId)) return null
+  const [delivery = null] = await listDeliveriesOf(tx, [message])
+  return delivery
 }
 
 /** Sends a delivery again; returns it, or `null` if it does not exist. */

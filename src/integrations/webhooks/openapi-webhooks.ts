@@ -26,6 +26,9 @@ export const OPENAPI_WEBHOOKS = Object.fromEntries(
     type,
     {
       post: {
+        operationId: `receive ${type}`.replace(/[^a-z]+(\w)/g, (_, letter: string) =>
+          letter.toUpperCase(),
+        ),
         tags: ['Webhooks'],
         summary: EVENT_DESCRIPTIONS[type],
         parameters: Object.entries(HEADERS).map(([name, description]) => ({

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import type { Delivery } from './deliveries.js'
+import type { Delivery } from '../../outbox/outbox.js'
 import type { WebhookEndpoint } from './endpoint-store.js'
 import type { Webhook, WebhookDelivery } from './schemas.js'
 

@@ -48,6 +48,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       config,
       schema: {
         tags,
+        operationId: 'listWebhooks',
         summary: 'List webhook endpoints',
         response: { 200: WebhookList, ...problemResponses },
       },
@@ -61,6 +62,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       config,
       schema: {
         tags,
+        operationId: 'createWebhook',
         summary: 'Create a webhook endpoint',
         description: 'The response contains the signing secret, which cannot be retrieved again.',
         body: NewWebhook,
@@ -87,6 +89,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       config,
       schema: {
         tags,
+        operationId: 'getWebhook',
         summary: 'Get a webhook endpoint',
         params: WebhookId,
         response: { 200: Webhook, ...problemResponses },
@@ -101,6 +104,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       config,
       schema: {
         tags,
+        operationId: 'updateWebhook',
         summary: 'Update a webhook endpoint',
         description: 'Pending deliveries are sent to the new URL.',
         params: WebhookId,
@@ -121,6 +125,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       config,
       schema: {
         tags,
+        operationId: 'deleteWebhook',
         summary: 'Delete a webhook endpoint',
         description: 'Pending deliveries are cancelled.',
         params: WebhookId,
@@ -143,6 +148,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       config,
       schema: {
         tags,
+        operationId: 'testWebhook',
         summary: 'Send a test event',
         description:
           'Queues an event of type webhook.test, also for a disabled endpoint. It is sent once, without retries.',
@@ -160,6 +166,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       config,
       schema: {
         tags,
+        operationId: 'rotateWebhookSecret',
         summary: 'Rotate the secret of a webhook endpoint',
         description:
           'Returns a new secret. For 24 hours, deliveries are signed with the new and the previous one.',
@@ -180,6 +187,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       config,
       schema: {
         tags,
+        operationId: 'listDeliveries',
         summary: 'List deliveries to a webhook endpoint',
         description: 'Deliveries are kept for 30 days after they finish.',
         params: WebhookId,
@@ -204,6 +212,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       config,
       schema: {
         tags,
+        operationId: 'replayDelivery',
         summary: 'Replay a delivery',
         description: 'Sends it again as soon as possible, with the same webhook-id.',
         params: DeliveryId,
@@ -223,6 +232,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       config,
       schema: {
         tags,
+        operationId: 'replayDeliveries',
         summary: 'Replay deliveries since a time',
         params: WebhookId,
         body: ReplayRequest,

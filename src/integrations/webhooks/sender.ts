@@ -36,6 +36,8 @@ export interface SenderOptions {
   log: FastifyBaseLogger
   now: () => number
   retryDelaysMs?: readonly number[]
+  /** Called after each attempt */
+  countAttempt?: (result: SendResult) => void
 }
 
 /** Sends the webhooks of the outbox, and disables endpoints that are gone or keep failing. */
@@ -46,6 +48,7 @@ export function createWebhookSender({
   log,
   now,
   retryDelaysMs = RETRY_DELAYS_MS,
+  countAttempt,
 }: SenderOptions): Sender {
   async function send(message: Message, signal: AbortSignal): Promise<SendResult> {
     const found = await getEndpoint(database, getEndpointId(message.queue))
@@ -86,7 +89,9 @@ export function createWebhookSender({
     log.warn({ endpoint: id, reason }, 'a webhook endpoint was disabled')
   }
 
-  async function onAttempt({ queue, type }: Message, { outcome, status }: SendResult) {
+  async function onAttempt({ queue, type }: Message, result: SendResult) {
+    const { outcome, status } = result
+    countAttempt?.(result)
     const id = getEndpointId(queue)
     const endpoint = (await getEndpoint(database, id))?.endpoint
     if (endpoint === undefined) return

@@ -1,17 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
+import type { Registry } from 'prom-client'
 import type { Database } from '../../database/database.js'
 import type { Config } from '../../plugins/config.js'
 import { getEventTypes } from '../../orders/order-event.js'
 import type { EventConsumer } from '../../outbox/event-dispatcher.js'
-import { cancelMessages, enqueueMessage } from '../../outbox/outbox.js'
-import {
-  getDelivery,
-  listDeliveries,
-  replayDeliveries,
-  replayDelivery,
-  type Delivery,
-} from './deliveries.js'
+import { cancelMessages, enqueueMessage, type Delivery } from '../../outbox/outbox.js'
+import { getDelivery, listDeliveries, replayDeliveries, replayDelivery } from './deliveries.js'
+import { createDeliveryCounter } from './delivery-counter.js'
 import { disableEndpoint } from './disable-endpoint.js'
 import {
   deleteEndpoint,
@@ -44,6 +40,8 @@ interface Options {
   database: Database
   config: Pick<Config, 'sessionSecrets' | 'WEBHOOK_ALLOW_LOOPBACK'>
   log: FastifyBaseLogger
+  /** Where the deliveries are counted */
+  metrics?: Registry
   /** Set by tests only */
   now?: () => number
   retryDelaysMs?: readonly number[]
@@ -57,6 +55,7 @@ export function createWebhooks({
   database,
   config,
   log,
+  metrics,
   now = Date.now,
   retryDelaysMs,
   delivery: deliveryOptions,
@@ -71,6 +70,7 @@ export function createWebhooks({
     log,
     now,
     ...(retryDelaysMs ? { retryDelaysMs } : {}),
+    ...(metrics ? { countAttempt: createDeliveryCounter(metrics) } : {}),
   })
 
   const qrCodes = createQrCodeEvents(database, log)

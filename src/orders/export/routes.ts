@@ -14,6 +14,7 @@ const routes: FastifyPluginAsyncTypebox<{ sendOrders: StreamOrders }> = async (
       config: { permission: 'orders:export' },
       schema: {
         tags: ['Orders'],
+        operationId: 'exportOrders',
         summary: 'Export orders as CSV or Excel',
         description:
           'Exports all orders that match the filters. CSV files have one column per field, named after it. Text that a spreadsheet would run as a formula is prefixed with an apostrophe; remove the first apostrophe to restore the original text.',

@@ -4,12 +4,14 @@ import {
   type DashboardStats,
   type StatsPeriod,
 } from '../../orders/dashboard-stats.js'
+import type { ConversionCounter } from '../../ordering/conversions.js'
 import { formatIsoDate } from '../../orders/day-calendar.js'
 import { ORDER_EXCEPTIONS } from '../../orders/order-filters.js'
 import { getFormatters, type Formatters } from '../formatters.js'
 import { EXCEPTION_LABELS } from '../labels.js'
 import { buildCards } from './cards.js'
 import { sortCurrenciesByUse } from './currencies-by-use.js'
+import { buildConversionView } from './conversion-view.js'
 import { createDashboardFormatters } from './dashboard-formatters.js'
 import { buildOrdersUrl } from './order-list-links.js'
 import { buildStatusView } from './status-view.js'
@@ -22,6 +24,8 @@ interface DashboardOptions {
   now: number
   /** Whether orders can be placed with a provider */
   hasProvider: boolean
+  /** `null` if guests cannot order */
+  conversions: Pick<ConversionCounter, 'read'> | null
 }
 
 /** Links to the orders that need attention. */
@@ -42,7 +46,7 @@ const buildExceptionLinks = (
 export async function buildDashboardView(
   store: OrderStore,
   period: StatsPeriod,
-  { locale, mainCurrency, now, hasProvider }: DashboardOptions,
+  { locale, mainCurrency, now, hasProvider, conversions }: DashboardOptions,
 ) {
   const currencies = await sortCurrenciesByUse(store, mainCurrency)
   const [currency] = currencies
@@ -58,6 +62,9 @@ export async function buildDashboardView(
     period: dashboardFormatters.period(stats.from, stats.to),
     exceptions: buildExceptionLinks(stats, formatters, hasProvider),
     cards: buildCards({ stats, currencies, formatters, dashboardFormatters }),
+    conversion:
+      conversions &&
+      (await buildConversionView(conversions, stats, formatters, dashboardFormatters)),
     hasOrders: stats.orders > 0,
     timeline: buildTimelineView({ stats, currency, today, formatters, dashboardFormatters }),
     statuses: buildStatusView(stats, formatters, dashboardFormatters),

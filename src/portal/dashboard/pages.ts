@@ -2,7 +2,9 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { getLocale } from '../../http/locale.js'
 import { logError } from '../../http/log-error.js'
 import { Problem, createUnexpectedProblem } from '../../http/problem.js'
+import type { Mail } from '../../mail/mail.js'
 import type { Webhooks } from '../../integrations/webhooks/webhooks.js'
+import type { ConversionCounter } from '../../ordering/conversions.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import type { StatsPeriod } from '../../orders/dashboard-stats.js'
 import adminPages from '../../plugins/admin-pages.js'
@@ -16,9 +18,13 @@ interface Options {
   /** Whether orders can be placed with a provider */
   hasProvider: boolean
   webhooks: Pick<Webhooks, 'list'>
+  mail: Pick<Mail, 'countRecentFailures'>
+  /** `null` if guests cannot order */
+  conversions: ConversionCounter | null
 }
 
-const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider, webhooks }) => {
+const pages: FastifyPluginAsync<Options> = async (app, options) => {
+  const { store, hasProvider, webhooks, mail, conversions } = options
   await app.register(adminPages)
 
   /** The content below the range buttons: cards and charts, an empty state or an error. */
@@ -30,6 +36,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider, web
         mainCurrency: app.config.CURRENCY,
         now: Date.now(),
         hasProvider,
+        conversions,
       })
       const format = getFormatters(locale, app.config.TIME_ZONE)
       return {
@@ -37,6 +44,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, hasProvider, web
         part: dashboard === null ? '_empty' : '_figures',
         dashboard,
         webhookAlerts: buildWebhookAlerts(await webhooks.list(), format),
+        failedMails: await mail.countRecentFailures(),
       }
     } catch (error) {
       logError(error, request)

@@ -17,6 +17,7 @@ const MESSAGES = {
   found: ({ orderNumber }) =>
     `The provider has the offset order for ${orderNumber}. Its ID was saved.`,
   reset: ({ orderNumber }) => `Order ${orderNumber} can be placed again.`,
+  'mail-queued': ({ orderNumber }) => `The email about order ${orderNumber} is being sent.`,
 } as const satisfies Record<string, (order: Order) => string>
 
 export type MessageCode = keyof typeof MESSAGES

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { canBeFulfilled } from '../../fulfilment/attempt.js'
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import type { Mail } from '../../mail/mail.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import adminPages from '../../plugins/admin-pages.js'
 import type { Amount } from '../../provider/offset-order.js'
@@ -30,13 +31,17 @@ const parsePrice = ({ amountMinor, currency }: Record<string, unknown>): Amount 
 interface Options {
   store: OrderStore
   fulfilment: Fulfilment
+  mail: Mail
   loadGuestOrder: LoadGuestOrder
 }
 
 /** Pages that place orders with the provider and compare them with its records. */
-const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, loadGuestOrder }) => {
+const pages: FastifyPluginAsync<Options> = async (
+  app,
+  { store, fulfilment, mail, loadGuestOrder },
+) => {
   await app.register(adminPages)
-  const presenter = createOrderPresenter(store, fulfilment, loadGuestOrder)
+  const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder)
   const { getRequestFormatters, render, renderNotFound, confirm } = presenter
   const steps = createFulfilmentSteps(store, fulfilment, presenter)
   await app.register(unresolvedPages, { store, fulfilment, presenter, steps })

@@ -3,6 +3,7 @@ import type { ProviderOrderRef } from '../../order-store/order-store.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import type { GuestOrderData } from './certificate-section.js'
+import type { buildOrderMailsView } from '../mail-view.js'
 import type { EditForm, EditGroup } from './edit-form.js'
 import type { EntryView } from './history-view.js'
 import type { ListContext } from './list-context.js'
@@ -52,4 +53,6 @@ export interface OrderData {
   duplicates: readonly DuplicateOrder[]
   /** `null` unless it is the order of a guest */
   guest: GuestOrderData | null
+  /** `null` if a guest has not placed the order */
+  mails: ReturnType<typeof buildOrderMailsView> | null
 }

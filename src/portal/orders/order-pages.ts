@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import type { Mail } from '../../mail/mail.js'
 import type { ChangeContext, OrderStore } from '../../order-store/order-store.js'
 import { toLiveStatus } from '../../orders/order-status.js'
 import adminPages from '../../plugins/admin-pages.js'
@@ -27,12 +28,16 @@ const getChangeContext = (request: FastifyRequest, version: number): ChangeConte
 interface Options {
   store: OrderStore
   fulfilment: Fulfilment | null
+  mail: Mail
   loadGuestOrder: LoadGuestOrder
 }
 
-const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, loadGuestOrder }) => {
+const pages: FastifyPluginAsync<Options> = async (
+  app,
+  { store, fulfilment, mail, loadGuestOrder },
+) => {
   await app.register(adminPages)
-  const presenter = createOrderPresenter(store, fulfilment, loadGuestOrder)
+  const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder)
   const { render, renderNotFound, confirm, buildConflictNotice } = presenter
 
   app.get<OrderRoute>('/admin/orders/:id', async (request, reply) => {

@@ -2,10 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
 import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
+import type { Mail } from '../../mail/mail.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import { getPreviousStatus } from '../../orders/undo.js'
 import type { Order } from '../../orders/order.js'
 import { getFormatters } from '../formatters.js'
+import { buildOrderMailsView } from '../mail-view.js'
 import type { GuestOrderData } from './certificate-section.js'
 import { buildCurrencyChoices } from './currency-choices.js'
 import { isEditGroup } from './edit-form.js'
@@ -41,6 +43,7 @@ interface RenderOptions extends OrderPageState {
 export function createOrderPresenter(
   store: OrderStore,
   fulfilment: Fulfilment | null,
+  mail: Mail,
   loadGuestOrder: LoadGuestOrder,
 ) {
   const { timeZone } = store.calendar
@@ -91,6 +94,12 @@ export function createOrderPresenter(
       ? []
       : (await store.findByOrderSourceId(orderSourceId)).filter((other) => String(other.id) !== id)
 
+  /** `null` for orders that guests have not placed. */
+  const buildMails = async (request: OrderRequest, { id, origin }: Order) =>
+    origin === 'guest'
+      ? buildOrderMailsView(id, await mail.listOfOrder(id), mail, getRequestFormatters(request))
+      : null
+
   const loadOrderData = async (
     request: OrderRequest,
     order: Order,
@@ -103,6 +112,7 @@ export function createOrderPresenter(
     timeZone,
     fulfilment,
     duplicates: await findDuplicates(order),
+    mails: await buildMails(request, order),
     guest: await loadGuestOrder(order),
   })
 

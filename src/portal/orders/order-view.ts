@@ -127,6 +127,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
     trip: buildTripView(order, format),
     certificate: data.guest && buildCertificateSection(order, data.guest, format),
     checkout: buildCheckoutRows(order, format),
+    mails: data.mails,
     dates: [
       ...buildDate('Placed', order.placedAt),
       ...buildDate('Created', order.createdAt),

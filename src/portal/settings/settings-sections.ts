@@ -2,4 +2,5 @@
 export const SETTINGS_SECTIONS = [
   { href: '/admin/settings/api-keys', label: 'API keys' },
   { href: '/admin/settings/webhooks', label: 'Webhooks' },
+  { href: '/admin/settings/email', label: 'Email' },
 ] as const satisfies readonly { href: string; label: string }[]

@@ -10,6 +10,7 @@ import {
 import type { Webhooks } from '../../integrations/webhooks/webhooks.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
+import { isLive } from '../message-view.js'
 import { parseDateTime } from '../orders/parse-datetime.js'
 import { renderSettings } from './render-settings.js'
 import { buildWebhookForm, createFormParser, type WebhookForm } from './webhook-form.js'
@@ -92,11 +93,10 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
         replayError,
         timeZone,
         deliveries: {
-          items: items.map((delivery) => buildDeliveryView(delivery, format)),
+          items: items.map((delivery) => buildDeliveryView(delivery, endpoint, format)),
           total: format.count(total),
           url: toPageUrl(page),
-          // Poll during the first attempts only; later ones are hours apart.
-          isLive: items.some(({ message }) => message.state === 'pending' && message.attempts < 2),
+          isLive: isLive(items),
           previous: page > 1 ? toPageUrl(Math.min(page - 1, pageCount)) : null,
           next: page < pageCount ? toPageUrl(page + 1) : null,
         },

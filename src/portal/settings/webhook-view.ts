@@ -1,8 +1,8 @@
-import type { Delivery } from '../../integrations/webhooks/deliveries.js'
 import type { DisabledReason, WebhookEndpoint } from '../../integrations/webhooks/endpoint-store.js'
 import { isObject } from '../../validation/is-object.js'
-import type { MessageState } from '../../outbox/outbox.js'
+import type { Delivery, MessageState } from '../../outbox/outbox.js'
 import type { Formatters } from '../formatters.js'
+import { buildMessageView, toTime } from '../message-view.js'
 
 export const WEBHOOKS_URL = '/admin/settings/webhooks'
 
@@ -18,14 +18,6 @@ const DELIVERY_LABELS: Record<MessageState, string> = {
   failed: 'Failed',
   cancelled: 'Cancelled',
 }
-
-const toIso = (ms: number): string => new Date(ms).toISOString()
-
-/** A time for a `time` element. */
-const toTime = (ms: number, format: Formatters) => ({
-  iso: toIso(ms),
-  text: format.dateTime(toIso(ms)),
-})
 
 function getState({ disabledReason, failingSince }: WebhookEndpoint) {
   if (disabledReason !== null) return { className: 'cancelled', label: 'Disabled' }
@@ -75,28 +67,20 @@ function getOrderNumber(payload: unknown): string | null {
 }
 
 /** A delivery for the log. */
-export function buildDeliveryView({ message, attempts }: Delivery, format: Formatters) {
-  const { id, state, type, orderId, payload, createdAt, nextAttemptAt } = message
+export function buildDeliveryView(
+  delivery: Delivery,
+  { id: endpointId, disabledReason }: WebhookEndpoint,
+  format: Formatters,
+) {
+  const { id, type, orderId, payload } = delivery.message
+  const number = getOrderNumber(payload) ?? orderId
   return {
-    id,
+    ...buildMessageView(delivery, DELIVERY_LABELS, format),
     type,
-    state: { className: state, label: DELIVERY_LABELS[state] },
-    isPending: state === 'pending',
-    createdAt: toTime(createdAt, format),
-    order:
-      orderId === null
-        ? null
-        : { href: `/admin/orders/${orderId}`, number: getOrderNumber(payload) ?? orderId },
-    // The first attempt follows at once.
-    nextAttemptAt:
-      state === 'pending' && attempts.length > 0 ? toTime(nextAttemptAt, format) : null,
-    attempts: attempts.map(({ number, at, durationMs, status, detail }) => ({
-      number,
-      at: toTime(at, format),
-      duration: `${format.count(durationMs)} ms`,
-      status: status === null ? 'No response' : String(status),
-      detail,
-    })),
+    subject: orderId === null ? null : number,
+    order: orderId === null ? null : { href: `/admin/orders/${orderId}`, number },
+    sendUrl:
+      disabledReason === null ? `${WEBHOOKS_URL}/${endpointId}/deliveries/${id}/replay` : null,
   }
 }
 

@@ -1,0 +1,52 @@
+import { isObject } from '../validation/is-object.js'
+
+/** A part of an OpenAPI document: a JSON Schema, an operation, a response. */
+export type Schema = Record<string, unknown>
+
+export const asSchema = (value: unknown): Schema => (isObject(value) ? value : {})
+export const asArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+export const getTypes = (schema: Schema): string[] =>
+  (Array.isArray(schema.type) ? schema.type : [schema.type]).map(asText).filter(Boolean)
+
+export const isNull = (schema: Schema): boolean => getTypes(schema).join() === 'null'
+
+/** The alternatives of a schema without `null`; one if it has no `anyOf`. */
+export const getAlternatives = (schema: Schema): Schema[] =>
+  (Array.isArray(schema.anyOf) ? schema.anyOf.map(asSchema) : [schema]).filter(
+    (one) => !isNull(one),
+  )
+
+/** The object that a field contains, directly or in an array; `null` if it contains none. */
+export function findObjectSchema(schema: Schema): Schema | null {
+  for (const one of getAlternatives(schema)) {
+    if (Object.keys(asSchema(one.properties)).length > 0) return one
+    const item = getTypes(one).includes('array') ? findObjectSchema(asSchema(one.items)) : null
+    if (item !== null) return item
+  }
+  return null
+}
+
+/** The fields of `if`/`then` branches in `allOf`, such as the data of one calculator. */
+export const getBranches = (schema: Schema): { condition: string; then: Schema }[] =>
+  asArray(schema.allOf).flatMap((branch) => {
+    const rules = Object.entries(asSchema(asSchema(asSchema(branch).if).properties))
+    const condition = rules
+      .map(([name, rule]) => `${name} is ${JSON.stringify(asSchema(rule).const)}`)
+      .join(' and ')
+    const then = asSchema(asSchema(branch).then)
+    return condition !== '' && isObject(then.properties) ? [{ condition, then }] : []
+  })
+
+/** The media type and its name: JSON if there is one, else the first. */
+export function getMedia(content: unknown): { type: string; media: Schema } | null {
+  const entries = Object.entries(asSchema(content))
+  const [type, media] =
+    entries.find(([name]) => name === 'application/json') ?? entries[0] ?? ([] as undefined[])
+  return type === undefined ? null : { type, media: asSchema(media) }
+}
+
+/** The example of a media type: the first, if there are several. */
+export const getExample = ({ example, examples }: Schema): unknown =>
+  example ?? asSchema(Object.values(asSchema(examples))[0]).value

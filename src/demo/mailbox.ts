@@ -1,0 +1,82 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { MailDelivery, OutgoingMail } from '../mail/mail-delivery.js'
+import { Problem } from '../http/problem.js'
+import { HTML } from '../plugins/htmx.js'
+
+interface ReceivedMail extends OutgoingMail {
+  receivedAt: Date
+}
+
+const MAX_MAILS = 200
+const FROM = 'Clearwake demo <demo@example.com>'
+
+/** What mail programs allow: styles and images, no scripts. */
+const MAIL_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'self'; frame-ancestors 'self'"
+
+/** Collects the emails of the demo instead of sending them, and shows them at /demo/mail. */
+export function createMailbox() {
+  const mails: ReceivedMail[] = []
+
+  const delivery: MailDelivery = {
+    description: { server: 'none: the demo shows emails at /demo/mail', from: FROM },
+    async send(mail) {
+      mails.unshift({ ...mail, receivedAt: new Date() })
+      mails.splice(MAX_MAILS)
+      return { outcome: 'sent', status: 250, detail: 'Delivered to /demo/mail' }
+    },
+  }
+
+  const pages: FastifyPluginAsync = async (app) => {
+    const times = new Intl.DateTimeFormat('en-GB', {
+      dateStyle: 'medium',
+      timeStyle: 'medium',
+      timeZone: app.config.TIME_ZONE,
+    })
+    const toView = ({ id, to, subject, text, receivedAt }: ReceivedMail) => ({
+      href: `/demo/mail/${id}`,
+      from: FROM,
+      to,
+      subject,
+      text,
+      receivedAt: times.format(receivedAt),
+    })
+
+    /** Links open in a new tab, as in a mail program. */
+    const toPreview = (html: string): string =>
+      html
+        .replace('<head>', '<head><base target="_blank">')
+        .replaceAll('cid:logo', app.brand.logoUrl ?? '')
+
+    function find(id: string): ReceivedMail {
+      const mail = mails.find((one) => one.id === id)
+      if (mail === undefined) throw new Problem(404, 'There is no such email.')
+      return mail
+    }
+
+    app.addHook('onRequest', (_request, reply, done) => {
+      reply.header('cache-control', 'no-store')
+      done()
+    })
+
+    app.get('/demo/mail', async (_request, reply) =>
+      reply.renderView({ page: 'demo/mailbox' }, { mails: mails.map(toView) }),
+    )
+
+    app.get<{ Params: { id: string } }>('/demo/mail/:id', async ({ params }, reply) => {
+      const mail = toView(find(params.id))
+      const policy = String(reply.getHeader('content-security-policy'))
+      reply.header('content-security-policy', `${policy}; frame-src 'self'`)
+      return reply.renderView({ page: 'demo/mail' }, { mail })
+    })
+
+    app.get<{ Params: { id: string } }>('/demo/mail/:id/html', async ({ params }, reply) =>
+      reply
+        .headers({ 'content-security-policy': MAIL_POLICY, 'x-frame-options': 'SAMEORIGIN' })
+        .type(HTML)
+        .send(toPreview(find(params.id).html)),
+    )
+  }
+
+  return { delivery, pages }
+}

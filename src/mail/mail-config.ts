@@ -1,0 +1,102 @@
+import { checkRules } from '../config/config-rules.js'
+import type { Environment } from '../config/config-schema.js'
+import { isLoopback } from '../http/loopback.js'
+import { isEmail } from '../validation/email-address.js'
+import { isTextLine } from '../validation/text-line.js'
+
+/** A mail server, and how to sign in there. */
+export interface SmtpServer {
+  /** Without brackets */
+  host: string
+  port: number
+  /**
+   * - `tls`: from the start
+   * - `starttls`: required before anything is sent
+   * - `none`: only on the loopback address
+   */
+  encryption: 'tls' | 'starttls' | 'none'
+  credentials: { user: string; pass: string } | null
+}
+
+export interface MailAddress {
+  /** Empty for an address without a name */
+  name: string
+  address: string
+}
+
+export interface MailSettings {
+  server: SmtpServer
+  from: MailAddress
+}
+
+const DEFAULT_PORTS = { tls: 465, starttls: 587, none: 587 }
+
+/** Decodes a part of a URL; `null` if it is not valid percent-encoding. */
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+/** Parses a URL such as `smtps://user:password@smtp.example.com`; `null` if it is invalid. */
+export function parseSmtpUrl(text: string): SmtpServer | null {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return null
+  if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '') return null
+  const [user, pass] = [decode(url.username), decode(url.password)]
+  if (user === null || pass === null || (user === '') !== (pass === '')) return null
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  const encryption = url.protocol === 'smtps:' ? 'tls' : isLoopback(host) ? 'none' : 'starttls'
+  return {
+    host,
+    port: url.port === '' ? DEFAULT_PORTS[encryption] : Number(url.port),
+    encryption,
+    credentials: user === '' ? null : { user, pass },
+  }
+}
+
+const NAMED_ADDRESS = /^"?([^<>"]*?)"?\s*<([^<>]+)>$/
+
+/** Parses an address such as `Harbour Example <offset@example.com>`; `null` if it is invalid. */
+export function parseMailAddress(text: string): MailAddress | null {
+  const [, name = '', address = text] = NAMED_ADDRESS.exec(text) ?? []
+  return isEmail(address) && (name === '' || isTextLine(name)) ? { name, address } : null
+}
+
+/** Finds errors in the variables of emails. */
+export function findMailConfigErrors(environment: NodeJS.ProcessEnv): string[] {
+  const errors = checkRules(environment, [
+    [
+      'SMTP_URL',
+      (text) => parseSmtpUrl(text) !== null,
+      'must be a URL such as smtps://user:password@smtp.example.com, or smtp:// for STARTTLS; special characters percent-encoded',
+    ],
+    [
+      'MAIL_FROM',
+      (text) => parseMailAddress(text) !== null,
+      'must be an email address, with or without a name: Harbour Example <offset@example.com>',
+    ],
+  ])
+  const { SMTP_URL, MAIL_FROM, PUBLIC_BASE_URL } = environment
+  if (SMTP_URL === undefined && MAIL_FROM === undefined) return errors
+  if (SMTP_URL === undefined) errors.push('SMTP_URL is required with MAIL_FROM')
+  if (MAIL_FROM === undefined) errors.push('MAIL_FROM is required with SMTP_URL')
+  if (SMTP_URL !== undefined && PUBLIC_BASE_URL === undefined) {
+    errors.push('PUBLIC_BASE_URL is required with SMTP_URL: emails contain links')
+  }
+  return errors
+}
+
+/** The settings of emails, as validated at the start; `null` if none are sent. */
+export function getMailSettings({
+  SMTP_URL,
+  MAIL_FROM,
+  BRAND_NAME,
+}: Pick<Environment, 'SMTP_URL' | 'MAIL_FROM' | 'BRAND_NAME'>): MailSettings | null {
+  const server = SMTP_URL === undefined ? null : parseSmtpUrl(SMTP_URL)
+  const from = MAIL_FROM === undefined ? null : parseMailAddress(MAIL_FROM)
+  if (server === null || from === null) return null
+  return { server, from: { ...from, name: from.name || BRAND_NAME } }
+}

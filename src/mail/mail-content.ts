@@ -1,0 +1,116 @@
+import type { OrderView } from '../ordering/order-view.js'
+import type { MailType } from './mail-types.js'
+
+interface Opening {
+  /** The subject, and the heading of the email */
+  title: string
+  paragraphs: string[]
+  /** Label of the link to the order's page */
+  link: string
+}
+
+const OPENINGS: Record<MailType, (order: OrderView) => Opening> = {
+  order_received: ({ orderNumber }) => ({
+    title: `Order ${orderNumber} received`,
+    paragraphs: ['Thank you for your order. We buy the offset when your payment has arrived.'],
+    link: 'View your order',
+  }),
+  payment_received: ({ orderNumber, total, status }) => ({
+    title: `Payment received for order ${orderNumber}`,
+    paragraphs: [
+      `We have received your payment of ${total}. Thank you.`,
+      status === 'fulfilled'
+        ? 'The emissions of your trip are offset.'
+        : 'We are buying the offset now. You can follow it on the page of your order.',
+    ],
+    link: 'View your order',
+  }),
+  certificate_ready: ({ orderNumber }) => ({
+    title: `Your certificate for order ${orderNumber}`,
+    paragraphs: [
+      'The emissions of your trip are offset. The certificate is on the page of your order.',
+    ],
+    link: 'View your certificate',
+  }),
+  order_cancelled: ({ orderNumber }) => ({
+    title: `Order ${orderNumber} was cancelled`,
+    paragraphs: [
+      'There is nothing to pay, and the emissions of your trip will not be offset. If you have paid already, your payment will be returned.',
+    ],
+    link: 'View your order',
+  }),
+  order_refunded: ({ orderNumber, total }) => ({
+    title: `Order ${orderNumber} was refunded`,
+    paragraphs: [
+      `We have returned your payment of ${total}. It can take a few days to reach your account.`,
+    ],
+    link: 'View your order',
+  }),
+}
+
+/** Emails about orders that nobody may ever pay for. */
+const UNPROVEN: readonly MailType[] = ['order_received', 'order_cancelled']
+
+interface Row {
+  label: string
+  value: string
+}
+
+const toRow = (label: string, value: string | null): Row[] =>
+  value === null ? [] : [{ label, value }]
+
+/** What a guest typed, or put into a QR code. */
+const buildTypedRows = ({ customer, vessel, imoNumber, beneficiary }: OrderView): Row[] => [
+  ...toRow('Vessel', vessel && imoNumber ? `${vessel}, IMO ${imoNumber}` : vessel),
+  ...toRow('Name', customer.name),
+  ...toRow('Company', customer.company),
+  ...toRow('VAT ID', customer.vatId),
+  ...toRow('Name on the certificate', beneficiary),
+]
+
+function buildReceipt({ parts }: OrderView): Row[] {
+  if (parts === null) return []
+  const { mass, perTonne, offset, serviceFee } = parts
+  return [
+    ...toRow(`Offset of ${mass} CO₂e, at ${perTonne} per tonne`, offset),
+    ...toRow('Service fee', serviceFee),
+  ]
+}
+
+/** How to pay by invoice; other payments are made on the order's page. */
+function buildPayment({ payment, total }: OrderView, method: string) {
+  if (payment === null || method !== 'invoice') return null
+  const { instructions, reference } = payment
+  const lines = instructions?.split('\n') ?? ['You will receive an invoice.']
+  return { total, lines, reference }
+}
+
+/**
+ * What an email says, for both of its parts. Without what was typed while nobody has paid: anyone
+ * could send a text of their own to any address.
+ *
+ * @param paymentMethod of the order's checkout
+ */
+export function buildMailContent(type: MailType, order: OrderView, paymentMethod: string) {
+  const { share, mass } = order
+  const isUnpaid = type === 'order_received' && order.payment !== null
+  const payment = isUnpaid ? buildPayment(order, paymentMethod) : null
+  const opening = OPENINGS[type](order)
+  return {
+    ...opening,
+    link: isUnpaid && payment === null ? 'View your order and pay' : opening.link,
+    payment,
+    receipt: buildReceipt(order),
+    total: order.total,
+    details: [
+      ...toRow('Order', order.orderNumber),
+      ...toRow('Ordered', order.placedOn),
+      ...toRow('Trip', order.trip),
+      ...toRow('CO₂e to offset', share === null ? mass : `${mass}, ${share} of the trip`),
+      ...toRow('Portfolio', order.portfolio),
+      ...(UNPROVEN.includes(type) ? [] : buildTypedRows(order)),
+    ],
+  }
+}
+
+export type MailContent = ReturnType<typeof buildMailContent>

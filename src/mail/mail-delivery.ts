@@ -1,0 +1,27 @@
+import type { SendResult } from '../outbox/outbox-worker.js'
+
+/** What an email says. */
+export interface RenderedMail {
+  /** Without text of users */
+  subject: string
+  text: string
+  /** Its logo, if there is one, has the URL `cid:logo` */
+  html: string
+}
+
+/** An email to one address. */
+export interface OutgoingMail extends RenderedMail {
+  /** The same for each attempt to send it; letters, digits, `_` and `.` */
+  id: string
+  to: string
+}
+
+/** Sends emails: over SMTP, or to the mailbox of the demo. */
+export interface MailDelivery {
+  /** Where emails are sent, and from which address; for administrators */
+  description: { server: string; from: string }
+  /** Sends an email once, within MAX_SEND_MS. Never throws. */
+  send: (mail: OutgoingMail, signal: AbortSignal) => Promise<SendResult>
+}
+
+export const MAX_SEND_MS = 60_000

@@ -1,0 +1,69 @@
+import type { OrderStore } from '../order-store/order-store.js'
+import type { Message } from '../outbox/outbox.js'
+import type { Sender, SendResult } from '../outbox/outbox-worker.js'
+import { MAX_SEND_MS, type MailDelivery } from './mail-delivery.js'
+import type { RenderMail } from './mail-renderer.js'
+import { isStillTrue, type MailType } from './mail-types.js'
+import { getPayload, MAIL_QUEUE } from './message.js'
+
+const MINUTE = 60 * 1000
+const HOUR = 60 * MINUTE
+
+/** More than two days: a weekend without a mail server loses nothing. */
+const RETRY_DELAYS_MS = [
+  MINUTE,
+  5 * MINUTE,
+  15 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  4 * HOUR,
+  8 * HOUR,
+  12 * HOUR,
+  24 * HOUR,
+  24 * HOUR,
+]
+
+const CONCURRENCY = 3
+/** For reading the order, and recording the attempt */
+const GRACE_MS = 15_000
+
+interface Options {
+  store: Pick<OrderStore, 'get'>
+  render: RenderMail
+  delivery: MailDelivery
+  /** Set by tests only */
+  retryDelaysMs?: readonly number[]
+}
+
+/** Sends the emails of the outbox. */
+export function createMailSender({
+  store,
+  render,
+  delivery,
+  retryDelaysMs = RETRY_DELAYS_MS,
+}: Options): Sender {
+  async function send(message: Message, signal: AbortSignal): Promise<SendResult> {
+    const { to, orderCreatedAt, copy } = getPayload(message)
+    const type = message.type as MailType
+    const order = await store.get(message.orderId ?? '')
+    if (order?.createdAt !== orderCreatedAt) {
+      return { outcome: 'rejected', status: null, detail: 'The order does not exist any more.' }
+    }
+    if (!isStillTrue(type, order.status)) {
+      const detail = `Not sent, because the order is now ${order.status}.`
+      return { outcome: 'cancelled', status: null, detail }
+    }
+    const content = await render(type, order)
+    const id = copy === 0 ? message.id : `${message.id}.${copy}`
+    const result = await delivery.send({ ...content, id, to }, signal)
+    return { ...result, detail: `To ${to}: ${result.detail}` }
+  }
+
+  return {
+    queuePrefix: MAIL_QUEUE,
+    concurrency: CONCURRENCY,
+    leaseMs: MAX_SEND_MS + GRACE_MS,
+    retryDelaysMs,
+    send,
+  }
+}

@@ -1,0 +1,36 @@
+import type { OrderEvent } from '../orders/order-event.js'
+import type { OrderStatus } from '../orders/order-status.js'
+
+/** What guests get emails about. Stored data: never rename one. */
+export const MAIL_TYPES = [
+  'order_received',
+  'payment_received',
+  'certificate_ready',
+  'order_cancelled',
+  'order_refunded',
+] as const
+export type MailType = (typeof MAIL_TYPES)[number]
+
+const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled']
+const UNPAID: readonly (OrderStatus | null)[] = [null, 'pending', 'cancelled']
+
+/** The emails about an order event. An order can become processing without having been paid before. */
+export function findMailTypes({ previousStatus, order: { status } }: OrderEvent): MailType[] {
+  const types: MailType[] = previousStatus === null ? ['order_received'] : []
+  if (PAID.includes(status) && UNPAID.includes(previousStatus)) types.push('payment_received')
+  if (status === 'cancelled' && previousStatus !== 'cancelled') types.push('order_cancelled')
+  if (status === 'refunded' && previousStatus !== 'refunded') types.push('order_refunded')
+  return types
+}
+
+const STATUSES: Record<MailType, readonly OrderStatus[] | null> = {
+  order_received: null,
+  payment_received: [...PAID, 'refunded'],
+  certificate_ready: PAID,
+  order_cancelled: ['cancelled'],
+  order_refunded: ['refunded'],
+}
+
+/** Whether what an email says is still true, for example after an administrator has undone a change. */
+export const isStillTrue = (type: MailType, status: OrderStatus): boolean =>
+  STATUSES[type]?.includes(status) ?? true

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import type { Queryable } from '../database/database.js'
+import type { Order } from '../orders/order.js'
+import { enqueueMessage, type Message } from '../outbox/outbox.js'
+import { isEmail } from '../validation/email-address.js'
+import type { MailType } from './mail-types.js'
+
+export const MAIL_QUEUE = 'mail'
+
+/**
+ * What the outbox stores of an email. The rest is written when it is sent, so that the token of the
+ * order's link is not stored.
+ */
+export interface MailPayload {
+  to: string
+  /** Together with the ID it identifies the order: a restored database can give an ID to another one */
+  orderCreatedAt: string
+  orderNumber: string
+  /** How often it was sent again: programs hide an email whose Message-ID they have seen */
+  copy: number
+}
+
+/** Written by `enqueueMail` only. */
+export const getPayload = ({ payload }: Pick<Message, 'payload'>): MailPayload =>
+  payload as MailPayload
+
+export type MailOrder = Pick<Order, 'id' | 'createdAt' | 'orderNumber' | 'customerEmail' | 'origin'>
+
+/** Only guests get emails. An address that was written into NocoDB by hand may be invalid. */
+export const isMailOrder = ({ origin, customerEmail }: Pick<Order, 'origin' | 'customerEmail'>) =>
+  origin === 'guest' && isEmail(customerEmail)
+
+/**
+ * Queues an email about a guest's order, in the caller's transaction. Does nothing for other orders,
+ * or if the same email was queued before.
+ *
+ * @param occasion makes the email unique among those of its type about this order, such as the version
+ * of the order, or the ID of its certificate
+ */
+export async function enqueueMail(
+  tx: Queryable,
+  type: MailType,
+  order: MailOrder,
+  occasion: string,
+): Promise<void> {
+  if (!isMailOrder(order)) return
+  const { id, createdAt, orderNumber, customerEmail: to } = order
+  const key = JSON.stringify([id, createdAt, type, occasion])
+  const payload: MailPayload = { to, orderCreatedAt: createdAt, orderNumber, copy: 0 }
+  await enqueueMessage(tx, {
+    id: `mail_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`,
+    queue: MAIL_QUEUE,
+    sequence: `${MAIL_QUEUE}:${id}`,
+    type,
+    orderId: id,
+    payload,
+  })
+}

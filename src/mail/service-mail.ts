@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify'
+import type { OrderStore } from '../order-store/order-store.js'
+import type { OrderLinks } from '../ordering/order-links.js'
+import { getPaymentInstructions } from '../ordering/ordering-config.js'
+import { getMailSettings } from './mail-config.js'
+import type { MailDelivery } from './mail-delivery.js'
+import { readMailLogo } from './mail-logo.js'
+import { createMailRenderer } from './mail-renderer.js'
+import { createMail, type Mail } from './mail.js'
+import { createSmtpDelivery } from './smtp-delivery.js'
+
+interface Options {
+  store: OrderStore
+  links: OrderLinks
+  /** Instead of SMTP */
+  delivery: MailDelivery | undefined
+}
+
+/** Creates the emails of the service, as configured. */
+export function createServiceMail(
+  app: Pick<FastifyInstance, 'config' | 'database' | 'publicBaseUrl' | 'view'>,
+  { store, links, delivery }: Options,
+): Mail {
+  const { config } = app
+  const settings = getMailSettings(config)
+  const logo = readMailLogo(config.BRAND_LOGO)
+  return createMail({
+    database: app.database,
+    store,
+    render: createMailRenderer({
+      renderTemplate: (template, data) => app.view(template, data),
+      links,
+      publicBaseUrl: app.publicBaseUrl,
+      brandName: config.BRAND_NAME,
+      hasLogo: logo !== null,
+      timeZone: config.TIME_ZONE,
+      paymentInstructions: getPaymentInstructions(config),
+    }),
+    delivery: delivery ?? (settings && createSmtpDelivery(settings, logo)),
+  })
+}

@@ -1,0 +1,90 @@
+import { createTransport, type NodemailerError, type SMTPTransportOptions } from 'nodemailer'
+import type { SendResult } from '../outbox/outbox-worker.js'
+import type { MailSettings } from './mail-config.js'
+import { MAX_SEND_MS, type MailDelivery } from './mail-delivery.js'
+import type { MailLogo } from './mail-logo.js'
+
+const STEP_TIMEOUT_MS = 20_000
+
+const MAX_DETAIL_LENGTH = 300
+
+const toDetail = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_DETAIL_LENGTH)
+
+const DESCRIPTIONS: Partial<Record<string, string>> = {
+  EABORT: 'The mail server took too long.',
+  ETIMEDOUT: 'The mail server did not respond in time.',
+  EDNS: 'The name of the mail server was not found.',
+  ECONNECTION: 'The mail server closed the connection.',
+}
+
+/** Describes an error without secrets: a server may repeat the password that it does not accept. */
+const describeError = ({ code = '', response, message }: NodemailerError): string =>
+  code === 'EAUTH'
+    ? 'The mail server did not accept the user name and password.'
+    : toDetail(response ?? DESCRIPTIONS[code] ?? message)
+
+/** Steps whose permanent error concerns this email. Others concern the configuration. */
+const MAIL_COMMANDS: readonly (string | undefined)[] = ['RCPT TO', 'DATA']
+
+function toFailure(error: NodemailerError): SendResult {
+  const { command, permanent = false, responseCode = null } = error
+  return {
+    outcome: permanent && MAIL_COMMANDS.includes(command) ? 'rejected' : 'retry',
+    status: responseCode,
+    detail: describeError(error),
+  }
+}
+
+/** Sends emails over SMTP. Each has a connection of its own: there are few. */
+export function createSmtpDelivery(
+  { server, from }: MailSettings,
+  logo: MailLogo | null,
+): MailDelivery {
+  const { host, port, encryption, credentials } = server
+  const [, domain = host] = from.address.split('@')
+  const options: SMTPTransportOptions = {
+    host,
+    port,
+    secure: encryption === 'tls',
+    requireTLS: encryption === 'starttls',
+    ignoreTLS: encryption === 'none',
+    tls: { rejectUnauthorized: true },
+    ...(credentials && { auth: credentials }),
+    connectionTimeout: STEP_TIMEOUT_MS,
+    greetingTimeout: STEP_TIMEOUT_MS,
+    socketTimeout: STEP_TIMEOUT_MS,
+    dnsTimeout: STEP_TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }
+  const transport = createTransport(options)
+  return {
+    description: { server: `${host}:${port}`, from: `${from.name} <${from.address}>` },
+    async send({ id, to, subject, text, html }, signal) {
+      try {
+        const { response } = await transport.sendMail({
+          // Objects are not parsed, so that an address cannot become two.
+          from,
+          to: { name: '', address: to },
+          envelope: { from: { ...from, name: '' }, to: [{ name: '', address: to }] },
+          subject,
+          text,
+          html,
+          messageId: `<${id}@${domain}>`,
+          // No automatic replies (RFC 3834).
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          attachments:
+            logo === null ? [] : [{ ...logo, cid: 'logo', contentDisposition: 'inline' }],
+          signal: AbortSignal.any([signal, AbortSignal.timeout(MAX_SEND_MS)]),
+        })
+        return { outcome: 'sent', status: Number(response.slice(0, 3)), detail: toDetail(response) }
+      } catch (error) {
+        return toFailure(error as NodemailerError)
+      }
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import { parseDay } from '../../orders/day-calendar.js'
+import type { DashboardStats } from '../../orders/dashboard-stats.js'
+import type { ConversionCounter } from '../../ordering/conversions.js'
+import type { Formatters } from '../formatters.js'
+import type { DashboardFormatters } from './dashboard-formatters.js'
+
+interface Step {
+  label: string
+  count: string
+  /** Compared with the step before; `null` if that makes no sense */
+  share: string | null
+}
+
+/** How many scans became results, orders and payments; `null` if there were none. */
+export async function buildConversionView(
+  conversions: Pick<ConversionCounter, 'read'>,
+  { range, from, to }: Pick<DashboardStats, 'range' | 'from' | 'to'>,
+  { count }: Formatters,
+  dashboardFormatters: Pick<DashboardFormatters, 'share'>,
+): Promise<Step[] | null> {
+  // All time starts with the first order; scans came before.
+  const first = range === 'all' ? 0 : parseDay(from)
+  const { scans, results, orders, paidOrders } = await conversions.read(first, parseDay(to))
+  if (scans + results + orders === 0) return null
+  const formatShare = (part: number, whole: number, name: string): string | null =>
+    // Counting started later than ordering, or some guests order without a counted result.
+    whole === 0 || part > whole ? null : `${dashboardFormatters.share(part / whole)} of ${name}`
+  return [
+    { label: 'Scans', count: count(scans), share: null },
+    { label: 'Results', count: count(results), share: null },
+    { label: 'Orders', count: count(orders), share: formatShare(orders, results, 'results') },
+    { label: 'Paid', count: count(paidOrders), share: formatShare(paidOrders, orders, 'orders') },
+  ]
+}

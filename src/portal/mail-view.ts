@@ -1,0 +1,52 @@
+import { getPayload } from '../mail/message.js'
+import type { MailType } from '../mail/mail-types.js'
+import type { Mail } from '../mail/mail.js'
+import type { Delivery, MessageState } from '../outbox/outbox.js'
+import type { Formatters } from './formatters.js'
+import { buildMessageView, isLive } from './message-view.js'
+
+const TITLES: Record<MailType, string> = {
+  order_received: 'Order received',
+  payment_received: 'Payment received',
+  certificate_ready: 'Certificate ready',
+  order_cancelled: 'Order cancelled',
+  order_refunded: 'Order refunded',
+}
+
+const STATES: Record<MessageState, string> = {
+  pending: 'Waiting',
+  sent: 'Sent',
+  failed: 'Failed',
+  cancelled: 'Not sent',
+}
+
+/** An email for a log. */
+export function buildMailView(delivery: Delivery, isConfigured: boolean, format: Formatters) {
+  const { id, type, orderId } = delivery.message
+  const { to, orderNumber } = getPayload(delivery.message)
+  const href = `/admin/orders/${orderId ?? ''}`
+  return {
+    ...buildMessageView(delivery, STATES, format),
+    title: TITLES[type as MailType],
+    subject: to,
+    order: { href, number: orderNumber },
+    sendUrl: isConfigured ? `${href}/mails/${id}/send` : null,
+  }
+}
+
+/** The emails about an order, newest first. */
+export function buildOrderMailsView(
+  orderId: string,
+  mails: readonly Delivery[],
+  { description }: Pick<Mail, 'description'>,
+  format: Formatters,
+) {
+  const isConfigured = description !== null
+  return {
+    isConfigured,
+    url: `/admin/orders/${orderId}/mails`,
+    isLive: isConfigured && isLive(mails),
+    // Without a link to the page that it is on.
+    items: mails.map((mail) => ({ ...buildMailView(mail, isConfigured, format), order: null })),
+  }
+}

@@ -1,0 +1,37 @@
+import type { Delivery, MessageState } from '../outbox/outbox.js'
+import type { Formatters } from './formatters.js'
+
+/** A time for a `time` element, in ms since 1970. */
+export function toTime(ms: number, format: Formatters) {
+  const iso = new Date(ms).toISOString()
+  return { iso, text: format.dateTime(iso) }
+}
+
+/** Whether a log should be requested again soon: the first attempts are watched, later ones are hours apart. */
+export const isLive = (deliveries: readonly Delivery[]): boolean =>
+  deliveries.some(({ message }) => message.state === 'pending' && message.attempts < 2)
+
+/** A message of the outbox for a log: its state, and the attempts to send it. */
+export function buildMessageView(
+  { message, attempts }: Delivery,
+  labels: Record<MessageState, string>,
+  format: Formatters,
+) {
+  const { id, state, createdAt, nextAttemptAt } = message
+  return {
+    id,
+    state: { className: state, label: labels[state] },
+    isPending: state === 'pending',
+    createdAt: toTime(createdAt, format),
+    // The first attempt follows at once.
+    nextAttemptAt:
+      state === 'pending' && attempts.length > 0 ? toTime(nextAttemptAt, format) : null,
+    attempts: attempts.map(({ number, at, durationMs, status, detail }) => ({
+      number,
+      at: toTime(at, format),
+      duration: `${format.count(durationMs)} ms`,
+      status: status === null ? 'No response' : String(status),
+      detail,
+    })),
+  }
+}

@@ -1,0 +1,53 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { getLocale } from '../../http/locale.js'
+import { Problem } from '../../http/problem.js'
+import type { Mail } from '../../mail/mail.js'
+import type { OrderStore } from '../../order-store/order-store.js'
+import type { Order } from '../../orders/order.js'
+import adminPages from '../../plugins/admin-pages.js'
+import { getFormatters } from '../formatters.js'
+import { buildOrderMailsView } from '../mail-view.js'
+
+interface Options {
+  store: OrderStore
+  mail: Mail
+}
+
+interface Route {
+  Params: { id: string; mailId: string }
+}
+
+/** The emails about an order. */
+const pages: FastifyPluginAsync<Options> = async (app, { store, mail }) => {
+  await app.register(adminPages)
+
+  async function findOrder({ params }: FastifyRequest<Route>): Promise<Order> {
+    const order = await store.get(params.id)
+    if (order === null) throw new Problem(404, 'Order not found.')
+    return order
+  }
+
+  app.get<Route>('/admin/orders/:id/mails', async (request, reply) => {
+    const { id } = await findOrder(request)
+    if (!request.wantsFragment) return reply.redirect(`/admin/orders/${id}`, 303)
+    const locale = getLocale(request.headers['accept-language'])
+    const format = getFormatters(locale, store.calendar.timeZone)
+    const mails = buildOrderMailsView(id, await mail.listOfOrder(id), mail, format)
+    return reply.renderView({ page: 'portal/orders/_mails' }, { mails })
+  })
+
+  app.post<Route>('/admin/orders/:id/mails/:mailId/send', async (request, reply) => {
+    const order = await findOrder(request)
+    const { mailId } = request.params
+    if (mail.description === null) throw new Problem(409, 'Emails are not configured.')
+    if (!(await mail.sendAgain(order, mailId))) throw new Problem(404, 'Email not found.')
+    request.log.info(
+      { order: order.id, mail: mailId, by: request.administrator.email },
+      'email queued again',
+    )
+    reply.setFlash({ code: 'mail-queued', orderId: order.id })
+    return reply.redirect(`/admin/orders/${order.id}`, 303)
+  })
+}
+
+export default pages

@@ -1,0 +1,420 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PNG } from 'pngjs'
+import t from 'tap'
+import { createMailbox } from '../../src/demo/mailbox.js'
+import { temporaryFolder } from '../support/app.js'
+import { createCertificate } from '../support/certificate.js'
+import { createSmtpDelivery } from '../../src/mail/smtp-delivery.js'
+import {
+  findMailConfigErrors,
+  getMailSettings,
+  parseMailAddress,
+} from '../../src/mail/mail-config.js'
+import { MAIL_FROM, skipPauses, startMailService } from '../support/mail-service.js'
+import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
+import { createGuest, placeOrder, toText } from '../support/guest.js'
+import { createSmtpError, startSmtpServer, type ReceivedMail } from '../support/smtp-server.js'
+import { waitFor, waitForEqual } from '../support/wait-for.js'
+
+const NAME = 'Ann "Ann" <b>Example</b>, Ltd; Αργοναύτης'
+
+/** The text of the HTML, as it is read. */
+const readHtml = ({ html }: Pick<ReceivedMail, 'html'>) =>
+  toText({ status: 200, headers: new Headers(), text: html })
+
+const getLink = ({ text }: Pick<ReceivedMail, 'text'>) => /http\S+\/o\/[\w-]{22}/.exec(text)?.[0]
+
+t.test('a guest gets an email for each step of an order', async (t) => {
+  const { url, order, setStatus, waitForMails } = await startMailService(t, {
+    PAYMENT_INSTRUCTIONS: 'Bank transfer to PT50 0002\\nor <cash> at the desk',
+    BRAND_NAME: 'Harbour & Sons',
+  })
+  const guest = createGuest(url)
+  const path = await order({ name: NAME, company: 'Example Ltd', vatId: 'PT123456789' })
+  const received = await waitForMails(1)
+  t.equal(received.headers.get('subject'), 'Order CW-000001 received')
+  t.equal(received.headers.get('from'), MAIL_FROM)
+  t.equal(received.headers.get('to'), 'ann@example.com')
+  t.match(received.headers.get('message-id'), /^<mail_[0-9a-f]{32}@harbour\.example>$/)
+  t.equal(received.headers.get('auto-submitted'), 'auto-generated')
+  t.equal(received.from, 'offset@harbour.example')
+  t.same(received.recipients, ['ann@example.com'])
+  t.equal(getLink(received), url + path)
+  t.equal((await guest.get(path)).status, 200)
+  t.match(received.html, `<a href="${url}${path}"`)
+  for (const text of [received.text, readHtml(received)]) {
+    t.match(text, /How to pay €53\.90:?\s+Bank transfer to PT50 0002\s+or <cash> at the desk/)
+    t.match(text, /Payment reference: CW-000001/)
+    t.match(text, /Offset of 2.t CO₂e, at €24\.50 per tonne:?\s+€49\.00/)
+    t.match(text, /Service fee:?\s+€4\.90\s+Total:?\s+€53\.90/)
+    t.match(text, /Harbour & Sons/)
+    t.notMatch(text, /Ann|Example Ltd|PT123456789/, 'nothing that the guest has typed')
+  }
+  t.notMatch(received.html, /<script|<link|src=|<cash>/)
+
+  await setStatus('paid')
+  const paid = await waitForMails(2)
+  t.equal(paid.headers.get('subject'), 'Payment received for order CW-000001')
+  t.equal(getLink(paid), url + path)
+  for (const text of [paid.text, readHtml(paid)]) {
+    t.match(text, /We have received your payment of €53\.90\. Thank you\./)
+    t.match(text, NAME)
+    t.match(text, /VAT ID:?\s+PT123456789/)
+    t.notMatch(text, /How to pay/)
+  }
+  t.notMatch(paid.html, '<b>')
+
+  await setStatus('processing')
+  await setStatus('refunded')
+  const refunded = await waitForMails(3)
+  t.equal(refunded.headers.get('subject'), 'Order CW-000001 was refunded')
+  for (const text of [refunded.text, readHtml(refunded)]) {
+    t.match(text, /We have returned your payment of €53\.90/)
+  }
+
+  const other = await order({ email: 'ben@example.com', name: 'Ben' })
+  await waitForMails(4)
+  await guest.post(`${other}/cancel`, new URLSearchParams())
+  const cancelled = await waitForMails(5)
+  t.equal(cancelled.headers.get('subject'), 'Order CW-000002 was cancelled')
+  t.match(cancelled.text, /There is nothing to pay, .* payment will be returned\./)
+  t.same(cancelled.recipients, ['ben@example.com'])
+})
+
+t.test('an order that is placed with the provider at once counts as paid', async (t) => {
+  const { smtp, order, setStatus, waitForMails } = await startMailService(t)
+  await order()
+  await waitForMails(1)
+  await setStatus('fulfilled')
+  await waitForMails(3)
+  const payment = smtp.mails.find(
+    ({ text }) =>
+      !text.includes('View your certificate') && text.includes('emissions of your trip are offset'),
+  )
+  t.ok(payment)
+})
+
+t.test('a certificate is announced once, with the logo of the operator', async (t) => {
+  const BRAND_LOGO = join(temporaryFolder(t), 'logo.png')
+  const logo = PNG.sync.write(new PNG({ width: 8, height: 8 }))
+  writeFileSync(BRAND_LOGO, logo)
+  const { smtp, order, setStatus, waitForMails } = await startMailService(t, { BRAND_LOGO })
+  await order()
+  await waitForMails(1)
+  await setStatus('fulfilled')
+  // The payment and the certificate
+  await waitForMails(3)
+  const mail = smtp.mails.find(({ text }) => text.includes('View your certificate'))
+  t.equal(mail?.headers.get('subject'), 'Your certificate for order CW-000001')
+  t.match(mail?.text, /View your certificate:\s+http/)
+  t.match(mail?.html, '<img src="cid:logo"')
+  const image = mail?.parts.find(({ type }) => type === 'image/png')
+  t.equal(image?.headers.get('content-id'), '<logo>')
+  t.same(image?.content, logo)
+  await sleep(700)
+  await waitForMails(3)
+})
+
+t.test('only guests get emails, one for each event', async (t) => {
+  const { ann, app, order, smtp, getStates } = await startMailService(t)
+  const created = await ann.call('POST', '/api/admin/orders', {
+    customerName: 'Ben',
+    customerEmail: 'ben@example.com',
+    co2eKg: 1,
+    amountMinor: 1,
+    currency: 'EUR',
+  })
+  await ann.call('PATCH', `/api/admin/orders/${created.id}`, { status: 'paid' })
+  await order()
+  await ann.call('PATCH', '/api/admin/orders/2', { notes: 'Called back' })
+  await waitForEqual(t, getStates, ['sent'])
+  const [event] = await app.database.query<{ n: number }>('SELECT count(*) AS n FROM order_events')
+  t.equal(event?.n, 0)
+  t.equal(smtp.mails.length, 1)
+})
+
+t.test('an email has exactly one recipient', async (t) => {
+  const { order, waitForMails, smtp } = await startMailService(t)
+  const names = [
+    'Ann <eve@example.com>, ben@example.com',
+    '"Ann", "Ben" <ben@example.com>; Eve',
+    '=?utf-8?q?Ann=0D=0ABcc:_eve@example.com?=',
+    'Αργοναύτης 船 ⚓',
+  ]
+  for (const [index, name] of names.entries()) {
+    await order({ name, email: `guest${index}@example.com` })
+    const { recipients, headers } = await waitForMails(index + 1)
+    t.same(recipients, [`guest${index}@example.com`])
+    t.equal(headers.get('to'), `guest${index}@example.com`)
+    t.notOk(headers.has('bcc') || headers.has('cc'))
+  }
+  await order({ email: 'jörg@bücher.example' })
+  t.same((await waitForMails(names.length + 1)).recipients, ['jörg@bücher.example'])
+  for (const email of [
+    'ann@example.com,eve@example.com',
+    'ann@example.com\r\nBcc: eve@example.com',
+    'Ann <ann@example.com>',
+    'ann@example.com> SIZE=1\r\nRCPT TO:<eve@example.com',
+    '"ann@example.com eve"@example.com',
+  ]) {
+    await t.rejects(order({ email }), { message: /not placed: 422/ }, email)
+  }
+  await t.rejects(order({ name: 'Ann\r\nBcc: eve@example.com' }), { message: /not placed: 422/ })
+  await sleep(700)
+  t.equal(smtp.mails.length, names.length + 1)
+})
+
+t.test('an email is sent again until the server takes it', async (t) => {
+  const { app, order, smtp, getStates, ann } = await startMailService(t)
+  smtp.rejectRecipient = () => createSmtpError(451, '4.7.1 Greylisted, try again later')
+  await order()
+  await waitFor(async () => smtp.attempts.length === 1)
+  smtp.rejectRecipient = () => null
+  smtp.rejectData = () => createSmtpError(452, 'Insufficient system storage')
+  await waitFor(async () => {
+    await skipPauses(app)
+    return smtp.attempts.length >= 2
+  })
+  const waiting = await waitFor(async () => {
+    const { text } = await ann.get('/admin/orders/1')
+    return text.includes('Insufficient') && text
+  })
+  t.match(
+    readHtml({ html: waiting }),
+    /Waiting Order received ann@example\.com .* Next attempt .* Attempt 1 451 .* To ann@example\.com: 451 4\.7\.1 Greylisted/,
+  )
+  t.match(waiting, /<button[^>]*>Send now/)
+
+  // The server is away for a while.
+  const { port } = smtp
+  await smtp.stop()
+  for (let attempts = 3; attempts <= 7; attempts++) {
+    await waitFor(async () => {
+      await skipPauses(app)
+      const [row] = await app.database.query<{ attempts: number }>('SELECT attempts FROM outbox')
+      return (row?.attempts ?? 0) >= attempts
+    })
+  }
+  t.same(await getStates(), ['pending'])
+  t.match((await ann.get('/admin/orders/1')).text, /ECONNREFUSED/)
+  const restarted = await startSmtpServer(t, { port })
+  await skipPauses(app)
+  await waitFor(async () => restarted.mails.length === 1)
+  await waitForEqual(t, getStates, ['sent'])
+  t.same(restarted.mails[0]?.recipients, ['ann@example.com'])
+  t.equal(smtp.mails.length, 0)
+})
+
+t.test('a refused recipient is final until somebody sends the email again', async (t) => {
+  const { app, order, smtp, getStates, setStatus, waitForMails, ann } = await startMailService(t)
+  smtp.rejectRecipient = (address) =>
+    address === 'typo@example.com' ? createSmtpError(550, '5.1.1 No such <user>') : null
+  await order({ email: 'typo@example.com' })
+  await waitForEqual(t, getStates, ['failed'])
+  await skipPauses(app)
+  await setStatus('paid')
+  await waitForEqual(t, getStates, ['failed', 'failed'], 'later emails do not wait for it')
+  t.equal(smtp.attempts.length, 2)
+  t.match(toText(await ann.get('/admin')), /Emails were not delivered 2 in the last 7 days/)
+  const list = await ann.get('/admin/settings/email?state=failed')
+  t.match(list.text, /127\.0\.0\.1:\d+/)
+  t.match(list.text, /5\.1\.1 No such &lt;user&gt;/)
+
+  await ann.call('PATCH', '/api/admin/orders/1', { customerEmail: 'ann@example.com' })
+  const { text } = await ann.get('/admin/orders/1')
+  const [, action = ''] =
+    [...text.matchAll(/action="(\/admin\/orders\/1\/mails\/\w+\/send)"/g)].at(-1) ?? []
+  const response = await ann.post(action, {})
+  t.equal(response.headers.get('location'), '/admin/orders/1')
+  t.match(
+    (await ann.get('/admin/orders/1')).text,
+    /The email about order CW-000001 is being sent\./,
+  )
+  const first = await waitForMails(1)
+  t.same(first.recipients, ['ann@example.com'])
+  t.equal(first.headers.get('subject'), 'Order CW-000001 received')
+  t.notMatch(first.text, /How to pay/, 'it is paid by now')
+  await waitForEqual(t, getStates, ['sent', 'failed'])
+
+  await ann.post(action, {})
+  const again = await waitForMails(2)
+  t.not(again.headers.get('message-id'), first.headers.get('message-id'), 'is a new email')
+  const log = await ann.get('/admin/orders/1/mails', HTMX_HEADERS)
+  t.match(log.text, /^<section class="card" id="mails"/)
+  t.match(log.text, /To typo@example\.com: 550.*To ann@example\.com: 250/s)
+  t.equal((await ann.get('/admin/orders/1/mails')).headers.get('location'), '/admin/orders/1')
+  t.equal((await ann.post('/admin/orders/1/mails/mail_x/send', {})).status, 404)
+  t.equal((await ann.post(action.replace('/1/', '/2/'), {})).status, 404)
+})
+
+t.test('what is not true any more is not sent', async (t) => {
+  const { app, order, smtp, getStates, setStatus, ann } = await startMailService(t)
+  await order()
+  await waitForEqual(t, getStates, ['sent'])
+  smtp.rejectRecipient = () => createSmtpError(450, 'later')
+  await setStatus('paid')
+  await waitFor(async () => smtp.attempts.length === 2)
+  const { version } = await ann.call('GET', '/api/admin/orders/1')
+  await ann.post('/admin/orders/1/restore', { version: String(version) })
+  t.equal((await ann.call('GET', '/api/admin/orders/1')).status, 'pending')
+  smtp.rejectRecipient = () => null
+  await skipPauses(app)
+  await waitForEqual(t, getStates, ['sent', 'cancelled'])
+  t.equal(smtp.mails.length, 1)
+  t.match((await ann.get('/admin/orders/1')).text, /Not sent, because the order is now pending/)
+})
+
+t.test('an order that does not exist any more gets no email', async (t) => {
+  const { app, order, smtp, getStates } = await startMailService(t)
+  smtp.rejectRecipient = () => createSmtpError(450, 'later')
+  await order()
+  await waitFor(async () => smtp.attempts.length === 1)
+  // As after restoring an older database, which has another order with this ID.
+  await app.database.query('UPDATE orders SET created_at = created_at - 1000')
+  smtp.rejectRecipient = () => null
+  await waitFor(async () => {
+    await skipPauses(app)
+    return (await getStates())[0] === 'failed'
+  })
+  t.equal(smtp.mails.length, 0)
+})
+
+t.test(
+  'TLS is required, the certificate is checked, and the password is not disclosed',
+  async (t) => {
+    const password = 'secret-of-the-mail-server'
+    const mail = { id: 'mail_1', to: 'ann@example.com', subject: 'S', text: 'T', html: 'H' }
+    const { signal } = new AbortController()
+    const send = (url: string, encryption?: 'starttls') => {
+      const settings = getMailSettings({ SMTP_URL: url, MAIL_FROM, BRAND_NAME: 'Clearwake' })
+      if (settings === null) throw new Error('invalid settings')
+      if (encryption) settings.server.encryption = encryption
+      return createSmtpDelivery(settings, null).send(mail, signal)
+    }
+    const certificate = createCertificate()
+    const untrusted = { ...certificate, authOptional: false }
+    const plain = await startSmtpServer(t)
+    const upgraded = await startSmtpServer(t, { ...untrusted, disabledCommands: [] })
+    const encrypted = await startSmtpServer(t, { ...untrusted, secure: true, disabledCommands: [] })
+    for (const [name, server, result] of [
+      [
+        'no STARTTLS',
+        plain,
+        await send(`smtp://u:${password}@127.0.0.1:${plain.port}`, 'starttls'),
+      ],
+      [
+        'STARTTLS',
+        upgraded,
+        await send(`smtp://u:${password}@127.0.0.1:${upgraded.port}`, 'starttls'),
+      ],
+      ['TLS', encrypted, await send(`smtps://u:${password}@127.0.0.1:${encrypted.port}`)],
+    ] as const) {
+      t.equal(result.outcome, 'retry', `${name}: ${result.detail}`)
+      t.same([server.mails, server.passwords], [[], []], name)
+    }
+
+    const closed = await startSmtpServer(t, {
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: (auth, _session, done) =>
+        done(createSmtpError(535, `Wrong password ${String(auth.password)}`)),
+    })
+    const failed = await send(`smtp://u:${password}@127.0.0.1:${closed.port}`)
+    t.same(failed, {
+      outcome: 'retry',
+      status: 535,
+      detail: 'The mail server did not accept the user name and password.',
+    })
+    const silent = await startSmtpServer(t, { onConnect: () => undefined })
+    const stopping = new AbortController()
+    const waiting = createSmtpDelivery(
+      {
+        server: { host: '127.0.0.1', port: silent.port, encryption: 'none', credentials: null },
+        from: { name: 'A', address: 'a@example.com' },
+      },
+      null,
+    ).send(mail, stopping.signal)
+    stopping.abort()
+    t.match(await waiting, { outcome: 'retry' })
+  },
+)
+
+t.test('without a mail server nothing is queued, and the portal says so', async (t) => {
+  const { app, ann, url } = await startTwoAdmins(t, { PRICE_PER_TONNE: '24.50' })
+  await placeOrder(createGuest(url))
+  await sleep(700)
+  t.same(await app.database.query('SELECT * FROM outbox'), [])
+  t.match((await ann.get('/admin/orders/1')).text, /no mail server is configured/)
+  t.match((await ann.get('/admin/settings/email')).text, /Emails are not sent.*SMTP_URL/s)
+  t.equal((await ann.post('/admin/orders/1/mails/mail_x/send', {})).status, 409)
+})
+
+t.test('the demo shows emails instead of sending them', async (t) => {
+  const mailbox = createMailbox()
+  const { url } = await startTwoAdmins(
+    t,
+    { PRICE_PER_TONNE: '24.50' },
+    { mailDelivery: mailbox.delivery, pages: mailbox.pages },
+  )
+  const guest = createGuest(url)
+  t.match((await guest.get('/demo/mail')).text, /No emails yet/)
+  await placeOrder(guest)
+  const list = await waitFor(async () => {
+    const page = await guest.get('/demo/mail')
+    return page.text.includes('Order CW-000001 received') && page
+  })
+  const [path = ''] = /\/demo\/mail\/mail_\w+/.exec(list.text) ?? []
+  t.match(await guest.get(path), { status: 200, text: /Thank you for your order/ })
+  const html = await guest.get(`${path}/html`)
+  t.match(html.text, /<h1[^>]*>Order CW-000001 received/)
+  t.match(html.headers.get('content-security-policy'), /^default-src 'none'; style-src/)
+  t.equal((await guest.get('/demo/mail/other')).status, 404)
+})
+
+t.test('the configuration is checked', async (t) => {
+  const valid = {
+    SMTP_URL: 'smtps://user:p%40ss%2F@smtp.example.com',
+    MAIL_FROM,
+    PUBLIC_BASE_URL: 'https://carbon.example.com',
+  }
+  const find = (changes: NodeJS.ProcessEnv) => findMailConfigErrors({ ...valid, ...changes })
+  t.same(find({}), [])
+  t.same(findMailConfigErrors({}), [])
+  t.match(getMailSettings({ ...valid, BRAND_NAME: 'Clearwake' }), {
+    server: {
+      host: 'smtp.example.com',
+      port: 465,
+      encryption: 'tls',
+      credentials: { user: 'user', pass: 'p@ss/' },
+    },
+    from: { name: 'Harbour Example', address: 'offset@harbour.example' },
+  })
+  for (const [url, encryption] of [
+    ['smtp://smtp.example.com', 'starttls'],
+    ['smtp://[::1]:25', 'none'],
+    ['smtp://LOCALHOST', 'none'],
+  ] as const) {
+    const settings = getMailSettings({ SMTP_URL: url, MAIL_FROM, BRAND_NAME: 'Clearwake' })
+    t.equal(settings?.server.encryption, encryption, url)
+  }
+  for (const url of [
+    'https://smtp.example.com',
+    'smtp.example.com',
+    'smtp://',
+    'smtp://user@smtp.example.com',
+    'smtp://user:%zz@smtp.example.com',
+    'smtp://smtp.example.com/?tls=false',
+    'smtp://smtp.example.com/x',
+  ]) {
+    t.match(find({ SMTP_URL: url }), [/^SMTP_URL must be/], url)
+  }
+  t.match(find({ MAIL_FROM: 'nobody' }), [/^MAIL_FROM must be/])
+  t.match(find({ MAIL_FROM: undefined }), ['MAIL_FROM is required with SMTP_URL'])
+  t.match(find({ SMTP_URL: undefined }), ['SMTP_URL is required with MAIL_FROM'])
+  t.match(find({ PUBLIC_BASE_URL: undefined }), [/^PUBLIC_BASE_URL is required/])
+  t.same(parseMailAddress('a@example.com'), { name: '', address: 'a@example.com' })
+  t.same(parseMailAddress('"A, B" <a@example.com>'), { name: 'A, B', address: 'a@example.com' })
+  t.equal(parseMailAddress('A <a@example.com>, b@example.com'), null)
+})
