@@ -19,7 +19,7 @@ import { startService, type Service } from '../support/service.js'
 import { signIn } from '../support/sign-in.js'
 import { waitFor } from '../support/wait-for.js'
 
-const ROUNDS = Number(process.env.ROUNDS ?? 3)
+const ROUNDS = Number(process.env.FAULT_ROUNDS ?? '3')
 const ORDERS_PER_ROUND = 3
 
 const server = await startPostgres(t)
