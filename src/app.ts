@@ -15,6 +15,11 @@ import ordering, {
 } from './ordering/ordering.js'
 import { arePortfoliosPublic } from './provider/paths.js'
 import proxy from './provider/proxy.js'
+import { addPaymentFilter, resolvePaymentFilter } from './payments/payment-filter.js'
+import { createPaymentStore } from './payments/payment-store.js'
+import paymentRoutes from './payments/payment-routes.js'
+import { createServicePayments } from './payments/service-payments.js'
+import stripeWebhooks from './payments/webhook-routes.js'
 import { createPortfolioPrices } from './provider/portfolio-prices.js'
 import { openUpstream } from './provider/upstream.js'
 import type { MailDelivery } from './mail/mail-delivery.js'
@@ -26,7 +31,7 @@ import { createWebhooks } from './integrations/webhooks/webhooks.js'
 import orderExport from './orders/export/export.js'
 import { createEventDispatcher } from './outbox/event-dispatcher.js'
 import { createOutboxWorker } from './outbox/outbox-worker.js'
-import { openOrderStore } from './order-store/open-order-store.js'
+import { getServiceSource, openOrderStore } from './order-store/open-order-store.js'
 import orders from './orders/orders.js'
 import { validators } from './orders/validators.js'
 import portal from './portal/portal.js'
@@ -148,7 +153,11 @@ export async function buildApp({
   })
   await app.register(qrCode, { links, onGenerated: (code) => webhooks.qrCodes.add(code) })
 
-  const store = await openOrderStore(app.config, app.postgres, app.log)
+  const paymentStore = createPaymentStore(app.database)
+  const store = addPaymentFilter(
+    await openOrderStore(app.config, app.postgres, app.log),
+    paymentStore,
+  )
   app.addHook('onClose', () => store.close())
   const events = createEventDispatcher(store, app.database)
   const outbox = createOutboxWorker(app.database, app.log)
@@ -172,11 +181,23 @@ export async function buildApp({
   app.schedule('send messages', POLL_MS, () => outbox.sendDue())
   app.schedule('delete old messages', HOUR_MS, () => outbox.deleteOld())
   app.addHook('preClose', () => outbox.close())
+  const payments = await createServicePayments(app, store, paymentStore)
+  if (payments !== null) {
+    events.addConsumer(payments.consume)
+    app.schedule('check payments', POLL_MS, () => payments.checkDue())
+  }
   app.addHook('onReady', () => webhooks.encryptSecretsAgain())
   app.addHook('onClose', () => webhooks.close())
 
   await app.register(orders, { store })
-  await app.register(orderExport, { store, timeZone: app.config.TIME_ZONE })
+  await app.register(orderExport, {
+    store,
+    timeZone: app.config.TIME_ZONE,
+    payments: {
+      source: getServiceSource(app.config),
+      resolveFilter: (filters) => resolvePaymentFilter(filters, paymentStore),
+    },
+  })
   const certificates = await createServiceCertificates(app, store)
   const issuer = createCertificateIssuer({
     database: app.database,
@@ -188,7 +209,17 @@ export async function buildApp({
   })
   events.addConsumer(issuer.consume)
   outbox.addSender(issuer.sender)
-  await app.register(ordering, { quotes, readPrefill, store, links: orderLinks, certificates })
+  await app.register(paymentRoutes, { store, paymentStore })
+  await app.register(stripeWebhooks, { payments })
+  await app.register(ordering, {
+    quotes,
+    readPrefill,
+    store,
+    links: orderLinks,
+    certificates,
+    paymentStore,
+    payments,
+  })
   const fulfilment = source && createFulfilment(store, source)
   if (app.config.AUTO_FULFIL && fulfilment !== null && source !== null) {
     const { maxRequestMs } = source
@@ -205,6 +236,8 @@ export async function buildApp({
     certificates,
     mail,
     conversions,
+    paymentStore,
+    payments,
   })
   if (pages) await app.register(pages)
 

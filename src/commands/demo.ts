@@ -7,6 +7,7 @@ import { startFakeProvider, type FakeProvider } from '../provider/fake-provider/
 import { getDatabasePath } from '../database/database-path.js'
 import { openSqliteOrderStore } from '../order-store/sqlite/sqlite-order-store.js'
 import { createMailbox } from '../demo/mailbox.js'
+import { startFakeStripe, type FakeStripe } from '../demo/fake-stripe/fake-stripe.js'
 import { addAttempts, createProviderOrders } from '../demo/provider-orders.js'
 import { addGuestOrder } from '../demo/guest-order.js'
 import { seedOrderStore } from '../demo/seed-order-store.js'
@@ -43,6 +44,18 @@ async function startProvider(): Promise<FakeProvider | null> {
   return startFakeProvider({ token: randomUUID() })
 }
 
+/** Starts a fake Stripe unless another one, or another way to pay, is configured. */
+async function startStripe(): Promise<FakeStripe | null> {
+  const { PAYMENT = '', STRIPE_SECRET_KEY = '', STRIPE_WEBHOOK_SECRET = '' } = process.env
+  if ([PAYMENT, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET].some((text) => text.trim() !== '')) {
+    return null
+  }
+  return startFakeStripe({
+    secretKey: `sk_test_${randomUUID()}`,
+    webhookSecret: `whsec_${randomUUID()}`,
+  })
+}
+
 /** Seeds an empty order store, and the fake provider with the matching offset orders. */
 async function seed(dataDir: string, timeZone: string, provider: FakeProvider | null) {
   const path = getDatabasePath(dataDir)
@@ -59,6 +72,7 @@ async function seed(dataDir: string, timeZone: string, provider: FakeProvider | 
 
 const { PORT = '3000', ADMIN_ACCOUNTS = '', DATA_DIR = '' } = process.env
 const provider = await startProvider()
+const stripe = await startStripe()
 const hasAccounts = ADMIN_ACCOUNTS.trim() !== ''
 const accounts = hasAccounts
   ? ADMIN_ACCOUNTS
@@ -76,6 +90,13 @@ const environment = {
   ...(provider && { AUTO_FULFIL: 'true', ORDERSOURCE_NAME: 'Fake provider' }),
   ...process.env,
   ...(provider && { ORDERSOURCE_BASE_URL: provider.url, ORDERSOURCE_API_TOKEN: provider.token }),
+  ...(stripe && {
+    PAYMENT: 'stripe',
+    STRIPE_SECRET_KEY: stripe.secretKey,
+    STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
+    STRIPE_API_URL: stripe.url,
+    STRIPE_CHECKOUT_URL: stripe.url,
+  }),
   HOST: '127.0.0.1',
   ADMIN_ACCOUNTS: accounts,
   PORT: String(await findPort(Number(PORT) || 0)),
@@ -98,6 +119,7 @@ const { DATA_DIR: dataDir, TIME_ZONE: timeZone } = app.config
 const { differing, missing, uncertain, guestOrder } = await seed(dataDir, timeZone, provider)
 
 const base = app.publicBaseUrl()
+if (stripe) stripe.sender.url = `${base}/api/payments/stripe/webhook`
 const formatOrderLink = (label: string, order: Order | undefined) =>
   order ? [`  ${label.padEnd(28)} ${base}/admin/orders/${order.id}`] : []
 const comparisons = [
@@ -127,6 +149,7 @@ Clearwake demo is running. Press Ctrl-C to stop.
   Emails to guests  ${base}/demo/mail
   API reference     ${base}/docs
   Order source      ${base}/api/ordersource/portfolios${provider ? ' (fake provider)' : ''}
+  Payments          ${stripe ? 'fake Stripe: no money moves' : `PAYMENT=${app.config.PAYMENT}`}
 ${guestOrderLine}  Sign in           ${hasAccounts ? 'with an account from ADMIN_ACCOUNTS' : `${ADMINISTRATOR.email}, password: ${ADMINISTRATOR.password}`}
 
 Pre-filled calculators (QR code links, valid for 30 days):

@@ -108,9 +108,25 @@ export const ConfigSchema = Type.Object({
   }),
   PRICE_PER_TONNE: optional('Price to offset a tonne of CO2e, in CURRENCY, such as 24.50'),
   MINIMUM_AMOUNT: optional('Minimum amount of a guest order, in CURRENCY, such as 5'),
-  PAYMENT: stringEnum(['invoice'], {
+  PAYMENT: stringEnum<'invoice' | 'stripe'>(['invoice', 'stripe'], {
     default: 'invoice',
-    description: 'How guests pay: invoice, following PAYMENT_INSTRUCTIONS',
+    description: "How guests pay: invoice, following PAYMENT_INSTRUCTIONS, or on Stripe's page",
+  }),
+  STRIPE_SECRET_KEY: optional('Secret or restricted API key of Stripe: sk_… or rk_…'),
+  STRIPE_WEBHOOK_SECRET: optional("Signing secret of Stripe's webhook endpoint: whsec_…"),
+  STRIPE_API_URL: Type.String({
+    default: 'https://api.stripe.com',
+    description: "Origin of Stripe's API",
+  }),
+  STRIPE_CHECKOUT_URL: Type.String({
+    default: 'https://checkout.stripe.com',
+    description: 'Origin of the payment page; your own with a custom domain at Stripe',
+  }),
+  STRIPE_CHECK_INTERVAL: Type.Number({
+    minimum: 0.1,
+    maximum: 3600,
+    default: 60,
+    description: 'Seconds between checks of a new payment, in case a webhook is lost',
   }),
   PAYMENT_INSTRUCTIONS: optional('How guests pay, shown with their orders; \\n is a line break'),
   TERMS_URL: optional('Terms that guests agree to when they order'),

@@ -5,6 +5,7 @@ import { CONVERSION_TABLES } from './conversion-tables.js'
 import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { ORDERING_MIGRATION } from './ordering-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
+import { PAYMENT_MIGRATION } from './payment-tables.js'
 import { WEBHOOK_TABLES } from './webhook-tables.js'
 
 /** Marks a SQLite file as an order database ("ClwK"). */
@@ -155,6 +156,7 @@ const MIGRATIONS: readonly string[] = [
   ORDERING_MIGRATION.join(';\n'),
   CONVERSION_TABLES.join(';\n'),
   CERTIFICATE_TABLES.join(';\n'),
+  PAYMENT_MIGRATION.join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -5,6 +5,7 @@ import { CONVERSION_TABLES } from './conversion-tables.js'
 import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { ORDERING_MIGRATION } from './ordering-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
+import { PAYMENT_MIGRATION } from './payment-tables.js'
 import { WEBHOOK_TABLES } from './webhook-tables.js'
 import type { Queryable } from './database.js'
 import type { Postgres } from './postgres.js'
@@ -146,6 +147,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   ORDERING_MIGRATION,
   CONVERSION_TABLES,
   CERTIFICATE_TABLES,
+  PAYMENT_MIGRATION,
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -2,11 +2,17 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Postgres } from '../database/postgres.js'
 import type { Config } from '../plugins/config.js'
 import { openNocoDbOrderStore } from './nocodb/nocodb-order-store.js'
-import type { OrderStore } from './order-store.js'
+import type { OrderSource, OrderStore } from './order-store.js'
 import { openPostgresOrderStore } from './postgres/postgres-order-store.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { openSqliteOrderStore } from './sqlite/sqlite-order-store.js'
 import { toReadOnlyStore } from './read-only-order-store.js'
+
+/** The database of the service, for connections of other threads. */
+export const getServiceSource = ({ DATABASE_URL: url, DATA_DIR }: Config): OrderSource =>
+  url === undefined
+    ? { type: 'sqlite', path: getDatabasePath(DATA_DIR) }
+    : { type: 'postgres', url }
 
 /** Opens the configured order store. Throws DatabaseError. */
 export async function openOrderStore(

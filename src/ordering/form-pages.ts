@@ -13,6 +13,7 @@ import { createFormId, isFormId, type FormTokens } from './form-token.js'
 import { parseOrderForm, toText, type OrderForm } from './order-form.js'
 import { buildOrderFormView, type FormNotice, type PageFormat } from './order-form-view.js'
 import { readTrip, type OrderedTrip, type TripFields, type TripResult } from './ordered-trip.js'
+import type { StartPayment } from './start-payment.js'
 import type { PlaceOrder } from './place-order.js'
 import type { Quotes } from './quotes.js'
 import { requireOrdering } from './require-ordering.js'
@@ -23,6 +24,7 @@ interface Options {
   readPrefill: ReadPrefill
   formTokens: FormTokens
   placeOrder: PlaceOrder
+  startPayment: StartPayment
 }
 
 type Fields = Record<string, unknown>
@@ -48,8 +50,9 @@ const MAX_QUERY_LENGTH = 4_000
 type Outcome = 'created' | 'replayed' | 'duplicate' | 'invalid' | 'price_changed' | 'failed'
 
 const pages: FastifyPluginAsync<Options> = async (app, options) => {
-  const { readPrefill, formTokens, placeOrder } = options
+  const { readPrefill, formTokens, placeOrder, startPayment } = options
   const { TERMS_URL, PRIVACY_URL, TIME_ZONE, ORDER_RATE_LIMIT_PER_MINUTE } = app.config
+  const { PAYMENT: paymentMethod, STRIPE_CHECKOUT_URL } = app.config
   const needsConsent = TERMS_URL !== undefined || PRIVACY_URL !== undefined
   const times = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: TIME_ZONE })
   const orders = new Counter({
@@ -98,6 +101,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
       result = created
     }
     reply.setCookie(cookieName, formId, cookieOptions)
+    if (paymentMethod === 'stripe') reply.allowFormsTo(new URL(STRIPE_CHECKOUT_URL).origin)
     return reply.renderView(
       { page: 'ordering/order-form', fragment: 'ordering/_price-parts' },
       {
@@ -116,6 +120,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
           },
           getFormat(reply.request),
         ),
+        paymentMethod,
         terms: { termsUrl: TERMS_URL, privacyUrl: PRIVACY_URL, needsConsent },
       },
     )
@@ -191,7 +196,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
       }
       let placed
       try {
-        const order = { trip, details, isPublic: form.isPublic, quote }
+        const order = { trip, details, isPublic: form.isPublic, quote, paymentMethod }
         placed = await placeOrder(order, knownId, getClientAddress(request))
       } catch (error) {
         const problem = await handleStoreError(error, request).catch((one: unknown) => one)
@@ -205,7 +210,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
         return rejectForm(reply, 'duplicate', duplicate)
       }
       orders.inc({ outcome: placed.outcome })
-      return reply.redirect(`/o/${placed.token}`, 303)
+      return reply.redirect(await startPayment(placed.order, `/o/${placed.token}`), 303)
     },
   )
 }

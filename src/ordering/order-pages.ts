@@ -9,23 +9,38 @@ import { handleStoreError } from '../orders/store-error-handler.js'
 import type { Certificates } from './certificate/certificates.js'
 import type { PageFormat } from './order-form-view.js'
 import type { OrderLinks } from './order-links.js'
+import type { Payment } from '../payments/payment.js'
+import type { PaymentStore } from '../payments/payment-store.js'
+import type { Payments } from '../payments/payments.js'
 import { buildOrderView } from './order-view.js'
 import { getPaymentInstructions } from './ordering-config.js'
+import { buildPaymentView, toPaymentReturn } from './payment-view.js'
 import { GUEST } from './place-order.js'
+import type { StartPayment } from './start-payment.js'
 
 interface Options {
   store: OrderStore
   links: OrderLinks
   certificates: Certificates
+  paymentStore: PaymentStore
+  /** `null` if Stripe is not configured */
+  payments: Payments | null
+  startPayment: StartPayment
 }
 
 interface OrderRoute {
   Params: { token: string }
+  Querystring: { payment?: unknown }
 }
 
+/** The page loads itself again after this time while a payment is checked. */
+const REFRESH_SECONDS = 5
+
 /** The page of a guest's order. The token in its path is the only permission to see it. */
-const pages: FastifyPluginAsync<Options> = async (app, { store, links, certificates }) => {
-  const { TIME_ZONE: timeZone } = app.config
+const pages: FastifyPluginAsync<Options> = async (app, options) => {
+  const { store, links, certificates, paymentStore, payments, startPayment } = options
+  const { TIME_ZONE: timeZone, ORDER_RATE_LIMIT_PER_MINUTE } = app.config
+  const checkoutOrigin = new URL(app.config.STRIPE_CHECKOUT_URL).origin
   const dates = new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'long',
     timeStyle: 'short',
@@ -56,29 +71,49 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, links, certifica
     }
   }
 
+  const isPaidThroughStripe = ({ checkout }: Order): boolean =>
+    payments !== null && checkout?.paymentMethod === 'stripe'
+
+  /** The latest payment of an order through Stripe; of a guest who returns, as it is now. */
+  async function findPayment(order: Order, isReturning: boolean): Promise<Payment | null> {
+    if (isReturning) await payments?.refresh(order.id)
+    const [payment = null] = await paymentStore.list(order.id)
+    return payment
+  }
+
   async function showOrder(
     request: FastifyRequest<OrderRoute>,
     reply: FastifyReply,
     page: 'ordering/order' | 'ordering/cancel',
   ) {
-    const order = await findOrder(request)
+    let order = await findOrder(request)
     const path = `/o/${request.params.token}`
     if (page === 'ordering/cancel' && order.status !== 'pending') return reply.redirect(path, 303)
+    const from = toPaymentReturn(request.query.payment)
+    const payment = await findPayment(order, from === 'done' && order.status === 'pending')
+    if (from === 'done') order = await findOrder(request)
     const history = (await store.getHistory(order.id)) ?? []
     const format = getFormat(request)
     const state = await certificates.findByOrder(order)
     const certificate = state?.withdrawal === null ? state.certificate : null
+    const online = isPaidThroughStripe(order)
+      ? buildPaymentView(order, payment, from, format)
+      : null
+    if (online?.canPay) reply.allowFormsTo(checkoutOrigin)
+    if (online?.isChecking) reply.header('refresh', String(REFRESH_SECONDS))
     const view = buildOrderView(order, history, {
       certificate: certificate && {
         code: certificate.code,
         issuedAt: certificate.issuedAt,
         pdfProblem: await certificates.findPdfProblem(certificate, true),
       },
+      payment,
+      isOnline: isPaidThroughStripe(order),
       paymentInstructions: getPaymentInstructions(app.config),
       format,
       formatDate: format.time,
     })
-    return reply.renderView({ page }, { order: view, path })
+    return reply.renderView({ page }, { order: view, online, path })
   }
 
   app.get<OrderRoute>('/o/:token', async (request, reply) =>
@@ -91,11 +126,25 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, links, certifica
 
   // No check of the request's origin: only the guest's own pages know the token. Their policy makes
   // browsers send `Origin: null`.
+  app.post<OrderRoute>(
+    '/o/:token/pay',
+    { config: { rateLimit: { max: ORDER_RATE_LIMIT_PER_MINUTE, timeWindow: '1 minute' } } },
+    async (request, reply) => {
+      const order = await findOrder(request)
+      return reply.redirect(await startPayment(order, `/o/${request.params.token}`), 303)
+    },
+  )
+
   app.post<OrderRoute>('/o/:token/cancel', async (request, reply) => {
     for (;;) {
       const { id, status, version } = await findOrder(request)
       // Only an administrator, who refunds the payment, can cancel a paid order.
       if (status !== 'pending') break
+      const closed = (await payments?.close(id)) ?? 'closed'
+      if (closed === 'received') break
+      if (closed === 'unavailable') {
+        return reply.redirect(`/o/${request.params.token}?payment=uncancelled`, 303)
+      }
       const context = { by: GUEST, ifVersions: [version] }
       const { outcome } = await store.apply(id, { type: 'cancel' }, context)
       if (outcome !== 'version_conflict') break

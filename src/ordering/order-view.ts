@@ -1,6 +1,7 @@
 import type { OrderStatus } from '../orders/order-status.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { describeOrderTrip } from './describe-order-trip.js'
+import { getBalance, isReceived, type Payment } from '../payments/payment.js'
 import { formatMass, type PageFormat } from './order-form-view.js'
 
 interface Step {
@@ -102,6 +103,10 @@ interface ViewOptions {
   certificate: { code: string; issuedAt: string; pdfProblem: string | null } | null
   /** As configured; `null` if there are none */
   paymentInstructions: string | null
+  /** The latest payment through Stripe, if there is one */
+  payment?: Payment | null
+  /** Whether the page shows how to pay through Stripe */
+  isOnline?: boolean
   format: PageFormat
   formatDate: (timestamp: string) => string
 }
@@ -110,13 +115,26 @@ interface ViewOptions {
 export function buildOrderView(
   order: Order,
   history: readonly HistoryEntry[],
-  { certificate, paymentInstructions, format, formatDate }: ViewOptions,
+  {
+    certificate,
+    paymentInstructions,
+    payment = null,
+    isOnline = false,
+    format,
+    formatDate,
+  }: ViewOptions,
 ) {
   const { checkout, status } = order
   return {
     orderNumber: order.orderNumber,
     status,
     ...STATUSES[status],
+    ...(status === 'cancelled' && payment !== null && getBalance(payment) > 0
+      ? {
+          explanation:
+            'This order was cancelled. We have received your payment and will refund it.',
+        }
+      : {}),
     steps: buildSteps(order, history, { certificate, formatDate }),
     certificate: certificate && {
       path: `/c/${certificate.code}`,
@@ -139,11 +157,15 @@ export function buildOrderView(
     beneficiary: checkout?.beneficiary ?? null,
     isPublic: checkout?.isPublic ?? false,
     placedOn: formatDate(order.placedAt),
+    refunded:
+      payment === null || payment.refundedMinor === 0
+        ? null
+        : format.money(payment.refundedMinor, payment.currency),
     payment:
-      status === 'pending'
+      status === 'pending' && !isOnline
         ? { instructions: paymentInstructions, reference: order.orderNumber }
         : null,
-    canCancel: status === 'pending',
+    canCancel: status === 'pending' && (payment === null || !isReceived(payment)),
   }
 }
 

@@ -3,6 +3,7 @@ import { checkRules } from '../config/config-rules.js'
 import type { Environment } from '../config/config-schema.js'
 import { parseHttpUrl } from '../config/find-config-errors.js'
 import { getMinorUnitDigits } from '../formatting/minor-units.js'
+import { getChargeStep } from '../payments/stripe-amount.js'
 import type { Amount } from '../provider/offset-order.js'
 import { parseDecimal } from './parse-decimal.js'
 import type { PriceTerms } from './price-parts.js'
@@ -70,10 +71,19 @@ export const getPriceTerms = (config: PriceConfig): PriceTerms => ({
   minimumMinor: toAmount(config.MINIMUM_AMOUNT, config.CURRENCY)?.amountMinor ?? 0,
 })
 
-/** Returns the terms of prices in a currency. The minimum is for prices in CURRENCY. */
-export function createPriceTerms(config: PriceConfig): (currency: string) => PriceTerms {
+/**
+ * Returns the terms of prices in a currency. The minimum is for prices in CURRENCY. Amounts that Stripe
+ * is to charge are such that it can.
+ */
+export function createPriceTerms(
+  config: PriceConfig & Pick<Environment, 'PAYMENT'>,
+): (currency: string) => PriceTerms {
   const terms = getPriceTerms(config)
-  return (currency) => (currency === config.CURRENCY ? terms : { ...terms, minimumMinor: 0 })
+  return (currency) => ({
+    ...terms,
+    minimumMinor: currency === config.CURRENCY ? terms.minimumMinor : 0,
+    stepMinor: config.PAYMENT === 'stripe' ? getChargeStep(currency) : 1,
+  })
 }
 
 /**

@@ -5,6 +5,8 @@ import type { FindOffsetOffer } from '../calculator/offset-offer.js'
 import type { ReadPrefill } from '../calculator/prefill.js'
 import { createSigner } from '../config/signer.js'
 import type { OrderStore } from '../order-store/order-store.js'
+import type { PaymentStore } from '../payments/payment-store.js'
+import type { Payments } from '../payments/payments.js'
 import type { OffsetOrderSource } from '../provider/order-source-client.js'
 import certificatePages from './certificate/certificate-pages.js'
 import type { Certificates } from './certificate/certificates.js'
@@ -19,6 +21,7 @@ import { createOrderPlacer } from './place-order.js'
 import { createPriceList } from './price-list.js'
 import quoteRoutes from './quote-routes.js'
 import { createQuotes, type Quotes } from './quotes.js'
+import { createPaymentStarter } from './start-payment.js'
 
 /** Creates the quotes of the service; `null` if there are no prices, so that ordering is off. */
 export function createServiceQuotes(
@@ -54,6 +57,9 @@ interface Options {
   store: OrderStore
   certificates: Certificates
   links: OrderLinks
+  paymentStore: PaymentStore
+  /** `null` if Stripe is not configured */
+  payments: Payments | null
 }
 
 /** Enough for the largest form, URL-encoded. */
@@ -61,7 +67,7 @@ const MAX_FORM_BYTES = 32 * 1024
 
 /** Guest orders: quotes, the order form, the order page, and certificates. */
 const ordering: FastifyPluginAsync<Options> = async (app, options) => {
-  const { quotes, readPrefill, store, links, certificates } = options
+  const { quotes, readPrefill, store, links, certificates, paymentStore, payments } = options
   const { sessionSecrets, ORDER_LIMIT_PER_CLIENT, ORDER_LIMIT_PER_EMAIL } = app.config
   const limits = createOrderLimits({
     stateStore: app.stateStore,
@@ -69,6 +75,7 @@ const ordering: FastifyPluginAsync<Options> = async (app, options) => {
     perClient: ORDER_LIMIT_PER_CLIENT,
     perEmail: ORDER_LIMIT_PER_EMAIL,
   })
+  const startPayment = createPaymentStarter(payments, app.publicBaseUrl)
   await app.register(quoteRoutes, { quotes })
   await app.register(async (scope) => {
     await scope.register(formbody, { bodyLimit: MAX_FORM_BYTES })
@@ -81,8 +88,16 @@ const ordering: FastifyPluginAsync<Options> = async (app, options) => {
       readPrefill,
       formTokens: createFormTokens(createSigner(sessionSecrets, 'order form v1')),
       placeOrder: createOrderPlacer({ store, links, limits }),
+      startPayment,
     })
-    await scope.register(orderPages, { store, links, certificates })
+    await scope.register(orderPages, {
+      store,
+      links,
+      certificates,
+      paymentStore,
+      payments,
+      startPayment,
+    })
     await scope.register(certificatePages, {
       certificates,
       findOrderId: (token) => links.find(token),

@@ -1,6 +1,7 @@
 import type { CreateResult, OrderStore } from '../order-store/order-store.js'
 import { createKeyedMutex } from '../state-store/keyed-mutex.js'
-import type { NewOrder } from '../orders/order.js'
+import type { PaymentMethod } from '../orders/checkout.js'
+import type { NewOrder, Order } from '../orders/order.js'
 import type { OrderForm } from './order-form.js'
 import type { OrderLimits } from './order-limits.js'
 import type { OrderLinks } from './order-links.js'
@@ -15,10 +16,11 @@ interface GuestOrder {
   details: NonNullable<OrderForm['details']>
   isPublic: boolean
   quote: Quote
+  paymentMethod: PaymentMethod
 }
 
 export type PlaceOrderResult =
-  | { outcome: 'created' | 'replayed'; token: string }
+  | { outcome: 'created' | 'replayed'; order: Order; token: string }
   /** An order with different values was already created from this form. */
   | { outcome: 'idempotency_key_reused' }
 
@@ -28,7 +30,13 @@ interface Options {
   limits: OrderLimits
 }
 
-export const toNewOrder = ({ trip, details, isPublic, quote }: GuestOrder): NewOrder => ({
+export const toNewOrder = ({
+  trip,
+  details,
+  isPublic,
+  quote,
+  paymentMethod,
+}: GuestOrder): NewOrder => ({
   ...trip.calculation,
   calculatorData: { ...trip.calculation.calculatorData },
   customerName: details.name,
@@ -50,7 +58,7 @@ export const toNewOrder = ({ trip, details, isPublic, quote }: GuestOrder): NewO
     pricePerTonneMinor: quote.pricePerTonneMinor,
     offsetMinor: quote.offsetMinor,
     serviceFeeMinor: quote.serviceFeeMinor,
-    paymentMethod: 'invoice',
+    paymentMethod,
   },
 })
 
@@ -85,7 +93,8 @@ export function createOrderPlacer({ store, links, limits }: Options) {
     return inSequence(key, async () => {
       const created = await create(toNewOrder(guestOrder), key, client)
       if (created.outcome === 'idempotency_key_reused') return { outcome: created.outcome }
-      return { outcome: created.outcome, token: await links.create(created.order) }
+      const { outcome, order } = created
+      return { outcome, order, token: await links.create(order) }
     })
   }
 }

@@ -11,6 +11,8 @@ export interface PriceTerms {
   serviceFee: number
   /** Smallest amount; 0 for none */
   minimumMinor: number
+  /** Amounts are multiples of this; 1 if left out */
+  stepMinor?: number
 }
 
 const GRAMS_PER_TONNE = 1_000_000n
@@ -22,7 +24,8 @@ const divide = (value: bigint, divisor: bigint): bigint => (2n * value + divisor
 
 /**
  * Calculates the price of offsetting a mass. The offset and the service fee are each rounded half up
- * to the minor unit. A price below the minimum is raised to it by the service fee. Pure.
+ * to the minor unit. A price below the minimum is raised to it by the service fee, and a price between
+ * two steps to the next one. Pure.
  *
  * @param grams a whole number
  * @param pricePerTonneMinor a whole number of minor units
@@ -30,11 +33,12 @@ const divide = (value: bigint, divisor: bigint): bigint => (2n * value + divisor
 export function calculatePriceParts(
   grams: number,
   pricePerTonneMinor: number,
-  { serviceFee, minimumMinor }: PriceTerms,
+  { serviceFee, minimumMinor, stepMinor = 1 }: PriceTerms,
 ): PriceParts {
   const offset = divide(BigInt(grams) * BigInt(pricePerTonneMinor), GRAMS_PER_TONNE)
   const fee = divide(offset * BigInt(serviceFee), WHOLE)
   const offsetMinor = Number(offset)
-  const amountMinor = Math.max(Number(offset + fee), minimumMinor)
+  const amountMinor =
+    Math.ceil(Math.max(Number(offset + fee), minimumMinor) / stepMinor) * stepMinor
   return { offsetMinor, serviceFeeMinor: amountMinor - offsetMinor, amountMinor }
 }

@@ -7,7 +7,7 @@ export const SHARES = [100, 150, 200] as const
 export type Share = (typeof SHARES)[number]
 
 /** How guests can pay. */
-export const PAYMENT_METHODS = ['invoice'] as const
+export const PAYMENT_METHODS = ['invoice', 'stripe'] as const
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number]
 
 const nullableLine = (maxLength: number, description: string) =>

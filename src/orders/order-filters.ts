@@ -2,7 +2,8 @@ import { Type, type Static } from '@sinclair/typebox'
 import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
 import type { FieldError } from '../validation/field-errors.js'
 import { stringEnum } from '../validation/string-enum.js'
-import { Currency, StatusSchema } from './order.js'
+import { PAYMENT_METHODS, type PaymentMethod } from './checkout.js'
+import { Currency, ORDER_ORIGINS, StatusSchema, type OrderOrigin } from './order.js'
 import { ORDER_STATUSES } from './order-status.js'
 
 const date = (description: string) =>
@@ -17,6 +18,20 @@ export const MAX_SEARCH_LENGTH = 200
 /** Problems that need the attention of an administrator. */
 export const ORDER_EXCEPTIONS = ['not_placed', 'placement_unknown', 'differs'] as const
 export type OrderException = (typeof ORDER_EXCEPTIONS)[number]
+
+/** What the latest payment of an order through Stripe is like, or has. */
+export const PAYMENT_FILTERS = [
+  'open',
+  'processing',
+  'paid',
+  'partially_refunded',
+  'refunded',
+  'failed',
+  'expired',
+  'disputed',
+  'problem',
+] as const
+export type PaymentFilter = (typeof PAYMENT_FILTERS)[number]
 
 /** Filters of a list; an order must match all of them. */
 export const OrderFilters = Type.Object({
@@ -48,11 +63,40 @@ export const OrderFilters = Type.Object({
         'Orders that need attention, any of these: paid but not placed with the provider; sent to the provider with an unknown outcome; placed with values that differ from what was confirmed or from the current order',
     }),
   ),
+  origin: Type.Optional(
+    Type.Array(stringEnum<OrderOrigin>(ORDER_ORIGINS), {
+      maxItems: ORDER_ORIGINS.length,
+      description: 'Who created the order, any of these; can be repeated',
+    }),
+  ),
+  paymentMethod: Type.Optional(
+    Type.Array(stringEnum<PaymentMethod>(PAYMENT_METHODS), {
+      maxItems: PAYMENT_METHODS.length,
+      description: 'How a guest pays, any of these; can be repeated',
+    }),
+  ),
+  payment: Type.Optional(
+    Type.Array(stringEnum<PaymentFilter>(PAYMENT_FILTERS), {
+      maxItems: PAYMENT_FILTERS.length,
+      description:
+        'Orders whose latest payment through Stripe has any of these statuses, has a dispute that was not won (disputed), or needs an administrator (problem)',
+    }),
+  ),
   currency: Type.Optional(Currency),
   from: Type.Optional(date('Ordered on or after this day in TIME_ZONE')),
   to: Type.Optional(date('Ordered on or before this day in TIME_ZONE')),
 })
-export type OrderFilters = Static<typeof OrderFilters>
+export type OrderFilters = Static<typeof OrderFilters> & {
+  /** IDs of the orders that match the payment filter, which the order stores do not know */
+  ids?: readonly number[]
+}
+
+/** Whether a filter is in use that the totals of the groups do not have. */
+export const hasUngroupedFilter = ({
+  origin = [],
+  paymentMethod = [],
+  ids,
+}: OrderFilters): boolean => origin.length > 0 || paymentMethod.length > 0 || ids !== undefined
 
 /** Checks filters that are valid on their own but not in combination. */
 export const findFilterErrors = ({ from, to }: OrderFilters): FieldError[] =>

@@ -11,6 +11,7 @@ import { findMailConfigErrors } from '../mail/mail-config.js'
 import { readOrCreateSessionSecret } from '../config/session-secret.js'
 import type { NocoDbSettings } from '../order-store/nocodb/nocodb-settings.js'
 import { findOrderingConfigErrors } from '../ordering/ordering-config.js'
+import { findPaymentConfigErrors } from '../payments/payment-config.js'
 import { findProviderConfigErrors } from '../provider/provider-config.js'
 import { toFieldErrors } from '../validation/field-errors.js'
 
@@ -109,6 +110,7 @@ export default fp<Options>(
       ...findProviderConfigErrors(data),
       ...findOrderingConfigErrors(data),
       ...findMailConfigErrors(data),
+      ...findPaymentConfigErrors(data),
       ...findDatabaseConfigErrors(data, isSetUp),
     ]
     try {

@@ -7,6 +7,8 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Allows style elements with the returned nonce on this page. */
     createStyleNonce(): string
+    /** Allows forms of this page to lead to another origin: browsers also check redirects. */
+    allowFormsTo(origin: string): void
   }
 }
 
@@ -50,6 +52,14 @@ function createStyleNonce(this: FastifyReply): string {
   return nonce
 }
 
+function allowFormsTo(this: FastifyReply, origin: string): void {
+  const targets = `${PAGE_DIRECTIVES['form-action']} ${origin}`
+  this.header(
+    'content-security-policy',
+    formatPolicy({ ...PAGE_DIRECTIVES, 'form-action': targets }),
+  )
+}
+
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 
 /** Sets security headers on every response. They are constant, so they are computed once. */
@@ -76,6 +86,7 @@ export default fp(
       done()
     })
     app.decorateReply('createStyleNonce', createStyleNonce)
+    app.decorateReply('allowFormsTo', allowFormsTo)
   },
   { name: 'security-headers', dependencies: ['config'] },
 )

@@ -1,5 +1,6 @@
 import type { CalculatorType } from '../calculator/calculator-data.js'
-import type { OrderException } from '../orders/order-filters.js'
+import type { PaymentMethod } from '../orders/checkout.js'
+import type { OrderException, PaymentFilter } from '../orders/order-filters.js'
 import type { OrderOrigin } from '../orders/order.js'
 import type { OrderStatus } from '../orders/order-status.js'
 
@@ -22,6 +23,27 @@ export const EXCEPTION_LABELS: Record<OrderException, string> = {
   not_placed: 'Paid, not placed',
   placement_unknown: 'Placement unknown',
   differs: 'Differs at the provider',
+}
+
+/** Short, for lists. */
+export const ORIGIN_NAMES: Record<OrderOrigin, string> = {
+  guest: 'Guest',
+  admin: 'Portal',
+  api: 'API',
+}
+
+export const METHOD_LABELS: Record<PaymentMethod, string> = { invoice: 'Invoice', stripe: 'Stripe' }
+
+export const PAYMENT_LABELS: Record<PaymentFilter, string> = {
+  open: 'Unpaid',
+  processing: 'Processing',
+  paid: 'Paid',
+  partially_refunded: 'Partially refunded',
+  refunded: 'Refunded',
+  failed: 'Failed',
+  expired: 'Expired',
+  disputed: 'Disputed',
+  problem: 'Needs attention',
 }
 
 /** The label of a status inside a sentence. */

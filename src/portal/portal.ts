@@ -7,6 +7,8 @@ import type { OrderStore } from '../order-store/order-store.js'
 import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
 import type { Certificates } from '../ordering/certificate/certificates.js'
 import type { Order } from '../orders/order.js'
+import type { PaymentStore } from '../payments/payment-store.js'
+import type { Payments } from '../payments/payments.js'
 import { addFreshnessHeader } from '../orders/freshness-header.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
 import dashboardPages from './dashboard/pages.js'
@@ -17,6 +19,7 @@ import mailPages from './orders/mail-pages.js'
 import listPages from './orders/list-pages.js'
 import newOrderPages from './orders/new-order-pages.js'
 import orderPages from './orders/order-pages.js'
+import refundPages from './orders/refund-pages.js'
 import { createSavedViews } from './orders/saved-views.js'
 import viewPages from './orders/view-pages.js'
 import apiKeyPages from './settings/api-key-pages.js'
@@ -34,11 +37,15 @@ interface Options {
   mail: Mail
   /** `null` if guests cannot order */
   conversions: ConversionCounter | null
+  paymentStore: PaymentStore
+  /** `null` if Stripe is not configured */
+  payments: Payments | null
 }
 
 /** The administrators' pages: dashboard, orders and settings. */
 const portal: FastifyPluginAsync<Options> = async (app, options) => {
   const { store, fulfilment, listPortfolios, webhooks, certificates, mail, conversions } = options
+  const payments = { store: options.paymentStore, service: options.payments }
   addFreshnessHeader(app, store)
   addFreshnessNotice(app, store)
   app.setErrorHandler(handleStoreError)
@@ -50,13 +57,16 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
     conversions,
   })
   const savedViews = createSavedViews(app.database)
-  await app.register(listPages, { store, savedViews })
+  await app.register(listPages, { store, savedViews, payments })
   await app.register(viewPages, { savedViews })
   await app.register(newOrderPages, { store, listPortfolios })
   const loadGuestOrder = (order: Order) => loadGuestOrderData(app.database, certificates, order)
-  await app.register(orderPages, { store, fulfilment, mail, loadGuestOrder })
+  await app.register(orderPages, { store, fulfilment, mail, loadGuestOrder, payments })
+  await app.register(refundPages, { store, fulfilment, mail, loadGuestOrder, payments })
   await app.register(mailPages, { store, mail })
-  if (fulfilment) await app.register(fulfilmentPages, { store, fulfilment, mail, loadGuestOrder })
+  if (fulfilment) {
+    await app.register(fulfilmentPages, { store, fulfilment, mail, loadGuestOrder, payments })
+  }
   await app.register(settingsPages)
   await app.register(apiKeyPages)
   await app.register(webhookPages, { webhooks })

@@ -99,7 +99,8 @@ app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (reques
   const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
   const { items, total } = await orderStore.list(filters, slice)
   const currencies = await orderStore.listCurrencies()
-  const data = { query, ignored, selection: [], items, total, currencies, views: [] }
+  const others = { currencies, views: [], payments: new Map() }
+  const data = { query, ignored, selection: [], items, total, ...others }
   const list = buildListView(data, getFormatters('en-GB', timeZone), orderStore.calendar)
   return reply.viewAsync('portal/orders/orders', {
     administrator: { email: 'admin@example.com' },

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import Database from 'better-sqlite3'
 import pg from 'pg'
 import t from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
@@ -37,6 +38,11 @@ async function readRows(url: string, sql: string): Promise<string[]> {
 t.test('orders are moved while the service shows them, and the copy is killed', async (t) => {
   const dataDir = temporaryFolder(t)
   fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(ORDERS))
+  const db = new Database(getDatabasePath(dataDir))
+  db.exec(`INSERT INTO order_links VALUES ('hash', '1', 5);
+    INSERT INTO payments VALUES ('p', '1', 1, 'paid', 4009, 'EUR', 'cs_1', 'pi_1', 9, NULL, NULL,
+      7, 5, 6, NULL, 3)`)
+  db.close()
   const from = await startService(t, { DATA_DIR: dataDir, ORDERS_READ_ONLY: 'true' })
   const token = await signIn(from.url)
 
@@ -82,6 +88,15 @@ t.test('orders are moved while the service shows them, and the copy is killed', 
     code: 0,
     output: /6,000 orders copied\. Both databases have the same content/,
   })
+
+  t.same(
+    [
+      ...(await readRows(url, 'SELECT t::text AS row FROM order_links t')),
+      ...(await readRows(url, 'SELECT t::text AS row FROM payments t')),
+    ],
+    ['(hash,1,5)', '(p,1,1,paid,4009,EUR,cs_1,pi_1,9,,,7,5,6,,3)'],
+    'links and payments of guests are copied',
+  )
 
   const to = await startService(t, { DATABASE_URL: url })
   const moved = await signIn(to.url)

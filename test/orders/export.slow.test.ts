@@ -16,6 +16,7 @@ import { CHUNK_BYTES } from '../../src/orders/export/chunked-writer.js'
 import type { ExportRequest } from '../../src/orders/export/export-request.js'
 import { startExportWorker } from '../../src/orders/export/export-client.js'
 import { writeWorkbook } from '../../src/orders/export/excel-workbook.js'
+import { PAYMENT_COLUMNS } from '../../src/orders/export/payment-columns.js'
 import { createOrderExports } from '../../src/orders/export/order-exports.js'
 import { escapeFormula, unescapeFormula } from '../../src/orders/formula-escaping.js'
 import type { OrderFilters, OrderSort } from '../../src/orders/order-filters.js'
@@ -33,6 +34,12 @@ const run = promisify(execFile)
 
 const TIME_ZONE = 'Europe/Lisbon'
 const FIELDS = Object.keys(Order.properties) as (keyof Order)[]
+/** Without a payment through Stripe, only the first one has a value. */
+const CSV_HEADER = [...FIELDS, ...PAYMENT_COLUMNS]
+const noPayment = <T>({ checkout }: Order, empty: T) => [
+  checkout?.paymentMethod ?? empty,
+  ...PAYMENT_COLUMNS.slice(1).map(() => empty),
+]
 
 const folder = temporaryFolder(t)
 /** Orders of all kinds, a few hundred. */
@@ -120,19 +127,20 @@ t.test('escaped formulas can be restored', async (t) => {
 t.test('CSV contains exactly the listed orders when read by another program', async (t) => {
   const bytes = await download(`${url}?format=csv`)
   t.same([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf], 'starts with a byte order mark')
-  t.match(bytes.toString(), /checkout\r\n/, 'lines end with CRLF')
+  t.match(bytes.toString(), /paymentIntentId\r\n/, 'lines end with CRLF')
   t.ok(bytes.toString().endsWith('\r\n'), 'also the last one')
   const [header, ...rows] = await readCsv(t, bytes)
-  t.same(header, FIELDS)
+  t.same(header, CSV_HEADER)
   t.equal(rows.length, random.orders.length)
   const read = rows.map((row) => row.map(unescapeFormula))
-  const expected = listed().map((one) =>
-    FIELDS.map((field) => {
+  const expected = listed().map((one) => [
+    ...FIELDS.map((field) => {
       const value = one[field]
       if (value === null) return ''
       return typeof value === 'object' ? JSON.stringify(value) : String(value)
     }),
-  )
+    ...noPayment(one, ''),
+  ])
   t.same(read, expected)
   const numbers = new Set(['co2eKg', 'amountMinor', 'version'])
   const dangerous = rows.flatMap((row) =>
@@ -151,7 +159,7 @@ t.test('CSV contains exactly the listed orders when read by another program', as
 t.test('an empty CSV has a byte order mark and header', async (t) => {
   const { url } = await startExportApp(t, none)
   const bytes = await download(url)
-  t.equal(bytes.toString(), `\ufeff${FIELDS.join(',')}\r\n`)
+  t.equal(bytes.toString(), `\ufeff${CSV_HEADER.join(',')}\r\n`)
 })
 
 // Excel
@@ -181,6 +189,15 @@ const TITLES = [
   'Calculation',
   'Origin',
   'Checkout',
+  'Payment method',
+  'Payment status',
+  'Payment amount',
+  'Payment currency',
+  'Refunded',
+  'Dispute',
+  'Payment problem',
+  'Checkout session',
+  'Payment intent',
 ]
 
 const DECIMALS: Record<string, number> = { JPY: 0, KRW: 0, BHD: 3, IQD: 3, CLF: 4 }
@@ -228,7 +245,7 @@ t.test(
       'the header is bold and filled',
     )
     t.equal(sheet.frozen, 'A2', 'and stays in sight')
-    t.equal(sheet.filter, `A1:X${random.orders.length + 1}`)
+    t.equal(sheet.filter, `A1:AG${random.orders.length + 1}`)
     t.equal(sheet.widths.length, TITLES.length)
     t.ok(sheet.widths.every((width) => width >= 8 && width <= 60))
 
@@ -257,6 +274,7 @@ t.test(
       one.calculation === null ? null : shown(JSON.stringify(one.calculation)),
       one.origin,
       one.checkout === null ? null : shown(JSON.stringify(one.checkout)),
+      ...noPayment(one, null),
     ])
     t.same(
       sheet.rows.map((row) => row.map(({ value }) => decoded(value))),
@@ -293,7 +311,7 @@ t.test('an empty workbook is valid and has a header', async (t) => {
   const { url } = await startExportApp(t, none)
   const workbook = await readWorkbook(t, await download(`${url}?format=xlsx`))
   t.equal(workbook.sheets.length, 1)
-  t.match(workbook.sheets, [{ title: 'Orders', filter: 'A1:X1', rows: [] }])
+  t.match(workbook.sheets, [{ title: 'Orders', filter: 'A1:AG1', rows: [] }])
   t.equal(workbook.sheets[0]?.header.length, TITLES.length)
 })
 
@@ -314,9 +332,9 @@ t.test('continues on a new sheet when a sheet is full', async (t) => {
   t.same(
     workbook.sheets.map(({ title, filter, frozen }) => [title, filter, frozen]),
     [
-      ['Orders', 'A1:X11', 'A2'],
-      ['Orders 2', 'A1:X11', 'A2'],
-      ['Orders 3', 'A1:X6', 'A2'],
+      ['Orders', 'A1:AG11', 'A2'],
+      ['Orders 2', 'A1:AG11', 'A2'],
+      ['Orders 3', 'A1:AG6', 'A2'],
     ],
   )
   t.same(
@@ -325,7 +343,7 @@ t.test('continues on a new sheet when a sheet is full', async (t) => {
   )
   t.same(
     workbook.sheets.map(({ header }) => header.length),
-    [24, 24, 24],
+    [33, 33, 33],
   )
   const full = await getWorkbook(t, orders.slice(0, 20), 11)
   t.same(
@@ -760,12 +778,13 @@ t.test('the worker also runs from the TypeScript sources', async (t) => {
   const module = join(projectRoot, 'src/orders/export/order-exports.ts')
   writeFileSync(
     script,
-    `import { createOrderExports } from ${JSON.stringify(module)}
+    `import { PAYMENT_COLUMNS } from '../../src/orders/export/payment-columns.js'
+import { createOrderExports } from ${JSON.stringify(module)}
      const exports = createOrderExports({ source: { type: 'sqlite', path: ${JSON.stringify(none)} }, timeZone: 'UTC' })
      const request = { format: 'csv', filters: {}, sort: 'placedAt' } as const
      const file = await exports.start(request, new AbortController().signal)
      for await (const chunk of file) process.stdout.write(chunk)`,
   )
   const { stdout } = await run(join(projectRoot, 'node_modules/.bin/tsx'), [script])
-  t.equal(stdout, `\ufeff${FIELDS.join(',')}\r\n`)
+  t.equal(stdout, `\ufeff${CSV_HEADER.join(',')}\r\n`)
 })

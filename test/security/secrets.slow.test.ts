@@ -33,6 +33,8 @@ const CANARIES = {
   METRICS_TOKEN: canary('metrics'),
   CHECKOUT_SECRET: canary('checkout-secret-of-32-bytes'),
   SMTP_URL: canary('mail-password'),
+  STRIPE_SECRET_KEY: `sk_test_${canary('stripe')}`,
+  STRIPE_WEBHOOK_SECRET: `whsec_${canary('stripe-webhooks')}`,
 }
 
 /** A text as it may be written: plainly, encoded for a header or an address, or dumped. */
@@ -269,7 +271,8 @@ t.test('a NocoDB error does not disclose the token', async (t) => {
     SESSION_SECRET: CANARIES.SESSION_SECRET,
     ADMIN_ACCOUNTS: `${ADMIN.email}:${HASH}`,
   })
-  while (database.requests.length < 3 && service.process.exitCode === null) await sleep(50)
+  const isReady = () => database.requests.length >= 3 && service.output().includes('listening')
+  while (!isReady() && service.process.exitCode === null) await sleep(50)
   t.ok(database.requests.some(({ headers }) => JSON.stringify(headers).includes('canary-database')))
   if (service.process.exitCode === null) {
     const { body } = await nodeRequest(`http://127.0.0.1:${port}/readyz`)
@@ -288,6 +291,11 @@ t.test('a failed start names the variable, not its value', async (t) => {
     PORT: bad,
     PUBLIC_BASE_URL: withPassword('https'),
     CHECKOUT_URL: withPassword('ftp'),
+    STRIPE_SECRET_KEY: `pk_${bad}`,
+    STRIPE_WEBHOOK_SECRET: bad,
+    STRIPE_API_URL: withPassword('http'),
+    STRIPE_CHECKOUT_URL: withPassword('http'),
+    STRIPE_CHECK_INTERVAL: bad,
     SESSION_SECRET: bad.slice(0, 30),
     SESSION_SECRET_PREVIOUS: bad.slice(0, 30),
     ADMIN_ACCOUNTS: `admin@example.com:${bad}`,

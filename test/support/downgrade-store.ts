@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 
 /** Undoes the migrations to each schema version, newest first. */
 const DOWNGRADES: readonly [version: number, sql: string][] = [
+  [12, 'DROP TABLE payments; DROP INDEX orders_by_origin'],
   [11, 'DROP TABLE certificates'],
   [10, 'DROP TABLE conversion_counts; DROP TABLE conversion_orders'],
   [

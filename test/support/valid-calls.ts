@@ -21,6 +21,9 @@ const LIST = {
   q: 'ann',
   status: ['pending', 'paid'],
   calculatorType: 'fuel',
+  origin: ['guest', 'api'],
+  paymentMethod: 'stripe',
+  payment: ['paid', 'problem'],
   currency: 'EUR',
   from: '2020-01-01',
   to: '2030-12-31',
@@ -183,6 +186,13 @@ const sketches = ({
   'GET /c/:code': [{ path: certificate }],
   'GET /c/:code(^[\\w-]+).pdf': [{ path: `${certificate}.pdf` }],
   'POST /o/:token/cancel': [{ path: `${guestOrder}/cancel`, form: {} }],
+  'POST /o/:token/pay': [{ path: `${guestOrder}/pay`, form: {} }],
+  'POST /api/payments/stripe/webhook': [
+    {
+      json: { id: 'evt_1', object: 'event', type: 'charge.refunded', data: { object: {} } },
+      headers: { 'stripe-signature': 't=1,v1=00' },
+    },
+  ],
   'POST /api/admin/login': [{ json: credentials }],
   'POST /api/admin/logout': [{}],
   'GET /api/admin/verify': [{}],
@@ -212,6 +222,7 @@ const sketches = ({
     { path: '/api/admin/orders/{order}/recalculate', headers: { 'if-match': '"1"' } },
   ],
   'GET /api/admin/orders/:id/history': [{ path: '/api/admin/orders/{order}/history' }],
+  'GET /api/admin/orders/:id/payments': [{ path: '/api/admin/orders/{order}/payments' }],
   'GET /api/admin/orders/export': [
     { query: { ...LIST, format: 'csv' } },
     { query: { ...LIST, format: 'xlsx' } },
@@ -308,6 +319,8 @@ const sketches = ({
   'POST /admin/orders/:id/cancel': [
     { path: '/admin/orders/{order}/cancel', query: { at: '2' }, form: { version: '1' } },
   ],
+  'GET /admin/orders/:id/refund': [{ path: '/admin/orders/{order}/refund', query: { at: '2' } }],
+  'POST /admin/orders/:id/refund': [{ path: '/admin/orders/{order}/refund', form: {} }],
   'POST /admin/orders/:id/recalculate': [
     { path: '/admin/orders/{order}/recalculate', query: { at: '2' }, form: { version: '1' } },
   ],

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import type { Queryable, SqlValue } from '../../database/database.js'
 import type { Postgres } from '../../database/postgres.js'
+import { PAYMENT_COLUMNS } from '../../database/payment-tables.js'
 import { getHighestOrderNumber } from '../sqlite/order-numbers.js'
 import { openStoreCalendar, readSetting } from '../sqlite/settings.js'
 import { ROW_COLUMNS, type OrderRow } from '../sql/order-row.js'
@@ -27,6 +28,7 @@ const SMALL_TABLES = {
   idempotency_keys: ['key', 'request', 'order_id', 'at'],
   order_links: ['token_hash', 'order_id', 'created_at'],
   certificates: ['code', 'order_id', 'issued_for', 'content', 'issued_at'],
+  payments: PAYMENT_COLUMNS,
 }
 
 export interface CopyResult {
@@ -97,8 +99,9 @@ async function digestRows<Row extends object>(
 
 /**
  * Copies all orders of a SQLite database to a migrated PostgreSQL database, with their history,
- * idempotency keys, links and certificates, and compares both. Nothing may write to either during the copy. Continues an
- * earlier copy; leaves a database with other orders unchanged. Throws CopyMismatchError.
+ * idempotency keys, links, certificates and payments, and compares the orders. Nothing may write to
+ * either during the copy. Continues an earlier copy; leaves a database with other orders unchanged.
+ * Throws CopyMismatchError.
  *
  * @param onProgress called with the number of orders copied so far, and of all
  */

@@ -1,6 +1,10 @@
 import type { Queryable, SqlValue } from '../../database/database.js'
 import type { DayCalendar } from '../../orders/day-calendar.js'
-import type { OrderFilters, OrderSort } from '../../orders/order-filters.js'
+import {
+  hasUngroupedFilter,
+  type OrderFilters,
+  type OrderSort,
+} from '../../orders/order-filters.js'
 import type { ListSlice } from '../order-store.js'
 import { countOrders } from '../sql/daily-aggregate.js'
 import { READ_COLUMNS } from '../sql/order-row.js'
@@ -78,7 +82,7 @@ export function toQuery(
   calendar: DayCalendar,
 ): SqlFragment {
   const words = toSearchWords(filters.q)
-  const conditions = toConditions(filters, calendar)
+  const conditions = toConditions(filters, calendar, 'postgres')
   const { field, descending } = parseSort(sort)
   if (words.length === 0) {
     const sql = `SELECT ${READ_COLUMNS} FROM orders ${toWhere(conditions)} ${toOrderBy(field, descending)}`
@@ -99,19 +103,17 @@ export function createOrderFinder(calendar: DayCalendar, counts: RowCounts) {
     filters: OrderFilters,
     slice: ListSlice,
   ): Promise<FindResult> {
-    const conditions = toConditions(filters, calendar)
-    const total =
-      filters.exception === undefined || filters.exception.length === 0
-        ? countOrders(
-            (await readGroups(tx, toDayRange(filters))).filter(createGroupFilter(filters)),
+    const conditions = toConditions(filters, calendar, 'postgres')
+    const hasGroups = (filters.exception ?? []).length === 0 && !hasUngroupedFilter(filters)
+    const total = hasGroups
+      ? countOrders((await readGroups(tx, toDayRange(filters))).filter(createGroupFilter(filters)))
+      : (
+          await counts.countByKey(
+            tx,
+            `SELECT 1 AS key FROM orders ${toWhere(conditions)}`,
+            toValues(conditions),
           )
-        : (
-            await counts.countByKey(
-              tx,
-              `SELECT 1 AS key FROM orders ${toWhere(conditions)}`,
-              toValues(conditions),
-            )
-          ).reduce((sum, { count }) => sum + count, 0)
+        ).reduce((sum, { count }) => sum + count, 0)
     if (slice.offset >= total) return { ids: [], total }
     const ids =
       total <= MAX_SORTED_MATCHES && conditions.length > 0
@@ -126,7 +128,7 @@ export function createOrderFinder(calendar: DayCalendar, counts: RowCounts) {
     filters: OrderFilters,
     slice: ListSlice,
   ): Promise<FindResult> {
-    const conditions = toConditions(filters, calendar)
+    const conditions = toConditions(filters, calendar, 'postgres')
     // Only searches with too many matches are cached: collecting those again would fail again.
     const name = JSON.stringify(filters)
     const probe = counts.isCached(name) ? null : await probeSearch(tx, words, MAX_SORTED_MATCHES)

@@ -1,4 +1,5 @@
 import { parseDay, type DayCalendar } from '../../orders/day-calendar.js'
+import type { PaymentMethod } from '../../orders/checkout.js'
 import type {
   OrderException,
   OrderFilters,
@@ -74,15 +75,39 @@ const toExceptionCondition = (exceptions: readonly OrderException[]): SqlFragmen
     exceptions.map((name) => EXCEPTION_CODES[name]),
   )
 
+/** How to read the numbers in a JSON array. */
+const ID_LISTS = {
+  sqlite: 'SELECT value FROM json_each(?)',
+  postgres: 'SELECT value::bigint FROM json_array_elements_text(?::json)',
+}
+
+/** Quotes inside of values are escaped, so only the field itself matches. */
+const toMethodCondition = (methods: readonly PaymentMethod[]): SqlFragment => ({
+  sql: `(${methods.map(() => 'checkout LIKE ?').join(' OR ')})`,
+  values: methods.map((method) => `%"paymentMethod":"${method}"%`),
+})
+
 /** The conditions of all filters except the search. */
-export function toConditions(filters: OrderFilters, calendar: DayCalendar): SqlFragment[] {
+export function toConditions(
+  filters: OrderFilters,
+  calendar: DayCalendar,
+  engine: keyof typeof ID_LISTS = 'sqlite',
+): SqlFragment[] {
   const { status = [], calculatorType = [], exception = [], currency, from, to } = filters
+  const { origin = [], paymentMethod = [], ids } = filters
   const conditions: SqlFragment[] = []
   if (status.length > 0) conditions.push(toInCondition('status', status.map(toStatusCode)))
   if (calculatorType.length > 0) {
     conditions.push(toInCondition('calculator_type', calculatorType.map(toCalculatorCode)))
   }
   if (exception.length > 0) conditions.push(toExceptionCondition(exception))
+  if (origin.length > 0) conditions.push(toInCondition('origin', origin))
+  if (paymentMethod.length > 0) {
+    conditions.push({ sql: "origin = 'guest'", values: [] }, toMethodCondition(paymentMethod))
+  }
+  if (ids !== undefined) {
+    conditions.push({ sql: `orders.id IN (${ID_LISTS[engine]})`, values: [JSON.stringify(ids)] })
+  }
   if (currency !== undefined) conditions.push({ sql: 'currency = ?', values: [currency] })
   if (from !== undefined || to !== undefined) {
     const { since, until } = toTimeRange(toDayRange(filters), calendar)

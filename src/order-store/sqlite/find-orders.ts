@@ -1,6 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { DayCalendar } from '../../orders/day-calendar.js'
-import type { OrderFilters, OrderSort } from '../../orders/order-filters.js'
+import {
+  hasUngroupedFilter,
+  type OrderFilters,
+  type OrderSort,
+} from '../../orders/order-filters.js'
 import type { ListSlice } from '../order-store.js'
 import { countOrders, type GroupCount } from '../sql/daily-aggregate.js'
 import { createGroupCounter } from './group-counts.js'
@@ -39,8 +43,10 @@ const MAX_CANDIDATES = 1_000
 const MAX_CACHED_TOTALS = 100
 
 /** Whether finding orders can be slow in a large database. */
-export const isSlow = ({ q, exception = [] }: OrderFilters): boolean =>
-  toSearchWords(q).length > 0 || exception.length > 0
+export const isSlow = (filters: OrderFilters): boolean =>
+  toSearchWords(filters.q).length > 0 ||
+  (filters.exception ?? []).length > 0 ||
+  hasUngroupedFilter(filters)
 
 /**
  * Finds orders by filters. Totals come from the aggregates. A slice is read along the index of its
@@ -117,12 +123,16 @@ export function createOrderFinder(
     )
   }
 
-  /** Reads and sorts all exceptions: there should be few. */
-  function findExceptions(filters: OrderFilters, { sort, offset, limit }: ListSlice): FindResult {
+  /** Reads and sorts all exceptions, of which there should be few, or the orders of other filters. */
+  function findWithoutGroups(filters: OrderFilters, slice: ListSlice): FindResult {
+    const { sort, offset, limit } = slice
     const conditions = toConditions(filters, calendar)
     const { field, descending } = parseSort(sort)
-    const from = `FROM orders INDEXED BY orders_by_exception
-      ${toWhere(conditions)} AND exception IS NOT NULL`
+    const hasException = filters.exception !== undefined && filters.exception.length > 0
+    const from = hasException
+      ? `FROM orders INDEXED BY orders_by_exception
+         ${toWhere(conditions)} AND exception IS NOT NULL`
+      : `FROM orders ${toWhere(conditions)}`
     const values = toValues(conditions)
     return {
       ids: selectNumbers(`SELECT id ${from} ${toOrderBy(field, descending)} LIMIT ? OFFSET ?`, [
@@ -135,9 +145,8 @@ export function createOrderFinder(
   }
 
   function filter(filters: OrderFilters, slice: ListSlice): FindResult {
-    if (filters.exception !== undefined && filters.exception.length > 0) {
-      return findExceptions(filters, slice)
-    }
+    const hasException = filters.exception !== undefined && filters.exception.length > 0
+    if (hasException || hasUngroupedFilter(filters)) return findWithoutGroups(filters, slice)
     const groupsInRange = countGroups(toDayRange(filters))
     const groups = groupsInRange.filter(createGroupFilter(filters))
     const total = countOrders(groups)

@@ -13,7 +13,15 @@ import {
 } from '../../order-store/sql/order-row.js'
 import type { RowBatches } from '../../order-store/read-order-rows.js'
 import { escapeFormula } from '../formula-escaping.js'
+import type { Checkout } from '../checkout.js'
 import { Order } from '../order.js'
+import {
+  findNoPayments,
+  getPaymentValues,
+  PAYMENT_COLUMNS,
+  type FindPayments,
+  type PaymentValues,
+} from './payment-columns.js'
 
 type Column = (typeof READ_NAMES)[number]
 
@@ -52,27 +60,54 @@ const columnFormatters = READ_NAMES.map(
   (name) => FORMATTERS[name] as (value: ReadRow[number]) => string,
 )
 /** In the same order as the columns of a row. */
-const HEADER = Object.keys(Order.properties)
+const HEADER = [...Object.keys(Order.properties), ...PAYMENT_COLUMNS]
 
-const buildLine = (row: ReadRow): string[] =>
-  columnFormatters.map((formatValue, index) => formatValue(row[index] ?? null))
+const ID_INDEX = READ_NAMES.indexOf('id')
+const CHECKOUT_INDEX = READ_NAMES.indexOf('checkout')
 
-async function* buildLines(batches: RowBatches): AsyncGenerator<string[][]> {
+const formatPaymentCell = (value: PaymentValues[keyof PaymentValues]): string =>
+  typeof value === 'number' ? String(value) : formatText(value)
+
+function buildLine(row: ReadRow, values: PaymentValues): string[] {
+  const cells = columnFormatters.map((formatValue, index) => formatValue(row[index] ?? null))
+  for (const name of PAYMENT_COLUMNS) cells.push(formatPaymentCell(values[name]))
+  return cells
+}
+
+const NO_PAYMENT = getPaymentValues(null, undefined)
+
+async function* buildLines(
+  batches: RowBatches,
+  findPayments: FindPayments,
+): AsyncGenerator<string[][]> {
   yield [HEADER]
-  for await (const rows of batches) yield rows.map(buildLine)
+  for await (const rows of batches) {
+    const withCheckout = rows.filter((row) => row[CHECKOUT_INDEX] !== null)
+    const payments = await findPayments(withCheckout.map((row) => String(row[ID_INDEX])))
+    yield rows.map((row) => {
+      const checkout = row[CHECKOUT_INDEX]
+      if (checkout == null) return buildLine(row, NO_PAYMENT)
+      const { paymentMethod } = JSON.parse(String(checkout)) as Checkout
+      return buildLine(row, getPaymentValues(paymentMethod, payments.get(String(row[ID_INDEX]))))
+    })
+  }
 }
 
 /**
- * Writes orders as CSV (RFC 4180, UTF-8 with BOM): one column per field; null is empty; times in
- * UTC. Ends the stream.
+ * Writes orders as CSV (RFC 4180, UTF-8 with BOM): one column per field, then the payment; null is
+ * empty; times in UTC. Ends the stream.
  */
-export async function writeCsv(batches: RowBatches, file: Writable): Promise<void> {
+export async function writeCsv(
+  batches: RowBatches,
+  file: Writable,
+  findPayments: FindPayments = findNoPayments,
+): Promise<void> {
   // The header is written as a normal line: with `headers`, fast-csv would reorder every line.
   const csv = format({ rowDelimiter: '\r\n', includeEndRowDelimiter: true, writeBOM: true })
   const written = pipeline(csv, file)
   // Reports errors of the file even while the next rows are awaited.
   const write = async () => {
-    for await (const lines of buildLines(batches)) {
+    for await (const lines of buildLines(batches, findPayments)) {
       for (const line of lines) if (!csv.write(line)) await once(csv, 'drain')
     }
     csv.end()

@@ -4,6 +4,10 @@ import type { Order } from '../order.js'
 import { COUNT, DATE, MASS, getMoneyStyle, getStatusStyle, TEXT } from './excel-styles.js'
 import { toExcelText } from './excel-text.js'
 import { createLocalTimeFormat } from './local-time.js'
+import type { PaymentValues } from './payment-columns.js'
+
+/** An order and how it is paid, if a guest placed it. */
+export type ExportedOrder = Order & { payment?: PaymentValues | undefined }
 
 export interface ExcelCell {
   /** Never a formula */
@@ -16,7 +20,7 @@ export interface ExcelColumn {
   /** In characters */
   width: number
   /** `null` for an empty cell */
-  buildCell: (order: Order) => ExcelCell | null
+  buildCell: (order: ExportedOrder) => ExcelCell | null
 }
 
 /** Excel dates start in 1900, and are off by one day before March 1900. */
@@ -31,7 +35,7 @@ const buildTextCell = (value: unknown, style = TEXT): ExcelCell => ({
 const textColumn = (
   title: string,
   width: number,
-  getValue: (order: Order) => string | null,
+  getValue: (order: ExportedOrder) => string | null,
 ): ExcelColumn => ({
   title,
   width,
@@ -64,6 +68,38 @@ const amount: ExcelColumn = {
     return { value: amountMinor / 10 ** digits, style: getMoneyStyle(digits) }
   },
 }
+
+const paymentText = (title: string, width: number, name: keyof PaymentValues): ExcelColumn =>
+  textColumn(title, width, (order) => {
+    const value = order.payment?.[name] ?? null
+    return value === null ? null : String(value)
+  })
+
+const paymentAmount = (
+  title: string,
+  name: 'paymentAmountMinor' | 'paymentRefundedMinor',
+): ExcelColumn => ({
+  title,
+  width: 16,
+  buildCell: ({ payment }) => {
+    const { [name]: value = null, paymentCurrency = null } = payment ?? {}
+    if (value === null || paymentCurrency === null) return null
+    const digits = getMinorUnitDigits(paymentCurrency)
+    return { value: value / 10 ** digits, style: getMoneyStyle(digits) }
+  },
+})
+
+const PAYMENT: readonly ExcelColumn[] = [
+  paymentText('Payment method', 16, 'paymentMethod'),
+  paymentText('Payment status', 18, 'paymentStatus'),
+  paymentAmount('Payment amount', 'paymentAmountMinor'),
+  paymentText('Payment currency', 17, 'paymentCurrency'),
+  paymentAmount('Refunded', 'paymentRefundedMinor'),
+  paymentText('Dispute', 16, 'paymentDispute'),
+  paymentText('Payment problem', 17, 'paymentProblem'),
+  paymentText('Checkout session', 30, 'paymentSessionId'),
+  paymentText('Payment intent', 30, 'paymentIntentId'),
+]
 
 const version: ExcelColumn = {
   title: 'Version',
@@ -110,5 +146,6 @@ export function createExcelColumns(timeZone: string): ExcelColumn[] {
     textColumn('Calculation', 40, (order) => toJson(order.calculation)),
     textColumn('Origin', 10, (order) => order.origin),
     textColumn('Checkout', 40, (order) => toJson(order.checkout)),
+    ...PAYMENT,
   ]
 }

@@ -1,8 +1,7 @@
 import { once, type EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import type { stream, Worksheet } from 'exceljs'
-import type { Order } from '../order.js'
-import type { ExcelColumn } from './excel-columns.js'
+import type { ExcelColumn, ExportedOrder } from './excel-columns.js'
 import { HEADER, ROW } from './excel-styles.js'
 
 declare module 'exceljs' {
@@ -58,7 +57,7 @@ export function createExcelSheet(
     /** Including the header. */
     countRows: (): number => rows,
     /** Adds an order; await the result before adding the next one (back-pressure). */
-    add(order: Order): Promise<void> | undefined {
+    add(order: ExportedOrder): Promise<void> | undefined {
       const row = sheet.getRow(++rows)
       row.style = ROW
       columns.forEach((column, index) => {

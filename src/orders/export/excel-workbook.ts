@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream'
 import ExcelJS from 'exceljs'
-import type { Order } from '../order.js'
-import { createExcelColumns } from './excel-columns.js'
+import { createExcelColumns, type ExportedOrder } from './excel-columns.js'
 import { createExcelSheet } from './excel-sheet.js'
 
 const MAX_ROWS = 1_048_576
@@ -15,7 +14,7 @@ interface Options {
 
 /** Writes orders as an Excel workbook with as many sheets as needed. Ends the stream. */
 export async function writeWorkbook(
-  orders: Iterable<Order> | AsyncIterable<Order>,
+  orders: Iterable<ExportedOrder> | AsyncIterable<ExportedOrder>,
   file: Writable,
   { timeZone, rowsPerSheet = MAX_ROWS }: Options,
 ): Promise<void> {

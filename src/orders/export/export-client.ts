@@ -7,6 +7,8 @@ import type { ExportRequest } from './export-request.js'
 /** Input of the worker thread. */
 export interface ExportTask extends ExportRequest {
   source: OrderSource
+  /** The database that payments are read from */
+  paymentSource?: OrderSource | undefined
   /** Time zone of the date filters and of Excel dates */
   timeZone: string
 }

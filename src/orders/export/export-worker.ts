@@ -1,17 +1,34 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { readOrderRows } from '../../order-store/read-order-rows.js'
 import { toOrder, type ReadRow } from '../../order-store/sql/order-row.js'
-import type { Order } from '../order.js'
+import { openPaymentReader } from '../../payments/payment-reader.js'
 import { createChunkedWriter } from './chunked-writer.js'
+import type { ExportedOrder } from './excel-columns.js'
 import type { ExportTask } from './export-client.js'
+import { findNoPayments, getPaymentValues } from './payment-columns.js'
 
 /* The worker thread of one export. An uncaught error ends it and is reported to the main thread. */
 
-async function* toOrders(batches: AsyncIterable<ReadRow[]>): AsyncGenerator<Order> {
-  for await (const rows of batches) yield* rows.map(toOrder)
-}
-
 const task = workerData as ExportTask
+const paymentReader =
+  task.paymentSource === undefined ? null : openPaymentReader(task.paymentSource)
+const findPayments = paymentReader?.find ?? findNoPayments
+
+async function* toOrders(batches: AsyncIterable<ReadRow[]>): AsyncGenerator<ExportedOrder> {
+  for await (const rows of batches) {
+    const orders = rows.map(toOrder)
+    const guestOrders = orders.filter(({ checkout }) => checkout !== null)
+    const payments = await findPayments(guestOrders.map(({ id }) => id))
+    yield* orders.map((order) =>
+      order.checkout === null
+        ? order
+        : {
+            ...order,
+            payment: getPaymentValues(order.checkout.paymentMethod, payments.get(order.id)),
+          },
+    )
+  }
+}
 
 if (parentPort === null) throw new Error('export-worker must run in a worker thread')
 const file = createChunkedWriter(parentPort)
@@ -19,9 +36,10 @@ const batches = readOrderRows(task)
 // Loaded on demand: exceljs is slow to load.
 if (task.format === 'csv') {
   const { writeCsv } = await import('./csv-file.js')
-  await writeCsv(batches, file)
+  await writeCsv(batches, file, findPayments)
 } else {
   const { writeWorkbook } = await import('./excel-workbook.js')
   await writeWorkbook(toOrders(batches), file, { timeZone: task.timeZone })
 }
+await paymentReader?.close()
 parentPort.close()

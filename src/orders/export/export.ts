@@ -5,11 +5,10 @@ import adminPages from '../../plugins/admin-pages.js'
 import { addFreshnessHeader } from '../freshness-header.js'
 import { ExportQuery } from './export-request.js'
 import routes from './routes.js'
-import { createOrderStream, type StreamOrders } from './stream-orders.js'
+import { createOrderStream, type StreamOptions, type StreamOrders } from './stream-orders.js'
 
-interface Options {
+interface Options extends StreamOptions {
   store: Pick<OrderStore, 'source' | 'check' | 'createErrorTranslator' | 'getFreshness'>
-  timeZone: string
 }
 
 /** Browser downloads: the same file as the API, but errors are HTML pages. */

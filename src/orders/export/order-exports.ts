@@ -19,11 +19,12 @@ const createStoppingProblem = (): Problem =>
 
 interface Options {
   source: OrderSource
+  paymentSource?: OrderSource | undefined
   timeZone: string
 }
 
 /** Runs exports of an order database, with limited concurrency. */
-export function createOrderExports({ source, timeZone }: Options) {
+export function createOrderExports({ source, paymentSource, timeZone }: Options) {
   const running = new Set<Readable>()
   let isStopping = false
   /** Emits `slot` when an export ends and when the service stops. */
@@ -56,7 +57,7 @@ export function createOrderExports({ source, timeZone }: Options) {
       }
       if (isStopping) throw createStoppingProblem()
       onStart()
-      const file = startExportWorker({ source, timeZone, ...request })
+      const file = startExportWorker({ source, paymentSource, timeZone, ...request })
       running.add(file)
       file.once('close', () => {
         running.delete(file)

@@ -1,15 +1,21 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createValidationProblem } from '../../http/problem.js'
-import type { OrderStore } from '../../order-store/order-store.js'
+import type { OrderSource, OrderStore } from '../../order-store/order-store.js'
 import { createDayCalendar, formatIsoDate } from '../day-calendar.js'
-import { findFilterErrors } from '../order-filters.js'
+import { findFilterErrors, type OrderFilters } from '../order-filters.js'
 import { CONTENT_TYPES, type ExportQuery } from './export-request.js'
 import { createOrderExports } from './order-exports.js'
 
 export interface StreamOptions {
   store: Pick<OrderStore, 'source' | 'check' | 'createErrorTranslator'>
   timeZone: string
+  payments?: {
+    /** The database that payments are read from */
+    source: OrderSource
+    /** Finds the orders that a payment filter matches */
+    resolveFilter: (filters: OrderFilters) => Promise<OrderFilters>
+  }
 }
 
 /** Sends the exported file as the response; throws a Problem if it cannot. */
@@ -22,9 +28,13 @@ export type StreamOrders = (
 /** Creates the handler shared by the API and the pages. */
 export function createOrderStream(
   app: FastifyInstance,
-  { store, timeZone }: StreamOptions,
+  { store, timeZone, payments }: StreamOptions,
 ): StreamOrders {
-  const exports = createOrderExports({ source: store.source, timeZone })
+  const exports = createOrderExports({
+    source: store.source,
+    paymentSource: payments?.source,
+    timeZone,
+  })
   const calendar = createDayCalendar(timeZone)
 
   // Let short exports finish; cancel the others after half of the shutdown timeout.
@@ -47,7 +57,9 @@ export function createOrderStream(
     let file = Readable.from([])
     if (request.method !== 'HEAD') {
       try {
-        file = await exports.start({ format, sort, filters }, disconnected.signal, onStart)
+        const resolved = (await payments?.resolveFilter(filters)) ?? filters
+        const task = { format, sort, filters: resolved }
+        file = await exports.start(task, disconnected.signal, onStart)
       } catch (error) {
         if (disconnected.signal.aborted) return reply.hijack()
         throw translateError(error)

@@ -1,4 +1,5 @@
 import { ImportedOrder, Order } from '../order.js'
+import { PAYMENT_COLUMNS } from '../export/payment-columns.js'
 import type { ImportError } from './import-errors.js'
 
 /** A column of an import file; named after a field of an order. */
@@ -6,6 +7,9 @@ export type Column = keyof ImportedOrder
 
 const COLUMNS = Object.keys(Order.properties) as Column[]
 const REQUIRED: readonly Column[] = ImportedOrder.required
+
+/** Columns of an export that are not part of an order. */
+const IGNORED: readonly string[] = PAYMENT_COLUMNS
 
 const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name)
 
@@ -45,6 +49,7 @@ export function parseHeader(
   const errors: ImportError[] = []
   const known = new Set<Column>()
   const columns = cells.map((name): Column | null => {
+    if (IGNORED.includes(name)) return null
     if (!isColumn(name)) {
       errors.push({
         line,

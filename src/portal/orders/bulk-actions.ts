@@ -89,7 +89,14 @@ export async function updateOrders(
   selection: SelectedOrder[],
   action: BulkAction,
   by: string,
-  maxDurationMs = MAX_DURATION_MS,
+  {
+    maxDurationMs = MAX_DURATION_MS,
+    findRefundable = async () => false,
+  }: {
+    maxDurationMs?: number
+    /** Whether an order has a payment that is refunded through Stripe */
+    findRefundable?: (id: string) => Promise<boolean>
+  } = {},
 ): Promise<BulkUpdateResult> {
   const results: BulkUpdateResult = { changed: [], unchanged: [], rejected: [] }
   const reject = async (id: string, reason: string): Promise<void> => {
@@ -108,6 +115,10 @@ export async function updateOrders(
       continue
     }
     try {
+      if (getStatusAfter(action) === 'refunded' && (await findRefundable(id))) {
+        await reject(id, 'paid through Stripe, refund the payment on the page of the order')
+        continue
+      }
       const result = await apply(id, { by, ifVersions: [version] })
       if (result.outcome === 'changed') results.changed.push(result.order)
       else if (result.outcome === 'unchanged') results.unchanged.push(result.order)

@@ -1,14 +1,11 @@
-import type { PaymentMethod } from '../../orders/checkout.js'
 import type { Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
-import { ORIGIN_LABELS } from '../labels.js'
+import { METHOD_LABELS, ORIGIN_LABELS } from '../labels.js'
 
 interface Row {
   label: string
   value: string
 }
-
-const PAYMENT_LABELS: Record<PaymentMethod, string> = { invoice: 'Invoice' }
 
 const toRow = (label: string, value: string | null): Row[] =>
   value === null ? [] : [{ label, value }]
@@ -24,7 +21,7 @@ export function buildCheckoutRows(
   const { offsetMinor, serviceFeeMinor, sharePercent } = checkout
   return [
     created,
-    ...toRow('Payment', PAYMENT_LABELS[checkout.paymentMethod]),
+    ...toRow('Payment', METHOD_LABELS[checkout.paymentMethod]),
     ...toRow('Portfolio', checkout.portfolioName),
     ...toRow('Share of the trip', format.percent(sharePercent / 100)),
     ...toRow('Quoted offset', format.money(offsetMinor, currency)),

@@ -1,6 +1,13 @@
 import { buildListUrl, type ListQuery } from '../../orders/list-query.js'
 import type { Formatters } from '../formatters.js'
-import { CALCULATOR_LABELS, EXCEPTION_LABELS, STATUS_LABELS } from '../labels.js'
+import {
+  CALCULATOR_LABELS,
+  EXCEPTION_LABELS,
+  METHOD_LABELS,
+  ORIGIN_NAMES,
+  PAYMENT_LABELS,
+  STATUS_LABELS,
+} from '../labels.js'
 
 /** A filter in use, and the URL without it. */
 export interface FilterChip {
@@ -16,6 +23,9 @@ export const countFilters = ({
   status = [],
   calculatorType = [],
   exception = [],
+  origin = [],
+  paymentMethod = [],
+  payment = [],
   currency,
   from,
   to,
@@ -23,6 +33,8 @@ export const countFilters = ({
   status: status.length,
   exception: exception.length,
   calculatorType: calculatorType.length,
+  origin: origin.length,
+  payment: paymentMethod.length + payment.length,
   currency: Number(currency !== undefined),
   dates: Number(from !== undefined || to !== undefined),
 })
@@ -62,6 +74,24 @@ export function buildFilterChips(query: ListQuery, format: Formatters): FilterCh
       label: 'Attention',
       value: EXCEPTION_LABELS[name],
       href: buildUrlWithout('exception', name),
+    })),
+    ...(query.origin ?? []).map((origin) => ({
+      id: `filter-origin-${origin}`,
+      label: 'Origin',
+      value: ORIGIN_NAMES[origin],
+      href: buildUrlWithout('origin', origin),
+    })),
+    ...(query.paymentMethod ?? []).map((method) => ({
+      id: `filter-method-${method}`,
+      label: 'Payment by',
+      value: METHOD_LABELS[method],
+      href: buildUrlWithout('paymentMethod', method),
+    })),
+    ...(query.payment ?? []).map((payment) => ({
+      id: `filter-payment-${payment}`,
+      label: 'Payment',
+      value: PAYMENT_LABELS[payment],
+      href: buildUrlWithout('payment', payment),
     })),
     ...single('currency', 'Currency'),
     ...single('from', 'From', (value) => format.day(value)),

@@ -6,6 +6,7 @@ const MESSAGES = {
   saved: ({ orderNumber }) => `Order ${orderNumber} was saved.`,
   unchanged: ({ orderNumber }) => `Order ${orderNumber} was not changed.`,
   moved: ({ orderNumber, status }) => `Order ${orderNumber} is now ${toInlineLabel(status)}.`,
+  refunded: ({ orderNumber }) => `The payment of order ${orderNumber} was refunded.`,
   recalculated: ({ orderNumber }) => `Order ${orderNumber} was recalculated.`,
   cancelled: ({ orderNumber }) => `Order ${orderNumber} was cancelled.`,
   restored: ({ orderNumber, status }) =>

@@ -14,7 +14,7 @@ import {
 import { createFulfilmentSteps } from './fulfilment-steps.js'
 import { buildPurchaseWarnings } from './fulfilment-view.js'
 import { buildContextUrl, parseListContext } from './list-context.js'
-import type { ProviderNotice } from './order-data.js'
+import type { OrderPayments, ProviderNotice } from './order-data.js'
 import { createOrderPresenter, type LoadGuestOrder, type OrderRoute } from './order-presenter.js'
 import { buildProviderRecordView } from './provider-record-view.js'
 import unresolvedPages from './unresolved-pages.js'
@@ -33,15 +33,16 @@ interface Options {
   fulfilment: Fulfilment
   mail: Mail
   loadGuestOrder: LoadGuestOrder
+  payments: OrderPayments
 }
 
 /** Pages that place orders with the provider and compare them with its records. */
 const pages: FastifyPluginAsync<Options> = async (
   app,
-  { store, fulfilment, mail, loadGuestOrder },
+  { store, fulfilment, mail, loadGuestOrder, payments },
 ) => {
   await app.register(adminPages)
-  const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder)
+  const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder, payments)
   const { getRequestFormatters, render, renderNotFound, confirm } = presenter
   const steps = createFulfilmentSteps(store, fulfilment, presenter)
   await app.register(unresolvedPages, { store, fulfilment, presenter, steps })

@@ -2,12 +2,14 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { getLocale } from '../../http/locale.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import { parseListQuery } from '../../orders/list-query.js'
+import { getBalance } from '../../payments/payment.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
 import { parseBulkAction, updateOrders, type SelectedOrder } from './bulk-actions.js'
 import { loadBulkOrders, parseBulkForm, type BulkForm } from './bulk-selection.js'
 import { buildBulkConfirmation, buildBulkSummary, type ConfirmedAction } from './bulk-view.js'
 import { buildListView } from './list-view.js'
+import type { OrderPayments } from './order-data.js'
 import { getViewMessage, type SavedViews } from './saved-views.js'
 
 type Fields = Record<string, unknown>
@@ -17,9 +19,10 @@ const NOTHING_SELECTED = { text: 'Select orders and an action first.', rejected:
 interface Options {
   store: OrderStore
   savedViews: SavedViews
+  payments: OrderPayments
 }
 
-const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews }) => {
+const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, payments }) => {
   await app.register(adminPages)
   const { timeZone } = store.calendar
 
@@ -37,7 +40,10 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews }) =>
     const { items, total } = await store.list(filters, slice)
     const currencies = await store.listCurrencies()
     const views = await savedViews.list()
-    const data = { query, ignored, selection, items, total, currencies, views }
+    const found = await payments.store.findLatest(
+      items.filter(({ checkout }) => checkout !== null).map(({ id }) => id),
+    )
+    const data = { query, ignored, selection, items, total, currencies, views, payments: found }
     return buildListView(data, getRequestFormatters(request), store.calendar)
   }
 
@@ -115,7 +121,10 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews }) =>
         return renderConfirmation(request, reply, form, action.status)
       }
     }
-    const result = await updateOrders(store, selection, action, administrator.email)
+    const result = await updateOrders(store, selection, action, administrator.email, {
+      findRefundable: async (id) =>
+        (await payments.store.list(id)).some((payment) => getBalance(payment) > 0),
+    })
     const summary = buildBulkSummary(result, action, listQuery, getRequestFormatters(request))
     const rejected = result.rejected.flatMap(({ order }) => order ?? [])
     return renderBulkResult(reply, await loadList(request, query, rejected), summary)

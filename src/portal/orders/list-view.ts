@@ -7,12 +7,32 @@ import {
   type IgnoredParameters,
   type ListQuery,
 } from '../../orders/list-query.js'
-import { MAX_SEARCH_LENGTH, ORDER_EXCEPTIONS, type SortField } from '../../orders/order-filters.js'
+import { PAYMENT_METHODS } from '../../orders/checkout.js'
+import {
+  MAX_SEARCH_LENGTH,
+  ORDER_EXCEPTIONS,
+  PAYMENT_FILTERS,
+  type SortField,
+} from '../../orders/order-filters.js'
 import type { DayCalendar } from '../../orders/day-calendar.js'
-import { LIVE_STATUSES, ORDER_STATUSES } from '../../orders/order-status.js'
-import type { Order } from '../../orders/order.js'
+import { LIVE_STATUSES, ORDER_STATUSES, type OrderStatus } from '../../orders/order-status.js'
+import { ORDER_ORIGINS, type Order } from '../../orders/order.js'
+import {
+  getPaymentStatus,
+  isDisputed,
+  type Payment,
+  type PaymentStatus,
+} from '../../payments/payment.js'
 import type { Formatters } from '../formatters.js'
-import { CALCULATOR_LABELS, EXCEPTION_LABELS, joinWithAnd, STATUS_LABELS } from '../labels.js'
+import {
+  CALCULATOR_LABELS,
+  EXCEPTION_LABELS,
+  joinWithAnd,
+  METHOD_LABELS,
+  ORIGIN_NAMES,
+  PAYMENT_LABELS,
+  STATUS_LABELS,
+} from '../labels.js'
 import type { SelectedOrder } from './bulk-actions.js'
 import { MAX_MATCHING_ORDERS } from './bulk-selection.js'
 import { buildDatePresets } from './date-presets.js'
@@ -42,6 +62,9 @@ const PARAMETER_LABELS: Record<string, string> = {
   status: 'Status',
   calculatorType: 'Calculator',
   exception: 'Needs attention',
+  origin: 'Origin',
+  paymentMethod: 'Payment method',
+  payment: 'Payment',
   currency: 'Currency',
   from: 'Placed from',
   to: 'Placed up to',
@@ -86,12 +109,36 @@ interface ListData {
   /** Currencies in use */
   currencies: string[]
   views: SavedView[]
+  /** The latest payments of the items, by the IDs of the orders */
+  payments: ReadonlyMap<string, Payment>
+}
+
+/** The status of the payment that the status of an order implies. */
+const IMPLIED_PAYMENTS: Record<OrderStatus, PaymentStatus> = {
+  pending: 'open',
+  paid: 'paid',
+  processing: 'paid',
+  fulfilled: 'paid',
+  refunded: 'refunded',
+  cancelled: 'expired',
+}
+
+/** How a guest's order is paid, beside its status; `null` for other orders. */
+function describePayment({ checkout, status }: Order, payment?: Payment): string | null {
+  if (checkout === null) return null
+  const method = METHOD_LABELS[checkout.paymentMethod]
+  if (payment === undefined) return method
+  const paid = getPaymentStatus(payment)
+  const name = payment.problem !== null ? 'problem' : isDisputed(payment) ? 'disputed' : paid
+  return name === IMPLIED_PAYMENTS[status]
+    ? method
+    : `${method}: ${PAYMENT_LABELS[name].toLowerCase()}`
 }
 
 function buildRow(
   order: Order,
   position: number,
-  { query, selection }: ListData,
+  { query, selection, payments }: ListData,
   format: Formatters,
 ) {
   return {
@@ -111,6 +158,7 @@ function buildRow(
     amount: format.money(order.amountMinor, order.currency),
     status: order.status,
     statusLabel: STATUS_LABELS[order.status],
+    payment: describePayment(order, payments.get(order.id)),
   }
 }
 
@@ -146,6 +194,21 @@ export function buildListView(data: ListData, format: Formatters, calendar: DayC
         value,
         label: EXCEPTION_LABELS[value],
         isSelected: query.exception?.includes(value) ?? false,
+      })),
+      origins: ORDER_ORIGINS.map((value) => ({
+        value,
+        label: ORIGIN_NAMES[value],
+        isSelected: query.origin?.includes(value) ?? false,
+      })),
+      methods: PAYMENT_METHODS.map((value) => ({
+        value,
+        label: METHOD_LABELS[value],
+        isSelected: query.paymentMethod?.includes(value) ?? false,
+      })),
+      payments: PAYMENT_FILTERS.map((value) => ({
+        value,
+        label: PAYMENT_LABELS[value],
+        isSelected: query.payment?.includes(value) ?? false,
       })),
       currencies,
     },

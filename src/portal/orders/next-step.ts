@@ -1,16 +1,33 @@
 import type { Order } from '../../orders/order.js'
 import type { OrderStatus } from '../../orders/order-status.js'
 import type { FulfilmentView } from './fulfilment-view.js'
+import type { PaymentView } from './payment-view.js'
 
 /** What an order needs next. */
 export interface NextStep {
   title: string
   text: string
-  action: { type: 'status'; status: OrderStatus } | { type: 'place' } | { type: 'review' }
+  action:
+    | { type: 'status'; status: OrderStatus }
+    | { type: 'place' }
+    /** What to look at on the page, of the offset order unless it is named */
+    | { type: 'review'; href?: string }
 }
 
 /** Finds the one thing that an order needs next; `null` if it needs nothing. */
-export function findNextStep(order: Order, fulfilment: FulfilmentView): NextStep | null {
+export function findNextStep(
+  order: Order,
+  fulfilment: FulfilmentView,
+  payments: readonly PaymentView[],
+): NextStep | null {
+  const notice = payments.flatMap(({ notices }) => notices)[0]
+  if (notice !== undefined) {
+    return {
+      title: 'The payment needs attention',
+      text: `${notice.title}.`,
+      action: { type: 'review', href: '#payments' },
+    }
+  }
   const { id, placeUrl, unresolved, warnings } = fulfilment
   if (unresolved !== null) {
     if (unresolved.isInProgress) return null
@@ -36,7 +53,10 @@ export function findNextStep(order: Order, fulfilment: FulfilmentView): NextStep
   if (order.status === 'pending') {
     return {
       title: 'Waiting for payment',
-      text: 'Mark the order as paid when you have received the payment.',
+      text:
+        order.checkout?.paymentMethod === 'stripe'
+          ? 'The order becomes paid when Stripe reports the payment. Mark it yourself only if it is paid otherwise.'
+          : 'Mark the order as paid when you have received the payment.',
       action: { type: 'status', status: 'paid' },
     }
   }

@@ -1,6 +1,9 @@
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
 import type { ProviderOrderRef } from '../../order-store/order-store.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
+import type { Payment } from '../../payments/payment.js'
+import type { PaymentStore } from '../../payments/payment-store.js'
+import type { Payments } from '../../payments/payments.js'
 import type { Formatters } from '../formatters.js'
 import type { GuestOrderData } from './certificate-section.js'
 import type { buildOrderMailsView } from '../mail-view.js'
@@ -41,6 +44,13 @@ export interface OrderPageState {
   providerNotice?: ProviderNotice
 }
 
+/** Payments through Stripe. */
+export interface OrderPayments {
+  store: PaymentStore
+  /** `null` if Stripe is not configured */
+  service: Payments | null
+}
+
 export interface OrderData {
   order: Order
   history: HistoryEntry[]
@@ -55,4 +65,8 @@ export interface OrderData {
   guest: GuestOrderData | null
   /** `null` if a guest has not placed the order */
   mails: ReturnType<typeof buildOrderMailsView> | null
+  /** Latest first */
+  payments: readonly Payment[]
+  /** Whether payments can be refunded here */
+  canRefund: boolean
 }

@@ -5,6 +5,7 @@ import type { ChangeContext, OrderStore } from '../../order-store/order-store.js
 import { toLiveStatus } from '../../orders/order-status.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { createEditForm, isEditGroup, parseEditForm, parseVersion } from './edit-form.js'
+import type { OrderPayments } from './order-data.js'
 import {
   createOrderPresenter,
   type LoadGuestOrder,
@@ -30,14 +31,15 @@ interface Options {
   fulfilment: Fulfilment | null
   mail: Mail
   loadGuestOrder: LoadGuestOrder
+  payments: OrderPayments
 }
 
 const pages: FastifyPluginAsync<Options> = async (
   app,
-  { store, fulfilment, mail, loadGuestOrder },
+  { store, fulfilment, mail, loadGuestOrder, payments },
 ) => {
   await app.register(adminPages)
-  const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder)
+  const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder, payments)
   const { render, renderNotFound, confirm, buildConflictNotice } = presenter
 
   app.get<OrderRoute>('/admin/orders/:id', async (request, reply) => {

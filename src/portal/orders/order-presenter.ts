@@ -20,7 +20,7 @@ import {
   parseListContext,
   type ListContext,
 } from './list-context.js'
-import type { Notice, OrderData, OrderPageState } from './order-data.js'
+import type { Notice, OrderData, OrderPageState, OrderPayments } from './order-data.js'
 import { buildOrderView } from './order-view.js'
 
 export interface OrderRoute {
@@ -45,6 +45,7 @@ export function createOrderPresenter(
   fulfilment: Fulfilment | null,
   mail: Mail,
   loadGuestOrder: LoadGuestOrder,
+  payments: OrderPayments,
 ) {
   const { timeZone } = store.calendar
 
@@ -114,6 +115,8 @@ export function createOrderPresenter(
     duplicates: await findDuplicates(order),
     mails: await buildMails(request, order),
     guest: await loadGuestOrder(order),
+    payments: await payments.store.list(order.id),
+    canRefund: payments.service !== null,
   })
 
   /** Renders an order's page, or for htmx the parts that a change affects. */

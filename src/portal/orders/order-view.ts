@@ -11,6 +11,7 @@ import { buildHistoryView } from './history-view.js'
 import { buildContextUrl } from './list-context.js'
 import type { Notice, OrderData, OrderPageState } from './order-data.js'
 import { findNextStep } from './next-step.js'
+import { buildPaymentViews } from './payment-view.js'
 import { getFieldValues, type FieldValues } from './order-fields.js'
 import { buildTripView } from './trip-view.js'
 
@@ -87,7 +88,13 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
   const amount = format.money(order.amountMinor, order.currency)
   const co2e = format.exactKilograms(order.co2eKg)
   const fulfilment = buildFulfilmentView(data, state)
-  const nextStep = findNextStep(order, fulfilment)
+  const payments = buildPaymentViews(
+    data.payments,
+    order,
+    data.canRefund ? buildContextUrl(context, `${path}/refund`) : null,
+    format,
+  )
+  const nextStep = findNextStep(order, fulfilment, payments)
   const nextStatus = nextStep?.action.type === 'status' ? nextStep.action.status : null
   return {
     id: order.id,
@@ -104,6 +111,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
     amount,
     isCompact: isShort(co2e) && isShort(amount),
     fulfilment,
+    payments,
     nextStep: nextStep && {
       ...nextStep,
       action: {
@@ -117,6 +125,8 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
     /** Status changes other than the next step */
     statusActions: getTransitions(order.status)
       .filter((status) => status !== nextStatus)
+      // The money is returned by the button of the payment.
+      .filter((status) => status !== 'refunded' || payments.every(({ refund }) => refund === null))
       .map((status) => ({ status, label: STATUS_ACTIONS[status] })),
     recalculateUrl: buildContextUrl(context, `${path}/recalculate`),
     cancelUrl: order.status === 'cancelled' ? null : buildContextUrl(context, `${path}/cancel`),

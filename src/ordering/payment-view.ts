@@ -1,0 +1,86 @@
+import type { Order } from '../orders/order.js'
+import { getBalance, isReceived, type Payment } from '../payments/payment.js'
+import type { PageFormat } from './order-form-view.js'
+
+/** Why the guest comes to the page of the order: in the query of Stripe's links and of our redirects. */
+const RETURNS = ['done', 'stopped', 'unavailable', 'uncancelled'] as const
+export type PaymentReturn = (typeof RETURNS)[number]
+
+export const toPaymentReturn = (value: unknown): PaymentReturn | null =>
+  RETURNS.find((name) => name === value) ?? null
+
+interface PaymentView {
+  title: string
+  text: string
+  /** A problem to show first */
+  alert: string | null
+  canPay: boolean
+  /** Whether the page is to be loaded again soon */
+  isChecking: boolean
+}
+
+const ALERTS: Partial<Record<PaymentReturn, string>> = {
+  unavailable:
+    'Payment is temporarily unavailable. Your order is saved: try again in a few minutes.',
+  uncancelled:
+    'The order could not be cancelled, because it is not certain that it is still unpaid. Try again in a few minutes.',
+}
+
+/** What became of the last attempt to pay, for one that can be repeated. */
+function describeLast(payment: Payment | null, from: PaymentReturn | null): string | null {
+  if (from !== null && ALERTS[from] !== undefined) return ALERTS[from]
+  if (payment?.state === 'failed' && payment.sessionId !== null) {
+    return 'The payment failed, and no money was taken. Try again, or choose another way to pay.'
+  }
+  if (payment?.state === 'expired' && payment.sessionId !== null) {
+    return 'The time to pay has run out, and no money was taken. Start again.'
+  }
+  return from === 'stopped' ? 'You have not paid yet.' : null
+}
+
+/**
+ * Builds how a guest pays through Stripe; `null` if there is nothing to pay.
+ *
+ * @param payment the latest one
+ */
+export function buildPaymentView(
+  { status, amountMinor, currency }: Order,
+  payment: Payment | null,
+  from: PaymentReturn | null,
+  { money }: PageFormat,
+): PaymentView | null {
+  if (status !== 'pending') return null
+  const amount = money(amountMinor, currency)
+  const view = { alert: null, canPay: false, isChecking: false }
+  if (payment !== null && payment.state === 'processing') {
+    return {
+      ...view,
+      title: 'Your payment is being processed',
+      text: 'Your bank can take a few days. We buy the offset when the money has arrived; you need not do anything.',
+    }
+  }
+  if (payment !== null && isReceived(payment)) {
+    const received = money(getBalance(payment), payment.currency)
+    return {
+      ...view,
+      title: 'We have to check your payment',
+      text: `We have received ${received}, but the order is ${amount}. We will contact you.`,
+    }
+  }
+  if (from === 'done' && payment?.state === 'open') {
+    return {
+      ...view,
+      title: 'Checking your payment',
+      text: 'This takes a few seconds. If you have not paid, you can pay now.',
+      canPay: true,
+      isChecking: true,
+    }
+  }
+  return {
+    title: `Pay ${amount}`,
+    text: 'You pay on the page of Stripe, our payment provider. We never see your card.',
+    alert: describeLast(payment, from),
+    canPay: true,
+    isChecking: false,
+  }
+}

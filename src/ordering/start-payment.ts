@@ -1,0 +1,20 @@
+import type { Order } from '../orders/order.js'
+import type { Payments } from '../payments/payments.js'
+
+/**
+ * Returns where a guest goes to pay an order: to Stripe, or to the page of the order, which shows how to
+ * pay or why the order cannot be paid now.
+ *
+ * @param path of the page of the order
+ */
+export type StartPayment = (order: Order, path: string) => Promise<string>
+
+/** Creates the function that starts a payment. */
+export const createPaymentStarter =
+  (payments: Payments | null, getBaseUrl: () => string): StartPayment =>
+  async (order, path) => {
+    if (order.checkout?.paymentMethod !== 'stripe' || payments === null) return path
+    const started = await payments.start(order, `${getBaseUrl()}${path}`)
+    if (started.outcome === 'redirect') return started.url
+    return started.outcome === 'unavailable' ? `${path}?payment=unavailable` : path
+  }

@@ -1,0 +1,126 @@
+import type { OrderStore } from '../order-store/order-store.js'
+import { getBalance, isSameAmount, type Payment } from './payment.js'
+import type { PaymentStore } from './payment-store.js'
+import { settlePayment } from './settle-payment.js'
+import { StripeRefusedError } from './stripe-error.js'
+import type { StripeGateway } from './stripe-gateway.js'
+
+export interface PaymentServices {
+  store: OrderStore
+  payments: PaymentStore
+  stripe: StripeGateway
+  /** Pause between checks of a payment that is new, ms */
+  checkMs: number
+  /** Called when a payment needs an administrator */
+  onProblem: (payment: Payment) => void
+}
+
+export interface CheckOptions {
+  /** Ask Stripe once only, for a short time */
+  isQuick?: boolean
+  /** Recorded in the history of an order that is refunded */
+  by?: string
+}
+
+export interface CheckedPayment {
+  payment: Payment
+  /** Where the guest pays, while it is open */
+  url: string | null
+}
+
+const HOUR_MS = 60 * 60 * 1000
+const DAY_MS = 24 * HOUR_MS
+/** A session expires after a day; one whose creation failed is not known here. */
+const MAX_CREATING_MS = 25 * HOUR_MS
+/** Refunds and disputes are possible for about as long. */
+const MAX_PAID_MS = 180 * DAY_MS
+
+/** When Stripe is asked again, in case a webhook is lost; `null` if nothing can change any more. */
+export function getNextCheck(payment: Payment, now: number, checkMs: number): number | null {
+  const age = now - payment.createdAt
+  switch (payment.state) {
+    case 'creating':
+      return payment.createdAt + MAX_CREATING_MS
+    case 'open':
+      return now + checkMs * (age < 10 * checkMs ? 1 : age < 120 * checkMs ? 10 : 60)
+    case 'processing':
+      return now + checkMs * 60
+    case 'paid':
+      if (getBalance(payment) === 0 || age > MAX_PAID_MS) return null
+      return now + (age < DAY_MS ? 6 * HOUR_MS : age < 7 * DAY_MS ? DAY_MS : 7 * DAY_MS)
+    default:
+      return null
+  }
+}
+
+/**
+ * Creates the function that asks Stripe about a payment, and records the response: in the payment, and
+ * in its order. Webhooks, returning guests and the regular check all end here, so their number and
+ * sequence do not matter. Throws StripeUnavailableError, or the errors of the stores.
+ */
+export function createPaymentCheck({
+  store,
+  payments,
+  stripe,
+  checkMs,
+  onProblem,
+}: PaymentServices) {
+  /** Expires the session; returns whether it was open. Its guest can no longer pay. */
+  async function expire(sessionId: string): Promise<boolean> {
+    try {
+      await stripe.expireSession(sessionId)
+      return true
+    } catch (error) {
+      if (error instanceof StripeRefusedError) return false
+      throw error
+    }
+  }
+
+  async function recordState(payment: Payment, options: CheckOptions) {
+    if (payment.sessionId === null) {
+      const isLost = Date.now() - payment.createdAt > MAX_CREATING_MS
+      const state = payment.state === 'creating' && isLost ? 'expired' : payment.state
+      return { url: null, recorded: await payments.update(payment, { state }) }
+    }
+    const {
+      id: sessionId,
+      url,
+      ...session
+    } = await stripe.readSession(payment.sessionId, options.isQuick)
+    const changes = { ...session, sessionId, checkAt: Date.now() + checkMs }
+    return { url, recorded: await payments.update(payment, changes) }
+  }
+
+  /** Returns `null` if the payment has changed meanwhile. */
+  async function tryCheck(payment: Payment, options: CheckOptions): Promise<CheckedPayment | null> {
+    const { url, recorded } = await recordState(payment, options)
+    if (recorded === null) return null
+    const others = (await payments.list(payment.orderId)).filter(({ id }) => id !== payment.id)
+    const { order, ...settlement } = await settlePayment(store, recorded, others, options.by)
+    let { state } = recorded
+    const isPayable = order?.status === 'pending' && isSameAmount(recorded, order)
+    if (state === 'open' && recorded.sessionId !== null && !isPayable) {
+      // It was paid at this moment: check it again.
+      if (!(await expire(recorded.sessionId))) return null
+      state = 'expired'
+    }
+    const next = { ...recorded, ...settlement, state }
+    const checkAt = getNextCheck(next, Date.now(), checkMs)
+    const checked = await payments.update(recorded, { ...settlement, state, checkAt })
+    if (checked === null) return null
+    if (checked.problem !== null && checked.problem !== payment.problem) onProblem(checked)
+    return { payment: checked, url: state === 'open' ? url : null }
+  }
+
+  return async (payment: Payment, options: CheckOptions = {}): Promise<CheckedPayment> => {
+    let current = payment
+    for (let tries = 0; tries < 10; tries++) {
+      const checked = await tryCheck(current, options)
+      if (checked !== null) return checked
+      current = (await payments.get(payment.id)) ?? current
+    }
+    throw new Error(`payment ${payment.id} keeps changing`)
+  }
+}
+
+export type CheckPayment = ReturnType<typeof createPaymentCheck>

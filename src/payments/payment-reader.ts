@@ -1,0 +1,26 @@
+import { openReadOnly } from '../database/open-database.js'
+import { openPostgres } from '../database/postgres.js'
+import type { Queryable } from '../database/database.js'
+import type { OrderSource } from '../order-store/order-store.js'
+import type { Payment } from './payment.js'
+import { findLatestPayments } from './payment-store.js'
+
+/** Reads payments with a connection of its own, for exports in another thread. */
+export function openPaymentReader(source: OrderSource): {
+  find: (orderIds: readonly string[]) => Promise<Map<string, Payment>>
+  close: () => Promise<void>
+} {
+  if (source.type === 'postgres') {
+    const postgres = openPostgres(source.url, { poolSize: 1 })
+    return { find: (ids) => findLatestPayments(postgres, ids), close: () => postgres.close() }
+  }
+  const db = openReadOnly(source.path)
+  const queryable: Queryable = {
+    query: async <Row>(sql: string, values: Parameters<Queryable['query']>[1] = []) =>
+      db.prepare(sql).all(...values) as Row[],
+  }
+  return {
+    find: (ids) => findLatestPayments(queryable, ids),
+    close: async () => void db.close(),
+  }
+}

@@ -1,0 +1,103 @@
+import type { Order } from '../orders/order.js'
+
+/**
+ * What has become of a payment at Stripe:
+ * - `creating`: its session is not known yet
+ * - `open`: the guest can pay
+ * - `processing`: the guest has paid by a method that takes days
+ * - `paid`, even if it was refunded since
+ * - `failed`: the guest or the bank refused, or no session could be created
+ * - `expired`: it can no longer be paid
+ *
+ * Stored data: never rename one.
+ */
+export const PAYMENT_STATES = [
+  'creating',
+  'open',
+  'processing',
+  'paid',
+  'failed',
+  'expired',
+] as const
+export type PaymentState = (typeof PAYMENT_STATES)[number]
+
+/**
+ * Why an administrator has to look at money that was received:
+ * - `differs`: its amount or currency is not that of the order, which is not marked as paid
+ * - `order_cancelled`, `order_refunded`: the order does not need it any more
+ * - `paid_twice`: the order had been paid otherwise
+ *
+ * Stored data: never rename one.
+ */
+export const PAYMENT_PROBLEMS = [
+  'differs',
+  'order_cancelled',
+  'order_refunded',
+  'paid_twice',
+] as const
+export type PaymentProblem = (typeof PAYMENT_PROBLEMS)[number]
+
+/** An attempt of a guest to pay an order through Stripe: one Checkout session. */
+export interface Payment {
+  id: string
+  orderId: string
+  /** 1 for the first of its order */
+  number: number
+  state: PaymentState
+  /** What the guest was asked for, and what was received, in minor units (ISO 4217) */
+  amountMinor: number
+  currency: string
+  /** IDs at Stripe; `null` while unknown */
+  sessionId: string | null
+  intentId: string | null
+  refundedMinor: number
+  /** Stripe's status of the dispute, such as `needs_response`, `won` or `lost` */
+  dispute: string | null
+  problem: PaymentProblem | null
+  /** When the order was marked as paid because of it; times are ms since 1970 */
+  settledAt: number | null
+  createdAt: number
+  updatedAt: number
+  /** When Stripe is asked about it again; `null` if it cannot change any more */
+  checkAt: number | null
+  /** Incremented by every change: two processes do not overwrite each other */
+  revision: number
+}
+
+/** Stored as the user who marks orders as paid or refunded. */
+export const STRIPE = 'stripe'
+
+/** The money that is still here, in minor units. */
+export const getBalance = ({ state, amountMinor, refundedMinor }: Payment): number =>
+  state === 'paid' ? Math.max(0, amountMinor - refundedMinor) : 0
+
+/** Whether the guest can neither pay again nor cancel, because money is here or on its way. */
+export const isReceived = (payment: Payment): boolean =>
+  payment.state === 'processing' || getBalance(payment) > 0
+
+export const isSameAmount = (
+  payment: Pick<Payment, 'amountMinor' | 'currency'>,
+  order: Pick<Order, 'amountMinor' | 'currency'>,
+): boolean => payment.amountMinor === order.amountMinor && payment.currency === order.currency
+
+/** How a payment is shown, filtered and exported: its state, with refunds. */
+export const PAYMENT_STATUSES = [
+  'open',
+  'processing',
+  'paid',
+  'partially_refunded',
+  'refunded',
+  'failed',
+  'expired',
+] as const
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
+
+export function getPaymentStatus({ state, amountMinor, refundedMinor }: Payment): PaymentStatus {
+  if (state === 'creating') return 'open'
+  if (state !== 'paid' || refundedMinor === 0) return state
+  return refundedMinor < amountMinor ? 'partially_refunded' : 'refunded'
+}
+
+/** Whether a dispute may still take the money back, or has. */
+export const isDisputed = ({ dispute }: Payment): boolean =>
+  dispute !== null && dispute !== 'won' && dispute !== 'warning_closed' && dispute !== 'prevented'

@@ -1,0 +1,234 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Queryable } from '../database/database.js'
+import type { OrderEvent } from '../orders/order-event.js'
+import type { Order } from '../orders/order.js'
+import { createPaymentCheck, type PaymentServices } from './check-payment.js'
+import { buildSessionParams } from './checkout-session.js'
+import { getBalance, isReceived, isSameAmount, type Payment } from './payment.js'
+import { toStripeAmount } from './stripe-amount.js'
+import { StripeRefusedError, StripeUnavailableError } from './stripe-error.js'
+import type { StripeEvent, StripeSession } from './stripe-gateway.js'
+
+/** Where a guest who wants to pay goes. */
+export type StartResult =
+  | { outcome: 'redirect'; url: string }
+  /** There is nothing to pay, or money has arrived already */
+  | { outcome: 'not_payable' }
+  /** Stripe does not respond, or refused to charge the amount */
+  | { outcome: 'unavailable' }
+
+/** `received`: money is here or on its way, so the order cannot be cancelled by the guest. */
+export type CloseResult = 'closed' | 'received' | 'unavailable'
+
+export type RefundResult =
+  | { outcome: 'refunded' }
+  | { outcome: 'nothing_to_refund' | 'unavailable' }
+  /** Stripe's reason, without secrets */
+  | { outcome: 'refused'; reason: string }
+
+/** Payments checked in one pass: a stopping service waits for it. */
+const BATCH_SIZE = 5
+const REFUSED_PAUSE_MS = 60 * 60 * 1000
+
+/** Payments of guest orders through Stripe. */
+export function createPayments(services: PaymentServices & { log: FastifyBaseLogger }) {
+  const { store, payments, stripe, checkMs, log } = services
+  const check = createPaymentCheck(services)
+
+  /** Logs an error of Stripe; throws any other. */
+  function logStripeError(error: unknown, payment: Payment | null): void {
+    const isStripeError =
+      error instanceof StripeUnavailableError || error instanceof StripeRefusedError
+    if (!isStripeError) throw error
+    log.error({ payment: payment?.id, orderId: payment?.orderId }, `Stripe: ${error.message}`)
+  }
+
+  /** Records the session of a payment; `null` if it was closed meanwhile. */
+  async function saveSession(payment: Payment, session: StripeSession): Promise<Payment | null> {
+    if (payment.sessionId === session.id) return payment
+    if (payment.state !== 'creating') return null
+    const checkAt = Date.now() + checkMs
+    const changes = { sessionId: session.id, state: 'open', checkAt } as const
+    const saved = await payments.update(payment, changes)
+    if (saved !== null) return saved
+    const current = await payments.get(payment.id)
+    return current && saveSession(current, session)
+  }
+
+  /** Creates the session of a payment, or finds the one that was created. */
+  async function openSession(
+    order: Order,
+    payment: Payment,
+    orderUrl: string,
+  ): Promise<StartResult> {
+    const params = buildSessionParams(order, payment, orderUrl)
+    if (params === null) {
+      log.error({ payment: payment.id }, 'Stripe cannot charge this amount exactly')
+      return { outcome: 'unavailable' }
+    }
+    let session
+    try {
+      session = await stripe.createSession(params, payment.id)
+    } catch (error) {
+      // The next attempt must not get the same response.
+      if (!(error instanceof StripeUnavailableError && !error.isRepeated)) {
+        await payments.update(payment, { state: 'failed', checkAt: null })
+      }
+      throw error
+    }
+    const saved = await saveSession(payment, session)
+    const current = await store.get(order.id)
+    if (saved !== null && current?.status === 'pending' && session.url !== null) {
+      return { outcome: 'redirect', url: session.url }
+    }
+    // The order was cancelled or paid meanwhile.
+    if (saved === null) await stripe.expireSession(session.id)
+    else await close(saved)
+    return { outcome: 'not_payable' }
+  }
+
+  async function start(order: Order, orderUrl: string): Promise<StartResult> {
+    if (order.status !== 'pending') return { outcome: 'not_payable' }
+    let [latest = null] = await payments.list(order.id)
+    if (latest !== null && latest.state !== 'creating' && latest.state !== 'failed') {
+      // Expires the session if the amount of the order has changed.
+      const { payment, url } = await check(latest)
+      if (url !== null) return { outcome: 'redirect', url }
+      if (isReceived(payment)) return { outcome: 'not_payable' }
+      latest = payment
+    }
+    if (latest?.state === 'creating' && isSameAmount(latest, order)) {
+      return openSession(order, latest, orderUrl)
+    }
+    if (latest?.state === 'creating') await close(latest)
+    const payment = await payments.add(order, (latest?.number ?? 0) + 1, Date.now() + checkMs)
+    return openSession(order, payment, orderUrl)
+  }
+
+  /** Makes sure that a payment cannot be paid any more. */
+  async function close(payment: Payment): Promise<Exclude<CloseResult, 'unavailable'>> {
+    if (payment.state === 'creating' && payment.sessionId === null) {
+      const closed = await payments.update(payment, { state: 'expired', checkAt: null })
+      if (closed !== null) return 'closed'
+      const current = await payments.get(payment.id)
+      return current === null ? 'closed' : close(current)
+    }
+    if (payment.state !== 'open') return isReceived(payment) ? 'received' : 'closed'
+    if (payment.sessionId !== null) {
+      await stripe.expireSession(payment.sessionId).catch((error: unknown) => {
+        // It is no longer open; see why.
+        if (!(error instanceof StripeRefusedError)) throw error
+      })
+    }
+    const { payment: checked } = await check(payment)
+    if (isReceived(checked)) return 'received'
+    return checked.state === 'open' ? close(checked) : 'closed'
+  }
+
+  async function findPayment(event: StripeEvent): Promise<Payment | null> {
+    const { sessionId, paymentId, intentId } = event
+    if (sessionId !== null) {
+      const known = await payments.findBySession(sessionId)
+      if (known !== null || paymentId === null) return known
+      // The session was created, but the response has not been recorded yet.
+      const payment = await payments.get(paymentId)
+      if (payment?.sessionId !== null) return null
+      const saved = await payments.update(payment, { sessionId, state: 'open' })
+      return saved ?? findPayment(event)
+    }
+    if (intentId === null) return null
+    const known = await payments.findByIntent(intentId)
+    if (known !== null) return known
+    const session = await stripe.findSessionId(intentId)
+    return session === null ? null : payments.findBySession(session)
+  }
+
+  return {
+    /** Returns where the guest pays an order. Never throws an error of Stripe. */
+    async start(order: Order, orderUrl: string): Promise<StartResult> {
+      try {
+        return await start(order, orderUrl)
+      } catch (error) {
+        logStripeError(error, null)
+        return { outcome: 'unavailable' }
+      }
+    },
+
+    /** Makes sure that an order cannot be paid any more. Never throws an error of Stripe. */
+    async close(orderId: string): Promise<CloseResult> {
+      const [latest = null] = await payments.list(orderId)
+      if (latest === null) return 'closed'
+      try {
+        return await close(latest)
+      } catch (error) {
+        logStripeError(error, latest)
+        return 'unavailable'
+      }
+    },
+
+    /** Asks Stripe about the payment of a guest who returns, for a short time. Never throws. */
+    async refresh(orderId: string): Promise<void> {
+      const [latest = null] = await payments.list(orderId)
+      if (latest?.state !== 'open' && latest?.state !== 'processing') return
+      // The page shows what is known.
+      await check(latest, { isQuick: true }).catch((err: unknown) =>
+        log.warn({ err, payment: latest.id }, 'a payment could not be checked'),
+      )
+    },
+
+    /** Refunds what is left of a payment, once. Never throws an error of Stripe. */
+    async refund(orderId: string, by: string): Promise<RefundResult> {
+      const found = (await payments.list(orderId)).find((payment) => getBalance(payment) > 0)
+      if (found === undefined) return { outcome: 'nothing_to_refund' }
+      try {
+        const { payment } = await check(found, { by })
+        const { intentId, currency, refundedMinor } = payment
+        const amount = toStripeAmount(getBalance(payment), currency)
+        if (intentId === null || amount === null || amount === 0) {
+          return { outcome: 'nothing_to_refund' }
+        }
+        // Another click, or another administrator, gets the same refund.
+        await stripe.refund(intentId, amount, `${payment.id}-refund-${refundedMinor}`)
+        await check(payment, { by })
+        return { outcome: 'refunded' }
+      } catch (error) {
+        logStripeError(error, found)
+        return error instanceof StripeRefusedError
+          ? { outcome: 'refused', reason: error.message }
+          : { outcome: 'unavailable' }
+      }
+    },
+
+    /** Processes a webhook. Throws StripeUnavailableError: Stripe sends it again. */
+    async processEvent(event: StripeEvent): Promise<void> {
+      const payment = await findPayment(event)
+      if (payment !== null) await check(payment)
+    },
+
+    /** Makes the payments of an order due when it changes. */
+    consume: async (tx: Queryable, { order, previousStatus }: OrderEvent): Promise<void> => {
+      if (order.origin !== 'guest' || previousStatus === null) return
+      await payments.makeDue(tx, order.id, order.status !== previousStatus)
+    },
+
+    /** Asks Stripe about payments that are due, so that a lost webhook loses nothing. */
+    async checkDue(): Promise<void> {
+      const due = await payments.takeDue(BATCH_SIZE, Date.now() + checkMs)
+      for (const payment of due) {
+        try {
+          await check(payment, { isQuick: true })
+        } catch (error) {
+          // Others may be answered: the session may belong to another account of Stripe.
+          if (!(error instanceof StripeRefusedError)) throw error
+          logStripeError(error, payment)
+          await payments.update(payment, { checkAt: Date.now() + REFUSED_PAUSE_MS })
+        }
+      }
+    },
+
+    readEvent: (body: Buffer, signature: string): StripeEvent | null =>
+      stripe.readEvent(body, signature),
+  }
+}
+
+export type Payments = ReturnType<typeof createPayments>

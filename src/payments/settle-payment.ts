@@ -1,0 +1,119 @@
+import { Problem } from '../http/problem.js'
+import type { OrderStore } from '../order-store/order-store.js'
+import type { LiveStatus, OrderStatus } from '../orders/order-status.js'
+import type { Order } from '../orders/order.js'
+import { getBalance, isSameAmount, STRIPE, type Payment, type PaymentProblem } from './payment.js'
+
+/** What a payment means for its order. */
+export interface Settlement {
+  problem: PaymentProblem | null
+  settledAt: number | null
+  /** The order after it; `null` if it does not exist */
+  order: Order | null
+}
+
+type Store = Pick<OrderStore, 'get' | 'getHistory' | 'apply'>
+
+const MAX_TRIES = 10
+
+/** The order keeps changing, or its replica is not up to date yet. */
+const createBusyProblem = (): Problem =>
+  new Problem(503, 'The order is being changed. Try again in a few seconds.', {
+    headers: { 'retry-after': '5' },
+  })
+
+/** Whether an order was marked as paid because of a payment. Throws a Problem (503). */
+async function wasMarkedByStripe(store: Store, order: Order): Promise<boolean> {
+  const history = (await store.getHistory(order.id)) ?? []
+  if (history[0]?.version !== order.version) throw createBusyProblem()
+  return history.some(
+    ({ by, changes }) =>
+      by === STRIPE && changes.some(({ field, to }) => field === 'status' && to === 'paid'),
+  )
+}
+
+const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled']
+
+/** What to do with an order, from what is known about it and its payment. Pure. */
+type Decision =
+  | { type: 'none'; problem: PaymentProblem | null; isSettled: boolean }
+  | { type: 'status'; status: LiveStatus; isSettled: boolean }
+
+/**
+ * @param isMarkedByStripe whether the order was marked as paid because of a payment that is not
+ *   recorded as settled: this one, before the service stopped
+ */
+export function decideSettlement(
+  order: Order,
+  payment: Payment,
+  isMarkedByStripe: boolean,
+): Decision {
+  const isSettled = payment.settledAt !== null
+  const none = (problem: PaymentProblem | null, settled = isSettled): Decision => ({
+    type: 'none',
+    problem,
+    isSettled: settled,
+  })
+  if (payment.state !== 'paid') return none(null)
+  const isHere = getBalance(payment) > 0
+  if (isHere && order.status === 'cancelled') return none('order_cancelled')
+  if (isHere && order.status === 'refunded') return none('order_refunded')
+  const isPaid = PAID.includes(order.status)
+  if (isSettled) {
+    return !isHere && isPaid ? { type: 'status', status: 'refunded', isSettled } : none(null)
+  }
+  if (!isHere) return none(null)
+  if (order.status === 'pending') {
+    return isSameAmount(payment, order)
+      ? { type: 'status', status: 'paid', isSettled: true }
+      : none('differs')
+  }
+  // An administrator has seen the difference and marked the order as paid.
+  if (isPaid && (payment.problem === 'differs' || isMarkedByStripe)) return none(null, true)
+  return none('paid_twice')
+}
+
+/**
+ * Brings the order of a payment in line with it: marks it as paid if the amount is exactly that of the
+ * order, or as refunded. Repeating it changes nothing. Throws the errors of the order store.
+ *
+ * @param others the other payments of the order
+ * @param by who is recorded for a refund
+ */
+export async function settlePayment(
+  store: Store,
+  payment: Payment,
+  others: readonly Payment[],
+  by = STRIPE,
+): Promise<Settlement> {
+  let order = await store.get(payment.orderId)
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    if (order === null) return { problem: null, settledAt: payment.settledAt, order }
+    const settledAt = payment.settledAt ?? Date.now()
+    const isMarkedByStripe =
+      payment.state === 'paid' &&
+      payment.settledAt === null &&
+      PAID.includes(order.status) &&
+      others.every((other) => other.settledAt === null) &&
+      (await wasMarkedByStripe(store, order))
+    const decision = decideSettlement(order, payment, isMarkedByStripe)
+    if (decision.type === 'none') {
+      return {
+        problem: decision.problem,
+        settledAt: decision.isSettled ? settledAt : payment.settledAt,
+        order,
+      }
+    }
+    const result = await store.apply(
+      order.id,
+      { type: 'edit', changes: { status: decision.status } },
+      { by: decision.status === 'paid' ? STRIPE : by, ifVersions: [order.version] },
+    )
+    if (result.outcome === 'changed' || result.outcome === 'unchanged') {
+      return { problem: null, settledAt, order: result.order }
+    }
+    // Not from a replica, which may be older.
+    order = result.outcome === 'not_found' ? null : result.order
+  }
+  throw createBusyProblem()
+}

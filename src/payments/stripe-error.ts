@@ -1,0 +1,47 @@
+/** Keys and webhook secrets, also if Stripe shortens them with asterisks. */
+const SECRETS = /\b(?:sk|rk|pk|whsec)_[\w*]+/g
+
+/**
+ * Stripe did not answer a request, or refused it for a reason that may pass, such as a wrong key. It
+ * is not known whether the request had an effect.
+ */
+export class StripeUnavailableError extends Error {
+  override readonly name = 'StripeUnavailableError'
+
+  constructor(
+    message: string,
+    /** Stripe failed: it repeats its response to requests with the same idempotency key */
+    readonly isRepeated = false,
+  ) {
+    super(message)
+  }
+}
+
+/** Stripe refused a request for good. */
+export class StripeRefusedError extends Error {
+  override readonly name = 'StripeRefusedError'
+}
+
+interface Properties {
+  type?: unknown
+  code?: unknown
+  statusCode?: unknown
+  requestId?: unknown
+}
+
+/** Not final, because a retry can succeed: authentication, permission, conflict, rate limit. */
+const PASSING_STATUSES = [401, 403, 409, 429]
+
+/** Converts an error of the Stripe library. Its message has no secrets, and what Stripe calls the error. */
+export function toStripeError(error: unknown): StripeUnavailableError | StripeRefusedError {
+  const { type, code, statusCode, requestId } = error as Properties
+  const text = error instanceof Error ? error.message : 'unknown error'
+  const details = [type, code, statusCode, requestId].filter(
+    (detail) => typeof detail === 'string' || typeof detail === 'number',
+  )
+  const message = `${text.replace(SECRETS, '[secret]')} (${details.join(', ')})`
+  const status = typeof statusCode === 'number' ? statusCode : 0
+  return status >= 400 && status < 500 && !PASSING_STATUSES.includes(status)
+    ? new StripeRefusedError(message)
+    : new StripeUnavailableError(message, status >= 500)
+}

@@ -1,0 +1,187 @@
+import type { Stripe } from 'stripe'
+import type { PaymentState } from './payment.js'
+import { fromStripeAmount } from './stripe-amount.js'
+import { toStripeError } from './stripe-error.js'
+
+export type SessionParams = Stripe.Checkout.SessionCreateParams
+
+/** A Checkout session and what was paid through it, as Stripe reports it now. */
+export interface StripeSession {
+  id: string
+  /** Where the guest pays, while it is open */
+  url: string | null
+  state: Exclude<PaymentState, 'creating'>
+  /** What was received, else what is asked for, in minor units (ISO 4217) */
+  amountMinor: number
+  currency: string
+  intentId: string | null
+  refundedMinor: number
+  /** Stripe's status of the latest dispute */
+  dispute: string | null
+}
+
+/** What an event of Stripe is about. */
+export interface StripeEvent {
+  id: string
+  type: string
+  sessionId: string | null
+  intentId: string | null
+  /** ID of our payment, in the metadata of a session */
+  paymentId: string | null
+}
+
+export interface StripeSettings {
+  secretKey: string
+  webhookSecret: string
+  /** Origin of the API */
+  apiUrl: string
+}
+
+/** The name of our payment's ID in Stripe's metadata. */
+export const PAYMENT_METADATA = 'clearwake_payment'
+
+/** A guest may wait for two attempts. */
+const TIMEOUT_MS = 5_000
+const MAX_RETRIES = 1
+/** Clocks may differ by this much from the time in a signature, s. */
+const TOLERANCE_SECONDS = 300
+
+function getState(
+  { status, payment_status }: Stripe.Checkout.Session,
+  intent: Stripe.PaymentIntent | null,
+): StripeSession['state'] {
+  if (status === 'open') return 'open'
+  if (status === 'expired') return 'expired'
+  if (payment_status !== 'unpaid') return 'paid'
+  // By a method that takes days; if the bank refused it, Stripe asks for another one.
+  const hasFailed = intent?.status === 'requires_payment_method' || intent?.status === 'canceled'
+  return hasFailed ? 'failed' : 'processing'
+}
+
+const getIntentId = (intent: string | { id: string } | null | undefined): string | null =>
+  typeof intent === 'string' ? intent : (intent?.id ?? null)
+
+/** Reads a part of an event whose shape depends on its type and on the version of Stripe's API. */
+function getEventReferences(event: Stripe.Event): Omit<StripeEvent, 'id' | 'type'> {
+  const subject = event.data.object as {
+    id?: string
+    object?: string
+    payment_intent?: string | { id: string } | null
+    metadata?: Record<string, string> | null
+  }
+  const isSession = subject.object === 'checkout.session'
+  return {
+    sessionId: isSession ? (subject.id ?? null) : null,
+    intentId: getIntentId(subject.payment_intent),
+    paymentId: isSession ? (subject.metadata?.[PAYMENT_METADATA] ?? null) : null,
+  }
+}
+
+/**
+ * Calls Stripe. Methods throw StripeUnavailableError, or StripeRefusedError. The library is loaded
+ * only when it is needed.
+ */
+export async function createStripeGateway({ secretKey, webhookSecret, apiUrl }: StripeSettings) {
+  const { default: Stripe } = await import('stripe')
+  const { protocol, hostname, port } = new URL(apiUrl)
+  const isHttps = protocol === 'https:'
+  const stripe = new Stripe(secretKey, {
+    host: hostname,
+    port: port === '' ? (isHttps ? 443 : 80) : Number(port),
+    protocol: isHttps ? 'https' : 'http',
+    timeout: TIMEOUT_MS,
+    maxNetworkRetries: MAX_RETRIES,
+    telemetry: false,
+  })
+
+  async function call<T>(request: () => Promise<T>): Promise<T> {
+    try {
+      return await request()
+    } catch (error) {
+      throw toStripeError(error)
+    }
+  }
+
+  async function toSession(
+    session: Stripe.Checkout.Session,
+    options: Stripe.RequestOptions = {},
+  ): Promise<StripeSession> {
+    const { payment_intent } = session
+    const intent = typeof payment_intent === 'string' ? null : payment_intent
+    const charge =
+      typeof intent?.latest_charge === 'string' ? null : (intent?.latest_charge ?? null)
+    const state = getState(session, intent)
+    const received =
+      state === 'paid' && intent !== null
+        ? fromStripeAmount(intent.amount_received, intent.currency)
+        : fromStripeAmount(session.amount_total ?? 0, session.currency ?? '')
+    const refunded =
+      charge === null ? 0 : fromStripeAmount(charge.amount_refunded, charge.currency).amountMinor
+    const disputes =
+      charge?.disputed && intent !== null
+        ? await stripe.disputes.list({ payment_intent: intent.id, limit: 1 }, options)
+        : null
+    return {
+      id: session.id,
+      url: session.url,
+      state,
+      ...received,
+      intentId: getIntentId(payment_intent),
+      refundedMinor: refunded,
+      dispute: disputes?.data[0]?.status ?? null,
+    }
+  }
+
+  return {
+    /** Creates a session; the same key returns the same session. */
+    createSession: (params: SessionParams, idempotencyKey: string): Promise<StripeSession> =>
+      call(async () =>
+        toSession(await stripe.checkout.sessions.create(params, { idempotencyKey })),
+      ),
+
+    /** @param isQuick whether to try once only, for a short time */
+    readSession: (id: string, isQuick = false): Promise<StripeSession> =>
+      call(async () => {
+        const expand = ['payment_intent.latest_charge']
+        const options = isQuick ? { timeout: TIMEOUT_MS / 2, maxNetworkRetries: 0 } : {}
+        const session = await stripe.checkout.sessions.retrieve(id, { expand }, options)
+        return toSession(session, options)
+      }),
+
+    /** Refused if the session is not open. */
+    expireSession: (id: string): Promise<void> =>
+      call(async () => {
+        await stripe.checkout.sessions.expire(id)
+      }),
+
+    /** Returns the ID of the session of a payment intent; `null` if it has none. */
+    findSessionId: (intentId: string): Promise<string | null> =>
+      call(async () => {
+        const found = await stripe.checkout.sessions.list({ payment_intent: intentId, limit: 1 })
+        return found.data[0]?.id ?? null
+      }),
+
+    /** @param amount in minor units of Stripe; the same key refunds once */
+    refund: (intentId: string, amount: number, idempotencyKey: string): Promise<void> =>
+      call(async () => {
+        await stripe.refunds.create({ payment_intent: intentId, amount }, { idempotencyKey })
+      }),
+
+    /** Returns what a webhook is about; `null` if Stripe did not sign it in the last minutes. */
+    readEvent(body: Buffer, signature: string): StripeEvent | null {
+      try {
+        const event = stripe.webhooks.constructEvent(
+          body,
+          signature,
+          webhookSecret,
+          TOLERANCE_SECONDS,
+        )
+        return { id: event.id, type: event.type, ...getEventReferences(event) }
+      } catch {
+        return null
+      }
+    },
+  }
+}
+
+export type StripeGateway = Awaited<ReturnType<typeof createStripeGateway>>

@@ -1,0 +1,71 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { Counter } from 'prom-client'
+import { Problem, problemResponses } from '../http/problem.js'
+import { handleStoreError } from '../orders/store-error-handler.js'
+import type { Payments } from './payments.js'
+import { StripeUnavailableError } from './stripe-error.js'
+
+interface Options {
+  /** `null` if Stripe is not configured */
+  payments: Payments | null
+}
+
+/** Events of Stripe can have large objects. */
+const MAX_BODY_BYTES = 512 * 1024
+
+/** Receives webhooks of Stripe. */
+const routes: FastifyPluginAsync<Options> = async (app, { payments }) => {
+  const received = new Counter({
+    name: 'clearwake_stripe_webhooks_total',
+    help: 'Webhooks from Stripe, by outcome',
+    labelNames: ['outcome'] as const,
+    registers: [app.metrics],
+  })
+  app.setErrorHandler(handleStoreError)
+  // The signature is that of the bytes.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  )
+
+  app.post<{ Body: Buffer | undefined }>(
+    '/api/payments/stripe/webhook',
+    {
+      bodyLimit: MAX_BODY_BYTES,
+      schema: {
+        tags: ['Ordering'],
+        summary: 'Receive an event from Stripe',
+        description:
+          'Called by Stripe, and signed with STRIPE_WEBHOOK_SECRET in the header Stripe-Signature. Repeated events change nothing.',
+        response: { 204: { type: 'null', description: 'Processed' }, ...problemResponses },
+      },
+    },
+    async (request, reply) => {
+      if (payments === null) throw new Problem(404, 'Payments through Stripe are off.')
+      const { body, headers } = request
+      const signature = headers['stripe-signature']
+      const event =
+        Buffer.isBuffer(body) && typeof signature === 'string'
+          ? payments.readEvent(body, signature)
+          : null
+      if (event === null) {
+        received.inc({ outcome: 'rejected' })
+        throw new Problem(400, 'The signature is missing, wrong or too old.')
+      }
+      try {
+        await payments.processEvent(event)
+      } catch (error) {
+        received.inc({ outcome: 'failed' })
+        if (!(error instanceof StripeUnavailableError)) throw error
+        request.log.warn({ event: event.id, type: event.type }, `Stripe: ${error.message}`)
+        throw new Problem(503, 'Stripe does not respond. Send the event again later.', {
+          headers: { 'retry-after': '60' },
+        })
+      }
+      received.inc({ outcome: 'processed' })
+      return reply.code(204).send()
+    },
+  )
+}
+
+export default routes

@@ -1,0 +1,78 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import type { Mail } from '../../mail/mail.js'
+import type { OrderStore } from '../../order-store/order-store.js'
+import type { RefundResult } from '../../payments/payments.js'
+import adminPages from '../../plugins/admin-pages.js'
+import type { Notice, OrderPayments } from './order-data.js'
+import {
+  createOrderPresenter,
+  type LoadGuestOrder,
+  type OrderRequest,
+  type OrderRoute,
+} from './order-presenter.js'
+import { buildOrderView } from './order-view.js'
+
+interface Options {
+  store: OrderStore
+  fulfilment: Fulfilment | null
+  mail: Mail
+  loadGuestOrder: LoadGuestOrder
+  payments: OrderPayments
+}
+
+const describeFailure = (result: RefundResult): Notice =>
+  result.outcome === 'refused'
+    ? { title: 'Stripe refused the refund', text: result.reason, entries: [] }
+    : {
+        title: 'Stripe does not respond',
+        text: 'It is not certain whether the payment was refunded. Try again: it is refunded once only.',
+        entries: [],
+      }
+
+/** Pages that refund payments through Stripe. */
+const pages: FastifyPluginAsync<Options> = async (
+  app,
+  { store, fulfilment, mail, loadGuestOrder, payments },
+) => {
+  await app.register(adminPages)
+  const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder, payments)
+  const { render, renderNotFound, confirm } = presenter
+
+  app.get<OrderRoute>('/admin/orders/:id/refund', async (request: OrderRequest, reply) => {
+    const order = await store.get(request.params.id)
+    if (order === null) return renderNotFound(reply)
+    const view = buildOrderView(await presenter.loadOrderData(request, order))
+    const payment = view.payments.find(({ refund }) => refund !== null)
+    if (payment === undefined) {
+      return request.wantsFragment
+        ? render(request, reply, order)
+        : reply.redirect(presenter.getOrderUrl(request, order), 303)
+    }
+    return reply.renderView(
+      { page: 'portal/orders/refund', fragment: 'portal/orders/_refund-dialog' },
+      { administrator: request.administrator, order: view, refund: payment.refund },
+    )
+  })
+
+  app.post<OrderRoute>('/admin/orders/:id/refund', async (request: OrderRequest, reply) => {
+    const { id } = request.params
+    if ((await store.get(id)) === null) return renderNotFound(reply)
+    const result = (await payments.service?.refund(id, request.administrator.email)) ?? {
+      outcome: 'nothing_to_refund' as const,
+    }
+    const order = await store.get(id)
+    if (order === null) return renderNotFound(reply)
+    if (result.outcome === 'unavailable' || result.outcome === 'refused') {
+      reply.code(result.outcome === 'unavailable' ? 503 : 409)
+      return render(request, reply, order, { notice: describeFailure(result) })
+    }
+    // Another click, or another administrator, may have been faster.
+    const isRefunded = (await payments.store.list(id)).some(
+      ({ refundedMinor }) => refundedMinor > 0,
+    )
+    return confirm(request, reply, order, isRefunded ? 'refunded' : 'unchanged')
+  })
+}
+
+export default pages
