@@ -74,6 +74,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store, paymentS
       config: { permission: 'orders:read' },
       schema: {
         tags: ['Orders'],
+        operationId: 'listPayments',
         summary: 'List the payments of an order',
         description:
           'Attempts to pay through Stripe, the latest first. Payments by invoice are not listed.',

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Counter } from 'prom-client'
-import { Problem, problemResponses } from '../http/problem.js'
+import { Problem } from '../http/problem.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
 import type { Payments } from './payments.js'
 import { StripeUnavailableError } from './stripe-error.js'
@@ -32,13 +32,8 @@ const routes: FastifyPluginAsync<Options> = async (app, { payments }) => {
     '/api/payments/stripe/webhook',
     {
       bodyLimit: MAX_BODY_BYTES,
-      schema: {
-        tags: ['Ordering'],
-        summary: 'Receive an event from Stripe',
-        description:
-          'Called by Stripe, and signed with STRIPE_WEBHOOK_SECRET in the header Stripe-Signature. Repeated events change nothing.',
-        response: { 204: { type: 'null', description: 'Processed' }, ...problemResponses },
-      },
+      // Only Stripe calls it.
+      schema: { hide: true },
     },
     async (request, reply) => {
       if (payments === null) throw new Problem(404, 'Payments through Stripe are off.')

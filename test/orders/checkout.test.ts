@@ -90,7 +90,7 @@ t.test('PostgreSQL keeps origin and checkout, and gets the columns by migration'
     'ALTER TABLE orders DROP COLUMN origin, DROP COLUMN checkout',
     'DROP TABLE order_links',
     'DROP TABLE certificates',
-    'DROP TABLE conversion_counts, conversion_orders',
+    'DROP TABLE conversion_counts, conversion_orders, payments',
     `UPDATE schema_version SET version = ${VERSION_BEFORE_ORDERING}`,
   ]) {
     await postgres.query(statement)

@@ -13,7 +13,8 @@ import { nodeRequest, type NodeResponse } from '../support/node-request.js'
 
 const PUBLIC_BASE_URL = 'https://carbon.example.com'
 /** They keep nothing and tell everybody the same. */
-const HARMLESS = /^POST \/api\/(?:calculators\/\w+\/estimate|qr-code\/generate|offset-quotes)$/
+const HARMLESS =
+  /^POST \/api\/(?:calculators\/\w+\/estimate|qr-code\/generate|offset-quotes|payments\/stripe\/webhook)$/
 /** The token in the path is what allows them, and no other site knows it. */
 const SECRET_PATH = 'POST /o/:token/'
 /** They need no session, so clients that are no browsers may call them. */
