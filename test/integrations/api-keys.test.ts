@@ -60,7 +60,13 @@ t.test('creates, lists, uses and revokes a key', async (t) => {
   t.equal((await api.call('DELETE', `${KEYS}/nothing`)).status, 404)
   const refused = await fetchWith(api.url + ORDERS, key)
   t.equal(refused.status, 401)
-  t.match(await refused.json(), { detail: 'Sign in to continue.' })
+  t.equal(refused.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
+  t.match(await refused.json(), { detail: /^The API key or token is not valid/ })
+  for (const headers of [{}, { authorization: key }]) {
+    const without = await fetch(api.url + ORDERS, { headers })
+    t.equal(without.headers.get('www-authenticate'), 'Bearer')
+    t.match(await without.json(), { detail: /^Send an API key or a token in the header/ })
+  }
   const [revoked] = (await api.call('GET', KEYS)).body.items
   t.ok(revoked.revokedAt)
 })
