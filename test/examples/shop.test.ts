@@ -150,7 +150,7 @@ for (const [command, path] of [
     for (const WEBHOOK_SECRET of [undefined, '', 'whsec_', 'whsec_…']) {
       const { child, getOutput } = startExample(t, command, path, { WEBHOOK_SECRET, PORT: '0' })
       const [code] = (await once(child, 'close')) as [number | null]
-      t.equal(code, 1, WEBHOOK_SECRET)
+      t.equal(code, 1, String(WEBHOOK_SECRET))
       if (WEBHOOK_SECRET !== 'whsec_…') t.match(getOutput(), 'WEBHOOK_SECRET')
     }
   })
