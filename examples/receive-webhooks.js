@@ -3,14 +3,16 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 
 const { WEBHOOK_SECRET = '', PORT = '4000' } = process.env
+const KEY = Buffer.from(WEBHOOK_SECRET.replace('whsec_', ''), 'base64')
+// Anyone can sign with an empty key.
+if (KEY.length === 0) throw new Error('WEBHOOK_SECRET must be the secret of the endpoint')
 const MAX_AGE_SECONDS = 5 * 60
 
 /** Returns the event of a webhook. Throws if its signature is wrong, or if it is old. */
 function verifyWebhook(headers, body) {
   const id = headers['webhook-id']
   const timestamp = headers['webhook-timestamp']
-  const key = Buffer.from(WEBHOOK_SECRET.replace('whsec_', ''), 'base64')
-  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest()
+  const expected = createHmac('sha256', KEY).update(`${id}.${timestamp}.${body}`).digest()
   // After the secret was rotated, there are two signatures.
   const isSigned = String(headers['webhook-signature'])
     .split(' ')

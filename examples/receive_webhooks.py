@@ -7,6 +7,9 @@ import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 SECRET = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
+# Anyone can sign with an empty key.
+if not SECRET:
+    raise ValueError("WEBHOOK_SECRET must be the secret of the endpoint")
 MAX_AGE_SECONDS = 5 * 60
 
 

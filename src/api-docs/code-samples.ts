@@ -85,6 +85,7 @@ function renderPython({ method, url, secret, headers, body, response }: SampleRe
   return lines(
     usesJson && 'import json',
     secret !== null && 'import os',
+    'from urllib.error import HTTPError',
     'from urllib.request import Request, urlopen\n',
     'request = Request(',
     `    ${JSON.stringify(url)},`,
@@ -92,11 +93,14 @@ function renderPython({ method, url, secret, headers, body, response }: SampleRe
     fields.length > 0 && `    headers={\n        ${fields.join('\n        ')}\n    },`,
     body !== undefined && `    data=json.dumps(${indent(toPython(body), 4)}).encode(),`,
     ')',
-    'with urlopen(request) as response:',
-    response === 'json' && '    print(json.load(response))',
-    response === 'nothing' && '    print(response.status)',
+    'try:',
+    '    with urlopen(request) as response:',
+    response === 'json' && '        print(json.load(response))',
+    response === 'nothing' && '        print(response.status)',
     typeof response === 'object' &&
-      `    with open("${response.fileName}", "wb") as file:\n        file.write(response.read())`,
+      `        with open("${response.fileName}", "wb") as file:\n            file.write(response.read())`,
+    'except HTTPError as error:',
+    '    raise SystemExit(error.read().decode())',
   )
 }
 

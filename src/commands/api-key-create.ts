@@ -1,7 +1,9 @@
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { API_KEY_SCOPE_NAMES } from '../accounts/permissions.js'
 import { ConfigError } from '../config/config-error.js'
 import { DatabaseUnavailableError } from '../database/database.js'
+import { getDatabasePath } from '../database/database-path.js'
 import { DatabaseError } from '../database/open-database.js'
 import { openServiceDatabase } from '../database/open-service-database.js'
 import { createApiKeyStore } from '../integrations/api-keys/api-key-store.js'
@@ -39,10 +41,14 @@ function readArguments(): NewApiKeyRequest {
 if (process.argv.length === 2) fail(USAGE)
 const request = readArguments()
 try {
-  const { database } = await openServiceDatabase(await loadConfig())
+  const config = await loadConfig()
+  const { database, postgres } = await openServiceDatabase(config)
   const { key } = await createApiKeyStore(database).create(request, 'command line')
   await database.close()
   process.stdout.write(`${key}\n`)
+  // Another service, such as the demo, does not know the key.
+  const place = postgres === null ? resolve(getDatabasePath(config.DATA_DIR)) : 'PostgreSQL'
+  process.stderr.write(`Valid for the service with its data in ${place}.\n`)
 } catch (error) {
   const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
     (type) => error instanceof type,

@@ -47,7 +47,9 @@ export const problemResponses = {
     'The request is invalid or not allowed; `errors` lists each invalid field',
     {
       headers: {
-        'WWW-Authenticate': Type.String({ description: 'With status 401: Bearer' }),
+        'WWW-Authenticate': Type.String({
+          description: 'With status 401: Bearer, with an error if a key or token was sent',
+        }),
         Allow: Type.String({ description: 'With status 405: the allowed methods' }),
       },
     },

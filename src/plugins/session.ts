@@ -65,10 +65,19 @@ const MAX_CLOCK_SKEW_MS = 24 * 60 * 60 * 1000
 export const getSessionCookieName = (baseUrl: string): string =>
   baseUrl.startsWith('https:') ? '__Host-clearwake' : 'clearwake'
 
-const createUnauthorizedProblem = (): Problem =>
-  new Problem(401, 'Sign in to continue.', {
-    headers: { 'www-authenticate': 'Bearer' },
+const parseBearer = (authorization = ''): string | undefined =>
+  /^bearer +(\S+)$/i.exec(authorization)?.[1]
+
+/** Says what a program or a user has to do, but not why a key or token is not valid. */
+function createUnauthorizedProblem({ headers, url }: FastifyRequest): Problem {
+  const isGiven = parseBearer(headers.authorization) !== undefined
+  const detail = isGiven
+    ? 'The API key or token is not valid: it is wrong, expired or revoked.'
+    : 'Send an API key or a token in the header “Authorization: Bearer”.'
+  return new Problem(401, isApiPath(url) ? detail : 'Sign in to continue.', {
+    headers: { 'www-authenticate': isGiven ? 'Bearer error="invalid_token"' : 'Bearer' },
   })
+}
 
 const createForbiddenProblem = (permission: ApiKeyScope | undefined): Problem => {
   const scope = permission === undefined ? '' : `, scope="${permission}"`
@@ -124,12 +133,12 @@ export default fp(
     function getToken({ headers, cookies }: FastifyRequest): string | undefined {
       const { authorization } = headers
       if (authorization === undefined) return cookies[cookieName]
-      return /^bearer +(\S+)$/i.exec(authorization)?.[1]
+      return parseBearer(authorization)
     }
 
     async function requireApiKey(request: FastifyRequest, token: string): Promise<void> {
       const key = await app.apiKeys.authenticate(token)
-      if (key === null) throw createUnauthorizedProblem()
+      if (key === null) throw createUnauthorizedProblem(request)
       const budget = { limit: app.config.API_KEY_LIMIT_PER_MINUTE, windowMs: MINUTE_MS }
       const waitMs = await app.stateStore.consume(`api-key:${key.id}`, budget)
       if (waitMs > 0) {
@@ -153,7 +162,7 @@ export default fp(
       }
       const session = tokens.verify(token)
       if (session === null || (await app.stateStore.has(getRevocationKey(session)))) {
-        throw createUnauthorizedProblem()
+        throw createUnauthorizedProblem(request)
       }
       const byCookie = request.headers.authorization === undefined
       const origin = getRequestOrigin(request, app.publicBaseUrl())

@@ -50,7 +50,7 @@ const getExample = ({ example, examples = {} }) => example ?? Object.values(exam
 
 function createForm(section, operation) {
   const { parameters = [], requestBody, security = [] } = operation
-  const form = create('form', { className: 'try card', noValidate: true })
+  const form = create('form', { className: 'try card' })
   if (security.length > 0) {
     const key = create('input', { name: 'key', type: 'password', value: readKey() })
     key.autocomplete = 'off'
@@ -83,21 +83,28 @@ function createForm(section, operation) {
   return form
 }
 
-/** Builds the arguments of fetch from the form. */
+/** The key alone, also if it was pasted with the scheme of its header. */
+const parseKey = (text) => text.trim().replace(/^bearer\s+/i, '')
+
+/** Builds the arguments of fetch from the form. Throws if a header cannot be sent. */
 function buildRequest({ method, path }, form) {
   const headers = new Headers()
+  const setHeader = (name, value) => {
+    if (/[^\t -~\u00A0-\u00FF]/.test(value)) throw new TypeError(`${name} must be Latin text.`)
+    headers.set(name, value)
+  }
   const query = new URLSearchParams()
   let address = path
   let body
   for (const [name, value] of new FormData(form)) {
     const [place, ...rest] = name.split('.')
     const parameter = rest.join('.')
-    if (name === 'key' && value !== '') headers.set('authorization', `Bearer ${value.trim()}`)
+    if (name === 'key' && value !== '') setHeader('authorization', `Bearer ${parseKey(value)}`)
     else if (place === 'path')
       address = address.replace(`{${parameter}}`, encodeURIComponent(value))
     else if (value === '') continue
     else if (place === 'query') query.append(parameter, value)
-    else if (place === 'header') headers.set(parameter, value)
+    else if (place === 'header') setHeader(parameter, value)
     else if (name === 'body') {
       body = value
       headers.set('content-type', 'application/json')

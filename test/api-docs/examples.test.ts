@@ -125,6 +125,19 @@ for (const [language, runSamples] of Object.entries(SAMPLE_RUNNERS)) {
   })
 }
 
+t.test('examples show the details of an error', async (t) => {
+  for (const language of ['javascript', 'python']) {
+    const chosen = samples.filter(
+      (sample) => sample.language === language && sample.operationId === 'listOrders',
+    )
+    const results = await SAMPLE_RUNNERS[language]?.(chosen, {
+      cwd: temporaryFolder(t),
+      env: { CLEARWAKE_API_KEY: 'cwk_wrong' },
+    })
+    t.match(results?.listOrders, 'The API key or token is not valid', language)
+  }
+})
+
 const MAX_LENGTH = 100
 const SECRETS: Record<string, string> = { key: 'cwk_…', secret: 'whsec_…', token: 'eyJhbGciOi…' }
 

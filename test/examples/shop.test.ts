@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
@@ -28,7 +29,7 @@ function startExample(t: Test, command: string, path: string, environment: NodeJ
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (part: Buffer) => (output += part.toString()))
   }
-  return { getOutput: () => output }
+  return { child, getOutput: () => output }
 }
 
 const startApi = (t: Test) => startOrderApi(t, { WEBHOOK_ALLOW_LOOPBACK: 'true' })
@@ -143,5 +144,14 @@ for (const [command, path] of [
     t.equal((await send(sign(body, now, '{}'), body)).status, 400, 'a different body')
     t.equal((await send(sign(body, old), body)).status, 400, 'an old webhook')
     t.equal((await send({}, body)).status, 400, 'no signature')
+  })
+
+  t.test(`${path} does not start without a secret`, async (t) => {
+    for (const WEBHOOK_SECRET of [undefined, '', 'whsec_', 'whsec_…']) {
+      const { child, getOutput } = startExample(t, command, path, { WEBHOOK_SECRET, PORT: '0' })
+      const [code] = (await once(child, 'close')) as [number | null]
+      t.equal(code, 1, String(WEBHOOK_SECRET))
+      if (WEBHOOK_SECRET !== 'whsec_…') t.match(getOutput(), 'WEBHOOK_SECRET')
+    }
   })
 }

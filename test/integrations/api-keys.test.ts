@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { API_KEY_SCOPE_NAMES, type ApiKeyScope } from '../../src/accounts/permissions.js'
 import { createKey, isWellFormedKey } from '../../src/integrations/api-keys/key-format.js'
@@ -60,7 +61,13 @@ t.test('creates, lists, uses and revokes a key', async (t) => {
   t.equal((await api.call('DELETE', `${KEYS}/nothing`)).status, 404)
   const refused = await fetchWith(api.url + ORDERS, key)
   t.equal(refused.status, 401)
-  t.match(await refused.json(), { detail: 'Sign in to continue.' })
+  t.equal(refused.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
+  t.match(await refused.json(), { detail: /^The API key or token is not valid/ })
+  for (const headers of [{}, { authorization: key }]) {
+    const without = await fetch(api.url + ORDERS, { headers })
+    t.equal(without.headers.get('www-authenticate'), 'Bearer')
+    t.match(await without.json(), { detail: /^Send an API key or a token in the header/ })
+  }
   const [revoked] = (await api.call('GET', KEYS)).body.items
   t.ok(revoked.revokedAt)
 })
@@ -231,10 +238,11 @@ t.test('with PostgreSQL, a revoked key is rejected by every process immediately'
 t.test('creates a key by command', async (t) => {
   const DATA_DIR = temporaryFolder(t)
   const run = (...given: string[]) => runCommand('api-key-create', given, { DATA_DIR })
-  const { code, output } = await run('--name', 'Shop', '--scopes', 'orders:read,stats:read')
+  const { code, output, errors } = await run('--name', 'Shop', '--scopes', 'orders:read,stats:read')
   t.equal(code, 0)
   const key = output.trim()
-  t.equal(output, `${key}\n`, 'and prints nothing else')
+  t.equal(output, `${key}\n`, 'and prints nothing else to standard output')
+  t.equal(errors, `Valid for the service with its data in ${join(DATA_DIR, 'orders.db')}.\n`)
   const { url } = await startApp(t, { ADMIN_ACCOUNTS, DATA_DIR })
   t.equal((await fetchWith(url + ORDERS, key)).status, 200)
   t.match(await run('--name', 'Shop', '--scopes', 'all'), {

@@ -43,7 +43,7 @@ for sample in json.load(sys.stdin):
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(sample['code'], {})
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         status = repr(error)
     results[sample['operationId']] = status
 json.dump(results, sys.stdout)

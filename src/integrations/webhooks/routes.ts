@@ -169,7 +169,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         operationId: 'rotateWebhookSecret',
         summary: 'Rotate the secret of a webhook endpoint',
         description:
-          'Returns a new secret. For 24 hours, deliveries are signed with the new and the previous one.',
+          'Returns a new secret. For 24 hours, deliveries are signed with the new and the previous one. Another rotation ends an older one at once.',
         params: WebhookId,
         response: { 200: WebhookWithSecret, ...problemResponses },
       },

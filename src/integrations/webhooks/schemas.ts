@@ -34,7 +34,9 @@ export const NewWebhook = Type.Object(
   {
     title: 'New webhook endpoint',
     additionalProperties: false,
-    examples: [{ url: 'https://shop.example.com/webhooks', events: ['order.paid'] }],
+    examples: [
+      { url: 'https://shop.example.com/webhooks', events: ['order.created', 'order.paid'] },
+    ],
   },
 )
 export type NewWebhook = Static<typeof NewWebhook>
