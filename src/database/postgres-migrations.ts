@@ -148,6 +148,29 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   CONVERSION_TABLES,
   CERTIFICATE_TABLES,
   PAYMENT_MIGRATION,
+  [
+    // The median time to fulfilment is read from the index alone.
+    `CREATE INDEX orders_by_fulfilment ON orders (placed_at, fulfilled_at)
+      WHERE status = 3 AND fulfilled_at IS NOT NULL`,
+
+    // Only counts are read by calculator type: totals without it are a third of the rows.
+    'ALTER TABLE order_totals RENAME TO order_counts',
+    'ALTER INDEX order_totals_pkey RENAME TO order_counts_pkey',
+    `CREATE TABLE order_totals (
+      step SMALLINT NOT NULL,             -- PERIOD_CODES
+      start INTEGER NOT NULL,             -- first day of the period, days since 1970
+      status SMALLINT NOT NULL,
+      currency TEXT COLLATE "C" NOT NULL,
+      orders BIGINT NOT NULL,
+      co2e_mg NUMERIC NOT NULL,           -- milligrams: totals are exact
+      amount_minor NUMERIC NOT NULL,
+      PRIMARY KEY (step, start, status, currency)
+    )`,
+    `INSERT INTO order_totals
+      SELECT step, start, status, currency, sum(orders), sum(co2e_mg), sum(amount_minor)
+      FROM order_counts GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+    'ALTER TABLE order_counts DROP COLUMN co2e_mg, DROP COLUMN amount_minor',
+  ],
 ]
 
 /** The schema version of this version of Clearwake. */

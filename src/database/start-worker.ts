@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { Worker, type ResourceLimits } from 'node:worker_threads'
 
 /** On Node 20, tsx does not apply to workers, so `npm run dev` registers it in each. */
 function getTypeScriptLoader(): string[] {
@@ -13,10 +13,15 @@ function getTypeScriptLoader(): string[] {
  *
  * @param module path from `src` without extension, such as `orders/export/export-worker`
  */
-export function startWorker(module: string, workerData: unknown): Worker {
+export function startWorker(
+  module: string,
+  workerData: unknown,
+  resourceLimits: ResourceLimits = {},
+): Worker {
   const extension = extname(import.meta.url)
   return new Worker(new URL(`../${module}${extension}`, import.meta.url), {
     workerData,
+    resourceLimits,
     execArgv: extension === '.ts' ? getTypeScriptLoader() : [],
   })
 }

@@ -75,7 +75,9 @@ t.test('lists, pages and exports match a scan of all orders', async (t) => {
       fc.constantFrom(...TIME_ZONES),
       fc.integer({ min: 1, max: 20 }),
       async (orders, queries, timeZone, limit) => {
-        const { store } = await openStore(t, timeZone, orders)
+        const { store, postgres } = await openStore(t, timeZone, orders)
+        // Searches look up the rarest parts of a word, if they are known.
+        if (orders.length % 2 === 0) await postgres.query('ANALYZE order_search')
         const date = dateIn(timeZone)
         for (const [filters, sort] of queries) {
           const query = JSON.stringify({ filters, sort, timeZone })

@@ -173,6 +173,21 @@ function sumOrders(orders: Order[]) {
   }
 }
 
+/** The median time to fulfilment of the newest 1,000 orders, in hours. */
+function getMedianHours(orders: Order[]): number | null {
+  const times = orders
+    .filter(({ status }) => status === 'fulfilled')
+    .sort((a, b) => Date.parse(b.placedAt) - Date.parse(a.placedAt))
+    .flatMap(({ placedAt, fulfilledAt }) =>
+      fulfilledAt === null ? [] : Math.max(0, Date.parse(fulfilledAt) - Date.parse(placedAt)),
+    )
+    .slice(0, 1_000)
+    .sort((a, b) => a - b)
+  const middle = [times.at((times.length - 1) / 2), times.at(times.length / 2)]
+  if (times.length === 0) return null
+  return Math.round((sum(middle.map((time) => time ?? 0)) / 2 / 3_600_000) * 10) / 10
+}
+
 /** Compares the statistics of a store with its orders, for all ranges. */
 export async function checkStatistics(
   store: OrderStore,
@@ -203,6 +218,8 @@ export async function checkStatistics(
       const before = (days: number) => formatIsoDate(Date.parse(stats.from) / DAY_MS - days)
       assert.deepEqual(stats.previous, sumOrders(within(before(days), before(1))))
     }
+    const { from: first, to: last, medianHours } = stats.fulfillmentCohort
+    assert.equal(medianHours, getMedianHours(within(first ?? '', last)))
     assert.equal(sum(stats.statusDistribution.map(({ count }) => count)), own.length)
     for (const { status, count } of stats.statusDistribution) {
       assert.equal(count, own.filter((order) => order.status === status).length, status)

@@ -126,7 +126,14 @@ export async function startPostgres(
   }
   // Its children have sessions of their own.
   const signalAll = (signal: NodeJS.Signals) => {
-    for (const pid of getPids()) process.kill(pid, signal)
+    for (const pid of getPids()) {
+      try {
+        process.kill(pid, signal)
+      } catch (error) {
+        // A child may have ended since.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+      }
+    }
   }
   const stop = async (signal: NodeJS.Signals) => {
     const exited = once(server, 'exit')

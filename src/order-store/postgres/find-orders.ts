@@ -131,7 +131,9 @@ export function createOrderFinder(calendar: DayCalendar, counts: RowCounts) {
     const conditions = toConditions(filters, calendar, 'postgres')
     // Only searches with too many matches are cached: collecting those again would fail again.
     const name = JSON.stringify(filters)
-    const probe = counts.isCached(name) ? null : await probeSearch(tx, words, MAX_SORTED_MATCHES)
+    const probe = counts.isCached(name)
+      ? null
+      : await probeSearch(tx, words, { max: MAX_SORTED_MATCHES, cache: counts.cache })
     if (probe !== null) {
       const { field, descending } = parseSort(slice.sort)
       const matches: SqlFragment<SqlValue>[] = [

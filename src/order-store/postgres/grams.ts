@@ -15,7 +15,20 @@ export const toGrams = (text: string): string[] => [
   ...new Set(Array.from({ length: MAX_LENGTH }, (_, index) => listParts(text, index + 1)).flat()),
 ]
 
-/** The grams of every text that contains a word: the longest, which are the rarest. */
-export const toWordGrams = (word: string): string[] => [
-  ...new Set(listParts(word, Math.min(MAX_LENGTH, Array.from(word).length))),
-]
+/** With one rare gram, looking up more of them takes longer than comparing the texts. */
+const MAX_WORD_GRAMS = 4
+
+/**
+ * Grams of every text that contains a word, few of which are common: the longest, which are the
+ * rarest, and of those the rarest.
+ *
+ * @param common the most common grams with their share of the texts; empty if unknown
+ */
+export function toWordGrams(word: string, common: ReadonlyMap<string, number>): string[] {
+  const grams = [...new Set(listParts(word, Math.min(MAX_LENGTH, Array.from(word).length)))]
+  const hasRare = common.size > 0 && grams.some((gram) => !common.has(gram))
+  // A combination of common grams can be rare.
+  if (!hasRare) return grams
+  const shareOf = (gram: string) => common.get(gram) ?? 0
+  return grams.sort((a, b) => shareOf(a) - shareOf(b)).slice(0, MAX_WORD_GRAMS)
+}

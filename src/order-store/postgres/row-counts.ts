@@ -48,9 +48,12 @@ export function createRowCounts() {
           `SELECT key, count(*) AS count FROM (${rows}) AS counted GROUP BY key`,
           values,
         )
-      const first = await count(`${sql} LIMIT ${MAX_EXACT_COUNT + 1}`)
-      if (first.reduce((sum, row) => sum + row.count, 0) <= MAX_EXACT_COUNT) return first
-      return cache(JSON.stringify([sql, values]), () => count(sql))
+      const name = JSON.stringify([sql, values])
+      if (find(name) === null) {
+        const first = await count(`${sql} LIMIT ${MAX_EXACT_COUNT + 1}`)
+        if (first.reduce((sum, row) => sum + row.count, 0) <= MAX_EXACT_COUNT) return first
+      }
+      return cache(name, () => count(sql))
     },
   }
 }

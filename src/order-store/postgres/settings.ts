@@ -31,6 +31,7 @@ export async function setTimeZone(postgres: Postgres, timeZone: string): Promise
   await postgres.migrate(async (tx) => {
     if (isSameTimeZone(await readTimeZone(tx, 'FOR UPDATE'), timeZone)) return
     await tx.query("UPDATE settings SET value = ? WHERE name = 'time_zone'", [timeZone])
+    await tx.query('DELETE FROM order_counts')
     await tx.query('DELETE FROM order_totals')
     await tx.query('DELETE FROM order_total_changes')
     for (let lastId = 0; ;) {

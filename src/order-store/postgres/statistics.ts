@@ -4,7 +4,6 @@ import type { OrderStatistics } from '../../orders/order-statistics.js'
 import { EXCEPTION_CODES, STATUS_CODES } from '../sql/order-row.js'
 import { toTimeRange } from '../sql/query-conditions.js'
 import {
-  getMedianTime,
   MAX_MEDIAN_ORDERS,
   sumByCurrency,
   toSummary,
@@ -33,14 +32,18 @@ export const createStatistics = (
   },
   async getMedianFulfilmentTime(range) {
     const { since, until } = toTimeRange(range, calendar)
-    const rows = await tx.query<{ time: number }>(
-      `SELECT fulfilled_at - placed_at AS time FROM orders
-       WHERE placed_at >= ? AND placed_at < ? AND status = ${STATUS_CODES.fulfilled}
-         AND fulfilled_at IS NOT NULL
-       ORDER BY placed_at DESC LIMIT ${MAX_MEDIAN_ORDERS}`,
+    // Orders that were entered after the fact took no time.
+    const [row] = await tx.query<{ median: number | null }>(
+      `SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY greatest(0, fulfilled_at - placed_at)) AS median
+       FROM (
+         SELECT placed_at, fulfilled_at FROM orders
+         WHERE placed_at >= ? AND placed_at < ? AND status = ${STATUS_CODES.fulfilled}
+           AND fulfilled_at IS NOT NULL
+         ORDER BY placed_at DESC LIMIT ${MAX_MEDIAN_ORDERS}
+       ) AS newest`,
       [since, until],
     )
-    return getMedianTime(rows.map(({ time }) => time))
+    return row?.median ?? null
   },
   async countExceptions() {
     const rows = await counts.countByKey(

@@ -1,6 +1,7 @@
 import type { Queryable, SqlValue } from '../../database/database.js'
 import { startOfPeriod, type Day, type DayCalendar } from '../../orders/day-calendar.js'
 import type { DayRange } from '../../orders/order-statistics.js'
+import { isCounted, ORDER_STATUSES } from '../../orders/order-status.js'
 import { splitRange } from '../sql/aggregate-ranges.js'
 import {
   MG_PER_KG,
@@ -11,6 +12,7 @@ import {
   type AggregatePeriod,
   type GroupCount,
 } from '../sql/daily-aggregate.js'
+import { toStatusCode } from '../sql/order-row.js'
 import type { SqlFragment } from '../sql/query-conditions.js'
 import type { TotalsRow } from '../sql/totals.js'
 
@@ -59,14 +61,21 @@ const TAKE_CHANGES = `
     sum(amount_minor)::text AS amount_minor
   FROM taken GROUP BY day, status, calculator_type, currency`
 
+const ADDED = `unnest(?::int[], ?::int[], ?::int[], ?::int[], ?::text[], ?::bigint[], ?::numeric[], ?::numeric[])
+    AS added (step, start, status, calculator_type, currency, orders, co2e_mg, amount_minor)`
+
 // Sorted by key, so that two processes do not wait for each other.
-const ADD_TOTALS = `
-  INSERT INTO order_totals
-  SELECT step, start, status, calculator_type, currency, sum(orders), sum(co2e_mg), sum(amount_minor)
-  FROM unnest(?::int[], ?::int[], ?::int[], ?::int[], ?::text[], ?::bigint[], ?::numeric[], ?::numeric[])
-    AS added (step, start, status, calculator_type, currency, orders, co2e_mg, amount_minor)
+const ADD_COUNTS = `
+  INSERT INTO order_counts
+  SELECT step, start, status, calculator_type, currency, sum(orders) FROM ${ADDED}
   GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
   ON CONFLICT (step, start, status, calculator_type, currency) DO UPDATE SET
+    orders = order_counts.orders + excluded.orders`
+const ADD_TOTALS = `
+  INSERT INTO order_totals
+  SELECT step, start, status, currency, sum(orders), sum(co2e_mg), sum(amount_minor) FROM ${ADDED}
+  GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+  ON CONFLICT (step, start, status, currency) DO UPDATE SET
     orders = order_totals.orders + excluded.orders,
     co2e_mg = order_totals.co2e_mg + excluded.co2e_mg,
     amount_minor = order_totals.amount_minor + excluded.amount_minor`
@@ -81,7 +90,7 @@ export async function foldTotalChanges(tx: Queryable): Promise<number> {
   const added = PERIODS.flatMap((period) =>
     rows.map((row) => ({ ...row, step: PERIOD_CODES[period], start: startOf(period, row.day) })),
   )
-  await tx.query(ADD_TOTALS, [
+  const values = [
     added.map(({ step }) => step),
     added.map(({ start }) => start),
     added.map(({ status }) => status),
@@ -90,25 +99,31 @@ export async function foldTotalChanges(tx: Queryable): Promise<number> {
     added.map(({ orders }) => orders),
     added.map(({ co2e_mg }) => co2e_mg),
     added.map(({ amount_minor }) => amount_minor),
-  ])
+  ]
+  await tx.query(ADD_COUNTS, values)
+  await tx.query(ADD_TOTALS, values)
   return rows.length
 }
 
 /** Earlier and later than the day of any order. */
 const [FIRST_DAY, LAST_DAY] = [-1_000_000, 1_000_000]
 
-const COLUMNS = 'status, calculator_type, currency, orders, co2e_mg, amount_minor'
+/** The columns that are read from each table. */
+const COLUMNS = {
+  order_counts: 'status, calculator_type, currency, orders',
+  order_totals: 'status, currency, orders, co2e_mg, amount_minor',
+} as const
 
-/** The totals of a range of days and the changes not added yet, for a FROM clause. */
-function selectRange(range: DayRange): SqlFragment {
+/** The counts or totals of a range of days and the changes not added yet, for a FROM clause. */
+function selectRange(table: keyof typeof COLUMNS, range: DayRange): SqlFragment {
   const parts = splitRange(range)
   const [from, to] = [range.from ?? FIRST_DAY, range.to ?? LAST_DAY]
   const conditions = parts.map(() => '(step = ? AND start BETWEEN ? AND ?)').join(' OR ')
   return {
     sql: `(
-      SELECT 0 AS start, ${COLUMNS} FROM order_totals WHERE ${conditions}
+      SELECT ${COLUMNS[table]} FROM ${table} WHERE ${conditions}
       UNION ALL
-      SELECT 0, ${COLUMNS} FROM order_total_changes WHERE day BETWEEN ? AND ?
+      SELECT ${COLUMNS[table]} FROM order_total_changes WHERE day BETWEEN ? AND ?
     ) AS parts`,
     values: [
       ...parts.flatMap(({ period, first, last }) => [PERIOD_CODES[period], first, last]),
@@ -123,7 +138,7 @@ const SUMS = `sum(orders)::bigint AS orders, div(sum(co2e_mg), ${MG_PER_KG})::bi
 
 /** Reads the number of orders in each group; omits empty groups. */
 export function readGroups(tx: Queryable, range: DayRange): Promise<GroupCount[]> {
-  const { sql, values } = selectRange(range)
+  const { sql, values } = selectRange('order_counts', range)
   return tx.query<GroupCount>(
     `SELECT status, calculator_type, currency, sum(orders)::bigint AS orders FROM ${sql}
      GROUP BY status, calculator_type, currency HAVING sum(orders) > 0`,
@@ -133,14 +148,19 @@ export function readGroups(tx: Queryable, range: DayRange): Promise<GroupCount[]
 
 /** Reads the totals of a range of days by status and currency. */
 export function readTotals(tx: Queryable, range: DayRange): Promise<TotalsRow[]> {
-  const { sql, values } = selectRange(range)
+  const { sql, values } = selectRange('order_totals', range)
   return tx.query<TotalsRow>(
     `SELECT 0 AS start, status, currency, ${SUMS} FROM ${sql} GROUP BY status, currency`,
     values,
   )
 }
 
-/** Reads the totals of each period with orders, from one start to another. */
+const UNCOUNTED = ORDER_STATUSES.filter((status) => !isCounted(status)).map(toStatusCode)
+
+/**
+ * Reads the totals of each period with orders, from one start to another. Only tells apart whether a
+ * status is counted, because fewer rows are faster to read.
+ */
 export async function readTimeline(
   tx: Queryable,
   period: Exclude<AggregatePeriod, 'all'>,
@@ -154,14 +174,14 @@ export async function readTimeline(
   )
   const starts = days.map(({ day }) => startOfPeriod(period, day))
   return tx.query<TotalsRow>(
-    `SELECT start, status, currency, ${SUMS} FROM (
-       SELECT start, ${COLUMNS} FROM order_totals WHERE step = ? AND start BETWEEN ? AND ?
+    `SELECT start, min(status) AS status, currency, ${SUMS} FROM (
+       SELECT start, ${COLUMNS.order_totals} FROM order_totals WHERE step = ? AND start BETWEEN ? AND ?
        UNION ALL
-       SELECT starts.start, ${COLUMNS} FROM order_total_changes
+       SELECT starts.start, ${COLUMNS.order_totals} FROM order_total_changes
          JOIN unnest(?::int[], ?::int[]) AS starts (day, start) USING (day)
          WHERE starts.start BETWEEN ? AND ?
      ) AS parts
-     GROUP BY start, status, currency HAVING sum(orders) > 0 ORDER BY start`,
+     GROUP BY start, currency, status IN (${UNCOUNTED.join(', ')}) HAVING sum(orders) > 0 ORDER BY start`,
     [PERIOD_CODES[period], first, last, days.map(({ day }) => day), starts, first, last],
   )
 }
