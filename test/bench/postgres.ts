@@ -219,7 +219,10 @@ try {
     await copyFromSqlite(db, postgres)
     console.log(`${orders} orders copied in ${Math.round((performance.now() - started) / 1000)} s`)
     db.close()
-    await postgres.query('VACUUM ANALYZE orders').catch(() => undefined)
+    // As autovacuum does after a while; takes longer than a single statement may.
+    for (const table of ['orders', 'order_search', 'order_counts', 'order_totals']) {
+      await postgres.query(`VACUUM ANALYZE ${table}`).catch(() => undefined)
+    }
     return { dataDir, url, postgres, orders }
   }
   console.log(MACHINE)

@@ -110,6 +110,8 @@ const arbitraryOrder = fc.record({
   amountMinor: fc.oneof(fc.constantFrom(0, 1, 1_000_000_000_000), fc.integer({ min: 0, max: 99 })),
   currency: fc.constantFrom('EUR', 'USD', 'JPY', 'BHD'),
   placedAt: timestamp,
+  // May be earlier: an order can be entered after the fact.
+  fulfilledAt: fc.option(timestamp, { nil: null }),
 })
 
 /** Orders of which many have the same values in sort and filter fields. */
@@ -123,7 +125,6 @@ export const someOrders = (maxLength: number): fc.Arbitrary<Order[]> =>
       notes: '',
       createdAt: order.placedAt,
       updatedAt: order.placedAt,
-      fulfilledAt: null,
       cancelledAt: null,
       version: 1,
       calculation: null,

@@ -152,7 +152,16 @@ export async function startPostgres(
     getPids,
     kill: () => stop('SIGKILL'),
     async start() {
-      server = await startProcess()
+      // A child whose start was under way when its parent was killed ends a moment later.
+      for (let attempts = 0; ; attempts++) {
+        try {
+          server = await startProcess()
+          return
+        } catch (error) {
+          if (!String(error).includes('shared memory block') || attempts === 50) throw error
+          await sleep(100)
+        }
+      }
     },
     freeze: () => signalAll('SIGSTOP'),
     thaw: () => signalAll('SIGCONT'),

@@ -3,12 +3,7 @@ import type { DayCalendar } from '../../orders/day-calendar.js'
 import type { OrderStatistics } from '../../orders/order-statistics.js'
 import { EXCEPTION_CODES, STATUS_CODES } from '../sql/order-row.js'
 import { toTimeRange } from '../sql/query-conditions.js'
-import {
-  MAX_MEDIAN_ORDERS,
-  sumByCurrency,
-  toSummary,
-  toTimeline,
-} from '../sql/totals.js'
+import { MAX_MEDIAN_ORDERS, sumByCurrency, toSummary, toTimeline } from '../sql/totals.js'
 import type { RowCounts } from './row-counts.js'
 import { readGroups, readTimeline, readTotals } from './totals.js'
 
