@@ -105,7 +105,7 @@ t.test('searches while the user types, and updates the URL', async (t) => {
 t.test('filters, removes filters and sorts by column', async (t) => {
   const browserErrors = recordBrowserErrors(sharedContext, service.url)
   const page = await openPage(t)
-  const paid = page.getByLabel('Paid', { exact: true })
+  const paid = page.locator('input[name=status][value=paid]')
   await page.goto(LIST)
   await openFilter(page, 'Status')
   await paid.check()
@@ -146,7 +146,7 @@ t.test('back and forward restore each of ten lists', async (t) => {
   await page.goto(LIST)
   await openFilter(page, 'Status')
   const steps: (() => Promise<unknown>)[] = [
-    () => page.getByLabel('Paid', { exact: true }).check(),
+    () => page.locator('input[name=status][value=paid]').check(),
     async () => {
       await page.getByLabel('Pending', { exact: true }).check()
       await page.keyboard.press('Escape')

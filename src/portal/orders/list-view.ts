@@ -123,16 +123,14 @@ const IMPLIED_PAYMENTS: Record<OrderStatus, PaymentStatus> = {
   cancelled: 'expired',
 }
 
-/** How a guest's order is paid, beside its status; `null` for other orders. */
+/** The payment of an order, if it is not what the status implies, such as a disputed one. */
 function describePayment({ checkout, status }: Order, payment?: Payment): string | null {
-  if (checkout === null) return null
-  const method = METHOD_LABELS[checkout.paymentMethod]
-  if (payment === undefined) return method
+  if (checkout === null || payment === undefined) return null
   const paid = getPaymentStatus(payment)
   const name = payment.problem !== null ? 'problem' : isDisputed(payment) ? 'disputed' : paid
   return name === IMPLIED_PAYMENTS[status]
-    ? method
-    : `${method}: ${PAYMENT_LABELS[name].toLowerCase()}`
+    ? null
+    : `${METHOD_LABELS[checkout.paymentMethod]}: ${PAYMENT_LABELS[name].toLowerCase()}`
 }
 
 function buildRow(
