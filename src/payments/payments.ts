@@ -144,7 +144,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
   }
 
   return {
-    /** Returns where the guest pays an order. Never throws an error of Stripe. */
+    /** Returns where the guest pays an order. Never throws a Stripe error. */
     async start(order: Order, orderUrl: string): Promise<StartResult> {
       try {
         return await start(order, orderUrl)
@@ -176,7 +176,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       )
     },
 
-    /** Refunds what is left of a payment, once. Never throws an error of Stripe. */
+    /** Refunds the rest of a payment, exactly once. Never throws a Stripe error. */
     async refund(orderId: string, by: string): Promise<RefundResult> {
       const found = (await payments.list(orderId)).find((payment) => getBalance(payment) > 0)
       if (found === undefined) return { outcome: 'nothing_to_refund' }
@@ -218,7 +218,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
         try {
           await check(payment, { isQuick: true })
         } catch (error) {
-          // Others may be answered: the session may belong to another account of Stripe.
+          // Others may succeed: the session may belong to another Stripe account.
           if (!(error instanceof StripeRefusedError)) throw error
           logStripeError(error, payment)
           await payments.update(payment, { checkAt: Date.now() + REFUSED_PAUSE_MS })

@@ -161,7 +161,7 @@ export async function createStripeGateway({ secretKey, webhookSecret, apiUrl }: 
         return found.data[0]?.id ?? null
       }),
 
-    /** @param amount in minor units of Stripe; the same key refunds once */
+    /** @param amount in Stripe's minor units; the same key refunds only once */
     refund: (intentId: string, amount: number, idempotencyKey: string): Promise<void> =>
       call(async () => {
         await stripe.refunds.create({ payment_intent: intentId, amount }, { idempotencyKey })

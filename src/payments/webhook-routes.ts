@@ -10,7 +10,7 @@ interface Options {
   payments: Payments | null
 }
 
-/** Events of Stripe can have large objects. */
+/** Stripe events can have large objects. */
 const MAX_BODY_BYTES = 512 * 1024
 
 /** Receives Stripe webhooks. */
