@@ -81,7 +81,7 @@ export const ConfigSchema = Type.Object({
   ORDERSOURCE_NAME: optional('Name of the order source on certificates, such as Wren'),
   AUTO_FULFIL: Type.Boolean({
     default: false,
-    description: 'Place the paid orders of guests at the order source',
+    description: 'Place paid guest orders with the order source',
   }),
   ORDERSOURCE_PUBLIC_ROUTES: Type.String({
     default: 'GET /portfolios',

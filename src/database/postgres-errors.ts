@@ -63,7 +63,7 @@ export const createUnavailableError = (cause: unknown): DatabaseUnavailableError
     cause,
   })
 
-/** Whether an error, also of another thread, is one of the connection or the server, not of the query. */
+/** Whether an error, even from another thread, concerns the connection or server, not the query. */
 export const isUnavailable = (error: unknown): boolean => {
   // Errors of other threads keep their name, but not their class.
   if (error instanceof Error && error.name === 'ConnectionError') return true

@@ -10,7 +10,7 @@ const PORTFOLIO = PORTFOLIOS[1] ?? PORTFOLIOS[0]
 const SERVICE_FEE_PERCENT = 5
 
 /**
- * Adds the order of a guest, and its payment. The service then places it, and issues its
+ * Adds a guest order and its payment. The service then places the order and issues its
  * certificate.
  */
 export async function addGuestOrder(store: OrderStore): Promise<Order | null> {

@@ -10,7 +10,7 @@ interface ReceivedMail extends OutgoingMail {
 const MAX_MAILS = 200
 const FROM = 'Clearwake demo <demo@example.com>'
 
-/** What mail programs allow: styles and images, no scripts. */
+/** What email clients allow: styles and images, no scripts. */
 const MAIL_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'self'; frame-ancestors 'self'"
 
@@ -42,7 +42,7 @@ export function createMailbox() {
       receivedAt: times.format(receivedAt),
     })
 
-    /** Links open in a new tab, as in a mail program. */
+    /** Links open in a new tab, as in an email client. */
     const toPreview = (html: string): string =>
       html
         .replace('<head>', '<head><base target="_blank">')

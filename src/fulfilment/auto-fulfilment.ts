@@ -82,7 +82,7 @@ function describeResult(result: Exclude<FulfilResult, { outcome: 'placed' }>): S
     case 'portfolio_not_found':
       return reject('The provider no longer offers the portfolio that the guest chose.')
     case 'quote_mismatch':
-      return reject('The provider quoted something else than was requested.')
+      return reject('The provider’s quote does not match the request.')
     case 'unexpected_order':
       return reject(`The provider may have placed the order, as ${result.id}: contact it.`)
     case 'unknown':
@@ -107,8 +107,8 @@ interface Options {
 }
 
 /**
- * Places the paid orders of guests with the provider, and marks them as fulfilled. Placing an order
- * again is safe: an order that is or may be placed is never sent.
+ * Places paid guest orders with the provider, and marks them as fulfilled. Placing an order again
+ * is safe: an order that has been, or may have been, placed is never sent.
  */
 export function createAutoFulfilment({
   store,
@@ -116,7 +116,7 @@ export function createAutoFulfilment({
   maxRequestMs,
   retryDelaysMs = RETRY_DELAYS_MS,
 }: Options) {
-  /** Marks a placed order as fulfilled, unless it was placed otherwise than confirmed. */
+  /** Marks a placed order as fulfilled, unless it differs from what was confirmed. */
   async function complete(order: Order): Promise<SendResult> {
     if (order.status === 'fulfilled') return done('Placed')
     const history = (await store.getHistory(order.id)) ?? []
@@ -126,18 +126,20 @@ export function createAutoFulfilment({
       return done('Placed by an administrator')
     }
     if (findDifferences(confirmed, attempt).length > 0) {
-      return done('Placed, but otherwise than confirmed: an administrator has to look at it.')
+      return done('Placed, but not as confirmed: an administrator needs to check it.')
     }
     const command = { type: 'edit', changes: { status: 'fulfilled' } } as const
     const context = { by: AUTO_FULFILMENT, ifVersions: [order.version] }
     const { outcome } = await store.apply(order.id, command, context)
-    return outcome === 'version_conflict' ? retry('The order changed meanwhile.') : done('Placed')
+    return outcome === 'version_conflict'
+      ? retry('The order changed in the meantime.')
+      : done('Placed')
   }
 
   /** Looks for an attempt without a response at the provider. It is never sent again from here. */
   async function resolve(order: Order, attempt: FulfilmentAttempt): Promise<SendResult> {
     const retryAfterMs = fulfilment.getRemainingMs(attempt)
-    if (attempt.state === 'placed') return done('Placed, but the order has lost its ID.')
+    if (attempt.state === 'placed') return done('Placed, but the provider order ID is missing.')
     const result = await fulfilment.check(order.id, AUTO_FULFILMENT)
     if (result.outcome === 'found' || result.outcome === 'resolved') return complete(result.order)
     return {
@@ -148,7 +150,7 @@ export function createAutoFulfilment({
 
   async function place(order: Order): Promise<SendResult> {
     const portfolioId = order.checkout?.portfolioId ?? null
-    if (portfolioId === null) return reject('The guest chose no portfolio of the provider.')
+    if (portfolioId === null) return reject('The guest did not choose a provider portfolio.')
     const quote = await fulfilment.getQuote(order, portfolioId)
     if (quote.outcome !== 'quoted') return describeResult(quote)
     const { price } = quote
@@ -178,7 +180,7 @@ export function createAutoFulfilment({
   }
 
   return {
-    /** Queues the order of a guest that becomes paid. */
+    /** Queues a guest order when it is paid. */
     consume: (async (tx, event) => {
       const { order } = event
       if (order.origin !== 'guest' || !getEventTypes(event).includes('order.paid')) return

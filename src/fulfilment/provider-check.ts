@@ -5,7 +5,7 @@ import type { FulfilmentAttempt } from './attempt.js'
 import { getValue, type CheckResult, type ProviderFailure } from './results.js'
 import { toAmount } from './verify-response.js'
 
-/** Maximum number of orders missing from a list that are looked up. */
+/** Maximum number of orders to report as missing from a list. */
 const MAX_MISSING = 4
 
 type FindResult =

@@ -12,7 +12,7 @@ interface Opening {
 const OPENINGS: Record<MailType, (order: OrderView) => Opening> = {
   order_received: ({ orderNumber }) => ({
     title: `Order ${orderNumber} received`,
-    paragraphs: ['Thank you for your order. We buy the offset when your payment has arrived.'],
+    paragraphs: ['Thank you for your order. We will buy the offset once we receive your payment.'],
     link: 'View your order',
   }),
   payment_received: ({ orderNumber, total, status }) => ({
@@ -20,35 +20,33 @@ const OPENINGS: Record<MailType, (order: OrderView) => Opening> = {
     paragraphs: [
       `We have received your payment of ${total}. Thank you.`,
       status === 'fulfilled'
-        ? 'The emissions of your trip are offset.'
-        : 'We are buying the offset now. You can follow it on the page of your order.',
+        ? 'Your trip’s emissions have been offset.'
+        : 'We are buying the offset now. You can follow its progress on your order page.',
     ],
     link: 'View your order',
   }),
   certificate_ready: ({ orderNumber }) => ({
     title: `Your certificate for order ${orderNumber}`,
-    paragraphs: [
-      'The emissions of your trip are offset. The certificate is on the page of your order.',
-    ],
+    paragraphs: ['Your trip’s emissions have been offset. The certificate is on your order page.'],
     link: 'View your certificate',
   }),
   order_cancelled: ({ orderNumber }) => ({
     title: `Order ${orderNumber} was cancelled`,
     paragraphs: [
-      'There is nothing to pay, and the emissions of your trip will not be offset. If you have paid already, your payment will be returned.',
+      'There is nothing to pay, and your trip’s emissions will not be offset. If you have already paid, your payment will be refunded.',
     ],
     link: 'View your order',
   }),
   order_refunded: ({ orderNumber, total }) => ({
     title: `Order ${orderNumber} was refunded`,
     paragraphs: [
-      `We have returned your payment of ${total}. It can take a few days to reach your account.`,
+      `We have refunded your payment of ${total}. It can take a few days to reach your account.`,
     ],
     link: 'View your order',
   }),
 }
 
-/** Emails about orders that nobody may ever pay for. */
+/** Emails about orders that may never be paid. */
 const UNPROVEN: readonly MailType[] = ['order_received', 'order_cancelled']
 
 interface Row {
@@ -86,8 +84,8 @@ function buildPayment({ payment, total }: OrderView, method: string) {
 }
 
 /**
- * What an email says, for both of its parts. Without what was typed while nobody has paid: anyone
- * could send a text of their own to any address.
+ * Builds the content of an email, for both of its parts. Excludes what the guest typed until the
+ * order is paid: otherwise, anyone could send their own text to any address.
  *
  * @param paymentMethod of the order's checkout
  */

@@ -1,8 +1,8 @@
 import type { SendResult } from '../outbox/outbox-worker.js'
 
-/** What an email says. */
+/** The content of an email. */
 export interface RenderedMail {
-  /** Without text of users */
+  /** Must not contain user input */
   subject: string
   text: string
   /** Its logo, if there is one, has the URL `cid:logo` */

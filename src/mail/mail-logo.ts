@@ -9,7 +9,7 @@ export interface MailLogo {
   content: Buffer
 }
 
-/** Reads the logo; `null` if there is none, or if it is an SVG, which few mail programs show. */
+/** Reads the logo; `null` if there is none, or if it is an SVG, which few email clients display. */
 export function readMailLogo(path: string | undefined): MailLogo | null {
   const extension = extname(path ?? '').toLowerCase()
   const contentType = LOGO_TYPES[extension]

@@ -47,7 +47,7 @@ export function createMailSender({
     const type = message.type as MailType
     const order = await store.get(message.orderId ?? '')
     if (order?.createdAt !== orderCreatedAt) {
-      return { outcome: 'rejected', status: null, detail: 'The order does not exist any more.' }
+      return { outcome: 'rejected', status: null, detail: 'The order no longer exists.' }
     }
     if (!isStillTrue(type, order.status)) {
       const detail = `Not sent, because the order is now ${order.status}.`

@@ -25,7 +25,7 @@ export function formatMailText({ content, url, brandName }: Options): string {
     [...receipt, { label: 'Total', value: total }].map(toLine),
     details.map(toLine),
     [
-      'Anyone who has the link in this email can see the order. You receive this email because your address was entered with the order.',
+      'Anyone who has the link in this email can see the order. You received this email because your address was given for this order.',
     ],
     ['-- ', brandName],
   ]

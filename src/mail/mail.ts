@@ -6,7 +6,7 @@ import {
   countFailedMessages,
   countMessages,
   getMessage,
-  listDeliveriesOf,
+  readDeliveries,
   listMessages,
   listOrderMessages,
   requeueMessage,
@@ -59,13 +59,13 @@ export function createMail({ database, store, render, delivery, retryDelaysMs }:
 
     /** Lists the emails about an order, newest first. */
     listOfOrder: async (orderId: string) =>
-      listDeliveriesOf(database, await listOrderMessages(database, MAIL_QUEUE, orderId)),
+      readDeliveries(database, await listOrderMessages(database, MAIL_QUEUE, orderId)),
 
     /** Lists a page of all emails, newest first, with the number of all. */
     async list(options: { limit: number; offset: number; states?: readonly MessageState[] }) {
       const messages = await listMessages(database, MAIL_QUEUE, options)
       return {
-        items: await listDeliveriesOf(database, messages),
+        items: await readDeliveries(database, messages),
         total: await countMessages(database, MAIL_QUEUE, options.states),
       }
     },

@@ -16,7 +16,7 @@ export interface MailPayload {
   /** Together with the ID it identifies the order: a restored database can give an ID to another one */
   orderCreatedAt: string
   orderNumber: string
-  /** How often it was sent again: programs hide an email whose Message-ID they have seen */
+  /** How often it was sent again: email clients hide one whose Message-ID they have seen */
   copy: number
 }
 

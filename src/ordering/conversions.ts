@@ -6,12 +6,12 @@ import type { EventConsumer } from '../outbox/event-dispatcher.js'
 /** What guests did, without anything about them. Stored data: never rename one. */
 export type CountedStep = 'scan' | 'result'
 
-/** How many guests went how far, by the day of the scan, the result or the order. */
+/** How many guests reached each step, by the day of the scan, the result or the order. */
 export interface Conversions {
   scans: number
   results: number
   orders: number
-  /** Of these orders, also if they were refunded since */
+  /** Of these orders, even if they were refunded later */
   paidOrders: number
 }
 

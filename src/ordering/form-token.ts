@@ -5,7 +5,7 @@ import { hashTrip, type OrderedTrip } from './ordered-trip.js'
 const ID_BYTES = 16
 const FORMAT = /^([\w-]{22})\.([0-9a-z]{1,12})\.([\w-]{22})$/
 
-/** Shorter than idempotency keys are kept. */
+/** Must be less than IDEMPOTENCY_KEY_TTL_MS. */
 const VALID_MS = 24 * 60 * 60 * 1000
 
 /** Creates the random ID of an order form. */
@@ -16,7 +16,7 @@ export const isFormId = (text: string | undefined): text is string => /^[\w-]{22
 
 /** The hidden field that limits an order form to one order, for one trip. */
 export interface FormTokens {
-  /** Creates the token of the form with an ID. */
+  /** Creates the token for the form with the given ID. */
   create(id: string, trip: OrderedTrip, now?: number): string
   /** Returns the ID in a token; `null` if it is not valid for this trip. */
   read(token: string, trip: OrderedTrip, now?: number): string | null

@@ -74,7 +74,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   const isPaidThroughStripe = ({ checkout }: Order): boolean =>
     payments !== null && checkout?.paymentMethod === 'stripe'
 
-  /** The latest payment of an order through Stripe; of a guest who returns, as it is now. */
+  /** The latest Stripe payment of an order; queries Stripe first if the guest returns from it. */
   async function findPayment(order: Order, isReturning: boolean): Promise<Payment | null> {
     if (isReturning) await payments?.refresh(order.id)
     const [payment = null] = await paymentStore.list(order.id)

@@ -43,7 +43,7 @@ export const createServiceOffers = (
     currency: config.CURRENCY,
   })
 
-/** Creates the private links to the orders of guests. */
+/** Creates the private links to guest orders. */
 export const createServiceLinks = ({
   config,
   database,

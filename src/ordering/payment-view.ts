@@ -2,7 +2,7 @@ import type { Order } from '../orders/order.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
 import type { PageFormat } from './order-form-view.js'
 
-/** Why the guest comes to the page of the order: in the query of Stripe's links and of our redirects. */
+/** Why the guest opens the order page: in the query of Stripe's links and of our redirects. */
 const RETURNS = ['done', 'stopped', 'unavailable', 'uncancelled'] as const
 export type PaymentReturn = (typeof RETURNS)[number]
 
@@ -23,17 +23,17 @@ const ALERTS: Partial<Record<PaymentReturn, string>> = {
   unavailable:
     'Payment is temporarily unavailable. Your order is saved: try again in a few minutes.',
   uncancelled:
-    'The order could not be cancelled, because it is not certain that it is still unpaid. Try again in a few minutes.',
+    'The order could not be cancelled, because it may already have been paid. Try again in a few minutes.',
 }
 
-/** What became of the last attempt to pay, for one that can be repeated. */
+/** Describes the outcome of the last attempt to pay, if the guest can try again. */
 function describeLast(payment: Payment | null, from: PaymentReturn | null): string | null {
   if (from !== null && ALERTS[from] !== undefined) return ALERTS[from]
   if (payment?.state === 'failed' && payment.sessionId !== null) {
     return 'The payment failed, and no money was taken. Try again, or choose another way to pay.'
   }
   if (payment?.state === 'expired' && payment.sessionId !== null) {
-    return 'The time to pay has run out, and no money was taken. Start again.'
+    return 'The payment page has expired, and no money was taken. Start again.'
   }
   return from === 'stopped' ? 'You have not paid yet.' : null
 }
@@ -56,7 +56,7 @@ export function buildPaymentView(
     return {
       ...view,
       title: 'Your payment is being processed',
-      text: 'Your bank can take a few days. We buy the offset when the money has arrived; you need not do anything.',
+      text: 'Your bank can take a few days. We will buy the offset once we receive your payment. You do not need to do anything.',
     }
   }
   if (payment !== null && isReceived(payment)) {
@@ -78,7 +78,7 @@ export function buildPaymentView(
   }
   return {
     title: `Pay ${amount}`,
-    text: 'You pay on the page of Stripe, our payment provider. We never see your card.',
+    text: 'You pay on a page hosted by Stripe, our payment provider. We never see your card details.',
     alert: describeLast(payment, from),
     canPay: true,
     isChecking: false,

@@ -30,13 +30,9 @@ const RETRY_MS = 10_000
 const MAX_DELAY_MS = 300
 
 const createUnknownPricesProblem = (): Problem =>
-  new Problem(
-    503,
-    'The prices of offsets are not available at the moment. Try again in a minute.',
-    {
-      headers: { 'retry-after': '60' },
-    },
-  )
+  new Problem(503, 'Offset prices are unavailable at the moment. Try again in a minute.', {
+    headers: { 'retry-after': '60' },
+  })
 
 const isPrice = ({ amountMinor, currency }: Amount): boolean =>
   Number.isSafeInteger(amountMinor) && amountMinor > 0 && isCurrency(currency)

@@ -2,10 +2,10 @@ import type { Order } from '../orders/order.js'
 import type { Payments } from '../payments/payments.js'
 
 /**
- * Returns where a guest goes to pay an order: to Stripe, or to the page of the order, which shows how to
- * pay or why the order cannot be paid now.
+ * Returns the URL where a guest pays an order: that of Stripe, or of the order page, which shows how
+ * to pay or why the order cannot be paid now.
  *
- * @param path of the page of the order
+ * @param path of the order page
  */
 export type StartPayment = (order: Order, path: string) => Promise<string>
 

@@ -19,7 +19,7 @@ export const MAX_SEARCH_LENGTH = 200
 export const ORDER_EXCEPTIONS = ['not_placed', 'placement_unknown', 'differs'] as const
 export type OrderException = (typeof ORDER_EXCEPTIONS)[number]
 
-/** What the latest payment of an order through Stripe is like, or has. */
+/** Status of the latest Stripe payment of an order, or its dispute or problem. */
 export const PAYMENT_FILTERS = [
   'open',
   'processing',
@@ -79,7 +79,7 @@ export const OrderFilters = Type.Object({
     Type.Array(stringEnum<PaymentFilter>(PAYMENT_FILTERS), {
       maxItems: PAYMENT_FILTERS.length,
       description:
-        'Orders whose latest payment through Stripe has any of these statuses, has a dispute that was not won (disputed), or needs an administrator (problem)',
+        'Orders whose latest Stripe payment has any of these statuses, has a dispute that was not won (disputed), or needs attention (problem)',
     }),
   ),
   currency: Type.Optional(Currency),

@@ -5,7 +5,7 @@ import routes from './routes.js'
 import statsRoutes from './stats-routes.js'
 import { handleStoreError } from './store-error-handler.js'
 
-/** The API of orders and their statistics. */
+/** API for orders and their statistics. */
 const orders: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) => {
   app.readiness.set('orders', async () => store.getReadiness())
   addFreshnessHeader(app, store)

@@ -12,7 +12,7 @@ import {
 
 /** The outcome of an attempt to send a message. */
 export interface SendResult {
-  /** `cancelled`: it was not sent, because it must not be any more */
+  /** `cancelled`: it was not sent, because it must no longer be */
   outcome: 'sent' | 'retry' | 'rejected' | 'cancelled'
   /** Status of the HTTP or SMTP response, if there was one */
   status: number | null

@@ -94,7 +94,7 @@ export async function enqueueMessage(tx: Queryable, message: NewMessage): Promis
 }
 
 /**
- * Sends a message as soon as possible, also one that was sent, failed or was cancelled.
+ * Sends a message as soon as possible, even if it was already sent, failed or was cancelled.
  *
  * @param payload replaces the stored one
  */
@@ -219,7 +219,7 @@ export interface Delivery {
 }
 
 /** Reads the attempts to send messages. */
-export async function listDeliveriesOf(
+export async function readDeliveries(
   tx: Queryable,
   messages: readonly Message[],
 ): Promise<Delivery[]> {
@@ -231,8 +231,8 @@ export async function listDeliveriesOf(
 }
 
 /**
- * Returns the queues that have messages to send now. Steps from queue to queue in the index, so that
- * thousands of messages in one are not read.
+ * Returns the queues that have messages to send now. A loose index scan: it skips from queue to
+ * queue without reading all their messages.
  */
 export async function listDueQueues(tx: Queryable, now: number): Promise<string[]> {
   const rows = await tx.query<{ queue: string }>(

@@ -11,12 +11,12 @@ export interface PaymentServices {
   stripe: StripeGateway
   /** Pause between checks of a payment that is new, ms */
   checkMs: number
-  /** Called when a payment needs an administrator */
+  /** Called when a payment needs the attention of an administrator */
   onProblem: (payment: Payment) => void
 }
 
 export interface CheckOptions {
-  /** Ask Stripe once only, for a short time */
+  /** Query Stripe once, with a short time-out */
   isQuick?: boolean
   /** Recorded in the history of an order that is refunded */
   by?: string
@@ -30,12 +30,12 @@ export interface CheckedPayment {
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
-/** A session expires after a day; one whose creation failed is not known here. */
+/** A session expires after a day. If the request to create it failed, its ID is unknown. */
 const MAX_CREATING_MS = 25 * HOUR_MS
 /** Refunds and disputes are possible for about as long. */
 const MAX_PAID_MS = 180 * DAY_MS
 
-/** When Stripe is asked again, in case a webhook is lost; `null` if nothing can change any more. */
+/** When to query Stripe again, in case a webhook is lost; `null` if nothing can change. */
 export function getNextCheck(payment: Payment, now: number, checkMs: number): number | null {
   const age = now - payment.createdAt
   switch (payment.state) {
@@ -54,9 +54,9 @@ export function getNextCheck(payment: Payment, now: number, checkMs: number): nu
 }
 
 /**
- * Creates the function that asks Stripe about a payment, and records the response: in the payment, and
- * in its order. Webhooks, returning guests and the regular check all end here, so their number and
- * sequence do not matter. Throws StripeUnavailableError, or the errors of the stores.
+ * Creates the function that queries Stripe for a payment and records its state, in the payment and
+ * in the order. Webhooks, returning guests and the periodic check all call it, so it does not matter
+ * how often or in which sequence they do. Throws StripeUnavailableError, or the errors of the stores.
  */
 export function createPaymentCheck({
   store,
@@ -91,7 +91,7 @@ export function createPaymentCheck({
     return { url, recorded: await payments.update(payment, changes) }
   }
 
-  /** Returns `null` if the payment has changed meanwhile. */
+  /** Returns `null` if the payment was changed concurrently. */
   async function tryCheck(payment: Payment, options: CheckOptions): Promise<CheckedPayment | null> {
     const { url, recorded } = await recordState(payment, options)
     if (recorded === null) return null
@@ -100,7 +100,7 @@ export function createPaymentCheck({
     let { state } = recorded
     const isPayable = order?.status === 'pending' && isSameAmount(recorded, order)
     if (state === 'open' && recorded.sessionId !== null && !isPayable) {
-      // It was paid at this moment: check it again.
+      // It has just been paid: check it again.
       if (!(await expire(recorded.sessionId))) return null
       state = 'expired'
     }

@@ -29,10 +29,10 @@ function getLines({ checkout, co2eKg, orderNumber }: Order, { amountMinor }: Pay
 }
 
 /**
- * Builds the Checkout session of a payment; `null` if Stripe cannot charge its amount exactly. Without
- * any text of the guest but the email address.
+ * Builds the Checkout session of a payment; `null` if Stripe cannot charge its amount exactly. The
+ * email address is the only text from the guest in it.
  *
- * @param orderUrl the guest's page of the order
+ * @param orderUrl the guest's order page
  */
 export function buildSessionParams(
   order: Order,

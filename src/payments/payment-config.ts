@@ -34,7 +34,7 @@ export function findPaymentConfigErrors(environment: NodeJS.ProcessEnv): string[
     ...missing.map((name) =>
       environment.PAYMENT === 'stripe'
         ? `${name} is required with PAYMENT=stripe`
-        : `${name} is required with the other variables of Stripe`,
+        : `${name} is required with the other Stripe variables`,
     ),
   ]
 }

@@ -31,15 +31,15 @@ const PaymentResponse = Type.Object(
       description:
         'open: can be paid; processing: paid by a method that takes days; failed and expired: can no longer be paid',
     }),
-    amountMinor: minorUnits('What the guest was asked for or has paid, in minor units'),
+    amountMinor: minorUnits('Amount requested from the guest, or paid, in minor units'),
     currency: Currency,
-    refundedMinor: minorUnits('What was refunded, in minor units'),
+    refundedMinor: minorUnits('Amount refunded, in minor units'),
     dispute: nullableText("Stripe's status of the dispute, such as needs_response, won or lost"),
     problem: Type.Unsafe<PaymentProblem | null>({
       type: ['string', 'null'],
       enum: [...PAYMENT_PROBLEMS, null],
       description:
-        'Why an administrator has to look at it: the amount or currency differs from the order; the order is cancelled or refunded, but not the payment; the order had been paid otherwise',
+        'Why the payment needs attention: its amount or currency differs from the order; the order is cancelled or refunded, but the payment is not; the order had already been paid another way',
     }),
     sessionId: nullableText('ID of the Checkout session at Stripe'),
     paymentIntentId: nullableText('ID of the payment intent at Stripe'),

@@ -1,7 +1,7 @@
 import type { Order } from '../orders/order.js'
 
 /**
- * What has become of a payment at Stripe:
+ * The state of a payment at Stripe:
  * - `creating`: its session is not known yet
  * - `open`: the guest can pay
  * - `processing`: the guest has paid by a method that takes days
@@ -22,10 +22,10 @@ export const PAYMENT_STATES = [
 export type PaymentState = (typeof PAYMENT_STATES)[number]
 
 /**
- * Why an administrator has to look at money that was received:
+ * Why a payment that was received needs attention:
  * - `differs`: its amount or currency is not that of the order, which is not marked as paid
- * - `order_cancelled`, `order_refunded`: the order does not need it any more
- * - `paid_twice`: the order had been paid otherwise
+ * - `order_cancelled`, `order_refunded`: the order no longer needs it
+ * - `paid_twice`: the order had already been paid another way
  *
  * Stored data: never rename one.
  */
@@ -37,14 +37,14 @@ export const PAYMENT_PROBLEMS = [
 ] as const
 export type PaymentProblem = (typeof PAYMENT_PROBLEMS)[number]
 
-/** An attempt of a guest to pay an order through Stripe: one Checkout session. */
+/** A guest's attempt to pay an order through Stripe: one Checkout session. */
 export interface Payment {
   id: string
   orderId: string
   /** 1 for the first of its order */
   number: number
   state: PaymentState
-  /** What the guest was asked for, and what was received, in minor units (ISO 4217) */
+  /** The amount requested or, once paid, received, in minor units (ISO 4217) */
   amountMinor: number
   currency: string
   /** IDs at Stripe; `null` while unknown */
@@ -58,7 +58,7 @@ export interface Payment {
   settledAt: number | null
   createdAt: number
   updatedAt: number
-  /** When Stripe is asked about it again; `null` if it cannot change any more */
+  /** When to query Stripe for it again; `null` if it can no longer change */
   checkAt: number | null
   /** Incremented by every change: two processes do not overwrite each other */
   revision: number

@@ -35,7 +35,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
   const { store, payments, stripe, checkMs, log } = services
   const check = createPaymentCheck(services)
 
-  /** Logs an error of Stripe; throws any other. */
+  /** Logs a Stripe error; throws any other. */
   function logStripeError(error: unknown, payment: Payment | null): void {
     const isStripeError =
       error instanceof StripeUnavailableError || error instanceof StripeRefusedError
@@ -43,7 +43,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     log.error({ payment: payment?.id, orderId: payment?.orderId }, `Stripe: ${error.message}`)
   }
 
-  /** Records the session of a payment; `null` if it was closed meanwhile. */
+  /** Records the session of a payment; `null` if it was closed in the meantime. */
   async function saveSession(payment: Payment, session: StripeSession): Promise<Payment | null> {
     if (payment.sessionId === session.id) return payment
     if (payment.state !== 'creating') return null
@@ -81,7 +81,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     if (saved !== null && current?.status === 'pending' && session.url !== null) {
       return { outcome: 'redirect', url: session.url }
     }
-    // The order was cancelled or paid meanwhile.
+    // The order was cancelled or paid in the meantime.
     if (saved === null) await stripe.expireSession(session.id)
     else await close(saved)
     return { outcome: 'not_payable' }
@@ -105,7 +105,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     return openSession(order, payment, orderUrl)
   }
 
-  /** Makes sure that a payment cannot be paid any more. */
+  /** Makes sure that a payment can no longer be paid. */
   async function close(payment: Payment): Promise<Exclude<CloseResult, 'unavailable'>> {
     if (payment.state === 'creating' && payment.sessionId === null) {
       const closed = await payments.update(payment, { state: 'expired', checkAt: null })
@@ -144,7 +144,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
   }
 
   return {
-    /** Returns where the guest pays an order. Never throws an error of Stripe. */
+    /** Returns where the guest pays an order. Never throws a Stripe error. */
     async start(order: Order, orderUrl: string): Promise<StartResult> {
       try {
         return await start(order, orderUrl)
@@ -154,7 +154,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       }
     },
 
-    /** Makes sure that an order cannot be paid any more. Never throws an error of Stripe. */
+    /** Makes sure that an order can no longer be paid. Never throws a Stripe error. */
     async close(orderId: string): Promise<CloseResult> {
       const [latest = null] = await payments.list(orderId)
       if (latest === null) return 'closed'
@@ -166,7 +166,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       }
     },
 
-    /** Asks Stripe about the payment of a guest who returns, for a short time. Never throws. */
+    /** Queries Stripe when a guest returns, with a short time-out. Never throws. */
     async refresh(orderId: string): Promise<void> {
       const [latest = null] = await payments.list(orderId)
       if (latest?.state !== 'open' && latest?.state !== 'processing') return
@@ -176,7 +176,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       )
     },
 
-    /** Refunds what is left of a payment, once. Never throws an error of Stripe. */
+    /** Refunds the rest of a payment, exactly once. Never throws a Stripe error. */
     async refund(orderId: string, by: string): Promise<RefundResult> {
       const found = (await payments.list(orderId)).find((payment) => getBalance(payment) > 0)
       if (found === undefined) return { outcome: 'nothing_to_refund' }
@@ -211,14 +211,14 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       await payments.makeDue(tx, order.id, order.status !== previousStatus)
     },
 
-    /** Asks Stripe about payments that are due, so that a lost webhook loses nothing. */
+    /** Queries Stripe for payments that are due, in case a webhook was lost. */
     async checkDue(): Promise<void> {
       const due = await payments.takeDue(BATCH_SIZE, Date.now() + checkMs)
       for (const payment of due) {
         try {
           await check(payment, { isQuick: true })
         } catch (error) {
-          // Others may be answered: the session may belong to another account of Stripe.
+          // Others may succeed: the session may belong to another Stripe account.
           if (!(error instanceof StripeRefusedError)) throw error
           logStripeError(error, payment)
           await payments.update(payment, { checkAt: Date.now() + REFUSED_PAUSE_MS })

@@ -25,7 +25,7 @@ export async function createServicePayments(
     onProblem: ({ id, orderId, problem, amountMinor, currency }) =>
       log.error(
         { payment: id, orderId, problem, amountMinor, currency },
-        'a payment needs an administrator',
+        'a payment needs attention',
       ),
   })
 }

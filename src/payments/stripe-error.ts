@@ -1,4 +1,4 @@
-/** Keys and webhook secrets, also if Stripe shortens them with asterisks. */
+/** Keys and webhook secrets, even if Stripe masks them with asterisks. */
 const SECRETS = /\b(?:sk|rk|pk|whsec)_[\w*]+/g
 
 /**

@@ -11,7 +11,7 @@ export interface StripeSession {
   /** Where the guest pays, while it is open */
   url: string | null
   state: Exclude<PaymentState, 'creating'>
-  /** What was received, else what is asked for, in minor units (ISO 4217) */
+  /** The amount received or, until then, requested, in minor units (ISO 4217) */
   amountMinor: number
   currency: string
   intentId: string | null
@@ -20,7 +20,7 @@ export interface StripeSession {
   dispute: string | null
 }
 
-/** What an event of Stripe is about. */
+/** The subject of a Stripe event. */
 export interface StripeEvent {
   id: string
   type: string
@@ -139,7 +139,7 @@ export async function createStripeGateway({ secretKey, webhookSecret, apiUrl }: 
         toSession(await stripe.checkout.sessions.create(params, { idempotencyKey })),
       ),
 
-    /** @param isQuick whether to try once only, for a short time */
+    /** @param isQuick whether to try only once, with a short time-out */
     readSession: (id: string, isQuick = false): Promise<StripeSession> =>
       call(async () => {
         const expand = ['payment_intent.latest_charge']
@@ -161,7 +161,7 @@ export async function createStripeGateway({ secretKey, webhookSecret, apiUrl }: 
         return found.data[0]?.id ?? null
       }),
 
-    /** @param amount in minor units of Stripe; the same key refunds once */
+    /** @param amount in Stripe's minor units; the same key refunds only once */
     refund: (intentId: string, amount: number, idempotencyKey: string): Promise<void> =>
       call(async () => {
         await stripe.refunds.create({ payment_intent: intentId, amount }, { idempotencyKey })

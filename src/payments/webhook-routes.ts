@@ -10,10 +10,10 @@ interface Options {
   payments: Payments | null
 }
 
-/** Events of Stripe can have large objects. */
+/** Stripe events can have large objects. */
 const MAX_BODY_BYTES = 512 * 1024
 
-/** Receives webhooks of Stripe. */
+/** Receives Stripe webhooks. */
 const routes: FastifyPluginAsync<Options> = async (app, { payments }) => {
   const received = new Counter({
     name: 'clearwake_stripe_webhooks_total',
@@ -22,7 +22,7 @@ const routes: FastifyPluginAsync<Options> = async (app, { payments }) => {
     registers: [app.metrics],
   })
   app.setErrorHandler(handleStoreError)
-  // The signature is that of the bytes.
+  // The signature covers the raw bytes.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
@@ -36,7 +36,7 @@ const routes: FastifyPluginAsync<Options> = async (app, { payments }) => {
       schema: { hide: true },
     },
     async (request, reply) => {
-      if (payments === null) throw new Problem(404, 'Payments through Stripe are off.')
+      if (payments === null) throw new Problem(404, 'Stripe payments are not enabled.')
       const { body, headers } = request
       const signature = headers['stripe-signature']
       const event =
@@ -53,7 +53,7 @@ const routes: FastifyPluginAsync<Options> = async (app, { payments }) => {
         received.inc({ outcome: 'failed' })
         if (!(error instanceof StripeUnavailableError)) throw error
         request.log.warn({ event: event.id, type: event.type }, `Stripe: ${error.message}`)
-        throw new Problem(503, 'Stripe does not respond. Send the event again later.', {
+        throw new Problem(503, 'Stripe is not responding. Send the event again later.', {
           headers: { 'retry-after': '60' },
         })
       }

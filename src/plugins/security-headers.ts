@@ -7,7 +7,7 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Allows style elements with the returned nonce on this page. */
     createStyleNonce(): string
-    /** Allows forms of this page to lead to another origin: browsers also check redirects. */
+    /** Allows forms of this page to redirect to another origin: browsers also check redirects. */
     allowFormsTo(origin: string): void
   }
 }

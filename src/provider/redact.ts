@@ -1,6 +1,6 @@
 import { Transform, type TransformCallback } from 'node:stream'
 
-/** A slash as JSON serialisers write it, plain or escaped, also in JSON within JSON. */
+/** A slash as JSON serialisers write it, plain or escaped, even in JSON within JSON. */
 const SLASHES = ['/', '\\/', '\\\\/', '\\\\\\/']
 
 const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1)

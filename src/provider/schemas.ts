@@ -58,7 +58,7 @@ export const KnownOffsetOrder = Type.Object(
     ),
     registryUrl: Type.Optional(Type.Unknown({ description: 'Address in a public registry' })),
     serialNumbers: Type.Optional(
-      Type.Unknown({ description: 'Serial numbers of the retired credits, a list of texts' }),
+      Type.Unknown({ description: 'Serial numbers of the retired credits, a list of strings' }),
     ),
   },
   { title: 'Offset order' },

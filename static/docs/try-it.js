@@ -83,7 +83,7 @@ function createForm(section, operation) {
   return form
 }
 
-/** The key alone, also if it was pasted with the scheme of its header. */
+/** The key alone, even if it was pasted with the scheme of its header. */
 const parseKey = (text) => text.trim().replace(/^bearer\s+/i, '')
 
 /** Builds the arguments of fetch from the form. Throws if a header cannot be sent. */

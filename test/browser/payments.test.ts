@@ -54,7 +54,7 @@ t.test('a guest scans and pays on four screens', async (t) => {
     .click()
   await page.getByLabel('Name', { exact: true }).fill('Ann Example')
   await page.getByLabel('Email').fill('ann@example.com')
-  t.match(await page.locator('.order-summary').innerText(), /You will pay on Stripe’s page/)
+  t.match(await page.locator('.order-summary').innerText(), /Stripe’s payment page/)
   await page.getByRole('button', { name: 'Order and pay' }).click()
   await page.getByRole('button', { name: /^Pay €/ }).click()
   await page.getByRole('heading', { name: 'Paid' }).waitFor()
@@ -101,7 +101,7 @@ t.test('a session expires; the order is paid by another one, and refunded', asyn
     (await ann.call('GET', `/api/admin/orders/${id}/payments`)).items[0]
   await waitForEqual(t, async () => (await getPayment()).status, 'expired')
   await page.goto(url + pathname)
-  await page.getByText('The time to pay has run out').waitFor()
+  await page.getByText('The payment page has expired').waitFor()
   await page.getByRole('button', { name: 'Pay €49.00' }).click()
   await page.getByRole('button', { name: /^Pay €49/ }).click()
   await page.getByRole('heading', { name: 'Paid' }).waitFor()

@@ -110,7 +110,7 @@ t.test('administrators see why an order is not placed', async (t) => {
   await placeOrder(guest)
   await ann.call('PATCH', '/api/admin/orders/1', { amountMinor: 100 })
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
-  await waitFor(async () => (await page('1')).includes('Automatic placement has ended'))
+  await waitFor(async () => (await page('1')).includes('Automatic placement stopped'))
   t.match(await page('1'), /The provider’s price is higher than what the guest paid\./)
 
   await placeOrder(createGuest(url), { name: 'Ben', email: 'ben@example.com' })

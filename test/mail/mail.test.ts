@@ -71,7 +71,7 @@ t.test('a guest gets an email for each step of an order', async (t) => {
   const refunded = await waitForMails(3)
   t.equal(refunded.headers.get('subject'), 'Order CW-000001 was refunded')
   for (const text of [refunded.text, readHtml(refunded)]) {
-    t.match(text, /We have returned your payment of €53\.90/)
+    t.match(text, /We have refunded your payment of €53\.90/)
   }
 
   const other = await order({ email: 'ben@example.com', name: 'Ben' })
@@ -79,7 +79,7 @@ t.test('a guest gets an email for each step of an order', async (t) => {
   await guest.post(`${other}/cancel`, new URLSearchParams())
   const cancelled = await waitForMails(5)
   t.equal(cancelled.headers.get('subject'), 'Order CW-000002 was cancelled')
-  t.match(cancelled.text, /There is nothing to pay, .* payment will be returned\./)
+  t.match(cancelled.text, /There is nothing to pay, .* payment will be refunded\./)
   t.same(cancelled.recipients, ['ben@example.com'])
 })
 
@@ -91,7 +91,7 @@ t.test('an order that is placed with the provider at once counts as paid', async
   await waitForMails(3)
   const payment = smtp.mails.find(
     ({ text }) =>
-      !text.includes('View your certificate') && text.includes('emissions of your trip are offset'),
+      !text.includes('View your certificate') && text.includes('emissions have been offset'),
   )
   t.ok(payment)
 })

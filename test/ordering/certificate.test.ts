@@ -134,7 +134,10 @@ t.test(
     t.match(toText(page), problem)
     t.equal(findLink(page, 'Download PDF'), '')
     t.match(toText(await guest.get(path)), problem)
-    t.match(toText(await ann.get('/admin/orders/1')), `${problem} CERTIFICATE_FONT adds a font.`)
+    t.match(
+      toText(await ann.get('/admin/orders/1')),
+      `${problem} Set CERTIFICATE_FONT to add a font.`,
+    )
     for (const address of [`${certificate}.pdf`, `${path}/certificate.pdf`]) {
       const { status, text } = await guest.get(address)
       t.equal(status, 422)

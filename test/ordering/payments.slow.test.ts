@@ -285,7 +285,7 @@ t.test('another amount or currency never marks an order as paid', async (t) => {
     service.guest = createGuest(service.url)
   }
   t.equal((await ann.call('GET', '/api/admin/orders?payment=problem')).totalItems, 3)
-  t.ok(service.log.some(({ msg }) => msg === 'a payment needs an administrator'))
+  t.ok(service.log.some(({ msg }) => msg === 'a payment needs attention'))
 
   // Accepted by an administrator, returned by another.
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
@@ -459,7 +459,7 @@ t.test('refunds and disputes are recorded', async (t) => {
   stripe.fault = 400
   t.equal((await ann.post('/admin/orders/1/refund', {})).status, 409)
   stripe.fault = 'connection_reset_after'
-  t.match(toText(await ann.post('/admin/orders/1/refund', {})), /not certain whether/)
+  t.match(toText(await ann.post('/admin/orders/1/refund', {})), /couldn’t confirm/)
   stripe.fault = null
   const done = await ann.post('/admin/orders/1/refund', {})
   t.equal(stripe.ledger.refunds.length, 2)
@@ -482,7 +482,7 @@ t.test('payments that take days, fail or expire', async (t) => {
   const second = getSessionId(link)
   stripe.ledger.expire(second)
   await waitForEqual(t, async () => (await getPayments())[0].status, 'expired')
-  t.match(toText(await guest.get(first.path)), /The time to pay has run out/)
+  t.match(toText(await guest.get(first.path)), /The payment page has expired/)
 
   const third = getSessionId((await pay(guest, first.path)).headers.get('location'))
   stripe.ledger.pay(third, { isAsync: true })

@@ -229,7 +229,7 @@ t.test('prices are read once for many quotes, and missing prices are reported', 
   const { status, headers, body } = await requestQuote(down.url, TWO_TONNES)
   t.equal(status, 503)
   t.equal(headers.get('retry-after'), '60')
-  t.match(body.detail, /prices of offsets are not available/)
+  t.match(body.detail, /Offset prices are unavailable/)
 
   isDown = false
   upstream.requests.length = 0

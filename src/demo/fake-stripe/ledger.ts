@@ -79,7 +79,7 @@ export interface FakeRefund {
 export interface PayOptions {
   amount?: number
   currency?: string
-  /** A method that takes days: `settle` tells how it ends */
+  /** A method that takes days: `settle` sets its outcome */
   isAsync?: boolean
 }
 

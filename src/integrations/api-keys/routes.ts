@@ -40,7 +40,7 @@ const CreatedApiKey = Type.Object(
 
 const tags = ['API keys']
 
-/** The API of API keys, for administrators. */
+/** API for managing API keys, for administrators. */
 const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/admin/api-keys',

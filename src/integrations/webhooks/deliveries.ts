@@ -2,7 +2,7 @@ import type { Queryable } from '../../database/database.js'
 import {
   countMessages,
   getMessage,
-  listDeliveriesOf,
+  readDeliveries,
   listMessages,
   requeueMessage,
   requeueMessages,
@@ -17,7 +17,7 @@ export async function listDeliveries(
   slice: { limit: number; offset: number },
 ): Promise<{ items: Delivery[]; total: number }> {
   const queue = getQueue(endpointId)
-  const items = await listDeliveriesOf(tx, await listMessages(tx, queue, slice))
+  const items = await readDeliveries(tx, await listMessages(tx, queue, slice))
   return { items, total: await countMessages(tx, queue) }
 }
 
@@ -29,7 +29,7 @@ export async function getDelivery(
 ): Promise<Delivery | null> {
   const message = await getMessage(tx, id)
   if (message?.queue !== getQueue(endpointId)) return null
-  const [delivery = null] = await listDeliveriesOf(tx, [message])
+  const [delivery = null] = await readDeliveries(tx, [message])
   return delivery
 }
 

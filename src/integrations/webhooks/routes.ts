@@ -33,7 +33,7 @@ const Link = Type.String({ description: 'First, previous, next and last page (RF
 
 const disabledResponse = problemResponse('The endpoint is disabled')
 
-/** The API of webhook endpoints and their deliveries. */
+/** API for webhook endpoints and their deliveries. */
 const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { webhooks }) => {
   const validators = createWebhookValidators(webhooks.allowLoopback)
   app.setValidatorCompiler(({ schema, httpPart }) =>
@@ -151,7 +151,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         operationId: 'testWebhook',
         summary: 'Send a test event',
         description:
-          'Queues an event of type webhook.test, also for a disabled endpoint. It is sent once, without retries.',
+          'Queues an event of type webhook.test, even for a disabled endpoint. It is sent once, without retries.',
         params: WebhookId,
         response: { 202: WebhookDelivery, ...problemResponses },
       },
@@ -169,7 +169,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         operationId: 'rotateWebhookSecret',
         summary: 'Rotate the secret of a webhook endpoint',
         description:
-          'Returns a new secret. For 24 hours, deliveries are signed with the new and the previous one. Another rotation ends an older one at once.',
+          'Returns a new secret. For 24 hours, deliveries are signed with the new and the previous one. Another rotation invalidates the older one immediately.',
         params: WebhookId,
         response: { 200: WebhookWithSecret, ...problemResponses },
       },

@@ -85,7 +85,7 @@ export async function addOrder(
 
 /**
  * Replaces an order by its next version, in the caller's transaction. Returns `false` if the order
- * does not have the version of `before` any more.
+ * no longer has the version of `before`.
  */
 export async function replaceOrder(
   tx: Queryable,

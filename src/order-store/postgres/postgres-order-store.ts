@@ -60,7 +60,7 @@ const WRITES_PER_FOLD = 200
 /** Several order numbers in a row may be taken by imported orders. */
 const MAX_NUMBER_TRIES = 1_000
 
-/** More IDs than are returned are read, because attempts that were reset do not count. */
+/** Reads more IDs than it returns, because attempts that were reset do not count. */
 const CANDIDATES_PER_RESULT = 20
 
 const createUnconfirmedProblem = (): Problem =>
@@ -71,7 +71,7 @@ const createUnconfirmedProblem = (): Problem =>
   )
 
 /** A concurrent transaction may have changed the order first: the change is retried. */
-class OvertakenError extends Error {}
+class WriteConflictError extends Error {}
 
 interface Change {
   id: number
@@ -142,7 +142,7 @@ export async function openPostgresOrderStore({
     now: number,
   ): Promise<CreateResult | null> {
     await tx.query('DELETE FROM idempotency_keys WHERE at < ?', [now - IDEMPOTENCY_KEY_TTL_MS])
-    // Waits for a concurrent request with the same key. The ID of the order follows.
+    // Waits for a concurrent request with the same key. The ID of the order is set later.
     const taken = await tx.query(
       'INSERT INTO idempotency_keys VALUES (?, ?, 0, ?) ON CONFLICT DO NOTHING RETURNING key',
       [key, request, now],
@@ -153,7 +153,7 @@ export async function openPostgresOrderStore({
       [key],
     )
     // It expired in between.
-    if (known === undefined) throw new OvertakenError()
+    if (known === undefined) throw new WriteConflictError()
     if (known.request !== request) return { outcome: 'idempotency_key_reused' }
     const order = await readOrder(tx, known.order_id)
     if (order === null)
@@ -262,7 +262,7 @@ export async function openPostgresOrderStore({
           return await createOnce(newOrder, by, key)
         } catch (error) {
           const isTaken = isDuplicate(error, 'orders_order_number_key')
-          if (!(isTaken || error instanceof OvertakenError) || tries === MAX_NUMBER_TRIES) {
+          if (!(isTaken || error instanceof WriteConflictError) || tries === MAX_NUMBER_TRIES) {
             throw error
           }
         }
@@ -287,7 +287,7 @@ export async function openPostgresOrderStore({
               if (result.outcome !== 'changed') return result
               const { order: after, changes } = result
               if (!(await replaceOrder(tx, calendar, { before, after, by, changes }))) {
-                throw new OvertakenError()
+                throw new WriteConflictError()
               }
               await tx.query(INSERT_EVENT, toEventValues(before, after))
               change = { id: key, version: after.version, by, at: after.updatedAt, changes }
@@ -304,7 +304,7 @@ export async function openPostgresOrderStore({
             },
           )
         } catch (error) {
-          if (!(error instanceof OvertakenError)) throw error
+          if (!(error instanceof WriteConflictError)) throw error
         }
       }
     },

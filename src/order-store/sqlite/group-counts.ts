@@ -16,7 +16,7 @@ export function createGroupCounter(db: Database) {
      GROUP BY status, calculator_type, currency`,
   )
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
-  // Every list needs the counts of all orders, which change with each write only.
+  // Every list needs the counts of all orders, which only change when orders are written.
   let cached: { version?: number | undefined; counts: GroupCount[] } = { counts: [] }
 
   function read(range: DayRange): GroupCount[] {

@@ -38,8 +38,8 @@ export function getCertificateNumber({ code }: Pick<Certificate, 'code'>): strin
 }
 
 /**
- * The content that everyone may see. Without the guest's consent it names nobody; nor may the
- * provider's certificate be linked, which does.
+ * The content that is public. Without the guest's consent, it contains no names and no link to the
+ * provider's certificate, which shows them.
  */
 export function toPublished(content: CertificateContent): CertificateContent {
   if (content.isPublic) return content

@@ -13,7 +13,7 @@ export interface CertificateSheet {
   number: string
   /** ISO 8601 */
   issuedAt: string
-  /** In words */
+  /** Formatted date */
   issuedOn: string
   /** Address of the certificate's page */
   url: string
@@ -61,7 +61,7 @@ interface TextStyle extends Omit<TextBox, 'sizes' | 'maxLines' | 'weight'> {
   isRightAligned?: boolean
 }
 
-/** Writes texts below each other. Returns a function that returns where the next text can start. */
+/** Creates a function that writes a block of text and returns the top of the next block. */
 function createWriter(doc: Doc, fonts: CertificateFonts) {
   for (const [name, font] of fonts.fonts) {
     // PDFKit accepts open fonts; its types do not say so.
@@ -74,8 +74,8 @@ function createWriter(doc: Doc, fonts: CertificateFonts) {
       .text(text, x, baseline, {
         lineBreak: false,
         baseline: 'alphabetic',
-        // With features, a text is one run: else right-to-left words go from left to right. The types
-        // lack this form.
+        // Without `features`, PDFKit splits the text, which puts right-to-left words in the wrong
+        // order. Its types do not allow an object.
         features: getFeatures(font) as unknown as [],
       })
 
@@ -204,7 +204,7 @@ function drawFacts(write: ReturnType<typeof createWriter>, sheet: CertificateShe
   })
 }
 
-/** Draws a certificate as a page of A4. Its texts can be selected, copied and searched. */
+/** Draws a certificate on an A4 page. Its text can be selected, copied and searched. */
 export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts): Promise<Buffer> {
   const { content, number, url, brandName } = sheet
   const doc = new PDFDocument({
@@ -249,10 +249,10 @@ export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts
     sizes: [14],
     colour: COLOURS.accent,
   })
-  const nobody = { width: INNER_WIDTH, sizes: [30], colour: COLOURS.muted } as const
+  const unnamed = { width: INNER_WIDTH, sizes: [30], colour: COLOURS.muted } as const
   top =
     content.beneficiary === null
-      ? write('The holder of this certificate', MARGIN, top + 10, nobody)
+      ? write('The holder of this certificate', MARGIN, top + 10, unnamed)
       : write(content.beneficiary, MARGIN, top + 10, {
           width: INNER_WIDTH,
           weight: 'bold',

@@ -68,7 +68,7 @@ const isSameContent = ({ content }: Certificate, next: OrderContent): boolean =>
     isDeepStrictEqual(content[key], next[key]),
   )
 
-/** Issues a certificate for each order of a guest that is fulfilled. */
+/** Issues a certificate for each fulfilled guest order. */
 export function createCertificateIssuer({
   database,
   store,
@@ -77,7 +77,7 @@ export function createCertificateIssuer({
   onIssued,
   retryDelaysMs = RETRY_DELAYS_MS,
 }: Options) {
-  /** Reads what the provider knows; `null` if it does not respond. */
+  /** Reads the provider's data; `null` if it does not respond. */
   async function readProvider(
     orderId: string,
     portfolioId: number | null,

@@ -1,4 +1,4 @@
-/** Scripts by their Unicode name, as people call them. */
+/** Common names of scripts, with patterns that match their characters. */
 const SCRIPTS: readonly [name: string, pattern: RegExp][] = [
   ['Arabic', /\p{Script=Arabic}/u],
   ['Hebrew', /\p{Script=Hebrew}/u],

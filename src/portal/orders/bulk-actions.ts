@@ -116,7 +116,7 @@ export async function updateOrders(
     }
     try {
       if (getStatusAfter(action) === 'refunded' && (await findRefundable(id))) {
-        await reject(id, 'paid through Stripe, refund the payment on the page of the order')
+        await reject(id, 'paid through Stripe, refund the payment on the order’s page')
         continue
       }
       const result = await apply(id, { by, ifVersions: [version] })

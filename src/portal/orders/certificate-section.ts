@@ -6,17 +6,17 @@ import type { Order } from '../../orders/order.js'
 import { findOrderMessage, type OrderMessage } from '../../outbox/order-messages.js'
 import type { Formatters } from '../formatters.js'
 
-/** What the service does by itself with the order of a guest. */
+/** Background work on a guest order. */
 export interface GuestOrderData {
   /** Its automatic placement; `null` if there is none */
   placement: OrderMessage | null
-  /** The issue of its certificate; `null` if it is not due */
+  /** The message that issues its certificate; `null` if there is none */
   issue: OrderMessage | null
   certificate: CertificateState | null
   pdfProblem: string | null
 }
 
-/** Reads what the service does with the order of a guest; `null` for other orders. */
+/** Loads the background work on a guest order; `null` for other orders. */
 export async function loadGuestOrderData(
   database: Database,
   certificates: Certificates,
@@ -37,7 +37,7 @@ const WITHDRAWALS = {
   replaced: 'Replaced by another certificate.',
 }
 
-/** The certificate of an order, or when there will be one; `null` if there will be none. */
+/** Builds the section with the certificate of an order; `null` if it has none and none is due. */
 export function buildCertificateSection(
   { status }: Order,
   { certificate: state, issue, pdfProblem }: GuestOrderData,
@@ -49,7 +49,7 @@ export function buildCertificateSection(
     const note =
       issue.state === 'failed'
         ? `It could not be issued: ${issue.detail ?? ''}`
-        : 'It is issued within a minute.'
+        : 'It will be issued within a minute.'
     return { note, link: null, pdfProblem: null }
   }
   const { certificate, withdrawal } = state
@@ -59,13 +59,13 @@ export function buildCertificateSection(
       number: getCertificateNumber(certificate),
       path: `/c/${certificate.code}`,
       issuedOn: format.dateTime(certificate.issuedAt),
-      visibility: certificate.content.isPublic ? 'With the name' : 'Without names',
+      visibility: certificate.content.isPublic ? 'Shows names' : 'Does not show names',
     },
-    pdfProblem: pdfProblem && `${pdfProblem} CERTIFICATE_FONT adds a font.`,
+    pdfProblem: pdfProblem && `${pdfProblem} Set CERTIFICATE_FONT to add a font.`,
   }
 }
 
-/** Describes the automatic placement of an order; `null` if there is nothing to say. */
+/** Describes the automatic placement of an order; `null` if there is nothing to show. */
 export function describePlacement(
   placement: OrderMessage | null | undefined,
   format: Formatters,
@@ -73,10 +73,10 @@ export function describePlacement(
   switch (placement?.state) {
     case 'pending':
       return placement.detail === null
-        ? 'Automatic placement: in the queue.'
+        ? 'Automatic placement: queued.'
         : `Automatic placement: ${placement.detail} The next attempt is on ${format.dateTime(new Date(placement.nextAttemptAt).toISOString())}.`
     case 'failed':
-      return `Automatic placement has ended: ${placement.detail ?? ''}`
+      return `Automatic placement stopped: ${placement.detail ?? ''}`
     default:
       return null
   }

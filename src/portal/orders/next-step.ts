@@ -55,7 +55,7 @@ export function findNextStep(
       title: 'Waiting for payment',
       text:
         order.checkout?.paymentMethod === 'stripe'
-          ? 'The order becomes paid when Stripe reports the payment. Mark it yourself only if it is paid otherwise.'
+          ? 'The order is marked as paid when Stripe reports the payment. Mark it yourself only if the customer pays another way.'
           : 'Mark the order as paid when you have received the payment.',
       action: { type: 'status', status: 'paid' },
     }

@@ -61,7 +61,7 @@ export interface OrderData {
   fulfilment: Fulfilment | null
   /** Other orders with the same provider order ID */
   duplicates: readonly DuplicateOrder[]
-  /** `null` unless it is the order of a guest */
+  /** `null` unless it is a guest order */
   guest: GuestOrderData | null
   /** `null` if a guest has not placed the order */
   mails: ReturnType<typeof buildOrderMailsView> | null

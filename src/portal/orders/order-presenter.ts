@@ -30,7 +30,7 @@ export interface OrderRoute {
 }
 export type OrderRequest = FastifyRequest<OrderRoute>
 
-/** Reads what the service does with an order by itself. */
+/** Loads the background work on an order. */
 export type LoadGuestOrder = (order: Order) => Promise<GuestOrderData | null>
 
 interface RenderOptions extends OrderPageState {

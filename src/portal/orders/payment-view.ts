@@ -48,13 +48,13 @@ function describeProblem(payment: Payment, order: Order, format: Formatters): No
       return [
         {
           title: `${balance} is not refunded`,
-          text: 'The order is marked as refunded, but Stripe still has the money. Refund it, unless you have returned it otherwise.',
+          text: 'The order is marked as refunded, but Stripe still has the money. Refund it, unless you have returned the money another way.',
         },
       ]
     case 'paid_twice':
       return [
         {
-          title: `${balance} received for an order that had been paid otherwise`,
+          title: `${balance} received for an order that had already been paid`,
           text: 'Refund it if the customer has paid twice.',
         },
       ]
@@ -74,7 +74,7 @@ const describeDispute = (payment: Payment): Notice[] =>
           text:
             payment.dispute === 'lost'
               ? 'The bank has returned the money to the customer.'
-              : 'Respond in the dashboard of Stripe before the deadline, or the money is returned.',
+              : 'Respond in the Stripe Dashboard before the deadline, or the money will be returned to the customer.',
         },
       ]
     : []
@@ -82,7 +82,7 @@ const describeDispute = (payment: Payment): Notice[] =>
 const formatDispute = (dispute: string): string => dispute.replaceAll('_', ' ')
 
 /**
- * Builds the payments of an order through Stripe, the latest first.
+ * Builds the Stripe payments of an order, the latest first.
  *
  * @param refundUrl where a payment is refunded; `null` if Stripe is not configured
  */

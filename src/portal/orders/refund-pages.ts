@@ -25,8 +25,8 @@ const describeFailure = (result: RefundResult): Notice =>
   result.outcome === 'refused'
     ? { title: 'Stripe refused the refund', text: result.reason, entries: [] }
     : {
-        title: 'Stripe does not respond',
-        text: 'It is not certain whether the payment was refunded. Try again: it is refunded once only.',
+        title: 'Stripe is not responding',
+        text: 'We couldn’t confirm that the payment was refunded. It’s safe to try again: it will be refunded only once.',
         entries: [],
       }
 

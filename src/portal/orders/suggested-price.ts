@@ -7,7 +7,7 @@ import type { Formatters } from '../formatters.js'
 
 const MAX_NAME_LENGTH = 120
 
-/** What prices are suggested from. */
+/** The data from which prices are suggested. */
 export interface Pricing {
   /** `null` if the provider's prices are unavailable */
   portfolios: readonly PricedPortfolio[] | null
