@@ -109,7 +109,7 @@ t.test('reports an unsaved sign-out on the page', async (t) => {
   t.match(parseSetCookies(response).get('clearwake'), /Expires=Thu, 01 Jan 1970/)
   const page = await response.text()
   t.match(page, /<h1>Sign in<\/h1>/)
-  t.match(page, /role="alert">You are signed out, but this could not be saved/)
+  t.match(page, /role="alert">You are signed out, but the sign-out could not be saved/)
   const after = await fetch(`${url}/admin`, { headers: { cookie }, redirect: 'manual' })
   t.not(after.status, 200)
 })
