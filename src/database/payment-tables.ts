@@ -1,22 +1,3 @@
-export const PAYMENT_COLUMNS = [
-  'id',
-  'order_id',
-  'number',
-  'state',
-  'amount_minor',
-  'currency',
-  'session_id',
-  'intent_id',
-  'refunded_minor',
-  'dispute',
-  'problem',
-  'settled_at',
-  'created_at',
-  'updated_at',
-  'check_at',
-  'revision',
-]
-
 /** Payments of orders, for both databases. Part of a migration: never edit a released one. */
 export const PAYMENT_MIGRATION: readonly string[] = [
   // Attempts of guests to pay through Stripe. Amounts in minor units (ISO 4217), times in ms since 1970.

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import type { Queryable, SqlValue } from '../../database/database.js'
 import type { Postgres } from '../../database/postgres.js'
-import { PAYMENT_COLUMNS } from '../../database/payment-tables.js'
 import { getHighestOrderNumber } from '../sqlite/order-numbers.js'
 import { openStoreCalendar, readSetting } from '../sqlite/settings.js'
 import { ROW_COLUMNS, type OrderRow } from '../sql/order-row.js'
@@ -23,13 +22,24 @@ interface ChangeRow {
 }
 const CHANGE_COLUMNS = ['order_id', 'version', 'at', 'by', 'changes'] as const
 
-/** Tables of orders that are copied as a whole, with their columns. */
-const SMALL_TABLES = {
-  idempotency_keys: ['key', 'request', 'order_id', 'at'],
-  order_links: ['token_hash', 'order_id', 'created_at'],
-  certificates: ['code', 'order_id', 'issued_for', 'content', 'issued_at'],
-  payments: PAYMENT_COLUMNS,
-}
+/** Tables with the same columns in both databases, which are copied as a whole. */
+const SHARED_TABLES = [
+  'idempotency_keys',
+  'order_links',
+  'certificates',
+  'payments',
+  'order_views',
+  'conversion_counts',
+  'conversion_orders',
+  'api_keys',
+  'webhook_endpoints',
+  'order_events',
+  'outbox',
+  'outbox_attempts',
+]
+
+/** Their columns that PostgreSQL generates. */
+const SEQUENCES = { order_events: 'id', outbox: 'position' }
 
 export interface CopyResult {
   /** Orders in both databases */
@@ -56,9 +66,23 @@ async function insertRows<Name extends string>(
 ): Promise<void> {
   if (rows.length === 0) return
   await tx.query(
-    `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${placeholders(rows.length, columns.length)}`,
+    `INSERT INTO ${table} (${columns.join(', ')}) OVERRIDING SYSTEM VALUE
+     VALUES ${placeholders(rows.length, columns.length)}`,
     rows.flatMap((row) => columns.map((name) => row[name])),
   )
+}
+
+/** Replaces a table by that of SQLite. */
+async function copyTable(db: Database, tx: Queryable, table: string): Promise<void> {
+  await tx.query(`DELETE FROM ${table}`)
+  let rows: Record<string, SqlValue>[] = []
+  for (const row of db.prepare<[], Record<string, SqlValue>>(`SELECT * FROM ${table}`).iterate()) {
+    rows.push(row)
+    if (rows.length < BATCH_SIZE) continue
+    await insertRows(tx, table, Object.keys(row), rows)
+    rows = []
+  }
+  await insertRows(tx, table, Object.keys(rows[0] ?? {}), rows)
 }
 
 /** Parsed: PostgreSQL stores the JSON of an attempt in another form. */
@@ -98,9 +122,9 @@ async function digestRows<Row extends object>(
 }
 
 /**
- * Copies all orders of a SQLite database to a migrated PostgreSQL database, with their history,
- * idempotency keys, links, certificates and payments, and compares the orders. Nothing may write to
- * either during the copy. Continues an earlier copy; leaves a database with other orders unchanged.
+ * Copies a SQLite database to a migrated PostgreSQL database, and compares the orders and their
+ * history. Nothing may write to either during the copy. Continues an earlier copy; leaves a database
+ * with other orders unchanged.
  * Throws CopyMismatchError.
  *
  * @param onProgress called with the number of orders copied so far, and of all
@@ -155,14 +179,11 @@ export async function copyFromSqlite(
   }
 
   await postgres.migrate(async (tx) => {
-    for (const [table, columns] of Object.entries(SMALL_TABLES)) {
-      const rows = db
-        .prepare<[], Record<string, SqlValue>>(`SELECT ${columns.join(', ')} FROM ${table}`)
-        .all()
-      await tx.query(`DELETE FROM ${table}`)
-      for (let at = 0; at < rows.length; at += BATCH_SIZE) {
-        await insertRows(tx, table, columns, rows.slice(at, at + BATCH_SIZE))
-      }
+    for (const table of SHARED_TABLES) await copyTable(db, tx, table)
+    for (const [table, column] of Object.entries(SEQUENCES)) {
+      await tx.query(
+        `SELECT setval(pg_get_serial_sequence('${table}', '${column}'), max(${column})) FROM ${table}`,
+      )
     }
     await tx.query(`ALTER INDEX ${SEARCH_INDEX} SET (fastupdate = off)`)
     await tx.query(`SELECT gin_clean_pending_list('${SEARCH_INDEX}')`)
