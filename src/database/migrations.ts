@@ -1,11 +1,14 @@
 import type { Database } from 'better-sqlite3'
+import { ACCOUNT_TABLES } from './account-tables.js'
 import { API_KEY_TABLES } from './api-key-tables.js'
+import { AUDIT_TABLES } from './audit-tables.js'
 import { CERTIFICATE_TABLES } from './certificate-tables.js'
 import { CONVERSION_TABLES } from './conversion-tables.js'
 import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { ORDERING_MIGRATION } from './ordering-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
 import { PAYMENT_MIGRATION } from './payment-tables.js'
+import { SESSION_TABLES } from './session-tables.js'
 import { WEBHOOK_TABLES } from './webhook-tables.js'
 
 /** Marks a SQLite file as an order database ("ClwK"). */
@@ -157,6 +160,9 @@ const MIGRATIONS: readonly string[] = [
   CONVERSION_TABLES.join(';\n'),
   CERTIFICATE_TABLES.join(';\n'),
   PAYMENT_MIGRATION.join(';\n'),
+  ACCOUNT_TABLES.join(';\n'),
+  SESSION_TABLES.join(';\n'),
+  AUDIT_TABLES.join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

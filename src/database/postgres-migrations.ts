@@ -1,11 +1,14 @@
 import { DatabaseError } from './database-error.js'
+import { ACCOUNT_TABLES } from './account-tables.js'
 import { API_KEY_TABLES } from './api-key-tables.js'
+import { AUDIT_TABLES } from './audit-tables.js'
 import { CERTIFICATE_TABLES } from './certificate-tables.js'
 import { CONVERSION_TABLES } from './conversion-tables.js'
 import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { ORDERING_MIGRATION } from './ordering-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
 import { PAYMENT_MIGRATION } from './payment-tables.js'
+import { SESSION_TABLES } from './session-tables.js'
 import { WEBHOOK_TABLES } from './webhook-tables.js'
 import type { Queryable } from './database.js'
 import type { Postgres } from './postgres.js'
@@ -171,6 +174,9 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       FROM order_counts GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
     'ALTER TABLE order_counts DROP COLUMN co2e_mg, DROP COLUMN amount_minor',
   ],
+  ACCOUNT_TABLES,
+  SESSION_TABLES,
+  AUDIT_TABLES,
 ]
 
 /** The schema version of this version of Clearwake. */
