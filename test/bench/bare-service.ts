@@ -59,6 +59,7 @@ app.post<{ Body: QrCodeRequest }>('/api/qr-code/generate', async ({ body }) => {
 
 const timeZone = 'UTC'
 const numbers = getNumberFormatter('en-GB')
+const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone })
 const templates = join(projectRoot, 'templates')
 const assets = JSON.parse(readFileSync(join(projectRoot, 'dist/assets.json'), 'utf8')) as Record<
   string,
@@ -75,7 +76,10 @@ await app.register(view, {
   },
   templates,
   production: true,
-  defaultContext: { asset: (name: string) => `/assets/${assets[name] ?? ''}` },
+  defaultContext: {
+    asset: (name: string) => `/assets/${assets[name] ?? ''}`,
+    brand: { name: 'Clearwake', logoUrl: null },
+  },
 })
 app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ query }, reply) => {
   const form = parseCalculatorForm('fuel', query)
@@ -85,7 +89,13 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
     form: buildFormView('fuel', form, numbers, true),
     choices: CHOICES,
     source: null,
+    hasPortfolios: false,
+    locale: numbers.locale,
+    calculatedOn: dates.format(new Date()),
+    address: 'https://example.com',
     result: form.calculation && buildResultView(form.calculation, numbers),
+    offer: null,
+    feePercent: 0,
   })
 })
 
