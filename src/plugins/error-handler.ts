@@ -131,7 +131,15 @@ export default fp(
     const createNotFoundProblem = (request: FastifyRequest): Problem => {
       if (!isDecodable(request.originalUrl)) return new Problem(400, 'The URL is malformed.')
       const allowed = METHODS.filter((method) => routes.find(method, request.url) !== null)
-      if (allowed.length === 0) return new Problem(404, 'This page does not exist.')
+      if (allowed.length === 0) {
+        const isApi = isApiPath(request.originalUrl)
+        return new Problem(
+          404,
+          isApi
+            ? 'This path does not exist. All paths are listed in /docs.'
+            : 'This page does not exist.',
+        )
+      }
       return new Problem(405, `The method ${request.method} is not allowed here.`, {
         headers: { allow: allowed.join(', ') },
       })

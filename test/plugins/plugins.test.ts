@@ -376,6 +376,14 @@ t.test('a page path that starts like the API is still a page', async (t) => {
   t.match(response.headers.get('content-security-policy'), /style-src 'self'/)
 })
 
+t.test('an unknown path of the API is reported as such', async (t) => {
+  const response = await fetch(`${url}/api/nothing`)
+  t.equal(response.status, 404)
+  t.match(await response.json(), {
+    detail: 'This path does not exist. All paths are listed in /docs.',
+  })
+})
+
 t.test('sends HSTS over HTTPS', async (t) => {
   const secure = await startApp(t, { PUBLIC_BASE_URL: 'https://carbon.example.com' })
   for (const path of ['/', '/api/calculators']) {
