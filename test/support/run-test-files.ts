@@ -1,17 +1,33 @@
 import { once } from 'node:events'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { teardownProcess } from './process-teardown.js'
 
 // Runs test files one after the other in this process, for run-tests.ts.
 
 const TIMEOUT_MS = 30 * 60_000
 
+const teardowns: (() => unknown)[] = []
+
+async function tearDown(): Promise<void> {
+  for (const work of teardowns.splice(0).reverse()) await work()
+}
+
+// What a file has started stops before the next file starts.
+t.teardown = (work) => void teardowns.push(work)
+teardownProcess(tearDown)
+
+async function runFile(path: string): Promise<void> {
+  await import(pathToFileURL(path).href)
+  if (!t.idle) await once(t, 'idle')
+  await tearDown()
+}
+
 t.setTimeout(TIMEOUT_MS)
 for (const path of process.argv.slice(2)) {
-  const loading = import(pathToFileURL(path).href)
-  // Else tap ends while a file is loaded.
-  t.waitOn(loading)
-  await loading
-  if (!t.idle) await once(t, 'idle')
+  const running = runFile(path)
+  // Else tap ends meanwhile.
+  t.waitOn(running)
+  await running
   t.comment(path)
 }
