@@ -17,17 +17,16 @@ async function tearDown(): Promise<void> {
 t.teardown = (work) => void teardowns.push(work)
 teardownProcess(tearDown)
 
-async function runFile(path: string): Promise<void> {
-  await import(pathToFileURL(path).href)
-  if (!t.idle) await once(t, 'idle')
-  await tearDown()
+// Else tap ends meanwhile. It starts tests only afterwards.
+async function waitOn(work: Promise<unknown>): Promise<void> {
+  t.waitOn(work)
+  await work
 }
 
 t.setTimeout(TIMEOUT_MS)
 for (const path of process.argv.slice(2)) {
-  const running = runFile(path)
-  // Else tap ends meanwhile.
-  t.waitOn(running)
-  await running
+  await waitOn(import(pathToFileURL(path).href))
+  if (!t.idle) await once(t, 'idle')
+  await waitOn(tearDown())
   t.comment(path)
 }
