@@ -331,6 +331,12 @@ t.test('normalises the Unicode composition of passwords', async (t) => {
 })
 
 t.test('rejects sign-ins beyond the hashing capacity with 503', async (t) => {
+  // The usual cost, for verification to be slower than the arrival of requests.
+  const { url } = await startApp(t, {
+    ADMIN_ACCOUNTS: `${ADMIN.email}:${await hash(ADMIN.password)}`,
+    LOGIN_LIMIT_PER_CLIENT: '100000',
+    LOGIN_LIMIT_PER_ACCOUNT: '100000',
+  })
   const agent = new Agent({ maxSockets: 200 })
   t.teardown(() => agent.destroy())
   const attempt = () =>

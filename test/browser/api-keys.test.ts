@@ -1,10 +1,10 @@
 import t from 'tap'
-import { DESKTOP, launchBrowser, recordBrowserErrors } from '../support/browser.js'
+import { DESKTOP, recordBrowserErrors } from '../support/browser.js'
 import { adminContext, startPortal } from '../support/portal.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { checkAllVariants } from './check-all-variants.js'
 
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 t.test('an administrator creates, copies and revokes a key', async (t) => {
   const service = await startPortal(t, [])

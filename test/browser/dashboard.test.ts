@@ -4,19 +4,19 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { temporaryFolder } from '../support/app.js'
-import { DESKTOP, launchBrowser, PHONE, recordBrowserErrors } from '../support/browser.js'
+import { DESKTOP, PHONE, recordBrowserErrors } from '../support/browser.js'
 import { avoidMidnight } from '../support/midnight.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { adminContext } from '../support/portal.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { waitForEqual } from '../support/wait-for.js'
 
 await avoidMidnight()
 
 const DATA_DIR = temporaryFolder(t)
 const { url, call } = await startOrderApi(t, { DATA_DIR })
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const STATUSES = ['pending', 'paid', 'processing', 'fulfilled', 'refunded'] as const

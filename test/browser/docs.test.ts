@@ -1,9 +1,10 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { checkNoSidewaysScrolling } from '../support/accessibility.js'
-import { DESKTOP, launchBrowser, PHONE, recordBrowserErrors } from '../support/browser.js'
+import { DESKTOP, PHONE, recordBrowserErrors } from '../support/browser.js'
 import { startOrderApi } from '../support/order-api.js'
 import { measurePageWeight } from '../support/page-weight.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { waitForEqual } from '../support/wait-for.js'
 import { checkAllVariants } from './check-all-variants.js'
 
@@ -13,8 +14,7 @@ const { body: key } = await api.call('POST', '/api/admin/api-keys', {
   name: 'Reference',
   scopes: ['orders:read', 'orders:write'],
 })
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 const CREATE_ORDER = 'post-api-admin-orders'
 

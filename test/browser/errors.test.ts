@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { DESKTOP, launchBrowser, PHONE, recordBrowserErrors } from '../support/browser.js'
+import { DESKTOP, PHONE, recordBrowserErrors } from '../support/browser.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
 import { startPostgres } from '../support/postgres.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { waitUntil } from '../support/wait-for.js'
 import { checkAllVariants } from './check-all-variants.js'
 
@@ -10,8 +11,7 @@ const postgres = await startPostgres(t)
 const service = await startPortal(t, manyOrders(60), {
   DATABASE_URL: await postgres.createDatabase(),
 })
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 const LIST = `${service.url}/admin/orders`
 const getError = (page: Page) => page.locator('#messages .failed')

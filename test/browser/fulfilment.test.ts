@@ -1,10 +1,11 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
-import { DESKTOP, launchBrowser, recordBrowserErrors } from '../support/browser.js'
+import { DESKTOP, recordBrowserErrors } from '../support/browser.js'
 import { newOrder } from '../support/order-store.js'
 import { SECOND_ADMIN, startTwoAdmins } from '../support/page-client.js'
 import { adminContext } from '../support/portal.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { waitUntil } from '../support/wait-for.js'
 import { checkAllVariants } from './check-all-variants.js'
 
@@ -16,8 +17,7 @@ const service = await startTwoAdmins(t, {
   ORDERSOURCE_TIMEOUT_MS: '2000',
 })
 const { url, ann } = service
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 const CONTEXT_OPTIONS: BrowserContextOptions = { viewport: DESKTOP, locale: 'en-GB' }
 

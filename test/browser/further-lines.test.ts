@@ -1,11 +1,11 @@
 import t from 'tap'
 import { startApp } from '../support/app.js'
 import { checkAccessibility, checkNoSidewaysScrolling } from '../support/accessibility.js'
-import { launchBrowser, PHONE, recordBrowserErrors } from '../support/browser.js'
+import { PHONE, recordBrowserErrors } from '../support/browser.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 
 const { url } = await startApp(t)
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 t.test('a guest adds a tender and shore power on a phone', async (t) => {
   const context = await browser.newContext({

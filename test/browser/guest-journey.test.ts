@@ -6,13 +6,13 @@ import { EDITION_2026_06 } from '../../src/calculator/factors/2026-06.js'
 import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
-import { launchBrowser, recordBrowserErrors, PHONE, readPng } from '../support/browser.js'
+import { recordBrowserErrors, PHONE, readPng } from '../support/browser.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { TRIPS } from '../support/trips.js'
 import { waitForEqual, waitUntil } from '../support/wait-for.js'
 
 const { url } = await startApp(t)
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 async function phone(options: object = {}): Promise<{ context: BrowserContext; page: Page }> {
   const context = await browser.newContext({ viewport: PHONE, ...options })

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import type { BrowserContextOptions, Page, Request } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { DESKTOP, launchBrowser, PHONE, recordBrowserErrors } from '../support/browser.js'
+import { DESKTOP, PHONE, recordBrowserErrors } from '../support/browser.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { waitForEqual } from '../support/wait-for.js'
 import { checkAllVariants } from './check-all-variants.js'
 
 const service = await startPortal(t, manyOrders(130))
 /** Its orders are changed; every test changes other ones. */
 const bulkService = await startPortal(t, manyOrders(24))
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 /** Signed in; shared by the tests that change neither cookies nor the connection. */
 const sharedContext = await adminContext(t, browser, service, {

@@ -1,16 +1,16 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { DESKTOP, launchBrowser, PHONE, recordBrowserErrors } from '../support/browser.js'
+import { DESKTOP, PHONE, recordBrowserErrors } from '../support/browser.js'
 import { newOrder } from '../support/order-store.js'
 import { SECOND_ADMIN, startTwoAdmins } from '../support/page-client.js'
 import { adminContext } from '../support/portal.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { waitForEqual } from '../support/wait-for.js'
 import { checkAllVariants } from './check-all-variants.js'
 
 const service = await startTwoAdmins(t, { TIME_ZONE: 'Europe/Lisbon' })
 const { url, ann } = service
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 /** Signed in as ADMIN; shared by the tests that change neither cookies nor the connection. */
 const sharedContext = await adminContext(t, browser, service, {

@@ -2,10 +2,11 @@ import t from 'tap'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { postJson } from '../support/app.js'
-import { launchBrowser, PHONE, recordBrowserErrors } from '../support/browser.js'
+import { PHONE, recordBrowserErrors } from '../support/browser.js'
 import { startTwoAdmins } from '../support/page-client.js'
 import { measurePageWeight } from '../support/page-weight.js'
 import { upstreamEnvironment } from '../support/recording-upstream.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { waitFor } from '../support/wait-for.js'
 import { TRIPS } from '../support/trips.js'
 
@@ -18,8 +19,7 @@ const { url, ann } = await startTwoAdmins(t, {
   TERMS_URL: 'https://example.com/terms',
   PAYMENT_INSTRUCTIONS: 'Bank transfer\\nPT50 0002 0123',
 })
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 const [trip] = TRIPS
 
 t.test('a guest scans, orders and sees the order, on a phone', async (t) => {

@@ -2,15 +2,15 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { postJson, startApp } from '../support/app.js'
-import { DESKTOP, launchBrowser, PHONE, readPng, recordBrowserErrors } from '../support/browser.js'
+import { DESKTOP, PHONE, readPng, recordBrowserErrors } from '../support/browser.js'
 import { measurePageWeight } from '../support/page-weight.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { TRIPS } from '../support/trips.js'
 import { waitForEqual } from '../support/wait-for.js'
 import { checkAllVariants } from './check-all-variants.js'
 
 const { url } = await startApp(t)
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 const { body: code } = await postJson(`${url}/api/qr-code/generate`, TRIPS[1])
 const { pathname, search } = new URL(code.url as string)

@@ -2,8 +2,9 @@ import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { postJson } from '../support/app.js'
-import { launchBrowser, PHONE, recordBrowserErrors } from '../support/browser.js'
+import { PHONE, recordBrowserErrors } from '../support/browser.js'
 import { startTwoAdmins } from '../support/page-client.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { getSessionId, sendWebhooks, startStripe } from '../support/stripe.js'
 import { ADMIN } from '../support/sign-in.js'
 import { TRIPS } from '../support/trips.js'
@@ -16,8 +17,7 @@ const { url, ann } = await startTwoAdmins(t, {
   PRICE_PER_TONNE: '24.50',
 })
 sendWebhooks(stripe, url)
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 const [trip] = TRIPS
 
 async function openPhone(t: Test) {

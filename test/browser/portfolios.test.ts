@@ -10,7 +10,8 @@ import { getMoneyFormatter } from '../../src/formatting/money-formatter.js'
 import { getMinorUnitDigits } from '../../src/formatting/minor-units.js'
 import { checkAccessibility } from '../support/accessibility.js'
 import { postJson, startApp } from '../support/app.js'
-import { launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
+import { recordBrowserErrors, PHONE } from '../support/browser.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { TRIPS } from '../support/trips.js'
 
 /** An order source whose responses each test sets. */
@@ -37,8 +38,7 @@ const CONFIGURED = {
   ORDERSOURCE_API_TOKEN: 'a-token',
 }
 const { url } = await startApp(t, CONFIGURED)
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 async function phone(
   t: Test,

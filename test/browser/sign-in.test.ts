@@ -1,14 +1,14 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { ADMIN } from '../support/sign-in.js'
-import { DESKTOP, launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
+import { DESKTOP, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { manyOrders, startPortal } from '../support/portal.js'
 import { waitForEqual } from '../support/wait-for.js'
 
 const { url } = await startPortal(t, manyOrders(30), { LOGIN_LIMIT_PER_CLIENT: '1000' })
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 const DEVICES = Object.entries({ phone: PHONE, desktop: DESKTOP })
 

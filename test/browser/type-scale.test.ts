@@ -1,10 +1,10 @@
 import t from 'tap'
-import { DESKTOP, launchBrowser } from '../support/browser.js'
+import { DESKTOP } from '../support/browser.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 
 const service = await startPortal(t, manyOrders(40))
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 const context = await adminContext(t, browser, service, { viewport: DESKTOP })
 
 const PAGES = [

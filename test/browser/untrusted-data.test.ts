@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { DESKTOP, launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
+import { DESKTOP, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'
 import { adminContext } from '../support/portal.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 
 const service = await startTwoAdmins(t, { LOGIN_LIMIT_PER_CLIENT: '1000' })
 const { url, ann, ben } = service
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 const ORDERS = '/api/admin/orders'
 

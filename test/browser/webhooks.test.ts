@@ -1,12 +1,12 @@
 import t from 'tap'
-import { DESKTOP, launchBrowser, recordBrowserErrors } from '../support/browser.js'
+import { DESKTOP, recordBrowserErrors } from '../support/browser.js'
 import { adminContext, startPortal } from '../support/portal.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { waitFor } from '../support/wait-for.js'
 import { startReceiver } from '../support/webhook-receiver.js'
 import { checkAllVariants } from './check-all-variants.js'
 
-const browser = await launchBrowser()
-t.teardown(() => browser.close())
+const browser = await sharedBrowser()
 
 t.test('an administrator adds an endpoint and watches its deliveries', async (t) => {
   const receiver = await startReceiver(t)

@@ -1,12 +1,13 @@
 import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { DESKTOP, launchBrowser, recordBrowserErrors, PHONE } from '../support/browser.js'
+import { DESKTOP, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
 import { checkAccessibility } from '../support/accessibility.js'
 import type { TestNocoDb } from '../support/nocodb.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { adminContext } from '../support/portal.js'
+import { sharedBrowser } from '../support/shared-browser.js'
 import { waitFor, waitUntilReady } from '../support/wait-for.js'
 
 const ORDERS = '/api/admin/orders'
@@ -24,8 +25,7 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
     { url }: OrderApi,
     options: { viewport: typeof PHONE; colorScheme: 'dark' | 'light' },
   ) {
-    const browser = await launchBrowser()
-    t.teardown(() => browser.close())
+    const browser = await sharedBrowser()
     const context = await adminContext(t, browser, { url }, { locale: 'en-GB', ...options })
     context.setDefaultTimeout(PAGE_TIMEOUT_MS)
     const problems = recordBrowserErrors(context, url)

@@ -43,6 +43,9 @@ export const NOCODB_TOOLS = join(CACHE, `nocodb-${lockHash}`)
 const POSTGRES_TOOLS = join(CACHE, `postgres-${POSTGRES.version}`)
 export const POSTGRES_NATIVE = join(POSTGRES_TOOLS, 'node_modules', POSTGRES.name, 'native')
 
+/** A cluster that the tests copy, because creating one takes longer than many tests. */
+export const POSTGRES_CLUSTER = join(CACHE, `postgres-${POSTGRES.version}-cluster`)
+
 function run(cwd: string, command: string, args: string[], env: NodeJS.ProcessEnv = {}): void {
   console.log(`$ ${command} ${args.join(' ')}`)
   // Output is only shown on failure.
@@ -86,7 +89,7 @@ function compileSqlite(folder: string): void {
 }
 
 /** Installs into a folder atomically, unless it exists. Several runs may do so concurrently. */
-function installOnce(folder: string, name: string, install: (draft: string) => void): void {
+export function installOnce(folder: string, name: string, install: (draft: string) => void): void {
   if (existsSync(folder)) return
   console.log(`Installing ${name} for the tests into ${folder}`)
   const draft = `${folder}.${randomUUID()}`

@@ -1,8 +1,7 @@
 import type { Test } from 'tap'
 import type { Extras } from '../../src/app.js'
-import { ADMIN, ADMIN_ACCOUNTS } from './sign-in.js'
+import { ADMIN, ADMIN_ACCOUNTS, hashCheaply } from './sign-in.js'
 import { startApp, type TestApp } from './app.js'
-import { hashPasswordSync } from '../../src/accounts/password.js'
 
 /** A second administrator, for concurrent edits. */
 export const SECOND_ADMIN = { email: 'colleague@example.com', password: 'another demo only' }
@@ -69,7 +68,7 @@ export async function startTwoAdmins(
   environment: NodeJS.ProcessEnv = {},
   extras: Extras = {},
 ): Promise<TestApp & { ann: PageClient; ben: PageClient }> {
-  const accounts = `${ADMIN_ACCOUNTS},${SECOND_ADMIN.email}:${hashPasswordSync(SECOND_ADMIN.password)}`
+  const accounts = `${ADMIN_ACCOUNTS},${SECOND_ADMIN.email}:${hashCheaply(SECOND_ADMIN.password)}`
   const started = await startApp(t, { ADMIN_ACCOUNTS: accounts, ...environment }, extras)
   return {
     ...started,

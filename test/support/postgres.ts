@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { freePort } from './free-port.js'
-import { POSTGRES_NATIVE } from './nocodb-tools.js'
+import { installOnce, POSTGRES_CLUSTER, POSTGRES_NATIVE } from './nocodb-tools.js'
 
 const NOBODY = 65_534
 
@@ -52,6 +52,29 @@ export interface PostgresServer {
   createDatabase: () => Promise<string>
 }
 
+const DEFAULT_PROGRAMS = join(POSTGRES_NATIVE, 'bin')
+
+const PROCESS_OPTIONS = {
+  ...NOBODY_USER,
+  env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', HOME: '/tmp' },
+  cwd: '/tmp',
+}
+
+/** Creates the files of a server with an empty database `noco` in an empty folder. */
+function createCluster(folder: string, programs: string): void {
+  chmodSync(folder, 0o700)
+  if (isRoot) chownSync(folder, NOBODY, NOBODY)
+  execFileSync(
+    join(programs, 'initdb'),
+    ['-D', folder, '-U', 'noco', '-A', 'trust', '-E', 'UTF8', '--wal-segsize=1'],
+    { ...PROCESS_OPTIONS, stdio: 'ignore' },
+  )
+  spawnSync(join(programs, 'postgres'), ['--single', '-D', folder, 'postgres'], {
+    ...PROCESS_OPTIONS,
+    input: 'create database noco;\n',
+  })
+}
+
 interface Options {
   /** Folder of its programs */
   programs?: string
@@ -63,31 +86,22 @@ interface Options {
 export async function startPostgres(
   t: { teardown: (work: () => Promise<void>) => unknown },
   options: Record<string, string> = {},
-  { programs = join(POSTGRES_NATIVE, 'bin'), prepareFolder }: Options = {},
+  { programs = DEFAULT_PROGRAMS, prepareFolder }: Options = {},
 ): Promise<PostgresServer> {
   const port = await freePort()
   const parent = mkdtempSync('/tmp/clearwake-postgres-')
   prepareFolder?.(parent)
   chmodSync(parent, 0o755)
   const folder = join(parent, 'data')
-  mkdirSync(folder, { mode: 0o700 })
-  if (isRoot) chownSync(folder, NOBODY, NOBODY)
-  const env = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', HOME: '/tmp' }
-  const processOptions = { ...NOBODY_USER, env, cwd: '/tmp' }
-  const getProgram = (name: string): string => join(programs, name)
 
-  execFileSync(
-    getProgram('initdb'),
-    ['-D', folder, '-U', 'noco', '-A', 'trust', '-E', 'UTF8', '--wal-segsize=1'],
-    {
-      ...processOptions,
-      stdio: 'ignore',
-    },
-  )
-  spawnSync(getProgram('postgres'), ['--single', '-D', folder, 'postgres'], {
-    ...processOptions,
-    input: 'create database noco;\n',
-  })
+  if (programs === DEFAULT_PROGRAMS) {
+    installOnce(POSTGRES_CLUSTER, 'a PostgreSQL cluster', (draft) => createCluster(draft, programs))
+    // Keeps the owner, which is not this user.
+    execFileSync('cp', ['-a', POSTGRES_CLUSTER, folder])
+  } else {
+    mkdirSync(folder)
+    createCluster(folder, programs)
+  }
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -97,12 +111,12 @@ export async function startPostgres(
   }
   const startProcess = async (): Promise<ChildProcess> => {
     const server = spawn(
-      getProgram('postgres'),
+      join(programs, 'postgres'),
       [
         ...['-D', folder, '-p', String(port)],
         ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ],
-      processOptions,
+      PROCESS_OPTIONS,
     )
     let output = ''
     server.stdout.resume()

@@ -1,17 +1,32 @@
 import { once } from 'node:events'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { teardownProcess } from './process-teardown.js'
 
 // Runs test files one after the other in this process, for run-tests.ts.
 
 const TIMEOUT_MS = 30 * 60_000
 
+const teardowns: (() => unknown)[] = []
+
+async function tearDown(): Promise<void> {
+  for (const work of teardowns.splice(0).reverse()) await work()
+}
+
+// What a file has started stops before the next file starts.
+t.teardown = (work) => void teardowns.push(work)
+teardownProcess(tearDown)
+
+// Else tap ends meanwhile. It starts tests only afterwards.
+async function waitOn(work: Promise<unknown>): Promise<void> {
+  t.waitOn(work)
+  await work
+}
+
 t.setTimeout(TIMEOUT_MS)
 for (const path of process.argv.slice(2)) {
-  const loading = import(pathToFileURL(path).href)
-  // Else tap ends while a file is loaded.
-  t.waitOn(loading)
-  await loading
+  await waitOn(import(pathToFileURL(path).href))
   if (!t.idle) await once(t, 'idle')
+  await waitOn(tearDown())
   t.comment(path)
 }

@@ -1,54 +1,65 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
-import { dirname, join, sep } from 'node:path'
+import { readdirSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
-// Runs the tests and prints TAP. A few files of a folder share a process, because loading the
-// service takes longer than most tests. Arguments:
+// Runs the tests and prints TAP. A few files share a process, because loading the service and
+// starting a browser take longer than most tests. Arguments:
 //
-//   --fast    leaves out tests that start browsers or take long
+//   --fast    leaves out tests that start browsers or are slow
+//   --all     includes the long tests: crashes, outages, full disks, several processes
 //   --nocodb  runs the tests that need NocoDB instead
-//   <text>    runs only files whose paths contain it, such as `calculator` or `orders/api`
+//   <text>    runs only files whose paths contain it, such as `calculator` or `orders/api`,
+//             and includes long ones
 
 const TESTS = fileURLToPath(new URL('..', import.meta.url))
 const RUNNER = fileURLToPath(new URL('./run-test-files.js', import.meta.url))
-const PROCESSES = 3
-const SLOW = /^(browser|operations|postgres)\/|\.slow\.test\.js$/
+const PROCESSES = availableParallelism() + 1
+const LONG = /^(operations|postgres)\/|\.long\.test\.js$/
+const BROWSER = /^browser\//
+const SLOW = /\.slow\.test\.js$/
 
 const options = new Set(process.argv.filter((argument) => argument.startsWith('--')))
 const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const isNocoDb = options.has('--nocodb')
 const suffix = isNocoDb ? '.nocodb-test.js' : '.test.js'
-const filesPerProcess = isNocoDb ? 1 : 5
+const maxFilesPerProcess = isNocoDb ? 1 : 6
+
+const leftOut = [
+  ...(options.has('--fast') ? [LONG, BROWSER, SLOW] : []),
+  ...(options.has('--all') || parts.length > 0 ? [] : [LONG]),
+]
 
 function findFiles(): string[] {
   return readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
     .map((path) => path.split(sep).join('/'))
-    .filter((path) => path.endsWith(suffix) && !(options.has('--fast') && SLOW.test(path)))
+    .filter((path) => path.endsWith(suffix) && !leftOut.some((pattern) => pattern.test(path)))
     .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part)))
 }
 
-/** Slow files come first, so that no process is left with many of them at the end. */
-function groupByFolder(files: string[]): string[][] {
-  const folders = new Map<string, string[]>()
-  const slowFirst = (a: string, b: string): number =>
-    Number(SLOW.test(b)) - Number(SLOW.test(a)) || a.localeCompare(b)
-  for (const file of files.sort(slowFirst)) {
-    const folder = dirname(file)
-    folders.set(folder, [...(folders.get(folder) ?? []), file])
-  }
-  return [...folders.values()].flatMap((inFolder) =>
-    Array.from({ length: Math.ceil(inFolder.length / filesPerProcess) }, (_, i) =>
-      inFolder.slice(i * filesPerProcess, (i + 1) * filesPerProcess),
-    ),
+/** Deals files out, so that all groups take about as long; a file's size hints at its time. */
+function deal(files: string[]): string[][] {
+  const count = Math.ceil(files.length / maxFilesPerProcess)
+  const getSize = (file: string): number => statSync(join(TESTS, file)).size
+  const bySize = files.sort((a, b) => getSize(b) - getSize(a))
+  return Array.from({ length: count }, (_, group) =>
+    bySize.filter((_, index) => index % count === group),
   )
 }
 
-const groups = groupByFolder(findFiles())
+/** Slow groups come first, so that no process is left with one at the end. */
+function groupFiles(files: string[]): string[][] {
+  const kinds = [LONG, BROWSER, SLOW, /./]
+  const getKind = (file: string): RegExp | undefined => kinds.find((kind) => kind.test(file))
+  return kinds.flatMap((kind) => deal(files.filter((file) => getKind(file) === kind)))
+}
+
+const groups = groupFiles(findFiles())
 
 async function runGroups(): Promise<void> {
   for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
@@ -64,4 +75,5 @@ async function runGroups(): Promise<void> {
 }
 
 t.setTimeout(0)
+if (groups.length === 0) t.fail(`no test files match ${parts.join(' ')}`)
 await Promise.all(Array.from({ length: PROCESSES }, runGroups))
