@@ -48,7 +48,7 @@ try {
   process.stdout.write(`${key}\n`)
   // Another service, such as the demo, does not know the key.
   const place = postgres === null ? resolve(getDatabasePath(config.DATA_DIR)) : 'PostgreSQL'
-  process.stderr.write(`Valid for the service with its data in ${place}.\n`)
+  process.stderr.write(`Valid for the service that stores its data in ${place}.\n`)
 } catch (error) {
   const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
     (type) => error instanceof type,

@@ -63,7 +63,7 @@ export function buildPaymentView(
     const received = money(getBalance(payment), payment.currency)
     return {
       ...view,
-      title: 'We have to check your payment',
+      title: 'We need to check your payment',
       text: `We have received ${received}, but the order is ${amount}. We will contact you.`,
     }
   }

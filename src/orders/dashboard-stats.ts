@@ -69,7 +69,7 @@ const FulfillmentCohort = Type.Object(
   },
   {
     description:
-      'Fulfilment of the orders placed in a period of the same length as the range that ended a week earlier, so that each order has had a week to be fulfilled',
+      'Fulfilment of the orders placed in a period as long as the range, but ending a week earlier, so that each order has had a week to be fulfilled',
   },
 )
 type FulfillmentCohort = Static<typeof FulfillmentCohort>

@@ -39,7 +39,7 @@ export function getDocumentedRoutes(publicRoutes: PublicRoutes): DocumentedRoute
     route('GET', '/portfolios', {
       operationId: 'listPortfolios',
       summary: 'List portfolios and prices',
-      description: `${FORWARDED} Administrators and API keys can call any other route below /api/ordersource too.`,
+      description: `${FORWARDED} Administrators and API keys can also call any other route below /api/ordersource.`,
       response: { 200: PortfolioList, ...problemResponses },
     }),
     route('GET', '/offset-orders', {

@@ -30,7 +30,7 @@ export function createQrCodeEvents(database: Database, log: FastifyBaseLogger) {
   return {
     add(code: QrCode): void {
       if (buffered.length < MAX_BUFFERED) buffered.push(toBody(code))
-      else log.warn('too many QR codes: the event of one was dropped')
+      else log.warn('too many QR codes: a webhook event was dropped')
     },
 
     /** Queues the webhooks of the codes so far. Call it regularly. */

@@ -196,7 +196,7 @@ export function createWebhooks({
     async close(): Promise<void> {
       await qrCodes
         .flush()
-        .catch((err: unknown) => log.error({ err }, 'QR codes are not reported to webhooks'))
+        .catch((err: unknown) => log.error({ err }, 'webhooks of QR codes could not be queued'))
       await delivery.close()
     },
   }

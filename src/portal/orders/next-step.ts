@@ -33,7 +33,7 @@ export function findNextStep(
     if (unresolved.isInProgress) return null
     return unresolved.lostProviderId === null
       ? {
-          title: 'It is unknown whether this order was placed',
+          title: 'Placement status unknown',
           text: 'Check with the provider before you do anything else.',
           action: { type: 'review' },
         }
