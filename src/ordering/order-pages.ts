@@ -33,7 +33,7 @@ interface OrderRoute {
   Querystring: { payment?: unknown }
 }
 
-/** The page loads itself again after this time while a payment is checked. */
+/** The page reloads after this time while a payment is checked. */
 const REFRESH_SECONDS = 5
 
 /** The page of a guest's order. The token in its path is the only permission to see it. */

@@ -91,7 +91,7 @@ export type OrderFilters = Static<typeof OrderFilters> & {
   ids?: readonly number[]
 }
 
-/** Whether a filter is in use that the totals of the groups do not have. */
+/** Whether a filter is set that the aggregates cannot answer. */
 export const hasUngroupedFilter = ({
   origin = [],
   paymentMethod = [],

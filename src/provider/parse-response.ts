@@ -86,7 +86,7 @@ function toPageUrl(value: unknown): string | null {
   return /^https?:$/.test(protocol) ? href : null
 }
 
-/** Leaves out what is invalid: it must not keep an order from being read. */
+/** Omits invalid fields: they must not prevent an order from being read. */
 function toCertificate({
   certificateUrl,
   registryUrl,

@@ -21,7 +21,7 @@ export interface DocumentedRoute {
 
 const FORWARDED = 'Forwarded to the order source, which validates it.'
 
-/** Describes the known routes; the proxy forwards any other too. */
+/** Describes the known routes; the proxy also forwards any other. */
 export function getDocumentedRoutes(publicRoutes: PublicRoutes): DocumentedRoute[] {
   const route = (method: string, url: string, schema: FastifySchema): DocumentedRoute => ({
     method,

@@ -124,7 +124,7 @@ export async function startPostgres(
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
     return [pid, ...children.map(Number)]
   }
-  // Its children have sessions of their own.
+  // Its children have their own sessions.
   const signalAll = (signal: NodeJS.Signals) => {
     for (const pid of getPids()) {
       try {

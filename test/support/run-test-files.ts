@@ -9,7 +9,7 @@ const TIMEOUT_MS = 30 * 60_000
 t.setTimeout(TIMEOUT_MS)
 for (const path of process.argv.slice(2)) {
   const loading = import(pathToFileURL(path).href)
-  // Else tap ends while a file is loaded.
+  // Otherwise, tap would end while a file is loaded.
   t.waitOn(loading)
   await loading
   if (!t.idle) await once(t, 'idle')

@@ -33,7 +33,7 @@ export function createQrCodeEvents(database: Database, log: FastifyBaseLogger) {
       else log.warn('too many QR codes: a webhook event was dropped')
     },
 
-    /** Queues the webhooks of the codes so far. Call it regularly. */
+    /** Queues the webhooks of the codes collected so far. Call it regularly. */
     async flush(): Promise<void> {
       if (buffered.length === 0) return
       const bodies = buffered

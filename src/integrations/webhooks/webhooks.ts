@@ -130,7 +130,7 @@ export function createWebhooks({
         return endpoint
       }),
 
-    /** Replaces the secret; the previous one signs as well for 24 hours. */
+    /** Replaces the secret; for 24 hours, the previous one is also used. */
     rotateSecret: (id: string): Promise<EndpointWithSecret | null> =>
       database.write(async (tx) => {
         const before = await getEndpoint(tx, id)
