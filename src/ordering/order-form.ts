@@ -42,7 +42,7 @@ const toPortfolioId = (value: unknown): number | null =>
 const toShare = (value: unknown): Share =>
   SHARES.find((share) => String(share) === toText(value)) ?? SHARES[0]
 
-/** @param needsConsent whether there are terms that a guest has to agree to */
+/** @param needsConsent whether there are terms that a guest must agree to */
 export function parseOrderForm(
   submitted: Record<string, unknown>,
   needsConsent: boolean,

@@ -49,7 +49,7 @@ const RETENTION_MS = 30 * 24 * 60 * 60 * 1000
 /** Retries of many messages spread over a tenth of the pause. */
 const addJitter = (delayMs: number): number => delayMs * (1 + Math.random() / 10)
 
-/** Sends the messages of the outbox. Each is sent at least once, unless it fails for good. */
+/** Sends the messages of the outbox. Each is sent at least once, unless it fails permanently. */
 export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
   const senders: Sender[] = []
   const inFlight = new Map<string, Set<Promise<void>>>()

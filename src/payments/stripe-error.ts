@@ -17,7 +17,7 @@ export class StripeUnavailableError extends Error {
   }
 }
 
-/** Stripe refused a request for good. */
+/** Stripe rejected a request permanently. */
 export class StripeRefusedError extends Error {
   override readonly name = 'StripeRefusedError'
 }

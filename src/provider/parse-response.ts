@@ -116,7 +116,7 @@ const toOffsetOrder = (order: Static<typeof schemas.KnownOffsetOrder>): OffsetOr
 export const parseOrder: Parse<OffsetOrder> = (body) =>
   isOffsetOrder(body) ? toOffsetOrder(body) : null
 
-/** Fields of a list that say nothing about further orders. */
+/** Fields of a list that do not indicate further orders. */
 const LIST_FIELDS = ['offsetOrders', 'stats']
 const EMPTY: readonly unknown[] = [null, undefined, false, '', 0]
 

@@ -22,7 +22,7 @@ export function createAjv({ formats, keywords }: SchemaExtensions, options: Opti
     // Adds the schema to errors, for its `x-message`.
     verbose: true,
     useDefaults: true,
-    // TypeBox schemas are valid.
+    // TypeBox schemas need no validation.
     validateSchema: false,
     strictTypes: false,
     strictRequired: false,

@@ -152,7 +152,7 @@ export async function startPostgres(
     getPids,
     kill: () => stop('SIGKILL'),
     async start() {
-      // A child whose start was under way when its parent was killed ends a moment later.
+      // A child that was starting when its parent was killed exits shortly afterwards.
       for (let attempts = 0; ; attempts++) {
         try {
           server = await startProcess()

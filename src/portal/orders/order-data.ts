@@ -30,7 +30,7 @@ export interface Notice {
   entries: EntryView[]
 }
 
-/** The state of an order's page besides the order. */
+/** The state of an order's page, in addition to the order. */
 export interface OrderPageState {
   /** The group being edited */
   form?: EditForm
