@@ -191,7 +191,7 @@ export function openPostgres(
      * Throws DatabaseUnavailableError, or CommitUnknownError.
      */
     write: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.write, work),
-    /** Like `write`, with the time limit of migrations instead of that of requests. */
+    /** Like `write`, with the longer time limit of migrations. */
     migrate: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.migration, work),
     close: (): Promise<void> => pool.end(),
   }

@@ -161,7 +161,7 @@ export function createPaymentStore(database: Database) {
     },
 
     /**
-     * Makes the payments that a change of their order affects due, in the caller's transaction. A
+     * Marks as due the payments affected by a change of their order, in the caller's transaction. A
      * check in progress starts again, as it may have seen the order before the change.
      */
     async makeDue(tx: Queryable, orderId: string, hasNewStatus: boolean): Promise<void> {

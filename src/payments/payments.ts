@@ -9,7 +9,7 @@ import { toStripeAmount } from './stripe-amount.js'
 import { StripeRefusedError, StripeUnavailableError } from './stripe-error.js'
 import type { StripeEvent, StripeSession } from './stripe-gateway.js'
 
-/** Where a guest who wants to pay is sent. */
+/** Where to send a guest who wants to pay. */
 export type StartResult =
   | { outcome: 'redirect'; url: string }
   /** There is nothing to pay, or money has arrived already */
