@@ -104,7 +104,7 @@ function renderPython({ method, url, secret, headers, body, response }: SampleRe
   )
 }
 
-/** Renders a request as code that works when pasted. */
+/** Renders a request as code that runs when pasted. */
 export const renderSamples = (request: SampleRequest): CodeSample[] => [
   { language: 'curl', label: 'curl', code: renderCurl(request) },
   { language: 'javascript', label: 'JavaScript', code: renderJavaScript(request) },

@@ -5,8 +5,8 @@ import { getSuccess } from './operation.js'
 import { asArray, asSchema, asText, getExample, getMedia, type Schema } from './schema.js'
 
 /**
- * Examples by operation ID: of its parameters, chosen by hand, and of its response, recorded from a
- * running service by `RECORD_EXAMPLES=1 node .test/test/api-docs/examples.test.js`.
+ * Examples by operation ID: parameters, chosen by hand, and the response, recorded from a running
+ * service by `RECORD_EXAMPLES=1 node .test/test/api-docs/examples.test.js`.
  */
 export type OperationExamples = Record<
   string,

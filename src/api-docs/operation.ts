@@ -59,7 +59,7 @@ export const getSuccess = ({ responses }: Schema): [status: string, response: Sc
   return [found?.[0] ?? '', asSchema(found?.[1])]
 }
 
-/** Errors that the operation documents, and those that follow from what it requires. */
+/** Errors that the operation documents, and those implied by its requirements. */
 function listErrors(operation: Schema, access: Operation['access'], hasInput: boolean) {
   const { responses, parameters } = operation
   const hasPath = asArray(parameters).some((one) => asSchema(one).in === 'path')
@@ -104,7 +104,7 @@ function createProblem(body: Schema): string | null {
   })
 }
 
-/** The parameters of a place that have an example, with it. */
+/** The examples of the parameters in a location, such as `query`, by name. */
 const getExamples = (parameters: Schema[], place: string): [string, string][] =>
   parameters
     .filter((one) => one.in === place && one.example !== undefined)

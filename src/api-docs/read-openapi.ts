@@ -3,7 +3,7 @@ import { getSuccess, toOperation, type Operation } from './operation.js'
 import { asArray, asSchema, asText, getExample, getMedia, type Schema } from './schema.js'
 import { findSharedObjects, type SharedObjects } from './shared-objects.js'
 
-/** What the page shows. */
+/** The content of the reference page. */
 export interface ApiReference {
   groups: { id: string; name: string; description: string; operations: Operation[] }[]
   objects: ({ id: string; title: string; description: string } & FieldSet)[]

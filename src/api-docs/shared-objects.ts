@@ -15,7 +15,7 @@ const MIN_FIELDS = 4
 const getKey = (schema: Schema): string =>
   `${asText(schema.title)}: ${Object.keys(asSchema(schema.properties)).toSorted().join()}`
 
-/** Finds the shared object that a schema is; `null` if it is another one. */
+/** Finds the shared object that a schema describes; `null` if there is none. */
 export const getSharedObject = (schema: Schema, shared: SharedObjects): SharedObject | null =>
   shared.get(getKey(schema)) ?? null
 

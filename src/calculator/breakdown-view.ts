@@ -5,7 +5,7 @@ import type { Estimate } from './estimate.js'
 import { getLineName } from './line-names.js'
 import { convertKilograms, toMassUnit } from './units.js'
 
-/** The parts of a result and its derived figures, as formatted texts. */
+/** The parts of a result and its derived figures, formatted as text. */
 export interface BreakdownView {
   /** `percent` is a number for drawing, `share` the same as text */
   parts: { label: string; mass: string; percent: number; share: string }[]

@@ -17,7 +17,7 @@ export interface StepGroup {
 }
 
 /**
- * The steps from entered values to the result, with numbers in the notation of `numbers`.
+ * The steps from entered values to the result, with numbers formatted by `numbers`.
  *
  * @param edition of the emission factors; the newest by default
  */
@@ -141,7 +141,7 @@ function buildBlendSteps(
   ]
 }
 
-/** A whole percentage as such, any other share with all digits. */
+/** Formats a share: a whole percentage without decimals, any other with all digits. */
 function formatShare(
   share: number,
   percent: (share: number) => string,

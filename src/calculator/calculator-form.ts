@@ -20,7 +20,9 @@ export interface CalculatorForm {
   errors: Record<string, string>
   /** Required fields that are blank */
   missing: string[]
-  /** Numbers such as `1,500` that were read by the user's locale, by field: text and number */
+  /**
+   * Numbers such as `1,500` that were interpreted by the user's locale, by field: text and number
+   */
   readings: Record<string, { text: string; value: number }>
   /** Further lines to show: those submitted, and a blank one if there is room */
   lineCount: number
@@ -46,9 +48,10 @@ export const toCalculatorForm = (
   parseCalculatorForm(calculation.calculatorType, toFormFields(calculation, numbers.input))
 
 /**
- * The fields of a calculation as a form submits them, with numbers that every locale reads alike.
+ * The fields of a calculation as a form submits them, with numbers that are unambiguous in every
+ * locale.
  *
- * @param formatDigits writes plain digits with a decimal point in another way
+ * @param formatDigits converts plain digits with a decimal point to another notation
  */
 export function toFormFields(
   { calculatorData }: Calculation,
@@ -124,7 +127,7 @@ function parseFields(
   }
 }
 
-/** The fields that the form does not show for a fuel; what was typed there does not count. */
+/** The fields that the form hides for a fuel; their values are ignored. */
 function listHiddenFields(fuelType: unknown): string[] {
   const blend = fuelType === 'mgo' ? [] : ['hvoPercent']
   const certified = fuelType === 'mgo' || fuelType === 'hvo' ? [] : ['certifiedGCo2ePerMj']
@@ -202,7 +205,7 @@ export function parseCalculatorForm(
     )
     required.push(...[...LINE_REQUIRED, ...getElectricityFields(line)].map(toPath))
   }
-  // Blank lines are not in the data: lines have other numbers there.
+  // The data omits blank lines, so its line numbers differ.
   const toFormPath = (path: string): string =>
     path.replace(/^furtherLines\.(\d+)/, (_, i) => `furtherLines.${lines[Number(i)]?.index}`)
   const missing = required.filter((name) => values[name] === undefined || values[name] === '')

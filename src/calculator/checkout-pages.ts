@@ -68,7 +68,7 @@ const checkoutPages: FastifyPluginAsync<Options> = async (app, { readPrefill, li
         getLocale(request.headers['accept-language']),
       )
       if (calculation === null) {
-        // The calculator shows what is wrong.
+        // The calculator shows the errors.
         return reply.redirect(`/calculator/${type}?${withoutPortfolio(query)}`, 303)
       }
       const checkout: Checkout = {

@@ -20,8 +20,8 @@ const nullableNumber = (description: string) =>
 
 const emissions = {
   co2eKg: Type.Number({ description: 'Well-to-wake, kg CO2e' }),
-  wellToTankCo2eKg: nullableNumber('Part from producing and supplying the fuel, kg CO2e'),
-  tankToWakeCo2eKg: nullableNumber('Part from burning the fuel, kg CO2e'),
+  wellToTankCo2eKg: nullableNumber('Emissions from producing and supplying the fuel, kg CO2e'),
+  tankToWakeCo2eKg: nullableNumber('Emissions from burning the fuel, kg CO2e'),
 }
 const fuel = {
   fuelLitres: nullableNumber('Fuel burnt, litres'),

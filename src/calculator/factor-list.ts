@@ -10,7 +10,7 @@ export const Factor = Type.Object(
     name: Type.String(),
     value: Type.Number(),
     unit: Type.String(),
-    source: Type.String({ description: 'Publication of the number' }),
+    source: Type.String({ description: 'Publication that states the number' }),
     location: Type.Optional(Type.String({ description: 'Table, row and column' })),
     retrieved: Type.Optional(Type.String({ description: 'Date of retrieval' })),
     gwp: Type.Optional(
@@ -19,7 +19,7 @@ export const Factor = Type.Object(
       }),
     ),
     unverified: Type.Optional(
-      Type.Boolean({ description: 'Whether no second source confirms the number' }),
+      Type.Boolean({ description: 'Whether the number has not been confirmed by a second source' }),
     ),
     fuelType: Type.Optional(Type.String({ description: 'Fuel that the number belongs to' })),
     line: Type.Optional(

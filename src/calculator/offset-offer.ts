@@ -8,7 +8,7 @@ export interface OffsetOffer {
   url: string
   /** The parameter of the URL that takes the ID of a portfolio */
   portfolioParameter: string
-  /** What it costs, formatted; `null` if that is not known at the moment */
+  /** The price, formatted; `null` if it is currently unknown */
   price: string | null
   /** The smallest price, if it is ordered here; `null` for the operator's own checkout */
   minimum: Amount | null
@@ -22,5 +22,5 @@ export interface OfferedResult {
   locale: string
 }
 
-/** Finds out where to order the offset of a result. Never throws. */
+/** Returns where the offset of a result can be ordered. Never throws. */
 export type FindOffsetOffer = (result: OfferedResult) => Promise<OffsetOffer>

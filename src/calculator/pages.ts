@@ -62,7 +62,7 @@ const toSearchParams = (query: Query): URLSearchParams =>
     ),
   )
 
-/** The query with ambiguous numbers written so that every locale reads them alike. */
+/** The query with ambiguous numbers replaced by notation that is unambiguous in every locale. */
 function toUnambiguousUrl(type: CalculatorType, query: Query, form: CalculatorForm): string {
   const params = toSearchParams(query)
   for (const [field, { value }] of Object.entries(form.readings)) {
@@ -203,7 +203,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       const numbers = getRequestNumberFormatter(request)
       const form = parseCalculatorForm(type, query, { decimalSign: numbers.decimalSign })
       if (Object.keys(form.readings).length > 0) {
-        // The address may be shared with readers of another locale.
+        // The URL may be shared with users of another locale.
         reply.header('hx-replace-url', toUnambiguousUrl(type, query, form))
       }
       if (form.calculation !== null && request.method === 'GET') {

@@ -151,7 +151,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       `/api/calculators/${calculatorType}/estimate`,
       {
         bodyLimit: MAX_BODY_BYTES,
-        // The response is small; compressing it costs half as much as the rest.
+        // The response is small; compressing it would take half as long as all other work.
         compress: false,
         schema: {
           tags: ['Calculators'],

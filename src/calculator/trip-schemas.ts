@@ -31,7 +31,7 @@ function validateTrip(trip: Record<string, unknown>): FieldError[] {
   const valid = Object.fromEntries(Object.entries(trip).filter(([name]) => !invalid.includes(name)))
   // Total consumption depends on the reference speed.
   if (invalid.includes('referenceSpeedKn')) delete valid.consumption
-  // For other rules it only matters that generator hours are given.
+  // Other rules only check whether generator hours are given.
   if (invalid.includes('generatorHours')) valid.generatorHours = 1
   return findImplausibleValues(valid).filter(({ path }) => !invalid.includes(path))
 }

@@ -46,9 +46,9 @@ try {
   const { key } = await createApiKeyStore(database).create(request, 'command line')
   await database.close()
   process.stdout.write(`${key}\n`)
-  // Another service, such as the demo, does not know the key.
+  // The key is not valid for a service with other data, such as the demo.
   const place = postgres === null ? resolve(getDatabasePath(config.DATA_DIR)) : 'PostgreSQL'
-  process.stderr.write(`Valid for the service with its data in ${place}.\n`)
+  process.stderr.write(`Valid for the service that stores its data in ${place}.\n`)
 } catch (error) {
   const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
     (type) => error instanceof type,

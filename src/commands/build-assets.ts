@@ -22,7 +22,7 @@ const BUNDLES = {
   'order.js': 'portal/orders/order.js',
 }
 
-/** Files that are served as they are. */
+/** Files that are served unchanged. */
 const FILES = {
   'icon.svg': 'static/icon.svg',
   'htmx.js': 'node_modules/htmx.org/dist/htmx.min.js',

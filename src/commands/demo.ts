@@ -64,7 +64,7 @@ async function seed(dataDir: string, timeZone: string, provider: FakeProvider | 
   if (isNew) await addAttempts(store)
   const providerOrders = await createProviderOrders(store)
   provider?.ledger.load(providerOrders.entries)
-  // After the provider has its orders, so that this one is placed as the next.
+  // After the provider's orders are loaded, so that this one gets the next ID.
   const guestOrder = isNew && provider !== null ? await addGuestOrder(store) : null
   await store.close()
   return { ...providerOrders, guestOrder }

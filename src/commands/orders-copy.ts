@@ -13,8 +13,7 @@ import { loadConfig } from './load-config.js'
 
 const USAGE = `Usage: npm run -s orders:copy -- --from sqlite --to postgres
 
-Copies the database in DATA_DIR to DATABASE_URL, and compares the orders and their history in both. Stop the service first, or restart it with ORDERS_READ_ONLY=true. If the copy is
-interrupted, run the command again: it continues. Reads the environment and .env, like npm start.`
+Copies the database in DATA_DIR to DATABASE_URL, and compares the orders and their history in both. Stop the service first, or restart it with ORDERS_READ_ONLY=true. If the copy is interrupted, run the command again to continue. Reads the environment and .env, like npm start.`
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`)

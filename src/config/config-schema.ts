@@ -93,7 +93,7 @@ export const ConfigSchema = Type.Object({
     default: 0,
     description: "Percentage added to the provider's price",
   }),
-  CHECKOUT_URL: optional('URL that a result links to for offsetting'),
+  CHECKOUT_URL: optional('URL of the shop that results link to'),
   CHECKOUT_SECRET: optional('At least 32 bytes; signs the parameters sent to CHECKOUT_URL'),
   BRAND_NAME: Type.String({
     default: 'Clearwake',
@@ -110,7 +110,7 @@ export const ConfigSchema = Type.Object({
   MINIMUM_AMOUNT: optional('Minimum amount of a guest order, in CURRENCY, such as 5'),
   PAYMENT: stringEnum<'invoice' | 'stripe'>(['invoice', 'stripe'], {
     default: 'invoice',
-    description: "How guests pay: invoice, following PAYMENT_INSTRUCTIONS, or on Stripe's page",
+    description: "How guests pay: by invoice, following PAYMENT_INSTRUCTIONS, or on Stripe's page",
   }),
   STRIPE_SECRET_KEY: optional('Secret or restricted API key of Stripe: sk_… or rk_…'),
   STRIPE_WEBHOOK_SECRET: optional("Signing secret of Stripe's webhook endpoint: whsec_…"),

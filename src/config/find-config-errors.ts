@@ -62,7 +62,7 @@ const RULES: readonly ConfigRule[] = [
   [
     'REDIS_URL',
     () => false,
-    'is no longer supported: remove it; several processes share PostgreSQL (DATABASE_URL)',
+    'is no longer supported: remove it, and use PostgreSQL for multiple processes (DATABASE_URL)',
   ],
   [
     'TRUST_PROXY',

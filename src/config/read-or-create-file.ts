@@ -21,7 +21,7 @@ export function readOrCreateFile(
       writeFileSync(path, `${text}\n`, { flag: 'wx', mode: 0o600, flush: true })
       return { text, isNew: true }
     } catch (error) {
-      // If two processes start at once, one creates it and both use it.
+      // If two processes start at the same time, one creates the file and both use it.
       if (!isAlreadyExists(error)) throw error
     }
   }

@@ -139,7 +139,7 @@ const MIGRATIONS: readonly string[] = [
     GROUP BY order_id
   ) AS latest WHERE orders.id = latest.order_id;
 
-  -- EXCEPTION_CODES: what an administrator has to look at.
+  -- EXCEPTION_CODES: why the order needs attention.
   ALTER TABLE orders ADD COLUMN exception INTEGER AS (
     CASE
       WHEN order_source_id IS NULL AND attempt ->> 'state' IN ('sent', 'unanswered', 'placed') THEN 2

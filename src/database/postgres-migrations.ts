@@ -14,7 +14,7 @@ import type { Queryable } from './database.js'
 import type { Postgres } from './postgres.js'
 import { existsAlready, isDuplicate } from './postgres-errors.js'
 
-/** Filters read from the index alone whether an order matches. */
+/** Filters are evaluated from the index alone. */
 const createSortIndex = (name: string, column: string): string =>
   `CREATE INDEX orders_by_${name} ON orders (${column}, id) INCLUDE (status, calculator_type, currency, placed_at)`
 
@@ -95,7 +95,8 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       amount_minor NUMERIC NOT NULL,
       PRIMARY KEY (step, start, status, calculator_type, currency)
     )`,
-    // Changes of the totals that are not added to them yet: writers of orders never wait for a total.
+    // Changes that are not yet added to the totals, so that writers never wait for a lock on a
+    // total.
     `CREATE TABLE order_total_changes (
       id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       day INTEGER NOT NULL,
@@ -156,7 +157,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     `CREATE INDEX orders_by_fulfilment ON orders (placed_at, fulfilled_at)
       WHERE status = 3 AND fulfilled_at IS NOT NULL`,
 
-    // Only counts are read by calculator type: totals without it are a third of the rows.
+    // Only counts are read by calculator type; without it, totals have a third of the rows.
     'ALTER TABLE order_totals RENAME TO order_counts',
     'ALTER INDEX order_totals_pkey RENAME TO order_counts_pkey',
     `CREATE TABLE order_totals (
@@ -186,7 +187,7 @@ const LOCK = `
   CREATE TABLE IF NOT EXISTS schema_version (id INTEGER PRIMARY KEY, version INTEGER NOT NULL);
   INSERT INTO schema_version VALUES (1, 0) ON CONFLICT DO NOTHING`
 
-/** IF NOT EXISTS does not help when several processes create the table at the same moment. */
+/** IF NOT EXISTS does not help if multiple processes create the table at the same time. */
 async function createVersionTable(postgres: Postgres): Promise<void> {
   try {
     await postgres.write((tx) => tx.query(LOCK))

@@ -127,7 +127,7 @@ export function openPostgres(
     }
   }
 
-  /** Retries what failed because of a conflict or a lost connection. */
+  /** Retries work that failed because of a conflict or a lost connection. */
   async function retry<T>(work: () => Promise<T>): Promise<T> {
     const deadline = performance.now() + MAX_CONFLICT_MS
     for (let tries = 1; ; tries++) {
@@ -191,7 +191,7 @@ export function openPostgres(
      * Throws DatabaseUnavailableError, or CommitUnknownError.
      */
     write: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.write, work),
-    /** Like `write`, but without a time limit that a user would wait for. */
+    /** Like `write`, with the longer time limit of migrations. */
     migrate: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.migration, work),
     close: (): Promise<void> => pool.end(),
   }
@@ -199,7 +199,7 @@ export function openPostgres(
 
 export type Postgres = ReturnType<typeof openPostgres>
 
-/** Reads the rows of a query in batches, through a cursor on a connection of its own. */
+/** Reads the rows of a query in batches, through a cursor on its own connection. */
 export async function* openPostgresCursor<Row>(
   url: string,
   { sql, values }: { sql: string; values: readonly SqlValue[] },

@@ -85,7 +85,7 @@ export interface ProviderOrders {
   entries: LedgerEntry[]
   /** Placed for less CO2e than was ordered */
   differing: Order | undefined
-  /** Has a provider order ID that the provider does not know */
+  /** Has a provider order ID that does not exist at the provider */
   missing: Order | undefined
   /** Attempts without a response */
   uncertain: { placed: Order[]; notPlaced: Order[] }

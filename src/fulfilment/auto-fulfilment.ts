@@ -84,10 +84,12 @@ function describeResult(result: Exclude<FulfilResult, { outcome: 'placed' }>): S
     case 'quote_mismatch':
       return reject('The provider’s quote does not match the request.')
     case 'unexpected_order':
-      return reject(`The provider may have placed the order, as ${result.id}: contact it.`)
+      return reject(
+        `The provider may have placed the order, as ${result.id}. Contact the provider.`,
+      )
     case 'unknown':
     case 'placed_not_recorded':
-      return retry('It is unknown whether the order was placed.')
+      return retry('The placement status is unknown.')
     case 'price_changed':
     case 'version_conflict':
     case 'not_fulfillable':
@@ -126,7 +128,9 @@ export function createAutoFulfilment({
       return done('Placed by an administrator')
     }
     if (findDifferences(confirmed, attempt).length > 0) {
-      return done('Placed, but not as confirmed: an administrator needs to check it.')
+      return done(
+        'Placed, but it differs from what was confirmed. An administrator needs to check it.',
+      )
     }
     const command = { type: 'edit', changes: { status: 'fulfilled' } } as const
     const context = { by: AUTO_FULFILMENT, ifVersions: [order.version] }
@@ -143,7 +147,7 @@ export function createAutoFulfilment({
     const result = await fulfilment.check(order.id, AUTO_FULFILMENT)
     if (result.outcome === 'found' || result.outcome === 'resolved') return complete(result.order)
     return {
-      ...retry('It is unknown whether the order was placed: check with the provider.'),
+      ...retry('The placement status is unknown. Check with the provider.'),
       retryAfterMs,
     }
   }

@@ -43,7 +43,7 @@ function createLoneArrivalDetector(): () => boolean {
  * FIFO admission queue: serves a bounded batch per tick and rejects requests that have waited
  * longer than `maxWaitMs`. Requests that arrive in the same tick are served together, which about
  * doubles the throughput of short responses, and the event loop accepts new connections between
- * batches. A request that arrives alone is served at once.
+ * batches. A request that arrives alone is served immediately.
  */
 export function createAdmissionQueue({ maxWaitMs, hasCapacity }: Options) {
   const queue: QueuedRequest[] = []
@@ -84,7 +84,7 @@ export function createAdmissionQueue({ maxWaitMs, hasCapacity }: Options) {
   }
 
   return {
-    /** Calls `serve` or `reject` in turn, possibly at once. */
+    /** Calls `serve` or `reject` in turn, possibly immediately. */
     enqueue(serve: () => void, reject: () => void): void {
       const isAlone = arrivesAlone()
       if (isAlone && queue.length === 0 && hasCapacity()) {

@@ -42,7 +42,7 @@ export function buildErrorPage(problem: Problem, request: FastifyRequest) {
       reason: message,
       /** Shown for unexpected errors only */
       requestId: statusCode === 500 ? id : null,
-      /** Progress of what the page waits for; it reloads when that is complete */
+      /** Progress of the operation that the page waits for; the page reloads when it is complete */
       progress: isUnsafe ? undefined : members.progress,
       /** URL that repeats the request */
       retry: canRetry && !isUnsafe ? url : null,

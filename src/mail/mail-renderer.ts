@@ -8,7 +8,7 @@ import type { RenderedMail } from './mail-delivery.js'
 import { formatMailText } from './mail-text.js'
 import type { MailType } from './mail-types.js'
 
-/** That of all texts: the language of the guest is not stored. */
+/** The locale of all emails: the guest's language is not stored. */
 const LOCALE = 'en-GB'
 
 interface Options {

@@ -2,7 +2,7 @@ import type { MailContent } from './mail-content.js'
 
 interface Options {
   content: MailContent
-  /** Of the order's page */
+  /** URL of the order's page */
   url: string
   brandName: string
 }

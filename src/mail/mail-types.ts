@@ -31,6 +31,6 @@ const STATUSES: Record<MailType, readonly OrderStatus[] | null> = {
   order_refunded: ['refunded'],
 }
 
-/** Whether what an email says is still true, for example after an administrator has undone a change. */
+/** Whether an email still applies: an administrator may have undone the change it reports. */
 export const isStillTrue = (type: MailType, status: OrderStatus): boolean =>
   STATUSES[type]?.includes(status) ?? true

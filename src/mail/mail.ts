@@ -61,7 +61,7 @@ export function createMail({ database, store, render, delivery, retryDelaysMs }:
     listOfOrder: async (orderId: string) =>
       readDeliveries(database, await listOrderMessages(database, MAIL_QUEUE, orderId)),
 
-    /** Lists a page of all emails, newest first, with the number of all. */
+    /** Lists a page of all emails, newest first, with the total number. */
     async list(options: { limit: number; offset: number; states?: readonly MessageState[] }) {
       const messages = await listMessages(database, MAIL_QUEUE, options)
       return {
@@ -75,8 +75,8 @@ export function createMail({ database, store, render, delivery, retryDelaysMs }:
       countFailedMessages(database, MAIL_QUEUE, Date.now() - WEEK_MS),
 
     /**
-     * Sends an email again, to the order's present address. Returns `false` if the order has no such
-     * email, or no valid address.
+     * Sends an email again, to the order's current address. Returns `false` if the order has no
+     * such email, or no valid address.
      */
     sendAgain: (order: Order, id: string): Promise<boolean> =>
       database.write(async (tx) => {

@@ -8,15 +8,15 @@ import type { MailType } from './mail-types.js'
 export const MAIL_QUEUE = 'mail'
 
 /**
- * What the outbox stores of an email. The rest is written when it is sent, so that the token of the
- * order's link is not stored.
+ * The part of an email that the outbox stores. The rest is rendered when it is sent, so that the
+ * token of the order's link is not stored.
  */
 export interface MailPayload {
   to: string
-  /** Together with the ID it identifies the order: a restored database can give an ID to another one */
+  /** Together with the ID it identifies the order: a restored database can assign an ID again */
   orderCreatedAt: string
   orderNumber: string
-  /** How often it was sent again: email clients hide one whose Message-ID they have seen */
+  /** Number of times it was resent: email clients hide emails with a known Message-ID */
   copy: number
 }
 

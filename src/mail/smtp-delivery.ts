@@ -39,7 +39,7 @@ function toFailure(error: NodemailerError): SendResult {
   }
 }
 
-/** Sends emails over SMTP. Each has a connection of its own: there are few. */
+/** Sends emails over SMTP. Each uses its own connection, because there are few. */
 export function createSmtpDelivery(
   { server, from }: MailSettings,
   logo: MailLogo | null,

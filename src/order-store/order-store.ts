@@ -39,7 +39,7 @@ export interface ListSlice {
 
 export interface OrderList {
   items: Order[]
-  /** Matching orders, inside and outside the slice */
+  /** Number of matching orders, inside and outside the slice */
   total: number
 }
 

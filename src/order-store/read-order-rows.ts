@@ -5,7 +5,7 @@ import type { ReadRow } from './sql/order-row.js'
 export type RowBatches = Iterable<ReadRow[]> | AsyncIterable<ReadRow[]>
 
 /**
- * Reads all matching orders with a connection of its own: a consistent snapshot, of which only a
+ * Reads all matching orders through its own connection: a consistent snapshot, of which only a
  * batch is in memory.
  */
 export async function* readOrderRows({

@@ -3,7 +3,7 @@ import type { Day, DayCalendar } from '../orders/day-calendar.js'
 import type { OrderStatus } from '../orders/order-status.js'
 import type { EventConsumer } from '../outbox/event-dispatcher.js'
 
-/** What guests did, without anything about them. Stored data: never rename one. */
+/** Actions of guests, without data about them. Stored data: never rename one. */
 export type CountedStep = 'scan' | 'result'
 
 /** How many guests reached each step, by the day of the scan, the result or the order. */
@@ -28,7 +28,7 @@ export function createConversionCounter(database: Database, calendar: DayCalenda
   return {
     count: (step: CountedStep): void => add(`${calendar.dayOf(Date.now())} ${step}`, 1),
 
-    /** Stores the counts so far. Call it regularly, and at the end. */
+    /** Stores the counts so far. Call it regularly, and before the service stops. */
     async flush(): Promise<void> {
       if (counts.size === 0) return
       const stored = counts

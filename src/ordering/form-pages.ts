@@ -44,7 +44,7 @@ interface FormState {
 /** How long the ID of a form is kept, so that going back to it does not create a second order. */
 const FORM_SECONDS = 30 * 60
 
-/** Clients do not accept longer headers of a response. */
+/** Clients reject longer response headers. */
 const MAX_QUERY_LENGTH = 4_000
 
 type Outcome = 'created' | 'replayed' | 'duplicate' | 'invalid' | 'price_changed' | 'failed'
@@ -126,7 +126,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     )
   }
 
-  /** Shows why there is no trip to offset. */
+  /** Explains why there is no trip to offset. */
   function showTripError(reply: FastifyReply, result: Exclude<TripResult, { outcome: 'valid' }>) {
     if (result.outcome === 'invalid_form' && reply.request.method === 'GET') {
       // The calculator shows what is missing.
@@ -158,7 +158,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     })
   })
 
-  /** Shows the form again: with the problem of its order, or with what has to be corrected. */
+  /** Shows the form again, with the problem of its order or the errors to fix. */
   function rejectForm(reply: FastifyReply, outcome: Outcome, state: FormState, status = 422) {
     orders.inc({ outcome })
     return showForm(reply.code(status), { ...state, showErrors: true })

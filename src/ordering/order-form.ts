@@ -42,7 +42,7 @@ const toPortfolioId = (value: unknown): number | null =>
 const toShare = (value: unknown): Share =>
   SHARES.find((share) => String(share) === toText(value)) ?? SHARES[0]
 
-/** @param needsConsent whether there are terms that a guest has to agree to */
+/** @param needsConsent whether there are terms that a guest must agree to */
 export function parseOrderForm(
   submitted: Record<string, unknown>,
   needsConsent: boolean,
@@ -64,7 +64,7 @@ export function parseOrderForm(
   const errors: OrderForm['errors'] = {}
   for (const { path, message } of checked.ok ? [] : checked.errors) {
     const field = path as keyof Details
-    // It defaults to the name, which has an error of its own.
+    // It defaults to the name, which has its own error.
     if (field === 'beneficiary' && values.beneficiary === '') continue
     errors[field] = values[field] === '' ? (MISSING[field] ?? message) : message
   }

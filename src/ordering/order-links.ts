@@ -20,8 +20,8 @@ const hashToken = (token: string): string => createHash('sha256').update(token).
 
 /**
  * Stores the hashes of tokens only. A token is 128 bits of an HMAC, so that it cannot be guessed and
- * need not be stored: a repeated request, or an email, gets the same link. The time of creation is part
- * of it because a restored database gives the IDs of lost orders to others.
+ * need not be stored: a repeated request or an email contains the same link. The time of creation
+ * is part of it because a restored database gives the IDs of lost orders to others.
  */
 export function createOrderLinks(database: Database, signer: Signer): OrderLinks {
   return {

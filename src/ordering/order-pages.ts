@@ -33,7 +33,7 @@ interface OrderRoute {
   Querystring: { payment?: unknown }
 }
 
-/** The page loads itself again after this time while a payment is checked. */
+/** The page reloads after this time while a payment is checked. */
 const REFRESH_SECONDS = 5
 
 /** The page of a guest's order. The token in its path is the only permission to see it. */
@@ -138,7 +138,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   app.post<OrderRoute>('/o/:token/cancel', async (request, reply) => {
     for (;;) {
       const { id, status, version } = await findOrder(request)
-      // Only an administrator, who refunds the payment, can cancel a paid order.
+      // Paid orders can be cancelled only by an administrator, who also refunds the payment.
       if (status !== 'pending') break
       const closed = (await payments?.close(id)) ?? 'closed'
       if (closed === 'received') break

@@ -6,7 +6,7 @@ import { formatMass, type PageFormat } from './order-form-view.js'
 
 interface Step {
   label: string
-  /** When the step was completed, formatted; `null` if it was not, or if that is not known */
+  /** When the step was completed, formatted; `null` if it was not, or if the time is unknown */
   at: string | null
   state: 'done' | 'current' | 'upcoming'
 }

@@ -37,7 +37,7 @@ export const toTripFields = (
   ...(link && { code: link.data, codeSig: link.sig }),
 })
 
-/** Reads a signed link; its type need not be known. */
+/** Reads a signed link of any calculator type. */
 function readLink(readPrefill: ReadPrefill, { data, sig }: Query): PrefillResult {
   const result = readPrefill('fuel', { data, sig })
   return !result.ok && result.error.reason === 'wrong_type'

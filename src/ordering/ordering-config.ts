@@ -72,8 +72,8 @@ export const getPriceTerms = (config: PriceConfig): PriceTerms => ({
 })
 
 /**
- * Returns the terms of prices in a currency. The minimum is for prices in CURRENCY. Amounts that Stripe
- * is to charge are such that it can.
+ * Returns the terms of prices in a currency. The minimum is for prices in CURRENCY. With Stripe,
+ * amounts are rounded up to what it can charge.
  */
 export function createPriceTerms(
   config: PriceConfig & Pick<Environment, 'PAYMENT'>,
@@ -87,7 +87,7 @@ export function createPriceTerms(
 }
 
 /**
- * How guests pay, in lines; `null` if that is not configured. `\n` in the variable stands for a line
+ * How guests pay, in lines; `null` if not configured. `\n` in the variable stands for a line
  * break, which some platforms cannot store.
  */
 export const getPaymentInstructions = ({

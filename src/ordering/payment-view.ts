@@ -2,7 +2,7 @@ import type { Order } from '../orders/order.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
 import type { PageFormat } from './order-form-view.js'
 
-/** Why the guest opens the order page: in the query of Stripe's links and of our redirects. */
+/** Why the guest opens the order page, from the query of Stripe's links and our redirects. */
 const RETURNS = ['done', 'stopped', 'unavailable', 'uncancelled'] as const
 export type PaymentReturn = (typeof RETURNS)[number]
 
@@ -15,7 +15,7 @@ interface PaymentView {
   /** A problem to show first */
   alert: string | null
   canPay: boolean
-  /** Whether the page is to be loaded again soon */
+  /** Whether the page should reload soon */
   isChecking: boolean
 }
 
@@ -39,7 +39,7 @@ function describeLast(payment: Payment | null, from: PaymentReturn | null): stri
 }
 
 /**
- * Builds how a guest pays through Stripe; `null` if there is nothing to pay.
+ * Builds the Stripe section of the order page; `null` if there is nothing to pay.
  *
  * @param payment the latest one
  */
@@ -63,7 +63,7 @@ export function buildPaymentView(
     const received = money(getBalance(payment), payment.currency)
     return {
       ...view,
-      title: 'We have to check your payment',
+      title: 'We need to check your payment',
       text: `We have received ${received}, but the order is ${amount}. We will contact you.`,
     }
   }

@@ -66,7 +66,8 @@ export const toNewOrder = ({
  * Creates guest orders: one for each form, however often it is submitted.
  */
 export function createOrderPlacer({ store, links, limits }: Options) {
-  // Requests from one form are processed one at a time, so that repeated ones are not counted.
+  // Requests from one form are processed one at a time, so that repeated requests do not count
+  // towards the limits.
   const inSequence = createKeyedMutex()
 
   /** Throws a Problem: 429, or 503 of the store. */
@@ -85,7 +86,7 @@ export function createOrderPlacer({ store, links, limits }: Options) {
   /**
    * Creates the order of a form, unless it exists; returns the token of its private link.
    *
-   * @param formId identifies the forms of a browser; each is for one trip
+   * @param formId ID that the forms of a browser share; with the trip, it identifies a form
    * @param client network address
    */
   return (guestOrder: GuestOrder, formId: string, client: string): Promise<PlaceOrderResult> => {

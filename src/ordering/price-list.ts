@@ -23,7 +23,7 @@ export interface PriceList {
 
 /** Prices are reloaded after this time; until then the cached ones are used. */
 const FRESH_MS = 60_000
-/** Prices that are older are unknown: as long as a quote is valid. */
+/** Older prices count as unknown. Equals the validity of a quote. */
 const MAX_AGE_MS = 30 * 60_000
 /** Pause after prices could not be read. */
 const RETRY_MS = 10_000
@@ -37,7 +37,7 @@ const createUnknownPricesProblem = (): Problem =>
 const isPrice = ({ amountMinor, currency }: Amount): boolean =>
   Number.isSafeInteger(amountMinor) && amountMinor > 0 && isCurrency(currency)
 
-/** Portfolios without a price of their own get `price`, if there is one. */
+/** Portfolios without their own price get `price`, if there is one. */
 const toOffers = (portfolios: readonly Portfolio[], price: Amount | null): Offer[] =>
   portfolios.flatMap(({ pricePerTon, ...portfolio }) => {
     const pricePerTonne = pricePerTon ?? price
@@ -69,7 +69,7 @@ function createProviderPriceList(
   let reading: Promise<void> | null = null
   let failedAt = -Infinity
 
-  /** Never throws: on an error, the prices stay as they are. */
+  /** Never throws: on an error, the prices are unchanged. */
   async function refresh(): Promise<void> {
     const response = await source.listPortfolios().catch(() => null)
     const offers = response?.outcome === 'ok' ? toOffers(response.value, price) : []
@@ -77,7 +77,7 @@ function createProviderPriceList(
     else failedAt = performance.now()
   }
 
-  /** Reads the prices once, however many callers wait for them. */
+  /** Reads the prices once for all concurrent callers. */
   function refreshOnce(): Promise<void> {
     if (performance.now() - failedAt < RETRY_MS) return Promise.resolve()
     reading ??= refresh().finally(() => (reading = null))

@@ -59,20 +59,23 @@ const amount = (description: string) => Type.Integer({ description })
 const QuoteResponse = Type.Object(
   {
     amountMinor: amount('Price in minor units of the currency: the sum of offset and service fee'),
-    offsetMinor: amount('Part for the offset, in minor units'),
-    serviceFeeMinor: amount('Part for the service fee, in minor units'),
+    offsetMinor: amount('Price of the offset, in minor units'),
+    serviceFeeMinor: amount('Service fee, in minor units'),
     currency: Currency,
     pricePerTonneMinor: amount('Price to offset a tonne of CO2e, in minor units'),
     co2eKg: Type.Number({ description: 'Mass to offset, kg CO2e' }),
-    tonnes: Type.Number({ description: 'The same in tonnes' }),
+    tonnes: Type.Number({ description: 'Mass to offset, tonnes' }),
     sharePercent,
     portfolio: Type.Unsafe<{ id: number; name: string } | null>({
       type: ['object', 'null'],
-      description: 'The portfolio of the provider; null without a provider',
+      description: "The provider's portfolio; null if no provider is configured",
       properties: { id: Type.Integer(), name: Type.String() },
       required: ['id', 'name'],
     }),
-    validUntil: Type.String({ format: 'date-time', description: '30 minutes from now' }),
+    validUntil: Type.String({
+      format: 'date-time',
+      description: 'When the price expires: 30 minutes from now',
+    }),
     token: Type.String({
       description: 'The signed quote; pass it as `quote` in a link to /offset to keep this price',
     }),

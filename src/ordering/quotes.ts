@@ -7,14 +7,14 @@ import { hashTrip, type OrderedTrip } from './ordered-trip.js'
 import type { Offer, PriceList } from './price-list.js'
 import { calculatePriceParts, type PriceParts, type PriceTerms } from './price-parts.js'
 
-/** A trip and what is to be offset. */
+/** A trip, and the portfolio and share to offset it with. */
 export interface QuoteRequest extends OrderedTrip {
   /** `null` for the first portfolio */
   portfolioId: number | null
   sharePercent: Share
 }
 
-/** The price of an order, which is held until `validUntil`. */
+/** The price of an order, valid until `validUntil`. */
 export interface Quote extends PriceParts {
   currency: string
   pricePerTonneMinor: number

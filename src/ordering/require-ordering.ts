@@ -2,6 +2,6 @@ import { Problem } from '../http/problem.js'
 
 /** Throws a Problem (404) if ordering is off. */
 export function requireOrdering<T>(service: T | null): T {
-  if (service === null) throw new Problem(404, 'Offsets cannot be ordered here.')
+  if (service === null) throw new Problem(404, 'Ordering is not available here.')
   return service
 }

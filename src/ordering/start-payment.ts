@@ -2,7 +2,7 @@ import type { Order } from '../orders/order.js'
 import type { Payments } from '../payments/payments.js'
 
 /**
- * Returns the URL where a guest pays an order: that of Stripe, or of the order page, which shows how
+ * Returns the URL where a guest pays an order: Stripe's page, or the order page, which shows how
  * to pay or why the order cannot be paid now.
  *
  * @param path of the order page

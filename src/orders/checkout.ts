@@ -24,7 +24,7 @@ export const Checkout = Type.Object(
     vatId: nullableLine(40, 'VAT ID on the receipt'),
     portfolioId: Type.Unsafe<number | null>({
       type: ['integer', 'null'],
-      description: "ID of the provider's portfolio; null without a provider",
+      description: "ID of the provider's portfolio; null if no provider was configured",
     }),
     portfolioName: nullableLine(300, 'Name of the portfolio'),
     sharePercent: Type.Unsafe<Share>({
@@ -33,15 +33,15 @@ export const Checkout = Type.Object(
       description: "Share of the trip's emissions to offset, %",
     }),
     pricePerTonneMinor: minorUnits('Price to offset a tonne of CO2e, in minor units'),
-    offsetMinor: minorUnits('Part of the amount for the offset, in minor units'),
-    serviceFeeMinor: minorUnits('Part of the amount for the service fee, in minor units'),
+    offsetMinor: minorUnits('Price of the offset, in minor units'),
+    serviceFeeMinor: minorUnits('Service fee, in minor units'),
     paymentMethod: stringEnum<PaymentMethod>(PAYMENT_METHODS, {
       description: 'How the guest pays',
     }),
   },
   {
     title: 'Checkout',
-    description: 'What a guest chose when ordering; null for other orders',
+    description: "The guest's choices; null for other orders",
     additionalProperties: false,
   },
 )

@@ -69,7 +69,7 @@ const FulfillmentCohort = Type.Object(
   },
   {
     description:
-      'Fulfilment of the orders placed in a period of the same length as the range that ended a week earlier, so that each order has had a week to be fulfilled',
+      'Fulfilment of the orders placed in a period as long as the range, but ending a week earlier, so that each order has had a week to be fulfilled',
   },
 )
 type FulfillmentCohort = Static<typeof FulfillmentCohort>
@@ -225,7 +225,7 @@ export function calculateDashboardStats(
         : toFigures(await statistics.getSummary({ from: from - days, to: from - 1 })),
       fulfillmentCohort: await getCohort(
         statistics,
-        // The first day of all time is that of the first order, the last may be in the future.
+        // All time starts on the day of the first order, and may end in the future.
         { from, to: isAllTime ? store.calendar.dayOf(now) : to },
         isAllTime,
       ),

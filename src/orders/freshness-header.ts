@@ -23,8 +23,7 @@ function documentHeader({ schema }: RouteOptions): void {
 }
 
 /**
- * Adds the `orders-as-of` header to all responses of a scope: when the replica was last in step with
- * NocoDB.
+ * Adds the `orders-as-of` header to all responses of a scope: when the replica last matched NocoDB.
  */
 export function addFreshnessHeader(
   app: FastifyInstance,

@@ -87,11 +87,11 @@ export const OrderFilters = Type.Object({
   to: Type.Optional(date('Ordered on or before this day in TIME_ZONE')),
 })
 export type OrderFilters = Static<typeof OrderFilters> & {
-  /** IDs of the orders that match the payment filter, which the order stores do not know */
+  /** IDs of the orders that match the payment filter: order stores have no payments */
   ids?: readonly number[]
 }
 
-/** Whether a filter is in use that the totals of the groups do not have. */
+/** Whether a filter is set that the aggregates cannot answer. */
 export const hasUngroupedFilter = ({
   origin = [],
   paymentMethod = [],

@@ -255,7 +255,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         operationId: 'cancelOrder',
         summary: 'Cancel an order',
         description:
-          'The order is kept with the status cancelled. Cancelling it again changes nothing.',
+          'The order is kept with the status cancelled. Cancelling it again has no effect.',
         params: OrderId,
         headers: IfMatch,
         response: changeResponses,

@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/database.js'
 import { getMessage, listAttempts, type MessageState } from './outbox.js'
 
-/** What a queue does, or did, with an order. */
+/** The state of an order's message in a queue. */
 export interface OrderMessage {
   id: string
   state: MessageState

@@ -12,7 +12,7 @@ import {
 
 /** The outcome of an attempt to send a message. */
 export interface SendResult {
-  /** `cancelled`: it was not sent, because it must no longer be */
+  /** `cancelled`: it was not sent, because it no longer applies */
   outcome: 'sent' | 'retry' | 'rejected' | 'cancelled'
   /** Status of the HTTP or SMTP response, if there was one */
   status: number | null
@@ -49,12 +49,12 @@ const RETENTION_MS = 30 * 24 * 60 * 60 * 1000
 /** Retries of many messages spread over a tenth of the pause. */
 const addJitter = (delayMs: number): number => delayMs * (1 + Math.random() / 10)
 
-/** Sends the messages of the outbox. Each is sent at least once, unless it fails for good. */
+/** Sends the messages of the outbox. Each is sent at least once, unless it fails permanently. */
 export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
   const senders: Sender[] = []
   const inFlight = new Map<string, Set<Promise<void>>>()
   const closing = new AbortController()
-  // Every message that is being sent listens.
+  // Every message that is being sent adds a listener.
   setMaxListeners(0, closing.signal)
 
   async function trySend(sender: Sender, message: Message): Promise<SendResult> {
@@ -108,7 +108,7 @@ export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
   return {
     addSender: (sender: Sender): void => void senders.push(sender),
 
-    /** Starts to send what is due. Call it regularly. */
+    /** Starts sending the messages that are due. Call it regularly. */
     async sendDue(): Promise<void> {
       for (const queue of await listDueQueues(database, Date.now())) {
         const sender = senders.find(({ queuePrefix }) => queue.startsWith(queuePrefix))

@@ -3,7 +3,7 @@ import type { Queryable } from '../database/database.js'
 /**
  * - `pending`: waiting to be sent or retried
  * - `sent`
- * - `failed`: all attempts failed, or the receiver rejected it for good
+ * - `failed`: all attempts failed, or the receiver rejected it permanently
  * - `cancelled`: not to be sent, for example because its receiver was removed
  *
  * Stored data: never rename one.

@@ -32,7 +32,7 @@ const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
 /** A session expires after a day. If the request to create it failed, its ID is unknown. */
 const MAX_CREATING_MS = 25 * HOUR_MS
-/** Refunds and disputes are possible for about as long. */
+/** Refunds and disputes are possible for about this long. */
 const MAX_PAID_MS = 180 * DAY_MS
 
 /** When to query Stripe again, in case a webhook is lost; `null` if nothing can change. */

@@ -42,13 +42,13 @@ const toPayment = (row: PaymentRow): Payment => ({
   revision: row.revision,
 })
 
-/** The payment of an order that counts is its latest one. */
+/** Only the latest payment of an order counts. */
 const IS_LATEST = `NOT EXISTS (SELECT 1 FROM payments AS newer
   WHERE newer.order_id = payments.order_id AND newer.number > payments.number)`
 
 const REFUNDED = "state = 'paid' AND refunded_minor >= amount_minor AND refunded_minor > 0"
 
-/** What the filters mean; see PaymentStatus. */
+/** SQL conditions of the filters; see PaymentStatus. */
 const FILTER_CONDITIONS: Record<PaymentFilter, string> = {
   open: "state IN ('creating', 'open')",
   processing: "state = 'processing'",
@@ -114,8 +114,8 @@ export function createPaymentStore(database: Database) {
     },
 
     /**
-     * Adds the payment of an order with a number, unless it exists; returns it. So all who start to
-     * pay an order at the same time share one payment.
+     * Adds the payment of an order with a number, unless it exists; returns it. Concurrent attempts
+     * to pay an order therefore share one payment.
      */
     async add(
       { id, amountMinor, currency }: Pick<Order, 'id' | 'amountMinor' | 'currency'>,
@@ -161,7 +161,7 @@ export function createPaymentStore(database: Database) {
     },
 
     /**
-     * Makes those payments of an order due that its change concerns, in the caller's transaction. A
+     * Marks as due the payments affected by a change of their order, in the caller's transaction. A
      * check in progress starts again, as it may have seen the order before the change.
      */
     async makeDue(tx: Queryable, orderId: string, hasNewStatus: boolean): Promise<void> {
@@ -173,7 +173,7 @@ export function createPaymentStore(database: Database) {
       )
     },
 
-    /** Takes payments that are due, so that others do not check them before `until`. */
+    /** Claims payments that are due, so that other processes do not check them before `until`. */
     async takeDue(limit: number, until: number): Promise<Payment[]> {
       const now = Date.now()
       const rows = await database.write((tx) =>

@@ -67,11 +67,11 @@ export interface Payment {
 /** Stored as the user who marks orders as paid or refunded. */
 export const STRIPE = 'stripe'
 
-/** The money that is still here, in minor units. */
+/** The amount received and not refunded, in minor units. */
 export const getBalance = ({ state, amountMinor, refundedMinor }: Payment): number =>
   state === 'paid' ? Math.max(0, amountMinor - refundedMinor) : 0
 
-/** Whether the guest can neither pay again nor cancel, because money is here or on its way. */
+/** Whether money was received or is on its way, so that the guest can neither pay nor cancel. */
 export const isReceived = (payment: Payment): boolean =>
   payment.state === 'processing' || getBalance(payment) > 0
 
@@ -98,6 +98,6 @@ export function getPaymentStatus({ state, amountMinor, refundedMinor }: Payment)
   return refundedMinor < amountMinor ? 'partially_refunded' : 'refunded'
 }
 
-/** Whether a dispute may still take the money back, or has. */
+/** Whether a dispute has taken the money back, or still can. */
 export const isDisputed = ({ dispute }: Payment): boolean =>
   dispute !== null && dispute !== 'won' && dispute !== 'warning_closed' && dispute !== 'prevented'

@@ -9,7 +9,7 @@ import { toStripeAmount } from './stripe-amount.js'
 import { StripeRefusedError, StripeUnavailableError } from './stripe-error.js'
 import type { StripeEvent, StripeSession } from './stripe-gateway.js'
 
-/** Where a guest who wants to pay goes. */
+/** Where to send a guest who wants to pay. */
 export type StartResult =
   | { outcome: 'redirect'; url: string }
   /** There is nothing to pay, or money has arrived already */
@@ -17,7 +17,7 @@ export type StartResult =
   /** Stripe does not respond, or refused to charge the amount */
   | { outcome: 'unavailable' }
 
-/** `received`: money is here or on its way, so the order cannot be cancelled by the guest. */
+/** `received`: money was received or is on its way, so the guest cannot cancel the order. */
 export type CloseResult = 'closed' | 'received' | 'unavailable'
 
 export type RefundResult =
@@ -26,7 +26,7 @@ export type RefundResult =
   /** Stripe's reason, without secrets */
   | { outcome: 'refused'; reason: string }
 
-/** Payments checked in one pass: a stopping service waits for it. */
+/** Payments checked in one pass; a shutdown waits for the pass. */
 const BATCH_SIZE = 5
 const REFUSED_PAUSE_MS = 60 * 60 * 1000
 
@@ -116,7 +116,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     if (payment.state !== 'open') return isReceived(payment) ? 'received' : 'closed'
     if (payment.sessionId !== null) {
       await stripe.expireSession(payment.sessionId).catch((error: unknown) => {
-        // It is no longer open; see why.
+        // It is no longer open: read its state.
         if (!(error instanceof StripeRefusedError)) throw error
       })
     }

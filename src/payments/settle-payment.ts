@@ -4,7 +4,7 @@ import type { LiveStatus, OrderStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
 import { getBalance, isSameAmount, STRIPE, type Payment, type PaymentProblem } from './payment.js'
 
-/** What a payment means for its order. */
+/** The effect of a payment on its order. */
 export interface Settlement {
   problem: PaymentProblem | null
   settledAt: number | null
@@ -34,7 +34,7 @@ async function wasMarkedByStripe(store: Store, order: Order): Promise<boolean> {
 
 const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled']
 
-/** What to do with an order, from what is known about it and its payment. Pure. */
+/** Decides what to do with an order, from its state and that of its payment. Pure. */
 type Decision =
   | { type: 'none'; problem: PaymentProblem | null; isSettled: boolean }
   | { type: 'status'; status: LiveStatus; isSettled: boolean }
@@ -74,11 +74,11 @@ export function decideSettlement(
 }
 
 /**
- * Brings the order of a payment in line with it: marks it as paid if the amount is exactly that of the
- * order, or as refunded. Repeating it changes nothing. Throws the errors of the order store.
+ * Updates the order of a payment: marks it as paid if the amount is exactly that of the order, or
+ * as refunded. Repeating it changes nothing. Throws the errors of the order store.
  *
  * @param others the other payments of the order
- * @param by who is recorded for a refund
+ * @param by the user recorded for a refund
  */
 export async function settlePayment(
   store: Store,

@@ -2,8 +2,8 @@
 const SECRETS = /\b(?:sk|rk|pk|whsec)_[\w*]+/g
 
 /**
- * Stripe did not answer a request, or refused it for a reason that may pass, such as a wrong key. It
- * is not known whether the request had an effect.
+ * Stripe did not respond, or rejected the request for a temporary reason, such as a wrong key. The
+ * request may have had an effect.
  */
 export class StripeUnavailableError extends Error {
   override readonly name = 'StripeUnavailableError'
@@ -17,7 +17,7 @@ export class StripeUnavailableError extends Error {
   }
 }
 
-/** Stripe refused a request for good. */
+/** Stripe rejected a request permanently. */
 export class StripeRefusedError extends Error {
   override readonly name = 'StripeRefusedError'
 }
@@ -32,7 +32,10 @@ interface Properties {
 /** Not final, because a retry can succeed: authentication, permission, conflict, rate limit. */
 const PASSING_STATUSES = [401, 403, 409, 429]
 
-/** Converts an error of the Stripe library. Its message has no secrets, and what Stripe calls the error. */
+/**
+ * Converts an error of the Stripe library. Its message has Stripe's name for the error, and no
+ * secrets.
+ */
 export function toStripeError(error: unknown): StripeUnavailableError | StripeRefusedError {
   const { type, code, statusCode, requestId } = error as Properties
   const text = error instanceof Error ? error.message : 'unknown error'

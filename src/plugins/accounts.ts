@@ -21,7 +21,7 @@ export interface FirstAdministrator {
 }
 
 interface Options {
-  /** Called at once when a first administrator is created: its password is not stored anywhere */
+  /** Called immediately after a first administrator is created: its password is not stored */
   onFirstAdministrator?: ((account: FirstAdministrator) => void) | undefined
 }
 

@@ -37,8 +37,8 @@ const getSignInUrl = (request: FastifyRequest, params: Record<string, string> = 
   `/admin/login?${new URLSearchParams({ returnTo: toSafeRedirectPath(getReturnPath(request)), ...params }).toString()}`
 
 /**
- * For the scope that registers it, makes routes portal pages: they accept forms, are never cached,
- * and redirect to sign-in when there is no session.
+ * Turns the routes of the scope that registers it into portal pages: they accept forms, are never
+ * cached, and redirect to sign-in when there is no session.
  */
 export default fp(
   async (app) => {
@@ -51,7 +51,7 @@ export default fp(
     app.setErrorHandler(async (error, request, reply) => {
       if (!(error instanceof Problem) || error.statusCode !== 401) throw error
       const isRead = request.method === 'GET' || request.method === 'HEAD'
-      // A fragment is requested by a page that needed a session.
+      // Only pages that require a session request fragments.
       const hadSession = isHtmx(request) || cookieName in request.cookies
       const signInUrl = getSignInUrl(request, isRead && hadSession ? { ended: '' } : {})
       if (isRead && !isHtmx(request)) return reply.redirect(signInUrl, 303)

@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-/** Variables that the configuration holds in another shape. */
+/** Variables that the configuration holds in another form. */
 type Replaced =
   | 'SESSION_SECRET'
   | 'SESSION_SECRET_PREVIOUS'

@@ -17,7 +17,7 @@ declare module 'fastify' {
     outOfBand: OutOfBandContent | null
     /** Renders the page, or its fragment if htmx requested one. */
     renderView(views: Views, data: object): Promise<FastifyReply>
-    /** Sends a page in its loading state at once, and the rest when it is ready. */
+    /** Sends a page in its loading state immediately, and the rest when it is ready. */
     streamPage(page: string, data: object, renderRest: () => Promise<string>): Promise<FastifyReply>
   }
 }

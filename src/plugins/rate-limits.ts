@@ -4,7 +4,7 @@ import { getClientAddress } from '../http/client-address.js'
 import { Problem } from '../http/problem.js'
 
 /**
- * Limits the requests per client per minute. More expensive routes have a limit of their own
+ * Limits the requests per client per minute. More expensive routes have their own limit
  * (`config.rateLimit`).
  */
 export default fp(

@@ -22,7 +22,7 @@ export default fp(
       while (!closing.signal.aborted) {
         try {
           await job()
-          if (hasFailed) app.log.info({ job: name }, 'background job succeeds again')
+          if (hasFailed) app.log.info({ job: name }, 'background job recovered')
           hasFailed = false
         } catch (err) {
           // Logged once, however long a database is unavailable.

@@ -14,7 +14,7 @@ const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['minute', 60],
 ]
 
-/** Formats an age in English, as the sentence around it, such as `5 min ago`. */
+/** Formats an age in English, like the surrounding sentence, such as `5 min ago`. */
 function formatAge(timestamp: string, now: number): string {
   const age = (now - Date.parse(timestamp)) / 1000
   const [unit, seconds] = UNITS.find(([, length]) => age >= length) ?? []

@@ -46,7 +46,7 @@ export function buildOrderMailsView(
     isConfigured,
     url: `/admin/orders/${orderId}/mails`,
     isLive: isConfigured && isLive(mails),
-    // Without a link to the page that it is on.
+    // No link to the order: the emails are shown on its page.
     items: mails.map((mail) => ({ ...buildMailView(mail, isConfigured, format), order: null })),
   }
 }

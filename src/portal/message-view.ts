@@ -7,7 +7,9 @@ export function toTime(ms: number, format: Formatters) {
   return { iso, text: format.dateTime(iso) }
 }
 
-/** Whether a log should be requested again soon: the first attempts are watched, later ones are hours apart. */
+/**
+ * Whether a page should poll the log: early attempts follow quickly, later ones are hours apart.
+ */
 export const isLive = (deliveries: readonly Delivery[]): boolean =>
   deliveries.some(({ message }) => message.state === 'pending' && message.attempts < 2)
 
@@ -23,7 +25,7 @@ export function buildMessageView(
     state: { className: state, label: labels[state] },
     isPending: state === 'pending',
     createdAt: toTime(createdAt, format),
-    // The first attempt follows at once.
+    // The first attempt follows immediately.
     nextAttemptAt:
       state === 'pending' && attempts.length > 0 ? toTime(nextAttemptAt, format) : null,
     attempts: attempts.map(({ number, at, durationMs, status, detail }) => ({

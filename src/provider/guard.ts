@@ -48,7 +48,7 @@ function limitBody(body: IncomingMessage): Transform {
     if (!body.complete) limited.destroy(new Problem(400, 'The body is incomplete.'))
   }
   body.on('close', onClose).on('error', onClose)
-  // While the request waits for a connection, nothing else listens for errors.
+  // While the request waits for a connection, this is the only error listener.
   limited.on('error', () => undefined)
   // Discard the rest, so that the client can read the response.
   limited.once('close', () => body.unpipe(limited).resume())

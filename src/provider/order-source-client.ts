@@ -42,7 +42,7 @@ export interface OffsetOrderSource {
   listOrders(): Promise<OrderSourceResult<OffsetOrders>>
   /** `null` if the order does not exist */
   getOrder(id: string): Promise<OrderSourceResult<OffsetOrder | null>>
-  /** Returns the provider's proof of an order, as far as it has one. */
+  /** Returns the provider's proof of an order; values that it lacks are `null` or empty. */
   getCertificate(id: string): Promise<OrderSourceResult<ProviderCertificate>>
   /**
    * Places an order, which spends money, or gets a quote (`dryRun`). It is sent once. Not every

@@ -86,7 +86,7 @@ function toPageUrl(value: unknown): string | null {
   return /^https?:$/.test(protocol) ? href : null
 }
 
-/** Leaves out what is invalid: it must not keep an order from being read. */
+/** Omits invalid fields: they must not prevent an order from being read. */
 function toCertificate({
   certificateUrl,
   registryUrl,
@@ -116,7 +116,7 @@ const toOffsetOrder = (order: Static<typeof schemas.KnownOffsetOrder>): OffsetOr
 export const parseOrder: Parse<OffsetOrder> = (body) =>
   isOffsetOrder(body) ? toOffsetOrder(body) : null
 
-/** Fields of a list that say nothing about further orders. */
+/** Fields of a list that do not indicate further orders. */
 const LIST_FIELDS = ['offsetOrders', 'stats']
 const EMPTY: readonly unknown[] = [null, undefined, false, '', 0]
 

@@ -5,7 +5,7 @@ import type { Amount, Portfolio } from './offset-order.js'
 export type PricedPortfolio = Portfolio & { pricePerTon: Amount }
 
 const CACHE_MS = 60_000
-/** A page does not wait longer for the provider. */
+/** The longest time that a page waits for the provider. */
 const MAX_WAIT_MS = 2_000
 
 /**

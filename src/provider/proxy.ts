@@ -109,7 +109,7 @@ function redactStream(body: Readable, redactor: SecretRedactor): Readable {
 }
 
 /**
- * Forwards requests that @fastify/http-proxy has matched. It rewrites the path, too, and rejects
+ * Forwards requests that @fastify/http-proxy has matched. It also rewrites the path, and rejects
  * one that leaves the base path.
  */
 function createHandler(scope: FastifyInstance, upstream: Upstream) {

@@ -55,7 +55,7 @@ export async function bufferSmallBody(
   { statusCode, headers, body }: Dispatcher.ResponseData,
 ): Promise<UpstreamResponse> {
   if (isBodiless(method, statusCode)) {
-    // undici expects as many bytes as the Content-Length of a 304 says.
+    // For a 304, undici expects the number of bytes in its Content-Length.
     body.on('error', () => undefined).resume()
     return { statusCode, headers, body: undefined }
   }

@@ -21,7 +21,7 @@ export interface DocumentedRoute {
 
 const FORWARDED = 'Forwarded to the order source, which validates it.'
 
-/** Describes the known routes; the proxy forwards any other too. */
+/** Describes the known routes; the proxy also forwards any other. */
 export function getDocumentedRoutes(publicRoutes: PublicRoutes): DocumentedRoute[] {
   const route = (method: string, url: string, schema: FastifySchema): DocumentedRoute => ({
     method,
@@ -39,7 +39,7 @@ export function getDocumentedRoutes(publicRoutes: PublicRoutes): DocumentedRoute
     route('GET', '/portfolios', {
       operationId: 'listPortfolios',
       summary: 'List portfolios and prices',
-      description: `${FORWARDED} Administrators and API keys can call any other route below /api/ordersource too.`,
+      description: `${FORWARDED} Administrators and API keys can also call any other route below /api/ordersource.`,
       response: { 200: PortfolioList, ...problemResponses },
     }),
     route('GET', '/offset-orders', {

@@ -54,9 +54,11 @@ export const KnownOffsetOrder = Type.Object(
     portfolioId: nullish(Type.Integer()),
     createdAt: nullish(text('Date and time of the order', 40)),
     certificateUrl: Type.Optional(
-      Type.Unknown({ description: "Address of the provider's certificate" }),
+      Type.Unknown({ description: "URL of the provider's certificate" }),
     ),
-    registryUrl: Type.Optional(Type.Unknown({ description: 'Address in a public registry' })),
+    registryUrl: Type.Optional(
+      Type.Unknown({ description: 'URL of the entry in a public registry' }),
+    ),
     serialNumbers: Type.Optional(
       Type.Unknown({ description: 'Serial numbers of the retired credits, a list of strings' }),
     ),

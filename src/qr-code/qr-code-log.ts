@@ -9,7 +9,7 @@ declare module 'fastify' {
     qrCodeLog: QrCodeLog | null
   }
   interface FastifyContextConfig {
-    /** Log every request of this route as a QR code request, invalid ones too */
+    /** Log every request of this route as a QR code request, including invalid ones */
     isQrCodeCall?: true
   }
 }

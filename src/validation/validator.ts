@@ -22,7 +22,7 @@ export function createAjv({ formats, keywords }: SchemaExtensions, options: Opti
     // Adds the schema to errors, for its `x-message`.
     verbose: true,
     useDefaults: true,
-    // TypeBox schemas are valid.
+    // TypeBox schemas need no validation.
     validateSchema: false,
     strictTypes: false,
     strictRequired: false,
@@ -43,7 +43,7 @@ export function createValidators(extensions: SchemaExtensions) {
   const strictAjv = createAjv(extensions)
   const coercingAjv = createAjv(extensions, { coerceTypes: 'array' })
 
-  /** Validates values as they are. */
+  /** Validates values without converting them. */
   const strict = <T>(schema: object): ValidateFunction<T> => strictAjv.compile<T>(schema)
 
   /** Converts and validates parameters that arrive as text, such as a query. */

@@ -54,7 +54,7 @@ t.test('lists what an operation requires and returns', async (t) => {
     getSection('listOrders'),
     /<code>pageSize<\/code> <small>integer, at least 1, at most 100, default 25/,
   )
-  t.match(getSection('signOut'), 'API keys are refused')
+  t.match(getSection('signOut'), 'API keys are not accepted')
   t.match(getSection('estimateFuel'), 'No authentication')
   t.match(html, /id="object-order"[^]*<code>fulfilledAt<\/code>/)
 })

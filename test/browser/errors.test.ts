@@ -166,7 +166,7 @@ t.test('recovers from an outage without JavaScript', async (t) => {
 
   await postgres.kill()
   await form.getByRole('button', { name: 'Save' }).click()
-  await form.getByText('Reload this page to send it again').waitFor()
+  await form.getByText('Reload this page to submit it again').waitFor()
   await list.getByRole('link', { name: 'Excel' }).click()
   await list.getByRole('heading', { name: 'Temporarily unavailable' }).waitFor()
 

@@ -283,7 +283,7 @@ for (const javaScriptEnabled of [true, false]) {
     await setStatus(page, 'fulfilled')
     await message.waitFor()
     t.match(await message.innerText(), /2 orders are now fulfilled\. 1 order was not changed:/)
-    t.match(await message.innerText(), `${refunded}: refunded, can only be cancelled`)
+    t.match(await message.innerText(), `${refunded}: refunded; can only be cancelled`)
     t.match(await status.innerText(), 'Fulfilled')
     t.equal((await getOrderNumbers(page))[0], 'CW-000001', 'keeps the order of the list')
 
@@ -429,7 +429,7 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByRole('heading', { name: 'Mark 20 orders as fulfilled?' }).waitFor()
     t.match(
       await page.locator('.confirm').innerText(),
-      'Now 10 pending and 10 fulfilled. You can undo this.',
+      'Current status: 10 pending and 10 fulfilled. You can undo this.',
     )
     if (javaScriptEnabled) await checkAllVariants(t, page, 'confirmation')
     await page.getByRole('button', { name: 'Mark as fulfilled' }).click()

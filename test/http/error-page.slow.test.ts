@@ -93,7 +93,7 @@ t.test('hides internal errors, and offers a retry', async (t) => {
   const fields = { version: '1', notes: 'typed with care' }
   const form = await ann.post(`${AT}/${id}/edit?group=notes`, fields)
   isInFrame(t, form, 500, 'a form')
-  t.match(words(form), /What you typed is not lost. Reload this page to send it again/)
+  t.match(words(form), /What you typed is not lost. Reload this page to submit it again/)
   t.notMatch(words(form), /Try again/, 'a link would not repeat the POST')
 
   isMessage(t, await ann.get(`${AT}?q=ann`, HTMX_HEADERS), 500, 'a search')

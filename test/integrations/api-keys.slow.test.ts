@@ -242,7 +242,7 @@ t.test('creates a key by command', async (t) => {
   t.equal(code, 0)
   const key = output.trim()
   t.equal(output, `${key}\n`, 'and prints nothing else to standard output')
-  t.equal(errors, `Valid for the service with its data in ${join(DATA_DIR, 'orders.db')}.\n`)
+  t.equal(errors, `Valid for the service that stores its data in ${join(DATA_DIR, 'orders.db')}.\n`)
   const { url } = await startApp(t, { ADMIN_ACCOUNTS, DATA_DIR })
   t.equal((await fetchWith(url + ORDERS, key)).status, 200)
   t.match(await run('--name', 'Shop', '--scopes', 'all'), {

@@ -277,7 +277,7 @@ t.test('another amount or currency never marks an order as paid', async (t) => {
     t.match(await getPayments(id), [{ problem: 'differs' }])
     t.match(await getAdminPage(id), shown)
     t.match(await getAdminPage(id), /The payment needs attention/)
-    t.match(toText(await guest.get(path)), /We have to check your payment/)
+    t.match(toText(await guest.get(path)), /We need to check your payment/)
     t.equal((await pay(guest, path)).headers.get('location'), path)
     await cancel(guest, path)
     t.equal(await getStatus(id), 'pending')
@@ -453,7 +453,7 @@ t.test('refunds and disputes are recorded', async (t) => {
     action: 'refunded',
     confirmed: '1',
   })
-  t.match(toText(list), /CW-000001: paid through Stripe, refund the payment/)
+  t.match(toText(list), /CW-000001: paid through Stripe; refund the payment/)
   t.equal(await getStatus(), 'paid')
 
   stripe.fault = 400

@@ -168,7 +168,7 @@ t.test('without a price, ordering is off', async (t) => {
   const { url } = await startApp(t)
   const { status, body } = await requestQuote(url, TWO_TONNES)
   t.equal(status, 404)
-  t.equal(body.detail, 'Offsets cannot be ordered here.')
+  t.equal(body.detail, 'Ordering is not available here.')
 })
 
 t.test('quotes are limited per client', async (t) => {

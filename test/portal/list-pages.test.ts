@@ -278,8 +278,8 @@ t.test('changes orders in bulk, and reports each rejection', async (t) => {
   t.equal(
     summary(response),
     '2 orders are now fulfilled. 1 order already had this status. 4 orders were not changed: ' +
-      'CW-000005: refunded, can only be cancelled ' +
-      'CW-000006: cancelled, can only become pending ' +
+      'CW-000005: refunded; can only be cancelled ' +
+      'CW-000006: cancelled; can only become pending ' +
       'Order 999: not found ' +
       'CW-000003: changed by someone else',
   )
@@ -311,8 +311,8 @@ t.test('changes orders in bulk, and reports each rejection', async (t) => {
     `${LIST}/bulk`,
     new URLSearchParams('order=3:1&order=4:1&action=paid'),
   )
-  t.match(summary(paid), /processing, can only become fulfilled or refunded, or be cancelled/)
-  t.match(summary(paid), /fulfilled, can only become refunded, or be cancelled/)
+  t.match(summary(paid), /processing; can only become fulfilled or refunded, or be cancelled/)
+  t.match(summary(paid), /fulfilled; can only become refunded, or be cancelled/)
 })
 
 /** The fields of the undo form. */
@@ -414,7 +414,7 @@ t.test('asks before marking orders as refunded in bulk, and groups failures', as
   t.equal(
     summary(await ann.post(`${LIST}/bulk`, form)),
     '2 orders are now refunded. 3 orders were not changed: ' +
-      'CW-000001: pending, can only become paid, processing or fulfilled, or be cancelled ' +
+      'CW-000001: pending; can only become paid, processing or fulfilled, or be cancelled ' +
       'Order 998 and Order 999: not found',
   )
   t.match(await getOrder(ann, 2), { status: 'refunded' })
@@ -432,7 +432,10 @@ t.test('asks before changing all matching orders, at most 1,000', async (t) => {
     ['action', 'fulfilled'],
     ['list', 'sort=orderNumber'],
   ])
-  t.match(plain(question.text), /Mark 1,000 orders as fulfilled\? Now 167 pending, .* You can undo/)
+  t.match(
+    plain(question.text),
+    /Mark 1,000 orders as fulfilled\? Current status: 167 pending, .* You can undo/,
+  )
   t.match(plain(question.text), 'And 900 more')
   const selection = [...question.text.matchAll(/name="order" value="([^"]*)"/g)].map(
     ([, value = '']): [string, string] => ['order', value],

@@ -21,7 +21,7 @@ import { recordLog, SECRET, temporaryFolder } from './app.js'
 
 export interface ExportApp {
   app: FastifyInstance
-  /** Of the export */
+  /** URL of the export */
   url: string
   log: Record<string, unknown>[]
 }

@@ -10,7 +10,7 @@ export type Fault =
   | 'server_error'
   /** Responds with 429 and a Retry-After of one second */
   | 'rate_limited'
-  /** Responds with a page that is not NocoDB's */
+  /** Responds with a page that is not from NocoDB */
   | 'foreign_response'
   /** Closes the connection without forwarding the request */
   | 'request_lost'

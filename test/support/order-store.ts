@@ -110,7 +110,7 @@ const arbitraryOrder = fc.record({
   amountMinor: fc.oneof(fc.constantFrom(0, 1, 1_000_000_000_000), fc.integer({ min: 0, max: 99 })),
   currency: fc.constantFrom('EUR', 'USD', 'JPY', 'BHD'),
   placedAt: timestamp,
-  // May be earlier: an order can be entered after the fact.
+  // May be earlier than `placedAt`: an order can be recorded after its fulfilment.
   fulfilledAt: fc.option(timestamp, { nil: null }),
 })
 

@@ -138,7 +138,7 @@ export async function startPostgres(
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
     return [pid, ...children.map(Number)]
   }
-  // Its children have sessions of their own.
+  // Its children have their own sessions.
   const signalAll = (signal: NodeJS.Signals) => {
     for (const pid of getPids()) {
       try {
@@ -166,7 +166,7 @@ export async function startPostgres(
     getPids,
     kill: () => stop('SIGKILL'),
     async start() {
-      // A child whose start was under way when its parent was killed ends a moment later.
+      // A child that was starting when its parent was killed exits shortly afterwards.
       for (let attempts = 0; ; attempts++) {
         try {
           server = await startProcess()

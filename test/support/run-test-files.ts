@@ -17,7 +17,7 @@ async function tearDown(): Promise<void> {
 t.teardown = (work) => void teardowns.push(work)
 teardownProcess(tearDown)
 
-// Else tap ends meanwhile. It starts tests only afterwards.
+// Otherwise, tap would end meanwhile.
 async function waitOn(work: Promise<unknown>): Promise<void> {
   t.waitOn(work)
   await work

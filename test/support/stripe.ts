@@ -30,7 +30,7 @@ export function sendWebhooks(stripe: FakeStripe, url: string): void {
   stripe.sender.url = getWebhookUrl(url)
 }
 
-/** The ID of the session that a link to its page leads to. */
+/** The ID of the session in the URL of its page. */
 export const getSessionId = (link: string | null | undefined): string =>
   /\/c\/pay\/(cs_\w+)$/.exec(link ?? '')?.[1] ?? ''
 

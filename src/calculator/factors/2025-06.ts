@@ -33,7 +33,7 @@ const annexII = (row: string) => {
     ch4: (value: number, more?: Partial<FactorValue>) => cell(7, 'kg/kg', value, more),
     n2o: (value: number, more?: Partial<FactorValue>) => cell(8, 'kg/kg', value, more),
     methaneSlip: (value: number) => cell(9, 'kg CH4/kg', value),
-    /** A cell "TBM" (to be measured): Annex II says to take the highest value of the fuel class. */
+    /** A cell "TBM" (to be measured): Annex II requires the highest value of the fuel class. */
     highestOfClass: (column: 7 | 8, value: number, more?: Partial<FactorValue>) =>
       cell(column, 'kg/kg', value, {
         location: `Annex II, ${row}, column ${column}: TBM, highest value of the fuel class`,
@@ -224,7 +224,7 @@ export const EDITION_2025_06 = {
       lowerCalorificValue: ammonia.lowerCalorificValue(18.6),
       wellToTank: ammonia.wellToTank(121, { unverified: true }),
       co2: ammonia.carbonFree(),
-      // The rule for TBM cells is applied by one of two transcriptions only.
+      // Only one of two transcriptions applies the rule for TBM cells.
       ch4: ammonia.highestOfClass(7, 0.00005, { unverified: true }),
       n2o: ammonia.highestOfClass(8, 0.00018, { unverified: true }),
     },

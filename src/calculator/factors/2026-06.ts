@@ -4,8 +4,8 @@ import type { Edition, FactorValue } from './edition.js'
 /*
  * Released: never edit this file. Later values belong to a later edition.
  *
- * DESNZ 2026 was published on 11 June 2026; its flat file was corrected on 31 July. It leaves the
- * factors of HVO as they were. Its petrol values could not be verified, so those of 2025 stay.
+ * DESNZ 2026 was published on 11 June 2026; its flat file was corrected on 31 July. The factors of
+ * HVO are unchanged. The petrol values could not be verified, so those of 2025 are used.
  */
 
 const { fuels } = EDITION_2025_06

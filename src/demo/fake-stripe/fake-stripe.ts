@@ -102,7 +102,7 @@ function createSession(parameters: Parameters, ledger: StripeLedger, url: string
   )
 }
 
-/** A session as its API returns it: with the payment, if it is to be expanded. */
+/** A session as the API returns it, with the payment if it is expanded. */
 function presentSession(session: FakeSession, ledger: StripeLedger, isExpanded: boolean): object {
   if (!isExpanded || session.payment_intent === null) return session
   const intent = ledger.getIntent(session.payment_intent)

@@ -75,7 +75,7 @@ export interface FakeRefund {
   status: 'succeeded'
 }
 
-/** What a payment is made with; tests change what arrives. */
+/** How a payment is made; tests change the amount received. */
 export interface PayOptions {
   amount?: number
   currency?: string

@@ -33,7 +33,7 @@ interface Row {
   revoked_at: number | null
 }
 
-/** Recording every use would be a write for every request. */
+/** Recording every use would cause a write for every request. */
 const LAST_USED_PRECISION_MS = 5 * 60 * 1000
 
 const formatTime = (time: number | null): string | null =>
@@ -94,7 +94,7 @@ export function createApiKeyStore(database: Database) {
       return rows.map(toApiKey)
     },
 
-    /** Revokes a key, in every process at once; returns whether it exists. */
+    /** Revokes a key immediately in every process; returns whether it exists. */
     async revoke(id: string): Promise<boolean> {
       const rows = await database.query(
         'UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? RETURNING id',
@@ -104,7 +104,7 @@ export function createApiKeyStore(database: Database) {
     },
 
     /**
-     * Returns the active key that a token is; `null` if there is none. It is looked up for every
+     * Returns the active key of a token; `null` if there is none. It is looked up for every
      * request, so that a revoked key is rejected immediately.
      */
     async authenticate(token: string): Promise<ApiKey | null> {

@@ -29,7 +29,7 @@ export function createKey(): string {
   return PREFIX + random + calculateChecksum(random)
 }
 
-/** Whether a bearer token is meant to be a key. */
+/** Whether a bearer token has the prefix of a key. */
 export const isKey = (token: string): boolean => token.startsWith(PREFIX)
 
 /** Whether a key has the right format and checksum; a typing error is found without a look-up. */
@@ -38,7 +38,7 @@ export function isWellFormedKey(token: string): boolean {
   return checksum === calculateChecksum(random)
 }
 
-/** What is stored of a key. It has enough random bits for a plain hash. */
+/** The stored hash of a key. Keys have enough random bits for a hash without salt. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('base64url')
 
 /** The end of a key, by which people recognise it. */

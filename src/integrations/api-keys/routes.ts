@@ -82,7 +82,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         operationId: 'revokeApiKey',
         summary: 'Revoke an API key',
-        description: 'The key stops working immediately. Revoking it again changes nothing.',
+        description: 'The key stops working immediately. Revoking it again has no effect.',
         params: Type.Object({ id }),
         response: { 204: Type.Null({ description: 'Revoked' }), ...problemResponses },
       },

@@ -21,7 +21,10 @@ const PRIVATE_IPV4 = [
   '240.0.0.0/4', // reserved, broadcast
 ]
 
-/** Public IPv6 addresses are global unicast. Outside are loopback, local, IPv4-mapped and NAT64. */
+/**
+ * Public IPv6 addresses are global unicast. Loopback, local, IPv4-mapped and NAT64 addresses are
+ * outside that range.
+ */
 const GLOBAL_IPV6 = '2000::/3'
 const PRIVATE_IPV6 = [
   '2001::/23', // Teredo and other protocols

@@ -10,7 +10,7 @@ import {
 } from '../../outbox/outbox.js'
 import { getQueue } from './message.js'
 
-/** Lists a page of the deliveries to an endpoint, newest first, with the number of all. */
+/** Lists a page of the deliveries to an endpoint, newest first, with the total number. */
 export async function listDeliveries(
   tx: Queryable,
   endpointId: string,

@@ -22,7 +22,7 @@ export interface WebhookEndpoint {
   disabledAt: number | null
   /** The first failure since the last success */
   failingSince: number | null
-  /** Until then, the previous secret signs as well */
+  /** Until then, deliveries are also signed with the previous secret */
   previousSecretExpiresAt: number | null
   createdAt: number
   updatedAt: number

@@ -8,7 +8,9 @@ const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost'])
 
 export const isLoopbackHost = (hostname: string): boolean => LOOPBACK_HOSTS.has(hostname)
 
-/** Whether webhooks may be sent to a URL, as far as can be said before its host is resolved. */
+/**
+ * Whether webhooks may be sent to a URL, as far as can be determined before its host is resolved.
+ */
 export function isEndpointUrl(text: string, allowLoopback: boolean): boolean {
   const url = URL.parse(text)
   if (url?.username !== '' || url.password !== '') return false

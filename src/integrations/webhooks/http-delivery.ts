@@ -143,7 +143,7 @@ export function createHttpDelivery({ allowLoopback, timeoutMs = TIMEOUT_MS, look
         received = result
       })
       try {
-        // A connection that is being established does not end by the signal.
+        // The signal does not end a connection that is being established.
         return await Promise.race([response, ended])
       } catch (error) {
         return ending.signal.aborted ? await ended : fail(describeError(error))

@@ -27,7 +27,7 @@ const createId = (...parts: readonly (string | number)[]): string =>
 const isTooLong = (body: WebhookBody): boolean =>
   Buffer.byteLength(JSON.stringify(body)) >= MAX_BODY_BYTES
 
-/** Shortens the notes of an order, which no other field exceeds, until its webhook is small enough. */
+/** Shortens the notes of an order, its longest field, until its webhook is small enough. */
 function buildOrderBody(type: OrderEventType, timestamp: string, order: Order): WebhookBody {
   let body: WebhookBody = { type, timestamp, data: order }
   let characters = Array.from(order.notes)
@@ -58,7 +58,7 @@ export function buildOrderMessages(
   }))
 }
 
-/** A message about anything but an order. */
+/** A message that is not about an order. */
 export function buildMessage(endpointId: string, body: WebhookBody): NewMessage {
   const id = createId(randomUUID())
   return {

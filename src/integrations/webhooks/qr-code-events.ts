@@ -30,10 +30,10 @@ export function createQrCodeEvents(database: Database, log: FastifyBaseLogger) {
   return {
     add(code: QrCode): void {
       if (buffered.length < MAX_BUFFERED) buffered.push(toBody(code))
-      else log.warn('too many QR codes: the event of one was dropped')
+      else log.warn('too many QR codes: a webhook event was dropped')
     },
 
-    /** Queues the webhooks of the codes so far. Call it regularly. */
+    /** Queues the webhooks of the codes collected so far. Call it regularly. */
     async flush(): Promise<void> {
       if (buffered.length === 0) return
       const bodies = buffered

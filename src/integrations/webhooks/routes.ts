@@ -214,7 +214,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         tags,
         operationId: 'replayDelivery',
         summary: 'Replay a delivery',
-        description: 'Sends it again as soon as possible, with the same webhook-id.',
+        description: 'Sends the delivery again as soon as possible, with the same webhook-id.',
         params: DeliveryId,
         response: { 202: WebhookDelivery, 409: disabledResponse, ...problemResponses },
       },

@@ -64,7 +64,8 @@ export function createWebhookSender({
       .map((encrypted) => cipher.decrypt(encrypted))
       .filter((decrypted) => decrypted !== null)
     if (secrets.length === 0) {
-      const detail = 'The secret cannot be decrypted, as SESSION_SECRET has changed: rotate it.'
+      const detail =
+        'The secret cannot be decrypted because SESSION_SECRET has changed. Rotate the secret.'
       return { outcome: 'retry', status: null, detail }
     }
     const { id } = message

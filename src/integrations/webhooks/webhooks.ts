@@ -130,7 +130,7 @@ export function createWebhooks({
         return endpoint
       }),
 
-    /** Replaces the secret; the previous one signs as well for 24 hours. */
+    /** Replaces the secret; for 24 hours, the previous one is also used. */
     rotateSecret: (id: string): Promise<EndpointWithSecret | null> =>
       database.write(async (tx) => {
         const before = await getEndpoint(tx, id)
@@ -196,7 +196,7 @@ export function createWebhooks({
     async close(): Promise<void> {
       await qrCodes
         .flush()
-        .catch((err: unknown) => log.error({ err }, 'QR codes are not reported to webhooks'))
+        .catch((err: unknown) => log.error({ err }, 'webhooks of QR codes could not be queued'))
       await delivery.close()
     },
   }

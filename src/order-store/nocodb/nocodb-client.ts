@@ -194,7 +194,7 @@ export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits =
         return send(sent)
       }
     },
-    /** Time for which NocoDB has asked for no requests, ms. */
+    /** Remaining time of the pause that NocoDB has requested, ms. */
     getPauseMs: budget.getPauseMs,
     close: (): Promise<void> => dispatcher.destroy(),
   }

@@ -44,7 +44,7 @@ const RULES: readonly ConfigRule[] = [
 /**
  * Finds errors in NocoDB's variables.
  *
- * @param isSetUp the table does not have to exist yet
+ * @param isSetUp for set-up: the table may not exist yet
  */
 export function findDatabaseConfigErrors(
   environment: NodeJS.ProcessEnv,

@@ -167,7 +167,7 @@ export function createOrdersTable(
     },
     /**
      * Updates a row if its version and its time of update are still those of `row`. `false` means
-     * a conflict. `true` has to be confirmed by reading the write token: NocoDB may return it to
+     * a conflict. Confirm `true` by reading the write token: NocoDB may return it to
      * several concurrent writers, though only one of them has written.
      */
     async compareAndSet(row: Row, cells: Cells, priority: Priority = 'urgent'): Promise<boolean> {

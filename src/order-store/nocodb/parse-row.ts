@@ -90,7 +90,7 @@ const findEdits = (recorded: RecordedOrder, values: Record<string, unknown>): Fi
     .filter((field) => values[field] !== recorded[field])
     .map((field) => ({ field, from: recorded[field], to: values[field] }))
 
-/** Timestamps of a status set in NocoDB, unless they were edited too. */
+/** Timestamps of a status set in NocoDB, unless they were also edited. */
 function getEditedTimestamps(
   order: ParsedRow['order'],
   edits: FieldChange[],

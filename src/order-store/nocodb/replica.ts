@@ -100,7 +100,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
       .map((part) => JSON.stringify(part ?? ''))
       .join(' ')
 
-  /** The first load finds orders as they are, not changes of them. */
+  /** The first load reads existing orders, not changes, so it records no events. */
   let hasEvents = false
 
   /** Orders to insert with the next flush, by order number. */

@@ -69,7 +69,7 @@ export function createRequestBudget(requestsPerSecond: number) {
         drain()
       })
     },
-    /** Sends no request for a time, ms. */
+    /** Pauses requests for a time, ms. */
     pause(milliseconds: number): void {
       pausedUntil = Math.max(pausedUntil, performance.now() + milliseconds)
     },

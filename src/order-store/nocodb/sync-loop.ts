@@ -15,7 +15,7 @@ interface Options {
   findMismatches: () => Promise<SchemaMismatch[]>
   /** Records an edit made in NocoDB as a version of the order */
   recordEdit: (id: number) => Promise<void>
-  /** Time for which NocoDB has asked for no requests, ms */
+  /** Remaining time of the pause that NocoDB has requested, ms */
   getPauseMs: () => number
   intervalMs: number
   log: WorkerLog

@@ -25,7 +25,7 @@ interface Options {
 
 export interface TableSetup {
   tableId: string
-  /** Columns that have to be changed by hand */
+  /** Columns that must be changed manually */
   mismatches: SchemaMismatch[]
 }
 

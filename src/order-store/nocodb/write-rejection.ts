@@ -19,7 +19,7 @@ export class WriteRejectedError extends Error {
 }
 
 const RETRY_AFTER_S = 5
-/** For errors that an operator has to fix, s. */
+/** For errors that an operator must fix, s. */
 const RETRY_AFTER_FIX_S = 60
 
 const reject = (detail: string, retryAfter = RETRY_AFTER_S, errorCode?: NocoDbErrorCode) =>

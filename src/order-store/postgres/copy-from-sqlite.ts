@@ -76,7 +76,7 @@ async function insertRows<Name extends string>(
   )
 }
 
-/** Replaces a table by that of SQLite. */
+/** Replaces a table with the one from SQLite. */
 async function copyTable(db: Database, tx: Queryable, table: string): Promise<void> {
   await tx.query(`DELETE FROM ${table}`)
   let rows: Record<string, SqlValue>[] = []
@@ -131,7 +131,7 @@ async function digestRows<Row extends object>(
  * with other orders unchanged.
  * Throws CopyMismatchError.
  *
- * @param onProgress called with the number of orders copied so far, and of all
+ * @param onProgress called with the number of orders copied so far, and the total
  */
 export async function copyFromSqlite(
   db: Database,

@@ -1,7 +1,7 @@
 /** The longest indexed parts: pairs of digits are in most order numbers, three digits in few. */
 const MAX_LENGTH = 3
 
-/** The parts of a text with a number of characters, without line breaks. */
+/** The parts of a text with a given number of characters, without line breaks. */
 function listParts(text: string, length: number): string[] {
   const characters = Array.from(text)
   return characters
@@ -10,7 +10,10 @@ function listParts(text: string, length: number): string[] {
     .filter((part) => !part.includes('\n'))
 }
 
-/** A text is indexed by its parts of up to three characters, which also works without spaces. */
+/**
+ * A text is indexed by its parts of up to three characters, which also works for scripts without
+ * spaces.
+ */
 export const toGrams = (text: string): string[] => [
   ...new Set(Array.from({ length: MAX_LENGTH }, (_, index) => listParts(text, index + 1)).flat()),
 ]
@@ -19,8 +22,8 @@ export const toGrams = (text: string): string[] => [
 const MAX_WORD_GRAMS = 4
 
 /**
- * Grams of every text that contains a word, few of which are common: the longest, which are the
- * rarest, and of those the rarest.
+ * Returns the grams to look up for a word: its longest grams, or only the rarest of these if any is
+ * rare. Every text that contains the word has them.
  *
  * @param common the most common grams with their share of the texts; empty if unknown
  */

@@ -111,7 +111,7 @@ export async function openPostgresOrderStore({
     }
   }
 
-  /** Runs a write; finds out whether it was committed if its outcome is unknown. */
+  /** Runs a write; if its outcome is unknown, checks whether it was committed. */
   async function write<T>(
     work: (tx: Queryable) => Promise<T>,
     findCommitted: () => Promise<T | null>,

@@ -5,14 +5,14 @@ interface RowCount {
   count: number
 }
 
-/** Larger counts may be this old, ms: counting them takes long. */
+/** Maximum age of larger counts, ms: counting them takes a long time. */
 const TTL_MS = 30_000
 const MAX_CACHED = 100
 
 /** Up to this many rows are counted each time. */
 export const MAX_EXACT_COUNT = 5_000
 
-/** Caches the results of counts that take long. */
+/** Caches the results of slow counts. */
 export function createRowCounts() {
   const known = new Map<string, { value: unknown; expires: number }>()
 

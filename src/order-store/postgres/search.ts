@@ -57,8 +57,8 @@ async function readCommonGrams(tx: Queryable): Promise<Map<string, number>> {
 }
 
 /**
- * Finds the IDs of all orders that match every word: those whose text contains the parts of
- * characters of the words are compared. Returns `null` if there are more than `max`.
+ * Finds the IDs of all orders that match every word: compares the texts that contain the grams of
+ * the words. Returns `null` if there are more than `max`.
  */
 export async function probeSearch(
   tx: Queryable,
@@ -90,7 +90,7 @@ export async function probeSearch(
   }
   if (await isCommon(tx, hasWords(texts), max)) return null
   const { sql, values } = joinConditions(conditions, 'AND')
-  // The planner cannot know how rare a combination of parts is, and would read all texts.
+  // The planner cannot estimate how rare a combination of grams is, and would read all texts.
   await tx.query('SET LOCAL enable_seqscan = off')
   const rows = await tx.query<{ id: number }>(
     `WITH matches AS MATERIALIZED (

@@ -25,7 +25,7 @@ export async function checkTimeZone(tx: Queryable, timeZone: string): Promise<vo
   )
 }
 
-/** Sets the time zone of a database; computes its totals again if the time zone changes. */
+/** Sets the time zone of a database; recomputes its totals if the time zone changes. */
 export async function setTimeZone(postgres: Postgres, timeZone: string): Promise<void> {
   const calendar = createDayCalendar(timeZone)
   await postgres.migrate(async (tx) => {

@@ -27,7 +27,7 @@ export const createStatistics = (
   },
   async getMedianFulfilmentTime(range) {
     const { since, until } = toTimeRange(range, calendar)
-    // Orders that were entered after the fact took no time.
+    // A negative time counts as 0: an order can be recorded after its fulfilment.
     const [row] = await tx.query<{ median: number | null }>(
       `SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY greatest(0, fulfilled_at - placed_at)) AS median
        FROM (

@@ -24,8 +24,8 @@ const ADD_CHANGE = `
   VALUES`
 
 /**
- * Records orders that are added (1) and removed (-1), in the caller's transaction. An order that
- * changes is removed as it was and added as it is.
+ * Records orders that are added (1) and removed (-1), in the caller's transaction. A changed order
+ * is removed with its old values and added with its new ones.
  */
 export async function changeTotals(
   tx: Queryable,
@@ -64,7 +64,7 @@ const TAKE_CHANGES = `
 const ADDED = `unnest(?::int[], ?::int[], ?::int[], ?::int[], ?::text[], ?::bigint[], ?::numeric[], ?::numeric[])
     AS added (step, start, status, calculator_type, currency, orders, co2e_mg, amount_minor)`
 
-// Sorted by key, so that two processes do not wait for each other.
+// Sorted by key, so that concurrent processes do not deadlock.
 const ADD_COUNTS = `
   INSERT INTO order_counts
   SELECT step, start, status, calculator_type, currency, sum(orders) FROM ${ADDED}
@@ -158,8 +158,8 @@ export function readTotals(tx: Queryable, range: DayRange): Promise<TotalsRow[]>
 const UNCOUNTED = ORDER_STATUSES.filter((status) => !isCounted(status)).map(toStatusCode)
 
 /**
- * Reads the totals of each period with orders, from one start to another. Only tells apart whether a
- * status is counted, because fewer rows are faster to read.
+ * Reads the totals of each period with orders, from one start to another. Groups statuses only by
+ * whether they are counted, because fewer rows are faster to read.
  */
 export async function readTimeline(
   tx: Queryable,

@@ -75,7 +75,7 @@ export function sumByCurrency(groups: readonly GroupCount[]): Map<string, number
 /** A median of more orders would read too many rows. */
 export const MAX_MEDIAN_ORDERS = 1000
 
-/** The median of times to fulfilment; 0 for orders that were entered after the fact. */
+/** The median time to fulfilment; a negative time counts as 0. */
 export function getMedianTime(times: number[]): number | null {
   const sorted = times.map((time) => Math.max(0, time)).sort((a, b) => a - b)
   const middle = sorted.length >> 1

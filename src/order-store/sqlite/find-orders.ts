@@ -39,7 +39,7 @@ const MAX_SORTED_MATCHES = 5_000
 /** Up to this many rows are compared with the search text before the full-text index is used. */
 const MAX_CANDIDATES = 1_000
 
-/** Cached totals of searches, until the database changes: paging need not count again. */
+/** Totals of searches, cached until the database changes, so that paging does not count again. */
 const MAX_CACHED_TOTALS = 100
 
 /** Whether finding orders can be slow in a large database. */

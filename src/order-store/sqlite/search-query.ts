@@ -70,7 +70,7 @@ function findByText(words: SearchWord[]): SqlFragment {
   }
 }
 
-/** Finds the orders of which the word at an index is the first that their search text lacks. */
+/** Finds orders whose search text contains all words before an index, but not the word at it. */
 function findExactly(words: SearchWord[], index: number): SqlFragment[] {
   const word = words[index]
   if (word === undefined || word.exact === null) return []

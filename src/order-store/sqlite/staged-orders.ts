@@ -46,7 +46,7 @@ const CONFLICTS = `
   SELECT line, 'orderNumber', orders.id, orders.order_number
     FROM temp.staged_numbers CROSS JOIN orders USING (order_number)`
 
-/** Columns that the import may have to assign. */
+/** Columns that the import can assign. */
 const ASSIGNED_COLUMNS = ['id', 'order_number', 'order_number_key'] as const
 const OTHER_COLUMNS = ROW_COLUMNS.filter(
   (name) => !ASSIGNED_COLUMNS.some((assigned) => assigned === name),

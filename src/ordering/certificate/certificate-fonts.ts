@@ -52,9 +52,7 @@ function openOther(path: string): Font {
     return openFont(path)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new ConfigError([
-      `CERTIFICATE_FONT must be a TTF or OTF file that can be read: ${reason}`,
-    ])
+    throw new ConfigError([`CERTIFICATE_FONT must be a readable TTF or OTF file: ${reason}`])
   }
 }
 

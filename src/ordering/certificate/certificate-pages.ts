@@ -26,7 +26,7 @@ function requireCertificate<T>(certificate: T | null): T {
   if (certificate === null) {
     throw new Problem(
       404,
-      'There is no certificate at this address. Check that it is complete, or scan the code again.',
+      'There is no certificate at this address. Check that the address is complete, or scan the code again.',
     )
   }
   return certificate

@@ -6,7 +6,7 @@ export type FindPayments = (orderIds: readonly string[]) => Promise<ReadonlyMap<
 
 export const findNoPayments: FindPayments = async () => new Map<string, Payment>()
 
-/** How an order is paid: the columns after those of the order. */
+/** The columns about the payment of an order, after the columns of the order. */
 export interface PaymentValues {
   paymentMethod: PaymentMethod | null
   paymentStatus: string | null

@@ -17,7 +17,7 @@ const routes: FastifyPluginAsyncTypebox<{ sendOrders: StreamOrders }> = async (
         operationId: 'exportOrders',
         summary: 'Export orders as CSV or Excel',
         description:
-          'Exports all orders that match the filters. CSV files have one column per field, named after it, then the latest payment of each order. Text that a spreadsheet would run as a formula is prefixed with an apostrophe; remove the first apostrophe to restore the original text.',
+          'Exports all orders that match the filters. CSV files have one column per field, named after the field, and columns for the latest payment of each order. Text that a spreadsheet would run as a formula is prefixed with an apostrophe; remove the first apostrophe to restore the original text.',
         querystring: ExportQuery,
         response: {
           200: {

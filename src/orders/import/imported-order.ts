@@ -21,7 +21,7 @@ export function toImportedOrder(imported: ImportedOrder, now: string): StagedOrd
     fulfilledAt: imported.fulfilledAt ?? (status === 'fulfilled' ? updatedAt : null),
     cancelledAt: imported.cancelledAt ?? (status === 'cancelled' ? updatedAt : null),
     version,
-    // Which edition an imported order was calculated with is known only if the file says so.
+    // The edition of an imported order is unknown unless the file contains it.
     calculation: imported.calculation ?? null,
   }
 }

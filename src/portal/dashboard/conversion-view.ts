@@ -7,7 +7,7 @@ import type { DashboardFormatters } from './dashboard-formatters.js'
 interface Step {
   label: string
   count: string
-  /** Compared with the step before; `null` if that makes no sense */
+  /** Compared with the previous step; `null` if that is not meaningful */
   share: string | null
 }
 

@@ -13,7 +13,7 @@ export function createDashboardFormatters(locale: string) {
   const decimal = new Intl.NumberFormat(locale, oneDecimal)
   const twoDigits = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
   const upToOneDecimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
-  // In English, as the sentences that they are in; the number is in the locale.
+  // In English, like the surrounding sentence; the number is in the locale.
   const formatDuration = (value: number, unit: string): string => {
     const number = upToOneDecimal.format(value)
     return `${number} ${number === '1' ? unit : `${unit}s`}`

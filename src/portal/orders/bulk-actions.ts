@@ -58,10 +58,10 @@ function describeRejection(result: ChangeResult): string {
       const { order, transitions } = result
       const status = toInlineLabel(order.status)
       const targets = transitions.map(toInlineLabel)
-      if (order.status === 'cancelled') return `cancelled, can only become ${joinWithOr(targets)}`
+      if (order.status === 'cancelled') return `cancelled; can only become ${joinWithOr(targets)}`
       return targets.length > 0
-        ? `${status}, can only become ${joinWithOr(targets)}, or be cancelled`
-        : `${status}, can only be cancelled`
+        ? `${status}; can only become ${joinWithOr(targets)}, or be cancelled`
+        : `${status}; can only be cancelled`
     }
     default:
       return 'not changed'
@@ -74,8 +74,7 @@ const NOT_ATTEMPTED = 'not attempted'
 
 /** Describes why the store rejects all changes; throws any other error. */
 function describeStoreError(error: unknown): string {
-  if (error instanceof StoreUnwritableError)
-    return 'the order store cannot be changed at the moment'
+  if (error instanceof StoreUnwritableError) return 'orders cannot be changed at the moment'
   if (error instanceof Problem && error.statusCode >= 500) return error.message
   throw error
 }
@@ -116,7 +115,7 @@ export async function updateOrders(
     }
     try {
       if (getStatusAfter(action) === 'refunded' && (await findRefundable(id))) {
-        await reject(id, 'paid through Stripe, refund the payment on the order’s page')
+        await reject(id, 'paid through Stripe; refund the payment on the order’s page')
         continue
       }
       const result = await apply(id, { by, ifVersions: [version] })

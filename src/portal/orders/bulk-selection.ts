@@ -5,7 +5,7 @@ import { parseSelection, type SelectedOrder } from './bulk-actions.js'
 
 type Fields = Record<string, unknown>
 
-/** Orders of “all matching”: as many as are changed in a few seconds. */
+/** Maximum number of “all matching” orders, so that an action takes only a few seconds. */
 export const MAX_MATCHING_ORDERS = 1000
 
 /** A submitted bulk form. */

@@ -10,7 +10,7 @@ interface Row {
 const toRow = (label: string, value: string | null): Row[] =>
   value === null ? [] : [{ label, value }]
 
-/** How an order was created, and what a guest chose; empty if that is not known. */
+/** How an order was created, and the guest's choices; empty if unknown. */
 export function buildCheckoutRows(
   { origin, checkout, currency }: Order,
   format: Formatters,

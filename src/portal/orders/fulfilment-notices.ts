@@ -112,7 +112,7 @@ export function describeNotFulfillable(
   order: Order,
   attempt: FulfilmentAttempt | null,
 ): ProviderNotice {
-  const text = 'Nothing was sent twice.'
+  const text = 'No second order was sent.'
   if (order.orderSourceId !== null) return { title: 'This order is already placed', text }
   const lostProviderId = getLostProviderId(order, attempt)
   if (lostProviderId !== null) {

@@ -97,7 +97,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
       {
         administrator: request.administrator,
         ...buildBulkConfirmation(orders, action, getRequestFormatters(request)),
-        // What is confirmed is what was shown; orders that changed since are rejected.
+        // Only the orders and versions shown are confirmed; those that changed since are rejected.
         selection: form.isForAllMatching ? orders : form.selection,
         listQuery: form.listQuery,
       },

@@ -119,7 +119,7 @@ export function parseNewOrderForm(
       : {}),
     ...(calculator && getCalculatorErrors(submittedType, calculator)),
   }
-  // It follows from the calculator's fields, which have errors of their own.
+  // It follows from the calculator's fields, which have their own errors.
   if (co2eKg === '' && calculator !== null) delete errors.co2eKg
   // Reported at the field `amount`
   delete errors.amountMinor

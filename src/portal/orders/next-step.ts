@@ -3,18 +3,18 @@ import type { OrderStatus } from '../../orders/order-status.js'
 import type { FulfilmentView } from './fulfilment-view.js'
 import type { PaymentView } from './payment-view.js'
 
-/** What an order needs next. */
+/** The next step of an order. */
 export interface NextStep {
   title: string
   text: string
   action:
     | { type: 'status'; status: OrderStatus }
     | { type: 'place' }
-    /** What to look at on the page, of the offset order unless it is named */
+    /** Links to the section to review; by default, the offset order */
     | { type: 'review'; href?: string }
 }
 
-/** Finds the one thing that an order needs next; `null` if it needs nothing. */
+/** Determines the next step of an order; `null` if there is none. */
 export function findNextStep(
   order: Order,
   fulfilment: FulfilmentView,
@@ -33,7 +33,7 @@ export function findNextStep(
     if (unresolved.isInProgress) return null
     return unresolved.lostProviderId === null
       ? {
-          title: 'It is unknown whether this order was placed',
+          title: 'Placement status unknown',
           text: 'Check with the provider before you do anything else.',
           action: { type: 'review' },
         }

@@ -22,7 +22,7 @@ export interface ProviderNotice {
 /** Another order with the same provider order ID. */
 export type DuplicateOrder = Pick<ProviderOrderRef, 'id' | 'orderNumber'>
 
-/** Why an action was not executed, and what to do. */
+/** Why an action was rejected, and what to do. */
 export interface Notice {
   title: string
   text: string
@@ -30,7 +30,7 @@ export interface Notice {
   entries: EntryView[]
 }
 
-/** The state of an order's page besides the order. */
+/** The state of an order's page, in addition to the order. */
 export interface OrderPageState {
   /** The group being edited */
   form?: EditForm

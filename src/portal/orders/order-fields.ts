@@ -74,7 +74,7 @@ export function parseFields(
     if (value === '' && emptyError !== undefined) errors[field] = emptyError
     else if (field === 'co2eKg' || field === 'amount') {
       const currency = (values.currency ?? '').toUpperCase()
-      // The decimals of an invalid currency are unknown; the currency has an error of its own.
+      // The decimals of an invalid currency are unknown; the currency has its own error.
       if (field === 'amount' && !isCurrency(currency)) continue
       const parsed = field === 'co2eKg' ? parseNumber(value) : parseAmount(value, currency)
       if (!parsed.ok) errors[field] = parsed.message

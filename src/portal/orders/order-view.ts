@@ -125,7 +125,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
     /** Status changes other than the next step */
     statusActions: getTransitions(order.status)
       .filter((status) => status !== nextStatus)
-      // The money is returned by the button of the payment.
+      // The payment section has its own button for refunds.
       .filter((status) => status !== 'refunded' || payments.every(({ refund }) => refund === null))
       .map((status) => ({ status, label: STATUS_ACTIONS[status] })),
     recalculateUrl: buildContextUrl(context, `${path}/recalculate`),

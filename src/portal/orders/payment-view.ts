@@ -9,7 +9,7 @@ import type { Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import { PAYMENT_LABELS } from '../labels.js'
 
-/** The colours of statuses of orders are used for payments, too. */
+/** Payments use the colours of order statuses. */
 const STATUS_CLASSES: Record<PaymentStatus, string> = {
   open: 'pending',
   processing: 'processing',
@@ -25,7 +25,7 @@ interface Notice {
   text: string
 }
 
-/** What is wrong with a payment, and what to do. */
+/** Describes problems with a payment, and what to do. */
 function describeProblem(payment: Payment, order: Order, format: Formatters): Notice[] {
   const received = format.money(payment.amountMinor, payment.currency)
   const balance = format.money(getBalance(payment), payment.currency)
@@ -82,7 +82,7 @@ const describeDispute = (payment: Payment): Notice[] =>
 const formatDispute = (dispute: string): string => dispute.replaceAll('_', ' ')
 
 /**
- * Builds the Stripe payments of an order, the latest first.
+ * Builds the view of an order's Stripe payments, latest first.
  *
  * @param refundUrl where a payment is refunded; `null` if Stripe is not configured
  */

@@ -112,7 +112,7 @@ interface EditionView {
   recalculation: { label: string; effect: string } | null
 }
 
-/** Describes the edition of an order's calculation, and what the newest one gives. */
+/** Describes the edition of an order's calculation, and the result of the newest one. */
 function buildEditionView(order: Order, calculation: Calculation, format: Formatters): EditionView {
   const recorded = order.calculation
   const { id } = LATEST_EDITION

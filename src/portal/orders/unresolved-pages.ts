@@ -22,7 +22,9 @@ interface Options {
 const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, presenter, steps }) => {
   const { render, renderNotFound, confirm } = presenter
 
-  /** Renders a check that did not resolve the attempt; the statuses say whether that is an error. */
+  /**
+   * Renders a check that did not resolve the attempt; the status shows whether that is an error.
+   */
   async function renderUnresolved(
     request: OrderRequest,
     reply: FastifyReply,
