@@ -7,11 +7,11 @@ import { Problem } from '../http/problem.js'
  * Error handler of sign-out routes: clears the cookie although the session is not valid or cannot
  * be ended, unless another site makes the request. Throws the error for the caller.
  */
-export async function handleSignOutError(
+export function handleSignOutError(
   error: Error,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<never> {
+): never {
   const isUnavailable = error instanceof DatabaseUnavailableError
   const isUnauthorized = error instanceof Problem && error.statusCode === 401
   const origin = getRequestOrigin(request, request.server.publicBaseUrl())

@@ -63,9 +63,8 @@ const { app, url, log } = await startApp(t, environment, { mailDelivery })
 const contract = apiContract(app.swagger())
 
 const token = await signIn(url)
-const [session] = await app.database.query<Record<string, string | number>>(
-  'SELECT * FROM sessions',
-)
+const [session] =
+  await app.database.query<Record<string, string | number>>('SELECT * FROM sessions')
 
 /** Starts the session of the token and another one again, because a request may end them. */
 async function restoreSessions(): Promise<void> {
