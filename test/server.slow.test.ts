@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -166,23 +166,6 @@ t.test(
     }
   },
 )
-
-t.test('fails to start with one message if a state file is a directory', async (t) => {
-  const folder = temporaryFolder(t)
-  mkdirSync(join(folder, 'remembered'))
-  const service = run(t, folder, {
-    DATA_DIR: folder,
-    PORT: '0',
-    SESSION_SECRET: SECRET,
-    ADMIN_ACCOUNTS,
-  })
-  t.equal(await service.ended, 1)
-  t.match(
-    service.errors(),
-    /^ {2}revoked sessions cannot be persisted in DATA_DIR \(a directory .*, EISDIR\)$/m,
-  )
-  t.notMatch(service.errors(), /\n\s+at /)
-})
 
 t.test('fails to start with one message if the order database lacks a table', async (t) => {
   const folder = temporaryFolder(t)

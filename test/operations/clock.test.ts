@@ -82,7 +82,7 @@ t.test('recovers from a clock that jumps forward or back', async (t) => {
   t.equal((await call('/orders', 'POST', newOrder())).status, 201)
 
   setClock(5)
-  t.ok(await isIn(here))
+  t.notOk(await isIn(here), 'the session was not used for ten hours')
   t.notOk(await isIn(gone))
   t.ok((await getSignInWait()) <= MAX_WAIT_SECONDS)
   t.equal(await opened(link), 'a result')
@@ -92,14 +92,13 @@ t.test('recovers from a clock that jumps forward or back', async (t) => {
   })
 
   setClock(10)
-  t.notOk(await isIn(here), 'the session expires')
   t.ok(await isIn(await signIn(service.url)), 'signing in again works')
   service.process.kill('SIGTERM')
   t.equal(await service.ended, 0)
   service = await start()
   setClock(0)
-  t.ok(await isIn(here))
-  t.notOk(await isIn(gone), 'a revoked session stays revoked')
+  t.ok(await isIn(await signIn(service.url)))
+  t.notOk(await isIn(gone), 'an ended session stays ended')
 
   setClock(24 * 40)
   const ahead = await signIn(service.url)

@@ -41,10 +41,11 @@ t.test(
 t.test('a new password ends the sessions of its account only', async (t) => {
   const other = { email: 'other@example.com', password: 'the password of another' }
   const otherPair = `${other.email}:${hashCheaply(other.password)}`
-  const before = await startApp(t, { ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS},${otherPair}` })
+  const DATA_DIR = temporaryFolder(t)
+  const before = await startApp(t, { DATA_DIR, ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS},${otherPair}` })
   const [token, otherToken] = [await signIn(before.url), await signIn(before.url, other)]
   const renewed = `${ADMIN.email}:${hashCheaply('a password from now on')}`
-  const after = await startApp(t, { ADMIN_ACCOUNTS: `${renewed},${otherPair}` })
+  const after = await startApp(t, { DATA_DIR, ADMIN_ACCOUNTS: `${renewed},${otherPair}` })
   t.equal((await verify(after.url, token)).status, 401)
   t.equal((await verify(after.url, otherToken)).status, 200)
 })

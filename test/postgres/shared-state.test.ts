@@ -40,13 +40,26 @@ const becomes = (
 ): Promise<boolean> =>
   waitUntil(async () => (await sendRequest()).status === status, { everyMs: 50 })
 
-t.test('signs out of all processes at once', async (t) => {
+t.test('signs out of all processes at once, and ends other sessions', async (t) => {
   const [one, other] = [await start(t), await start(t)]
   const token = await signIn(one.url)
   t.equal((await verify(other.url, token)).status, 200, 'a login holds at all, too')
   t.equal((await signOut(one.url, token)).status, 204)
   t.equal((await verify(other.url, token)).status, 401)
   t.equal((await verify(one.url, token)).status, 401)
+
+  const [here, lost] = [await signIn(one.url), await signIn(other.url)]
+  const sessions = async (token: string, method = 'GET', path = '') => {
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await fetch(`${one.url}/api/admin/sessions${path}`, { method, headers })
+    return method === 'GET' ? response.json() : response.status
+  }
+  const { items } = (await sessions(lost)) as { items: { id: string; current: boolean }[] }
+  const id = items.find(({ current }) => current)?.id ?? ''
+  t.equal((await verify(other.url, lost)).status, 200)
+  t.equal(await sessions(here, 'DELETE', `/${id}`), 204)
+  t.equal((await verify(other.url, lost)).status, 401, 'immediately')
+  t.equal((await verify(other.url, here)).status, 200)
 })
 
 t.test('counts failures across processes', async (t) => {
@@ -91,6 +104,7 @@ t.test('without PostgreSQL, administrators wait, guests do not, and it reconnect
   const here = { 'x-forwarded-for': '192.0.2.50' }
   const { body } = await postLogin(url, ADMIN, here)
   const token: string = body.token
+  const signingOut = await signIn(url)
   const ended = await signIn(url)
   await signOut(url, ended)
   const readiness = async () => {
@@ -108,7 +122,7 @@ t.test('without PostgreSQL, administrators wait, guests do not, and it reconnect
     for (const sendRequest of [
       () => verify(url, token),
       () => verify(url, ended),
-      () => signOut(url, token),
+      () => signOut(url, signingOut),
       () => postLogin(url, ADMIN, here),
     ]) {
       const { answer, milliseconds } = await timed(sendRequest())
@@ -132,6 +146,7 @@ t.test('without PostgreSQL, administrators wait, guests do not, and it reconnect
     await resume()
     t.ok(await becomes(200, () => verify(url, token)), `${what}: back by itself`)
     t.equal((await verify(url, ended)).status, 401, 'ended sessions stay ended')
+    t.equal((await verify(url, signingOut)).status, 200, 'its sign-out was rejected')
     t.equal((await postLogin(url, ADMIN, here)).status, 200)
     t.equal((await readiness()).status, 200)
   }
