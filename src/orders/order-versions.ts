@@ -1,14 +1,13 @@
 import type { HistoryEntry, Order } from './order.js'
 
 /** The order as it was before a change. */
-function revert(order: Order, { changes, version }: HistoryEntry, updatedAt: string): Order {
-  const isFulfilment = changes.some(({ field, to }) => field === 'status' && to === 'fulfilled')
-  const isCancellation = changes.some(({ field, to }) => field === 'status' && to === 'cancelled')
+function revert(order: Order, { at, changes, version }: HistoryEntry, updatedAt: string): Order {
   const fields = changes.filter(({ field }) => field in order)
   return {
     ...order,
-    ...(isFulfilment ? { fulfilledAt: null } : {}),
-    ...(isCancellation ? { cancelledAt: null } : {}),
+    // An undo keeps them.
+    ...(order.fulfilledAt === at ? { fulfilledAt: null } : {}),
+    ...(order.cancelledAt === at ? { cancelledAt: null } : {}),
     ...(Object.fromEntries(fields.map(({ field, from }) => [field, from])) as Partial<Order>),
     updatedAt,
     version: version - 1,
