@@ -3,7 +3,7 @@ import type { DayCalendar } from '../orders/day-calendar.js'
 import { createConversionCounter } from '../ordering/conversions.js'
 import type { DemoOrder } from './orders.js'
 
-/** Of a guest who orders, and of those who do not */
+/** How many guests look at results, or scan, for each one who orders */
 const RESULTS_PER_ORDER = 3
 const SCANS_PER_ORDER = 5
 
@@ -17,11 +17,9 @@ export async function addConversions(
   const guests = [...orders].filter(({ order }) => order.origin === 'guest')
   await database.write(async (tx) => {
     for (const [i, { order, history }] of guests.entries()) {
-      const at = order.updatedAt
-      await consume(tx, { id: i, at, previousStatus: null, order })
       const isPaid = history.some(({ changes }) => changes.some(({ to }) => to === 'paid'))
-      if (isPaid)
-        await consume(tx, { id: i, at, previousStatus: null, order: { ...order, status: 'paid' } })
+      const counted = isPaid ? { ...order, status: 'paid' as const } : order
+      await consume(tx, { id: i, at: order.updatedAt, previousStatus: null, order: counted })
       const day = calendar.dayOf(Date.parse(order.placedAt))
       for (const [step, count] of [
         ['scan', SCANS_PER_ORDER],
