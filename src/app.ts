@@ -8,11 +8,9 @@ import { createOffsetOrderSource } from './provider/order-source-client.js'
 import { createServiceCertificates } from './ordering/certificate/certificates.js'
 import { createCertificateIssuer } from './ordering/certificate/issue-certificates.js'
 import { createConversionCounter } from './ordering/conversions.js'
-import ordering, {
-  createServiceLinks,
-  createServiceOffers,
-  createServiceQuotes,
-} from './ordering/ordering.js'
+import { createOfferFinder } from './ordering/offset-offer.js'
+import { createPriceTerms } from './ordering/ordering-config.js'
+import ordering, { createServiceLinks, createServiceQuotes } from './ordering/ordering.js'
 import { arePortfoliosPublic } from './provider/paths.js'
 import proxy from './provider/proxy.js'
 import { addPaymentFilter, resolvePaymentFilter } from './payments/payment-filter.js'
@@ -136,13 +134,15 @@ export async function buildApp({
 
   const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
   const readPrefill = createPrefillReader(links, app.config.TIME_ZONE)
-  const quotes = createServiceQuotes(app, arePublic ? source : null)
+  const getTerms = createPriceTerms(app.config)
+  const quotes = createServiceQuotes(app, arePublic ? source : null, getTerms)
   const calendar = createDayCalendar(app.config.TIME_ZONE)
   const conversions = quotes && createConversionCounter(app.database, calendar)
   await app.register(calculator, {
     readPrefill,
     listPortfolios: arePublic ? listPortfolios : null,
-    findOffer: quotes && createServiceOffers(app, quotes),
+    getTerms,
+    findOffer: quotes && createOfferFinder(quotes),
     onStep: (step) => conversions?.count(step),
   })
   const webhooks = createWebhooks({
@@ -232,6 +232,7 @@ export async function buildApp({
     store,
     fulfilment,
     listPortfolios,
+    getTerms,
     webhooks,
     certificates,
     mail,

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { GetPriceTerms } from '../ordering/price-parts.js'
 import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
 import checkoutPages from './checkout-pages.js'
 import type { FindOffsetOffer } from './offset-offer.js'
@@ -10,6 +11,8 @@ interface Options {
   readPrefill: ReadPrefill
   /** `null` if guests may not list the provider's portfolios and prices */
   listPortfolios: ListPricedPortfolios | null
+  /** The terms of the prices of portfolios */
+  getTerms: GetPriceTerms
   /** `null` if guests cannot order */
   findOffer: FindOffsetOffer | null
   onStep: PageOptions['onStep']
@@ -17,15 +20,16 @@ interface Options {
 
 /** The calculators: API and pages, including the home page. */
 const calculator: FastifyPluginAsync<Options> = async (app, options) => {
-  const { readPrefill, listPortfolios, findOffer, onStep } = options
+  const { readPrefill, listPortfolios, getTerms, findOffer, onStep } = options
   await app.register(routes)
   await app.register(pages, {
     readPrefill,
     hasPortfolios: listPortfolios !== null,
+    getTerms,
     findOffer,
     onStep,
   })
-  await app.register(checkoutPages, { readPrefill, listPortfolios })
+  await app.register(checkoutPages, { readPrefill, listPortfolios, getTerms })
 }
 
 export default calculator

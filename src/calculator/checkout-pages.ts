@@ -2,8 +2,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { getNumberFormatter } from '../formatting/number-formatter.js'
 import { getLocale } from '../http/locale.js'
 import { Problem } from '../http/problem.js'
+import { calculateOrderPrice, type GetPriceTerms } from '../ordering/price-parts.js'
 import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
-import { calculatePrice } from '../provider/price.js'
 import { isCalculatorType, type Calculation, type CalculatorType } from './calculator-data.js'
 import { parseCalculatorForm } from './calculator-form.js'
 import { buildCheckoutUrl, type Checkout } from './checkout-url.js'
@@ -14,6 +14,7 @@ interface Options {
   readPrefill: ReadPrefill
   /** `null` if guests may not list the provider's portfolios */
   listPortfolios: ListPricedPortfolios | null
+  getTerms: GetPriceTerms
 }
 
 type Query = Record<string, unknown>
@@ -27,8 +28,9 @@ const withoutPortfolio = (query: Query): string => {
 }
 
 /** Redirects guests to the operator's shop with their trip, portfolio and price. */
-const checkoutPages: FastifyPluginAsync<Options> = async (app, { readPrefill, listPortfolios }) => {
-  const { CHECKOUT_URL, CHECKOUT_SECRET, SERVICE_FEE_PERCENT } = app.config
+const checkoutPages: FastifyPluginAsync<Options> = async (app, options) => {
+  const { readPrefill, listPortfolios, getTerms } = options
+  const { CHECKOUT_URL, CHECKOUT_SECRET } = app.config
   if (CHECKOUT_URL === undefined) return
 
   async function findOffer({ portfolio }: Query, calculation: Calculation) {
@@ -36,8 +38,8 @@ const checkoutPages: FastifyPluginAsync<Options> = async (app, { readPrefill, li
     const found = (await listPortfolios())?.find(({ id }) => String(id) === portfolio)
     if (found === undefined) return null
     const { id, name, pricePerTon } = found
-    const tons = Number((calculateEstimate(calculation).co2eKg / 1000).toPrecision(15))
-    return { id, name, price: calculatePrice(tons, pricePerTon, SERVICE_FEE_PERCENT) }
+    const { co2eKg } = calculateEstimate(calculation)
+    return { id, name, price: calculateOrderPrice(co2eKg, pricePerTon, getTerms) }
   }
 
   /** The trip of a calculator's query: a scanned link, or a form that may have a scanned link. */

@@ -1,4 +1,3 @@
-import type { Amount } from '../provider/offset-order.js'
 import type { Calculation } from './calculator-data.js'
 import type { PrefillSource } from './prefill.js'
 
@@ -10,8 +9,6 @@ export interface OffsetOffer {
   portfolioParameter: string
   /** The price, formatted; `null` if it is currently unknown */
   price: string | null
-  /** The smallest price, if it is ordered here; `null` for the operator's own checkout */
-  minimum: Amount | null
 }
 
 /** A result, and the scanned link that it was calculated from. */

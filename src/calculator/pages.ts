@@ -13,6 +13,7 @@ import {
 } from './calculator-data.js'
 import { parseCalculatorForm, toCalculatorForm, type CalculatorForm } from './calculator-form.js'
 import { buildFormView, CALCULATOR_NAMES, CHOICES } from './form-view.js'
+import type { GetPriceTerms } from '../ordering/price-parts.js'
 import type { FindOffsetOffer, OffsetOffer } from './offset-offer.js'
 import type { PrefillSource, ReadPrefill } from './prefill.js'
 import { buildResultView, type ResultView } from './result-view.js'
@@ -21,6 +22,7 @@ export interface PageOptions {
   readPrefill: ReadPrefill
   /** Whether guests may list the provider's portfolios and prices */
   hasPortfolios: boolean
+  getTerms: GetPriceTerms
   /** `null` if guests cannot order */
   findOffer: FindOffsetOffer | null
   /** Called when a scanned link opens, and when a guest first sees a result */
@@ -72,8 +74,8 @@ function toUnambiguousUrl(type: CalculatorType, query: Query, form: CalculatorFo
 }
 
 const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
-  const { readPrefill, hasPortfolios, findOffer, onStep } = options
-  const { CHECKOUT_URL, SERVICE_FEE_PERCENT, TIME_ZONE } = app.config
+  const { readPrefill, hasPortfolios, getTerms, findOffer, onStep } = options
+  const { CHECKOUT_URL, CURRENCY, SERVICE_FEE_PERCENT, TIME_ZONE } = app.config
   const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
   const prefills = new Counter({
     name: 'clearwake_prefill_total',
@@ -93,7 +95,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
     if (form.calculation === null) return null
     if (CHECKOUT_URL !== undefined) {
       const url = `/calculator/${type}/checkout?${toSearchParams(query).toString()}`
-      return { url, portfolioParameter: 'portfolio', price: null, minimum: null }
+      return { url, portfolioParameter: 'portfolio', price: null }
     }
     const { locale } = numbers
     return (await findOffer?.({ calculation: form.calculation, source, locale })) ?? null
@@ -113,7 +115,11 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       address: app.publicBaseUrl(),
       result: form.calculation && buildResultView(form.calculation, numbers),
       offer: await getOffer(page),
-      feePercent: SERVICE_FEE_PERCENT,
+      pricing: {
+        feePercent: SERVICE_FEE_PERCENT,
+        currency: CURRENCY,
+        ...getTerms(CURRENCY),
+      },
     }
   }
 

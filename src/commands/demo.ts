@@ -4,13 +4,18 @@ import type { Calculation } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import type { Vessel } from '../calculator/vessel.js'
 import { startFakeProvider, type FakeProvider } from '../provider/fake-provider/fake-provider.js'
+import type { Database } from '../database/database.js'
+import type { Config } from '../plugins/config.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { openSqliteOrderStore } from '../order-store/sqlite/sqlite-order-store.js'
 import { createMailbox } from '../demo/mailbox.js'
 import { startFakeStripe, type FakeStripe } from '../demo/fake-stripe/fake-stripe.js'
 import { addAttempts, createProviderOrders } from '../demo/provider-orders.js'
+import { addConversions } from '../demo/conversions.js'
 import { addGuestOrder } from '../demo/guest-order.js'
+import { createDemoOrders } from '../demo/orders.js'
 import { seedOrderStore } from '../demo/seed-order-store.js'
+import { createDayCalendar } from '../orders/day-calendar.js'
 import type { Order } from '../orders/order.js'
 import { hashPassword } from '../accounts/password.js'
 import { createLinkSigner } from '../qr-code/link-signature.js'
@@ -57,9 +62,15 @@ async function startStripe(): Promise<FakeStripe | null> {
 }
 
 /** Seeds an empty order store, and the fake provider with the matching offset orders. */
-async function seed(dataDir: string, timeZone: string, provider: FakeProvider | null) {
+async function seed(
+  { DATA_DIR: dataDir, TIME_ZONE: timeZone }: Pick<Config, 'DATA_DIR' | 'TIME_ZONE'>,
+  database: Database,
+  provider: FakeProvider | null,
+) {
   const path = getDatabasePath(dataDir)
-  const isNew = seedOrderStore(path)
+  const now = new Date()
+  const isNew = seedOrderStore(path, now)
+  if (isNew) await addConversions(database, createDayCalendar(timeZone), createDemoOrders({ now }))
   const store = openSqliteOrderStore({ path, timeZone })
   if (isNew) await addAttempts(store)
   const providerOrders = await createProviderOrders(store)
@@ -115,8 +126,7 @@ const app = await startServer(environment, {
   mailDelivery: mailbox.delivery,
   pages: mailbox.pages,
 })
-const { DATA_DIR: dataDir, TIME_ZONE: timeZone } = app.config
-const { differing, missing, uncertain, guestOrder } = await seed(dataDir, timeZone, provider)
+const { differing, missing, uncertain, guestOrder } = await seed(app.config, app.database, provider)
 
 const base = app.publicBaseUrl()
 if (stripe) stripe.sender.url = `${base}/api/payments/stripe/webhook`

@@ -3,7 +3,7 @@ import { calculateEstimate } from '../calculator/estimate.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import type { Order } from '../orders/order.js'
 import { roundToGram } from '../orders/order-mass.js'
-import { calculatePrice } from '../provider/price.js'
+import { calculatePriceParts } from '../ordering/price-parts.js'
 import { PORTFOLIOS } from '../provider/fake-provider/portfolios.js'
 
 const PORTFOLIO = PORTFOLIOS[1] ?? PORTFOLIOS[0]
@@ -18,9 +18,12 @@ export async function addGuestOrder(store: OrderStore): Promise<Order | null> {
   const { fuel } = EXAMPLES
   const co2eKg = roundToGram(calculateEstimate(fuel).co2eKg)
   const { pricePerTonMinor, currency } = PORTFOLIO
-  const price = { amountMinor: pricePerTonMinor, currency }
-  const offsetMinor = calculatePrice(co2eKg / 1000, price).amountMinor
-  const { amountMinor } = calculatePrice(co2eKg / 1000, price, SERVICE_FEE_PERCENT)
+  const terms = { serviceFee: SERVICE_FEE_PERCENT * 100, minimumMinor: 0 }
+  const { amountMinor, ...parts } = calculatePriceParts(
+    Math.round(co2eKg * 1000),
+    pricePerTonMinor,
+    terms,
+  )
   const created = await store.create(
     {
       ...fuel,
@@ -41,8 +44,7 @@ export async function addGuestOrder(store: OrderStore): Promise<Order | null> {
         portfolioName: PORTFOLIO.name,
         sharePercent: 100,
         pricePerTonneMinor: pricePerTonMinor,
-        offsetMinor,
-        serviceFeeMinor: amountMinor - offsetMinor,
+        ...parts,
         paymentMethod: 'invoice',
       },
     },

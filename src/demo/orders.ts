@@ -2,6 +2,8 @@ import { calculateEstimate } from '../calculator/estimate.js'
 import { cancelOrder, applyChanges, createFirstVersion } from '../orders/apply-changes.js'
 import { formatOrderNumber } from '../orders/order-number.js'
 import type { Order, HistoryEntry } from '../orders/order.js'
+import type { Checkout } from '../orders/checkout.js'
+import { GUEST } from '../ordering/place-order.js'
 import { createRandom, type Random } from './random.js'
 import { TRADES, type DemoCustomer } from './customers.js'
 import { createLifecycle, SHOP } from './order-lifecycle.js'
@@ -33,12 +35,35 @@ function pickCustomer(random: Random): DemoCustomer {
   return random.pick([first, ...others])
 }
 
-/** Creates an order as the shop does. */
-function createShopOrder(random: Random, number: number, placedAt: string): Order {
+/** Every third order is placed by a guest, with an invoice. */
+const GUEST_INTERVAL = 3
+
+/** What a guest chose when ordering. */
+const createCheckout = (
+  name: string,
+  { co2eKg, amountMinor }: Pick<Order, 'co2eKg' | 'amountMinor'>,
+): Checkout => ({
+  beneficiary: name,
+  isPublic: false,
+  company: null,
+  vatId: null,
+  portfolioId: null,
+  portfolioName: null,
+  sharePercent: 100,
+  pricePerTonneMinor: Math.round((amountMinor * 1000) / co2eKg),
+  offsetMinor: amountMinor,
+  serviceFeeMinor: 0,
+  paymentMethod: 'invoice',
+})
+
+/** Creates an order as the shop or the order form does. */
+function createOrder(random: Random, number: number, placedAt: string): Order {
   const customer = pickCustomer(random)
   const calculation = createDemoTrip(random, customer)
   const co2eKg = Number(calculateEstimate(calculation).co2eKg.toFixed(1))
   const vesselName = random.pick(customer.vessels)
+  const amountMinor = createDemoPrice(co2eKg, customer.currency)
+  const isGuest = number % GUEST_INTERVAL === 0
   const newOrder = {
     customerName: customer.name,
     customerEmail: customer.email,
@@ -47,8 +72,12 @@ function createShopOrder(random: Random, number: number, placedAt: string): Orde
     calculatorType: calculation.calculatorType,
     calculatorData: { ...calculation.calculatorData },
     co2eKg,
-    amountMinor: createDemoPrice(co2eKg, customer.currency),
+    amountMinor,
     currency: customer.currency,
+    ...(isGuest && {
+      origin: 'guest' as const,
+      checkout: createCheckout(customer.name, { co2eKg, amountMinor }),
+    }),
   }
   return {
     id: String(number),
@@ -72,7 +101,7 @@ function applyLifecycle(random: Random, first: Order, now: Date): DemoOrder {
     order = changed.order
     history.push({ at, by: event.by, version: order.version, changes: changed.changes })
   }
-  return { order, by: SHOP, history }
+  return { order, by: first.origin === 'guest' ? GUEST : SHOP, history }
 }
 
 /**
@@ -87,6 +116,6 @@ export function* createDemoOrders({
 }: Options): Generator<DemoOrder> {
   const random = createRandom(seed)
   for (const [i, placedAt] of createTimestamps(random, count, days, now).entries()) {
-    yield applyLifecycle(random, createShopOrder(random, i + 1, placedAt.toISOString()), now)
+    yield applyLifecycle(random, createOrder(random, i + 1, placedAt.toISOString()), now)
   }
 }

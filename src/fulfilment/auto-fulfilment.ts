@@ -3,6 +3,7 @@ import type { OrderStore } from '../order-store/order-store.js'
 import { getEventTypes } from '../orders/order-event.js'
 import type { Order } from '../orders/order.js'
 import type { EventConsumer } from '../outbox/event-dispatcher.js'
+import { getMessageOrder, toVersionPayload } from '../outbox/order-messages.js'
 import { enqueueMessage, type Message } from '../outbox/outbox.js'
 import type { Sender, SendResult } from '../outbox/outbox-worker.js'
 import {
@@ -171,8 +172,8 @@ export function createAutoFulfilment({
     return result.outcome === 'placed' ? complete(result.order) : describeResult(result)
   }
 
-  async function send({ orderId }: Message): Promise<SendResult> {
-    const order = orderId === null ? null : await store.get(orderId)
+  async function send(message: Message): Promise<SendResult> {
+    const order = await getMessageOrder(store, message)
     if (order === null) return reject('The order does not exist.')
     const attempt = findLatestAttempt((await store.getHistory(order.id)) ?? [])
     if (isUnresolved(order, attempt)) return resolve(order, attempt)
@@ -195,7 +196,7 @@ export function createAutoFulfilment({
         sequence: `fulfil:${order.id}`,
         type: 'order.paid',
         orderId: order.id,
-        payload: {},
+        payload: toVersionPayload(order),
       })
     }) satisfies EventConsumer,
 

@@ -16,6 +16,8 @@ export interface MailPayload {
   /** Together with the ID it identifies the order: a restored database can assign an ID again */
   orderCreatedAt: string
   orderNumber: string
+  /** Version of the order that the email is about; missing in older messages */
+  orderVersion?: number
   /** Number of times it was resent: email clients hide emails with a known Message-ID */
   copy: number
 }
@@ -24,7 +26,10 @@ export interface MailPayload {
 export const getPayload = ({ payload }: Pick<Message, 'payload'>): MailPayload =>
   payload as MailPayload
 
-export type MailOrder = Pick<Order, 'id' | 'createdAt' | 'orderNumber' | 'customerEmail' | 'origin'>
+export type MailOrder = Pick<
+  Order,
+  'id' | 'createdAt' | 'version' | 'orderNumber' | 'customerEmail' | 'origin'
+>
 
 /** Only guests get emails. An address that was written into NocoDB by hand may be invalid. */
 export const isMailOrder = ({ origin, customerEmail }: Pick<Order, 'origin' | 'customerEmail'>) =>
@@ -44,9 +49,15 @@ export async function enqueueMail(
   occasion: string,
 ): Promise<void> {
   if (!isMailOrder(order)) return
-  const { id, createdAt, orderNumber, customerEmail: to } = order
+  const { id, createdAt, version, orderNumber, customerEmail: to } = order
   const key = JSON.stringify([id, createdAt, type, occasion])
-  const payload: MailPayload = { to, orderCreatedAt: createdAt, orderNumber, copy: 0 }
+  const payload: MailPayload = {
+    to,
+    orderCreatedAt: createdAt,
+    orderNumber,
+    orderVersion: version,
+    copy: 0,
+  }
   await enqueueMessage(tx, {
     id: `mail_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`,
     queue: MAIL_QUEUE,

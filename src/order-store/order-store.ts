@@ -90,8 +90,13 @@ export interface OrderStore {
   /** Defines the days of filters and statistics */
   readonly calendar: DayCalendar
 
-  /** Returns an order; `null` if it does not exist. */
-  get: (id: string) => Promise<Order | null>
+  /**
+   * Returns an order; `null` if it does not exist.
+   *
+   * @param minVersion a version that the order is known to have: a replica that is older, or lacks
+   *   the order, reads it from its source first
+   */
+  get: (id: string, minVersion?: number) => Promise<Order | null>
   /** Returns an order's history, newest first; `null` if the order does not exist. */
   getHistory: (id: string) => Promise<HistoryEntry[] | null>
   list: (filters: OrderFilters, slice: ListSlice) => Promise<OrderList>

@@ -1,12 +1,11 @@
 import type { FindOffsetOffer } from '../calculator/offset-offer.js'
 import { getMoneyFormatter } from '../formatting/money-formatter.js'
-import type { Amount } from '../provider/offset-order.js'
 import { toTripFields, type TripFields } from './ordered-trip.js'
 import type { Quotes } from './quotes.js'
 
 /** Links results to the order form. The trip of a scanned link stays signed until it is edited. */
 export const createOfferFinder =
-  (quotes: Quotes, minimum: Amount): FindOffsetOffer =>
+  (quotes: Quotes): FindOffsetOffer =>
   async ({ calculation, source, locale }) => {
     const fields: TripFields =
       source === null || source.isEdited
@@ -16,7 +15,6 @@ export const createOfferFinder =
     return {
       url: `/offset?${new URLSearchParams(fields).toString()}`,
       price: price && getMoneyFormatter(locale)(price.amountMinor, price.currency),
-      minimum,
       portfolioParameter: 'portfolioId',
     }
   }

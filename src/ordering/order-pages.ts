@@ -55,7 +55,8 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   /** Throws a Problem (404), the same for every token that opens no order. */
   async function findOrder({ params }: FastifyRequest<OrderRoute>): Promise<Order> {
     const id = await links.find(params.token)
-    const order = id === null ? null : await store.get(id)
+    // A replica may not have an order that another process has just created.
+    const order = id === null ? null : await store.get(id, 1)
     if (order === null) {
       throw new Problem(404, 'There is no order at this address. Check that the link is complete.')
     }

@@ -3,10 +3,10 @@ import { checkRules } from '../config/config-rules.js'
 import type { Environment } from '../config/config-schema.js'
 import { parseHttpUrl } from '../config/find-config-errors.js'
 import { getMinorUnitDigits } from '../formatting/minor-units.js'
-import { getChargeStep } from '../payments/stripe-amount.js'
+import { getChargeLimits } from '../payments/stripe-amount.js'
 import type { Amount } from '../provider/offset-order.js'
 import { parseDecimal } from './parse-decimal.js'
-import type { PriceTerms } from './price-parts.js'
+import type { GetPriceTerms } from './price-parts.js'
 
 /** Decimals of SERVICE_FEE_PERCENT; the fee is calculated in hundredths of a percent. */
 const PERCENT_DIGITS = 2
@@ -65,25 +65,21 @@ function toAmount(text: string | undefined, currency: string): Amount | null {
 export const getOwnPrice = ({ PRICE_PER_TONNE, CURRENCY }: PriceConfig): Amount | null =>
   toAmount(PRICE_PER_TONNE, CURRENCY)
 
-/** The terms of prices in CURRENCY. */
-export const getPriceTerms = (config: PriceConfig): PriceTerms => ({
-  serviceFee: Math.round(config.SERVICE_FEE_PERCENT * 10 ** PERCENT_DIGITS),
-  minimumMinor: toAmount(config.MINIMUM_AMOUNT, config.CURRENCY)?.amountMinor ?? 0,
-})
-
 /**
  * Returns the terms of prices in a currency. The minimum is for prices in CURRENCY. With Stripe,
  * amounts are rounded up to what it can charge.
  */
 export function createPriceTerms(
   config: PriceConfig & Pick<Environment, 'PAYMENT'>,
-): (currency: string) => PriceTerms {
-  const terms = getPriceTerms(config)
-  return (currency) => ({
-    ...terms,
-    minimumMinor: currency === config.CURRENCY ? terms.minimumMinor : 0,
-    stepMinor: config.PAYMENT === 'stripe' ? getChargeStep(currency) : 1,
-  })
+): GetPriceTerms {
+  const serviceFee = Math.round(config.SERVICE_FEE_PERCENT * 10 ** PERCENT_DIGITS)
+  const minimum = toAmount(config.MINIMUM_AMOUNT, config.CURRENCY)
+  return (currency) => {
+    const minimumMinor = currency === minimum?.currency ? minimum.amountMinor : 0
+    if (config.PAYMENT !== 'stripe') return { serviceFee, minimumMinor }
+    const limits = getChargeLimits(currency)
+    return { serviceFee, ...limits, minimumMinor: Math.max(minimumMinor, limits.minimumMinor) }
+  }
 }
 
 /**

@@ -1,7 +1,6 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { createIdentifierHasher } from '../accounts/hashed-identifier.js'
-import type { FindOffsetOffer } from '../calculator/offset-offer.js'
 import type { ReadPrefill } from '../calculator/prefill.js'
 import { createSigner } from '../config/signer.js'
 import type { OrderStore } from '../order-store/order-store.js'
@@ -12,36 +11,27 @@ import certificatePages from './certificate/certificate-pages.js'
 import type { Certificates } from './certificate/certificates.js'
 import formPages from './form-pages.js'
 import { createFormTokens } from './form-token.js'
-import { createOfferFinder } from './offset-offer.js'
 import { createOrderLimits } from './order-limits.js'
 import { createOrderLinks, type OrderLinks } from './order-links.js'
 import orderPages from './order-pages.js'
-import { createPriceTerms, getOwnPrice, getPriceTerms } from './ordering-config.js'
+import { getOwnPrice } from './ordering-config.js'
 import { createOrderPlacer } from './place-order.js'
 import { createPriceList } from './price-list.js'
 import quoteRoutes from './quote-routes.js'
 import { createQuotes, type Quotes } from './quotes.js'
+import type { GetPriceTerms } from './price-parts.js'
 import { createPaymentStarter } from './start-payment.js'
 
 /** Creates the quotes of the service; `null` if there are no prices, so that ordering is off. */
 export function createServiceQuotes(
   { config }: Pick<FastifyInstance, 'config'>,
   source: OffsetOrderSource | null,
+  getTerms: GetPriceTerms,
 ): Quotes | null {
   const prices = createPriceList(source, getOwnPrice(config))
   const signer = createSigner(config.sessionSecrets, 'offset quote v1')
-  return prices && createQuotes({ prices, signer, getTerms: createPriceTerms(config) })
+  return prices && createQuotes({ prices, signer, getTerms })
 }
-
-/** Creates the links from results to the order form. */
-export const createServiceOffers = (
-  { config }: Pick<FastifyInstance, 'config'>,
-  quotes: Quotes,
-): FindOffsetOffer =>
-  createOfferFinder(quotes, {
-    amountMinor: getPriceTerms(config).minimumMinor,
-    currency: config.CURRENCY,
-  })
 
 /** Creates the private links to guest orders. */
 export const createServiceLinks = ({

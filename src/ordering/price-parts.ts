@@ -1,3 +1,5 @@
+import type { Amount } from '../provider/offset-order.js'
+
 /** How the price of an order is made up, in minor units. */
 export interface PriceParts {
   offsetMinor: number
@@ -13,19 +15,25 @@ export interface PriceTerms {
   minimumMinor: number
   /** Amounts are multiples of this; 1 if left out */
   stepMinor?: number
+  /** Largest amount, if there is one */
+  maximumMinor?: number
 }
 
 const GRAMS_PER_TONNE = 1_000_000n
 /** Hundredths of a percent in one */
 const WHOLE = 10_000n
 
+/** Divides and rounds up; both are positive. */
+const divideUp = (value: bigint, divisor: bigint): bigint => (value + divisor - 1n) / divisor
+
 /** Divides and rounds half up; both are positive. */
 const divide = (value: bigint, divisor: bigint): bigint => (2n * value + divisor) / (2n * divisor)
 
 /**
- * Calculates the price of offsetting a mass. The offset and the service fee are each rounded half up
- * to the minor unit. A price below the minimum is raised to it by the service fee, and a price between
- * two steps to the next one. Pure.
+ * Calculates what a customer pays to offset a mass. The offset is rounded up to the minor unit, as the
+ * provider does, so that it is never less than what the provider charges; the service fee is rounded
+ * half up. A price below the minimum is raised to it by the service fee, and a price between two steps
+ * to the next one. Pure. static/calculator/portfolios.js does the same.
  *
  * @param grams a whole number
  * @param pricePerTonneMinor a whole number of minor units
@@ -35,10 +43,24 @@ export function calculatePriceParts(
   pricePerTonneMinor: number,
   { serviceFee, minimumMinor, stepMinor = 1 }: PriceTerms,
 ): PriceParts {
-  const offset = divide(BigInt(grams) * BigInt(pricePerTonneMinor), GRAMS_PER_TONNE)
+  const offset = divideUp(BigInt(grams) * BigInt(pricePerTonneMinor), GRAMS_PER_TONNE)
   const fee = divide(offset * BigInt(serviceFee), WHOLE)
   const offsetMinor = Number(offset)
   const amountMinor =
     Math.ceil(Math.max(Number(offset + fee), minimumMinor) / stepMinor) * stepMinor
   return { offsetMinor, serviceFeeMinor: amountMinor - offsetMinor, amountMinor }
 }
+
+/** The terms of prices in a currency. */
+export type GetPriceTerms = (currency: string) => PriceTerms
+
+/** What a customer pays to offset a mass in kg, at a price per tonne. */
+export const calculateOrderPrice = (
+  co2eKg: number,
+  { amountMinor, currency }: Amount,
+  getTerms: GetPriceTerms,
+): Amount => ({
+  amountMinor: calculatePriceParts(Math.round(co2eKg * 1000), amountMinor, getTerms(currency))
+    .amountMinor,
+  currency,
+})

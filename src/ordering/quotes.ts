@@ -5,7 +5,7 @@ import { hashJson } from '../orders/idempotency-hashes.js'
 import { Order } from '../orders/order.js'
 import { hashTrip, type OrderedTrip } from './ordered-trip.js'
 import type { Offer, PriceList } from './price-list.js'
-import { calculatePriceParts, type PriceParts, type PriceTerms } from './price-parts.js'
+import { calculatePriceParts, type GetPriceTerms, type PriceParts } from './price-parts.js'
 
 /** A trip, and the portfolio and share to offset it with. */
 export interface QuoteRequest extends OrderedTrip {
@@ -55,7 +55,7 @@ interface Options {
   prices: PriceList
   signer: Signer
   /** The terms of prices in a currency */
-  getTerms: (currency: string) => PriceTerms
+  getTerms: GetPriceTerms
 }
 
 const VALID_MS = 30 * 60 * 1000
@@ -101,8 +101,9 @@ export function createQuotes({ prices, signer, getTerms }: Options): Quotes {
       if (grams <= 0) return { outcome: 'too_small' }
       if (co2eKg > MAX_CO2E_KG) return { outcome: 'too_large' }
       const parts = getParts(grams, offer)
-      if (parts.amountMinor === 0) return { outcome: 'too_small' }
-      if (parts.amountMinor > MAX_AMOUNT_MINOR) return { outcome: 'too_large' }
+      const { maximumMinor = Infinity } = getTerms(pricePerTonne.currency)
+      if (parts.amountMinor > Math.min(MAX_AMOUNT_MINOR, maximumMinor))
+        return { outcome: 'too_large' }
       const quote: Quote = {
         ...parts,
         currency: pricePerTonne.currency,

@@ -1,5 +1,29 @@
 import type { Queryable } from '../database/database.js'
-import { getMessage, listAttempts, type MessageState } from './outbox.js'
+import type { OrderStore } from '../order-store/order-store.js'
+import type { Order } from '../orders/order.js'
+import { getMessage, listAttempts, type Message, type MessageState } from './outbox.js'
+
+/** The payload of a message about a version of an order. */
+interface VersionPayload {
+  /** Missing in older messages */
+  version?: number
+}
+
+export const toVersionPayload = ({ version }: Pick<Order, 'version'>): VersionPayload => ({
+  version,
+})
+
+/**
+ * Returns the order of a message, at least as new as when the message was queued: another process may
+ * have queued it. `null` if the order does not exist.
+ */
+export async function getMessageOrder(
+  store: Pick<OrderStore, 'get'>,
+  { orderId, payload }: Pick<Message, 'orderId' | 'payload'>,
+): Promise<Order | null> {
+  const { version = 1 } = payload as VersionPayload
+  return orderId === null ? null : store.get(orderId, version)
+}
 
 /** The state of an order's message in a queue. */
 export interface OrderMessage {

@@ -77,7 +77,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       throw error
     }
     const saved = await saveSession(payment, session)
-    const current = await store.get(order.id)
+    const current = await store.get(order.id, order.version)
     if (saved !== null && current?.status === 'pending' && session.url !== null) {
       return { outcome: 'redirect', url: session.url }
     }

@@ -86,7 +86,7 @@ export async function settlePayment(
   others: readonly Payment[],
   by = STRIPE,
 ): Promise<Settlement> {
-  let order = await store.get(payment.orderId)
+  let order = await store.get(payment.orderId, 1)
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     if (order === null) return { problem: null, settledAt: payment.settledAt, order }
     const settledAt = payment.settledAt ?? Date.now()

@@ -14,6 +14,47 @@ export function getChargeStep(currency: string): number {
   return getMinorUnitDigits(currency) === 3 ? 10 : 1
 }
 
+/** The largest amount that Stripe charges, in its minor units. */
+const MAX_AMOUNT = 99_999_999
+
+/**
+ * The smallest amounts that Stripe charges, in minor units of ISO 4217. In other currencies, it is
+ * worth about half a US dollar. See https://docs.stripe.com/currencies.
+ */
+const MIN_AMOUNTS: Record<string, number> = {
+  AED: 200,
+  AUD: 50,
+  BGN: 100,
+  BRL: 50,
+  CAD: 50,
+  CHF: 50,
+  CZK: 1_500,
+  DKK: 250,
+  EUR: 50,
+  GBP: 30,
+  HKD: 400,
+  HUF: 17_500,
+  INR: 50,
+  JPY: 50,
+  MXN: 1_000,
+  MYR: 200,
+  NOK: 300,
+  NZD: 50,
+  PLN: 200,
+  RON: 200,
+  SEK: 300,
+  SGD: 50,
+  THB: 1_000,
+  USD: 50,
+}
+
+/** The amounts that Stripe charges in a currency, in minor units of ISO 4217. */
+export const getChargeLimits = (currency: string) => ({
+  minimumMinor: MIN_AMOUNTS[currency] ?? 0,
+  stepMinor: getChargeStep(currency),
+  maximumMinor: fromStripeAmount(MAX_AMOUNT, currency).amountMinor,
+})
+
 /**
  * Converts an amount from minor units of ISO 4217 to those of Stripe; `null` if Stripe cannot charge
  * it exactly.

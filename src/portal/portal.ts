@@ -7,6 +7,7 @@ import type { OrderStore } from '../order-store/order-store.js'
 import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
 import type { Certificates } from '../ordering/certificate/certificates.js'
 import type { Order } from '../orders/order.js'
+import type { GetPriceTerms } from '../ordering/price-parts.js'
 import type { PaymentStore } from '../payments/payment-store.js'
 import type { Payments } from '../payments/payments.js'
 import { addFreshnessHeader } from '../orders/freshness-header.js'
@@ -32,6 +33,7 @@ interface Options {
   /** `null` if no provider is configured */
   fulfilment: Fulfilment | null
   listPortfolios: ListPricedPortfolios | null
+  getTerms: GetPriceTerms
   webhooks: Webhooks
   certificates: Certificates
   mail: Mail
@@ -44,7 +46,8 @@ interface Options {
 
 /** The administrators' pages: dashboard, orders and settings. */
 const portal: FastifyPluginAsync<Options> = async (app, options) => {
-  const { store, fulfilment, listPortfolios, webhooks, certificates, mail, conversions } = options
+  const { store, fulfilment, webhooks, certificates, mail, conversions } = options
+  const { listPortfolios, getTerms } = options
   const payments = { store: options.paymentStore, service: options.payments }
   addFreshnessHeader(app, store)
   addFreshnessNotice(app, store)
@@ -59,7 +62,7 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
   const savedViews = createSavedViews(app.database)
   await app.register(listPages, { store, savedViews, payments })
   await app.register(viewPages, { savedViews })
-  await app.register(newOrderPages, { store, listPortfolios })
+  await app.register(newOrderPages, { store, listPortfolios, getTerms })
   const loadGuestOrder = (order: Order) => loadGuestOrderData(app.database, certificates, order)
   await app.register(orderPages, { store, fulfilment, mail, loadGuestOrder, payments })
   await app.register(refundPages, { store, fulfilment, mail, loadGuestOrder, payments })

@@ -102,15 +102,14 @@ function formatMoney(minor, currency) {
 /** Rounds off floating point errors. */
 const toPrecise = (value) => Number(value.toFixed(PRICE_PRECISION))
 
-/** The price of an order (docs/ordering.md) if guests can order here; otherwise rounded up. */
+/** The price of an order: see docs/ordering.md. */
 function calculatePrice(kilograms, { minor, currency }) {
-  const { feePercent = 0, minimum, minimumCurrency } = findSection()?.dataset ?? {}
-  if (minimum === undefined) {
-    return Math.ceil(toPrecise((kilograms / 1000) * minor * (1 + Number(feePercent) / 100)))
-  }
-  const offset = Math.round(toPrecise((Math.round(kilograms * 1000) * minor) / 1_000_000))
+  const { feePercent = 0, ...terms } = findSection()?.dataset ?? {}
+  const offset = Math.ceil(toPrecise((Math.round(kilograms * 1000) * minor) / 1_000_000))
   const fee = Math.round(toPrecise((offset * Number(feePercent)) / 100))
-  return Math.max(offset + fee, currency === minimumCurrency ? Number(minimum) : 0)
+  if (currency !== terms.currency) return offset + fee
+  const step = Number(terms.step)
+  return Math.ceil(Math.max(offset + fee, Number(terms.minimum)) / step) * step
 }
 
 /** With the operator's fee, as the service calculates it. */

@@ -47,7 +47,7 @@ t.test('sends a scanned trip with portfolio and price to the shop, signed', asyn
     imoNumber: TRIPS[0].vessel.imoNumber,
     portfolioId: '1',
     portfolioName: 'Harbour Mix',
-    amountMinor: String(Math.ceil(1.653135 * 2390 * 1.1)),
+    amountMinor: String(3951 + 395),
     currency: 'USD',
   })
   t.same(JSON.parse(calculatorData ?? ''), TRIPS[0].calculatorData)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createGuest, placeOrder, toText } from '../support/guest.js'
+import { createGuest, findLink, placeOrder, toText } from '../support/guest.js'
 import {
   autoFulfil,
   getOrder,
@@ -105,6 +105,10 @@ t.test('administrators see why an order is not placed', async (t) => {
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
   await waitFor(async () => (await page('1')).includes('Automatic placement stopped'))
   t.match(await page('1'), /The provider’s price is higher than what the guest paid\./)
+
+  const stopped = await ann.get('/admin/orders/1')
+  t.match(toText(stopped), /was not placed automatically The provider’s price is higher/)
+  t.match(findLink(stopped, 'Try again…'), '/admin/orders/1/fulfilment')
 
   await placeOrder(createGuest(url), { name: 'Ben', email: 'ben@example.com' })
   provider.ledger.credit = 1

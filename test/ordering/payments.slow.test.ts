@@ -8,7 +8,7 @@ import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { createPaymentStore } from '../../src/payments/payment-store.js'
 import { calculatePriceParts } from '../../src/ordering/price-parts.js'
 import {
-  getChargeStep,
+  getChargeLimits,
   toStripeAmount,
   fromStripeAmount,
 } from '../../src/payments/stripe-amount.js'
@@ -252,8 +252,7 @@ t.test('amounts are converted to what Stripe charges', async (t) => {
   t.same(
     calculatePriceParts(1_000_000, 1_001, {
       serviceFee: 0,
-      minimumMinor: 0,
-      stepMinor: getChargeStep('KWD'),
+      ...getChargeLimits('KWD'),
     }),
     { offsetMinor: 1_001, serviceFeeMinor: 9, amountMinor: 1_010 },
   )

@@ -7,6 +7,7 @@ import { parseDecimal } from '../../src/ordering/parse-decimal.js'
 import { calculatePriceParts } from '../../src/ordering/price-parts.js'
 import { createPriceList } from '../../src/ordering/price-list.js'
 import { createQuotes, type Quote, type QuoteRequest } from '../../src/ordering/quotes.js'
+import { calculatePrice } from '../../src/provider/price.js'
 import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
@@ -17,22 +18,21 @@ const TWO_TONNES = { calculatorType: 'custom', calculatorData: { amount: 2, unit
 
 const requestQuote = (url: string, body: object) => postJson(`${url}/api/offset-quotes`, body)
 
-t.test('prices are rounded half up to the minor unit, part by part', async (t) => {
+t.test('the offset is rounded up to the minor unit, the service fee half up', async (t) => {
   const noFee = { serviceFee: 0, minimumMinor: 0 }
   const table: [grams: number, perTonne: number, fee: number, parts: [number, number, number]][] = [
     // 1.653123 t at 24.00: 39.674952
-    [1_653_123, 2_400, 0, [3_967, 0, 3_967]],
+    [1_653_123, 2_400, 0, [3_968, 0, 3_968]],
     // Exactly half a cent
     [1_000_000, 2_401, 5_000, [2_401, 1_201, 3_602]],
     [500_000, 2_401, 0, [1_201, 0, 1_201]],
-    [499_999, 2_401, 0, [1_200, 0, 1_200]],
+    [499_999, 2_401, 0, [1_201, 0, 1_201]],
     // 2.5 % of 12.00 is 0.30
     [500_000, 2_400, 250, [1_200, 30, 1_230]],
-    // Below half a minor unit
-    [1, 2_400, 0, [0, 0, 0]],
+    [1, 2_400, 0, [1, 0, 1]],
     // Yen have no decimals, dinars three
     [1_653_123, 3_500, 1_000, [5_786, 579, 6_365]],
-    [1_653_123, 7_425, 1_000, [12_274, 1_227, 13_501]],
+    [1_653_123, 7_425, 1_000, [12_275, 1_228, 13_503]],
     // Beyond 2^53 in between
     [999_999_999_999, 1_000_000, 1, [999_999_999_999, 100_000_000, 1_000_099_999_999]],
   ]
@@ -56,19 +56,18 @@ t.test('prices are rounded half up to the minor unit, part by part', async (t) =
 })
 
 t.test(
-  'the parts of any price add up, and differ from the exact value by at most half',
+  'the parts of any price add up, and the offset costs what the provider charges',
   async () => {
     const grams = fc.integer({ min: 1, max: 1_000_000_000_000 })
     const perTonne = fc.integer({ min: 1, max: 100_000 })
     const serviceFee = fc.integer({ min: 0, max: 10_000 })
     const property = fc.property(grams, perTonne, serviceFee, (grams, perTonne, serviceFee) => {
       const parts = calculatePriceParts(grams, perTonne, { serviceFee, minimumMinor: 0 })
-      const twiceError =
-        2n * (BigInt(parts.offsetMinor) * 1_000_000n - BigInt(grams) * BigInt(perTonne))
+      const charged = calculatePrice(grams / 1_000_000, { amountMinor: perTonne, currency: 'EUR' })
+      const isExact = grams * perTonne < 1e14
       return (
         parts.offsetMinor + parts.serviceFeeMinor === parts.amountMinor &&
-        twiceError > -1_000_000n &&
-        twiceError <= 1_000_000n
+        (!isExact || parts.offsetMinor === charged.amountMinor)
       )
     })
     fc.assert(property, { numRuns: 500 })
@@ -107,6 +106,30 @@ t.test('a quote has a price with its parts, in currencies with 0, 2 and 3 decima
   }
 })
 
+t.test('a quote is an amount that Stripe can charge', async (t) => {
+  const stripe = {
+    PAYMENT: 'stripe',
+    STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
+    STRIPE_WEBHOOK_SECRET: 'whsec_of_the_tests',
+    SERVICE_FEE_PERCENT: '10',
+  }
+  const kilogram = { calculatorType: 'custom', calculatorData: { amount: 1, unit: 'kg' } } as const
+  for (const [currency, price, request, parts] of [
+    ['EUR', '24.5', kilogram, [3, 47, 50]],
+    ['SEK', '24.5', kilogram, [3, 297, 300]],
+    ['KWD', '7.425', TWO_TONNES, [14_850, 1_490, 16_340]],
+    ['EUR', '24.5', TWO_TONNES, [4_900, 490, 5_390]],
+  ] as const) {
+    const { url } = await startApp(t, { ...stripe, CURRENCY: currency, PRICE_PER_TONNE: price })
+    const { body } = await requestQuote(url, request)
+    t.same([body.offsetMinor, body.serviceFeeMinor, body.amountMinor], parts, currency)
+  }
+  const { url } = await startApp(t, { ...stripe, CURRENCY: 'ISK', PRICE_PER_TONNE: '500000' })
+  const { status, body } = await requestQuote(url, TWO_TONNES)
+  t.equal(status, 422, 'Stripe charges at most ISK 999,999')
+  t.match(body.errors, [{ message: /too large/ }])
+})
+
 t.test(
   'a quote is for the emissions of the trip, or one and a half times or twice as much',
   async (t) => {
@@ -116,7 +139,7 @@ t.test(
       const { body } = await requestQuote(url, { ...EXAMPLES.fuel, sharePercent })
       const grams = Math.round(co2eKg * 10 * sharePercent)
       t.equal(body.co2eKg, grams / 1000)
-      t.equal(body.amountMinor, Math.round((grams * 2000) / 1_000_000))
+      t.equal(body.amountMinor, Math.ceil((grams * 2000) / 1_000_000))
     }
     const small = { calculatorType: 'custom', calculatorData: { amount: 1, unit: 'kg' } }
     t.match((await requestQuote(url, small)).body, {

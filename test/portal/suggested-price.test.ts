@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { postJson } from '../support/app.js'
 import { HTMX_HEADERS, startTwoAdmins, type PageResponse } from '../support/page-client.js'
 
 const FIELDS = {
@@ -26,6 +27,19 @@ const readPrice = ({ text }: PageResponse) => ({
   amount: /name="amount" value="([^"]*)"/.exec(text)?.[1],
   currency: /<option value="(\w+)" selected>/.exec(text)?.[1],
   hint: /price-hint">([^<]*)</.exec(text)?.[1],
+})
+
+t.test('the amount is the price that a guest is quoted', async (t) => {
+  const { url, suggest } = await start(t, { SERVICE_FEE_PERCENT: '7.25', MINIMUM_AMOUNT: '3' })
+  for (const kilograms of [0.5, 60.01, 1653.1353, 12_345.6789]) {
+    const { body } = await postJson(`${url}/api/offset-quotes`, {
+      calculatorType: 'custom',
+      calculatorData: { amount: kilograms, unit: 'kg' },
+      portfolioId: 2,
+    })
+    const { amount } = readPrice(await suggest({ portfolio: '2', co2eKg: String(kilograms) }))
+    t.equal(amount, (body.amountMinor / 100).toFixed(2), `${kilograms} kg`)
+  }
 })
 
 t.test('the amount follows the portfolio until another one is typed', async (t) => {

@@ -7,7 +7,13 @@ import { openSqliteOrderStore } from '../sqlite/sqlite-order-store.js'
 import { getSourceId, type NocoDbSettings } from './nocodb-settings.js'
 import { startReplicaWorker } from './replica-client.js'
 import { acquireReplicaFile, type ReplicaState } from './replica-file.js'
-import { capitalize, describeSyncError, NOT_LOADED, type SyncState } from './replica-messages.js'
+import {
+  capitalize,
+  describeSyncError,
+  NOT_LOADED,
+  type SyncState,
+  type WriteResult,
+} from './replica-messages.js'
 
 interface Options {
   settings: NocoDbSettings
@@ -163,7 +169,12 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
       if (recreation === null) replica.database.check()
       return { ready: state.isLoaded, detail: describeState(state) }
     },
-    get: (id) => read((database) => database.get(id)),
+    async get(id, minVersion = 0) {
+      const order = await read((database) => database.get(id))
+      if (minVersion <= (order?.version ?? 0)) return order
+      await replica.worker.write<WriteResult>({ type: 'refresh', id })
+      return read((database) => database.get(id))
+    },
     getHistory: (id) => read((database) => database.getHistory(id)),
     async listCurrencies() {
       try {

@@ -26,7 +26,7 @@ export function createOrderWrites(options: Options) {
   const orderMutex = createKeyedMutex()
   const keyMutex = createKeyedMutex()
   const create = createOrderCreator({ ...options, orderMutex })
-  const { apply, recordEdit } = createOrderUpdater({ ...options, orderMutex })
+  const { apply, refresh, recordEdit } = createOrderUpdater({ ...options, orderMutex })
 
   function createOnce(task: WriteTask & { type: 'create' }): Promise<CreateResult> {
     const { order, by, idempotencyKey } = task
@@ -39,11 +39,17 @@ export function createOrderWrites(options: Options) {
   return {
     /** Executes a write in full or not at all. Throws WriteRejectedError. */
     async execute(task: WriteTask): Promise<WriteResult> {
-      options.requireWritable()
+      if (task.type !== 'refresh') options.requireWritable()
       try {
-        return task.type === 'create'
-          ? await createOnce(task)
-          : await apply(task.id, task.command, task.context)
+        switch (task.type) {
+          case 'create':
+            return await createOnce(task)
+          case 'apply':
+            return await apply(task.id, task.command, task.context)
+          case 'refresh':
+            await refresh(task.id)
+            return { outcome: 'refreshed' }
+        }
       } catch (error) {
         const errorCode = error instanceof WriteRejectedError ? error.errorCode : null
         if (errorCode === 'column_not_found' || errorCode === 'value_rejected') {

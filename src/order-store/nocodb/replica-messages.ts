@@ -56,13 +56,15 @@ export interface ReplicaWorkerData {
 export type WriteTask =
   | { type: 'create'; order: NewOrder; by: string; idempotencyKey: string | undefined }
   | { type: 'apply'; id: string; command: OrderCommand; context: ChangeContext }
+  /** Reads the current row of an order into the replica */
+  | { type: 'refresh'; id: string }
 
 export interface WriteRequest {
   requestId: number
   task: WriteTask
 }
 
-export type WriteResult = CreateResult | ChangeResult
+export type WriteResult = CreateResult | ChangeResult | { outcome: 'refreshed' }
 
 export type MessageToWorker = WriteRequest | 'stop'
 

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3'
 import { formatOrderNumber } from '../../orders/order-number.js'
 import { createOrderWriter, type ReplicatedOrder } from '../sqlite/order-records.js'
 import { openStoreCalendar } from '../sqlite/settings.js'
+import { listVersions } from '../../orders/order-versions.js'
 import type { Order } from '../../orders/order.js'
 import type { ColumnTitles, Row } from './columns.js'
 import { parseRow, type CellError, type ParsedRow } from './parse-row.js'
@@ -164,8 +165,14 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     saveRow.run(id, getStamp(row), digest, null, parsed.isEdited ? 1 : 0)
     const order = toOrder(parsed)
     pending.set(order.orderNumber, { order, by: parsed.by, history: parsed.history })
-    if (hasEvents && (previous?.version ?? 0) < order.version)
-      insertEvent.run(...toEventValues(previous, order))
+    if (hasEvents && (previous?.version ?? 0) < order.version) {
+      // One for each version, as in the process that wrote it: their messages have the same IDs.
+      let before = previous
+      for (const version of listVersions(order, parsed.history, previous?.version ?? 0)) {
+        insertEvent.run(...toEventValues(before, version))
+        before = version
+      }
+    }
     const key = getKey(row)
     if (key !== null && parsed.request !== null) {
       saveKey.run(key, parsed.request, id, Date.parse(order.createdAt))

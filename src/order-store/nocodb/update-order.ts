@@ -14,7 +14,7 @@ import type { OrdersTable } from './orders-table.js'
 import { NOCODB_USER, parseRow, type ParsedRow } from './parse-row.js'
 import type { Replica } from './replica.js'
 import type { Priority } from './request-budget.js'
-import { changeUnconfirmed, tooBusy, WriteRejectedError } from './write-rejection.js'
+import { changeUnconfirmed, notRead, tooBusy, WriteRejectedError } from './write-rejection.js'
 
 interface Options {
   table: OrdersTable
@@ -104,6 +104,12 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
     return { row, parsed: result.parsed, order: replica.toOrder(result.parsed) }
   }
 
+  /** Returns the ID of the row of an order; `null` if no row can have it. */
+  function parseRowId(id: string): number | null {
+    const rowId = parseOrderId(id)
+    return rowId === null || (rowId > MAX_ID && replica.get(rowId) === null) ? null : rowId
+  }
+
   /** Attempts a change once; `null` on a conflict with a concurrent write. */
   async function attemptChange(
     id: number,
@@ -131,10 +137,8 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
       command: OrderCommand,
       context: ChangeContext,
     ): Promise<ChangeResult> => {
-      const rowId = parseOrderId(id)
-      if (rowId === null || (rowId > MAX_ID && replica.get(rowId) === null)) {
-        return { outcome: 'not_found' }
-      }
+      const rowId = parseRowId(id)
+      if (rowId === null) return { outcome: 'not_found' }
       const queuedAt = performance.now()
       return orderMutex(id, async () => {
         if (performance.now() - queuedAt > MAX_WAIT_MS) throw tooBusy()
@@ -144,6 +148,14 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
           await sleep(Math.random() * 50 * attempt)
         }
         throw tooBusy()
+      })
+    },
+    /** Reads the current row of an order into the replica. */
+    refresh: async (id: string): Promise<void> => {
+      const rowId = parseRowId(id)
+      if (rowId === null) return
+      await readOrder(rowId).catch((error: unknown) => {
+        throw error instanceof NocoDbError ? notRead(error) : error
       })
     },
     /** Records an edit made in NocoDB as a version of the order. The caller retries on failure. */

@@ -39,6 +39,10 @@ export function notWritten(error: NocoDbError): WriteRejectedError {
   return reject(notSaved(message), isTransient(error) ? retryAfter : RETRY_AFTER_FIX_S, errorCode)
 }
 
+/** For an order that cannot be read. */
+export const notRead = ({ message, errorCode }: NocoDbError): WriteRejectedError =>
+  reject(`The order cannot be read at the moment. ${capitalize(message)}.`, undefined, errorCode)
+
 /** For a write before the schema check and the first load are done. */
 export function notReady(state: SyncState): WriteRejectedError {
   const error = describeSyncError(state)

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { openSync, type Font } from 'fontkit'
 import { ConfigError } from '../../config/config-error.js'
 import { nameScript } from './script-names.js'
+import { getDirection, splitDirections, type Direction } from './text-direction.js'
 
 /** A font of a certificate; `other` is CERTIFICATE_FONT. */
 export type FontName = 'regular' | 'bold' | 'other'
@@ -19,21 +20,20 @@ export interface TextRun {
   font: FontName
 }
 
-/** Why a text cannot be written. */
-export type FontProblem =
-  | { reason: 'no_font'; scripts: string[] }
-  /** It mixes right-to-left letters with others. */
-  | { reason: 'mixed_direction' }
-
 export interface CertificateFonts {
   /** The fonts that are there, by name */
   fonts: ReadonlyMap<FontName, Font>
-  /** Splits a text into runs; characters without a font are in the first one. */
-  split(text: string, weight: 'regular' | 'bold'): TextRun[]
+  /**
+   * Splits a line into runs, from left to right. Characters without a font are in the regular or bold
+   * one.
+   *
+   * @param direction of the text that the line is part of
+   */
+  split(line: string, weight: 'regular' | 'bold', direction?: Direction): TextRun[]
   /** Width at size 1 */
   measure(run: TextRun): number
-  /** Finds out why a text cannot be written; `null` if it can. */
-  findProblem(text: string): FontProblem | null
+  /** Names the scripts of characters that no font has. */
+  findMissingScripts(text: string): string[]
 }
 
 const require = createRequire(import.meta.url)
@@ -65,23 +65,23 @@ export const splitGraphemes = (text: string): string[] =>
 /** Joiners and variation selectors need no glyph. */
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u
 
+/** Letters, and other characters that belong to a script. */
+const LETTER = /[^\p{Script=Common}\p{Script=Inherited}]/u
 const RIGHT_TO_LEFT =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
-/** May be between right-to-left letters. Brackets would have to be mirrored, digits not reversed. */
-const NEUTRAL = /^(?!\p{Nd})[\p{M}\s.,'’،\-–]$/u
+
+/** The direction in which fontkit writes a text: that of its first script. */
+const getFontkitDirection = (text: string): Direction =>
+  RIGHT_TO_LEFT.test(LETTER.exec(text)?.[0] ?? '') ? 'rtl' : 'ltr'
+
+/** Reverses a text, unless fontkit does. */
+const toFontkitText = (text: string, direction: Direction): string =>
+  getFontkitDirection(text) === direction ? text : splitGraphemes(text).reverse().join('')
 
 const canWrite = (font: Font, text: string): boolean =>
   Array.from(text).every(
     (character) =>
       IGNORABLE.test(character) || font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0),
-  )
-
-const isRightToLeft = (text: string): boolean => RIGHT_TO_LEFT.test(text)
-
-const isMixed = (text: string): boolean =>
-  Array.from(text).some(
-    (character) =>
-      /\p{Nd}/u.test(character) || !(RIGHT_TO_LEFT.test(character) || NEUTRAL.test(character)),
   )
 
 /**
@@ -102,36 +102,43 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
       return font !== undefined && canWrite(font, text)
     }) ?? null
 
+  /** Splits a text of one direction by font, in logical order. */
+  function splitByFont(text: string, weight: FontName): TextRun[] {
+    // As a whole if possible, so that letters are shaped in context.
+    const font = findFont(text, weight)
+    if (font !== null) return [{ text, font }]
+    const runs: TextRun[] = []
+    for (const grapheme of splitGraphemes(text)) {
+      const font = findFont(grapheme, weight) ?? weight
+      const last = runs.at(-1)
+      if (last?.font === font) last.text += grapheme
+      else runs.push({ text: grapheme, font })
+    }
+    return runs
+  }
+
   return {
     fonts,
-    split(text, weight) {
-      // As a whole, so that a shaping engine sees its letters in context.
-      if (isRightToLeft(text)) return [{ text, font: findFont(text, weight) ?? weight }]
-      const runs: TextRun[] = []
-      for (const grapheme of splitGraphemes(text)) {
-        const font = findFont(grapheme, weight) ?? weight
-        const last = runs.at(-1)
-        if (last?.font === font) last.text += grapheme
-        else runs.push({ text: grapheme, font })
-      }
-      return runs
-    },
+    split: (line, weight, direction = getDirection(line)) =>
+      splitDirections(line, direction).flatMap(({ text, direction }) => {
+        const runs = splitByFont(text, weight)
+        return (direction === 'rtl' ? runs.reverse() : runs).map((run) => ({
+          ...run,
+          text: toFontkitText(run.text, direction),
+        }))
+      }),
     measure({ text, font: name }) {
       const font = fonts.get(name)
       return font === undefined
         ? 0
         : font.layout(text, getFeatures(name)).advanceWidth / font.unitsPerEm
     },
-    findProblem(text) {
-      const missing = splitGraphemes(text).filter((part) => findFont(part, 'regular') === null)
-      if (missing.length > 0) {
-        return { reason: 'no_font', scripts: [...new Set(missing.map(nameScript))] }
-      }
-      if (!isRightToLeft(text)) return null
-      if (isMixed(text)) return { reason: 'mixed_direction' }
-      return findFont(text, 'regular') === null
-        ? { reason: 'no_font', scripts: [nameScript(text)] }
-        : null
-    },
+    findMissingScripts: (text) => [
+      ...new Set(
+        splitGraphemes(text)
+          .filter((part) => findFont(part, 'regular') === null)
+          .map(nameScript),
+      ),
+    ],
   }
 }

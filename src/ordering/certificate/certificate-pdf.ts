@@ -1,13 +1,14 @@
 import { extname } from 'node:path'
 import type { Certificate, CertificateContent } from './certificate.js'
 import { getCertificateNumber } from './certificate.js'
-import type { CertificateFonts, FontProblem } from './certificate-fonts.js'
+import type { CertificateFonts } from './certificate-fonts.js'
 import { drawInWorker } from './draw-in-worker.js'
 
 /** A text of a certificate that its PDF cannot show. */
 export interface UnprintableText {
   text: string
-  problem: FontProblem
+  /** Those that no font has */
+  scripts: string[]
 }
 
 export interface CertificatePdfs {
@@ -50,11 +51,8 @@ const listTexts = (content: CertificateContent, brandName: string): string[] =>
   ].filter((text) => text !== null)
 
 /** Describes why there is no PDF, for a guest. */
-export function describeUnprintable({ text, problem }: UnprintableText): string {
-  return problem.reason === 'mixed_direction'
-    ? `The PDF cannot show “${text}”, because it mixes right-to-left letters with others.`
-    : `The PDF cannot show “${text}”, because there is no font for ${problem.scripts.join(', ')}.`
-}
+export const describeUnprintable = ({ text, scripts }: UnprintableText): string =>
+  `The PDF cannot show “${text}”, because there is no font for ${scripts.join(', ')}.`
 
 /** Creates PDFs, and keeps the latest. The fonts are opened with the first certificate. */
 export function createCertificatePdfs(options: Options): CertificatePdfs {
@@ -85,8 +83,8 @@ export function createCertificatePdfs(options: Options): CertificatePdfs {
     async findUnprintable(content) {
       const fonts = await openFonts()
       for (const text of listTexts(content, brandName)) {
-        const problem = fonts.findProblem(text)
-        if (problem !== null) return { text, problem }
+        const scripts = fonts.findMissingScripts(text)
+        if (scripts.length > 0) return { text, scripts }
       }
       return null
     },

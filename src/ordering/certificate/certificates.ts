@@ -34,11 +34,24 @@ interface Options {
   pdfs: CertificatePdfs
 }
 
+/** Longer than a replica is behind. */
+const NEW_MS = 10 * 60_000
+
 /** Certificates of orders: reads them and creates their PDFs. */
 function createCertificates({ database, store, pdfs }: Options) {
+  /**
+   * The order of a certificate. A replica may not know yet that it is fulfilled, if another process
+   * has just issued the certificate.
+   */
+  async function getOrder({ orderId, issuedAt }: Certificate): Promise<Order | null> {
+    const order = await store.get(orderId)
+    const isNew = Date.now() - Date.parse(issuedAt) < NEW_MS
+    return isNew && order?.status !== 'fulfilled' ? store.get(orderId, Infinity) : order
+  }
+
   async function addState(certificate: Certificate | null): Promise<CertificateState | null> {
     if (certificate === null) return null
-    const order = await store.get(certificate.orderId)
+    const order = await getOrder(certificate)
     const newest = await findOrderCertificate(database, certificate.orderId)
     const withdrawal =
       newest?.code !== certificate.code

@@ -1,3 +1,4 @@
+import { getDirection } from './text-direction.js'
 import { splitGraphemes, type CertificateFonts, type TextRun } from './certificate-fonts.js'
 
 export interface TextBox {
@@ -27,12 +28,13 @@ const splitWords = (text: string): string[] =>
  */
 export function fitText(fonts: CertificateFonts, text: string, box: TextBox): FittedText {
   const { weight, width: maxWidth, maxLines, sizes } = box
+  const direction = getDirection(text)
   // Shaping is slow, and the same at every size.
   const shaped = new Map<string, FittedText['lines'][number]>()
   const shape = (text: string) => {
     const known = shaped.get(text)
     if (known !== undefined) return known
-    const runs = fonts.split(text, weight)
+    const runs = fonts.split(text, weight, direction)
     const line = { runs, width: runs.reduce((sum, run) => sum + fonts.measure(run), 0) }
     shaped.set(text, line)
     return line

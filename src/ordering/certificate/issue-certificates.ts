@@ -7,6 +7,7 @@ import type { OrderStore } from '../../order-store/order-store.js'
 import { getEventTypes } from '../../orders/order-event.js'
 import type { Order } from '../../orders/order.js'
 import type { EventConsumer } from '../../outbox/event-dispatcher.js'
+import { getMessageOrder, toVersionPayload } from '../../outbox/order-messages.js'
 import { enqueueMessage, type Message } from '../../outbox/outbox.js'
 import type { Sender, SendResult } from '../../outbox/outbox-worker.js'
 import type { OffsetOrderSource } from '../../provider/order-source-client.js'
@@ -19,7 +20,19 @@ export const CERTIFICATE_QUEUE = 'certificate'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
-const RETRY_DELAYS_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 60 * MINUTE]
+const HOUR = 60 * MINUTE
+/** More than two days: a weekend without NocoDB loses no certificate. */
+const RETRY_DELAYS_MS = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  HOUR,
+  4 * HOUR,
+  12 * HOUR,
+  24 * HOUR,
+  24 * HOUR,
+]
 /** After so many failures, a certificate is issued without the provider's details. */
 const MAX_FAILURES = 3
 
@@ -133,7 +146,7 @@ export function createCertificateIssuer({
         sequence: `certificate:${order.id}`,
         type: 'order.fulfilled',
         orderId: order.id,
-        payload: {},
+        payload: toVersionPayload(order),
       })
     }) satisfies EventConsumer,
 
@@ -143,7 +156,7 @@ export function createCertificateIssuer({
       leaseMs: MAX_REQUESTS * (source?.maxRequestMs ?? 0) + 10 * SECOND,
       retryDelaysMs,
       async send(message): Promise<SendResult> {
-        const order = message.orderId === null ? null : await store.get(message.orderId)
+        const order = await getMessageOrder(store, message)
         return order?.status === 'fulfilled'
           ? issue(order, message)
           : { outcome: 'rejected', status: null, detail: 'The order is no longer fulfilled.' }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { getLocale } from '../../http/locale.js'
 import type { OrderStore } from '../../order-store/order-store.js'
+import type { GetPriceTerms } from '../../ordering/price-parts.js'
 import adminPages from '../../plugins/admin-pages.js'
 import type { ListPricedPortfolios } from '../../provider/portfolio-prices.js'
 import { getFormatters } from '../formatters.js'
@@ -19,6 +20,7 @@ interface Options {
   store: OrderStore
   /** `null` if no provider is configured; then no prices are suggested */
   listPortfolios: ListPricedPortfolios | null
+  getTerms: GetPriceTerms
 }
 
 interface RenderOptions {
@@ -29,7 +31,7 @@ interface RenderOptions {
   isDuplicate?: boolean
 }
 
-const pages: FastifyPluginAsync<Options> = async (app, { store, listPortfolios }) => {
+const pages: FastifyPluginAsync<Options> = async (app, { store, listPortfolios, getTerms }) => {
   await app.register(adminPages)
   const { timeZone } = store.calendar
 
@@ -37,6 +39,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, listPortfolios }
     listPortfolios && {
       portfolios: await listPortfolios(),
       feePercent: app.config.SERVICE_FEE_PERCENT,
+      getTerms,
     }
 
   const getRequestLocale = ({ headers }: FastifyRequest) => getLocale(headers['accept-language'])

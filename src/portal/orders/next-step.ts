@@ -1,5 +1,6 @@
 import type { Order } from '../../orders/order.js'
 import type { OrderStatus } from '../../orders/order-status.js'
+import type { OrderMessage } from '../../outbox/order-messages.js'
 import type { FulfilmentView } from './fulfilment-view.js'
 import type { PaymentView } from './payment-view.js'
 
@@ -9,16 +10,21 @@ export interface NextStep {
   text: string
   action:
     | { type: 'status'; status: OrderStatus }
-    | { type: 'place' }
+    | { type: 'place'; buttonLabel: string }
     /** Links to the section to review; by default, the offset order */
     | { type: 'review'; href?: string }
 }
 
-/** Determines the next step of an order; `null` if there is none. */
+/**
+ * Determines the next step of an order; `null` if there is none.
+ *
+ * @param placement its automatic placement; `null` if there is none
+ */
 export function findNextStep(
   order: Order,
   fulfilment: FulfilmentView,
   payments: readonly PaymentView[],
+  placement: OrderMessage | null,
 ): NextStep | null {
   const notice = payments.flatMap(({ notices }) => notices)[0]
   if (notice !== undefined) {
@@ -68,11 +74,18 @@ export function findNextStep(
       action: { type: 'status', status: 'fulfilled' },
     }
   }
+  if (placeUrl !== null && placement?.state === 'failed') {
+    return {
+      title: 'The offset order was not placed automatically',
+      text: `${placement.detail ?? ''} Correct the cause, then place it here. You will see the price before anything is ordered.`.trim(),
+      action: { type: 'place', buttonLabel: 'Try again…' },
+    }
+  }
   if (placeUrl !== null) {
     return {
       title: 'Paid. Place the offset order.',
       text: 'You will see the price before anything is ordered.',
-      action: { type: 'place' },
+      action: { type: 'place', buttonLabel: 'Place offset order…' },
     }
   }
   return order.status === 'paid'

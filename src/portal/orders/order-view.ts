@@ -94,7 +94,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
     data.canRefund ? buildContextUrl(context, `${path}/refund`) : null,
     format,
   )
-  const nextStep = findNextStep(order, fulfilment, payments)
+  const nextStep = findNextStep(order, fulfilment, payments, data.guest?.placement ?? null)
   const nextStatus = nextStep?.action.type === 'status' ? nextStep.action.status : null
   return {
     id: order.id,

@@ -1,7 +1,6 @@
-import { getTons } from '../../fulfilment/quote.js'
+import { calculateOrderPrice, type GetPriceTerms } from '../../ordering/price-parts.js'
 import type { Amount } from '../../provider/offset-order.js'
 import type { PricedPortfolio } from '../../provider/portfolio-prices.js'
-import { calculatePrice } from '../../provider/price.js'
 import { truncateText } from '../../provider/truncate-text.js'
 import type { Formatters } from '../formatters.js'
 
@@ -13,17 +12,18 @@ export interface Pricing {
   portfolios: readonly PricedPortfolio[] | null
   /** Added to the provider's price, percent */
   feePercent: number
+  getTerms: GetPriceTerms
 }
 
 /** The price of the chosen portfolio; `null` without a portfolio or CO2e. */
 export function suggestPrice(
-  { portfolios, feePercent }: Pricing,
+  { portfolios, getTerms }: Pricing,
   portfolioId: string,
   co2eKg: unknown,
 ): Amount | null {
   const portfolio = portfolios?.find(({ id }) => String(id) === portfolioId)
   if (portfolio === undefined || typeof co2eKg !== 'number' || co2eKg <= 0) return null
-  return calculatePrice(getTons({ co2eKg }), portfolio.pricePerTon, feePercent)
+  return calculateOrderPrice(co2eKg, portfolio.pricePerTon, getTerms)
 }
 
 /** The options of the portfolio field. */

@@ -1,0 +1,14 @@
+// bidi-js has no types of its own. These are the parts that are used here.
+declare module 'bidi-js' {
+  interface EmbeddingLevels {
+    /** One for each UTF-16 code unit; odd levels are right-to-left */
+    levels: Uint8Array
+    paragraphs: { start: number; end: number; level: number }[]
+  }
+  interface Bidi {
+    getEmbeddingLevels(text: string, direction?: 'ltr' | 'rtl'): EmbeddingLevels
+    /** The mirror image of a character such as a bracket; `null` if it has none */
+    getMirroredCharacter(character: string): string | null
+  }
+  export default function createBidi(): Bidi
+}

@@ -1,0 +1,35 @@
+import type { HistoryEntry, Order } from './order.js'
+
+/** The order as it was before a change. */
+function revert(order: Order, { at, changes, version }: HistoryEntry, updatedAt: string): Order {
+  const fields = changes.filter(({ field }) => field in order)
+  return {
+    ...order,
+    // An undo keeps them.
+    ...(order.fulfilledAt === at ? { fulfilledAt: null } : {}),
+    ...(order.cancelledAt === at ? { cancelledAt: null } : {}),
+    ...(Object.fromEntries(fields.map(({ field, from }) => [field, from])) as Partial<Order>),
+    updatedAt,
+    version: version - 1,
+  }
+}
+
+/**
+ * Returns the versions of an order after version `since`, oldest first. Those that its history no
+ * longer has are left out.
+ *
+ * @param history oldest first
+ */
+export function listVersions(
+  order: Order,
+  history: readonly HistoryEntry[],
+  since: number,
+): [Order, ...Order[]] {
+  const versions: [Order, ...Order[]] = [order]
+  for (const [i, entry] of [...history.entries()].reverse()) {
+    const [oldest] = versions
+    if (entry.version !== oldest.version || oldest.version <= since + 1) break
+    versions.unshift(revert(oldest, entry, history[i - 1]?.at ?? order.createdAt))
+  }
+  return versions
+}
