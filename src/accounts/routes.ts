@@ -1,12 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { problemResponses, withHeaders } from '../http/problem.js'
-import { getRequestOrigin } from '../http/fetch-metadata.js'
 import { Credentials } from './credentials.js'
 import type { SignIn } from './sign-in.js'
+import { handleSignOutError } from './sign-out-error.js'
 
 const Admin = Type.Object({ email: Type.String() })
-const ExpiresAt = Type.String({ format: 'date-time', description: 'When the session expires' })
+const ExpiresAt = Type.String({
+  format: 'date-time',
+  description: 'When the session expires; a session that is not used for 30 minutes ends earlier',
+})
 
 const SignInResponse = Type.Object(
   {
@@ -23,6 +26,8 @@ const SessionResponse = Type.Object(
   { admin: Admin, expiresAt: ExpiresAt },
   { title: 'Session', description: 'The current user' },
 )
+
+const formatTime = (time: number): string => new Date(time).toISOString()
 
 /** Enough for the longest password, escaped in JSON. */
 const BODY_LIMIT = 16 * 1024
@@ -50,22 +55,18 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
     },
     async (request, reply) => {
       const { email, token, expiresAt } = await signIn(request, reply, request.body)
-      return { admin: { email }, token, expiresAt: expiresAt.toISOString() }
+      return { admin: { email }, token, expiresAt: formatTime(expiresAt) }
     },
   )
 
   app.post(
     '/api/admin/logout',
     {
-      // An invalid cookie is cleared too, unless another site makes the request.
-      onSend: async (request, reply) => {
-        const isCrossOrigin = getRequestOrigin(request, app.publicBaseUrl()) === 'cross-origin'
-        if (reply.statusCode === 401 && !isCrossOrigin) reply.clearSessionCookie()
-      },
+      errorHandler: handleSignOutError,
       schema: {
         tags: ['Administrators'],
         operationId: 'signOut',
-        summary: 'Sign out and revoke the token',
+        summary: 'Sign out and end the session',
         response: {
           204: withHeaders(Type.Null({ description: 'Signed out' }), { 'Set-Cookie': SetCookie }),
           ...problemResponses,
@@ -90,7 +91,7 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
     },
     async ({ administrator, adminSession }) => ({
       admin: administrator,
-      expiresAt: adminSession.expiresAt.toISOString(),
+      expiresAt: formatTime(adminSession.expiresAt),
     }),
   )
 }

@@ -1,43 +1,36 @@
-import { createHmac, randomUUID } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import type { AdminAccount } from '../config/admin-accounts.js'
 import { deriveKey } from '../config/derive-key.js'
 import { timingSafeEqualText } from '../http/timing-safe-equal.js'
-import type { AdminAccount } from '../config/admin-accounts.js'
-
-/** A signed-in administrator. */
-export interface AdminSession {
-  id: string
-  email: string
-  expiresAt: Date
-}
-
-declare module '@fastify/jwt' {
-  interface FastifyJWT {
-    payload: { sub: string; jti: string; mark: string }
-  }
-}
 
 interface Claims {
+  /** Email of the account */
   sub: string
+  /** Secret of the session */
   jti: string
+  /** Changes with the password */
   mark: string
   /** Unix time, seconds */
   exp: number
 }
 
-/** Lifetime of a session. */
-export const SESSION_SECONDS = 8 * 60 * 60
-
-/** A token with more time left was issued while the clock was ahead; it is rejected. */
-const MAX_REMAINING_MS = 2 * SESSION_SECONDS * 1000
-
-export interface SessionTokens {
-  issue(account: AdminAccount): string
-  /** Returns the session of a valid token; `null` if it is invalid, expired, or its account changed. */
-  verify(token: string): AdminSession | null
+declare module '@fastify/jwt' {
+  interface FastifyJWT {
+    payload: Claims
+  }
 }
 
-/** Session tokens: JWTs signed with the settings of @fastify/jwt. */
+export interface SessionTokens {
+  issue(account: AdminAccount, session: { secret: string; expiresAt: number }): string
+  /**
+   * Returns the account and the session secret in a token; `null` if the token is invalid or
+   * expired, or if the password has changed.
+   */
+  verify(token: string): { account: AdminAccount; secret: string } | null
+}
+
+/** Session tokens: JWTs signed with the settings of @fastify/jwt, which carry a session's secret. */
 export function createSessionTokens(
   { jwt, findAccount }: Pick<FastifyInstance, 'jwt' | 'findAccount'>,
   secret: string,
@@ -56,15 +49,18 @@ export function createSessionTokens(
   }
 
   return {
-    issue: (account) =>
-      jwt.sign({ sub: account.email, jti: randomUUID(), mark: getPasswordMark(account) }),
+    issue: (account, session) =>
+      jwt.sign({
+        sub: account.email,
+        jti: session.secret,
+        mark: getPasswordMark(account),
+        exp: session.expiresAt / 1000,
+      }),
     verify(token) {
       const claims = verifyClaims(token)
       const account = claims && findAccount(claims.sub)
       if (!account || !timingSafeEqualText(claims.mark, getPasswordMark(account))) return null
-      const expiresAt = new Date(claims.exp * 1000)
-      if (expiresAt.getTime() - Date.now() > MAX_REMAINING_MS) return null
-      return { id: claims.jti, email: account.email, expiresAt }
+      return { account, secret: claims.jti }
     },
   }
 }

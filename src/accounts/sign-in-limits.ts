@@ -1,9 +1,5 @@
 import { Problem } from '../http/problem.js'
-import {
-  NotPersistedError,
-  type Budget,
-  type KeyValueStore,
-} from '../state-store/key-value-store.js'
+import type { Budget, KeyValueStore } from '../state-store/key-value-store.js'
 import type { DeviceTokens } from './device-token.js'
 import type { HashIdentifier } from './hashed-identifier.js'
 
@@ -94,15 +90,7 @@ export function createSignInLimits(options: Options): SignInLimits {
         refund,
         async succeed() {
           await refund()
-          try {
-            await stateStore.set(
-              knownAddressKey(client.email, client.address),
-              KNOWN_ADDRESS_TTL_MS,
-            )
-          } catch (error) {
-            // The address is unknown again after a restart: no reason to reject the sign-in.
-            if (!(error instanceof NotPersistedError)) throw error
-          }
+          await stateStore.set(knownAddressKey(client.email, client.address), KNOWN_ADDRESS_TTL_MS)
         },
       }
     },

@@ -5,6 +5,7 @@ import { Problem } from '../http/problem.js'
 import { checker } from '../validation/validator.js'
 import { Credentials } from './credentials.js'
 import type { SignIn } from './sign-in.js'
+import { handleSignOutError } from './sign-out-error.js'
 
 type Fields = Record<string, unknown>
 
@@ -78,14 +79,8 @@ const pages: FastifyPluginAsync<{ signIn: SignIn }> = async (app, { signIn }) =>
     return reply.redirect(view.returnTo, 303)
   })
 
-  app.post('/admin/logout', async (_request, reply) => {
-    try {
-      await reply.endSession()
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error
-      const returnTo = toSafeRedirectPath(undefined)
-      return showProblem(reply, error, { returnTo, email: '', ended: null })
-    }
+  app.post('/admin/logout', { errorHandler: handleSignOutError }, async (_request, reply) => {
+    await reply.endSession()
     return reply.redirect('/admin/login?out', 303)
   })
 }

@@ -5,7 +5,7 @@ import type { AdminAccount } from '../config/admin-accounts.js'
 import { getClientAddress } from '../http/client-address.js'
 import { Problem } from '../http/problem.js'
 import { getRequestOrigin } from '../http/fetch-metadata.js'
-import type { AdminSession } from './session-token.js'
+import type { Session } from './sessions.js'
 import type { Credentials } from './credentials.js'
 import { createDeviceTokens } from './device-token.js'
 import { createSignInLimits } from './sign-in-limits.js'
@@ -17,7 +17,7 @@ export type SignIn = (
   request: FastifyRequest,
   reply: FastifyReply,
   credentials: Credentials,
-) => Promise<AdminSession & { token: string }>
+) => Promise<Session & { token: string }>
 
 type Outcome = 'succeeded' | 'failed' | 'limited' | 'unavailable'
 
@@ -89,14 +89,15 @@ export function createSignIn(app: FastifyInstance): SignIn {
     }
     const email = givenEmail.toLowerCase()
     let account
+    let session
     try {
       account = await authenticate(request, { email, password })
+      session = await reply.startSession(account)
     } catch (error) {
       const status = error instanceof Problem ? error.statusCode : 500
       record(request, email, OUTCOMES[status] ?? 'unavailable')
       throw error
     }
-    const session = reply.startSession(account)
     const { token, expires } = devices.issue(account.email)
     for (const path of DEVICE_COOKIE_PATHS) {
       reply.setCookie(deviceCookie, token, { ...deviceCookieOptions, path, expires })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database as Connection, Statement } from 'better-sqlite3'
 import { DatabaseUnavailableError, type Database, type SqlValue } from './database.js'
 import { describeDatabaseError, isBusy, isCorruption, getErrorCode } from './database-error.js'
-import { openDatabase } from './open-database.js'
+import { openDatabase, openReadOnly } from './open-database.js'
 
 /** SQLite waits this long for a lock: it blocks the event loop. Transactions then retry. */
 const BUSY_TIMEOUT_MS = 20
@@ -23,24 +23,39 @@ function createSequence() {
   }
 }
 
-/** Opens the SQLite file of the service; creates or migrates it if necessary. Throws DatabaseError. */
-export function openSqliteDatabase(path: string): Database {
-  const connection: Connection = openDatabase(path)
-  connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+/** Runs statements on a connection, which prepares each once. */
+function createRunner(connection: Connection) {
   const statements = new Map<string, Statement>()
-  const inSequence = createSequence()
 
-  function run<Row>(sql: string, values: readonly SqlValue[] = []): Row[] {
+  function prepare(sql: string): Statement {
     let statement = statements.get(sql)
     if (statement === undefined) {
       statement = connection.prepare(sql)
       statements.set(sql, statement)
     }
+    return statement
+  }
+
+  function run<Row>(sql: string, values: readonly SqlValue[] = []): Row[] {
+    const statement = prepare(sql)
     const parameters = values.map((value) => (typeof value === 'boolean' ? Number(value) : value))
     if (statement.reader) return statement.all(...parameters) as Row[]
     statement.run(...parameters)
     return []
   }
+
+  return { run, isReadOnly: (sql: string): boolean => prepare(sql).readonly }
+}
+
+/** Opens the SQLite file of the service; creates or migrates it if necessary. Throws DatabaseError. */
+export function openSqliteDatabase(path: string): Database {
+  const connection: Connection = openDatabase(path)
+  connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  const { run, isReadOnly } = createRunner(connection)
+  const inSequence = createSequence()
+  // Reads do not wait for writes, which wait for the locks of other processes.
+  const reader = openReadOnly(path)
+  const { run: read } = createRunner(reader)
 
   /** Retries while the database is locked; the connection has no transaction open in between. */
   async function retry<T>(work: () => Promise<T>): Promise<T> {
@@ -62,7 +77,10 @@ export function openSqliteDatabase(path: string): Database {
   }
 
   return {
-    query: (sql, values) => inSequence(() => retry(async () => run(sql, values))),
+    query: async (sql, values) =>
+      isReadOnly(sql)
+        ? retry(async () => read(sql, values))
+        : inSequence(() => retry(async () => run(sql, values))),
     write: (work) =>
       inSequence(() =>
         retry(async () => {
@@ -77,6 +95,10 @@ export function openSqliteDatabase(path: string): Database {
           }
         }),
       ),
-    close: () => inSequence(async () => void connection.close()),
+    close: () =>
+      inSequence(async () => {
+        reader.close()
+        connection.close()
+      }),
   }
 }

@@ -3,7 +3,6 @@ import jwt from '@fastify/jwt'
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import { deriveKey } from '../config/derive-key.js'
-import { NotPersistedError } from '../state-store/key-value-store.js'
 import { isApiPath } from '../http/request-path.js'
 import type { AdminAccount } from '../config/admin-accounts.js'
 import { Problem } from '../http/problem.js'
@@ -11,11 +10,8 @@ import { isUnsafeMethod, getRequestOrigin } from '../http/fetch-metadata.js'
 import type { ApiKeyScope } from '../accounts/permissions.js'
 import { isKey } from '../integrations/api-keys/key-format.js'
 import type { ApiKey } from '../integrations/api-keys/api-key-store.js'
-import {
-  SESSION_SECONDS,
-  createSessionTokens,
-  type AdminSession,
-} from '../accounts/session-token.js'
+import { createSessionTokens } from '../accounts/session-token.js'
+import { createSessions, type Session, type Sessions } from '../accounts/sessions.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -24,6 +20,7 @@ declare module 'fastify' {
      * route. Throws 401, 403 or 429.
      */
     requireAdministrator: onRequestAsyncHookHandler
+    sessions: Sessions
   }
   interface FastifyContextConfig {
     /** What an API key needs to call the route, or its method; without it, none can */
@@ -37,15 +34,12 @@ declare module 'fastify' {
     /** The current user, or `null` if the request was not authenticated */
     readonly knownAdministrator: Administrator | null
     /** The current session; only set behind `requireAdministrator` */
-    readonly adminSession: AdminSession
+    readonly adminSession: Session
   }
   interface FastifyReply {
-    /** Starts a session and sets its cookie. */
-    startSession(account: AdminAccount): AdminSession & { token: string }
-    /**
-     * Revokes the current session in every process. Throws a Problem (503) if a restart may undo
-     * that, or if it failed.
-     */
+    /** Starts a session and sets its cookie. The session of the previous cookie ends. */
+    startSession(account: AdminAccount): Promise<Session & { token: string }>
+    /** Ends the current session in every process, and clears its cookie. */
     endSession(): Promise<void>
     /** Clears the session cookie. */
     clearSessionCookie(): void
@@ -58,8 +52,8 @@ export interface Administrator {
 
 const ISSUER = 'clearwake'
 
-/** Keep revocations past the session's expiry, to allow for clock skew and clocks that are set back. */
-const MAX_CLOCK_SKEW_MS = 24 * 60 * 60 * 1000
+/** Marks requests that a page sends by itself: they do not extend the session. */
+const BACKGROUND_HEADER = 'clearwake-background'
 
 /** Name of the session cookie. */
 export const getSessionCookieName = (baseUrl: string): string =>
@@ -91,20 +85,16 @@ const createForbiddenProblem = (permission: ApiKeyScope | undefined): Problem =>
 }
 
 const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 
 const CROSS_ORIGIN_API_REQUEST =
   'A request with a session cookie must come from the same origin. Send the token as “Authorization: Bearer” instead, or an Origin header with the origin of this service.'
 const CROSS_ORIGIN_FORM = 'The form was sent from another site. Nothing was changed.'
 
-const createNotPersistedProblem = (): Problem =>
-  new Problem(
-    503,
-    'You are signed out, but the sign-out could not be saved: if the service restarts before the session expires, the session becomes valid again. Contact the operator of this service.',
-  )
-
-const getRevocationKey = (session: AdminSession): string => `ended:${session.id}`
-
-/** Sessions of administrators: a JWT in a cookie, or as a bearer token. */
+/**
+ * Sessions of administrators: rows of the database. A JWT, in a cookie or as a bearer token, carries
+ * the secret of the session.
+ */
 export default fp(
   async (app) => {
     const [secret] = app.config.sessionSecrets
@@ -118,7 +108,7 @@ export default fp(
     await app.register(cookie)
     await app.register(jwt, {
       secret: deriveKey(secret, 'session v1'),
-      sign: { algorithm: 'HS256', expiresIn: SESSION_SECONDS, iss: ISSUER },
+      sign: { algorithm: 'HS256', iss: ISSUER },
       verify: {
         algorithms: ['HS256'],
         allowedIss: ISSUER,
@@ -126,7 +116,10 @@ export default fp(
       },
     })
     const tokens = createSessionTokens(app, secret)
-    const sessions = new WeakMap<FastifyRequest, AdminSession>()
+    const sessions = createSessions(app.database)
+    app.decorate('sessions', sessions)
+    app.schedule('delete expired sessions', HOUR_MS, () => sessions.deleteExpired())
+    const current = new WeakMap<FastifyRequest, Session>()
     const keys = new WeakMap<FastifyRequest, ApiKey>()
 
     /** An Authorization header takes precedence over the cookie, even if it is invalid. */
@@ -154,16 +147,27 @@ export default fp(
       keys.set(request, key)
     }
 
+    async function findSession(token: string): Promise<Session | null> {
+      const verified = tokens.verify(token)
+      return verified && sessions.find(verified.secret, verified.account)
+    }
+
+    /** Does not wait: a database that can only be read would delay every request. */
+    function recordUse(request: FastifyRequest, session: Session): void {
+      if (request.headers[BACKGROUND_HEADER] !== undefined) return
+      sessions
+        .touch(session)
+        .catch((err: unknown) => request.log.warn({ err }, 'use of a session not recorded'))
+    }
+
     app.decorate('requireAdministrator', async (request) => {
       const token = getToken(request) ?? ''
       if (request.headers.authorization !== undefined && isKey(token)) {
         await requireApiKey(request, token)
         return
       }
-      const session = tokens.verify(token)
-      if (session === null || (await app.stateStore.has(getRevocationKey(session)))) {
-        throw createUnauthorizedProblem(request)
-      }
+      const session = await findSession(token)
+      if (session === null) throw createUnauthorizedProblem(request)
       const byCookie = request.headers.authorization === undefined
       const origin = getRequestOrigin(request, app.publicBaseUrl())
       if (byCookie && isUnsafeMethod(request.method) && origin !== 'same-origin') {
@@ -172,11 +176,12 @@ export default fp(
           isApiPath(request.url) ? CROSS_ORIGIN_API_REQUEST : CROSS_ORIGIN_FORM,
         )
       }
-      sessions.set(request, session)
+      current.set(request, session)
+      recordUse(request, session)
     })
 
-    function getSession(this: FastifyRequest): AdminSession {
-      const session = sessions.get(this)
+    function getSession(this: FastifyRequest): Session {
+      const session = current.get(this)
       if (session === undefined) throw new Error('no administrator on a public route')
       return session
     }
@@ -196,36 +201,41 @@ export default fp(
 
     app.decorateRequest('knownAdministrator', {
       getter(this: FastifyRequest): Administrator | null {
-        return sessions.has(this) ? this.administrator : null
+        return current.has(this) ? this.administrator : null
       },
     })
 
-    app.decorateReply('startSession', function (this: FastifyReply, account) {
-      const token = tokens.issue(account)
-      const session = tokens.verify(token)
-      if (session === null) throw new Error('an issued token is not valid')
-      this.setCookie(cookieName, token, { ...cookieOptions, expires: session.expiresAt })
+    app.decorateReply('startSession', async function (this: FastifyReply, account) {
+      const { headers, ip, cookies } = this.request
+      const client = { userAgent: headers['user-agent'] ?? '', address: ip }
+      const { secret: sessionSecret, ...session } = await sessions.start(account, client)
+      const previous = await findSession(cookies[cookieName] ?? '')
+      if (previous !== null) await sessions.end(previous.email, previous.id)
+      const expires = new Date(session.expiresAt)
+      const token = tokens.issue(account, { secret: sessionSecret, expiresAt: session.expiresAt })
+      this.setCookie(cookieName, token, { ...cookieOptions, expires })
       return { ...session, token }
     })
     app.decorateReply('clearSessionCookie', function (this: FastifyReply) {
       this.clearCookie(cookieName, cookieOptions)
     })
     app.decorateReply('endSession', async function (this: FastifyReply) {
-      const session = this.request.adminSession
-      const remainingMs = Math.max(0, session.expiresAt.getTime() - Date.now())
-      const ttlMs = remainingMs + MAX_CLOCK_SKEW_MS
-      const stored = app.stateStore.set(getRevocationKey(session), ttlMs)
-      const failure = await stored.catch((error: unknown) => {
-        if (error instanceof NotPersistedError) return createNotPersistedProblem()
-        throw error
-      })
+      const { id, email } = this.request.adminSession
+      await sessions.end(email, id)
       this.clearSessionCookie()
-      this.request.log.info({ email: session.email }, 'sign-out')
-      if (failure) throw failure
+      this.request.log.info({ email }, 'sign-out')
     })
   },
   {
     name: 'session',
-    dependencies: ['config', 'error-handler', 'accounts', 'api-keys', 'state-store'],
+    dependencies: [
+      'config',
+      'error-handler',
+      'accounts',
+      'database',
+      'scheduler',
+      'api-keys',
+      'state-store',
+    ],
   },
 )

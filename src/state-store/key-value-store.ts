@@ -4,20 +4,12 @@ export interface Budget {
   windowMs: number
 }
 
-/** The entry is stored, but only until the process ends. */
-export class NotPersistedError extends Error {
-  override readonly name = 'NotPersistedError'
-}
-
 /**
- * Short-lived state: revoked sessions and sign-in limits. Every method throws
- * DatabaseUnavailableError when the store is unavailable.
+ * Short-lived state, such as sign-in limits; without PostgreSQL, it is lost when the process ends.
+ * Every method throws DatabaseUnavailableError when the store is unavailable.
  */
 export interface KeyValueStore {
-  /**
-   * Stores a key for a time. Entries are never evicted, so only authenticated actions may add them.
-   * Throws NotPersistedError if a restart may lose the entry.
-   */
+  /** Stores a key for a time. Keys are never evicted, so only authenticated actions may add them. */
   set(key: string, ttlMs: number): Promise<void>
   has(key: string): Promise<boolean>
   /** Takes one unit from a budget, atomically. Returns 0, or the milliseconds until more is available. */

@@ -1,5 +1,4 @@
-import type { StateFile } from './state-file.js'
-import { NotPersistedError, type KeyValueStore } from './key-value-store.js'
+import type { KeyValueStore } from './key-value-store.js'
 
 /** Anyone can cause counters, so they must not fill the memory: the least recently used are evicted. */
 const MAX_COUNTERS = 100_000
@@ -16,26 +15,18 @@ export interface MemoryStore extends KeyValueStore {
   close(): void
 }
 
-/** The state of a single process. Keys are persisted in a file; counters are not. */
-export function openMemoryStore(file: StateFile): MemoryStore {
-  const keys = file.read()
+/** The state of a single process. */
+export function openMemoryStore(): MemoryStore {
+  /** When each key expires, ms since 1970 */
+  const keys = new Map<string, number>()
   const counters = new Map<string, Counter>()
 
   const sweep = setInterval(() => {
     const [time, elapsed] = [Date.now(), performance.now()]
     for (const [key, expires] of keys) if (expires <= time) keys.delete(key)
     for (const [key, { expires }] of counters) if (expires <= elapsed) counters.delete(key)
-    retryWrites()
   }, SWEEP_INTERVAL_MS)
   sweep.unref()
-
-  function retryWrites(): void {
-    try {
-      file.retryWrites()
-    } catch {
-      // Logged when it first failed.
-    }
-  }
 
   function findCounter(key: string): Counter | undefined {
     const counter = counters.get(key)
@@ -44,13 +35,7 @@ export function openMemoryStore(file: StateFile): MemoryStore {
 
   return {
     async set(key, ttlMs) {
-      const expires = Date.now() + ttlMs
-      keys.set(key, expires)
-      try {
-        file.add(key, expires)
-      } catch (error) {
-        throw new NotPersistedError('', { cause: error })
-      }
+      keys.set(key, Date.now() + ttlMs)
     },
     has: async (key) => (keys.get(key) ?? 0) > Date.now(),
     async consume(key, { limit, windowMs }) {
@@ -70,9 +55,6 @@ export function openMemoryStore(file: StateFile): MemoryStore {
       if (counter && counter.consumed > 1) counter.consumed--
       else counters.delete(key)
     },
-    close() {
-      clearInterval(sweep)
-      retryWrites()
-    },
+    close: () => clearInterval(sweep),
   }
 }

@@ -5,7 +5,7 @@ const getProgress = () => document.querySelector('[data-progress]')
 
 async function update() {
   try {
-    const response = await fetch(location.href)
+    const response = await fetch(location.href, { headers: { 'clearwake-background': 'true' } })
     const page = new DOMParser().parseFromString(await response.text(), 'text/html')
     const progress = page.querySelector('[data-progress]')
     if (progress) getProgress().innerHTML = progress.innerHTML

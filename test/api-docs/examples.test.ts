@@ -9,14 +9,18 @@ import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { readSamples, type Sample } from '../support/reference-page.js'
 import { SAMPLE_RUNNERS } from '../support/sample-runners.js'
-import { signIn } from '../support/sign-in.js'
+import { hashPasswordSync } from '../../src/accounts/password.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 
 // Runs every example of the API reference. With RECORD_EXAMPLES=1 it records the responses that the
 // reference shows.
 
 const provider = await startFakeProvider({ token: 'token' })
 t.teardown(() => provider.close())
+/** An account whose sessions an example ends. */
+const OTHER = { email: 'other@example.com', password: 'another demo only' }
 const { call, url } = await startOrderApi(t, {
+  ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS},${OTHER.email}:${hashPasswordSync(OTHER.password)}`,
   ORDERSOURCE_BASE_URL: provider.url,
   ORDERSOURCE_API_TOKEN: 'token',
   WEBHOOK_ALLOW_LOOPBACK: 'true',
@@ -63,6 +67,11 @@ async function createRecords(path: string): Promise<Record<string, string>> {
   if (path.includes('/api-keys/{id}')) {
     return create('/api/admin/api-keys', { name: 'Another', scopes: ['qr:write'] })
   }
+  if (path.includes('/sessions/{id}')) {
+    const headers = { authorization: `Bearer ${await signIn(url)}` }
+    const { body } = await call('GET', '/api/admin/sessions', undefined, headers)
+    return body.items.find(({ current }: { current: boolean }) => current)
+  }
   if (path.includes('/webhooks/{id}')) {
     const endpoint = { url: 'http://127.0.0.1:9/', events: ['order.paid'] }
     const { id } = await create('/api/admin/webhooks', endpoint)
@@ -91,13 +100,13 @@ async function prepare({ operationId, language, code }: Sample): Promise<Sample>
   const prepared = code
     .replace(getExamplePath(documented), path)
     .replace('shop.example.com', 'shop.invalid')
-  // Signing out ends a session of its own.
-  const isSignOut = operationId === 'signOut'
-  return {
-    operationId,
-    language,
-    code: isSignOut ? prepared.replace('CLEARWAKE_TOKEN', 'SIGN_OUT_TOKEN') : prepared,
+  // What ends sessions ends those that nothing else uses.
+  const tokens: Record<string, string> = {
+    signOut: 'SIGN_OUT_TOKEN',
+    endOtherSessions: 'OTHER_TOKEN',
   }
+  const token = tokens[operationId] ?? 'CLEARWAKE_TOKEN'
+  return { operationId, language, code: prepared.replace('CLEARWAKE_TOKEN', token) }
 }
 
 const html = await (await fetch(`${url}/docs`)).text()
@@ -118,6 +127,7 @@ for (const [language, runSamples] of Object.entries(SAMPLE_RUNNERS)) {
         CLEARWAKE_API_KEY: key.key,
         CLEARWAKE_TOKEN: await signIn(url),
         SIGN_OUT_TOKEN: await signIn(url),
+        OTHER_TOKEN: await signIn(url, OTHER),
       },
     })
     const expected = [...operations].map(([id, { status }]) => [id, status])

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { Agent, request as httpRequest } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -23,7 +22,7 @@ import { fillStore } from '../support/order-store.js'
 import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { manyOrders } from '../support/portal.js'
 import { routeTable } from '../support/route-table.js'
-import { DELIVERY_ID, validCalls, WEBHOOK_ID } from '../support/valid-calls.js'
+import { DELIVERY_ID, SESSION_ID, validCalls, WEBHOOK_ID } from '../support/valid-calls.js'
 import { waitFor } from '../support/wait-for.js'
 
 const LEAST_REQUESTS = 2_500
@@ -63,11 +62,21 @@ const mailDelivery = createMailbox().delivery
 const { app, url, log } = await startApp(t, environment, { mailDelivery })
 const contract = apiContract(app.swagger())
 
-const claims = app.jwt.decode<{ sub: string; mark: string }>(await signIn(url))
-/** Starts a new session, because a request may end it. */
-const freshToken = (): string => {
-  if (claims === null) throw new Error('the token cannot be read')
-  return app.jwt.sign({ sub: claims.sub, mark: claims.mark, jti: randomUUID() })
+const token = await signIn(url)
+const [session] = await app.database.query<Record<string, string | number>>(
+  'SELECT * FROM sessions',
+)
+
+/** Starts the session of the token and another one again, because a request may end them. */
+async function restoreSessions(): Promise<void> {
+  for (const row of [session, { ...session, id: SESSION_ID, token_hash: '' }]) {
+    const values = Object.values(row ?? {})
+    const parameters = values.map(() => '?').join(', ')
+    await app.database.query(
+      `INSERT INTO sessions VALUES (${parameters}) ON CONFLICT DO NOTHING`,
+      values,
+    )
+  }
 }
 
 async function scannedLink(): Promise<URL> {
@@ -103,7 +112,7 @@ async function issueCertificate(guestOrder: string): Promise<string> {
   await app.inject({
     method: 'PATCH',
     url: `/api/admin/orders/${link?.order_id ?? ''}`,
-    headers: { authorization: `Bearer ${freshToken()}` },
+    headers: { authorization: `Bearer ${token}` },
     payload: { status: 'fulfilled' },
   })
   return waitForCertificate(createGuest(url), guestOrder)
@@ -170,8 +179,8 @@ type Who = (typeof WHO)[number]
 function withCredentials(who: Who, request: HostileRequest): HostileRequest {
   const credentials: Record<Who, Record<string, string>> = {
     stranger: {},
-    token: { authorization: `Bearer ${freshToken()}` },
-    cookie: { cookie: `clearwake=${freshToken()}`, origin: url },
+    token: { authorization: `Bearer ${token}` },
+    cookie: { cookie: `clearwake=${token}`, origin: url },
   }
   return { ...request, headers: { ...credentials[who], ...request.headers } }
 }
@@ -230,6 +239,7 @@ function check(
 }
 
 async function checkResponse(who: Who, request: HostileRequest): Promise<number> {
+  await restoreSessions()
   const made = withCredentials(who, request)
   // A kept-alive connection may be closed while it is being reused.
   const response = await send(made).catch(() => send(made))

@@ -84,6 +84,8 @@ const WEBHOOK = {
 /** An endpoint of webhooks and a delivery to it, if a test creates them. */
 export const WEBHOOK_ID = 'we_1'
 export const DELIVERY_ID = 'msg_1'
+/** A session, if a test starts it. */
+export const SESSION_ID = 'session_1'
 
 const ESTIMATES = Object.fromEntries(
   Object.entries(TYPICAL_CALCULATIONS).map(([type, { calculatorData }]) => [
@@ -347,6 +349,14 @@ const sketches = ({
     { path: '/admin/orders/{order}/fulfilment/reset', form: {} },
   ],
   'GET /admin/orders/:id/provider-record': [{ path: '/admin/orders/{order}/provider-record' }],
+  'GET /api/admin/sessions': [{}],
+  'DELETE /api/admin/sessions': [{}],
+  'DELETE /api/admin/sessions/:id': [{ path: `/api/admin/sessions/${SESSION_ID}` }],
+  'GET /admin/account': [{}],
+  'POST /admin/account/sessions/end-others': [{ form: {} }],
+  'POST /admin/account/sessions/:id/end': [
+    { path: `/admin/account/sessions/${SESSION_ID}/end`, form: {} },
+  ],
   'GET /api/admin/webhooks': [{}],
   'POST /api/admin/webhooks': [{ json: WEBHOOK }],
   'GET /api/admin/webhooks/:id': [{ path: `/api/admin/webhooks/${WEBHOOK_ID}` }],

@@ -1,0 +1,15 @@
+import type { Queryable } from '../database/database.js'
+
+/**
+ * Ends all sessions of an account, except one if given. Every request looks its session up, so this
+ * takes effect in every process at once.
+ *
+ * @param email in lower case
+ */
+export async function endSessions(
+  tx: Queryable,
+  email: string,
+  exceptSessionId = '',
+): Promise<void> {
+  await tx.query('DELETE FROM sessions WHERE email = ? AND id <> ?', [email, exceptSessionId])
+}

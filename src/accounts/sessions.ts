@@ -1,0 +1,172 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { Queryable } from '../database/database.js'
+import { endSessions } from './end-sessions.js'
+
+/** A session of a user. Timestamps are in ms since 1970. */
+export interface Session {
+  /** Public: it appears in lists and URLs, and gives no access */
+  id: string
+  email: string
+  /** Header User-Agent; may be empty */
+  userAgent: string
+  /** Network address */
+  address: string
+  createdAt: number
+  /** To within a minute; requests that a page sends by itself do not count */
+  lastSeenAt: number
+  expiresAt: number
+}
+
+/** The client that a session is started for. */
+export type SessionClient = Pick<Session, 'userAgent' | 'address'>
+
+/** The user of a session. */
+export interface SessionAccount {
+  email: string
+  role?: string
+}
+
+interface Row {
+  id: string
+  email: string
+  user_agent: string
+  address: string
+  created_at: number
+  last_seen_at: number
+  expires_at: number
+}
+
+const MINUTE_MS = 60_000
+/** How long a session lasts, however much it is used. */
+const SESSION_MS = 8 * 60 * MINUTE_MS
+const OWNER_IDLE_MS = 30 * MINUTE_MS
+
+/** Recording every use would be a write for every request. */
+const LAST_SEEN_PRECISION_MS = MINUTE_MS
+
+/** A session with more time left was started while the clock was ahead; it is rejected. */
+const MAX_REMAINING_MS = 2 * SESSION_MS
+
+const MAX_USER_AGENT_LENGTH = 300
+const MAX_LISTED = 100
+
+const COLUMNS = 'id, email, user_agent, address, created_at, last_seen_at, expires_at'
+
+/** How long a session of a role may be unused, in ms; `null` if there is no limit. */
+export const getIdleLimitMs = (role = 'owner'): number | null =>
+  role === 'owner' ? OWNER_IDLE_MS : null
+
+const hashSecret = (secret: string): string =>
+  createHash('sha256').update(secret).digest('base64url')
+
+const toSession = (row: Row): Session => ({
+  id: row.id,
+  email: row.email,
+  userAgent: row.user_agent,
+  address: row.address,
+  createdAt: row.created_at,
+  lastSeenAt: row.last_seen_at,
+  expiresAt: row.expires_at,
+})
+
+function isActive({ lastSeenAt, expiresAt }: Session, { role }: SessionAccount): boolean {
+  const now = Date.now()
+  const idleLimitMs = getIdleLimitMs(role)
+  const isIdle = idleLimitMs !== null && now - lastSeenAt >= idleLimitMs
+  return expiresAt > now && expiresAt - now <= MAX_REMAINING_MS && !isIdle
+}
+
+/** Sessions, stored with the hash of their secret. Methods throw DatabaseUnavailableError. */
+export function createSessions(database: Queryable) {
+  /** IDs of sessions whose last use is being written */
+  const touching = new Set<string>()
+
+  return {
+    /** Starts a session; its secret is returned only here. */
+    async start(
+      { email }: SessionAccount,
+      { userAgent, address }: SessionClient,
+    ): Promise<Session & { secret: string }> {
+      const now = Date.now()
+      const session: Session = {
+        id: randomUUID(),
+        email,
+        userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH),
+        address,
+        createdAt: now,
+        lastSeenAt: now,
+        // Whole seconds, as in JWTs and cookies
+        expiresAt: Math.floor((now + SESSION_MS) / 1000) * 1000,
+      }
+      const secret = randomBytes(32).toString('base64url')
+      // The statement runs twice if the connection is lost.
+      await database.query(
+        `INSERT INTO sessions (token_hash, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (id) DO NOTHING`,
+        [
+          hashSecret(secret),
+          session.id,
+          session.email,
+          session.userAgent,
+          session.address,
+          session.createdAt,
+          session.lastSeenAt,
+          session.expiresAt,
+        ],
+      )
+      return { ...session, secret }
+    },
+
+    /** Returns the session of an account that a secret belongs to; `null` if there is none. */
+    async find(secret: string, account: SessionAccount): Promise<Session | null> {
+      const [row] = await database.query<Row>(
+        `SELECT ${COLUMNS} FROM sessions WHERE token_hash = ?`,
+        [hashSecret(secret)],
+      )
+      if (row?.email !== account.email) return null
+      const session = toSession(row)
+      return isActive(session, account) ? session : null
+    },
+
+    /** Records that a session is used, at most once a minute. */
+    async touch({ id, lastSeenAt }: Session): Promise<void> {
+      const now = Date.now()
+      // The last use is in the future if the clock was set back.
+      if (Math.abs(now - lastSeenAt) < LAST_SEEN_PRECISION_MS || touching.has(id)) return
+      touching.add(id)
+      try {
+        await database.query('UPDATE sessions SET last_seen_at = ? WHERE id = ?', [now, id])
+      } finally {
+        touching.delete(id)
+      }
+    },
+
+    /** Lists the active sessions of an account, the most recently used first; at most 100. */
+    async list(account: SessionAccount): Promise<Session[]> {
+      const rows = await database.query<Row>(
+        `SELECT ${COLUMNS} FROM sessions WHERE email = ? ORDER BY last_seen_at DESC, id LIMIT ?`,
+        [account.email, MAX_LISTED],
+      )
+      return rows.map(toSession).filter((session) => isActive(session, account))
+    },
+
+    /** Ends a session of an account; returns whether it existed. */
+    async end(email: string, id: string): Promise<boolean> {
+      const rows = await database.query(
+        'DELETE FROM sessions WHERE id = ? AND email = ? RETURNING id',
+        [id, email],
+      )
+      return rows.length > 0
+    },
+
+    /** Ends all sessions of an account but one. */
+    endOthers: (email: string, id: string): Promise<void> => endSessions(database, email, id),
+
+    /** Deletes sessions that have expired. */
+    async deleteExpired(): Promise<void> {
+      await database.query('DELETE FROM sessions WHERE expires_at <= ?', [Date.now()])
+    },
+  }
+}
+
+export type Sessions = ReturnType<typeof createSessions>

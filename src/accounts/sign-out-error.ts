@@ -1,0 +1,26 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DatabaseUnavailableError } from '../database/database.js'
+import { getRequestOrigin } from '../http/fetch-metadata.js'
+import { Problem } from '../http/problem.js'
+
+/**
+ * Error handler of sign-out routes: clears the cookie although the session is not valid or cannot
+ * be ended, unless another site makes the request. Throws the error for the caller.
+ */
+export async function handleSignOutError(
+  error: Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<never> {
+  const isUnavailable = error instanceof DatabaseUnavailableError
+  const isUnauthorized = error instanceof Problem && error.statusCode === 401
+  const origin = getRequestOrigin(request, request.server.publicBaseUrl())
+  if ((isUnavailable || isUnauthorized) && origin !== 'cross-origin') reply.clearSessionCookie()
+  if (!isUnavailable) throw error
+  request.log.error({ err: error }, 'a session could not be ended')
+  throw new Problem(
+    503,
+    'The database is not responding, so your session was not ended on the server. This browser no longer has access, but a copy of the token would. To end the session, sign in again later and sign out the other devices on your account page.',
+    { headers: { 'retry-after': '5' } },
+  )
+}
