@@ -34,8 +34,8 @@ async function isCommon(password: string): Promise<boolean> {
  * @param email of the account
  */
 export async function findPasswordError(password: string, email: string): Promise<string | null> {
-  const length = [...password].length
-  if (length < MIN_PASSWORD_LENGTH) return `must have at least ${MIN_PASSWORD_LENGTH} characters`
+  if (password.length < MIN_PASSWORD_LENGTH)
+    return `must have at least ${MIN_PASSWORD_LENGTH} characters`
   if (password.length > MAX_PASSWORD_LENGTH) {
     return `must have at most ${MAX_PASSWORD_LENGTH} characters`
   }

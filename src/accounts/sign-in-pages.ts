@@ -80,10 +80,14 @@ const pages: FastifyPluginAsync<{ signIn: SignIn }> = async (app, { signIn }) =>
     return reply.redirect(view.returnTo, 303)
   })
 
-  app.post('/admin/logout', { errorHandler: handleSignOutError }, async (_request, reply) => {
-    await reply.endSession()
-    return reply.redirect('/admin/login?out', 303)
-  })
+  app.post(
+    '/admin/logout',
+    { config: { permission: 'account:own' }, errorHandler: handleSignOutError },
+    async (_request, reply) => {
+      await reply.endSession()
+      return reply.redirect('/admin/login?out', 303)
+    },
+  )
 }
 
 export default pages

@@ -44,21 +44,15 @@ const MAX_LOGGED_PATH_LENGTH = 200
 const TOKEN = /^(\/+(?:[oc]|admin\/+(?:invitation|password-reset))\/+)[^/?]+/i
 
 /** Percent-encoded paths must not hide a token. */
-function decodeAll(path: string): string {
-  try {
-    // The end may be cut.
-    return decodeURIComponent(path.replace(/(?:%[0-9a-f]{0,2})+$/i, ''))
-  } catch {
-    return path
-  }
-}
+const decodeAscii = (path: string): string =>
+  path.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
 
 // Without the query, which contains names and signatures.
 function getLoggedPath({ originalUrl }: FastifyRequest): string {
   const query = originalUrl.indexOf('?')
   const end = query === -1 ? MAX_LOGGED_PATH_LENGTH : Math.min(query, MAX_LOGGED_PATH_LENGTH)
   const path = originalUrl.slice(0, end)
-  const decoded = path.includes('%') ? decodeAll(path) : path
+  const decoded = path.includes('%') ? decodeAscii(path) : path
   return TOKEN.test(decoded) ? decoded.replace(TOKEN, '$1[token]') : path
 }
 
