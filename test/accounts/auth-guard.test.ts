@@ -248,3 +248,13 @@ t.test('over HTTPS, the origin must be HTTPS', async (t) => {
   const plain = await postLogin(secure.url, undefined, { origin: secure.url })
   t.equal(plain.status, 403)
 })
+
+t.test('a route that declares no permission prevents the start', async (t) => {
+  const own = await buildApp({
+    environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
+  })
+  t.teardown(() => own.close())
+  for (const path of ['/admin/plain', '/api/admin/plain', '/:page']) {
+    t.throws(() => own.get(path, async () => 'secret'), { message: /declares no permission/ })
+  }
+})

@@ -237,7 +237,8 @@ t.test('links expire', async (t) => {
 t.test('people change their own password', async (t) => {
   const started = await startApp(t, { ADMIN_ACCOUNTS })
   const { url } = started
-  const account = await createAccount(started, 'viewer')
+  const { email, password } = await createAccount(started, 'viewer')
+  const account = { email, password }
   const here = await signInClient(url, account)
   const elsewhere = await signIn(url, account)
   const change = (current: string, password: string) =>
