@@ -294,5 +294,5 @@ t.test('pages show what works for the role, and nothing else', async (t) => {
       ),
     ].map(([, section]) => section)
   t.same(new Set(await settings('manager')), new Set(['email']))
-  t.same((await settings('owner')).slice(0, 4), ['people', 'api-keys', 'webhooks', 'email'])
+  t.same((await settings('owner')).slice(0, 4), ['api-keys', 'webhooks', 'email', 'people'])
 })

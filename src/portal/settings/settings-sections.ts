@@ -6,8 +6,8 @@ export const SETTINGS_SECTIONS: readonly {
   label: string
   permission: Permission
 }[] = [
-  { href: '/admin/settings/people', label: 'People', permission: 'accounts:manage' },
   { href: '/admin/settings/api-keys', label: 'API keys', permission: 'api-keys:manage' },
   { href: '/admin/settings/webhooks', label: 'Webhooks', permission: 'webhooks:manage' },
   { href: '/admin/settings/email', label: 'Email', permission: 'mail:manage' },
+  { href: '/admin/settings/people', label: 'People', permission: 'accounts:manage' },
 ]
