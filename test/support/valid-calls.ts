@@ -86,9 +86,9 @@ export const WEBHOOK_ID = 'we_1'
 export const DELIVERY_ID = 'msg_1'
 /** A session, if a test starts it. */
 export const SESSION_ID = 'session_1'
-/** An account and the tokens of its links, if a test creates them. */
+/** An account, and the tokens of links by purpose, if a test creates them. */
 export const ACCOUNT_ID = 'account_1'
-export const LINK_TOKEN = 'a'.repeat(43)
+export const LINK_TOKENS = { invitation: 'a'.repeat(43), 'password-reset': 'b'.repeat(43) }
 
 const NEW_PASSWORD = { password: 'four unrelated words', repeated: 'four unrelated words' }
 
@@ -367,8 +367,8 @@ const sketches = ({
   'GET /admin/forgot-password': [{}],
   'POST /admin/forgot-password': [{ form: { email: 'ann@example.com' } }],
   ...Object.fromEntries(
-    ['invitation', 'password-reset'].flatMap((page) => {
-      const path = `/admin/${page}/${LINK_TOKEN}`
+    Object.entries(LINK_TOKENS).flatMap(([page, token]) => {
+      const path = `/admin/${page}/${token}`
       return [
         [`GET /admin/${page}/:token`, [{ path }]],
         [`POST /admin/${page}/:token`, [{ path, form: NEW_PASSWORD }]],
