@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import accountPages from './account-pages.js'
+import passwordPages from './password-pages.js'
 import { createSignIn } from './sign-in.js'
 import pages from './sign-in-pages.js'
 import routes from './routes.js'
@@ -12,6 +13,7 @@ const accounts: FastifyPluginAsync = async (app) => {
   await app.register(pages, { signIn })
   await app.register(sessionRoutes)
   await app.register(accountPages)
+  await app.register(passwordPages)
 }
 
 export default accounts

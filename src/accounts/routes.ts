@@ -2,10 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { problemResponses, withHeaders } from '../http/problem.js'
 import { Credentials } from './credentials.js'
+import { RoleSchema } from './new-account.js'
 import type { SignIn } from './sign-in.js'
 import { handleSignOutError } from './sign-out-error.js'
 
-const Admin = Type.Object({ email: Type.String() })
+const Admin = Type.Object({ email: Type.String(), role: RoleSchema })
 const ExpiresAt = Type.String({
   format: 'date-time',
   description: 'When the session expires; a session that is not used for 30 minutes ends earlier',
@@ -54,14 +55,15 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
       },
     },
     async (request, reply) => {
-      const { email, token, expiresAt } = await signIn(request, reply, request.body)
-      return { admin: { email }, token, expiresAt: formatTime(expiresAt) }
+      const { email, role, token, expiresAt } = await signIn(request, reply, request.body)
+      return { admin: { email, role }, token, expiresAt: formatTime(expiresAt) }
     },
   )
 
   app.post(
     '/api/admin/logout',
     {
+      config: { permission: 'account:own' },
       errorHandler: handleSignOutError,
       schema: {
         tags: ['Administrators'],
@@ -82,6 +84,7 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
   app.get(
     '/api/admin/verify',
     {
+      config: { permission: 'account:own' },
       schema: {
         tags: ['Administrators'],
         operationId: 'getCurrentUser',

@@ -14,13 +14,14 @@ interface SignInView {
   email: string
   /** Errors of a field, or of the whole attempt */
   errors: { email?: string; password?: string; attempt?: string }
-  /** Why the previous session ended, if known */
-  ended: 'signed_out' | 'expired' | null
+  /** Why the user has to sign in, if known */
+  ended: 'signed_out' | 'expired' | 'password_set' | null
 }
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-function parseEnded({ out, ended }: Fields): SignInView['ended'] {
+function parseEnded({ out, ended, password }: Fields): SignInView['ended'] {
+  if (password !== undefined) return 'password_set'
   if (out !== undefined) return 'signed_out'
   return ended === undefined ? null : 'expired'
 }
@@ -44,7 +45,7 @@ const pages: FastifyPluginAsync<{ signIn: SignIn }> = async (app, { signIn }) =>
 
   app.get<{ Querystring: Fields }>('/admin/login', options, async (request, reply) => {
     const returnTo = toSafeRedirectPath(request.query.returnTo)
-    const isSignedIn = await app.requireAdministrator.call(app, request, reply).then(
+    const isSignedIn = await app.authenticate(request).then(
       () => true,
       () => false,
     )
@@ -79,10 +80,14 @@ const pages: FastifyPluginAsync<{ signIn: SignIn }> = async (app, { signIn }) =>
     return reply.redirect(view.returnTo, 303)
   })
 
-  app.post('/admin/logout', { errorHandler: handleSignOutError }, async (_request, reply) => {
-    await reply.endSession()
-    return reply.redirect('/admin/login?out', 303)
-  })
+  app.post(
+    '/admin/logout',
+    { config: { permission: 'account:own' }, errorHandler: handleSignOutError },
+    async (_request, reply) => {
+      await reply.endSession()
+      return reply.redirect('/admin/login?out', 303)
+    },
+  )
 }
 
 export default pages

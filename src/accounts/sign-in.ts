@@ -1,10 +1,11 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
-import type { AdminAccount } from '../config/admin-accounts.js'
 import { getClientAddress } from '../http/client-address.js'
 import { Problem } from '../http/problem.js'
 import { getRequestOrigin } from '../http/fetch-metadata.js'
+import type { Account } from './account-store.js'
+import type { Role } from './permissions.js'
 import type { Session } from './sessions.js'
 import type { Credentials } from './credentials.js'
 import { createDeviceTokens } from './device-token.js'
@@ -17,7 +18,7 @@ export type SignIn = (
   request: FastifyRequest,
   reply: FastifyReply,
   credentials: Credentials,
-) => Promise<Session & { token: string }>
+) => Promise<Session & { role: Role; token: string }>
 
 type Outcome = 'succeeded' | 'failed' | 'limited' | 'unavailable'
 
@@ -32,7 +33,7 @@ export function createSignIn(app: FastifyInstance): SignIn {
   const [secret] = config.sessionSecrets
   const hashIdentifier = createIdentifierHasher(secret)
   const devices = createDeviceTokens(secret)
-  const checkPassword = createPasswordCheck(app, hashIdentifier)
+  const checkPassword = createPasswordCheck(app, hashIdentifier, app.passwordHashQueue)
   const limits = createSignInLimits({
     stateStore,
     hashIdentifier,
@@ -51,17 +52,22 @@ export function createSignIn(app: FastifyInstance): SignIn {
   const deviceCookie = secure ? '__Secure-clearwake-device' : 'clearwake-device'
   const deviceCookieOptions: CookieSerializeOptions = { httpOnly: true, sameSite: 'strict', secure }
 
-  function record(request: FastifyRequest, givenEmail: string, outcome: Outcome): void {
+  async function record(
+    request: FastifyRequest,
+    givenEmail: string,
+    outcome: Outcome,
+  ): Promise<void> {
     signIns.inc({ outcome })
     // People type passwords into the email field, so only the address of an account is logged.
-    const email = app.findAccount(givenEmail)?.email
+    const account = await app.accounts.find(givenEmail).catch(() => null)
+    const email = account?.email
     request.log.info({ email, client: getClientAddress(request), outcome }, 'sign-in')
   }
 
   async function authenticate(
     request: FastifyRequest,
     { email, password }: Credentials,
-  ): Promise<AdminAccount> {
+  ): Promise<Account> {
     const attempt = await limits.consume({
       email,
       address: getClientAddress(request),
@@ -95,14 +101,14 @@ export function createSignIn(app: FastifyInstance): SignIn {
       session = await reply.startSession(account)
     } catch (error) {
       const status = error instanceof Problem ? error.statusCode : 500
-      record(request, email, OUTCOMES[status] ?? 'unavailable')
+      await record(request, email, OUTCOMES[status] ?? 'unavailable')
       throw error
     }
     const { token, expires } = devices.issue(account.email)
     for (const path of DEVICE_COOKIE_PATHS) {
       reply.setCookie(deviceCookie, token, { ...deviceCookieOptions, path, expires })
     }
-    record(request, email, 'succeeded')
-    return session
+    await record(request, email, 'succeeded')
+    return { ...session, role: account.role }
   }
 }

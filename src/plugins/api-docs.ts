@@ -20,6 +20,7 @@ const TAGS = {
   'Order source': 'The offset provider: portfolios, prices and offset orders.',
   Webhooks: 'Endpoints that receive events, and the log of deliveries.',
   'API keys': 'Keys for integrations.',
+  Accounts: 'People who can sign in, and their roles. For owners.',
   Administrators: 'Sessions of administrators. Integrations use API keys instead.',
 }
 

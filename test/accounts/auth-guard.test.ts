@@ -5,7 +5,13 @@ import { SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { rawRequest } from '../support/raw-http.js'
 import { routeTable } from '../support/route-table.js'
 
-const OPEN = ['POST /api/admin/login', 'GET /admin/login', 'HEAD /admin/login', 'POST /admin/login']
+const READ = { config: { permission: 'orders:read' } } as const
+
+/** Whether a route needs no sign-in. */
+const isOpen = (path: string): boolean =>
+  /^\/(?:api\/)?admin\/(?:login|forgot-password|invitation\/:token|password-reset\/:token)$/.test(
+    path,
+  )
 
 const { app, url } = await startApp(t, { ADMIN_ACCOUNTS })
 
@@ -20,7 +26,7 @@ async function getStatus(base: string, method: string, path: string): Promise<nu
 t.test('every administrator route but the sign-in rejects anonymous requests', async (t) => {
   const closed = routeTable(app)
     .filter(({ path }) => /^\/(api\/)?admin/i.test(path))
-    .filter(({ method, path }) => !OPEN.includes(`${method} ${path}`))
+    .filter(({ path }) => !isOpen(path))
   t.ok(closed.length >= 3, 'there are some')
   for (const { method, path } of closed) {
     // Page requests are redirected to the sign-in.
@@ -72,20 +78,24 @@ t.test('guards routes added later, however they are requested', async (t) => {
   const countRun = async () => {
     ran++
   }
-  own.get('/api/admin/plain', handler)
-  own.get('/admin/plain', handler)
-  own.get('/api/Admin/shouted', handler)
-  own.get('/api/admin*', handler)
-  own.get('/api/admin/hooked', { onRequest: countRun }, handler)
-  own.route({ method: ['PUT', 'DELETE'], url: '/api/admin/several', handler })
+  own.get('/api/admin/plain', READ, handler)
+  own.get('/admin/plain', READ, handler)
+  own.get('/api/Admin/shouted', READ, handler)
+  own.get('/api/admin*', READ, handler)
+  own.get('/api/admin/hooked', { ...READ, onRequest: countRun }, handler)
+  own.route({ method: ['PUT', 'DELETE'], url: '/api/admin/several', ...READ, handler })
   await own.register(
     async (scope) => {
-      scope.get('/', handler)
-      scope.post('/:id', { config: { rateLimit: { max: 3, timeWindow: '1 minute' } } }, handler)
+      scope.get('/', READ, handler)
+      scope.post(
+        '/:id',
+        { config: { permission: 'orders:write', rateLimit: { max: 3, timeWindow: '1 minute' } } },
+        handler,
+      )
     },
     { prefix: '/admin/things' },
   )
-  own.get('/:page/:part', handler)
+  own.get('/:page/:part', READ, handler)
   own.get('/api/administration', async () => ({ secret: false }))
   own.get('/api/admin/open', { config: { public: true } }, async () => ({ secret: false }))
   const base = await own.listen({ host: '127.0.0.1', port: 0 })
@@ -132,7 +142,7 @@ t.test('redirects anonymous page requests to the sign-in', async (t) => {
     environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
   })
   t.teardown(() => own.close())
-  own.get('/admin/plain', async () => 'secret')
+  own.get('/admin/plain', READ, async () => 'secret')
   const base = await own.listen({ host: '127.0.0.1', port: 0 })
   const response = await fetch(`${base}/admin/plain`)
   t.equal(response.status, 401)
@@ -145,12 +155,13 @@ t.test('passes the administrator to the handler', async (t) => {
     environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
   })
   t.teardown(() => own.close())
-  own.get('/api/admin/me', async ({ administrator }) => administrator)
+  own.get('/api/admin/me', READ, async ({ administrator }) => administrator)
   own.get('/api/anybody', async ({ administrator }) => administrator)
   const base = await own.listen({ host: '127.0.0.1', port: 0 })
   const headers = { authorization: `Bearer ${await signIn(base)}` }
   t.same(await (await fetch(`${base}/api/admin/me`, { headers })).json(), {
     email: 'admin@example.com',
+    role: 'owner',
   })
   t.equal((await fetch(`${base}/api/anybody`, { headers })).status, 500, 'not on public routes')
 })
@@ -165,8 +176,8 @@ t.test('accepts changes by cookie from the same origin only', async (t) => {
     },
   })
   t.teardown(() => own.close())
-  own.post('/api/admin/change', async () => ({ changed: true }))
-  own.get('/api/admin/look', async () => ({}))
+  own.post('/api/admin/change', READ, async () => ({ changed: true }))
+  own.get('/api/admin/look', READ, async () => ({}))
   const base = await own.listen({ host: '127.0.0.1', port: 0 })
   const login = await postLogin(base)
   const cookie = cookieHeader(login)
@@ -236,4 +247,14 @@ t.test('over HTTPS, the origin must be HTTPS', async (t) => {
   t.equal(login.status, 200)
   const plain = await postLogin(secure.url, undefined, { origin: secure.url })
   t.equal(plain.status, 403)
+})
+
+t.test('a route that declares no permission prevents the start', async (t) => {
+  const own = await buildApp({
+    environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
+  })
+  t.teardown(() => own.close())
+  for (const path of ['/admin/plain', '/api/admin/plain', '/:page']) {
+    t.throws(() => own.get(path, async () => 'secret'), { message: /declares no permission/ })
+  }
 })

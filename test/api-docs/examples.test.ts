@@ -57,6 +57,10 @@ async function create(path: string, body: unknown): Promise<any> {
 const key = await create('/api/admin/api-keys', { name: 'Example', scopes: API_KEY_SCOPE_NAMES })
 const offsetOrder = await create('/api/ordersource/offset-orders', { tons: 1.6, portfolioId: 1 })
 
+let emails = 0
+/** An email that has no account. */
+const createEmail = (): string => `person${++emails}@example.com`
+
 /** Creates what the path of an operation refers to; returns its parameters. */
 async function createRecords(path: string): Promise<Record<string, string>> {
   if (path.includes('/admin/orders/{id}')) {
@@ -66,6 +70,9 @@ async function createRecords(path: string): Promise<Record<string, string>> {
   if (path.includes('/offset-orders/{id}')) return offsetOrder
   if (path.includes('/api-keys/{id}')) {
     return create('/api/admin/api-keys', { name: 'Another', scopes: ['qr:write'] })
+  }
+  if (path.includes('/accounts/{id}')) {
+    return create('/api/admin/accounts', { email: createEmail(), role: 'viewer' })
   }
   if (path.includes('/sessions/{id}')) {
     const headers = { authorization: `Bearer ${await signIn(url)}` }
@@ -100,6 +107,9 @@ async function prepare({ operationId, language, code }: Sample): Promise<Sample>
   const prepared = code
     .replace(getExamplePath(documented), path)
     .replace('shop.example.com', 'shop.invalid')
+    .replace('ann@example.com', (email) =>
+      operationId === 'createAccount' ? createEmail() : email,
+    )
   // What ends sessions ends those that nothing else uses.
   const tokens: Record<string, string> = {
     signOut: 'SIGN_OUT_TOKEN',
@@ -149,7 +159,12 @@ t.test('examples show the details of an error', async (t) => {
 })
 
 const MAX_LENGTH = 100
-const SECRETS: Record<string, string> = { key: 'cwk_…', secret: 'whsec_…', token: 'eyJhbGciOi…' }
+const SECRETS: Record<string, string> = {
+  key: 'cwk_…',
+  secret: 'whsec_…',
+  token: 'eyJhbGciOi…',
+  inviteUrl: 'https://carbon.example.com/admin/invitation/…',
+}
 
 /** Shortens a response for the page, and hides what looks like a secret. */
 function shorten(value: any, name = ''): any {

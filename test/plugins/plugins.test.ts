@@ -981,6 +981,8 @@ t.test('the schemas of the document accept its examples and real responses', asy
   const endpoint = { url: 'https://shop.invalid/', events: ['order.paid'] }
   const { body: webhook } = await postJson(webhooks, endpoint, administrator)
   const { body: delivery } = await postJson(`${webhooks}/${webhook.id}/test`, {}, administrator)
+  const person = { email: 'zoe@example.com', role: 'viewer' }
+  const { body: account } = await postJson(`${url}/api/admin/accounts`, person, administrator)
   // The example of an offset order is a dry run.
   const offsetOrder = { tons: 1.6, portfolioId: 1 }
   await postJson(`${url}/api/ordersource/offset-orders`, offsetOrder, administrator)
@@ -989,7 +991,8 @@ t.test('the schemas of the document accept its examples and real responses', asy
     for (const [method, operation] of Object.entries(methods)) {
       if (operation.responses['204']) continue
       // The order created here is the first one.
-      const id = path.startsWith('/api/admin/webhooks') ? webhook.id : '1'
+      const ids: Record<string, string> = { webhooks: webhook.id, accounts: account.id }
+      const id = ids[path.split('/')[3] ?? ''] ?? '1'
       const address = url + path.replace('{id}', id).replace('{deliveryId}', delivery.id)
       const headers: Record<string, string> = operation.security ? administrator : {}
       const success = ['200', '201', '202'].find((status) => operation.responses[status])

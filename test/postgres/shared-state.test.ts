@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { ADMIN, ADMIN_ACCOUNTS, signIn, postLogin, verify } from '../support/sign-in.js'
+import { createAccount } from '../support/accounts.js'
 import { startApp, type TestApp } from '../support/app.js'
 import { startPostgres } from '../support/postgres.js'
 import { waitUntil } from '../support/wait-for.js'
@@ -60,6 +61,37 @@ t.test('signs out of all processes at once, and ends other sessions', async (t) 
   t.equal(await sessions(here, 'DELETE', `/${id}`), 204)
   t.equal((await verify(other.url, lost)).status, 401, 'immediately')
   t.equal((await verify(other.url, here)).status, 200)
+})
+
+t.test('changes of an account act in every process', async (t) => {
+  const [one, other] = [await start(t), await start(t)]
+  const { id, email, password } = await createAccount(one, 'manager', 'shared@example.com')
+  const signInManager = () => signIn(other.url, { email, password })
+  let token = await signInManager()
+  const owner = await signIn(one.url)
+  const change = (method: string, body: object) =>
+    fetch(`${one.url}/api/admin/accounts/${id}`, {
+      method,
+      headers: { authorization: `Bearer ${owner}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const exportOrders = async () => {
+    const headers = { authorization: `Bearer ${token}` }
+    return (await fetch(`${other.url}/api/admin/orders/export`, { headers })).status
+  }
+  t.equal(await exportOrders(), 200)
+  await change('PATCH', { role: 'viewer' })
+  t.equal(await exportOrders(), 401, 'the session has ended')
+  token = await signInManager()
+  t.equal(await exportOrders(), 403, 'and the role has changed')
+  await change('PATCH', { disabled: true })
+  t.equal(await exportOrders(), 401)
+  t.equal((await postLogin(other.url, { email, password })).status, 401)
+  await change('PATCH', { disabled: false })
+  token = await signInManager()
+  t.equal(await exportOrders(), 403)
+  await change('DELETE', {})
+  t.equal(await exportOrders(), 401)
 })
 
 t.test('counts failures across processes', async (t) => {

@@ -27,7 +27,10 @@ export interface PageClient {
 /** Headers of an htmx request for a fragment. */
 export const HTMX_HEADERS = { 'hx-request': 'true', 'hx-request-type': 'partial' }
 
-async function signInClient(url: string, account: typeof ADMIN): Promise<PageClient> {
+export async function signInClient(
+  url: string,
+  account: { email: string; password: string },
+): Promise<PageClient> {
   const cookies = new Map<string, string>()
   async function send(path: string, options: RequestInit): Promise<PageResponse> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')

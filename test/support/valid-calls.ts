@@ -86,6 +86,11 @@ export const WEBHOOK_ID = 'we_1'
 export const DELIVERY_ID = 'msg_1'
 /** A session, if a test starts it. */
 export const SESSION_ID = 'session_1'
+/** An account, and the tokens of links by purpose, if a test creates them. */
+export const ACCOUNT_ID = 'account_1'
+export const LINK_TOKENS = { invitation: 'a'.repeat(43), 'password-reset': 'b'.repeat(43) }
+
+const NEW_PASSWORD = { password: 'four unrelated words', repeated: 'four unrelated words' }
 
 const ESTIMATES = Object.fromEntries(
   Object.entries(TYPICAL_CALCULATIONS).map(([type, { calculatorData }]) => [
@@ -357,6 +362,36 @@ const sketches = ({
   'POST /admin/account/sessions/:id/end': [
     { path: `/admin/account/sessions/${SESSION_ID}/end`, form: {} },
   ],
+  'GET /admin/account/password': [{}],
+  'POST /admin/account/password': [{ form: { current: 'a wrong password', ...NEW_PASSWORD } }],
+  'GET /admin/forgot-password': [{}],
+  'POST /admin/forgot-password': [{ form: { email: 'ann@example.com' } }],
+  ...Object.fromEntries(
+    Object.entries(LINK_TOKENS).flatMap(([page, token]) => {
+      const path = `/admin/${page}/${token}`
+      return [
+        [`GET /admin/${page}/:token`, [{ path }]],
+        [`POST /admin/${page}/:token`, [{ path, form: NEW_PASSWORD }]],
+      ]
+    }),
+  ),
+  'GET /api/admin/accounts': [{}],
+  'POST /api/admin/accounts': [{ json: { email: 'ann@example.com', role: 'viewer' } }],
+  'PATCH /api/admin/accounts/:id': [
+    { path: `/api/admin/accounts/${ACCOUNT_ID}`, json: { role: 'viewer', disabled: false } },
+  ],
+  'DELETE /api/admin/accounts/:id': [{ path: `/api/admin/accounts/${ACCOUNT_ID}` }],
+  'GET /admin/settings/people': [{}],
+  'POST /admin/settings/people': [{ form: { email: 'ann@example.com', role: 'viewer' } }],
+  'GET /admin/settings/people/:id/delete': [
+    { path: `/admin/settings/people/${ACCOUNT_ID}/delete` },
+  ],
+  ...Object.fromEntries(
+    ['role', 'enable', 'disable', 'link', 'delete'].map((action) => [
+      `POST /admin/settings/people/:id/${action}`,
+      [{ path: `/admin/settings/people/${ACCOUNT_ID}/${action}`, form: { role: 'viewer' } }],
+    ]),
+  ),
   'GET /api/admin/webhooks': [{}],
   'POST /api/admin/webhooks': [{ json: WEBHOOK }],
   'GET /api/admin/webhooks/:id': [{ path: `/api/admin/webhooks/${WEBHOOK_ID}` }],
