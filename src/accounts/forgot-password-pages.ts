@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getClientAddress } from '../http/client-address.js'
+import { getRequestOrigin } from '../http/fetch-metadata.js'
 import { Problem } from '../http/problem.js'
 import adminPages from '../plugins/admin-pages.js'
 import { isEmail } from '../validation/email-address.js'
@@ -38,6 +39,9 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
     '/admin/forgot-password',
     options,
     async (request, reply) => {
+      if (getRequestOrigin(request, app.publicBaseUrl()) === 'cross-origin') {
+        throw new Problem(403, 'The form was sent from another site. Nothing was changed.')
+      }
       const email = toText(request.body?.email).trim()
       const view = { isConfigured: mail.isConfigured, email }
       if (!mail.isConfigured) return reply.renderView({ page }, { ...view, isSent: false })

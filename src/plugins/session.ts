@@ -223,7 +223,10 @@ export default fp(
       if (request.is404) return
       const { permission: declared } = request.routeOptions.config
       const permission = typeof declared === 'function' ? declared(request.method) : declared
-      if (permission === undefined) throw createForbiddenProblem(request)
+      const isPage = !isApiPath(request.url)
+      if (permission === undefined || (isPage && keys.has(request))) {
+        throw createForbiddenProblem(request)
+      }
       request.requirePermission(permission)
     })
 
