@@ -23,6 +23,11 @@ type Outcome = 'succeeded' | 'failed' | 'limited' | 'unavailable'
 
 const OUTCOMES: Partial<Record<number, Outcome>> = { 401: 'failed', 429: 'limited' }
 
+/** Recorded failures of emails that no account has. */
+const UNKNOWN = 'unknown account'
+const UNKNOWN_KEY = 'audit:unknown-account'
+const UNKNOWN_BUDGET = { limit: 100, windowMs: 60 * 60 * 1000 }
+
 /** The device cookie is only sent to the sign-in routes. */
 const DEVICE_COOKIE_PATHS = ['/api/admin/login', '/admin/login']
 
@@ -51,11 +56,22 @@ export function createSignIn(app: FastifyInstance): SignIn {
   const deviceCookie = secure ? '__Secure-clearwake-device' : 'clearwake-device'
   const deviceCookieOptions: CookieSerializeOptions = { httpOnly: true, sameSite: 'strict', secure }
 
-  function record(request: FastifyRequest, givenEmail: string, outcome: Outcome): void {
+  async function record(
+    request: FastifyRequest,
+    givenEmail: string,
+    outcome: Outcome,
+  ): Promise<void> {
     signIns.inc({ outcome })
     // People type passwords into the email field, so only the address of an account is logged.
     const email = app.findAccount(givenEmail)?.email
     request.log.info({ email, client: getClientAddress(request), outcome }, 'sign-in')
+    if (outcome === 'succeeded') {
+      await app.auditLog.record(request, { action: 'sign_in.succeeded', actor: email ?? UNKNOWN })
+    }
+    if (outcome !== 'failed') return
+    // Failures of an account are limited; those of unknown emails have no limit in common.
+    if (email === undefined && (await stateStore.consume(UNKNOWN_KEY, UNKNOWN_BUDGET)) > 0) return
+    await app.auditLog.record(request, { action: 'sign_in.failed', actor: email ?? UNKNOWN })
   }
 
   async function authenticate(
@@ -93,7 +109,7 @@ export function createSignIn(app: FastifyInstance): SignIn {
       account = await authenticate(request, { email, password })
     } catch (error) {
       const status = error instanceof Problem ? error.statusCode : 500
-      record(request, email, OUTCOMES[status] ?? 'unavailable')
+      await record(request, email, OUTCOMES[status] ?? 'unavailable')
       throw error
     }
     const session = reply.startSession(account)
@@ -101,7 +117,7 @@ export function createSignIn(app: FastifyInstance): SignIn {
     for (const path of DEVICE_COOKIE_PATHS) {
       reply.setCookie(deviceCookie, token, { ...deviceCookieOptions, path, expires })
     }
-    record(request, email, 'succeeded')
+    await record(request, email, 'succeeded')
     return session
   }
 }

@@ -43,7 +43,8 @@ const request = readArguments()
 try {
   const config = await loadConfig()
   const { database, postgres } = await openServiceDatabase(config)
-  const { key } = await createApiKeyStore(database).create(request, 'command line')
+  const by = { actor: 'command line', address: null }
+  const { key } = await createApiKeyStore(database).create(request, by)
   await database.close()
   process.stdout.write(`${key}\n`)
   // Another service, such as the demo, does not know the key.

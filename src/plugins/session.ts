@@ -221,11 +221,12 @@ export default fp(
       })
       this.clearSessionCookie()
       this.request.log.info({ email: session.email }, 'sign-out')
+      await app.auditLog.record(this.request, { action: 'sign_out' })
       if (failure) throw failure
     })
   },
   {
     name: 'session',
-    dependencies: ['config', 'error-handler', 'accounts', 'api-keys', 'state-store'],
+    dependencies: ['config', 'error-handler', 'accounts', 'api-keys', 'audit-log', 'state-store'],
   },
 )

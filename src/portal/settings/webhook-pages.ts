@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { getAuditActor } from '../../audit/audit-log.js'
 import { getLocale } from '../../http/locale.js'
 import type { WebhookEndpoint } from '../../integrations/webhooks/endpoint-store.js'
 import { logWebhookChange } from '../../integrations/webhooks/log-change.js'
@@ -125,7 +126,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
   app.post<Route>(WEBHOOKS_URL, async (request, reply) => {
     const { form, value } = parseForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form, null)
-    const created = await webhooks.create(value)
+    const created = await webhooks.create(value, getAuditActor(request))
     if (created === null) throw createTooManyProblem()
     const { endpoint, secret } = created
     logWebhookChange(request, endpoint.id, 'created')
@@ -148,7 +149,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     const endpoint = requireFound(await webhooks.get(request.params.id))
     const { form, value } = parseForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form, endpoint)
-    requireFound(await webhooks.update(endpoint.id, value))
+    requireFound(await webhooks.update(endpoint.id, value, getAuditActor(request)))
     logWebhookChange(request, endpoint.id, 'updated')
     return redirect(reply, 'webhook-saved', getUrl(endpoint))
   })
@@ -158,7 +159,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     ['disable', false],
   ] as const) {
     app.post<Route>(`${WEBHOOKS_URL}/:id/${action}`, async (request, reply) => {
-      const endpoint = requireFound(await webhooks.update(request.params.id, { enabled }))
+      const endpoint = requireFound(await webhooks.update(request.params.id, { enabled }, getAuditActor(request)))
       logWebhookChange(request, endpoint.id, `${action}d`)
       return redirect(reply, `webhook-${action}d`, getUrl(endpoint))
     })
@@ -174,13 +175,13 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
   })
 
   app.post<Route>(`${WEBHOOKS_URL}/:id/delete`, async (request, reply) => {
-    const { id } = requireFound(await webhooks.delete(request.params.id))
+    const { id } = requireFound(await webhooks.delete(request.params.id, getAuditActor(request)))
     logWebhookChange(request, id, 'deleted')
     return redirect(reply, 'webhook-deleted', WEBHOOKS_URL)
   })
 
   app.post<Route>(`${WEBHOOKS_URL}/:id/rotate-secret`, async (request, reply) => {
-    const { endpoint, secret } = requireFound(await webhooks.rotateSecret(request.params.id))
+    const { endpoint, secret } = requireFound(await webhooks.rotateSecret(request.params.id, getAuditActor(request)))
     logWebhookChange(request, endpoint.id, 'secret rotated')
     return renderEndpoint(reply, endpoint, { secret })
   })
