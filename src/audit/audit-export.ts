@@ -55,7 +55,7 @@ async function* writeEntries(
   head: number,
 ): AsyncGenerator<string> {
   if (format === 'csv') yield `\ufeff${await formatCsv([HEADER])}`
-  for (let before: number | undefined = head + 1; before !== undefined; ) {
+  for (let before: number | undefined = head + 1; before !== undefined;) {
     const { items, hasMore } = await auditLog.list(filters, { before, limit: BATCH_SIZE })
     if (items.length > 0) {
       yield format === 'csv' ? await formatCsv(items.map(toLine)) : formatNdjson(items)

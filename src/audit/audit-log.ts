@@ -41,7 +41,11 @@ export function createAuditLog(database: Database, timeZone: string) {
      */
     async record(
       request: FastifyRequest,
-      { action, actor, details = {} }: { action: AuditAction; actor?: string; details?: AuditDetails },
+      {
+        action,
+        actor,
+        details = {},
+      }: { action: AuditAction; actor?: string; details?: AuditDetails },
     ): Promise<void> {
       try {
         const entry = { action, actor: actor ?? request.actor, address: request.ip, details }
@@ -99,10 +103,10 @@ export function createAuditLog(database: Database, timeZone: string) {
         const last = expired.slice(0, kept === -1 ? undefined : kept).at(-1)
         if (last === undefined) return 0
         await tx.query('DELETE FROM audit_log WHERE position <= ?', [last.position])
-        await tx.query(
-          'UPDATE audit_chain SET anchor_position = ?, anchor_hash = ? WHERE id = 1',
-          [last.position, last.hash],
-        )
+        await tx.query('UPDATE audit_chain SET anchor_position = ?, anchor_hash = ? WHERE id = 1', [
+          last.position,
+          last.hash,
+        ])
         return kept === -1 ? expired.length : kept
       }),
   }

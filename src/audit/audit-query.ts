@@ -70,7 +70,10 @@ export type AuditQuery = Static<typeof AuditQuery>
 
 /** The format of a text that LIKE matches anywhere, without case. */
 const toPattern = (text: string): string =>
-  `%${text.trim().toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
+  `%${text
+    .trim()
+    .toLowerCase()
+    .replace(/[\\%_]/g, '\\$&')}%`
 
 /** Builds the condition of filters, with its values. */
 export function buildAuditCondition(

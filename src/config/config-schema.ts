@@ -165,7 +165,9 @@ export const ConfigSchema = Type.Object({
     default: 400,
     description: 'Days that entries of the audit log are kept',
   }),
-  SECURITY_CONTACT: optional('Where to report vulnerabilities: an email, or an https or mailto URL'),
+  SECURITY_CONTACT: optional(
+    'Where to report vulnerabilities: an email, or an https or mailto URL',
+  ),
   METRICS_TOKEN: optional('Bearer token for /metrics; without it, loopback only'),
   LOG_LEVEL: stringEnum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',

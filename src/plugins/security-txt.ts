@@ -4,8 +4,7 @@ import { Problem } from '../http/problem.js'
 /** RFC 9116 recommends less than a year. */
 const EXPIRES_MS = 180 * 24 * 60 * 60 * 1000
 
-const toUri = (contact: string): string =>
-  contact.includes(':') ? contact : `mailto:${contact}`
+const toUri = (contact: string): string => (contact.includes(':') ? contact : `mailto:${contact}`)
 
 /** `/.well-known/security.txt` (RFC 9116): where to report vulnerabilities of this service. */
 export default fp(
@@ -17,8 +16,7 @@ export default fp(
       const expires = new Date(Date.now() + EXPIRES_MS).toISOString()
       return reply
         .type('text/plain; charset=utf-8')
-        .send(
-`Contact: ${toUri(contact)}\nExpires: ${expires}\n`)
+        .send(`Contact: ${toUri(contact)}\nExpires: ${expires}\n`)
     })
   },
   { name: 'security-txt', dependencies: ['config', 'error-handler'] },

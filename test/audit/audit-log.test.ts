@@ -29,7 +29,7 @@ async function startService(t: Test, environment: NodeJS.ProcessEnv = {}) {
       body: body === undefined ? null : JSON.stringify(body),
     })
     const text = await response.text()
-    return text === '' || !response.headers.get('content-type')?.includes('json')
+    return text === '' || !/[/+]json/.test(response.headers.get('content-type') ?? '')
       ? text
       : JSON.parse(text)
   }
@@ -183,7 +183,9 @@ t.test('the page works without scripts', async (t) => {
   t.match((await ann.get(`${PATH}?q=nothing`)).text, /No matching entries.*/s)
   t.match((await ann.get(`${PATH}?from=yesterday`)).text, /Ignored.*from/s)
 
-  const older = /<a rel="next" href="([^"]+)">Older/.exec((await ann.get(`${PATH}?pageSize=2`)).text)
+  const older = /<a rel="next" href="([^"]+)">Older/.exec(
+    (await ann.get(`${PATH}?pageSize=2`)).text,
+  )
   const second = await ann.get((older?.[1] ?? '').replaceAll('&amp;', '&'))
   t.match(second.text, /Newest<\/a>/)
   const file = await ann.get(`${PATH}/export?action=view.saved`)
@@ -197,7 +199,10 @@ t.test('audit:verify prints the head, and reports a changed entry', async (t) =>
   await call('POST', '/api-keys', { name: 'Shop', scopes: ['qr:write'] })
   const run = (...args: string[]) => runCommand('audit-verify', args, { DATA_DIR })
   const intact = await run()
-  t.match(intact, { code: 0, output: /^The audit log is intact: 2 entries\.\nHead: 2:[\da-f]{64}\n$/ })
+  t.match(intact, {
+    code: 0,
+    output: /^The audit log is intact: 2 entries\.\nHead: 2:[\da-f]{64}\n$/,
+  })
   const head = /2:[\da-f]{64}/.exec(intact.output)?.[0] ?? ''
   t.match(await run('--head', head), { code: 0 })
   t.match(await run('--head', head.replace(/.$/, 'x')), { code: 1, errors: /Usage/ })

@@ -10,9 +10,7 @@ import { startDatabases, type OpenPair } from '../support/databases.js'
 const BY = { actor: 'ann@example.com', address: '192.0.2.1' }
 
 const append = (database: Database, name: string): Promise<void> =>
-  database.write((tx) =>
-    appendAuditEntry(tx, { action: 'view.saved', ...BY, details: { name } }),
-  )
+  database.write((tx) => appendAuditEntry(tx, { action: 'view.saved', ...BY, details: { name } }))
 
 async function appendMany(database: Database, count: number): Promise<void> {
   for (let i = 0; i < count; i++) await append(database, `View ${i}`)
@@ -40,47 +38,48 @@ const INSERT = `INSERT INTO audit_log
   SELECT ?, at, action, 'eve@example.com', address, details, hash FROM audit_log WHERE position = ?`
 
 /** Manipulations of a log of ten entries, with the position that is reported. */
-const MANIPULATIONS: [name: string, position: number, statements: [string, (string | number)[]][]][] =
+const MANIPULATIONS: [
+  name: string,
+  position: number,
+  statements: [string, (string | number)[]][],
+][] = [
+  ['a changed actor', 4, [['UPDATE audit_log SET actor = ? WHERE position = 4', ['eve@x.test']]]],
+  ['a changed time', 10, [['UPDATE audit_log SET at = at - 1 WHERE position = 10', []]]],
+  ['changed details', 1, [["UPDATE audit_log SET details = '{}' WHERE position = 1", []]]],
+  ['a removed address', 7, [['UPDATE audit_log SET address = NULL WHERE position = 7', []]]],
+  ['a changed hash', 5, [["UPDATE audit_log SET hash = 'x' WHERE position = 5", []]]],
+  ['a deleted entry', 5, [['DELETE FROM audit_log WHERE position = 5', []]]],
+  ['a deleted first entry', 1, [['DELETE FROM audit_log WHERE position = 1', []]]],
+  ['deleted last entries', 9, [['DELETE FROM audit_log WHERE position > 8', []]]],
+  ['no entries', 1, [['DELETE FROM audit_log', []]]],
   [
-    ['a changed actor', 4, [['UPDATE audit_log SET actor = ? WHERE position = 4', ['eve@x.test']]]],
-    ['a changed time', 10, [['UPDATE audit_log SET at = at - 1 WHERE position = 10', []]]],
-    ['changed details', 1, [["UPDATE audit_log SET details = '{}' WHERE position = 1", []]]],
-    ['a removed address', 7, [['UPDATE audit_log SET address = NULL WHERE position = 7', []]]],
-    ['a changed hash', 5, [["UPDATE audit_log SET hash = 'x' WHERE position = 5", []]]],
-    ['a deleted entry', 5, [['DELETE FROM audit_log WHERE position = 5', []]]],
-    ['a deleted first entry', 1, [['DELETE FROM audit_log WHERE position = 1', []]]],
-    ['deleted last entries', 9, [['DELETE FROM audit_log WHERE position > 8', []]]],
-    ['no entries', 1, [['DELETE FROM audit_log', []]]],
+    'a deleted entry, with later ones moved',
+    5,
     [
-      'a deleted entry, with later ones moved',
-      5,
-      [
-        ['DELETE FROM audit_log WHERE position = 5', []],
-        ...[6, 7, 8, 9, 10].map((position): [string, number[]] => [
-          'UPDATE audit_log SET position = position - 1 WHERE position = ?',
-          [position],
-        ]),
-      ],
+      ['DELETE FROM audit_log WHERE position = 5', []],
+      ...[6, 7, 8, 9, 10].map((position): [string, number[]] => [
+        'UPDATE audit_log SET position = position - 1 WHERE position = ?',
+        [position],
+      ]),
     ],
+  ],
+  [
+    'swapped entries',
+    3,
     [
-      'swapped entries',
-      3,
-      [
-        ['UPDATE audit_log SET position = 100 WHERE position = 3', []],
-        ['UPDATE audit_log SET position = 3 WHERE position = 8', []],
-        ['UPDATE audit_log SET position = 8 WHERE position = 100', []],
-      ],
+      ['UPDATE audit_log SET position = 100 WHERE position = 3', []],
+      ['UPDATE audit_log SET position = 3 WHERE position = 8', []],
+      ['UPDATE audit_log SET position = 8 WHERE position = 100', []],
     ],
-    ['an entry before the first', 0, [[INSERT, [0, 1]]]],
-    ['an entry after the last', 11, [[INSERT, [11, 10]]]],
-  ]
+  ],
+  ['an entry before the first', 0, [[INSERT, [0, 1]]]],
+  ['an entry after the last', 11, [[INSERT, [11, 10]]]],
+]
 
 function testChain(t: Test, open: OpenPair): void {
   t.test('concurrent writers append to one chain without gaps', async (t) => {
     const [first, second] = await open(t)
-    await Promise.all(
-      [first, second, first, second].map((database) => appendMany(database, 15)),
-    )
+    await Promise.all([first, second, first, second].map((database) => appendMany(database, 15)))
     await t.rejects(
       first.write(async (tx) => {
         await appendAuditEntry(tx, { action: 'sign_out', ...BY })

@@ -122,7 +122,12 @@ const calls = validCalls({
   certificate: await issueCertificate(guestOrder),
   mail,
   offsetOrder: '1',
-  apiKey: (await app.apiKeys.create({ name: 'Web shop', scopes: ['orders:read'] }, { actor: ADMIN.email, address: null })).id,
+  apiKey: (
+    await app.apiKeys.create(
+      { name: 'Web shop', scopes: ['orders:read'] },
+      { actor: ADMIN.email, address: null },
+    )
+  ).id,
   link: await scannedLink(),
   asset: app.asset('site.css'),
   credentials: ADMIN,

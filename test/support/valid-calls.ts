@@ -235,10 +235,7 @@ const sketches = ({
     { query: { ...LIST, format: 'csv' } },
     { query: { ...LIST, format: 'xlsx' } },
   ],
-  'GET /api/admin/audit-log': [
-    { query: { ...AUDIT_FILTERS, before: '1000', pageSize: '10' } },
-    {},
-  ],
+  'GET /api/admin/audit-log': [{ query: { ...AUDIT_FILTERS, before: '1000', pageSize: '10' } }, {}],
   'GET /api/admin/audit-log/export': [
     { query: { ...AUDIT_FILTERS, format: 'csv' } },
     { query: { format: 'ndjson' } },

@@ -114,7 +114,9 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       },
     },
     async (request) => {
-      const endpoint = requireFound(await webhooks.update(request.params.id, request.body, getAuditActor(request)))
+      const endpoint = requireFound(
+        await webhooks.update(request.params.id, request.body, getAuditActor(request)),
+      )
       logWebhookChange(request, endpoint.id, 'updated')
       return toWebhook(endpoint)
     },
@@ -176,7 +178,9 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       },
     },
     async (request) => {
-      const { endpoint, secret } = requireFound(await webhooks.rotateSecret(request.params.id, getAuditActor(request)))
+      const { endpoint, secret } = requireFound(
+        await webhooks.rotateSecret(request.params.id, getAuditActor(request)),
+      )
       logWebhookChange(request, endpoint.id, 'secret rotated')
       return { ...toWebhook(endpoint), secret }
     },

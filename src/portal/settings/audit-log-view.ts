@@ -8,7 +8,11 @@ import { toTime } from '../message-view.js'
 export const AUDIT_LOG_URL = '/admin/settings/audit-log'
 
 /** Builds the URL of a page of the log, or of its export. */
-export function buildAuditUrl(query: Partial<AuditQuery>, path = AUDIT_LOG_URL, format = ''): string {
+export function buildAuditUrl(
+  query: Partial<AuditQuery>,
+  path = AUDIT_LOG_URL,
+  format = '',
+): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (name === 'pageSize' && value === AUDIT_PAGE_SIZE) continue

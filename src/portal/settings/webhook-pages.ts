@@ -159,7 +159,9 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     ['disable', false],
   ] as const) {
     app.post<Route>(`${WEBHOOKS_URL}/:id/${action}`, async (request, reply) => {
-      const endpoint = requireFound(await webhooks.update(request.params.id, { enabled }, getAuditActor(request)))
+      const endpoint = requireFound(
+        await webhooks.update(request.params.id, { enabled }, getAuditActor(request)),
+      )
       logWebhookChange(request, endpoint.id, `${action}d`)
       return redirect(reply, `webhook-${action}d`, getUrl(endpoint))
     })
@@ -181,7 +183,9 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
   })
 
   app.post<Route>(`${WEBHOOKS_URL}/:id/rotate-secret`, async (request, reply) => {
-    const { endpoint, secret } = requireFound(await webhooks.rotateSecret(request.params.id, getAuditActor(request)))
+    const { endpoint, secret } = requireFound(
+      await webhooks.rotateSecret(request.params.id, getAuditActor(request)),
+    )
     logWebhookChange(request, endpoint.id, 'secret rotated')
     return renderEndpoint(reply, endpoint, { secret })
   })
