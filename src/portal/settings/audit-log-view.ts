@@ -33,7 +33,7 @@ export const buildActionChoices = ({ action = [] }: AuditQuery) =>
 
 /** `expiresAt` as `expires at`. */
 const toLabel = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  name === 'ID' ? name : name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 const toText = (value: unknown): string =>
   isObject(value) && !Array.isArray(value)
@@ -42,12 +42,12 @@ const toText = (value: unknown): string =>
         .join('; ')
     : [value].flat().join(', ')
 
-function buildDetails({ amountMinor, currency, ...others }: AuditDetails, format: Formatters) {
+function buildDetails({ id, amountMinor, currency, ...others }: AuditDetails, format: Formatters) {
   const amount =
     typeof amountMinor === 'number' && typeof currency === 'string'
       ? { amount: format.money(amountMinor, currency) }
       : {}
-  return Object.entries({ ...amount, ...others })
+  return Object.entries({ ...amount, ...others, ...(id === undefined ? {} : { ID: id }) })
     .map(([name, value]) => ({ name: toLabel(name), text: toText(value) }))
     .filter(({ text }) => text !== '')
 }
