@@ -20,6 +20,7 @@ const TAGS = {
   'Order source': 'The offset provider: portfolios, prices and offset orders.',
   Webhooks: 'Endpoints that receive events, and the log of deliveries.',
   'API keys': 'Keys for integrations.',
+  'Audit log': 'Security events, in an append-only log.',
   Administrators: 'Sessions of administrators. Integrations use API keys instead.',
 }
 
