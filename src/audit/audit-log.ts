@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Database } from '../database/database.js'
 import { createDayCalendar } from '../orders/day-calendar.js'
@@ -21,10 +22,14 @@ export interface AuditHead {
   hash: string
 }
 
+/** With TRUST_PROXY=true, a client can send any text. */
+const getAddress = ({ ip }: { ip: string | undefined }): string | null =>
+  ip !== undefined && isIP(ip) > 0 ? ip : null
+
 /** The user or API key that makes a request, for the audit log. */
 export const getAuditActor = (request: FastifyRequest): AuditActor => ({
   actor: request.actor,
-  address: request.ip,
+  address: getAddress(request),
 })
 
 /** The append-only log of security events. Methods throw DatabaseUnavailableError. */
@@ -48,7 +53,12 @@ export function createAuditLog(database: Database, timeZone: string) {
       }: { action: AuditAction; actor?: string; details?: AuditDetails },
     ): Promise<void> {
       try {
-        const entry = { action, actor: actor ?? request.actor, address: request.ip, details }
+        const entry = {
+          action,
+          actor: actor ?? request.actor,
+          address: getAddress(request),
+          details,
+        }
         await database.write((tx) => appendAuditEntry(tx, entry))
       } catch (err) {
         request.log.error({ err, action, details }, 'the audit log could not be written')

@@ -43,6 +43,7 @@ const environment = {
   ADMIN_ACCOUNTS,
   DATA_DIR,
   TIME_ZONE: 'Europe/Lisbon',
+  SECURITY_CONTACT: 'security@example.com',
   // What clients say of where they come from is read, too.
   TRUST_PROXY: 'true',
   LOG_LEVEL: 'error',
