@@ -29,6 +29,9 @@ export async function verifyChain(tx: Queryable, recorded?: AuditHead): Promise<
   let entries = 0
   const fail = (position: number, reason: string): ChainCheck => ({ ok: false, position, reason })
   const matchesRecord = () => recorded?.position !== last.position || recorded.hash === last.hash
+  if (recorded !== undefined && recorded.position < last.position) {
+    return fail(recorded.position, 'the entry has expired: compare with a newer head')
+  }
   if (!matchesRecord()) return fail(last.position, 'its hash differs from the recorded one')
 
   for (let readTo = Number.MIN_SAFE_INTEGER; ;) {
