@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import accountManagement from './accounts/account-management.js'
 import { createAccountMail } from './accounts/account-mail.js'
 import accounts from './accounts/accounts.js'
+import auditRoutes from './audit/routes.js'
 import calculator from './calculator/calculator.js'
 import apiKeyRoutes from './integrations/api-keys/routes.js'
 import { createAutoFulfilment } from './fulfilment/auto-fulfilment.js'
@@ -29,6 +30,7 @@ import { OPENAPI_WEBHOOKS } from './integrations/webhooks/openapi-webhooks.js'
 import webhookRoutes from './integrations/webhooks/routes.js'
 import { createWebhooks } from './integrations/webhooks/webhooks.js'
 import orderExport from './orders/export/export.js'
+import { createExportRecorder } from './orders/export/record-export.js'
 import { createEventDispatcher } from './outbox/event-dispatcher.js'
 import { createOutboxWorker } from './outbox/outbox-worker.js'
 import { getServiceSource, openOrderStore } from './order-store/open-order-store.js'
@@ -39,6 +41,7 @@ import accountStore from './plugins/account-store.js'
 import configuredAccounts, { type FirstAdministrator } from './plugins/configured-accounts.js'
 import apiDocs from './plugins/api-docs.js'
 import apiKeys from './plugins/api-keys.js'
+import auditLog from './plugins/audit-log.js'
 import staticFiles from './plugins/static-files.js'
 import authGuard from './plugins/auth-guard.js'
 import brand from './plugins/brand.js'
@@ -56,6 +59,7 @@ import flash from './plugins/flash.js'
 import rateLimits from './plugins/rate-limits.js'
 import scheduler from './plugins/scheduler.js'
 import securityHeaders from './plugins/security-headers.js'
+import securityTxt from './plugins/security-txt.js'
 import session from './plugins/session.js'
 import stateStore from './plugins/state-store.js'
 import telemetry from './plugins/telemetry.js'
@@ -119,6 +123,7 @@ export async function buildApp({
   await app.register(database)
   await app.register(accountStore)
   await app.register(scheduler)
+  await app.register(auditLog)
   await app.register(stateStore)
   await app.register(apiKeys)
   await app.register(session)
@@ -128,6 +133,8 @@ export async function buildApp({
 
   await app.register(accounts)
   await app.register(apiKeyRoutes)
+  await app.register(auditRoutes)
+  await app.register(securityTxt)
 
   const upstream = openUpstream(app.config, app.metrics)
   app.addHook('onClose', () => upstream?.close())
@@ -204,6 +211,7 @@ export async function buildApp({
       source: getServiceSource(app.config),
       resolveFilter: (filters) => resolvePaymentFilter(filters, paymentStore),
     },
+    recordExport: createExportRecorder(app.auditLog, store),
   })
   const certificates = await createServiceCertificates(app, store)
   const issuer = createCertificateIssuer({

@@ -43,29 +43,28 @@ const pages: FastifyPluginAsync = async (app) => {
     )
   })
 
-  app.post(
-    `${SESSIONS_URL}/end-others`,
-    OWN,
-    async ({ adminSession: { email, id }, log }, reply) => {
-      await app.sessions.endOthers(email, id)
-      log.info({ email }, 'other sessions ended')
-      reply.setFlash({ code: 'other-sessions-ended', orderId: '' })
-      return reply.redirect(ACCOUNT_URL, 303)
-    },
-  )
+  app.post(`${SESSIONS_URL}/end-others`, OWN, async (request, reply) => {
+    const { adminSession, log } = request
+    const { email, id } = adminSession
+    await app.sessions.endOthers(email, id)
+    log.info({ email }, 'other sessions ended')
+    await app.auditLog.record(request, { action: 'session.revoked', details: { others: true } })
+    reply.setFlash({ code: 'other-sessions-ended', orderId: '' })
+    return reply.redirect(ACCOUNT_URL, 303)
+  })
 
-  app.post<{ Params: { id: string } }>(
-    `${SESSIONS_URL}/:id/end`,
-    OWN,
-    async ({ params, adminSession: { email }, log }, reply) => {
-      if (!(await app.sessions.end(email, params.id))) {
-        throw new Problem(404, 'This session does not exist, or has already ended.')
-      }
-      log.info({ email, session: params.id }, 'session ended')
-      reply.setFlash({ code: 'session-ended', orderId: '' })
-      return reply.redirect(ACCOUNT_URL, 303)
-    },
-  )
+  app.post<{ Params: { id: string } }>(`${SESSIONS_URL}/:id/end`, OWN, async (request, reply) => {
+    const { params, adminSession, log } = request
+    const { email } = adminSession
+    if (!(await app.sessions.end(email, params.id))) {
+      throw new Problem(404, 'This session does not exist, or has already ended.')
+    }
+    log.info({ email, session: params.id }, 'session ended')
+    const details = { session: params.id }
+    await app.auditLog.record(request, { action: 'session.revoked', details })
+    reply.setFlash({ code: 'session-ended', orderId: '' })
+    return reply.redirect(ACCOUNT_URL, 303)
+  })
 }
 
 export default pages

@@ -1,3 +1,4 @@
+import { getAuditActor } from '../audit/audit-log.js'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { problemResponses } from '../http/problem.js'
@@ -99,11 +100,12 @@ const routes: FastifyPluginAsyncTypebox<{ mail: AccountMail }> = async (app, { m
         response: { 201: CreatedAccount, ...problemResponses },
       },
     },
-    async ({ body, administrator, log }, reply) => {
+    async (request, reply) => {
+      const { body, administrator, log } = request
       const email = body.email.toLowerCase()
       const created = await app.accounts.invite(
         { email, role: body.role },
-        administrator.email,
+        getAuditActor(request),
         (tx, account) => mail.enqueue(tx, 'invitation', account.id),
       )
       if (created === null) throw createDuplicateProblem(email)
@@ -130,8 +132,9 @@ const routes: FastifyPluginAsyncTypebox<{ mail: AccountMail }> = async (app, { m
         response: { 200: AccountResponse, ...problemResponses },
       },
     },
-    async ({ params, body, administrator, log }) => {
-      const result = await app.accounts.update(params.id, body, administrator.email)
+    async (request) => {
+      const { params, body, administrator, log } = request
+      const result = await app.accounts.update(params.id, body, getAuditActor(request))
       const account = getChangedAccount(result)
       log.info({ account: account.id, ...body, by: administrator.email }, 'account changed')
       return toResponse(account)
@@ -151,8 +154,9 @@ const routes: FastifyPluginAsyncTypebox<{ mail: AccountMail }> = async (app, { m
         response: { 204: Type.Null({ description: 'Deleted' }), ...problemResponses },
       },
     },
-    async ({ params, administrator, log }, reply) => {
-      getChangedAccount(await app.accounts.remove(params.id, administrator.email))
+    async (request, reply) => {
+      const { params, administrator, log } = request
+      getChangedAccount(await app.accounts.remove(params.id, getAuditActor(request)))
       log.info({ account: params.id, by: administrator.email }, 'account deleted')
       return reply.code(204).send(null)
     },

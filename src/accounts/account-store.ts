@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { appendAuditEntry } from '../audit/append-audit-entry.js'
+import type { AuditAction } from '../audit/audit-actions.js'
+import type { AuditActor } from '../audit/audit-entry.js'
 import type { AdminAccount } from '../config/admin-accounts.js'
 import type { Database, Queryable } from '../database/database.js'
 import {
@@ -103,23 +106,33 @@ export function createAccountStore(database: Database, configured: readonly Admi
   /** Changes an account, and ends its sessions. */
   const change = (
     id: string,
-    by: string,
-    apply: (tx: Queryable, row: Row) => Promise<void>,
+    by: AuditActor,
+    apply: (tx: Queryable, row: Row) => Promise<AuditAction[]>,
   ): Promise<AccountChangeResult> =>
     database.write(async (tx) => {
       if (byEmail.has(id)) return { outcome: 'configured' }
       const row = await findRow(tx, id)
       if (row === null) return { outcome: 'not_found' }
-      if (row.email === by) return { outcome: 'own_account' }
-      await apply(tx, row)
+      if (row.email === by.actor) return { outcome: 'own_account' }
+      const actions = await apply(tx, row)
       await endSessions(tx, row.email)
-      return { outcome: 'changed', account: toManaged((await findRow(tx, id)) ?? row) }
+      const account = toManaged((await findRow(tx, id)) ?? row)
+      const { email, role } = account
+      for (const action of actions) {
+        await appendAuditEntry(tx, { action, ...by, details: { id, email, role } })
+      }
+      return { outcome: 'changed', account }
     })
 
-  async function setPassword(tx: Queryable, { id, email }: Row, hash: string): Promise<void> {
+  async function setPassword(
+    tx: Queryable,
+    { id, email }: Row,
+    { hash, action, address }: { hash: string; action: AuditAction; address: string | null },
+  ): Promise<void> {
     await tx.query('UPDATE accounts SET password_hash = ? WHERE id = ?', [hash, id])
     await deleteLinks(tx, id)
     await endSessions(tx, email)
+    await appendAuditEntry(tx, { action, actor: email, address })
   }
 
   /** Whether a link still applies: an invitation until it is accepted, a reset afterwards. */
@@ -166,7 +179,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
      */
     async invite(
       { email, role }: { email: string; role: Role },
-      by: string,
+      by: AuditActor,
       onCreated: (tx: Queryable, account: ManagedAccount) => Promise<void>,
     ): Promise<{ account: ManagedAccount; token: string } | null> {
       if (byEmail.has(email)) return null
@@ -176,17 +189,20 @@ export function createAccountStore(database: Database, configured: readonly Admi
         const [row] = await tx.query<Row>(
           `INSERT INTO accounts (id, email, role, password_hash, created_by, created_at, disabled_at)
            VALUES (?, ?, ?, NULL, ?, ?, NULL) ON CONFLICT (email) DO NOTHING RETURNING *`,
-          [id, email, role, by, Date.now()],
+          [id, email, role, by.actor, Date.now()],
         )
         if (row === undefined) return null
         const account = toManaged(row)
         await onCreated(tx, account)
-        return { account, token: await createLink(tx, id, 'invitation') }
+        const token = await createLink(tx, id, 'invitation')
+        const details = { id, email, role }
+        await appendAuditEntry(tx, { action: 'account.invited', ...by, details })
+        return { account, token }
       })
     },
 
     /** Changes the role of an account, or disables or enables it. Its sessions end. */
-    update: (id: string, { role, disabled }: AccountChanges, by: string) =>
+    update: (id: string, { role, disabled }: AccountChanges, by: AuditActor) =>
       change(id, by, async (tx, row) => {
         const disabledAt = row.disabled_at ?? Date.now()
         const isDisabled = disabled ?? row.disabled_at !== null
@@ -195,13 +211,21 @@ export function createAccountStore(database: Database, configured: readonly Admi
           isDisabled ? disabledAt : null,
           id,
         ])
+        const wasDisabled = row.disabled_at !== null
+        const actions: AuditAction[] = []
+        if (role !== undefined && role !== row.role) actions.push('account.role_changed')
+        if (isDisabled !== wasDisabled) {
+          actions.push(isDisabled ? 'account.disabled' : 'account.enabled')
+        }
+        return actions
       }),
 
     /** Deletes an account. Its sessions and links end. */
-    remove: (id: string, by: string) =>
+    remove: (id: string, by: AuditActor) =>
       change(id, by, async (tx) => {
         await deleteLinks(tx, id)
         await tx.query('DELETE FROM accounts WHERE id = ?', [id])
+        return ['account.deleted']
       }),
 
     /**
@@ -224,21 +248,30 @@ export function createAccountStore(database: Database, configured: readonly Admi
      * Sets the password of the account that a link is for, once. All its links and sessions end.
      * Returns `false` if the link is not valid.
      */
-    setPasswordByLink: (purpose: LinkPurpose, token: string, hash: string): Promise<boolean> =>
+    setPasswordByLink: (
+      purpose: LinkPurpose,
+      token: string,
+      { hash, address }: { hash: string; address: string | null },
+    ): Promise<boolean> =>
       database.write(async (tx) => {
         const id = await consumeLink(tx, purpose, token)
         const row = id === null ? null : await findRow(tx, id)
         if (!canUseLink(row, purpose)) return false
-        await setPassword(tx, row, hash)
+        const action =
+          purpose === 'invitation' ? 'account.invitation_accepted' : 'account.password_reset'
+        await setPassword(tx, row, { hash, action, address })
         return true
       }),
 
     /** Changes the password of an account of the database. All its links and sessions end. */
-    changePassword: (email: string, hash: string): Promise<Account | null> =>
+    changePassword: (
+      email: string,
+      { hash, address }: { hash: string; address: string | null },
+    ): Promise<Account | null> =>
       database.write(async (tx) => {
         const [row] = await tx.query<Row>('SELECT * FROM accounts WHERE email = ?', [email])
         if (row === undefined || byEmail.has(email)) return null
-        await setPassword(tx, row, hash)
+        await setPassword(tx, row, { hash, action: 'account.password_changed', address })
         return { email, role: row.role, passwordHash: hash, isConfigured: false }
       }),
   }

@@ -1,3 +1,4 @@
+import { getAuditAddress } from '../audit/audit-log.js'
 import type { FastifyPluginAsync } from 'fastify'
 import adminPages from '../plugins/admin-pages.js'
 import { LINK_PURPOSES, type LinkPurpose } from './account-links.js'
@@ -31,7 +32,8 @@ const pages: FastifyPluginAsync = async (app) => {
       return reply.renderView({ page }, { purpose, account, errors: {} })
     })
 
-    app.post<Route>(path, options, async ({ params, body = {}, log }, reply) => {
+    app.post<Route>(path, options, async (request, reply) => {
+      const { params, body = {}, log } = request
       const account = await app.accounts.findByLink(purpose, params.token)
       if (account === null) {
         return reply.code(404).renderView({ page: 'accounts/invalid-link' }, { purpose })
@@ -41,7 +43,8 @@ const pages: FastifyPluginAsync = async (app) => {
         return reply.code(422).renderView({ page }, { purpose, account, errors: parsed.errors })
       }
       const hash = await app.passwordHashQueue.run(() => hashPassword(parsed.password))
-      if (!(await app.accounts.setPasswordByLink(purpose, params.token, hash))) {
+      const address = getAuditAddress(request)
+      if (!(await app.accounts.setPasswordByLink(purpose, params.token, { hash, address }))) {
         return reply.code(404).renderView({ page: 'accounts/invalid-link' }, { purpose })
       }
       log.info({ email: account.email, purpose }, 'password set')

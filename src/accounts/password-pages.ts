@@ -1,3 +1,4 @@
+import { getAuditAddress } from '../audit/audit-log.js'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { Problem } from '../http/problem.js'
 import adminPages from '../plugins/admin-pages.js'
@@ -44,7 +45,9 @@ const pages: FastifyPluginAsync = async (app) => {
   app.post<{ Body: Record<string, unknown> | undefined }>(
     PASSWORD_URL,
     { ...OWN, compress: false },
-    async ({ administrator: { email }, body = {}, log }, reply) => {
+    async (request, reply) => {
+      const { body = {}, log } = request
+      const { email } = request.administrator
       const { passwordHash } = await getOwnAccount(email)
       // Somebody at an unlocked computer must not guess the password.
       const waitMs = await app.stateStore.consume(`password-change:${email}`, MAX_GUESSES)
@@ -62,7 +65,10 @@ const pages: FastifyPluginAsync = async (app) => {
         return renderForm(reply.code(422), isCorrect ? errors : { ...wrong, ...errors })
       }
       const hash = await app.passwordHashQueue.run(() => hashPassword(parsed.password))
-      const account = await app.accounts.changePassword(email, hash)
+      const account = await app.accounts.changePassword(email, {
+        hash,
+        address: getAuditAddress(request),
+      })
       log.info({ email }, 'password changed')
       // All sessions have ended, this one included.
       if (account === null) return reply.redirect('/admin/login', 303)

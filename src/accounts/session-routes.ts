@@ -70,9 +70,12 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         response: { 204: Type.Null({ description: 'Ended' }), ...problemResponses },
       },
     },
-    async ({ adminSession: { email, id }, log }, reply) => {
+    async (request, reply) => {
+      const { adminSession, log } = request
+      const { email, id } = adminSession
       await app.sessions.endOthers(email, id)
       log.info({ email }, 'other sessions ended')
+      await app.auditLog.record(request, { action: 'session.revoked', details: { others: true } })
       return reply.code(204).send(null)
     },
   )
@@ -90,9 +93,13 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         response: { 204: Type.Null({ description: 'Ended' }), ...problemResponses },
       },
     },
-    async ({ params, adminSession: { email }, log }, reply) => {
+    async (request, reply) => {
+      const { params, adminSession, log } = request
+      const { email } = adminSession
       if (!(await app.sessions.end(email, params.id))) throw new Problem(404, 'Session not found.')
       log.info({ email, session: params.id }, 'session ended')
+      const details = { session: params.id }
+      await app.auditLog.record(request, { action: 'session.revoked', details })
       return reply.code(204).send(null)
     },
   )

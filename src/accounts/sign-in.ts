@@ -24,6 +24,11 @@ type Outcome = 'succeeded' | 'failed' | 'limited' | 'unavailable'
 
 const OUTCOMES: Partial<Record<number, Outcome>> = { 401: 'failed', 429: 'limited' }
 
+/** Recorded failures of emails that no account has. */
+const UNKNOWN = 'unknown account'
+const UNKNOWN_KEY = 'audit:unknown-account'
+const UNKNOWN_BUDGET = { limit: 100, windowMs: 60 * 60 * 1000 }
+
 /** The device cookie is only sent to the sign-in routes. */
 const DEVICE_COOKIE_PATHS = ['/api/admin/login', '/admin/login']
 
@@ -62,6 +67,13 @@ export function createSignIn(app: FastifyInstance): SignIn {
     const account = await app.accounts.find(givenEmail).catch(() => null)
     const email = account?.email
     request.log.info({ email, client: getClientAddress(request), outcome }, 'sign-in')
+    if (outcome === 'succeeded') {
+      await app.auditLog.record(request, { action: 'sign_in.succeeded', actor: email ?? UNKNOWN })
+    }
+    if (outcome !== 'failed') return
+    // Failures of an account are limited; those of unknown emails have no limit in common.
+    if (email === undefined && (await stateStore.consume(UNKNOWN_KEY, UNKNOWN_BUDGET)) > 0) return
+    await app.auditLog.record(request, { action: 'sign_in.failed', actor: email ?? UNKNOWN })
   }
 
   async function authenticate(

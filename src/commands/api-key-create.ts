@@ -43,7 +43,8 @@ const request = readArguments()
 try {
   const config = await loadConfig()
   const { database, postgres } = await openServiceDatabase(config)
-  const { key } = await createApiKeyStore(database).create(request, 'command line')
+  const by = { actor: 'command line', address: null }
+  const { key } = await createApiKeyStore(database).create(request, by)
   await database.close()
   process.stdout.write(`${key}\n`)
   // The key is not valid for a service with other data, such as the demo.

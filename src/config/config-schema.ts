@@ -159,6 +159,15 @@ export const ConfigSchema = Type.Object({
     default: false,
     description: 'Permit webhooks to http://127.0.0.1 and http://localhost, for development',
   }),
+  AUDIT_RETENTION_DAYS: Type.Integer({
+    minimum: 1,
+    maximum: 36_500,
+    default: 400,
+    description: 'Days that entries of the audit log are kept',
+  }),
+  SECURITY_CONTACT: optional(
+    'Where to report vulnerabilities: an email, or an https or mailto URL',
+  ),
   METRICS_TOKEN: optional('Bearer token for /metrics; without it, loopback only'),
   LOG_LEVEL: stringEnum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',

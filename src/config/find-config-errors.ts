@@ -1,4 +1,5 @@
 import { isLoopback } from '../http/loopback.js'
+import { isEmail } from '../validation/email-address.js'
 import { isCurrency } from '../validation/formats.js'
 import { parseAdminAccounts } from './admin-accounts.js'
 import { isLogoFile } from './brand-logo.js'
@@ -24,6 +25,9 @@ function isOrigin(text: string): boolean {
   const url = parseHttpUrl(text)
   return url !== null && url.pathname === '/' && !url.search && !url.hash
 }
+
+const isContact = (text: string): boolean =>
+  isEmail(text) || (/^(?:https:\/\/|mailto:)[\x21-\x7e]+$/.test(text) && URL.canParse(text))
 
 function isPostgresUrl(text: string): boolean {
   const url = URL.parse(text)
@@ -58,6 +62,7 @@ const RULES: readonly ConfigRule[] = [
     (text) => parseAdminAccounts(text) !== null,
     'must be email:hash pairs, comma-separated; npm run -s admin:hash prints one',
   ],
+  ['SECURITY_CONTACT', isContact, 'must be an email address, or an https or mailto URL'],
   ['DATABASE_URL', isPostgresUrl, 'must be a postgres or postgresql URL'],
   [
     'REDIS_URL',

@@ -21,7 +21,7 @@ export type StartResult =
 export type CloseResult = 'closed' | 'received' | 'unavailable'
 
 export type RefundResult =
-  | { outcome: 'refunded' }
+  | { outcome: 'refunded'; amountMinor: number; currency: string }
   | { outcome: 'nothing_to_refund' | 'unavailable' }
   /** Stripe's reason, without secrets */
   | { outcome: 'refused'; reason: string }
@@ -190,7 +190,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
         // Another click, or another administrator, gets the same refund.
         await stripe.refund(intentId, amount, `${payment.id}-refund-${refundedMinor}`)
         await check(payment, { by })
-        return { outcome: 'refunded' }
+        return { outcome: 'refunded', amountMinor: getBalance(payment), currency }
       } catch (error) {
         logStripeError(error, found)
         return error instanceof StripeRefusedError

@@ -21,6 +21,7 @@ const TAGS = {
   Webhooks: 'Endpoints that receive events, and the log of deliveries.',
   'API keys': 'Keys for integrations.',
   Accounts: 'People who can sign in, and their roles. For owners.',
+  'Audit log': 'Security events, in an append-only log.',
   Administrators: 'Sessions of administrators. Integrations use API keys instead.',
 }
 

@@ -279,6 +279,7 @@ export default fp(
       await sessions.end(email, id)
       this.clearSessionCookie()
       this.request.log.info({ email }, 'sign-out')
+      await app.auditLog.record(this.request, { action: 'sign_out' })
     })
   },
   {
@@ -290,6 +291,7 @@ export default fp(
       'database',
       'scheduler',
       'api-keys',
+      'audit-log',
       'state-store',
     ],
   },

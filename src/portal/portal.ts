@@ -24,6 +24,7 @@ import orderPages from './orders/order-pages.js'
 import refundPages from './orders/refund-pages.js'
 import { createSavedViews } from './orders/saved-views.js'
 import viewPages from './orders/view-pages.js'
+import auditLogPages from './settings/audit-log-pages.js'
 import apiKeyPages from './settings/api-key-pages.js'
 import emailPages from './settings/email-pages.js'
 import peoplePages from './settings/people-pages.js'
@@ -78,6 +79,7 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
   await app.register(apiKeyPages)
   await app.register(webhookPages, { webhooks })
   await app.register(emailPages, { mail })
+  await app.register(auditLogPages)
 }
 
 export default portal

@@ -12,6 +12,8 @@ import { newOrder } from '../support/order-store.js'
 import { waitFor } from '../support/wait-for.js'
 import { startReceiver } from '../support/webhook-receiver.js'
 
+const BY = { actor: 'ann@example.com', address: null }
+
 const { log } = Fastify()
 const DAY_MS = 24 * 60 * 60 * 1000
 const EVENTS = ['order.created' as const]
@@ -55,7 +57,7 @@ function start(
   t.teardown(stop)
 
   async function addEndpoint(url: string) {
-    const created = await webhooks.create({ url, events: [...EVENTS] })
+    const created = await webhooks.create({ url, events: [...EVENTS] }, BY)
     if (created === null) throw new Error('there are too many endpoints')
     return { id: created.endpoint.id, secret: created.secret }
   }
@@ -155,7 +157,7 @@ for (const [engine, open] of Object.entries(databases)) {
     t.equal((await getStates(id)).length, 3, 'receives nothing')
 
     receiver.respond = (_request, response) => response.end()
-    await webhooks.update(id, { enabled: true })
+    await webhooks.update(id, { enabled: true }, BY)
     t.match(await webhooks.get(id), { failingSince: null, disabledReason: null })
     t.equal(await webhooks.replaySince(id, { since: 0, failedOnly: true }), 3)
     await waitFor(async () => (await getStates(id)).every((state) => state === 'sent'))
@@ -176,7 +178,7 @@ for (const [engine, open] of Object.entries(databases)) {
     await waitFor(async () => hanging.requests.length === 10)
     await sleep(100)
     t.equal(hanging.requests.length, 10, 'and has a limit of its own')
-    await webhooks.update(hangingId, { enabled: false })
+    await webhooks.update(hangingId, { enabled: false }, BY)
     t.match(new Set(await waitUntilFinished(hangingId)), new Set(['cancelled']))
   })
 }
@@ -211,7 +213,7 @@ t.test('a new session secret keeps the secrets of endpoints', async (t) => {
   t.same(await lost.waitUntilFinished(id), ['failed', 'sent', 'sent'])
   const { items } = await lost.webhooks.listDeliveries(id, { limit: 1, offset: 0 })
   t.match(items[0]?.attempts, [{ detail: /SESSION_SECRET has changed/ }])
-  const rotated = await lost.webhooks.rotateSecret(id)
+  const rotated = await lost.webhooks.rotateSecret(id, BY)
   await lost.emit('4')
   await waitFor(async () => receiver.requests.length === 3)
   const latest = receiver.received().at(-1)
@@ -223,7 +225,7 @@ t.test('the previous secret expires after 24 hours', async (t) => {
   const receiver = await startReceiver(t)
   const { addEndpoint, emit, waitUntilFinished, webhooks, clock } = start(t, database)
   const { id } = await addEndpoint(receiver.url)
-  await webhooks.rotateSecret(id)
+  await webhooks.rotateSecret(id, BY)
   for (const [order, elapsedMs] of [
     ['1', DAY_MS - 1],
     ['2', 1],
@@ -244,7 +246,7 @@ t.test('a test event is sent once, also to a disabled endpoint', async (t) => {
   receiver.respond = (_request, response) => response.writeHead(500).end()
   const { addEndpoint, waitUntilFinished, webhooks } = start(t, database)
   const { id } = await addEndpoint(receiver.url)
-  await webhooks.update(id, { enabled: false })
+  await webhooks.update(id, { enabled: false }, BY)
   await webhooks.sendTest(id)
   t.same(await waitUntilFinished(id), ['failed'])
   t.equal(receiver.requests.length, 1)
@@ -257,7 +259,7 @@ t.test('a deleted endpoint receives nothing', async (t) => {
   const { addEndpoint, emit, webhooks } = start(t, database)
   const { id } = await addEndpoint(receiver.url)
   const { id: other } = await addEndpoint(receiver.url)
-  await webhooks.delete(id)
+  await webhooks.delete(id, BY)
   await emit('1')
   await waitFor(async () => receiver.requests.length === 1)
   await sleep(50)

@@ -121,6 +121,8 @@ t.test('a copy contains all other tables, and new rows get higher numbers', asyn
   const db = new Database(getDatabasePath(dataDir))
   t.teardown(() => db.close())
   const tables = await findSharedTables(db, url)
+  // The only table with a row from the start.
+  db.exec('DELETE FROM audit_chain')
   const expected = tables.map((table) => addRow(db, table))
   t.match(await copyOrders(environment), { code: 0 })
 

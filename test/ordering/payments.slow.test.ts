@@ -17,6 +17,7 @@ import { startApp, temporaryFolder } from '../support/app.js'
 import { createGuest, fillIn, findLink, readForm, toText, type Guest } from '../support/guest.js'
 import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
+import { ADMIN } from '../support/sign-in.js'
 import { getSessionId, getWebhookUrl, sendWebhooks, startStripe } from '../support/stripe.js'
 import { waitFor, waitForEqual } from '../support/wait-for.js'
 
@@ -419,6 +420,11 @@ t.test('a payment of a cancelled order is shown and can be refunded', async (t) 
   await Promise.all([1, 2, 3].map(() => ann.post('/admin/orders/1/refund', {})))
   t.equal(stripe.ledger.refunds.length, 1, 'once')
   t.match(await getPayments(), [{ status: 'refunded', problem: null }])
+  const { items } = await ann.call('GET', '/api/admin/audit-log?action=payment.refunded')
+  t.match(items[0], {
+    actor: ADMIN.email,
+    details: { orderId: '1', amountMinor: stripe.ledger.refunds[0]?.amount, currency: 'EUR' },
+  })
   t.equal(await getStatus(), 'cancelled')
   t.equal((await ann.get('/admin/orders/1/refund')).status, 303)
 })

@@ -50,6 +50,7 @@ const environment = {
   ADMIN_ACCOUNTS,
   DATA_DIR,
   TIME_ZONE: 'Europe/Lisbon',
+  SECURITY_CONTACT: 'security@example.com',
   // What clients say of where they come from is read, too.
   TRUST_PROXY: 'true',
   LOG_LEVEL: 'error',
@@ -161,7 +162,12 @@ const calls = validCalls({
   certificate: await issueCertificate(guestOrder),
   mail,
   offsetOrder: '1',
-  apiKey: (await app.apiKeys.create({ name: 'Web shop', scopes: ['orders:read'] }, ADMIN.email)).id,
+  apiKey: (
+    await app.apiKeys.create(
+      { name: 'Web shop', scopes: ['orders:read'] },
+      { actor: ADMIN.email, address: null },
+    )
+  ).id,
   link: await scannedLink(),
   asset: app.asset('site.css'),
   credentials: ADMIN,

@@ -29,6 +29,13 @@ const LIST = {
   to: '2030-12-31',
   sort: '-customerName',
 }
+const AUDIT_FILTERS = {
+  q: '127.0.0',
+  action: ['sign_in.failed', 'sign_in.succeeded'],
+  actor: 'admin@example.com',
+  from: '2020-01-01',
+  to: '2030-12-31',
+}
 const FULL_ORDER = {
   ...newOrder(),
   ...TYPICAL_CALCULATIONS.fuel,
@@ -135,6 +142,7 @@ const sketches = ({
   'GET /healthz': [{}],
   'GET /readyz': [{}],
   'GET /metrics': [{}],
+  'GET /.well-known/security.txt': [{}],
   'GET /openapi.json': [{}],
   'GET /docs': [{}],
   'GET /calculator/:type': [
@@ -234,6 +242,13 @@ const sketches = ({
     { query: { ...LIST, format: 'csv' } },
     { query: { ...LIST, format: 'xlsx' } },
   ],
+  'GET /api/admin/audit-log': [{ query: { ...AUDIT_FILTERS, before: '1000', pageSize: '10' } }, {}],
+  'GET /api/admin/audit-log/export': [
+    { query: { ...AUDIT_FILTERS, format: 'csv' } },
+    { query: { format: 'ndjson' } },
+  ],
+  'GET /admin/settings/audit-log': [{ query: { ...AUDIT_FILTERS, before: '1000' } }],
+  'GET /admin/settings/audit-log/export': [{ query: { ...AUDIT_FILTERS, format: 'ndjson' } }],
   'GET /api/admin/api-keys': [{}],
   'POST /api/admin/api-keys': [
     { json: { name: 'Web shop', scopes: ['orders:read'] } },

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { appendAuditEntry } from '../../audit/append-audit-entry.js'
+import type { AuditActor } from '../../audit/audit-entry.js'
 import type { ApiKeyScope } from '../../accounts/permissions.js'
 import type { Database } from '../../database/database.js'
 import type { NewApiKeyRequest } from './new-api-key.js'
@@ -64,7 +66,7 @@ export function createApiKeyStore(database: Database) {
     /** Creates a key; the key itself is returned only here. */
     async create(
       { name, scopes, expiresAt = null }: NewApiKeyRequest,
-      createdBy: string,
+      by: AuditActor,
     ): Promise<ApiKey & { key: string }> {
       const key = createKey()
       const now = Date.now()
@@ -74,17 +76,21 @@ export function createApiKeyStore(database: Database) {
         hint: getKeyHint(key),
         name,
         scopes: JSON.stringify(scopes),
-        created_by: createdBy,
+        created_by: by.actor,
         created_at: now,
         expires_at: expiresAt === null ? null : Date.parse(expiresAt),
         last_used_at: null,
         revoked_at: null,
       }
       const columns = Object.keys(row)
-      await database.query(
-        `INSERT INTO api_keys (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-        Object.values(row) as (string | number | null)[],
-      )
+      await database.write(async (tx) => {
+        await tx.query(
+          `INSERT INTO api_keys (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+          Object.values(row) as (string | number | null)[],
+        )
+        const details = { id: row.id, name, scopes, expiresAt }
+        await appendAuditEntry(tx, { action: 'api_key.created', ...by, details })
+      })
       return { ...toApiKey(row), key }
     },
 
@@ -95,13 +101,19 @@ export function createApiKeyStore(database: Database) {
     },
 
     /** Revokes a key immediately in every process; returns whether it exists. */
-    async revoke(id: string): Promise<boolean> {
-      const rows = await database.query(
-        'UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? RETURNING id',
-        [Date.now(), id],
-      )
-      return rows.length > 0
-    },
+    revoke: (id: string, by: AuditActor): Promise<boolean> =>
+      database.write(async (tx) => {
+        const [revoked] = await tx.query<Pick<Row, 'name'>>(
+          'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING name',
+          [Date.now(), id],
+        )
+        if (revoked === undefined) {
+          return (await tx.query('SELECT id FROM api_keys WHERE id = ?', [id])).length > 0
+        }
+        const details = { id, name: revoked.name }
+        await appendAuditEntry(tx, { action: 'api_key.revoked', ...by, details })
+        return true
+      }),
 
     /**
      * Returns the active key of a token; `null` if there is none. It is looked up for every

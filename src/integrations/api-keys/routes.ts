@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { getAuditActor } from '../../audit/audit-log.js'
 import { createValidationProblem, Problem, problemResponses } from '../../http/problem.js'
 import { NewApiKeyRequest, Scope, validateNewApiKey } from './new-api-key.js'
 
@@ -69,10 +70,10 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         response: { 201: CreatedApiKey, ...problemResponses },
       },
     },
-    async ({ body, administrator }, reply) => {
-      const result = validateNewApiKey(body)
+    async (request, reply) => {
+      const result = validateNewApiKey(request.body)
       if (!result.ok) throw createValidationProblem(result.errors)
-      const created = await app.apiKeys.create(result.value, administrator.email)
+      const created = await app.apiKeys.create(result.value, getAuditActor(request))
       return reply.code(201).header('cache-control', 'no-store').send(created)
     },
   )
@@ -90,8 +91,9 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         response: { 204: Type.Null({ description: 'Revoked' }), ...problemResponses },
       },
     },
-    async ({ params }, reply) => {
-      if (!(await app.apiKeys.revoke(params.id))) throw new Problem(404, 'API key not found.')
+    async (request, reply) => {
+      const isFound = await app.apiKeys.revoke(request.params.id, getAuditActor(request))
+      if (!isFound) throw new Problem(404, 'API key not found.')
       return reply.code(204).send(null)
     },
   )

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { getAuditActor } from '../../audit/audit-log.js'
 import { buildPaginationLinks } from '../../http/pagination-links.js'
 import { problemResponse, problemResponses, withHeaders } from '../../http/problem.js'
 import { createTooManyProblem, requireEnabled, requireFound } from './problems.js'
@@ -74,7 +75,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       },
     },
     async (request, reply) => {
-      const created = await webhooks.create(request.body)
+      const created = await webhooks.create(request.body, getAuditActor(request))
       if (created === null) throw createTooManyProblem()
       const { endpoint, secret } = created
       logWebhookChange(request, endpoint.id, 'created')
@@ -113,7 +114,9 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       },
     },
     async (request) => {
-      const endpoint = requireFound(await webhooks.update(request.params.id, request.body))
+      const endpoint = requireFound(
+        await webhooks.update(request.params.id, request.body, getAuditActor(request)),
+      )
       logWebhookChange(request, endpoint.id, 'updated')
       return toWebhook(endpoint)
     },
@@ -136,7 +139,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       },
     },
     async (request, reply) => {
-      const { id } = requireFound(await webhooks.delete(request.params.id))
+      const { id } = requireFound(await webhooks.delete(request.params.id, getAuditActor(request)))
       logWebhookChange(request, id, 'deleted')
       return reply.code(204).send(null)
     },
@@ -175,7 +178,9 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       },
     },
     async (request) => {
-      const { endpoint, secret } = requireFound(await webhooks.rotateSecret(request.params.id))
+      const { endpoint, secret } = requireFound(
+        await webhooks.rotateSecret(request.params.id, getAuditActor(request)),
+      )
       logWebhookChange(request, endpoint.id, 'secret rotated')
       return { ...toWebhook(endpoint), secret }
     },

@@ -1,3 +1,5 @@
+import { appendAuditEntry } from '../../audit/append-audit-entry.js'
+import { SYSTEM } from '../../audit/audit-entry.js'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.js'
 import type { Message } from '../../outbox/outbox.js'
@@ -86,7 +88,11 @@ export function createWebhookSender({
   }
 
   async function disable(id: string, reason: DisabledReason): Promise<void> {
-    await database.write((tx) => disableEndpoint(tx, id, reason, now()))
+    await database.write(async (tx) => {
+      await disableEndpoint(tx, id, reason, now())
+      const details = { id, changed: ['disabled'], reason }
+      await appendAuditEntry(tx, { action: 'webhook.changed', ...SYSTEM, details })
+    })
     log.warn({ endpoint: id, reason }, 'a webhook endpoint was disabled')
   }
 

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Registry } from 'prom-client'
+import { appendAuditEntry } from '../../audit/append-audit-entry.js'
+import type { AuditActor } from '../../audit/audit-entry.js'
 import type { Database } from '../../database/database.js'
 import type { Config } from '../../plugins/config.js'
 import { getEventTypes } from '../../orders/order-event.js'
@@ -48,6 +50,18 @@ interface Options {
   delivery?: Omit<DeliveryOptions, 'allowLoopback'>
 }
 
+/** An endpoint for the audit log. Its URL can contain secrets. */
+const toAuditDetails = ({ id, url }: WebhookEndpoint) => ({ id, host: new URL(url).host })
+
+const FIELDS = ['url', 'description', 'events'] as const
+
+const listChanges = (before: WebhookEndpoint, after: WebhookEndpoint): string[] => [
+  ...FIELDS.filter((name) => String(before[name]) !== String(after[name])),
+  ...(before.disabledReason === after.disabledReason
+    ? []
+    : [after.disabledReason === null ? 'enabled' : 'disabled']),
+]
+
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)]
 
 /** Endpoints of webhooks and their deliveries. Methods return `null` if the endpoint does not exist. */
@@ -78,7 +92,11 @@ export function createWebhooks({
   const get = async (id: string): Promise<WebhookEndpoint | null> =>
     (await getEndpoint(database, id))?.endpoint ?? null
 
-  async function update(id: string, changes: WebhookChanges): Promise<WebhookEndpoint | null> {
+  async function update(
+    id: string,
+    changes: WebhookChanges,
+    by: AuditActor,
+  ): Promise<WebhookEndpoint | null> {
     const { enabled, events, ...others } = changes
     return database.write(async (tx) => {
       const before = (await getEndpoint(tx, id))?.endpoint
@@ -92,7 +110,13 @@ export function createWebhooks({
       if (enabled === false && before.disabledReason === null) {
         await disableEndpoint(tx, id, 'administrator', now())
       }
-      return (await getEndpoint(tx, id))?.endpoint ?? null
+      const after = (await getEndpoint(tx, id))?.endpoint ?? null
+      const changed = after && listChanges(before, after)
+      if (after && changed && changed.length > 0) {
+        const details = { ...toAuditDetails(after), changed }
+        await appendAuditEntry(tx, { action: 'webhook.changed', ...by, details })
+      }
+      return after
     })
   }
 
@@ -105,11 +129,10 @@ export function createWebhooks({
     update,
 
     /** Returns `null` if there are MAX_ENDPOINTS. */
-    async create({
-      url,
-      events,
-      description = '',
-    }: NewWebhook): Promise<EndpointWithSecret | null> {
+    async create(
+      { url, events, description = '' }: NewWebhook,
+      by: AuditActor,
+    ): Promise<EndpointWithSecret | null> {
       const secret = generateSecret()
       const id = `we_${randomBytes(12).toString('hex')}`
       const fields = { id, url, description, events: unique(events), createdAt: now() }
@@ -117,21 +140,27 @@ export function createWebhooks({
         if ((await listEndpoints(tx)).length >= MAX_ENDPOINTS) return null
         await insertEndpoint(tx, fields, cipher.encrypt(secret))
         const created = await getEndpoint(tx, id)
-        return created && { endpoint: created.endpoint, secret }
+        if (created === null) return null
+        const details = { ...toAuditDetails(created.endpoint), events: fields.events }
+        await appendAuditEntry(tx, { action: 'webhook.created', ...by, details })
+        return { endpoint: created.endpoint, secret }
       })
     },
 
     /** Deletes an endpoint; its pending deliveries are cancelled. */
-    delete: (id: string): Promise<WebhookEndpoint | null> =>
+    delete: (id: string, by: AuditActor): Promise<WebhookEndpoint | null> =>
       database.write(async (tx) => {
         const endpoint = (await getEndpoint(tx, id))?.endpoint ?? null
+        if (endpoint === null) return null
         await deleteEndpoint(tx, id)
         await cancelMessages(tx, getQueue(id))
+        const details = toAuditDetails(endpoint)
+        await appendAuditEntry(tx, { action: 'webhook.deleted', ...by, details })
         return endpoint
       }),
 
     /** Replaces the secret; for 24 hours, the previous one is also used. */
-    rotateSecret: (id: string): Promise<EndpointWithSecret | null> =>
+    rotateSecret: (id: string, by: AuditActor): Promise<EndpointWithSecret | null> =>
       database.write(async (tx) => {
         const before = await getEndpoint(tx, id)
         if (before === null) return null
@@ -143,7 +172,10 @@ export function createWebhooks({
           updatedAt: now(),
         })
         const after = await getEndpoint(tx, id)
-        return after && { endpoint: after.endpoint, secret }
+        if (after === null) return null
+        const details = toAuditDetails(after.endpoint)
+        await appendAuditEntry(tx, { action: 'webhook.secret_rotated', ...by, details })
+        return { endpoint: after.endpoint, secret }
       }),
 
     /** Queues a test event. */

@@ -35,6 +35,7 @@ const SHARED_TABLES = [
   'account_links',
   'sessions',
   'audit_log',
+  'audit_chain',
   'api_keys',
   'webhook_endpoints',
   'order_events',

@@ -6,6 +6,7 @@ import { createDayCalendar, formatIsoDate } from '../day-calendar.js'
 import { findFilterErrors, type OrderFilters } from '../order-filters.js'
 import { CONTENT_TYPES, type ExportQuery } from './export-request.js'
 import { createOrderExports } from './order-exports.js'
+import type { RecordExport } from './record-export.js'
 
 export interface StreamOptions {
   store: Pick<OrderStore, 'source' | 'check' | 'createErrorTranslator'>
@@ -16,6 +17,8 @@ export interface StreamOptions {
     /** Finds the orders that a payment filter matches */
     resolveFilter: (filters: OrderFilters) => Promise<OrderFilters>
   }
+  /** Called when an export has started, before anything is sent */
+  recordExport?: RecordExport
 }
 
 /** Sends the exported file as the response; throws a Problem if it cannot. */
@@ -28,7 +31,7 @@ export type StreamOrders = (
 /** Creates the handler shared by the API and the pages. */
 export function createOrderStream(
   app: FastifyInstance,
-  { store, timeZone, payments }: StreamOptions,
+  { store, timeZone, payments, recordExport }: StreamOptions,
 ): StreamOrders {
   const exports = createOrderExports({
     source: store.source,
@@ -60,7 +63,10 @@ export function createOrderStream(
         const resolved = (await payments?.resolveFilter(filters)) ?? filters
         const task = { format, sort, filters: resolved }
         file = await exports.start(task, disconnected.signal, onStart)
+        await recordExport?.(request, { format, sort, filters })
+        disconnected.signal.throwIfAborted()
       } catch (error) {
+        file.destroy()
         if (disconnected.signal.aborted) return reply.hijack()
         throw translateError(error)
       }

@@ -63,6 +63,11 @@ const pages: FastifyPluginAsync<Options> = async (
     const result = (await payments.service?.refund(id, request.administrator.email)) ?? {
       outcome: 'nothing_to_refund' as const,
     }
+    if (result.outcome === 'refunded') {
+      const { amountMinor, currency } = result
+      const details = { orderId: id, amountMinor, currency }
+      await app.auditLog.record(request, { action: 'payment.refunded', details })
+    }
     const order = await store.get(id)
     if (order === null) return renderNotFound(reply)
     if (result.outcome === 'unavailable' || result.outcome === 'refused') {

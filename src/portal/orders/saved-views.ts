@@ -1,3 +1,5 @@
+import { appendAuditEntry } from '../../audit/append-audit-entry.js'
+import type { AuditActor } from '../../audit/audit-entry.js'
 import type { Database } from '../../database/database.js'
 import { buildListUrl, parseListQuery } from '../../orders/list-query.js'
 import { isTextLine } from '../../validation/text-line.js'
@@ -51,22 +53,30 @@ export function createSavedViews(database: Database) {
     },
 
     /** Saves a list under a new name. */
-    save: (name: string, query: string, by: string): Promise<SaveOutcome> =>
+    save: (name: string, query: string, by: AuditActor): Promise<SaveOutcome> =>
       database.write(async (tx) => {
         if (!isTextLine(name) || Array.from(name).length > MAX_NAME_LENGTH) return 'view-invalid'
         const [row] = await tx.query<{ count: number }>('SELECT count(*) AS count FROM order_views')
         if ((row?.count ?? 0) >= MAX_VIEWS) return 'view-limit'
         const saved = await tx.query(
           'INSERT INTO order_views VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING name',
-          [name, toListUrl(query).split('?')[1] ?? '', by, Date.now()],
+          [name, toListUrl(query).split('?')[1] ?? '', by.actor, Date.now()],
         )
-        return saved.length > 0 ? 'view-saved' : 'view-exists'
+        if (saved.length === 0) return 'view-exists'
+        await appendAuditEntry(tx, { action: 'view.saved', ...by, details: { name } })
+        return 'view-saved'
       }),
 
-    async remove(name: string): Promise<'view-removed'> {
-      await database.query('DELETE FROM order_views WHERE name = ?', [name])
-      return 'view-removed'
-    },
+    remove: (name: string, by: AuditActor): Promise<'view-removed'> =>
+      database.write<'view-removed'>(async (tx) => {
+        const removed = await tx.query('DELETE FROM order_views WHERE name = ? RETURNING name', [
+          name,
+        ])
+        if (removed.length > 0) {
+          await appendAuditEntry(tx, { action: 'view.deleted', ...by, details: { name } })
+        }
+        return 'view-removed'
+      }),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { getAuditActor } from '../../audit/audit-log.js'
 import { toSafeRedirectPath } from '../../http/safe-redirect-path.js'
 import adminPages from '../../plugins/admin-pages.js'
 import type { SavedViews } from './saved-views.js'
@@ -19,16 +20,18 @@ const getListUrl = ({ list }: Record<string, unknown>): string =>
 const pages: FastifyPluginAsync<{ savedViews: SavedViews }> = async (app, { savedViews }) => {
   await app.register(adminPages)
 
-  app.post<Route>('/admin/orders/views', WRITE, async ({ body = {}, administrator }, reply) => {
+  app.post<Route>('/admin/orders/views', WRITE, async (request, reply) => {
+    const { body = {} } = request
     const list = getListUrl(body)
     const query = list.split('?')[1] ?? ''
-    const code = await savedViews.save(toText(body.name), query, administrator.email)
+    const code = await savedViews.save(toText(body.name), query, getAuditActor(request))
     reply.setFlash({ code, orderId: '' })
     return reply.redirect(list, 303)
   })
 
-  app.post<Route>('/admin/orders/views/remove', WRITE, async ({ body = {} }, reply) => {
-    const code = await savedViews.remove(toText(body.name))
+  app.post<Route>('/admin/orders/views/remove', WRITE, async (request, reply) => {
+    const { body = {} } = request
+    const code = await savedViews.remove(toText(body.name), getAuditActor(request))
     reply.setFlash({ code, orderId: '' })
     return reply.redirect(getListUrl(body), 303)
   })

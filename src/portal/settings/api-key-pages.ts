@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { getAuditActor } from '../../audit/audit-log.js'
 import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
 import { isActive, type ApiKey } from '../../integrations/api-keys/api-key-store.js'
@@ -74,7 +75,7 @@ const pages: FastifyPluginAsync = async (app) => {
   app.post<Route>(API_KEYS_URL, MANAGE, async (request, reply) => {
     const { form, value } = parseApiKeyForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form)
-    const { id, key } = await app.apiKeys.create(value, request.administrator.email)
+    const { id, key } = await app.apiKeys.create(value, getAuditActor(request))
     request.log.info({ apiKey: id, by: request.administrator.email }, 'API key created')
     // Not a redirect, because the key is only shown now and is not stored.
     return renderList(reply.code(201), key)
@@ -87,7 +88,8 @@ const pages: FastifyPluginAsync = async (app) => {
 
   app.post<Route>(`${API_KEYS_URL}/:id/revoke`, MANAGE, async (request, reply) => {
     const { id } = request.params
-    if (!(await app.apiKeys.revoke(id))) throw new Problem(404, 'This API key does not exist.')
+    const isFound = await app.apiKeys.revoke(id, getAuditActor(request))
+    if (!isFound) throw new Problem(404, 'This API key does not exist.')
     request.log.info({ apiKey: id, by: request.administrator.email }, 'API key revoked')
     reply.setFlash({ code: REVOKED, orderId: '' })
     return reply.redirect(API_KEYS_URL, 303)

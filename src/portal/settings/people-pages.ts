@@ -5,6 +5,7 @@ import { getLinkPath } from '../../accounts/account-links.js'
 import type { AccountState, ManagedAccount } from '../../accounts/account-store.js'
 import { NewAccount } from '../../accounts/new-account.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS, ROLES } from '../../accounts/permissions.js'
+import { getAuditActor } from '../../audit/audit-log.js'
 import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
 import adminPages from '../../plugins/admin-pages.js'
@@ -159,7 +160,7 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
     const { administrator, body = {}, log } = request
     const { form, value } = parseInviteForm(body)
     if (value === null) return render(reply.code(422), { form })
-    const created = await app.accounts.invite(value, administrator.email, (tx, { id }) =>
+    const created = await app.accounts.invite(value, getAuditActor(request), (tx, { id }) =>
       mail.enqueue(tx, 'invitation', id),
     )
     if (created === null) {
@@ -177,7 +178,7 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
     const { params, body, administrator, log } = request
     const role = ROLES.find((name) => name === body?.role)
     if (role === undefined) throw new Problem(422, 'Choose a role.')
-    getChangedAccount(await app.accounts.update(params.id, { role }, administrator.email))
+    getChangedAccount(await app.accounts.update(params.id, { role }, getAuditActor(request)))
     log.info({ account: params.id, role, by: administrator.email }, 'account changed')
     return redirect(reply, 'account-changed')
   })
@@ -188,7 +189,7 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
   ] as const) {
     app.post<Route>(`${PEOPLE_URL}/:id/${action}`, MANAGE, async (request, reply) => {
       const { params, administrator, log } = request
-      getChangedAccount(await app.accounts.update(params.id, { disabled }, administrator.email))
+      getChangedAccount(await app.accounts.update(params.id, { disabled }, getAuditActor(request)))
       log.info({ account: params.id, disabled, by: administrator.email }, 'account changed')
       return redirect(reply, `account-${action}d`)
     })
@@ -200,6 +201,8 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
     const token = await app.accounts.createLink(id, purpose)
     if (token === null) throw new Problem(409, 'The password of this account cannot be reset here.')
     request.log.info({ account: id, purpose, by: request.administrator.email }, 'link created')
+    const details = { id, email, purpose }
+    await app.auditLog.record(request, { action: 'account.link_created', details })
     const url = app.publicBaseUrl() + getLinkPath(purpose, token)
     const newLink = { email, url, isInvitation: purpose === 'invitation', isSent: false }
     return render(reply, { newLink })
@@ -215,7 +218,7 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
 
   app.post<Route>(`${PEOPLE_URL}/:id/delete`, MANAGE, async (request, reply) => {
     const { params, administrator, log } = request
-    getChangedAccount(await app.accounts.remove(params.id, administrator.email))
+    getChangedAccount(await app.accounts.remove(params.id, getAuditActor(request)))
     log.info({ account: params.id, by: administrator.email }, 'account deleted')
     return redirect(reply, 'account-deleted')
   })

@@ -10,4 +10,5 @@ export const SETTINGS_SECTIONS: readonly {
   { href: '/admin/settings/webhooks', label: 'Webhooks', permission: 'webhooks:manage' },
   { href: '/admin/settings/email', label: 'Email', permission: 'mail:manage' },
   { href: '/admin/settings/people', label: 'People', permission: 'accounts:manage' },
+  { href: '/admin/settings/audit-log', label: 'Audit log', permission: 'audit-log:read' },
 ]

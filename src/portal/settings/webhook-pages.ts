@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { getAuditActor } from '../../audit/audit-log.js'
 import { getLocale } from '../../http/locale.js'
 import type { WebhookEndpoint } from '../../integrations/webhooks/endpoint-store.js'
 import { logWebhookChange } from '../../integrations/webhooks/log-change.js'
@@ -127,7 +128,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
   app.post<Route>(WEBHOOKS_URL, MANAGE, async (request, reply) => {
     const { form, value } = parseForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form, null)
-    const created = await webhooks.create(value)
+    const created = await webhooks.create(value, getAuditActor(request))
     if (created === null) throw createTooManyProblem()
     const { endpoint, secret } = created
     logWebhookChange(request, endpoint.id, 'created')
@@ -150,7 +151,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     const endpoint = requireFound(await webhooks.get(request.params.id))
     const { form, value } = parseForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form, endpoint)
-    requireFound(await webhooks.update(endpoint.id, value))
+    requireFound(await webhooks.update(endpoint.id, value, getAuditActor(request)))
     logWebhookChange(request, endpoint.id, 'updated')
     return redirect(reply, 'webhook-saved', getUrl(endpoint))
   })
@@ -160,7 +161,9 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     ['disable', false],
   ] as const) {
     app.post<Route>(`${WEBHOOKS_URL}/:id/${action}`, MANAGE, async (request, reply) => {
-      const endpoint = requireFound(await webhooks.update(request.params.id, { enabled }))
+      const endpoint = requireFound(
+        await webhooks.update(request.params.id, { enabled }, getAuditActor(request)),
+      )
       logWebhookChange(request, endpoint.id, `${action}d`)
       return redirect(reply, `webhook-${action}d`, getUrl(endpoint))
     })
@@ -176,13 +179,15 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
   })
 
   app.post<Route>(`${WEBHOOKS_URL}/:id/delete`, MANAGE, async (request, reply) => {
-    const { id } = requireFound(await webhooks.delete(request.params.id))
+    const { id } = requireFound(await webhooks.delete(request.params.id, getAuditActor(request)))
     logWebhookChange(request, id, 'deleted')
     return redirect(reply, 'webhook-deleted', WEBHOOKS_URL)
   })
 
   app.post<Route>(`${WEBHOOKS_URL}/:id/rotate-secret`, MANAGE, async (request, reply) => {
-    const { endpoint, secret } = requireFound(await webhooks.rotateSecret(request.params.id))
+    const { endpoint, secret } = requireFound(
+      await webhooks.rotateSecret(request.params.id, getAuditActor(request)),
+    )
     logWebhookChange(request, endpoint.id, 'secret rotated')
     return renderEndpoint(reply, endpoint, { secret })
   })

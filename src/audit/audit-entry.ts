@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import type { AuditAction } from './audit-actions.js'
+
+/** Additional information about an action: never a secret, and no personal data of customers. */
+export type AuditDetails = Record<string, unknown>
+
+/** Who does something, from where. */
+export interface AuditActor {
+  /** An email, or an API key by its name */
+  actor: string
+  /** Network address of the client; `null` without one */
+  address: string | null
+}
+
+/** Changes that the service makes on its own. */
+export const SYSTEM: AuditActor = { actor: 'Clearwake', address: null }
+
+/** An entry to append. */
+export interface NewAuditEntry extends AuditActor {
+  action: AuditAction
+  details?: AuditDetails
+}
+
+/** An entry, as a row of the database. */
+export interface AuditRow {
+  position: number
+  /** ms since 1970 */
+  at: number
+  action: string
+  actor: string
+  address: string | null
+  /** JSON */
+  details: string
+  hash: string
+}
+
+/** An entry of the audit log. */
+export interface AuditEntry extends Omit<AuditRow, 'action' | 'details'> {
+  action: AuditAction
+  details: AuditDetails
+}
+
+export const toAuditEntry = ({ action, details, ...row }: AuditRow): AuditEntry => ({
+  ...row,
+  action: action as AuditAction,
+  details: JSON.parse(details) as AuditDetails,
+})
+
+/**
+ * The hash of an entry: SHA-256 of a JSON array of its fields and the hash of the previous entry, so
+ * that no entry can change without a change of all later hashes.
+ */
+export function hashAuditEntry(
+  { position, at, action, actor, address, details }: Omit<AuditRow, 'hash'>,
+  previousHash: string,
+): string {
+  const fields = [position, at, action, actor, address, details, previousHash]
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex')
+}

@@ -1,0 +1,125 @@
+import { isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import type { Database } from '../database/database.js'
+import { createDayCalendar } from '../orders/day-calendar.js'
+import type { AuditAction } from './audit-actions.js'
+import {
+  toAuditEntry,
+  type AuditActor,
+  type AuditDetails,
+  type AuditEntry,
+  type AuditRow,
+} from './audit-entry.js'
+import { appendAuditEntry } from './append-audit-entry.js'
+import { buildAuditCondition, type AuditFilters } from './audit-query.js'
+
+/** Entries deleted in one transaction */
+const DELETE_BATCH = 10_000
+
+/** The latest entry. Recorded elsewhere, it proves later that no entry before it has changed. */
+export interface AuditHead {
+  position: number
+  hash: string
+}
+
+/** With TRUST_PROXY=true, a client can send any text. */
+export const getAuditAddress = ({ ip }: { ip: string | undefined }): string | null =>
+  ip !== undefined && isIP(ip) > 0 ? ip : null
+
+/** The user or API key that makes a request, for the audit log. */
+export const getAuditActor = (request: FastifyRequest): AuditActor => ({
+  actor: request.actor,
+  address: getAuditAddress(request),
+})
+
+/** The append-only log of security events. Methods throw DatabaseUnavailableError. */
+export function createAuditLog(database: Database, timeZone: string) {
+  const calendar = createDayCalendar(timeZone)
+
+  return {
+    /**
+     * Records what a request did, if the change is not stored in the database of the service: use
+     * appendAuditEntry in its transaction otherwise. Never throws: an entry that cannot be stored is
+     * logged.
+     *
+     * @param actor if the request is not authenticated
+     */
+    async record(
+      request: FastifyRequest,
+      {
+        action,
+        actor,
+        details = {},
+      }: { action: AuditAction; actor?: string; details?: AuditDetails },
+    ): Promise<void> {
+      try {
+        const entry = {
+          action,
+          actor: actor ?? request.actor,
+          address: getAuditAddress(request),
+          details,
+        }
+        await database.write((tx) => appendAuditEntry(tx, entry))
+      } catch (err) {
+        request.log.error({ err, action, details }, 'the audit log could not be written')
+      }
+    },
+
+    /** Lists entries, newest first, and whether there are more. */
+    async list(
+      filters: AuditFilters,
+      { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
+    ): Promise<{ items: AuditEntry[]; hasMore: boolean }> {
+      const { sql, values } = buildAuditCondition(filters, calendar)
+      const rows = await database.query<AuditRow>(
+        `SELECT * FROM audit_log WHERE position < ? AND ${sql} ORDER BY position DESC LIMIT ?`,
+        [before, ...values, limit + 1],
+      )
+      return { items: rows.slice(0, limit).map(toAuditEntry), hasMore: rows.length > limit }
+    },
+
+    /** Counts the entries that match filters. */
+    async count(filters: AuditFilters): Promise<number> {
+      const { sql, values } = buildAuditCondition(filters, calendar)
+      const [row] = await database.query<{ count: number }>(
+        `SELECT count(*) AS count FROM audit_log WHERE ${sql}`,
+        values,
+      )
+      return row?.count ?? 0
+    },
+
+    async getHead(): Promise<AuditHead> {
+      const [head] = await database.query<AuditHead>(
+        'SELECT head_position AS position, head_hash AS hash FROM audit_chain WHERE id = 1',
+      )
+      if (head === undefined) throw new Error('The head of the audit log is missing')
+      return head
+    },
+
+    /**
+     * Deletes the oldest entries, up to the first that is not older than a time, and records the
+     * hash of the last deleted one, from which the chain continues. Returns their number, at most
+     * DELETE_BATCH.
+     */
+    deleteBefore: (time: number): Promise<number> =>
+      database.write(async (tx) => {
+        // Locks the row, as appendAuditEntry does.
+        await tx.query('UPDATE audit_chain SET anchor_position = anchor_position WHERE id = 1')
+        const expired = await tx.query<Pick<AuditRow, 'position' | 'at' | 'hash'>>(
+          'SELECT position, at, hash FROM audit_log ORDER BY position LIMIT ?',
+          [DELETE_BATCH],
+        )
+        const kept = expired.findIndex(({ at }) => at >= time)
+        const last = expired.slice(0, kept === -1 ? undefined : kept).at(-1)
+        if (last === undefined) return 0
+        await tx.query('DELETE FROM audit_log WHERE position <= ?', [last.position])
+        await tx.query('UPDATE audit_chain SET anchor_position = ?, anchor_hash = ? WHERE id = 1', [
+          last.position,
+          last.hash,
+        ])
+        return kept === -1 ? expired.length : kept
+      }),
+  }
+}
+
+export type AuditLog = ReturnType<typeof createAuditLog>

@@ -1,0 +1,133 @@
+import { Type, type Static } from '@sinclair/typebox'
+import type { SqlValue } from '../database/database.js'
+import { parseDay, type DayCalendar } from '../orders/day-calendar.js'
+import type { FieldError } from '../validation/field-errors.js'
+import { stringEnum } from '../validation/string-enum.js'
+import { createValidators } from '../validation/validator.js'
+import { AUDIT_ACTION_NAMES, type AuditAction } from './audit-actions.js'
+
+const MAX_TEXT_LENGTH = 200
+
+const date = (description: string) =>
+  Type.String({
+    format: 'date',
+    'x-message': 'must be a date from 1900 to 2199, such as 2026-11-20',
+    description,
+  })
+
+/** Filters of the audit log; an entry must match all of them. */
+export const AuditFilters = Type.Object({
+  action: Type.Optional(
+    Type.Array(stringEnum<AuditAction>(AUDIT_ACTION_NAMES), {
+      maxItems: AUDIT_ACTION_NAMES.length,
+      description: 'Any of these; can be repeated',
+    }),
+  ),
+  actor: Type.Optional(
+    Type.String({
+      maxLength: MAX_TEXT_LENGTH,
+      format: 'text',
+      description: 'The email of an account, or an API key as the entries show it',
+    }),
+  ),
+  from: Type.Optional(date('On or after this day in TIME_ZONE')),
+  to: Type.Optional(date('On or before this day in TIME_ZONE')),
+  q: Type.Optional(
+    Type.String({
+      maxLength: MAX_TEXT_LENGTH,
+      format: 'text',
+      description: 'Text to search for in actors, addresses and details',
+    }),
+  ),
+})
+export type AuditFilters = Static<typeof AuditFilters>
+
+export const MAX_AUDIT_PAGE_SIZE = 100
+export const AUDIT_PAGE_SIZE = 50
+
+export const Before = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Only entries before this position: `next` of the previous page',
+  }),
+)
+
+/** The query parameters of a page of the audit log. */
+export const AuditQuery = Type.Object(
+  {
+    ...AuditFilters.properties,
+    before: Before,
+    pageSize: Type.Integer({
+      minimum: 1,
+      maximum: MAX_AUDIT_PAGE_SIZE,
+      default: AUDIT_PAGE_SIZE,
+    }),
+  },
+  { additionalProperties: false },
+)
+export type AuditQuery = Static<typeof AuditQuery>
+
+/** The format of a text that LIKE matches anywhere, without case. */
+const toPattern = (text: string): string =>
+  `%${text
+    .trim()
+    .toLowerCase()
+    .replace(/[\\%_]/g, '\\$&')}%`
+
+/** Builds the condition of filters, with its values. */
+export function buildAuditCondition(
+  { action = [], actor, from, to, q }: AuditFilters,
+  calendar: DayCalendar,
+): { sql: string; values: SqlValue[] } {
+  const conditions: string[] = []
+  const values: SqlValue[] = []
+  const add = (sql: string, ...added: SqlValue[]) => {
+    conditions.push(sql)
+    values.push(...added)
+  }
+  if (action.length > 0) add(`action IN (${action.map(() => '?').join(', ')})`, ...action)
+  if (actor !== undefined) add('lower(actor) = ?', actor.trim().toLowerCase())
+  if (from !== undefined) add('at >= ?', calendar.startOf(parseDay(from)))
+  if (to !== undefined) add('at < ?', calendar.startOf(parseDay(to) + 1))
+  if (q !== undefined) {
+    const texts = ['actor', "coalesce(address, '')", 'details']
+    const pattern = toPattern(q)
+    const matches = texts.map((text) => `lower(${text}) LIKE ? ESCAPE '\\'`)
+    add(`(${matches.join(' OR ')})`, ...texts.map(() => pattern))
+  }
+  return { sql: conditions.length === 0 ? '1 = 1' : conditions.join(' AND '), values }
+}
+
+/** Checks filters that are valid on their own but not in combination. */
+export const findAuditFilterErrors = ({ from, to }: AuditFilters): FieldError[] =>
+  from !== undefined && to !== undefined && to < from
+    ? [{ path: 'to', message: 'must not be before from' }]
+    : []
+
+const validate = createValidators({ formats: {}, keywords: [] }).converter<AuditQuery>(AuditQuery)
+
+/** Parses the query parameters of the page leniently: ignores blank and invalid ones. */
+export function parseAuditQuery(parameters: Record<string, unknown>): {
+  query: AuditQuery
+  /** Names of the parameters that were ignored */
+  ignored: string[]
+} {
+  const values = Object.fromEntries(
+    Object.entries(parameters).filter(
+      ([name, value]) => Object.hasOwn(AuditQuery.properties, name) && value !== '',
+    ),
+  )
+  const ignored: string[] = []
+  while (!validate(values)) {
+    const name = validate.errors?.[0]?.instancePath.split('/')[1] ?? ''
+    ignored.push(name)
+    if (!Reflect.deleteProperty(values, name) || name === '') break
+  }
+  const query = values as AuditQuery
+  if (findAuditFilterErrors(query).length > 0) {
+    ignored.push('to')
+    delete query.to
+  }
+  return { query, ignored }
+}

@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util'
+import type { AuditHead } from '../audit/audit-log.js'
+import { verifyChain } from '../audit/verify-chain.js'
+import { ConfigError } from '../config/config-error.js'
+import { DatabaseUnavailableError } from '../database/database.js'
+import { DatabaseError } from '../database/open-database.js'
+import { openServiceDatabase } from '../database/open-service-database.js'
+import { loadConfig } from './load-config.js'
+
+const USAGE = `Usage: npm run -s audit:verify [-- --head POSITION:HASH]
+
+Verifies the chain of hashes of the audit log, and prints its head. Exits with 1 if an entry was
+changed, removed, inserted or moved. --head: a head that was printed earlier. Whoever can write to
+the database can compute all hashes again; only a head that is stored elsewhere reveals it.`
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
+
+function readArguments(): AuditHead | undefined {
+  let text
+  try {
+    text = parseArgs({ options: { head: { type: 'string' } } }).values.head
+  } catch (error) {
+    fail(`${(error as Error).message}\n\n${USAGE}`)
+  }
+  if (text === undefined) return undefined
+  const [, position, hash] = /^([1-9]\d{0,14}):([\da-f]{64})$/.exec(text) ?? []
+  if (position === undefined || hash === undefined) fail(USAGE)
+  return { position: Number(position), hash }
+}
+
+const recorded = readArguments()
+try {
+  const { database, postgres } = await openServiceDatabase(await loadConfig())
+  // A transaction of SQLite reads a single state, too.
+  if (postgres === null) await database.query('BEGIN')
+  const check = await (postgres === null
+    ? verifyChain(database, recorded)
+    : postgres.readSnapshot((tx) => verifyChain(tx, recorded)))
+  await database.close()
+  if (!check.ok) fail(`The audit log is broken at position ${check.position}: ${check.reason}.`)
+  const { position, hash } = check.head
+  process.stdout.write(
+    `The audit log is intact: ${check.entries} ${check.entries === 1 ? 'entry' : 'entries'}.\n` +
+      (position === 0 ? '' : `Head: ${position}:${hash}\n`),
+  )
+} catch (error) {
+  const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
+    (type) => error instanceof type,
+  )
+  fail(isExpected ? (error as Error).message : String((error as Error).stack))
+}

@@ -1,0 +1,23 @@
+import type { FastifyRequest } from 'fastify'
+import type { AuditLog } from '../../audit/audit-log.js'
+import type { OrderStore } from '../../order-store/order-store.js'
+import { DEFAULT_SORT } from '../order-filters.js'
+import type { ExportRequest } from './export-request.js'
+
+/** Records an export in the audit log, whether or not the client receives all of it. */
+export type RecordExport = (request: FastifyRequest, task: ExportRequest) => Promise<void>
+
+/** Creates the function that records exports of orders. */
+export const createExportRecorder =
+  (auditLog: AuditLog, store: Pick<OrderStore, 'list'>): RecordExport =>
+  async (request, { format, filters }) => {
+    const slice = { sort: DEFAULT_SORT, offset: 0, limit: 1 }
+    const { total: rows } = await store.list(filters, slice)
+    // A search is often for a name or an email.
+    const { q, ...others } = filters
+    const recorded = q === undefined ? others : { ...others, hasSearch: true }
+    await auditLog.record(request, {
+      action: 'orders.exported',
+      details: { format, filters: recorded, rows },
+    })
+  }

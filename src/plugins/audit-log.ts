@@ -1,0 +1,28 @@
+import fp from 'fastify-plugin'
+import { createAuditLog, type AuditLog } from '../audit/audit-log.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    auditLog: AuditLog
+  }
+}
+
+const HOUR_MS = 60 * 60 * 1000
+const DAY_MS = 24 * HOUR_MS
+
+/** The audit log, and the job that deletes entries older than AUDIT_RETENTION_DAYS. */
+export default fp(
+  async (app) => {
+    const auditLog = createAuditLog(app.database, app.config.TIME_ZONE)
+    app.decorate('auditLog', auditLog)
+    let logged = 0
+    app.schedule('check the audit log', HOUR_MS, async () => {
+      await auditLog.deleteBefore(Date.now() - app.config.AUDIT_RETENTION_DAYS * DAY_MS)
+      const head = await auditLog.getHead()
+      // Logs are often stored elsewhere: `npm run audit:verify` compares the log with a head.
+      if (head.position > logged) app.log.info(head, 'head of the audit log')
+      logged = head.position
+    })
+  },
+  { name: 'audit-log', dependencies: ['config', 'database', 'scheduler'] },
+)
