@@ -57,8 +57,6 @@ const LOWEST_ROLES = {
 } as const satisfies Record<ApiKeyScope, Role> & Record<string, Role>
 export type Permission = keyof typeof LOWEST_ROLES
 
-export const PERMISSIONS = Object.keys(LOWEST_ROLES) as Permission[]
-
 /** Whether a role has a permission. */
 export const hasPermission = (role: Role, permission: Permission): boolean =>
   ROLES.indexOf(role) <= ROLES.indexOf(LOWEST_ROLES[permission])
