@@ -16,21 +16,25 @@ const SUCCESS: Partial<Record<string, string>> = {
 const pages: FastifyPluginAsync = async (app) => {
   await app.register(adminPages)
 
-  app.get(ACCOUNT_URL, async ({ adminSession, administrator, headers }, reply) => {
-    const sessions = await app.sessions.list(administrator)
-    const text = SUCCESS[reply.consumeFlash()?.code ?? '']
-    return reply.renderView(
-      { page: 'accounts/account' },
-      {
-        administrator,
-        success: text === undefined ? null : { text },
-        sessions: buildSessionsView(sessions, adminSession, {
-          locale: getLocale(headers['accept-language']),
-          timeZone: app.config.TIME_ZONE,
-        }),
-      },
-    )
-  })
+  app.get(
+    ACCOUNT_URL,
+    { config: { withoutSecondFactor: true } },
+    async ({ adminSession, administrator, headers }, reply) => {
+      const sessions = await app.sessions.list(administrator)
+      const text = SUCCESS[reply.consumeFlash()?.code ?? '']
+      return reply.renderView(
+        { page: 'accounts/account' },
+        {
+          administrator,
+          success: text === undefined ? null : { text },
+          sessions: buildSessionsView(sessions, adminSession, {
+            locale: getLocale(headers['accept-language']),
+            timeZone: app.config.TIME_ZONE,
+          }),
+        },
+      )
+    },
+  )
 
   app.post(`${SESSIONS_URL}/end-others`, async ({ adminSession: { email, id }, log }, reply) => {
     await app.sessions.endOthers(email, id)

@@ -1,4 +1,5 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
 import type { AdminAccount } from '../config/admin-accounts.js'
@@ -6,18 +7,42 @@ import { getClientAddress } from '../http/client-address.js'
 import { Problem } from '../http/problem.js'
 import { getRequestOrigin } from '../http/fetch-metadata.js'
 import type { Session } from './sessions.js'
+import type { SecondFactors } from './second-factor/second-factors.js'
 import type { Credentials } from './credentials.js'
 import { createDeviceTokens } from './device-token.js'
 import { createSignInLimits } from './sign-in-limits.js'
 import { createPasswordCheck } from './password-check.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 
-/** Checks the credentials and starts a session. Throws a Problem: 401, 403, 429 or 503. */
-export type SignIn = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  credentials: Credentials,
-) => Promise<Session & { token: string }>
+type StartedSession = Session & { token: string }
+
+export interface SignIn {
+  /** Checks the password of a signed-in user. Throws a Problem: 401, 429 or 503. */
+  checkPassword(request: FastifyRequest, credentials: Credentials): Promise<unknown>
+  /**
+   * Checks the credentials and starts a session. Returns `null` if a code of the second factor is
+   * needed and not given: `withCode` or `withPasskey` continues. Throws a Problem: 401, 403, 429 or
+   * 503.
+   */
+  withPassword(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    credentials: Credentials & { code?: string },
+  ): Promise<StartedSession | null>
+  /** Continues with a code of the authenticator app, or a recovery code. Throws as above. */
+  withCode(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    email: string,
+    code: string,
+  ): Promise<StartedSession>
+  /** Signs in without a password. Throws a Problem: 403 or 422. */
+  withPasskey(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    response: AuthenticationResponseJSON,
+  ): Promise<StartedSession>
+}
 
 type Outcome = 'succeeded' | 'failed' | 'limited' | 'unavailable'
 
@@ -26,8 +51,11 @@ const OUTCOMES: Partial<Record<number, Outcome>> = { 401: 'failed', 429: 'limite
 /** The device cookie is only sent to the sign-in routes. */
 const DEVICE_COOKIE_PATHS = ['/api/admin/login', '/admin/login']
 
+const createWrongCredentialsProblem = (): Problem =>
+  new Problem(401, 'The email or password is wrong.', { headers: { 'www-authenticate': 'Bearer' } })
+
 /** Sign-in, shared by the API and the pages. */
-export function createSignIn(app: FastifyInstance): SignIn {
+export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors): SignIn {
   const { config, stateStore } = app
   const [secret] = config.sessionSecrets
   const hashIdentifier = createIdentifierHasher(secret)
@@ -75,34 +103,80 @@ export function createSignIn(app: FastifyInstance): SignIn {
       throw error
     }
     if (account === null) {
-      throw new Problem(401, 'The email or password is wrong.', {
-        headers: { 'www-authenticate': 'Bearer' },
-      })
+      throw createWrongCredentialsProblem()
     }
     await attempt.succeed()
     return account
   }
 
-  return async (request, reply, { email: givenEmail, password }) => {
+  function rejectOtherSites(request: FastifyRequest): void {
     if (getRequestOrigin(request, app.publicBaseUrl()) === 'cross-origin') {
       throw new Problem(403, 'Sign-in from another site is not allowed.')
     }
-    const email = givenEmail.toLowerCase()
-    let account
-    let session
+  }
+
+  async function start(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    account: AdminAccount,
+    isMultiFactor: boolean,
+  ): Promise<StartedSession> {
+    const session = await reply.startSession(account, isMultiFactor)
+    const { token, expires } = devices.issue(account.email)
+    for (const path of DEVICE_COOKIE_PATHS) {
+      reply.setCookie(deviceCookie, token, { ...deviceCookieOptions, path, expires })
+    }
+    record(request, account.email, 'succeeded')
+    return session
+  }
+
+  /** Counts and logs an attempt that fails. */
+  async function recordFailure<T>(
+    request: FastifyRequest,
+    email: string,
+    attempt: () => Promise<T>,
+  ): Promise<T> {
     try {
-      account = await authenticate(request, { email, password })
-      session = await reply.startSession(account)
+      return await attempt()
     } catch (error) {
       const status = error instanceof Problem ? error.statusCode : 500
       record(request, email, OUTCOMES[status] ?? 'unavailable')
       throw error
     }
-    const { token, expires } = devices.issue(account.email)
-    for (const path of DEVICE_COOKIE_PATHS) {
-      reply.setCookie(deviceCookie, token, { ...deviceCookieOptions, path, expires })
-    }
-    record(request, email, 'succeeded')
-    return session
+  }
+
+  return {
+    checkPassword: (request, credentials) =>
+      recordFailure(request, credentials.email, () => authenticate(request, credentials)),
+
+    async withPassword(request, reply, { email: givenEmail, password, code }) {
+      rejectOtherSites(request)
+      const email = givenEmail.toLowerCase()
+      return recordFailure(request, email, async () => {
+        const account = await authenticate(request, { email, password })
+        const isMultiFactor = await secondFactors.has(email)
+        if (isMultiFactor && code === undefined) return null
+        if (code !== undefined) await secondFactors.useCode(email, code)
+        return start(request, reply, account, isMultiFactor)
+      })
+    },
+
+    async withCode(request, reply, email, code) {
+      rejectOtherSites(request)
+      return recordFailure(request, email, async () => {
+        await secondFactors.useCode(email, code)
+        const account = app.findAccount(email)
+        if (account === undefined) throw createWrongCredentialsProblem()
+        return start(request, reply, account, true)
+      })
+    },
+
+    async withPasskey(request, reply, response) {
+      rejectOtherSites(request)
+      const { email } = await secondFactors.passkeys.verifySignIn(response)
+      const account = app.findAccount(email)
+      if (account === undefined) throw createWrongCredentialsProblem()
+      return start(request, reply, account, true)
+    },
   }
 }

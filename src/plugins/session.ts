@@ -5,6 +5,7 @@ import fp from 'fastify-plugin'
 import { deriveKey } from '../config/derive-key.js'
 import { isApiPath } from '../http/request-path.js'
 import type { AdminAccount } from '../config/admin-accounts.js'
+import { RecentSignInRequired, SecondFactorRequired } from '../http/authentication-problems.js'
 import { Problem } from '../http/problem.js'
 import { isUnsafeMethod, getRequestOrigin } from '../http/fetch-metadata.js'
 import type { ApiKeyScope } from '../accounts/permissions.js'
@@ -25,6 +26,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What an API key needs to call the route, or its method; without it, none can */
     permission?: ApiKeyScope | ((method: string) => ApiKeyScope)
+    /** Requires that the user has signed in, or confirmed the session, within the last minutes */
+    recentSignIn?: true
+    /** Accessible before a required second factor is set up */
+    withoutSecondFactor?: true
   }
   interface FastifyRequest {
     /** Who makes the request, for the history: an email, or an API key by its name */
@@ -38,7 +43,10 @@ declare module 'fastify' {
   }
   interface FastifyReply {
     /** Starts a session and sets its cookie. The session of the previous cookie ends. */
-    startSession(account: AdminAccount): Promise<Session & { token: string }>
+    startSession(
+      account: AdminAccount,
+      isMultiFactor: boolean,
+    ): Promise<Session & { token: string }>
     /** Ends the current session in every process, and clears its cookie. */
     endSession(): Promise<void>
     /** Clears the session cookie. */
@@ -85,6 +93,9 @@ const createForbiddenProblem = (permission: ApiKeyScope | undefined): Problem =>
 }
 
 const MINUTE_MS = 60_000
+const RECENT_MS = 10 * MINUTE_MS
+/** Longer, so that a form that could be opened can be sent, too */
+const RECENT_FOR_FORMS_MS = 30 * MINUTE_MS
 const HOUR_MS = 60 * MINUTE_MS
 
 const CROSS_ORIGIN_API_REQUEST =
@@ -160,6 +171,23 @@ export default fp(
         .catch((err: unknown) => request.log.warn({ err }, 'use of a session not recorded'))
     }
 
+    function requireFactors(
+      { method, routeOptions: { config } }: FastifyRequest,
+      session: Session,
+    ) {
+      if (
+        app.config.REQUIRE_SECOND_FACTOR &&
+        !session.isMultiFactor &&
+        !config.withoutSecondFactor
+      ) {
+        throw new SecondFactorRequired()
+      }
+      const limitMs = isUnsafeMethod(method) ? RECENT_FOR_FORMS_MS : RECENT_MS
+      if (config.recentSignIn && Date.now() - session.authenticatedAt > limitMs) {
+        throw new RecentSignInRequired()
+      }
+    }
+
     app.decorate('requireAdministrator', async (request) => {
       const token = getToken(request) ?? ''
       if (request.headers.authorization !== undefined && isKey(token)) {
@@ -176,6 +204,7 @@ export default fp(
           isApiPath(request.url) ? CROSS_ORIGIN_API_REQUEST : CROSS_ORIGIN_FORM,
         )
       }
+      requireFactors(request, session)
       current.set(request, session)
       recordUse(request, session)
     })
@@ -205,10 +234,14 @@ export default fp(
       },
     })
 
-    app.decorateReply('startSession', async function (this: FastifyReply, account) {
+    app.decorateReply('startSession', async function (this: FastifyReply, account, isMultiFactor) {
       const { headers, ip, cookies } = this.request
       const client = { userAgent: headers['user-agent'] ?? '', address: ip }
-      const { secret: sessionSecret, ...session } = await sessions.start(account, client)
+      const { secret: sessionSecret, ...session } = await sessions.start(
+        account,
+        client,
+        isMultiFactor,
+      )
       const previous = await findSession(cookies[cookieName] ?? '')
       if (previous !== null) await sessions.end(previous.email, previous.id)
       const expires = new Date(session.expiresAt)

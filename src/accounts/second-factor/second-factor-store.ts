@@ -88,7 +88,7 @@ export function createSecondFactorStore(database: Database) {
       return {
         appAddedAt: app?.created_at ?? null,
         passkeys: passkeys.map(toPasskey),
-        recoveryCodes: Number(codes?.count ?? 0),
+        recoveryCodes: codes?.count ?? 0,
       }
     },
 
