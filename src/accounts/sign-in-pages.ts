@@ -1,4 +1,3 @@
-import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import adminPages from '../plugins/admin-pages.js'
 import { toSafeRedirectPath } from '../http/safe-redirect-path.js'
@@ -6,7 +5,6 @@ import { Problem } from '../http/problem.js'
 import { checker } from '../validation/validator.js'
 import { Credentials } from './credentials.js'
 import type { PendingSignIns } from './pending-sign-in.js'
-import { parseCredential } from './second-factor/parse-credential.js'
 import type { SecondFactors } from './second-factor/second-factors.js'
 import { getVerifyUrl } from './second-factor/sign-in-pages.js'
 import type { SignIn } from './sign-in.js'
@@ -110,8 +108,7 @@ const pages: FastifyPluginAsync<Options> = async (
       const { credential, returnTo: given } = request.body ?? {}
       const returnTo = toSafeRedirectPath(given)
       try {
-        const response = parseCredential<AuthenticationResponseJSON>(credential)
-        await signIn.withPasskey(request, reply, response)
+        await signIn.withPasskey(request, reply, toText(credential))
       } catch (error) {
         if (!(error instanceof Problem)) throw error
         return showProblem(reply, error, { returnTo, email: '', ended: null })

@@ -1,5 +1,4 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
-import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
 import type { AdminAccount } from '../config/admin-accounts.js'
@@ -40,7 +39,7 @@ export interface SignIn {
   withPasskey(
     request: FastifyRequest,
     reply: FastifyReply,
-    response: AuthenticationResponseJSON,
+    credential: string,
   ): Promise<StartedSession>
 }
 
@@ -171,9 +170,9 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       })
     },
 
-    async withPasskey(request, reply, response) {
+    async withPasskey(request, reply, credential) {
       rejectOtherSites(request)
-      const { email } = await secondFactors.passkeys.verifySignIn(response)
+      const { email } = await secondFactors.passkeys.verifySignIn(credential)
       const account = app.findAccount(email)
       if (account === undefined) throw createWrongCredentialsProblem()
       return start(request, reply, account, true)

@@ -1,11 +1,9 @@
-import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { createQrMatrix, renderSvg } from '../../qr-code/qr-image.js'
 import { getBrowserName } from '../browser-name.js'
-import { parseCredential } from './parse-credential.js'
 import { hasSecondFactor } from './second-factor-store.js'
 import type { NewApp, SecondFactors } from './second-factors.js'
 
@@ -65,6 +63,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
     return reply.renderView(
       { page: 'accounts/second-factor' },
       {
+        administrator: request.administrator,
         success: text === undefined ? null : { text },
         isRequired: app.config.REQUIRE_SECOND_FACTOR && !hasSecondFactor(factors),
         hasFactor: hasSecondFactor(factors),
@@ -153,7 +152,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
       const passkey = await secondFactors.passkeys.verifyRegistration(
         request.administrator.email,
         label || getBrowserName(request.headers['user-agent'] ?? ''),
-        parseCredential<RegistrationResponseJSON>(credential),
+        toText(credential),
       )
       const codes = await secondFactors.addPasskey(getSession(request), passkey)
       return showCodes(reply, codes, 'passkey-added')

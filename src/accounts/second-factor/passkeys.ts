@@ -16,6 +16,17 @@ const getRegistrationPurpose = (email: string): string => `register ${email}`
 const createRejection = (): Problem =>
   new Problem(422, 'The passkey could not be verified. Try again, or use another way to sign in.')
 
+/** Parses what the WebAuthn API of a browser returned; its content is verified by the library. */
+function parseCredential(json: string): unknown {
+  try {
+    const value: unknown = JSON.parse(json)
+    if (typeof value === 'object' && value !== null) return value
+  } catch {
+    // Rejected below
+  }
+  throw createRejection()
+}
+
 /** Identifies the account to authenticators, without containing its email. */
 const getUserHandle = (email: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(createHash('sha256').update(`clearwake user ${email}`).digest())
@@ -58,12 +69,13 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
       })
     },
 
-    /** Returns the passkey that a browser created. Throws a Problem (422). */
-    async verifyRegistration(
-      email: string,
-      name: string,
-      response: RegistrationResponseJSON,
-    ): Promise<Passkey> {
+    /**
+     * Returns the passkey that a browser created. Throws a Problem (422).
+     *
+     * @param json what the browser returned
+     */
+    async verifyRegistration(email: string, name: string, json: string): Promise<Passkey> {
+      const response = parseCredential(json) as RegistrationResponseJSON
       const { verifyRegistrationResponse } = await load()
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         response,
@@ -98,8 +110,9 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
       })
     },
 
-    /** Returns the passkey that a browser signed in with. Throws a Problem (422). */
-    async verifySignIn(response: AuthenticationResponseJSON): Promise<Passkey> {
+    /** Returns the passkey that a browser signed in with; as `verifyRegistration`. */
+    async verifySignIn(json: string): Promise<Passkey> {
+      const response = parseCredential(json) as AuthenticationResponseJSON
       const passkey = await store.findPasskey(response.id)
       if (passkey === null) throw createRejection()
       const { verifyAuthenticationResponse } = await load()
