@@ -1,4 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify'
+import accountManagement from './accounts/account-management.js'
+import { createAccountMail } from './accounts/account-mail.js'
 import accounts from './accounts/accounts.js'
 import calculator from './calculator/calculator.js'
 import apiKeyRoutes from './integrations/api-keys/routes.js'
@@ -35,7 +37,8 @@ import { getServiceSource, openOrderStore } from './order-store/open-order-store
 import orders from './orders/orders.js'
 import { validators } from './orders/validators.js'
 import portal from './portal/portal.js'
-import adminAccounts, { type FirstAdministrator } from './plugins/accounts.js'
+import accountStore from './plugins/account-store.js'
+import configuredAccounts, { type FirstAdministrator } from './plugins/configured-accounts.js'
 import apiDocs from './plugins/api-docs.js'
 import apiKeys from './plugins/api-keys.js'
 import staticFiles from './plugins/static-files.js'
@@ -114,8 +117,9 @@ export async function buildApp({
   await app.register(compression)
   await app.register(jsonParser)
   await app.register(validation, { validators })
-  await app.register(adminAccounts, { onFirstAdministrator })
+  await app.register(configuredAccounts, { onFirstAdministrator })
   await app.register(database)
+  await app.register(accountStore)
   await app.register(scheduler)
   await app.register(stateStore)
   await app.register(apiKeys)
@@ -167,6 +171,9 @@ export async function buildApp({
   events.addConsumer(mail.consume)
   outbox.addSender(webhooks.sender)
   if (mail.sender) outbox.addSender(mail.sender)
+  const accountMail = createAccountMail(app, mail)
+  if (accountMail.sender) outbox.addSender(accountMail.sender)
+  await app.register(accountManagement, { mail: accountMail })
   if (conversions) {
     events.addConsumer(conversions.consume)
     app.schedule('count conversions', CONVERSIONS_MS, () => conversions.flush())
@@ -235,6 +242,7 @@ export async function buildApp({
     webhooks,
     certificates,
     mail,
+    accountMail,
     conversions,
     paymentStore,
     payments,

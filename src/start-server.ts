@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { buildApp, type Extras } from './app.js'
 import { DatabaseError } from './database/open-database.js'
 import { DatabaseUnavailableError } from './database/database.js'
-import type { FirstAdministrator } from './plugins/accounts.js'
+import type { FirstAdministrator } from './plugins/configured-accounts.js'
 import { ConfigError } from './config/config-error.js'
 
 /** Errors that an operator can fix are shown as a plain message; others with their stack. */

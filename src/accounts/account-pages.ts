@@ -2,12 +2,19 @@ import type { FastifyPluginAsync } from 'fastify'
 import { getLocale } from '../http/locale.js'
 import { Problem } from '../http/problem.js'
 import adminPages from '../plugins/admin-pages.js'
+import { ROLE_DESCRIPTIONS, ROLE_LABELS } from './permissions.js'
 import { buildSessionsView, SESSIONS_URL } from './session-view.js'
+
+const OWN = { config: { permission: 'account:own' } } as const
+
+/** The page links to the second factor. */
+const OWN_WITHOUT_FACTOR = { config: { ...OWN.config, withoutSecondFactor: true } } as const
 
 const ACCOUNT_URL = '/admin/account'
 
 /** Texts of flash messages. */
 const SUCCESS: Partial<Record<string, string>> = {
+  'password-changed': 'Your password was changed, and all other devices were signed out.',
   'session-ended': 'The device was signed out.',
   'other-sessions-ended': 'All other devices were signed out.',
 }
@@ -18,14 +25,21 @@ const pages: FastifyPluginAsync = async (app) => {
 
   app.get(
     ACCOUNT_URL,
-    { config: { withoutSecondFactor: true } },
+    OWN_WITHOUT_FACTOR,
     async ({ adminSession, administrator, headers }, reply) => {
+      const { email, role } = administrator
       const sessions = await app.sessions.list(administrator)
+      const isConfigured = app.configuredAccounts.some((account) => account.email === email)
       const text = SUCCESS[reply.consumeFlash()?.code ?? '']
       return reply.renderView(
         { page: 'accounts/account' },
         {
           administrator,
+          account: {
+            role: ROLE_LABELS[role],
+            description: ROLE_DESCRIPTIONS[role],
+            passwordUrl: isConfigured ? null : `${ACCOUNT_URL}/password`,
+          },
           success: text === undefined ? null : { text },
           sessions: buildSessionsView(sessions, adminSession, {
             locale: getLocale(headers['accept-language']),
@@ -36,15 +50,20 @@ const pages: FastifyPluginAsync = async (app) => {
     },
   )
 
-  app.post(`${SESSIONS_URL}/end-others`, async ({ adminSession: { email, id }, log }, reply) => {
-    await app.sessions.endOthers(email, id)
-    log.info({ email }, 'other sessions ended')
-    reply.setFlash({ code: 'other-sessions-ended', orderId: '' })
-    return reply.redirect(ACCOUNT_URL, 303)
-  })
+  app.post(
+    `${SESSIONS_URL}/end-others`,
+    OWN,
+    async ({ adminSession: { email, id }, log }, reply) => {
+      await app.sessions.endOthers(email, id)
+      log.info({ email }, 'other sessions ended')
+      reply.setFlash({ code: 'other-sessions-ended', orderId: '' })
+      return reply.redirect(ACCOUNT_URL, 303)
+    },
+  )
 
   app.post<{ Params: { id: string } }>(
     `${SESSIONS_URL}/:id/end`,
+    OWN,
     async ({ params, adminSession: { email }, log }, reply) => {
       if (!(await app.sessions.end(email, params.id))) {
         throw new Problem(404, 'This session does not exist, or has already ended.')

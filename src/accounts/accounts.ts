@@ -6,6 +6,7 @@ import { createPendingSignIns } from './pending-sign-in.js'
 import secondFactorPages from './second-factor/pages.js'
 import { createSecondFactors } from './second-factor/second-factors.js'
 import secondFactorSignInPages from './second-factor/sign-in-pages.js'
+import passwordPages from './password-pages.js'
 import { createSignIn } from './sign-in.js'
 import pages from './sign-in-pages.js'
 import routes from './routes.js'
@@ -25,6 +26,7 @@ const accounts: FastifyPluginAsync = async (app) => {
   await app.register(confirmPages, { signIn, secondFactors })
   await app.register(sessionRoutes)
   await app.register(accountPages)
+  await app.register(passwordPages)
 }
 
 export default accounts

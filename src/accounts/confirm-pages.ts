@@ -15,7 +15,9 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
   { signIn, secondFactors },
 ) => {
   await app.register(adminPages)
-  const options = { config: { withoutSecondFactor: true } } as const
+  const options = {
+    config: { permission: 'account:own', withoutSecondFactor: true },
+  } as const
 
   async function showForm(
     { administrator }: FastifyRequest,

@@ -1,22 +1,25 @@
 import type { FastifyInstance } from 'fastify'
-import type { AdminAccount } from '../config/admin-accounts.js'
+import type { Account } from './account-store.js'
 import { createUnmatchableHash, verifyPassword } from './password.js'
-import { createPasswordHashQueue } from './password-hash-queue.js'
+import type { PasswordHashQueue } from './password-hash-queue.js'
 import type { HashIdentifier } from './hashed-identifier.js'
 
 /** Returns the account that an email and a password belong to, or `null`. */
-export type PasswordCheck = (email: string, password: string) => Promise<AdminAccount | null>
+export type PasswordCheck = (email: string, password: string) => Promise<Account | null>
 
 /**
  * Checks passwords. An unknown email takes as long as a known one: its password is verified
  * against an unmatchable hash with the cost parameters of a real account.
  */
 export function createPasswordCheck(
-  { accounts, findAccount }: Pick<FastifyInstance, 'accounts' | 'findAccount'>,
+  { accounts, configuredAccounts }: Pick<FastifyInstance, 'accounts' | 'configuredAccounts'>,
   hashIdentifier: HashIdentifier,
+  queue: PasswordHashQueue,
 ): PasswordCheck {
-  const queue = createPasswordHashQueue()
-  const unmatchable = accounts.map(({ passwordHash }) => createUnmatchableHash(passwordHash))
+  const unmatchable = [
+    createUnmatchableHash(),
+    ...configuredAccounts.map(({ passwordHash }) => createUnmatchableHash(passwordHash)),
+  ]
 
   // The same email always picks the same hash, so its timing does not vary either.
   function pickUnmatchableHash(email: string): string {
@@ -25,9 +28,9 @@ export function createPasswordCheck(
   }
 
   return async (email, password) => {
-    const account = findAccount(email)
+    const account = await accounts.find(email)
     const passwordHash = account?.passwordHash ?? pickUnmatchableHash(email)
     const isCorrect = await queue.run(() => verifyPassword(passwordHash, password))
-    return account && isCorrect ? account : null
+    return isCorrect ? account : null
   }
 }

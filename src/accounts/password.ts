@@ -7,9 +7,14 @@ export const MAX_PASSWORD_LENGTH = 1024
 // Keyboards compose accented letters differently (RFC 8265, section 4.2.2).
 const normalize = (password: string): string => password.normalize('NFC')
 
-/** Argon2id as a PHC string, with the parameters that OWASP recommends: 19 MiB, 2 passes, 1 lane. */
-export const hashPassword = (password: string): Promise<string> => hash(normalize(password))
-export const hashPasswordSync = (password: string): string => hashSync(normalize(password))
+/** As OWASP recommends: 19 MiB, 2 passes, 1 lane. */
+const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+/** Argon2id as a PHC string. */
+export const hashPassword = (password: string): Promise<string> =>
+  hash(normalize(password), PARAMETERS)
+export const hashPasswordSync = (password: string): string =>
+  hashSync(normalize(password), PARAMETERS)
 
 export const verifyPassword = (passwordHash: string, password: string): Promise<boolean> =>
   verify(passwordHash, normalize(password))
@@ -26,8 +31,11 @@ export function randomPassword(): string {
   return Array.from({ length: GROUPS }, group).join('-')
 }
 
+/** A hash of the form that `hashPassword` returns. */
+const SAMPLE_HASH = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
+
 /** A hash that no password matches, with the cost parameters of a given one. */
-export function createUnmatchableHash(passwordHash: string): string {
+export function createUnmatchableHash(passwordHash = SAMPLE_HASH): string {
   const [salt = '', digest = ''] = passwordHash.split('$').slice(-2)
   const random = (text: string) =>
     randomBytes(Buffer.from(text, 'base64').length).toString('base64').replace(/=+$/, '')

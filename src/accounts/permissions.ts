@@ -1,4 +1,4 @@
-/** The scopes of API keys, with what each permits. Routes declare theirs as `config.permission`. */
+/** The scopes of API keys, with what each permits. */
 export const API_KEY_SCOPES = {
   'qr:write': 'Create QR codes',
   'orders:read': 'Read orders and their history',
@@ -12,3 +12,69 @@ export const API_KEY_SCOPES = {
 export type ApiKeyScope = keyof typeof API_KEY_SCOPES
 
 export const API_KEY_SCOPE_NAMES = Object.keys(API_KEY_SCOPES) as ApiKeyScope[]
+
+/** The roles of users, from the most to the fewest permissions. Stored data: never rename one. */
+export const ROLES = ['owner', 'manager', 'operator', 'viewer'] as const
+export type Role = (typeof ROLES)[number]
+
+export const ROLE_LABELS: Record<Role, string> = {
+  owner: 'Owner',
+  manager: 'Manager',
+  operator: 'Operator',
+  viewer: 'Viewer',
+}
+
+/** What each role is for. */
+export const ROLE_DESCRIPTIONS: Record<Role, string> = {
+  owner: 'Everything, including people, API keys and webhooks',
+  manager: 'Orders, payments, refunds, fulfilment, exports and sent emails',
+  operator: 'QR codes, and creating and editing orders; no exports, no money',
+  viewer: 'Reads orders and statistics',
+}
+
+/**
+ * The permission table: the lowest role that has each permission. Every role has those of the roles
+ * below it. Each guarded route declares the permission that it requires as `config.permission`.
+ */
+const LOWEST_ROLES = {
+  'account:own': 'viewer',
+  'orders:read': 'viewer',
+  'stats:read': 'viewer',
+  'provider:read': 'viewer',
+  'qr:write': 'operator',
+  /** Create, edit and cancel orders, and reopen cancelled ones */
+  'orders:write': 'operator',
+  'orders:export': 'manager',
+  /** Record payments, refunds and fulfilment; refund payments; place orders with the provider */
+  'orders:settle': 'manager',
+  'provider:write': 'manager',
+  /** Sent emails */
+  'mail:manage': 'manager',
+  'accounts:manage': 'owner',
+  'api-keys:manage': 'owner',
+  'webhooks:manage': 'owner',
+  'audit-log:read': 'owner',
+} as const satisfies Record<ApiKeyScope, Role> & Record<string, Role>
+export type Permission = keyof typeof LOWEST_ROLES
+
+export const PERMISSIONS = Object.keys(LOWEST_ROLES) as Permission[]
+
+/** Permissions whose changes require a recent sign-in. */
+export const SENSITIVE_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission>([
+  'accounts:manage',
+  'api-keys:manage',
+  'webhooks:manage',
+])
+
+/** Whether a role has a permission. */
+export const hasPermission = (role: Role, permission: Permission): boolean =>
+  ROLES.indexOf(role) <= ROLES.indexOf(LOWEST_ROLES[permission])
+
+/** The permission, if it is a scope of API keys; routes that require any other refuse keys. */
+export const toApiKeyScope = (permission: Permission | undefined): ApiKeyScope | undefined =>
+  API_KEY_SCOPE_NAMES.find((scope) => scope === permission)
+
+/** Whether scopes of an API key include a permission. */
+export const hasScope = (scopes: readonly ApiKeyScope[], permission: Permission): boolean =>
+  // The API has no separate scope for the status of an order.
+  scopes.some((scope) => scope === (permission === 'orders:settle' ? 'orders:write' : permission))

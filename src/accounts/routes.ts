@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { SecondFactorRequired } from '../http/authentication-problems.js'
 import { Problem, problemResponses, withHeaders } from '../http/problem.js'
 import { Credentials } from './credentials.js'
+import { RoleSchema } from './new-account.js'
 import type { SignIn } from './sign-in.js'
 import { handleSignOutError } from './sign-out-error.js'
 
@@ -30,7 +31,7 @@ const createCodeRequiredProblem = (): Problem =>
     errors: [{ path: 'code', message: 'is required' }],
   })
 
-const Admin = Type.Object({ email: Type.String() })
+const Admin = Type.Object({ email: Type.String(), role: RoleSchema })
 const ExpiresAt = Type.String({
   format: 'date-time',
   description: 'When the session expires; a session that is not used for 30 minutes ends earlier',
@@ -81,19 +82,20 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
     async (request, reply) => {
       const session = await signIn.withPassword(request, reply, request.body)
       if (session === null) throw createCodeRequiredProblem()
-      const { email, token, expiresAt } = session
+      const { email, role, token, expiresAt } = session
       if (app.config.REQUIRE_SECOND_FACTOR && !session.isMultiFactor) {
         await app.sessions.end(email, session.id)
         reply.clearSessionCookie()
         throw new SecondFactorRequired()
       }
-      return { admin: { email }, token, expiresAt: formatTime(expiresAt) }
+      return { admin: { email, role }, token, expiresAt: formatTime(expiresAt) }
     },
   )
 
   app.post(
     '/api/admin/logout',
     {
+      config: { permission: 'account:own', withoutSecondFactor: true },
       errorHandler: handleSignOutError,
       schema: {
         tags: ['Administrators'],
@@ -114,6 +116,7 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
   app.get(
     '/api/admin/verify',
     {
+      config: { permission: 'account:own' },
       schema: {
         tags: ['Administrators'],
         operationId: 'getCurrentUser',

@@ -34,6 +34,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/admin/sessions',
     {
+      config: { permission: 'account:own' },
       schema: {
         tags,
         operationId: 'listSessions',
@@ -60,6 +61,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete(
     '/api/admin/sessions',
     {
+      config: { permission: 'account:own' },
       schema: {
         tags,
         operationId: 'endOtherSessions',
@@ -78,6 +80,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete(
     '/api/admin/sessions/:id',
     {
+      config: { permission: 'account:own' },
       schema: {
         tags,
         operationId: 'endSession',

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import type { AdminAccount } from '../config/admin-accounts.js'
+import type { Account } from './account-store.js'
 import { deriveKey } from '../config/derive-key.js'
 import { timingSafeEqualText } from '../http/timing-safe-equal.js'
 
@@ -22,22 +22,22 @@ declare module '@fastify/jwt' {
 }
 
 export interface SessionTokens {
-  issue(account: AdminAccount, session: { secret: string; expiresAt: number }): string
+  issue(account: Account, session: { secret: string; expiresAt: number }): string
   /**
    * Returns the account and the session secret in a token; `null` if the token is invalid or
    * expired, or if the password has changed.
    */
-  verify(token: string): { account: AdminAccount; secret: string } | null
+  verify(token: string): Promise<{ account: Account; secret: string } | null>
 }
 
 /** Session tokens: JWTs signed with the settings of @fastify/jwt, which carry a session's secret. */
 export function createSessionTokens(
-  { jwt, findAccount }: Pick<FastifyInstance, 'jwt' | 'findAccount'>,
+  { jwt, accounts }: Pick<FastifyInstance, 'jwt' | 'accounts'>,
   secret: string,
 ): SessionTokens {
   const key = deriveKey(secret, 'password mark v1')
   // The mark changes with the password, so a new password ends earlier sessions.
-  const getPasswordMark = ({ passwordHash }: AdminAccount): string =>
+  const getPasswordMark = ({ passwordHash }: Account): string =>
     createHmac('sha256', key).update(passwordHash).digest('base64url').slice(0, 22)
 
   function verifyClaims(token: string): Claims | null {
@@ -56,9 +56,9 @@ export function createSessionTokens(
         mark: getPasswordMark(account),
         exp: session.expiresAt / 1000,
       }),
-    verify(token) {
+    async verify(token) {
       const claims = verifyClaims(token)
-      const account = claims && findAccount(claims.sub)
+      const account = claims && (await accounts.find(claims.sub))
       if (!account || !timingSafeEqualText(claims.mark, getPasswordMark(account))) return null
       return { account, secret: claims.jti }
     },

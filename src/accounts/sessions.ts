@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Queryable } from '../database/database.js'
+import type { Role } from './permissions.js'
 import { endSessions } from './end-sessions.js'
 
 /** A session of a user. Timestamps are in ms since 1970. */
@@ -27,7 +28,7 @@ export type SessionClient = Pick<Session, 'userAgent' | 'address'>
 /** The user of a session. */
 export interface SessionAccount {
   email: string
-  role?: string
+  role: Role
 }
 
 interface Row {
@@ -60,7 +61,7 @@ const COLUMNS =
   'id, email, user_agent, address, created_at, last_seen_at, expires_at, authenticated_at, multi_factor'
 
 /** How long a session of a role may be unused, in ms; `null` if there is no limit. */
-export const getIdleLimitMs = (role = 'owner'): number | null =>
+export const getIdleLimitMs = (role: Role): number | null =>
   role === 'owner' ? OWNER_IDLE_MS : null
 
 const hashSecret = (secret: string): string =>

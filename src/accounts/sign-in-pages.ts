@@ -17,13 +17,14 @@ interface SignInView {
   email: string
   /** Errors of a field, or of the whole attempt */
   errors: { email?: string; password?: string; attempt?: string }
-  /** Why the previous session ended, if known */
-  ended: 'signed_out' | 'expired' | null
+  /** Why the user has to sign in, if known */
+  ended: 'signed_out' | 'expired' | 'password_set' | null
 }
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-function parseEnded({ out, ended }: Fields): SignInView['ended'] {
+function parseEnded({ out, ended, password }: Fields): SignInView['ended'] {
+  if (password !== undefined) return 'password_set'
   if (out !== undefined) return 'signed_out'
   return ended === undefined ? null : 'expired'
 }
@@ -60,7 +61,7 @@ const pages: FastifyPluginAsync<Options> = async (
 
   app.get<{ Querystring: Fields }>('/admin/login', options, async (request, reply) => {
     const returnTo = toSafeRedirectPath(request.query.returnTo)
-    const isSignedIn = await app.requireAdministrator.call(app, request, reply).then(
+    const isSignedIn = await app.authenticate(request).then(
       () => true,
       () => false,
     )
@@ -120,7 +121,10 @@ const pages: FastifyPluginAsync<Options> = async (
 
   app.post(
     '/admin/logout',
-    { errorHandler: handleSignOutError, config: { withoutSecondFactor: true } },
+    {
+      errorHandler: handleSignOutError,
+      config: { permission: 'account:own', withoutSecondFactor: true },
+    },
     async (_request, reply) => {
       await reply.endSession()
       return reply.redirect('/admin/login?out', 303)

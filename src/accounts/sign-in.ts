@@ -1,10 +1,11 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
-import type { AdminAccount } from '../config/admin-accounts.js'
 import { getClientAddress } from '../http/client-address.js'
 import { Problem } from '../http/problem.js'
 import { getRequestOrigin } from '../http/fetch-metadata.js'
+import type { Account } from './account-store.js'
+import type { Role } from './permissions.js'
 import type { Session } from './sessions.js'
 import type { SecondFactors } from './second-factor/second-factors.js'
 import type { Credentials } from './credentials.js'
@@ -13,7 +14,7 @@ import { createSignInLimits } from './sign-in-limits.js'
 import { createPasswordCheck } from './password-check.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 
-type StartedSession = Session & { token: string }
+type StartedSession = Session & { role: Role; token: string }
 
 export interface SignIn {
   /** Checks the password of a signed-in user. Throws a Problem: 401, 429 or 503. */
@@ -59,7 +60,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
   const [secret] = config.sessionSecrets
   const hashIdentifier = createIdentifierHasher(secret)
   const devices = createDeviceTokens(secret)
-  const checkPassword = createPasswordCheck(app, hashIdentifier)
+  const checkPassword = createPasswordCheck(app, hashIdentifier, app.passwordHashQueue)
   const limits = createSignInLimits({
     stateStore,
     hashIdentifier,
@@ -78,17 +79,22 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
   const deviceCookie = secure ? '__Secure-clearwake-device' : 'clearwake-device'
   const deviceCookieOptions: CookieSerializeOptions = { httpOnly: true, sameSite: 'strict', secure }
 
-  function record(request: FastifyRequest, givenEmail: string, outcome: Outcome): void {
+  async function record(
+    request: FastifyRequest,
+    givenEmail: string,
+    outcome: Outcome,
+  ): Promise<void> {
     signIns.inc({ outcome })
     // People type passwords into the email field, so only the address of an account is logged.
-    const email = app.findAccount(givenEmail)?.email
+    const account = await app.accounts.find(givenEmail).catch(() => null)
+    const email = account?.email
     request.log.info({ email, client: getClientAddress(request), outcome }, 'sign-in')
   }
 
   async function authenticate(
     request: FastifyRequest,
     { email, password }: Credentials,
-  ): Promise<AdminAccount> {
+  ): Promise<Account> {
     const attempt = await limits.consume({
       email,
       address: getClientAddress(request),
@@ -117,7 +123,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
   async function start(
     request: FastifyRequest,
     reply: FastifyReply,
-    account: AdminAccount,
+    account: Account,
     isMultiFactor: boolean,
   ): Promise<StartedSession> {
     const session = await reply.startSession(account, isMultiFactor)
@@ -125,8 +131,8 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     for (const path of DEVICE_COOKIE_PATHS) {
       reply.setCookie(deviceCookie, token, { ...deviceCookieOptions, path, expires })
     }
-    record(request, account.email, 'succeeded')
-    return session
+    await record(request, account.email, 'succeeded')
+    return { ...session, role: account.role }
   }
 
   /** Counts and logs an attempt that fails. */
@@ -139,7 +145,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       return await attempt()
     } catch (error) {
       const status = error instanceof Problem ? error.statusCode : 500
-      record(request, email, OUTCOMES[status] ?? 'unavailable')
+      await record(request, email, OUTCOMES[status] ?? 'unavailable')
       throw error
     }
   }
@@ -164,8 +170,8 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       rejectOtherSites(request)
       return recordFailure(request, email, async () => {
         await secondFactors.useCode(email, code)
-        const account = app.findAccount(email)
-        if (account === undefined) throw createWrongCredentialsProblem()
+        const account = await app.accounts.find(email)
+        if (account === null) throw createWrongCredentialsProblem()
         return start(request, reply, account, true)
       })
     },
@@ -173,8 +179,8 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     async withPasskey(request, reply, credential) {
       rejectOtherSites(request)
       const { email } = await secondFactors.passkeys.verifySignIn(credential)
-      const account = app.findAccount(email)
-      if (account === undefined) throw createWrongCredentialsProblem()
+      const account = await app.accounts.find(email)
+      if (account === null) throw createWrongCredentialsProblem()
       return start(request, reply, account, true)
     },
   }

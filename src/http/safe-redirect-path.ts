@@ -11,6 +11,7 @@ export function toSafeRedirectPath(given: unknown): string {
   const base = 'http://service.invalid'
   const url = URL.canParse(given, base) ? new URL(given, base) : null
   if (url?.origin !== base || !/^\/(?:admin|qr-test)(?:$|\/)/.test(url.pathname)) return fallback
-  if (/^\/admin\/(?:login|logout)/.test(url.pathname)) return fallback
+  if (/^\/admin\/(?:login|logout|forgot-password|invitation|password-reset)/.test(url.pathname))
+    return fallback
   return url.pathname + url.search
 }

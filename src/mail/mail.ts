@@ -26,12 +26,14 @@ interface Options {
   render: RenderMail
   /** `null` if emails are not configured: none are queued then */
   delivery: MailDelivery | null
+  /** Whether emails have the logo of the operator */
+  hasLogo: boolean
   /** Set by tests only */
   retryDelaysMs?: readonly number[]
 }
 
 /** The emails to guests about their orders. */
-export function createMail({ database, store, render, delivery, retryDelaysMs }: Options) {
+export function createMail({ database, store, render, delivery, hasLogo, retryDelaysMs }: Options) {
   const sender =
     delivery &&
     createMailSender({ store, render, delivery, ...(retryDelaysMs ? { retryDelaysMs } : {}) })
@@ -39,6 +41,9 @@ export function createMail({ database, store, render, delivery, retryDelaysMs }:
   return {
     /** `null` if emails are not configured */
     sender,
+    /** `null` if emails are not configured */
+    delivery,
+    hasLogo,
     /** Where emails are sent, and from which address; `null` if they are not configured */
     description: delivery?.description ?? null,
 

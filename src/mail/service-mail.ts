@@ -36,6 +36,7 @@ export function createServiceMail(
       timeZone: config.TIME_ZONE,
       paymentInstructions: getPaymentInstructions(config),
     }),
+    hasLogo: logo !== null,
     delivery: delivery ?? (settings && createSmtpDelivery(settings, logo)),
   })
 }

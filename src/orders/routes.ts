@@ -15,6 +15,7 @@ import { findFilterErrors } from './order-filters.js'
 import { calculateTrip } from './apply-changes.js'
 import { isSameMass, roundToGram } from './order-mass.js'
 import { NewOrderRequest, Order, OrderChanges } from './order.js'
+import { getStatusPermission } from './status-permission.js'
 import { buildPaginationLinks } from '../http/pagination-links.js'
 
 interface Options {
@@ -170,7 +171,9 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         },
       },
     },
-    async ({ body, headers, actor }, reply) => {
+    async (request, reply) => {
+      const { body, headers, actor } = request
+      request.requirePermission(getStatusPermission(body.status ?? 'pending'))
       const trip = calculateTrip(body)
       // Validation guarantees one of the two.
       const co2eKg = body.co2eKg ?? roundToGram(trip?.co2eKg ?? 0)
@@ -237,6 +240,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
     },
     async (request, reply) => {
       const { params, body } = request
+      if (body.status !== undefined) request.requirePermission(getStatusPermission(body.status))
       return sendOrder(
         reply,
         getChangedOrder(

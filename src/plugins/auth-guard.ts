@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
-import type { ApiKeyScope } from '../accounts/permissions.js'
+import { toApiKeyScope, type ApiKeyScope } from '../accounts/permissions.js'
 import { decodePath } from '../http/request-path.js'
 import { isAdminPath, isInAdminScope, canMatchAdminPath } from '../http/admin-scope.js'
 
@@ -20,8 +20,9 @@ export const getAdminSecurity = (scope?: ApiKeyScope) => [
 
 /**
  * Admin guard, by construction: every route under /admin and /api/admin that is registered after
- * this plugin requires an administrator unless it declares itself public. So do paths that do not
- * exist, so that they cannot be probed. Rejected requests count towards the rate limit.
+ * this plugin requires a user with the permission that it declares, unless it declares itself
+ * public. So do paths that do not exist, so that they cannot be probed. A route that declares
+ * neither cannot be registered. Rejected requests count towards the rate limit.
  */
 export default fp(
   async (app) => {
@@ -45,7 +46,10 @@ export default fp(
       if (route.config?.public) publicPaths.add(route.url)
       if (route.config?.public || !(isAdminRoute || canMatchAdminPath(route.url))) return
 
-      const { rateLimit } = route.config ?? {}
+      const { permission, rateLimit } = route.config ?? {}
+      if (permission === undefined) {
+        throw new Error(`${String(route.method)} ${route.url} declares no permission`)
+      }
       const limit = rateLimit === false ? null : app.rateLimit(rateLimit)
       const guard: onRequestAsyncHookHandler = async function (request, reply) {
         if (!isAdminRoute && !isInAdminScope(request.url)) return
@@ -55,8 +59,7 @@ export default fp(
       // Before the route's own hooks, none of which may run for an unauthenticated request.
       route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
       if (isAdminRoute && route.schema) {
-        const { permission } = route.config ?? {}
-        const scope = typeof permission === 'function' ? undefined : permission
+        const scope = typeof permission === 'function' ? undefined : toApiKeyScope(permission)
         route.schema = { security: getAdminSecurity(scope), ...route.schema }
       }
     })

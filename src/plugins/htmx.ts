@@ -5,6 +5,7 @@ import { Eta } from 'eta'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { projectRoot } from '../config/project-root.js'
+import type { Permission } from '../accounts/permissions.js'
 import { createUnexpectedProblem } from '../http/problem.js'
 
 declare module 'fastify' {
@@ -15,7 +16,7 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Content that all pages of a scope show, swapped out of band with each fragment */
     outOfBand: OutOfBandContent | null
-    /** Renders the page, or its fragment if htmx requested one. */
+    /** Renders the page, or its fragment if htmx requested one; with `it.can(permission)`. */
     renderView(views: Views, data: object): Promise<FastifyReply>
     /** Sends a page in its loading state at once, and the rest when it is ready. */
     streamPage(page: string, data: object, renderRest: () => Promise<string>): Promise<FastifyReply>
@@ -47,6 +48,9 @@ function wantsFragment(this: FastifyRequest): boolean {
   return this.headers['hx-request'] === 'true' && this.headers['hx-request-type'] === 'partial'
 }
 
+/** For templates: whether the user can do something, so that they show what works only. */
+const createCan = (request: FastifyRequest) => (permission: Permission) => request.can(permission)
+
 /** Pages and fragments from one handler, rendered with Eta from templates/. */
 export default fp(
   async (app) => {
@@ -64,7 +68,7 @@ export default fp(
       },
       templates,
       production: true,
-      defaultContext: { asset: app.asset, brand: app.brand },
+      defaultContext: { asset: app.asset, brand: app.brand, can: () => false },
     })
 
     app.decorateRequest('wantsFragment', { getter: wantsFragment })
@@ -76,7 +80,7 @@ export default fp(
       async function (this: FastifyReply, views: Views, data: object) {
         const { wantsFragment } = this.request
         const template = wantsFragment ? (views.fragment ?? views.page) : views.page
-        const context = { ...this.outOfBand?.getData(), ...data }
+        const context = { can: createCan(this.request), ...this.outOfBand?.getData(), ...data }
         let html = await app.view(template, context)
         if (wantsFragment && this.outOfBand)
           html += await app.view(this.outOfBand.template, context)
@@ -92,6 +96,7 @@ export default fp(
         // A HEAD request does not count as a scan.
         if (this.request.method === 'HEAD') return this.type(HTML).send(Readable.from([]))
         const html = await app.view(page, {
+          can: createCan(this.request),
           ...this.outOfBand?.getData(),
           ...data,
           rest: REST_PLACEHOLDER,

@@ -4,11 +4,18 @@ import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fa
 import fp from 'fastify-plugin'
 import { deriveKey } from '../config/derive-key.js'
 import { isApiPath } from '../http/request-path.js'
-import type { AdminAccount } from '../config/admin-accounts.js'
 import { RecentSignInRequired, SecondFactorRequired } from '../http/authentication-problems.js'
 import { Problem } from '../http/problem.js'
 import { isUnsafeMethod, getRequestOrigin } from '../http/fetch-metadata.js'
-import type { ApiKeyScope } from '../accounts/permissions.js'
+import {
+  hasPermission,
+  hasScope,
+  SENSITIVE_PERMISSIONS,
+  toApiKeyScope,
+  type Permission,
+  type Role,
+} from '../accounts/permissions.js'
+import type { Account } from '../accounts/account-store.js'
 import { isKey } from '../integrations/api-keys/key-format.js'
 import type { ApiKey } from '../integrations/api-keys/api-key-store.js'
 import { createSessionTokens } from '../accounts/session-token.js'
@@ -17,21 +24,32 @@ import { createSessions, type Session, type Sessions } from '../accounts/session
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * `onRequest` hook that requires an administrator, or an API key with the permission of the
-     * route. Throws 401, 403 or 429.
+     * `onRequest` hook that requires a user or an API key with the permission of the route. Throws
+     * 401, 403 or 429.
      */
     requireAdministrator: onRequestAsyncHookHandler
+    /** The same without a permission, to recognise users on public pages */
+    authenticate: (request: FastifyRequest) => Promise<void>
     sessions: Sessions
   }
   interface FastifyContextConfig {
-    /** What an API key needs to call the route, or its method; without it, none can */
-    permission?: ApiKeyScope | ((method: string) => ApiKeyScope)
-    /** Requires that the user has signed in, or confirmed the session, within the last minutes */
-    recentSignIn?: true
+    /** What a user or an API key needs to call the route, or its method */
+    permission?: Permission | ((method: string) => Permission)
+    /** Calls `requireRecentSignIn`; the default for changes that require a sensitive permission */
+    recentSignIn?: boolean
     /** Accessible before a required second factor is set up */
     withoutSecondFactor?: true
   }
   interface FastifyRequest {
+    /** Whether the user or the API key has a permission; `false` if there is none */
+    can(permission: Permission): boolean
+    /** Throws a Problem (403) unless the user or the API key has a permission. */
+    requirePermission(permission: Permission): void
+    /**
+     * Throws a Problem (403) if the user has neither signed in nor confirmed the session within the
+     * last minutes. API keys need not.
+     */
+    requireRecentSignIn(): void
     /** Who makes the request, for the history: an email, or an API key by its name */
     readonly actor: string
     /** The current user; only set behind `requireAdministrator` */
@@ -43,10 +61,7 @@ declare module 'fastify' {
   }
   interface FastifyReply {
     /** Starts a session and sets its cookie. The session of the previous cookie ends. */
-    startSession(
-      account: AdminAccount,
-      isMultiFactor: boolean,
-    ): Promise<Session & { token: string }>
+    startSession(account: Account, isMultiFactor: boolean): Promise<Session & { token: string }>
     /** Ends the current session in every process, and clears its cookie. */
     endSession(): Promise<void>
     /** Clears the session cookie. */
@@ -54,8 +69,16 @@ declare module 'fastify' {
   }
 }
 
+/** The current user. */
 export interface Administrator {
   email: string
+  role: Role
+}
+
+interface CurrentSession {
+  session: Session
+  /** As of this request */
+  role: Role
 }
 
 const ISSUER = 'clearwake'
@@ -81,7 +104,11 @@ function createUnauthorizedProblem({ headers, url }: FastifyRequest): Problem {
   })
 }
 
-const createForbiddenProblem = (permission: ApiKeyScope | undefined): Problem => {
+const createRoleProblem = (role: Role): Problem =>
+  new Problem(403, `Your role, ${role}, does not permit this. Ask an owner for access.`)
+
+const createScopeProblem = (needed: Permission | undefined): Problem => {
+  const permission = toApiKeyScope(needed)
   const scope = permission === undefined ? '' : `, scope="${permission}"`
   return new Problem(
     403,
@@ -130,7 +157,7 @@ export default fp(
     const sessions = createSessions(app.database)
     app.decorate('sessions', sessions)
     app.schedule('delete expired sessions', HOUR_MS, () => sessions.deleteExpired())
-    const current = new WeakMap<FastifyRequest, Session>()
+    const current = new WeakMap<FastifyRequest, CurrentSession>()
     const keys = new WeakMap<FastifyRequest, ApiKey>()
 
     /** An Authorization header takes precedence over the cookie, even if it is invalid. */
@@ -150,17 +177,14 @@ export default fp(
           headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
         })
       }
-      const { permission: declared } = request.routeOptions.config
-      const permission = typeof declared === 'function' ? declared(request.method) : declared
-      const isAllowed = permission !== undefined && key.scopes.includes(permission)
-      // Unknown paths are not found, whatever the scopes.
-      if (!isAllowed && !request.is404) throw createForbiddenProblem(permission)
       keys.set(request, key)
     }
 
-    async function findSession(token: string): Promise<Session | null> {
-      const verified = tokens.verify(token)
-      return verified && sessions.find(verified.secret, verified.account)
+    async function findSession(token: string): Promise<CurrentSession | null> {
+      const verified = await tokens.verify(token)
+      if (verified === null) return null
+      const session = await sessions.find(verified.secret, verified.account)
+      return session && { session, role: verified.account.role }
     }
 
     /** Does not wait: a database that can only be read would delay every request. */
@@ -171,31 +195,19 @@ export default fp(
         .catch((err: unknown) => request.log.warn({ err }, 'use of a session not recorded'))
     }
 
-    function requireFactors(
-      { method, routeOptions: { config } }: FastifyRequest,
-      session: Session,
-    ) {
-      if (
-        app.config.REQUIRE_SECOND_FACTOR &&
-        !session.isMultiFactor &&
-        !config.withoutSecondFactor
-      ) {
-        throw new SecondFactorRequired()
-      }
-      const limitMs = isUnsafeMethod(method) ? RECENT_FOR_FORMS_MS : RECENT_MS
-      if (config.recentSignIn && Date.now() - session.authenticatedAt > limitMs) {
-        throw new RecentSignInRequired()
-      }
+    function requireSecondFactor(request: FastifyRequest, session: Session): void {
+      const isExempt = session.isMultiFactor || request.routeOptions.config.withoutSecondFactor
+      if (app.config.REQUIRE_SECOND_FACTOR && !isExempt) throw new SecondFactorRequired()
     }
 
-    app.decorate('requireAdministrator', async (request) => {
+    app.decorate('authenticate', async (request) => {
       const token = getToken(request) ?? ''
       if (request.headers.authorization !== undefined && isKey(token)) {
         await requireApiKey(request, token)
         return
       }
-      const session = await findSession(token)
-      if (session === null) throw createUnauthorizedProblem(request)
+      const found = await findSession(token)
+      if (found === null) throw createUnauthorizedProblem(request)
       const byCookie = request.headers.authorization === undefined
       const origin = getRequestOrigin(request, app.publicBaseUrl())
       if (byCookie && isUnsafeMethod(request.method) && origin !== 'same-origin') {
@@ -204,20 +216,63 @@ export default fp(
           isApiPath(request.url) ? CROSS_ORIGIN_API_REQUEST : CROSS_ORIGIN_FORM,
         )
       }
-      requireFactors(request, session)
-      current.set(request, session)
-      recordUse(request, session)
+      requireSecondFactor(request, found.session)
+      current.set(request, found)
+      recordUse(request, found.session)
     })
 
-    function getSession(this: FastifyRequest): Session {
-      const session = current.get(this)
-      if (session === undefined) throw new Error('no administrator on a public route')
-      return session
+    app.decorateRequest('can', function (permission) {
+      const key = keys.get(this)
+      if (key !== undefined) return hasScope(key.scopes, permission)
+      const role = current.get(this)?.role
+      return role !== undefined && hasPermission(role, permission)
+    })
+
+    function createForbiddenProblem(request: FastifyRequest, permission?: Permission): Problem {
+      return keys.has(request)
+        ? createScopeProblem(permission)
+        : createRoleProblem(request.administrator.role)
     }
-    app.decorateRequest('adminSession', { getter: getSession })
+    app.decorateRequest('requirePermission', function (permission) {
+      if (!this.can(permission)) throw createForbiddenProblem(this, permission)
+    })
+
+    app.decorate('requireAdministrator', async (request) => {
+      await app.authenticate(request)
+      // Unknown paths are not found, whatever the role or the scopes.
+      if (request.is404) return
+      const { permission: declared } = request.routeOptions.config
+      const permission = typeof declared === 'function' ? declared(request.method) : declared
+      if (permission === undefined) throw createForbiddenProblem(request)
+      request.requirePermission(permission)
+      const isChange = isUnsafeMethod(request.method)
+      const { recentSignIn = isChange && SENSITIVE_PERMISSIONS.has(permission) } =
+        request.routeOptions.config
+      if (recentSignIn) request.requireRecentSignIn()
+    })
+
+    app.decorateRequest('requireRecentSignIn', function () {
+      const session = current.get(this)?.session
+      const limitMs = isUnsafeMethod(this.method) ? RECENT_FOR_FORMS_MS : RECENT_MS
+      if (session && Date.now() - session.authenticatedAt > limitMs) {
+        throw new RecentSignInRequired()
+      }
+    })
+
+    function getCurrent(request: FastifyRequest): CurrentSession {
+      const found = current.get(request)
+      if (found === undefined) throw new Error('no administrator on a public route')
+      return found
+    }
+    app.decorateRequest('adminSession', {
+      getter(this: FastifyRequest): Session {
+        return getCurrent(this).session
+      },
+    })
     app.decorateRequest('administrator', {
       getter(this: FastifyRequest): Administrator {
-        return { email: this.adminSession.email }
+        const { session, role } = getCurrent(this)
+        return { email: session.email, role }
       },
     })
 
@@ -243,7 +298,7 @@ export default fp(
         isMultiFactor,
       )
       const previous = await findSession(cookies[cookieName] ?? '')
-      if (previous !== null) await sessions.end(previous.email, previous.id)
+      if (previous !== null) await sessions.end(previous.session.email, previous.session.id)
       const expires = new Date(session.expiresAt)
       const token = tokens.issue(account, { secret: sessionSecret, expiresAt: session.expiresAt })
       this.setCookie(cookieName, token, { ...cookieOptions, expires })
@@ -264,7 +319,7 @@ export default fp(
     dependencies: [
       'config',
       'error-handler',
-      'accounts',
+      'account-store',
       'database',
       'scheduler',
       'api-keys',

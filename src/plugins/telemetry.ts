@@ -38,16 +38,28 @@ export const loggerOptions = {
 const MAX_LOGGED_PATH_LENGTH = 200
 
 /**
- * The token of a guest's order, or the code of a certificate, in a path that may be percent-encoded:
- * it must not be logged.
+ * The token of a guest's order, of an invitation or of a password reset, or the code of a
+ * certificate: it must not be logged.
  */
-const ORDER_TOKEN = /^(\/+(?:[oc]|%[46]f|%[46]3)(?:\/|%2f)+)[^/?]+/i
+const TOKEN = /^(\/+(?:[oc]|admin\/+(?:invitation|password-reset))\/+)[^/?]+/i
+
+/** Percent-encoded paths must not hide a token. */
+function decodeAll(path: string): string {
+  try {
+    // The end may be cut.
+    return decodeURIComponent(path.replace(/(?:%[0-9a-f]{0,2})+$/i, ''))
+  } catch {
+    return path
+  }
+}
 
 // Without the query, which contains names and signatures.
 function getLoggedPath({ originalUrl }: FastifyRequest): string {
   const query = originalUrl.indexOf('?')
   const end = query === -1 ? MAX_LOGGED_PATH_LENGTH : Math.min(query, MAX_LOGGED_PATH_LENGTH)
-  return originalUrl.slice(0, end).replace(ORDER_TOKEN, '$1[token]')
+  const path = originalUrl.slice(0, end)
+  const decoded = path.includes('%') ? decodeAll(path) : path
+  return TOKEN.test(decoded) ? decoded.replace(TOKEN, '$1[token]') : path
 }
 
 /** Request log and duration metric. */

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { AccountMail } from '../accounts/account-mail.js'
 import type { Fulfilment } from '../fulfilment/fulfilment.js'
 import type { Webhooks } from '../integrations/webhooks/webhooks.js'
 import type { Mail } from '../mail/mail.js'
@@ -24,6 +25,7 @@ import { createSavedViews } from './orders/saved-views.js'
 import viewPages from './orders/view-pages.js'
 import apiKeyPages from './settings/api-key-pages.js'
 import emailPages from './settings/email-pages.js'
+import peoplePages from './settings/people-pages.js'
 import settingsPages from './settings/settings-pages.js'
 import webhookPages from './settings/webhook-pages.js'
 
@@ -35,6 +37,7 @@ interface Options {
   webhooks: Webhooks
   certificates: Certificates
   mail: Mail
+  accountMail: AccountMail
   /** `null` if guests cannot order */
   conversions: ConversionCounter | null
   paymentStore: PaymentStore
@@ -68,6 +71,7 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
     await app.register(fulfilmentPages, { store, fulfilment, mail, loadGuestOrder, payments })
   }
   await app.register(settingsPages)
+  await app.register(peoplePages, { mail: options.accountMail })
   await app.register(apiKeyPages)
   await app.register(webhookPages, { webhooks })
   await app.register(emailPages, { mail })

@@ -24,6 +24,8 @@ import {
   type QrTestForm,
 } from './qr-test-form.js'
 
+const QR = { config: { permission: 'qr:write' } } as const
+
 interface QrTestPage {
   form: QrTestForm
   /** By form field */
@@ -36,11 +38,11 @@ const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerate
   const { TIME_ZONE } = app.config
   const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
 
-  app.get<{ Querystring: Record<string, unknown> }>('/qr-test', async (request, reply) => {
+  app.get<{ Querystring: Record<string, unknown> }>('/qr-test', QR, async (request, reply) => {
     const { query } = request
     // Staff keep the navigation of the portal. An expired session is not an error on a public page.
     if (request.knownAdministrator === null) {
-      await app.requireAdministrator(request, reply).catch(() => undefined)
+      await app.authenticate(request).catch(() => undefined)
     }
     const numbers = getNumberFormatter(getLocale(request.headers['accept-language']))
     const send = (

@@ -17,6 +17,8 @@ export interface SchemaExtensions {
 export function createAjv({ formats, keywords }: SchemaExtensions, options: Options = {}): Ajv {
   const ajv = new Ajv({
     allErrors: true,
+    // Optimising the generated code takes longer than it saves.
+    code: { optimize: false },
     // Adds the schema to errors, for its `x-message`.
     verbose: true,
     useDefaults: true,

@@ -30,7 +30,9 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
 ) => {
   await app.register(adminPages)
 
-  const options = { config: { recentSignIn: true, withoutSecondFactor: true } } as const
+  const options = {
+    config: { permission: 'account:own', recentSignIn: true, withoutSecondFactor: true },
+  } as const
 
   const getSession = ({ adminSession: { email, id } }: FastifyRequest) => ({
     email,

@@ -45,6 +45,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/admin/api-keys',
     {
+      config: { permission: 'api-keys:manage' },
       schema: {
         tags,
         operationId: 'listApiKeys',
@@ -58,6 +59,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/api/admin/api-keys',
     {
+      config: { permission: 'api-keys:manage' },
       bodyLimit: 16 * 1024,
       schema: {
         tags,
@@ -78,6 +80,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete(
     '/api/admin/api-keys/:id',
     {
+      config: { permission: 'api-keys:manage' },
       schema: {
         tags,
         operationId: 'revokeApiKey',

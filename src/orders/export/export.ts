@@ -19,7 +19,7 @@ const pages: FastifyPluginAsyncTypebox<{ sendOrders: StreamOrders }> = async (
   await app.register(adminPages)
   app.get(
     '/admin/orders/export',
-    { schema: { querystring: ExportQuery } },
+    { config: { permission: 'orders:export' }, schema: { querystring: ExportQuery } },
     async (request, reply) => sendOrders(request, reply, request.query),
   )
 }

@@ -3,6 +3,7 @@ import { getLocale } from '../../http/locale.js'
 import { logError } from '../../http/log-error.js'
 import { Problem, createUnexpectedProblem } from '../../http/problem.js'
 import type { Mail } from '../../mail/mail.js'
+import type { Permission } from '../../accounts/permissions.js'
 import type { Webhooks } from '../../integrations/webhooks/webhooks.js'
 import type { ConversionCounter } from '../../ordering/conversions.js'
 import type { OrderStore } from '../../order-store/order-store.js'
@@ -12,6 +13,8 @@ import { getFormatters } from '../formatters.js'
 import { buildWebhookAlerts } from '../settings/webhook-view.js'
 import { buildDashboardView } from './dashboard-view.js'
 import { buildRangeChoices, buildRangeUrl, parsePeriod, type RangeQuery } from './ranges.js'
+
+const STATS = { config: { permission: 'stats:read' } } as const
 
 interface Options {
   store: OrderStore
@@ -61,7 +64,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     }
   }
 
-  app.get<{ Querystring: RangeQuery }>('/admin', async (request, reply) => {
+  app.get<{ Querystring: RangeQuery }>('/admin', STATS, async (request, reply) => {
     const period = parsePeriod(request.query)
     const ranges = buildRangeChoices(period)
     if (request.wantsFragment) {
@@ -75,7 +78,11 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     return reply.streamPage(
       'portal/dashboard/dashboard',
       { administrator, ranges, nonce },
-      async () => app.view('portal/dashboard/_content', await buildContent(request, period)),
+      async () =>
+        app.view('portal/dashboard/_content', {
+          ...(await buildContent(request, period)),
+          can: (permission: Permission) => request.can(permission),
+        }),
     )
   })
 }

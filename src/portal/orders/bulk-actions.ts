@@ -92,10 +92,13 @@ export async function updateOrders(
   {
     maxDurationMs = MAX_DURATION_MS,
     findRefundable = async () => false,
+    canUndo = () => true,
   }: {
     maxDurationMs?: number
     /** Whether an order has a payment that is refunded through Stripe */
     findRefundable?: (id: string) => Promise<boolean>
+    /** Whether the user may undo the last change of an order that has a status */
+    canUndo?: (status: OrderStatus) => boolean
   } = {},
 ): Promise<BulkUpdateResult> {
   const results: BulkUpdateResult = { changed: [], unchanged: [], rejected: [] }
@@ -117,6 +120,11 @@ export async function updateOrders(
     try {
       if (getStatusAfter(action) === 'refunded' && (await findRefundable(id))) {
         await reject(id, 'paid through Stripe, refund the payment on the order’s page')
+        continue
+      }
+      const current = action.type === 'undo' ? await store.get(id) : null
+      if (current !== null && !canUndo(current.status)) {
+        await reject(id, 'your role does not permit this')
         continue
       }
       const result = await apply(id, { by, ifVersions: [version] })

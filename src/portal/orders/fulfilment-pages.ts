@@ -19,6 +19,9 @@ import { createOrderPresenter, type LoadGuestOrder, type OrderRoute } from './or
 import { buildProviderRecordView } from './provider-record-view.js'
 import unresolvedPages from './unresolved-pages.js'
 
+const SETTLE = { config: { permission: 'orders:settle' } } as const
+const PROVIDER = { config: { permission: 'provider:read' } } as const
+
 const parseInteger = (value: unknown): number | null =>
   typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : null
 
@@ -47,7 +50,7 @@ const pages: FastifyPluginAsync<Options> = async (
   const steps = createFulfilmentSteps(store, fulfilment, presenter)
   await app.register(unresolvedPages, { store, fulfilment, presenter, steps })
 
-  app.get<OrderRoute>('/admin/orders/:id/fulfilment', async (request, reply) => {
+  app.get<OrderRoute>('/admin/orders/:id/fulfilment', SETTLE, async (request, reply) => {
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     if (!canBeFulfilled(order, await steps.getAttempt(order))) {
@@ -62,7 +65,7 @@ const pages: FastifyPluginAsync<Options> = async (
     return reply.renderView(views, data)
   })
 
-  app.post<OrderRoute>('/admin/orders/:id/fulfilment', async (request, reply) => {
+  app.post<OrderRoute>('/admin/orders/:id/fulfilment', SETTLE, async (request, reply) => {
     const { id } = request.params
     const body = request.body ?? {}
     const version = parseVersion(body)
@@ -122,7 +125,7 @@ const pages: FastifyPluginAsync<Options> = async (
     }
   })
 
-  app.get<OrderRoute>('/admin/orders/:id/provider-record', async (request, reply) => {
+  app.get<OrderRoute>('/admin/orders/:id/provider-record', PROVIDER, async (request, reply) => {
     const order = await store.get(request.params.id)
     if (!order?.orderSourceId) return renderNotFound(reply)
     const [response, portfolios] = await Promise.all([

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { getLocale } from '../../http/locale.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import { parseListQuery } from '../../orders/list-query.js'
+import { getStatusPermission, getUndoPermission } from '../../orders/status-permission.js'
 import { getBalance } from '../../payments/payment.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
@@ -11,6 +12,9 @@ import { buildBulkConfirmation, buildBulkSummary, type ConfirmedAction } from '.
 import { buildListView } from './list-view.js'
 import type { OrderPayments } from './order-data.js'
 import { getViewMessage, type SavedViews } from './saved-views.js'
+
+const READ = { config: { permission: 'orders:read' } } as const
+const WRITE = { config: { permission: 'orders:write' } } as const
 
 type Fields = Record<string, unknown>
 
@@ -47,7 +51,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
     return buildListView(data, getRequestFormatters(request), store.calendar)
   }
 
-  app.get<{ Querystring: Fields }>('/admin/orders', async (request, reply) => {
+  app.get<{ Querystring: Fields }>('/admin/orders', READ, async (request, reply) => {
     const list = await loadList(request, request.query)
     if (request.wantsFragment) {
       // Without empty parameters, which forms send, and without repeating the current entry.
@@ -104,7 +108,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
     )
   }
 
-  app.post<{ Body: Fields | undefined }>('/admin/orders/bulk', async (request, reply) => {
+  app.post<{ Body: Fields | undefined }>('/admin/orders/bulk', WRITE, async (request, reply) => {
     const { administrator, body = {} } = request
     const form = parseBulkForm(body)
     const { selection, listQuery, query } = form
@@ -116,6 +120,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
       return renderBulkResult(reply, list, isKept ? undefined : NOTHING_SELECTED)
     }
     if (action.type === 'status') {
+      request.requirePermission(getStatusPermission(action.status))
       const needsConfirmation = action.status === 'refunded' && body.confirmed === undefined
       if (needsConfirmation || form.isForAllMatching) {
         return renderConfirmation(request, reply, form, action.status)
@@ -124,6 +129,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
     const result = await updateOrders(store, selection, action, administrator.email, {
       findRefundable: async (id) =>
         (await payments.store.list(id)).some((payment) => getBalance(payment) > 0),
+      canUndo: (status) => request.can(getUndoPermission(status)),
     })
     const summary = buildBulkSummary(result, action, listQuery, getRequestFormatters(request))
     const rejected = result.rejected.flatMap(({ order }) => order ?? [])
@@ -132,13 +138,14 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
 
   app.post<{ Body: Fields | undefined }>(
     '/admin/orders/bulk/cancellation',
+    WRITE,
     async (request, reply) =>
       renderConfirmation(request, reply, parseBulkForm(request.body ?? {}), 'cancel'),
   )
 
   // The response to a form, reloaded
   for (const path of ['/admin/orders/bulk', '/admin/orders/bulk/cancellation']) {
-    app.get(path, async (_request, reply) => reply.redirect('/admin/orders', 303))
+    app.get(path, WRITE, async (_request, reply) => reply.redirect('/admin/orders', 303))
   }
 }
 

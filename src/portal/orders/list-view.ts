@@ -17,6 +17,7 @@ import {
 import type { DayCalendar } from '../../orders/day-calendar.js'
 import { LIVE_STATUSES, ORDER_STATUSES, type OrderStatus } from '../../orders/order-status.js'
 import { ORDER_ORIGINS, type Order } from '../../orders/order.js'
+import { getStatusPermission } from '../../orders/status-permission.js'
 import {
   getPaymentStatus,
   isDisputed,
@@ -210,7 +211,11 @@ export function buildListView(data: ListData, format: Formatters, calendar: DayC
       })),
       currencies,
     },
-    statusActions: LIVE_STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] })),
+    statusActions: LIVE_STATUSES.map((value) => ({
+      value,
+      label: STATUS_LABELS[value],
+      permission: getStatusPermission(value),
+    })),
     chips,
     filterCounts: countFilters(query),
     datePresets: buildDatePresets(query, calendar),

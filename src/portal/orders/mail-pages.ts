@@ -8,6 +8,9 @@ import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
 import { buildOrderMailsView } from '../mail-view.js'
 
+const READ = { config: { permission: 'orders:read' } } as const
+const MAIL = { config: { permission: 'mail:manage' } } as const
+
 interface Options {
   store: OrderStore
   mail: Mail
@@ -27,7 +30,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, mail }) => {
     return order
   }
 
-  app.get<Route>('/admin/orders/:id/mails', async (request, reply) => {
+  app.get<Route>('/admin/orders/:id/mails', READ, async (request, reply) => {
     const { id } = await findOrder(request)
     if (!request.wantsFragment) return reply.redirect(`/admin/orders/${id}`, 303)
     const locale = getLocale(request.headers['accept-language'])
@@ -36,7 +39,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, mail }) => {
     return reply.renderView({ page: 'portal/orders/_mails' }, { mails })
   })
 
-  app.post<Route>('/admin/orders/:id/mails/:mailId/send', async (request, reply) => {
+  app.post<Route>('/admin/orders/:id/mails/:mailId/send', MAIL, async (request, reply) => {
     const order = await findOrder(request)
     const { mailId } = request.params
     if (mail.description === null) throw new Problem(409, 'Emails are not configured.')

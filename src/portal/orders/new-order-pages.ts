@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { getLocale } from '../../http/locale.js'
 import type { OrderStore } from '../../order-store/order-store.js'
+import { getStatusPermission } from '../../orders/status-permission.js'
 import adminPages from '../../plugins/admin-pages.js'
 import type { ListPricedPortfolios } from '../../provider/portfolio-prices.js'
 import { getFormatters } from '../formatters.js'
@@ -10,6 +11,8 @@ import { parseNewOrderForm, type NewOrderForm } from './new-order-form.js'
 import { buildEmissionsView, buildNewOrderView, listCalculatorErrors } from './new-order-view.js'
 import { normalizeFieldValue, type FieldErrors } from './order-fields.js'
 import type { Pricing } from './suggested-price.js'
+
+const WRITE = { config: { permission: 'orders:write' } } as const
 
 interface FormRoute {
   Body: Record<string, unknown> | undefined
@@ -81,27 +84,28 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, listPortfolios }
     )
   }
 
-  app.get('/admin/orders/new', async (_request, reply) => {
+  app.get('/admin/orders/new', WRITE, async (_request, reply) => {
     const pricing = await getPricing()
     const form = parseNewOrderForm({ currency: app.config.CURRENCY }, timeZone, pricing)
     return render(reply, form, { key: randomUUID(), pricing })
   })
 
-  app.post<FormRoute>('/admin/orders/new/emissions', async (request, reply) =>
+  app.post<FormRoute>('/admin/orders/new/emissions', WRITE, async (request, reply) =>
     renderParts(request, reply, 'portal/orders/_emissions-parts'),
   )
 
-  app.post<FormRoute>('/admin/orders/new/price', async (request, reply) =>
+  app.post<FormRoute>('/admin/orders/new/price', WRITE, async (request, reply) =>
     renderParts(request, reply, 'portal/orders/_price-part'),
   )
 
-  app.post<FormRoute>('/admin/orders', async (request, reply) => {
+  app.post<FormRoute>('/admin/orders', WRITE, async (request, reply) => {
     const { body = {} } = request
     const key = normalizeFieldValue(body.key) || randomUUID()
     const pricing = await getPricing()
     const form = parseNewOrderForm(body, timeZone, pricing)
     if (form.order === null)
       return render(reply.code(422), form, { key, pricing, errors: form.errors })
+    request.requirePermission(getStatusPermission(form.order.status ?? 'pending'))
     const created = await store.create(
       { ...form.order, origin: 'admin' },
       request.administrator.email,

@@ -7,6 +7,7 @@ import {
   listFieldNames,
 } from '../../calculator/form-view.js'
 import { LIVE_STATUSES } from '../../orders/order-status.js'
+import { getStatusPermission } from '../../orders/status-permission.js'
 import type { Formatters } from '../formatters.js'
 import { STATUS_LABELS } from '../labels.js'
 import { buildFieldViews } from './field-view.js'
@@ -83,6 +84,7 @@ export function buildNewOrderView({ form, key, errors, pricing, format }: Option
     errorCount: Object.keys(errors).length,
     placedAt: { value: form.placedAt, error: errors.placedAt },
     statuses: LIVE_STATUSES.map((value) => ({
+      permission: getStatusPermission(value),
       value,
       label: STATUS_LABELS[value],
       isSelected: value === form.status,

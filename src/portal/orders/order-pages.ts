@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
 import type { Mail } from '../../mail/mail.js'
 import type { ChangeContext, OrderStore } from '../../order-store/order-store.js'
+import { getStatusPermission, getUndoPermission } from '../../orders/status-permission.js'
 import { toLiveStatus } from '../../orders/order-status.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { createEditForm, isEditGroup, parseEditForm, parseVersion } from './edit-form.js'
@@ -20,6 +21,9 @@ import {
   isRepeatedRequest,
 } from './repeated-requests.js'
 import { saveEdit } from './save-edit.js'
+
+const READ = { config: { permission: 'orders:read' } } as const
+const WRITE = { config: { permission: 'orders:write' } } as const
 
 const getChangeContext = (request: FastifyRequest, version: number): ChangeContext => ({
   by: request.administrator.email,
@@ -42,14 +46,14 @@ const pages: FastifyPluginAsync<Options> = async (
   const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder, payments)
   const { render, renderNotFound, confirm, buildConflictNotice } = presenter
 
-  app.get<OrderRoute>('/admin/orders/:id', async (request, reply) => {
+  app.get<OrderRoute>('/admin/orders/:id', READ, async (request, reply) => {
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     const { group } = request.query
     return render(request, reply, order, isEditGroup(group) ? { editedGroup: group } : {})
   })
 
-  app.get<OrderRoute>('/admin/orders/:id/edit', async (request, reply) => {
+  app.get<OrderRoute>('/admin/orders/:id/edit', WRITE, async (request, reply) => {
     const order = await store.get(request.params.id)
     const { group } = request.query
     if (order === null || !isEditGroup(group)) return renderNotFound(reply)
@@ -57,7 +61,7 @@ const pages: FastifyPluginAsync<Options> = async (
     return render(request, reply, order, { form, isGroupOnly: true })
   })
 
-  app.post<OrderRoute>('/admin/orders/:id/edit', async (request, reply) => {
+  app.post<OrderRoute>('/admin/orders/:id/edit', WRITE, async (request, reply) => {
     const order = await store.get(request.params.id)
     const { group } = request.query
     if (order === null || !isEditGroup(group)) return renderNotFound(reply)
@@ -78,7 +82,7 @@ const pages: FastifyPluginAsync<Options> = async (
     }
   })
 
-  app.post<OrderRoute>('/admin/orders/:id/status', async (request, reply) => {
+  app.post<OrderRoute>('/admin/orders/:id/status', WRITE, async (request, reply) => {
     const { id } = request.params
     const body = request.body ?? {}
     const status = toLiveStatus(body.status)
@@ -88,6 +92,7 @@ const pages: FastifyPluginAsync<Options> = async (
       const notice = { title: 'Unknown status', text: 'Nothing was changed.', entries: [] }
       return render(request, reply.code(422), order, { notice })
     }
+    request.requirePermission(getStatusPermission(status))
     const version = parseVersion(body)
     const context = getChangeContext(request, version)
     const result = await store.apply(id, { type: 'edit', changes: { status } }, context)
@@ -112,7 +117,7 @@ const pages: FastifyPluginAsync<Options> = async (
     }
   })
 
-  app.get<OrderRoute>('/admin/orders/:id/cancel', async (request, reply) => {
+  app.get<OrderRoute>('/admin/orders/:id/cancel', WRITE, async (request, reply) => {
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     if (order.status === 'cancelled') {
@@ -129,7 +134,7 @@ const pages: FastifyPluginAsync<Options> = async (
     )
   })
 
-  app.post<OrderRoute>('/admin/orders/:id/cancel', async (request, reply) => {
+  app.post<OrderRoute>('/admin/orders/:id/cancel', WRITE, async (request, reply) => {
     const { id } = request.params
     const version = parseVersion(request.body ?? {})
     const context = getChangeContext(request, version)
@@ -147,7 +152,7 @@ const pages: FastifyPluginAsync<Options> = async (
     return confirm(request, reply, order, 'cancelled')
   })
 
-  app.post<OrderRoute>('/admin/orders/:id/recalculate', async (request, reply) => {
+  app.post<OrderRoute>('/admin/orders/:id/recalculate', WRITE, async (request, reply) => {
     const { id } = request.params
     const version = parseVersion(request.body ?? {})
     const result = await store.apply(
@@ -166,6 +171,8 @@ const pages: FastifyPluginAsync<Options> = async (
 
   async function undo(request: OrderRequest, reply: FastifyReply, version: number) {
     const { id } = request.params
+    const current = await store.get(id)
+    if (current !== null) request.requirePermission(getUndoPermission(current.status))
     const result = await store.apply(id, { type: 'undo' }, getChangeContext(request, version))
     if (result.outcome === 'not_found') return renderNotFound(reply)
     const { outcome, order } = result
@@ -185,7 +192,7 @@ const pages: FastifyPluginAsync<Options> = async (
     return render(request, reply.code(412), order, { notice })
   }
 
-  app.post<OrderRoute>('/admin/orders/:id/restore', async (request, reply) =>
+  app.post<OrderRoute>('/admin/orders/:id/restore', WRITE, async (request, reply) =>
     undo(request, reply, parseVersion(request.body ?? {})),
   )
 }

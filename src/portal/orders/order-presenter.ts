@@ -5,6 +5,7 @@ import { Problem } from '../../http/problem.js'
 import type { Mail } from '../../mail/mail.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import { getPreviousStatus } from '../../orders/undo.js'
+import { getUndoPermission } from '../../orders/status-permission.js'
 import type { Order } from '../../orders/order.js'
 import { getFormatters } from '../formatters.js'
 import { buildOrderMailsView } from '../mail-view.js'
@@ -68,18 +69,19 @@ export function createOrderPresenter(
 
   const buildMessage = async (request: OrderRequest, code: MessageCode, order: Order) => ({
     text: formatFlashMessage(code, order),
-    undo: (await canUndo(code, order))
-      ? {
-          action: buildContextUrl(
-            parseListContext(request.query),
-            `/admin/orders/${order.id}/restore`,
-          ),
-          target: '#messages',
-          swap: 'innerHTML',
-          sync: '#order:drop',
-          fields: [{ name: 'version', value: order.version }],
-        }
-      : null,
+    undo:
+      request.can(getUndoPermission(order.status)) && (await canUndo(code, order))
+        ? {
+            action: buildContextUrl(
+              parseListContext(request.query),
+              `/admin/orders/${order.id}/restore`,
+            ),
+            target: '#messages',
+            swap: 'innerHTML',
+            sync: '#order:drop',
+            fields: [{ name: 'version', value: order.version }],
+          }
+        : null,
   })
 
   async function consumeMessage(request: OrderRequest, reply: FastifyReply) {

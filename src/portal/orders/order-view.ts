@@ -1,5 +1,6 @@
 import { getTransitions, type OrderStatus } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
+import { getStatusPermission } from '../../orders/status-permission.js'
 import type { Formatters } from '../formatters.js'
 import { joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
 import { buildCertificateSection } from './certificate-section.js'
@@ -117,6 +118,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
       action: {
         ...nextStep.action,
         label: nextStatus && STATUS_ACTIONS[nextStatus],
+        permission: nextStatus && getStatusPermission(nextStatus),
       },
     },
     notes: order.notes,
@@ -127,7 +129,11 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
       .filter((status) => status !== nextStatus)
       // The money is returned by the button of the payment.
       .filter((status) => status !== 'refunded' || payments.every(({ refund }) => refund === null))
-      .map((status) => ({ status, label: STATUS_ACTIONS[status] })),
+      .map((status) => ({
+        status,
+        label: STATUS_ACTIONS[status],
+        permission: getStatusPermission(status),
+      })),
     recalculateUrl: buildContextUrl(context, `${path}/recalculate`),
     cancelUrl: order.status === 'cancelled' ? null : buildContextUrl(context, `${path}/cancel`),
     groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, buildGroup(name)])) as Record<

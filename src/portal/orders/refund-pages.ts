@@ -13,6 +13,8 @@ import {
 } from './order-presenter.js'
 import { buildOrderView } from './order-view.js'
 
+const SETTLE = { config: { permission: 'orders:settle' } } as const
+
 interface Options {
   store: OrderStore
   fulfilment: Fulfilment | null
@@ -39,7 +41,7 @@ const pages: FastifyPluginAsync<Options> = async (
   const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder, payments)
   const { render, renderNotFound, confirm } = presenter
 
-  app.get<OrderRoute>('/admin/orders/:id/refund', async (request: OrderRequest, reply) => {
+  app.get<OrderRoute>('/admin/orders/:id/refund', SETTLE, async (request: OrderRequest, reply) => {
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     const view = buildOrderView(await presenter.loadOrderData(request, order))
@@ -55,7 +57,7 @@ const pages: FastifyPluginAsync<Options> = async (
     )
   })
 
-  app.post<OrderRoute>('/admin/orders/:id/refund', async (request: OrderRequest, reply) => {
+  app.post<OrderRoute>('/admin/orders/:id/refund', SETTLE, async (request: OrderRequest, reply) => {
     const { id } = request.params
     if ((await store.get(id)) === null) return renderNotFound(reply)
     const result = (await payments.service?.refund(id, request.administrator.email)) ?? {

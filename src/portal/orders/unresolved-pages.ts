@@ -11,6 +11,9 @@ import {
 import type { FulfilmentSteps } from './fulfilment-steps.js'
 import type { OrderPresenter, OrderRequest, OrderRoute } from './order-presenter.js'
 
+const READ = { config: { permission: 'orders:read' } } as const
+const SETTLE = { config: { permission: 'orders:settle' } } as const
+
 interface Options {
   store: OrderStore
   fulfilment: Fulfilment
@@ -57,7 +60,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, pres
   }
 
   // Polled while an attempt is in progress.
-  app.get<OrderRoute>('/admin/orders/:id/fulfilment/progress', async (request, reply) => {
+  app.get<OrderRoute>('/admin/orders/:id/fulfilment/progress', READ, async (request, reply) => {
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     const attempt = await steps.getAttempt(order)
@@ -68,7 +71,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, pres
     return isInProgress ? reply.code(204).send() : render(request, reply, order)
   })
 
-  app.post<OrderRoute>('/admin/orders/:id/fulfilment/check', async (request, reply) => {
+  app.post<OrderRoute>('/admin/orders/:id/fulfilment/check', SETTLE, async (request, reply) => {
     const { id } = request.params
     const result = await fulfilment.check(id, request.administrator.email)
     if (result.outcome === 'not_found') return renderNotFound(reply)
@@ -76,7 +79,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, pres
     return renderUnresolved(request, reply, result, { notPlaced: 200, incompleteList: 502 })
   })
 
-  app.get<OrderRoute>('/admin/orders/:id/fulfilment/reset', async (request, reply) => {
+  app.get<OrderRoute>('/admin/orders/:id/fulfilment/reset', SETTLE, async (request, reply) => {
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     if (!isUnresolved(order, await steps.getAttempt(order))) {
@@ -89,7 +92,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, pres
     return reply.renderView(views, data)
   })
 
-  app.post<OrderRoute>('/admin/orders/:id/fulfilment/reset', async (request, reply) => {
+  app.post<OrderRoute>('/admin/orders/:id/fulfilment/reset', SETTLE, async (request, reply) => {
     const { id } = request.params
     const by = request.administrator.email
     const { lostProviderId, searchedReference } = request.body ?? {}

@@ -3,6 +3,8 @@ import { toSafeRedirectPath } from '../../http/safe-redirect-path.js'
 import adminPages from '../../plugins/admin-pages.js'
 import type { SavedViews } from './saved-views.js'
 
+const WRITE = { config: { permission: 'orders:write' } } as const
+
 interface Route {
   Body: Record<string, unknown> | undefined
 }
@@ -17,7 +19,7 @@ const getListUrl = ({ list }: Record<string, unknown>): string =>
 const pages: FastifyPluginAsync<{ savedViews: SavedViews }> = async (app, { savedViews }) => {
   await app.register(adminPages)
 
-  app.post<Route>('/admin/orders/views', async ({ body = {}, administrator }, reply) => {
+  app.post<Route>('/admin/orders/views', WRITE, async ({ body = {}, administrator }, reply) => {
     const list = getListUrl(body)
     const query = list.split('?')[1] ?? ''
     const code = await savedViews.save(toText(body.name), query, administrator.email)
@@ -25,7 +27,7 @@ const pages: FastifyPluginAsync<{ savedViews: SavedViews }> = async (app, { save
     return reply.redirect(list, 303)
   })
 
-  app.post<Route>('/admin/orders/views/remove', async ({ body = {} }, reply) => {
+  app.post<Route>('/admin/orders/views/remove', WRITE, async ({ body = {} }, reply) => {
     const code = await savedViews.remove(toText(body.name))
     reply.setFlash({ code, orderId: '' })
     return reply.redirect(getListUrl(body), 303)

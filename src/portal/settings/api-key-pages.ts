@@ -7,6 +7,10 @@ import { getFormatters, type Formatters } from '../formatters.js'
 import { buildApiKeyForm, parseApiKeyForm, type ApiKeyForm } from './api-key-form.js'
 import { renderSettings } from './render-settings.js'
 
+const MANAGE = { config: { permission: 'api-keys:manage' } } as const
+/** So that what is typed into a form is not lost when it is sent. */
+const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
+
 interface Route {
   Params: { id: string }
   Body: Record<string, unknown> | undefined
@@ -63,11 +67,13 @@ const pages: FastifyPluginAsync = async (app) => {
     return key
   }
 
-  app.get(API_KEYS_URL, async (_request, reply) => renderList(reply))
+  app.get(API_KEYS_URL, MANAGE, async (_request, reply) => renderList(reply))
 
-  app.get(`${API_KEYS_URL}/new`, async (_request, reply) => renderForm(reply, buildApiKeyForm()))
+  app.get(`${API_KEYS_URL}/new`, FORM, async (_request, reply) =>
+    renderForm(reply, buildApiKeyForm()),
+  )
 
-  app.post<Route>(API_KEYS_URL, async (request, reply) => {
+  app.post<Route>(API_KEYS_URL, MANAGE, async (request, reply) => {
     const { form, value } = parseApiKeyForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form)
     const { id, key } = await app.apiKeys.create(value, request.administrator.email)
@@ -76,12 +82,12 @@ const pages: FastifyPluginAsync = async (app) => {
     return renderList(reply.code(201), key)
   })
 
-  app.get<Route>(`${API_KEYS_URL}/:id/revoke`, async (request, reply) => {
+  app.get<Route>(`${API_KEYS_URL}/:id/revoke`, MANAGE, async (request, reply) => {
     const key = buildApiKeyView(await findActive(request.params.id), getRequestFormatters(request))
     return renderSettings(reply, { page: 'portal/settings/api-key-revoke' }, { key })
   })
 
-  app.post<Route>(`${API_KEYS_URL}/:id/revoke`, async (request, reply) => {
+  app.post<Route>(`${API_KEYS_URL}/:id/revoke`, MANAGE, async (request, reply) => {
     const { id } = request.params
     if (!(await app.apiKeys.revoke(id))) throw new Problem(404, 'This API key does not exist.')
     request.log.info({ apiKey: id, by: request.administrator.email }, 'API key revoked')

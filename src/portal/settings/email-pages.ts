@@ -6,6 +6,8 @@ import { getFormatters } from '../formatters.js'
 import { buildMailView } from '../mail-view.js'
 import { renderSettings } from './render-settings.js'
 
+const MAIL = { config: { permission: 'mail:manage' } } as const
+
 const EMAIL_URL = '/admin/settings/email'
 const MAILS_PER_PAGE = 20
 
@@ -21,7 +23,7 @@ const parsePage = (text: unknown): number =>
 const pages: FastifyPluginAsync<{ mail: Mail }> = async (app, { mail }) => {
   await app.register(adminPages)
 
-  app.get<{ Querystring: Query }>(EMAIL_URL, async (request, reply) => {
+  app.get<{ Querystring: Query }>(EMAIL_URL, MAIL, async (request, reply) => {
     const locale = getLocale(request.headers['accept-language'])
     const format = getFormatters(locale, app.config.TIME_ZONE)
     const page = parsePage(request.query.page)

@@ -9,9 +9,8 @@ export const renderSettings = (
 ): Promise<FastifyReply> =>
   reply.renderView(views, {
     administrator: reply.request.administrator,
-    sections: SETTINGS_SECTIONS.map((section) => ({
-      ...section,
-      isCurrent: reply.request.url.startsWith(section.href),
-    })),
+    sections: SETTINGS_SECTIONS.filter(({ permission }) => reply.request.can(permission)).map(
+      (section) => ({ ...section, isCurrent: reply.request.url.startsWith(section.href) }),
+    ),
     ...data,
   })

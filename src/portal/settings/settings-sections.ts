@@ -1,6 +1,13 @@
+import type { Permission } from '../../accounts/permissions.js'
+
 /** The pages of the settings, in the order of their navigation. */
-export const SETTINGS_SECTIONS = [
-  { href: '/admin/settings/api-keys', label: 'API keys' },
-  { href: '/admin/settings/webhooks', label: 'Webhooks' },
-  { href: '/admin/settings/email', label: 'Email' },
-] as const satisfies readonly { href: string; label: string }[]
+export const SETTINGS_SECTIONS: readonly {
+  href: string
+  label: string
+  permission: Permission
+}[] = [
+  { href: '/admin/settings/people', label: 'People', permission: 'accounts:manage' },
+  { href: '/admin/settings/api-keys', label: 'API keys', permission: 'api-keys:manage' },
+  { href: '/admin/settings/webhooks', label: 'Webhooks', permission: 'webhooks:manage' },
+  { href: '/admin/settings/email', label: 'Email', permission: 'mail:manage' },
+]

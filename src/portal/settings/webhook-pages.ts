@@ -22,6 +22,10 @@ import {
   WEBHOOKS_URL,
 } from './webhook-view.js'
 
+const MANAGE = { config: { permission: 'webhooks:manage' } } as const
+/** So that what is typed into a form is not lost when it is sent. */
+const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
+
 interface Route {
   Params: { id: string; deliveryId: string }
   Querystring: Record<string, unknown>
@@ -104,7 +108,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     )
   }
 
-  app.get<Route>(WEBHOOKS_URL, async (request, reply) => {
+  app.get<Route>(WEBHOOKS_URL, MANAGE, async (request, reply) => {
     const format = getRequestFormatters(request)
     const endpoints = await webhooks.list()
     return renderSettings(
@@ -118,11 +122,11 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     )
   })
 
-  app.get(`${WEBHOOKS_URL}/new`, async (_request, reply) =>
+  app.get(`${WEBHOOKS_URL}/new`, FORM, async (_request, reply) =>
     renderForm(reply, buildWebhookForm(), null),
   )
 
-  app.post<Route>(WEBHOOKS_URL, async (request, reply) => {
+  app.post<Route>(WEBHOOKS_URL, MANAGE, async (request, reply) => {
     const { form, value } = parseForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form, null)
     const created = await webhooks.create(value)
@@ -133,18 +137,18 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     return renderEndpoint(reply.code(201), endpoint, { secret })
   })
 
-  app.get<Route>(`${WEBHOOKS_URL}/:id`, async (request, reply) =>
+  app.get<Route>(`${WEBHOOKS_URL}/:id`, MANAGE, async (request, reply) =>
     renderEndpoint(reply, requireFound(await webhooks.get(request.params.id)), {
       page: parsePage(request.query.page),
     }),
   )
 
-  app.get<Route>(`${WEBHOOKS_URL}/:id/edit`, async (request, reply) => {
+  app.get<Route>(`${WEBHOOKS_URL}/:id/edit`, FORM, async (request, reply) => {
     const endpoint = requireFound(await webhooks.get(request.params.id))
     return renderForm(reply, buildWebhookForm(endpoint), endpoint)
   })
 
-  app.post<Route>(`${WEBHOOKS_URL}/:id/edit`, async (request, reply) => {
+  app.post<Route>(`${WEBHOOKS_URL}/:id/edit`, MANAGE, async (request, reply) => {
     const endpoint = requireFound(await webhooks.get(request.params.id))
     const { form, value } = parseForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form, endpoint)
@@ -157,14 +161,14 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     ['enable', true],
     ['disable', false],
   ] as const) {
-    app.post<Route>(`${WEBHOOKS_URL}/:id/${action}`, async (request, reply) => {
+    app.post<Route>(`${WEBHOOKS_URL}/:id/${action}`, MANAGE, async (request, reply) => {
       const endpoint = requireFound(await webhooks.update(request.params.id, { enabled }))
       logWebhookChange(request, endpoint.id, `${action}d`)
       return redirect(reply, `webhook-${action}d`, getUrl(endpoint))
     })
   }
 
-  app.get<Route>(`${WEBHOOKS_URL}/:id/delete`, async (request, reply) => {
+  app.get<Route>(`${WEBHOOKS_URL}/:id/delete`, MANAGE, async (request, reply) => {
     const endpoint = requireFound(await webhooks.get(request.params.id))
     return renderSettings(
       reply,
@@ -173,31 +177,35 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     )
   })
 
-  app.post<Route>(`${WEBHOOKS_URL}/:id/delete`, async (request, reply) => {
+  app.post<Route>(`${WEBHOOKS_URL}/:id/delete`, MANAGE, async (request, reply) => {
     const { id } = requireFound(await webhooks.delete(request.params.id))
     logWebhookChange(request, id, 'deleted')
     return redirect(reply, 'webhook-deleted', WEBHOOKS_URL)
   })
 
-  app.post<Route>(`${WEBHOOKS_URL}/:id/rotate-secret`, async (request, reply) => {
+  app.post<Route>(`${WEBHOOKS_URL}/:id/rotate-secret`, MANAGE, async (request, reply) => {
     const { endpoint, secret } = requireFound(await webhooks.rotateSecret(request.params.id))
     logWebhookChange(request, endpoint.id, 'secret rotated')
     return renderEndpoint(reply, endpoint, { secret })
   })
 
-  app.post<Route>(`${WEBHOOKS_URL}/:id/test`, async (request, reply) => {
+  app.post<Route>(`${WEBHOOKS_URL}/:id/test`, MANAGE, async (request, reply) => {
     requireFound(await webhooks.sendTest(request.params.id))
     return redirect(reply, 'webhook-tested', getUrl(request.params))
   })
 
-  app.post<Route>(`${WEBHOOKS_URL}/:id/deliveries/:deliveryId/replay`, async (request, reply) => {
-    const { id, deliveryId } = request.params
-    requireEnabled(await webhooks.get(id))
-    requireFound(await webhooks.replay(id, deliveryId), 'Delivery')
-    return redirect(reply, 'webhook-replayed', getUrl({ id }))
-  })
+  app.post<Route>(
+    `${WEBHOOKS_URL}/:id/deliveries/:deliveryId/replay`,
+    MANAGE,
+    async (request, reply) => {
+      const { id, deliveryId } = request.params
+      requireEnabled(await webhooks.get(id))
+      requireFound(await webhooks.replay(id, deliveryId), 'Delivery')
+      return redirect(reply, 'webhook-replayed', getUrl({ id }))
+    },
+  )
 
-  app.post<Route>(`${WEBHOOKS_URL}/:id/replay`, async (request, reply) => {
+  app.post<Route>(`${WEBHOOKS_URL}/:id/replay`, MANAGE, async (request, reply) => {
     const endpoint = requireFound(await webhooks.get(request.params.id))
     requireEnabled(endpoint)
     const { since, failedOnly } = request.body ?? {}

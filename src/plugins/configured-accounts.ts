@@ -7,10 +7,8 @@ import { hashPasswordSync, randomPassword } from '../accounts/password.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Accounts of administrators; never empty */
-    accounts: readonly [AdminAccount, ...AdminAccount[]]
-    /** Finds an account by its email, case-insensitively */
-    findAccount: (email: string) => AdminAccount | undefined
+    /** Accounts of ADMIN_ACCOUNTS, which are owners; never empty */
+    configuredAccounts: readonly [AdminAccount, ...AdminAccount[]]
   }
 }
 
@@ -58,10 +56,7 @@ export default fp<Options>(
     if (first === undefined) {
       throw new ConfigError([`the file ${FILE} in DATA_DIR is damaged: restore or delete it`])
     }
-    const accounts = [first, ...others] as const
-    const byEmail = new Map(accounts.map((account) => [account.email, account]))
-    app.decorate('accounts', accounts)
-    app.decorate('findAccount', (email) => byEmail.get(email.toLowerCase()))
+    app.decorate('configuredAccounts', [first, ...others] as const)
   },
-  { name: 'accounts', dependencies: ['config'] },
+  { name: 'configured-accounts', dependencies: ['config'] },
 )

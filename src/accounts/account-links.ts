@@ -1,0 +1,74 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Queryable } from '../database/database.js'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/** What links let people set a password for, and how long they are valid. Stored data: never rename one. */
+export const LINK_PURPOSES = {
+  invitation: { lifetimeMs: 72 * HOUR_MS, path: '/admin/invitation' },
+  'password-reset': { lifetimeMs: 30 * MINUTE_MS, path: '/admin/password-reset' },
+} as const
+export type LinkPurpose = keyof typeof LINK_PURPOSES
+
+const TOKEN = /^[\w-]{43}$/
+
+const hashToken = (token: string): string => createHash('sha256').update(token).digest('base64url')
+
+/** The path of a link. */
+export const getLinkPath = (purpose: LinkPurpose, token: string): string =>
+  `${LINK_PURPOSES[purpose].path}/${token}`
+
+/** Creates a link for an account, of which only the hash is stored; returns its token. */
+export async function createLink(
+  tx: Queryable,
+  accountId: string,
+  purpose: LinkPurpose,
+): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  const now = Date.now()
+  await tx.query('DELETE FROM account_links WHERE expires_at <= ?', [now])
+  await tx.query(
+    `INSERT INTO account_links (token_hash, account_id, purpose, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?)`,
+    [hashToken(token), accountId, purpose, now, now + LINK_PURPOSES[purpose].lifetimeMs],
+  )
+  return token
+}
+
+/** Returns the account that a valid link is for; `null` if there is none. */
+export async function findLinkAccount(
+  tx: Queryable,
+  purpose: LinkPurpose,
+  token: string,
+): Promise<string | null> {
+  if (!TOKEN.test(token)) return null
+  const [link] = await tx.query<{ account_id: string }>(
+    'SELECT account_id FROM account_links WHERE token_hash = ? AND purpose = ? AND expires_at > ?',
+    [hashToken(token), purpose, Date.now()],
+  )
+  return link?.account_id ?? null
+}
+
+/**
+ * Uses up a valid link, and returns the account that it is for; `null` if there is none. Of two
+ * concurrent callers, only one gets the account.
+ */
+export async function consumeLink(
+  tx: Queryable,
+  purpose: LinkPurpose,
+  token: string,
+): Promise<string | null> {
+  if (!TOKEN.test(token)) return null
+  const [link] = await tx.query<{ account_id: string }>(
+    `DELETE FROM account_links WHERE token_hash = ? AND purpose = ? AND expires_at > ?
+     RETURNING account_id`,
+    [hashToken(token), purpose, Date.now()],
+  )
+  return link?.account_id ?? null
+}
+
+/** Deletes the links of an account. */
+export async function deleteLinks(tx: Queryable, accountId: string): Promise<void> {
+  await tx.query('DELETE FROM account_links WHERE account_id = ?', [accountId])
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import type { Queryable } from '../database/database.js'
+import type { Mail } from '../mail/mail.js'
+import { MAX_SEND_MS, type MailDelivery, type RenderedMail } from '../mail/mail-delivery.js'
+import { enqueueMessage, type Message } from '../outbox/outbox.js'
+import type { Sender, SendResult } from '../outbox/outbox-worker.js'
+import { getLinkPath, LINK_PURPOSES, type LinkPurpose } from './account-links.js'
+
+const QUEUE = 'account-mail'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS]
+const CONCURRENCY = 3
+/** For creating the link, and recording the attempt */
+const GRACE_MS = 15_000
+
+/** The link is created when the email is sent, so that its token is not stored. */
+interface Payload {
+  accountId: string
+}
+
+interface Text {
+  title: (brand: string) => string
+  paragraphs: string[]
+  link: string
+  footer: string
+}
+
+const TEXTS: Record<LinkPurpose, Text> = {
+  invitation: {
+    title: (brand) => `You are invited to ${brand}`,
+    paragraphs: [
+      'An administrator created an account for this email address. Choose a password to start using it.',
+      'The link works once, within 72 hours.',
+    ],
+    link: 'Choose a password',
+    footer: 'If you do not expect this invitation, ignore this email.',
+  },
+  'password-reset': {
+    title: (brand) => `Reset your ${brand} password`,
+    paragraphs: [
+      'Someone asked to reset the password of your account. If it was you, choose a new password.',
+      'The link works once, within 30 minutes.',
+    ],
+    link: 'Choose a new password',
+    footer: 'If it was not you, ignore this email: your password has not changed.',
+  },
+}
+
+type Services = Pick<FastifyInstance, 'accounts' | 'config' | 'publicBaseUrl' | 'view'>
+
+/** The emails with which people set the password of their account. */
+export function createAccountMail(
+  app: Services,
+  { delivery, hasLogo }: Pick<Mail, 'delivery' | 'hasLogo'>,
+) {
+  async function render(purpose: LinkPurpose, url: string): Promise<RenderedMail> {
+    const { BRAND_NAME } = app.config
+    const { title, paragraphs, link, footer } = TEXTS[purpose]
+    const heading = title(BRAND_NAME)
+    return {
+      subject: heading,
+      text: `${[heading, ...paragraphs, `${link}:\n${url}`, footer, `-- \n${BRAND_NAME}`].join('\n\n')}\n`,
+      html: await app.view('mail/account-mail', {
+        title: heading,
+        paragraphs,
+        link,
+        footer,
+        url,
+        hasLogo,
+      }),
+    }
+  }
+
+  async function send(
+    mailDelivery: MailDelivery,
+    { id, type, payload, createdAt }: Message,
+    signal: AbortSignal,
+  ): Promise<SendResult> {
+    const purpose = type as LinkPurpose
+    const { accountId } = payload as Payload
+    const account = await app.accounts.get(accountId)
+    const isLate = Date.now() - createdAt > LINK_PURPOSES[purpose].lifetimeMs
+    const token = isLate ? null : await app.accounts.createLink(accountId, purpose)
+    if (account === null || token === null) {
+      return { outcome: 'cancelled', status: null, detail: 'No longer needed' }
+    }
+    const content = await render(purpose, app.publicBaseUrl() + getLinkPath(purpose, token))
+    return mailDelivery.send({ ...content, id, to: account.email }, signal)
+  }
+
+  return {
+    isConfigured: delivery !== null,
+
+    /** Queues an email to an account, in the caller's transaction, if emails are configured. */
+    async enqueue(tx: Queryable, purpose: LinkPurpose, accountId: string): Promise<void> {
+      if (delivery === null) return
+      const payload: Payload = { accountId }
+      await enqueueMessage(tx, {
+        id: `account_${randomUUID().replaceAll('-', '')}`,
+        queue: QUEUE,
+        sequence: `${QUEUE}:${accountId}`,
+        type: purpose,
+        orderId: null,
+        payload,
+      })
+    },
+
+    /** `null` if emails are not configured */
+    sender:
+      delivery &&
+      ({
+        queuePrefix: QUEUE,
+        concurrency: CONCURRENCY,
+        leaseMs: MAX_SEND_MS + GRACE_MS,
+        retryDelaysMs: RETRY_DELAYS_MS,
+        send: (message, signal) => send(delivery, message, signal),
+      } satisfies Sender),
+  }
+}
+
+export type AccountMail = ReturnType<typeof createAccountMail>

@@ -1,0 +1,14 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { AccountMail } from './account-mail.js'
+import accountRoutes from './account-routes.js'
+import forgotPasswordPages from './forgot-password-pages.js'
+import linkPages from './link-pages.js'
+
+/** Accounts by API, and the pages with which people set the password of theirs. */
+const accountManagement: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) => {
+  await app.register(accountRoutes, { mail })
+  await app.register(linkPages)
+  await app.register(forgotPasswordPages, { mail })
+}
+
+export default accountManagement

@@ -1,0 +1,162 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { problemResponses } from '../http/problem.js'
+import { stringEnum } from '../validation/string-enum.js'
+import type { AccountMail } from './account-mail.js'
+import { createDuplicateProblem, getChangedAccount } from './account-problems.js'
+import { ACCOUNT_STATES, type AccountState, type ManagedAccount } from './account-store.js'
+import { getLinkPath } from './account-links.js'
+import { NewAccount, RoleSchema } from './new-account.js'
+
+const nullable = (description: string, options = {}) =>
+  Type.Union([Type.String(options), Type.Null()], { description })
+
+const id = Type.String({ description: 'ID of the account' })
+
+const fields = {
+  id,
+  email: Type.String(),
+  role: RoleSchema,
+  state: stringEnum<AccountState>(ACCOUNT_STATES, {
+    description: 'invited: until the person has chosen a password',
+  }),
+  source: stringEnum(['portal', 'configuration'] as const, {
+    description: 'configuration: listed in ADMIN_ACCOUNTS, and cannot be changed here',
+  }),
+  createdBy: nullable('Who created the account; null for the configuration'),
+  createdAt: nullable('When the account was created; null for the configuration', {
+    format: 'date-time',
+  }),
+}
+
+const AccountResponse = Type.Object(fields, { title: 'Account' })
+const AccountList = Type.Object({ items: Type.Array(Type.Object(fields)) }, { title: 'Accounts' })
+const CreatedAccount = Type.Object(
+  {
+    ...fields,
+    inviteUrl: Type.String({
+      description:
+        'Where the person chooses a password, once within 72 hours; it is not shown again',
+    }),
+  },
+  { title: 'Created account' },
+)
+
+const AccountChanges = Type.Object(
+  {
+    role: Type.Optional(RoleSchema),
+    disabled: Type.Optional(
+      Type.Boolean({ description: 'A disabled account cannot sign in, and its sessions end' }),
+    ),
+  },
+  {
+    title: 'Account changes',
+    additionalProperties: false,
+    minProperties: 1,
+    examples: [{ role: 'operator' }],
+  },
+)
+
+const config = { permission: 'accounts:manage' } as const
+const tags = ['Accounts']
+const BODY_LIMIT = 16 * 1024
+
+const toResponse = ({ isConfigured, ...account }: ManagedAccount) => ({
+  ...account,
+  source: isConfigured ? ('configuration' as const) : ('portal' as const),
+})
+
+/** API for the accounts of users, for owners. */
+const routes: FastifyPluginAsyncTypebox<{ mail: AccountMail }> = async (app, { mail }) => {
+  app.get(
+    '/api/admin/accounts',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'listAccounts',
+        summary: 'List accounts',
+        response: { 200: AccountList, ...problemResponses },
+      },
+    },
+    async () => ({ items: (await app.accounts.list()).map(toResponse) }),
+  )
+
+  app.post(
+    '/api/admin/accounts',
+    {
+      config,
+      bodyLimit: BODY_LIMIT,
+      // Not compressed: the compressed size of a response with a token reveals the token (BREACH).
+      compress: false,
+      schema: {
+        tags,
+        operationId: 'createAccount',
+        summary: 'Invite a person',
+        description:
+          'Creates an account and a link with which the person chooses a password. The link is also sent by email if emails are configured.',
+        body: NewAccount,
+        response: { 201: CreatedAccount, ...problemResponses },
+      },
+    },
+    async ({ body, administrator, log }, reply) => {
+      const email = body.email.toLowerCase()
+      const created = await app.accounts.invite(
+        { email, role: body.role },
+        administrator.email,
+        (tx, account) => mail.enqueue(tx, 'invitation', account.id),
+      )
+      if (created === null) throw createDuplicateProblem(email)
+      const { account, token } = created
+      log.info({ account: account.id, by: administrator.email }, 'account invited')
+      const inviteUrl = app.publicBaseUrl() + getLinkPath('invitation', token)
+      return reply.code(201).send({ ...toResponse(account), inviteUrl })
+    },
+  )
+
+  app.patch(
+    '/api/admin/accounts/:id',
+    {
+      config,
+      bodyLimit: BODY_LIMIT,
+      schema: {
+        tags,
+        operationId: 'updateAccount',
+        summary: 'Change the role of an account, or disable it',
+        description:
+          'Takes effect immediately and ends the sessions of the account. You cannot change your own account.',
+        params: Type.Object({ id }),
+        body: AccountChanges,
+        response: { 200: AccountResponse, ...problemResponses },
+      },
+    },
+    async ({ params, body, administrator, log }) => {
+      const result = await app.accounts.update(params.id, body, administrator.email)
+      const account = getChangedAccount(result)
+      log.info({ account: account.id, ...body, by: administrator.email }, 'account changed')
+      return toResponse(account)
+    },
+  )
+
+  app.delete(
+    '/api/admin/accounts/:id',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'deleteAccount',
+        summary: 'Delete an account',
+        description: 'Its sessions and links end immediately. You cannot delete your own account.',
+        params: Type.Object({ id }),
+        response: { 204: Type.Null({ description: 'Deleted' }), ...problemResponses },
+      },
+    },
+    async ({ params, administrator, log }, reply) => {
+      getChangedAccount(await app.accounts.remove(params.id, administrator.email))
+      log.info({ account: params.id, by: administrator.email }, 'account deleted')
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+export default routes

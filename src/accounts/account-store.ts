@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto'
+import type { AdminAccount } from '../config/admin-accounts.js'
+import type { Database, Queryable } from '../database/database.js'
+import {
+  consumeLink,
+  createLink,
+  deleteLinks,
+  findLinkAccount,
+  type LinkPurpose,
+} from './account-links.js'
+import { endSessions } from './end-sessions.js'
+import type { Role } from './permissions.js'
+import { deleteSecondFactors } from './second-factor/second-factor-store.js'
+
+/** An account that can sign in. */
+export interface Account {
+  /** In lower case */
+  email: string
+  role: Role
+  /** Argon2id, as a PHC string */
+  passwordHash: string
+  /** Whether it is listed in ADMIN_ACCOUNTS, so that it cannot be changed here */
+  isConfigured: boolean
+}
+
+/** `invited` until the person has set a password */
+export const ACCOUNT_STATES = ['active', 'invited', 'disabled'] as const
+export type AccountState = (typeof ACCOUNT_STATES)[number]
+
+/** An account as people manage it. Timestamps are ISO 8601. */
+export interface ManagedAccount {
+  /** For accounts of ADMIN_ACCOUNTS, their email */
+  id: string
+  email: string
+  role: Role
+  state: AccountState
+  isConfigured: boolean
+  /** `null` for accounts of ADMIN_ACCOUNTS */
+  createdBy: string | null
+  createdAt: string | null
+}
+
+export interface AccountChanges {
+  role?: Role
+  disabled?: boolean
+}
+
+/**
+ * - `configured`: accounts of ADMIN_ACCOUNTS are not changed here
+ * - `own_account`: nobody changes their own role or deletes themselves, so an owner always remains
+ */
+export type AccountChangeResult =
+  | { outcome: 'changed'; account: ManagedAccount }
+  | { outcome: 'not_found' | 'configured' | 'own_account' }
+
+interface Row {
+  id: string
+  email: string
+  role: Role
+  password_hash: string | null
+  created_by: string
+  created_at: number
+  disabled_at: number | null
+}
+
+function getState({ disabled_at, password_hash }: Row): AccountState {
+  if (disabled_at !== null) return 'disabled'
+  return password_hash === null ? 'invited' : 'active'
+}
+
+const toManaged = (row: Row): ManagedAccount => ({
+  id: row.id,
+  email: row.email,
+  role: row.role,
+  state: getState(row),
+  isConfigured: false,
+  createdBy: row.created_by,
+  createdAt: new Date(row.created_at).toISOString(),
+})
+
+const toConfigured = ({ email }: AdminAccount): ManagedAccount => ({
+  id: email,
+  email,
+  role: 'owner',
+  state: 'active',
+  isConfigured: true,
+  createdBy: null,
+  createdAt: null,
+})
+
+/**
+ * Accounts of ADMIN_ACCOUNTS, which are owners, and accounts of the database. An account of
+ * ADMIN_ACCOUNTS takes precedence over one of the database with the same email. Nothing is cached, so
+ * that changes apply to the next request in every process. Methods throw DatabaseUnavailableError.
+ */
+export function createAccountStore(database: Database, configured: readonly AdminAccount[]) {
+  const byEmail = new Map(configured.map((account) => [account.email, account]))
+
+  async function findRow(tx: Queryable, id: string): Promise<Row | null> {
+    const [row] = await tx.query<Row>('SELECT * FROM accounts WHERE id = ?', [id])
+    return row === undefined || byEmail.has(row.email) ? null : row
+  }
+
+  /** Changes an account, and ends its sessions. */
+  const change = (
+    id: string,
+    by: string,
+    apply: (tx: Queryable, row: Row) => Promise<void>,
+  ): Promise<AccountChangeResult> =>
+    database.write(async (tx) => {
+      if (byEmail.has(id)) return { outcome: 'configured' }
+      const row = await findRow(tx, id)
+      if (row === null) return { outcome: 'not_found' }
+      if (row.email === by) return { outcome: 'own_account' }
+      await apply(tx, row)
+      await endSessions(tx, row.email)
+      return { outcome: 'changed', account: toManaged((await findRow(tx, id)) ?? row) }
+    })
+
+  async function setPassword(tx: Queryable, { id, email }: Row, hash: string): Promise<void> {
+    await tx.query('UPDATE accounts SET password_hash = ? WHERE id = ?', [hash, id])
+    await deleteLinks(tx, id)
+    await endSessions(tx, email)
+  }
+
+  /** Whether a link still applies: an invitation until it is accepted, a reset afterwards. */
+  const canUseLink = (row: Row | null, purpose: LinkPurpose): row is Row =>
+    row !== null && getState(row) === (purpose === 'invitation' ? 'invited' : 'active')
+
+  return {
+    /** Finds an account that can sign in by its email, in any case; `null` if there is none. */
+    async find(email: string): Promise<Account | null> {
+      const key = email.toLowerCase()
+      const admin = byEmail.get(key)
+      if (admin !== undefined) return { ...admin, role: 'owner', isConfigured: true }
+      const [row] = await database.query<Row>(
+        `SELECT * FROM accounts
+         WHERE email = ? AND password_hash IS NOT NULL AND disabled_at IS NULL`,
+        [key],
+      )
+      if (row?.password_hash == null) return null
+      const { role, password_hash: passwordHash } = row
+      return { email: row.email, role, passwordHash, isConfigured: false }
+    },
+
+    /** Lists all accounts: those of ADMIN_ACCOUNTS, then by email. */
+    async list(): Promise<ManagedAccount[]> {
+      const rows = await database.query<Row>('SELECT * FROM accounts ORDER BY email')
+      const others = rows.filter(({ email }) => !byEmail.has(email))
+      return [...configured.map(toConfigured), ...others.map(toManaged)]
+    },
+
+    /** Returns an account; `null` if it does not exist. */
+    async get(id: string): Promise<ManagedAccount | null> {
+      const admin = byEmail.get(id)
+      if (admin !== undefined) return toConfigured(admin)
+      const row = await findRow(database, id)
+      return row && toManaged(row)
+    },
+
+    /**
+     * Creates an account with an invitation; returns the token of its link. `null` if the email has
+     * an account.
+     *
+     * @param email in lower case
+     * @param onCreated runs in the same transaction
+     */
+    async invite(
+      { email, role }: { email: string; role: Role },
+      by: string,
+      onCreated: (tx: Queryable, account: ManagedAccount) => Promise<void>,
+    ): Promise<{ account: ManagedAccount; token: string } | null> {
+      if (byEmail.has(email)) return null
+      // The transaction may run repeatedly.
+      const id = randomUUID()
+      return database.write(async (tx) => {
+        const [row] = await tx.query<Row>(
+          `INSERT INTO accounts (id, email, role, password_hash, created_by, created_at, disabled_at)
+           VALUES (?, ?, ?, NULL, ?, ?, NULL) ON CONFLICT (email) DO NOTHING RETURNING *`,
+          [id, email, role, by, Date.now()],
+        )
+        if (row === undefined) return null
+        const account = toManaged(row)
+        await onCreated(tx, account)
+        return { account, token: await createLink(tx, id, 'invitation') }
+      })
+    },
+
+    /** Changes the role of an account, or disables or enables it. Its sessions end. */
+    update: (id: string, { role, disabled }: AccountChanges, by: string) =>
+      change(id, by, async (tx, row) => {
+        const disabledAt = row.disabled_at ?? Date.now()
+        const isDisabled = disabled ?? row.disabled_at !== null
+        await tx.query('UPDATE accounts SET role = ?, disabled_at = ? WHERE id = ?', [
+          role ?? row.role,
+          isDisabled ? disabledAt : null,
+          id,
+        ])
+      }),
+
+    /** Deletes an account. Its sessions and links end. */
+    remove: (id: string, by: string) =>
+      change(id, by, async (tx, { email }) => {
+        await deleteLinks(tx, id)
+        await deleteSecondFactors(tx, email)
+        await tx.query('DELETE FROM accounts WHERE id = ?', [id])
+      }),
+
+    /**
+     * Creates another link for an account: an invitation until it is accepted, then a link to reset
+     * the password. `null` if the account has no use for it.
+     */
+    createLink: (id: string, purpose: LinkPurpose): Promise<string | null> =>
+      database.write(async (tx) =>
+        canUseLink(await findRow(tx, id), purpose) ? createLink(tx, id, purpose) : null,
+      ),
+
+    /** Returns the account that a valid link is for; `null` if there is none. */
+    async findByLink(purpose: LinkPurpose, token: string): Promise<ManagedAccount | null> {
+      const id = await findLinkAccount(database, purpose, token)
+      const row = id === null ? null : await findRow(database, id)
+      return canUseLink(row, purpose) ? toManaged(row) : null
+    },
+
+    /**
+     * Sets the password of the account that a link is for, once. All its links and sessions end.
+     * Returns `false` if the link is not valid.
+     */
+    setPasswordByLink: (purpose: LinkPurpose, token: string, hash: string): Promise<boolean> =>
+      database.write(async (tx) => {
+        const id = await consumeLink(tx, purpose, token)
+        const row = id === null ? null : await findRow(tx, id)
+        if (!canUseLink(row, purpose)) return false
+        await setPassword(tx, row, hash)
+        return true
+      }),
+
+    /** Changes the password of an account of the database. All its links and sessions end. */
+    changePassword: (email: string, hash: string): Promise<Account | null> =>
+      database.write(async (tx) => {
+        const [row] = await tx.query<Row>('SELECT * FROM accounts WHERE email = ?', [email])
+        if (row === undefined || byEmail.has(email)) return null
+        await setPassword(tx, row, hash)
+        return { email, role: row.role, passwordHash: hash, isConfigured: false }
+      }),
+  }
+}
+
+export type AccountStore = ReturnType<typeof createAccountStore>

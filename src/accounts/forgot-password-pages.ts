@@ -1,0 +1,65 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { getClientAddress } from '../http/client-address.js'
+import { Problem } from '../http/problem.js'
+import adminPages from '../plugins/admin-pages.js'
+import { isEmail } from '../validation/email-address.js'
+import type { AccountMail } from './account-mail.js'
+import { createIdentifierHasher } from './hashed-identifier.js'
+import { toText } from './password-form.js'
+
+const MINUTE_MS = 60_000
+const PER_CLIENT = { limit: 10, windowMs: 15 * MINUTE_MS }
+const PER_EMAIL = { limit: 3, windowMs: 60 * MINUTE_MS }
+
+const options = { config: { public: true } } as const
+
+/**
+ * Forgotten passwords. Nothing in the response, nor its time, depends on whether the email has an
+ * account: it is looked up after the response was sent.
+ */
+const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) => {
+  await app.register(adminPages)
+  const hashIdentifier = createIdentifierHasher(app.config.sessionSecrets[0])
+  const page = 'accounts/forgot-password'
+
+  async function requestReset(email: string): Promise<void> {
+    const key = `reset:account:${hashIdentifier('reset', email)}`
+    if ((await app.stateStore.consume(key, PER_EMAIL)) > 0) return
+    const account = (await app.accounts.list()).find((one) => one.email === email)
+    if (account?.state !== 'active' || account.isConfigured) return
+    await app.database.write((tx) => mail.enqueue(tx, 'password-reset', account.id))
+  }
+
+  app.get('/admin/forgot-password', options, async (_request, reply) =>
+    reply.renderView({ page }, { isConfigured: mail.isConfigured, isSent: false, email: '' }),
+  )
+
+  app.post<{ Body: Record<string, unknown> | undefined }>(
+    '/admin/forgot-password',
+    options,
+    async (request, reply) => {
+      const email = toText(request.body?.email).trim()
+      const view = { isConfigured: mail.isConfigured, email }
+      if (!mail.isConfigured) return reply.renderView({ page }, { ...view, isSent: false })
+      if (!isEmail(email)) {
+        const error = 'Enter an email address, such as ann@example.com'
+        return reply.code(422).renderView({ page }, { ...view, isSent: false, error })
+      }
+      const key = `reset:client:${hashIdentifier('reset client', getClientAddress(request))}`
+      const waitMs = await app.stateStore.consume(key, PER_CLIENT)
+      if (waitMs > 0) {
+        throw new Problem(429, 'Too many requests to reset a password. Try again later.', {
+          headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+        })
+      }
+      reply.raw.once('close', () => {
+        requestReset(email.toLowerCase()).catch((err: unknown) =>
+          request.log.error({ err }, 'a password reset could not be requested'),
+        )
+      })
+      return reply.renderView({ page }, { ...view, isSent: true })
+    },
+  )
+}
+
+export default pages

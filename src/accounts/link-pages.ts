@@ -1,0 +1,53 @@
+import type { FastifyPluginAsync } from 'fastify'
+import adminPages from '../plugins/admin-pages.js'
+import { LINK_PURPOSES, type LinkPurpose } from './account-links.js'
+import { hashPassword } from './password.js'
+import { parsePasswordForm } from './password-form.js'
+
+interface Route {
+  Params: { token: string }
+  Body: Record<string, unknown> | undefined
+}
+
+/** Opening a link changes nothing: mail scanners open links, too. */
+const pages: FastifyPluginAsync = async (app) => {
+  await app.register(adminPages)
+  app.addHook('onRequest', (_request, reply, done) => {
+    // The URL has a token.
+    reply.header('referrer-policy', 'no-referrer')
+    done()
+  })
+
+  for (const purpose of Object.keys(LINK_PURPOSES) as LinkPurpose[]) {
+    const path = `${LINK_PURPOSES[purpose].path}/:token`
+    const options = { config: { public: true } } as const
+    const page = 'accounts/choose-password'
+
+    app.get<Route>(path, options, async ({ params }, reply) => {
+      const account = await app.accounts.findByLink(purpose, params.token)
+      if (account === null) {
+        return reply.code(404).renderView({ page: 'accounts/invalid-link' }, { purpose })
+      }
+      return reply.renderView({ page }, { purpose, account, errors: {} })
+    })
+
+    app.post<Route>(path, options, async ({ params, body = {}, log }, reply) => {
+      const account = await app.accounts.findByLink(purpose, params.token)
+      if (account === null) {
+        return reply.code(404).renderView({ page: 'accounts/invalid-link' }, { purpose })
+      }
+      const parsed = await parsePasswordForm(body, account.email)
+      if ('errors' in parsed) {
+        return reply.code(422).renderView({ page }, { purpose, account, errors: parsed.errors })
+      }
+      const hash = await app.passwordHashQueue.run(() => hashPassword(parsed.password))
+      if (!(await app.accounts.setPasswordByLink(purpose, params.token, hash))) {
+        return reply.code(404).renderView({ page: 'accounts/invalid-link' }, { purpose })
+      }
+      log.info({ email: account.email, purpose }, 'password set')
+      return reply.redirect('/admin/login?password', 303)
+    })
+  }
+}
+
+export default pages

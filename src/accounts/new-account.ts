@@ -1,0 +1,26 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { stringEnum } from '../validation/string-enum.js'
+import { ROLES, type Role } from './permissions.js'
+
+export const RoleSchema = stringEnum<Role>(ROLES, {
+  description: 'Each role can do what the roles after it can',
+})
+
+/** An account to create. */
+export const NewAccount = Type.Object(
+  {
+    email: Type.String({
+      format: 'email-address',
+      maxLength: 254,
+      description: 'Case-insensitive',
+      'x-message': 'must be an email address',
+    }),
+    role: RoleSchema,
+  },
+  {
+    title: 'New account',
+    additionalProperties: false,
+    examples: [{ email: 'ann@example.com', role: 'manager' }],
+  },
+)
+export type NewAccount = Static<typeof NewAccount>

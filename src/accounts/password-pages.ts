@@ -1,0 +1,76 @@
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { Problem } from '../http/problem.js'
+import adminPages from '../plugins/admin-pages.js'
+import { hashPassword, verifyPassword } from './password.js'
+import { parsePasswordForm, toText } from './password-form.js'
+
+const OWN = { config: { permission: 'account:own' } } as const
+
+const PASSWORD_URL = '/admin/account/password'
+const MAX_GUESSES = { limit: 10, windowMs: 15 * 60_000 }
+
+interface Errors {
+  current?: string
+  password?: string
+  repeated?: string
+}
+
+/** Changing the password of the current user. */
+const pages: FastifyPluginAsync = async (app) => {
+  await app.register(adminPages)
+
+  const renderForm = (reply: FastifyReply, errors: Errors = {}) =>
+    reply.renderView(
+      { page: 'accounts/change-password' },
+      { administrator: reply.request.administrator, errors },
+    )
+
+  async function getOwnAccount(email: string) {
+    const account = await app.accounts.find(email)
+    if (account === null || account.isConfigured) {
+      throw new Problem(
+        409,
+        'Your account is listed in ADMIN_ACCOUNTS. The operator of this service can change its password there.',
+      )
+    }
+    return account
+  }
+
+  app.get(PASSWORD_URL, OWN, async ({ administrator }, reply) => {
+    await getOwnAccount(administrator.email)
+    return renderForm(reply)
+  })
+
+  app.post<{ Body: Record<string, unknown> | undefined }>(
+    PASSWORD_URL,
+    { ...OWN, compress: false },
+    async ({ administrator: { email }, adminSession, body = {}, log }, reply) => {
+      const { passwordHash } = await getOwnAccount(email)
+      // Somebody at an unlocked computer must not guess the password.
+      const waitMs = await app.stateStore.consume(`password-change:${email}`, MAX_GUESSES)
+      if (waitMs > 0) {
+        throw new Problem(429, 'Too many attempts to change the password. Try again later.', {
+          headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+        })
+      }
+      const current = toText(body.current)
+      const isCorrect = await app.passwordHashQueue.run(() => verifyPassword(passwordHash, current))
+      const parsed = await parsePasswordForm(body, email)
+      if (!isCorrect || 'errors' in parsed) {
+        const errors = 'errors' in parsed ? parsed.errors : {}
+        const wrong = { current: current === '' ? 'Enter your password' : 'Wrong password' }
+        return renderForm(reply.code(422), isCorrect ? errors : { ...wrong, ...errors })
+      }
+      const hash = await app.passwordHashQueue.run(() => hashPassword(parsed.password))
+      const account = await app.accounts.changePassword(email, hash)
+      log.info({ email }, 'password changed')
+      // All sessions have ended, this one included.
+      if (account === null) return reply.redirect('/admin/login', 303)
+      await reply.startSession(account, adminSession.isMultiFactor)
+      reply.setFlash({ code: 'password-changed', orderId: '' })
+      return reply.redirect('/admin/account', 303)
+    },
+  )
+}
+
+export default pages

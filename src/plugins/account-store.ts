@@ -1,0 +1,19 @@
+import fp from 'fastify-plugin'
+import { createAccountStore, type AccountStore } from '../accounts/account-store.js'
+import { createPasswordHashQueue, type PasswordHashQueue } from '../accounts/password-hash-queue.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    accounts: AccountStore
+    passwordHashQueue: PasswordHashQueue
+  }
+}
+
+/** The accounts of users: those of ADMIN_ACCOUNTS, and those of the database. */
+export default fp(
+  async (app) => {
+    app.decorate('accounts', createAccountStore(app.database, app.configuredAccounts))
+    app.decorate('passwordHashQueue', createPasswordHashQueue())
+  },
+  { name: 'account-store', dependencies: ['configured-accounts', 'database'] },
+)
