@@ -7,6 +7,9 @@ import { buildSessionsView, SESSIONS_URL } from './session-view.js'
 
 const OWN = { config: { permission: 'account:own' } } as const
 
+/** The page links to the second factor. */
+const OWN_WITHOUT_FACTOR = { config: { ...OWN.config, withoutSecondFactor: true } } as const
+
 const ACCOUNT_URL = '/admin/account'
 
 /** Texts of flash messages. */
@@ -20,28 +23,32 @@ const SUCCESS: Partial<Record<string, string>> = {
 const pages: FastifyPluginAsync = async (app) => {
   await app.register(adminPages)
 
-  app.get(ACCOUNT_URL, OWN, async ({ adminSession, administrator, headers }, reply) => {
-    const { email, role } = administrator
-    const sessions = await app.sessions.list(administrator)
-    const isConfigured = app.configuredAccounts.some((account) => account.email === email)
-    const text = SUCCESS[reply.consumeFlash()?.code ?? '']
-    return reply.renderView(
-      { page: 'accounts/account' },
-      {
-        administrator,
-        account: {
-          role: ROLE_LABELS[role],
-          description: ROLE_DESCRIPTIONS[role],
-          passwordUrl: isConfigured ? null : `${ACCOUNT_URL}/password`,
+  app.get(
+    ACCOUNT_URL,
+    OWN_WITHOUT_FACTOR,
+    async ({ adminSession, administrator, headers }, reply) => {
+      const { email, role } = administrator
+      const sessions = await app.sessions.list(administrator)
+      const isConfigured = app.configuredAccounts.some((account) => account.email === email)
+      const text = SUCCESS[reply.consumeFlash()?.code ?? '']
+      return reply.renderView(
+        { page: 'accounts/account' },
+        {
+          administrator,
+          account: {
+            role: ROLE_LABELS[role],
+            description: ROLE_DESCRIPTIONS[role],
+            passwordUrl: isConfigured ? null : `${ACCOUNT_URL}/password`,
+          },
+          success: text === undefined ? null : { text },
+          sessions: buildSessionsView(sessions, adminSession, {
+            locale: getLocale(headers['accept-language']),
+            timeZone: app.config.TIME_ZONE,
+          }),
         },
-        success: text === undefined ? null : { text },
-        sessions: buildSessionsView(sessions, adminSession, {
-          locale: getLocale(headers['accept-language']),
-          timeZone: app.config.TIME_ZONE,
-        }),
-      },
-    )
-  })
+      )
+    },
+  )
 
   app.post(`${SESSIONS_URL}/end-others`, OWN, async (request, reply) => {
     const { adminSession, log } = request

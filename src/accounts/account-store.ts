@@ -13,6 +13,7 @@ import {
 } from './account-links.js'
 import { endSessions } from './end-sessions.js'
 import type { Role } from './permissions.js'
+import { deleteSecondFactors } from './second-factor/second-factor-store.js'
 
 /** An account that can sign in. */
 export interface Account {
@@ -222,8 +223,9 @@ export function createAccountStore(database: Database, configured: readonly Admi
 
     /** Deletes an account. Its sessions and links end. */
     remove: (id: string, by: AuditActor) =>
-      change(id, by, async (tx) => {
+      change(id, by, async (tx, { email }) => {
         await deleteLinks(tx, id)
+        await deleteSecondFactors(tx, email)
         await tx.query('DELETE FROM accounts WHERE id = ?', [id])
         return ['account.deleted']
       }),

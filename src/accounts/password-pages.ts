@@ -72,7 +72,7 @@ const pages: FastifyPluginAsync = async (app) => {
       log.info({ email }, 'password changed')
       // All sessions have ended, this one included.
       if (account === null) return reply.redirect('/admin/login', 303)
-      await reply.startSession(account)
+      await reply.startSession(account, request.adminSession.isMultiFactor)
       reply.setFlash({ code: 'password-changed', orderId: '' })
       return reply.redirect('/admin/account', 303)
     },

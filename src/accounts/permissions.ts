@@ -57,6 +57,13 @@ const LOWEST_ROLES = {
 } as const satisfies Record<ApiKeyScope, Role> & Record<string, Role>
 export type Permission = keyof typeof LOWEST_ROLES
 
+/** Permissions whose changes require a recent sign-in. */
+export const SENSITIVE_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission>([
+  'accounts:manage',
+  'api-keys:manage',
+  'webhooks:manage',
+])
+
 /** Whether a role has a permission. */
 export const hasPermission = (role: Role, permission: Permission): boolean =>
   ROLES.indexOf(role) <= ROLES.indexOf(LOWEST_ROLES[permission])

@@ -1,10 +1,35 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { problemResponses, withHeaders } from '../http/problem.js'
+import { SecondFactorRequired } from '../http/authentication-problems.js'
+import { Problem, problemResponses, withHeaders } from '../http/problem.js'
 import { Credentials } from './credentials.js'
 import { RoleSchema } from './new-account.js'
 import type { SignIn } from './sign-in.js'
 import { handleSignOutError } from './sign-out-error.js'
+
+const SignInRequest = Type.Object(
+  {
+    ...Credentials.properties,
+    code: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 40,
+        description: 'Code of the authenticator app, or a recovery code',
+      }),
+    ),
+  },
+  {
+    title: 'Credentials',
+    additionalProperties: false,
+    examples: Credentials.examples as unknown[],
+  },
+)
+
+const createCodeRequiredProblem = (): Problem =>
+  new Problem(401, 'Send the code of the authenticator app, or a recovery code, as “code”.', {
+    headers: { 'www-authenticate': 'Bearer' },
+    errors: [{ path: 'code', message: 'is required' }],
+  })
 
 const Admin = Type.Object({ email: Type.String(), role: RoleSchema })
 const ExpiresAt = Type.String({
@@ -46,8 +71,8 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
         operationId: 'signIn',
         summary: 'Sign in',
         description:
-          'Returns a token for integrations and sets it as a cookie for browsers. Failed attempts are limited.',
-        body: Credentials,
+          'Returns a token for integrations and sets it as a cookie for browsers. Failed attempts are limited. With a second factor, send its `code`, too.',
+        body: SignInRequest,
         response: {
           200: withHeaders(SignInResponse, { 'Set-Cookie': SetCookie }),
           ...problemResponses,
@@ -55,7 +80,14 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
       },
     },
     async (request, reply) => {
-      const { email, role, token, expiresAt } = await signIn(request, reply, request.body)
+      const session = await signIn.withPassword(request, reply, request.body)
+      if (session === null) throw createCodeRequiredProblem()
+      const { email, role, token, expiresAt } = session
+      if (app.config.REQUIRE_SECOND_FACTOR && !session.isMultiFactor) {
+        await app.sessions.end(email, session.id)
+        reply.clearSessionCookie()
+        throw new SecondFactorRequired()
+      }
       return { admin: { email, role }, token, expiresAt: formatTime(expiresAt) }
     },
   )
@@ -63,7 +95,7 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
   app.post(
     '/api/admin/logout',
     {
-      config: { permission: 'account:own' },
+      config: { permission: 'account:own', withoutSecondFactor: true },
       errorHandler: handleSignOutError,
       schema: {
         tags: ['Administrators'],

@@ -16,6 +16,10 @@ export interface Session {
   /** To within a minute; requests that a page sends by itself do not count */
   lastSeenAt: number
   expiresAt: number
+  /** When the user last signed in or confirmed the session */
+  authenticatedAt: number
+  /** Whether a second factor was used */
+  isMultiFactor: boolean
 }
 
 /** The client that a session is started for. */
@@ -35,6 +39,8 @@ interface Row {
   created_at: number
   last_seen_at: number
   expires_at: number
+  authenticated_at: number
+  multi_factor: number
 }
 
 const MINUTE_MS = 60_000
@@ -51,7 +57,8 @@ const MAX_REMAINING_MS = 2 * SESSION_MS
 const MAX_USER_AGENT_LENGTH = 300
 const MAX_LISTED = 100
 
-const COLUMNS = 'id, email, user_agent, address, created_at, last_seen_at, expires_at'
+const COLUMNS =
+  'id, email, user_agent, address, created_at, last_seen_at, expires_at, authenticated_at, multi_factor'
 
 /** How long a session of a role may be unused, in ms; `null` if there is no limit. */
 export const getIdleLimitMs = (role: Role): number | null =>
@@ -68,6 +75,8 @@ const toSession = (row: Row): Session => ({
   createdAt: row.created_at,
   lastSeenAt: row.last_seen_at,
   expiresAt: row.expires_at,
+  authenticatedAt: row.authenticated_at,
+  isMultiFactor: row.multi_factor === 1,
 })
 
 function isActive({ lastSeenAt, expiresAt }: Session, { role }: SessionAccount): boolean {
@@ -87,6 +96,7 @@ export function createSessions(database: Queryable) {
     async start(
       { email }: SessionAccount,
       { userAgent, address }: SessionClient,
+      isMultiFactor: boolean,
     ): Promise<Session & { secret: string }> {
       const now = Date.now()
       const session: Session = {
@@ -98,11 +108,13 @@ export function createSessions(database: Queryable) {
         lastSeenAt: now,
         // Whole seconds, as in JWTs and cookies
         expiresAt: Math.floor((now + SESSION_MS) / 1000) * 1000,
+        authenticatedAt: now,
+        isMultiFactor,
       }
       const secret = randomBytes(32).toString('base64url')
       // The statement runs twice if the connection is lost.
       await database.query(
-        `INSERT INTO sessions (token_hash, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        `INSERT INTO sessions (token_hash, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (id) DO NOTHING`,
         [
           hashSecret(secret),
@@ -113,6 +125,8 @@ export function createSessions(database: Queryable) {
           session.createdAt,
           session.lastSeenAt,
           session.expiresAt,
+          session.authenticatedAt,
+          isMultiFactor ? 1 : 0,
         ],
       )
       return { ...session, secret }
@@ -140,6 +154,14 @@ export function createSessions(database: Queryable) {
       } finally {
         touching.delete(id)
       }
+    },
+
+    /** Records that the user of a session proved who they are. */
+    async confirm(id: string): Promise<void> {
+      await database.query('UPDATE sessions SET authenticated_at = ? WHERE id = ?', [
+        Date.now(),
+        id,
+      ])
     },
 
     /** Lists the active sessions of an account, the most recently used first; at most 100. */

@@ -4,6 +4,9 @@ import { toSafeRedirectPath } from '../http/safe-redirect-path.js'
 import { Problem } from '../http/problem.js'
 import { checker } from '../validation/validator.js'
 import { Credentials } from './credentials.js'
+import type { PendingSignIns } from './pending-sign-in.js'
+import type { SecondFactors } from './second-factor/second-factors.js'
+import { getVerifyUrl } from './second-factor/sign-in-pages.js'
 import type { SignIn } from './sign-in.js'
 import { handleSignOutError } from './sign-out-error.js'
 
@@ -28,20 +31,33 @@ function parseEnded({ out, ended, password }: Fields): SignInView['ended'] {
 
 const validate = checker(Credentials)
 
-const showForm = (reply: FastifyReply, view: SignInView) =>
-  reply.renderView({ page: 'accounts/sign-in' }, view)
+interface Options {
+  signIn: SignIn
+  pendingSignIns: PendingSignIns
+  secondFactors: SecondFactors
+}
 
-const showProblem = (
-  reply: FastifyReply,
-  { statusCode, headers, message }: Problem,
-  view: Omit<SignInView, 'errors'>,
-) => showForm(reply.code(statusCode).headers(headers), { ...view, errors: { attempt: message } })
-
-const pages: FastifyPluginAsync<{ signIn: SignIn }> = async (app, { signIn }) => {
+const pages: FastifyPluginAsync<Options> = async (
+  app,
+  { signIn, pendingSignIns, secondFactors },
+) => {
   await app.register(adminPages)
 
+  const hasPasskeys = secondFactors.passkeys.isAvailable
+  const showForm = (reply: FastifyReply, view: SignInView) =>
+    reply.renderView({ page: 'accounts/sign-in' }, { ...view, hasPasskeys })
+
+  const showProblem = (
+    reply: FastifyReply,
+    { statusCode, headers, message }: Problem,
+    view: Omit<SignInView, 'errors'>,
+  ) => showForm(reply.code(statusCode).headers(headers), { ...view, errors: { attempt: message } })
+
   // Not compressed: the compressed size of a response with a token reveals the token (BREACH).
-  const options = { config: { public: true }, compress: false } as const
+  const options = {
+    config: { public: true, withoutSecondFactor: true },
+    compress: false,
+  } as const
 
   app.get<{ Querystring: Fields }>('/admin/login', options, async (request, reply) => {
     const returnTo = toSafeRedirectPath(request.query.returnTo)
@@ -72,7 +88,11 @@ const pages: FastifyPluginAsync<{ signIn: SignIn }> = async (app, { signIn }) =>
       return showForm(reply.code(422), { ...view, errors })
     }
     try {
-      await signIn(request, reply, result.value)
+      const session = await signIn.withPassword(request, reply, result.value)
+      if (session === null) {
+        pendingSignIns.start(reply, result.value.email.toLowerCase())
+        return await reply.redirect(getVerifyUrl(view.returnTo), 303)
+      }
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       return showProblem(reply, error, view)
@@ -80,9 +100,31 @@ const pages: FastifyPluginAsync<{ signIn: SignIn }> = async (app, { signIn }) =>
     return reply.redirect(view.returnTo, 303)
   })
 
+  app.post('/admin/login/passkey/options', options, () => secondFactors.passkeys.createSignIn())
+
+  app.post<{ Body: Fields | undefined }>(
+    '/admin/login/passkey',
+    options,
+    async (request, reply) => {
+      const { credential, returnTo: given } = request.body ?? {}
+      const returnTo = toSafeRedirectPath(given)
+      try {
+        await signIn.withPasskey(request, reply, toText(credential))
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        return showProblem(reply, error, { returnTo, email: '', ended: null })
+      }
+      pendingSignIns.end(reply)
+      return reply.redirect(returnTo, 303)
+    },
+  )
+
   app.post(
     '/admin/logout',
-    { config: { permission: 'account:own' }, errorHandler: handleSignOutError },
+    {
+      errorHandler: handleSignOutError,
+      config: { permission: 'account:own', withoutSecondFactor: true },
+    },
     async (_request, reply) => {
       await reply.endSession()
       return reply.redirect('/admin/login?out', 303)

@@ -7,18 +7,45 @@ import { getRequestOrigin } from '../http/fetch-metadata.js'
 import type { Account } from './account-store.js'
 import type { Role } from './permissions.js'
 import type { Session } from './sessions.js'
+import type { SecondFactors } from './second-factor/second-factors.js'
 import type { Credentials } from './credentials.js'
 import { createDeviceTokens } from './device-token.js'
 import { createSignInLimits } from './sign-in-limits.js'
 import { createPasswordCheck } from './password-check.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 
-/** Checks the credentials and starts a session. Throws a Problem: 401, 403, 429 or 503. */
-export type SignIn = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  credentials: Credentials,
-) => Promise<Session & { role: Role; token: string }>
+type StartedSession = Session & { role: Role; token: string }
+
+export interface SignIn {
+  /** Checks the password of a signed-in user. Throws a Problem: 401, 429 or 503. */
+  checkPassword(request: FastifyRequest, credentials: Credentials): Promise<unknown>
+  /**
+   * Checks the credentials and starts a session. Returns `null` if a code of the second factor is
+   * needed and not given: `withCode` or `withPasskey` continues. Throws a Problem: 401, 403, 429 or
+   * 503.
+   */
+  withPassword(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    credentials: Credentials & { code?: string },
+  ): Promise<StartedSession | null>
+  /** Continues with a code of the authenticator app, or a recovery code. Throws as above. */
+  withCode(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    email: string,
+    code: string,
+  ): Promise<StartedSession>
+  /** Signs in without a password. Throws a Problem: 403 or 422. */
+  withPasskey(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    credential: string,
+  ): Promise<StartedSession>
+}
+
+/** What a sign-in proved besides the password; a passkey needs none. */
+type SignInMethod = 'password' | 'app' | 'recovery_code' | 'passkey'
 
 type Outcome = 'succeeded' | 'failed' | 'limited' | 'unavailable'
 
@@ -32,8 +59,11 @@ const UNKNOWN_BUDGET = { limit: 100, windowMs: 60 * 60 * 1000 }
 /** The device cookie is only sent to the sign-in routes. */
 const DEVICE_COOKIE_PATHS = ['/api/admin/login', '/admin/login']
 
+const createWrongCredentialsProblem = (): Problem =>
+  new Problem(401, 'The email or password is wrong.', { headers: { 'www-authenticate': 'Bearer' } })
+
 /** Sign-in, shared by the API and the pages. */
-export function createSignIn(app: FastifyInstance): SignIn {
+export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors): SignIn {
   const { config, stateStore } = app
   const [secret] = config.sessionSecrets
   const hashIdentifier = createIdentifierHasher(secret)
@@ -61,6 +91,7 @@ export function createSignIn(app: FastifyInstance): SignIn {
     request: FastifyRequest,
     givenEmail: string,
     outcome: Outcome,
+    method?: SignInMethod,
   ): Promise<void> {
     signIns.inc({ outcome })
     // People type passwords into the email field, so only the address of an account is logged.
@@ -68,7 +99,11 @@ export function createSignIn(app: FastifyInstance): SignIn {
     const email = account?.email
     request.log.info({ email, client: getClientAddress(request), outcome }, 'sign-in')
     if (outcome === 'succeeded') {
-      await app.auditLog.record(request, { action: 'sign_in.succeeded', actor: email ?? UNKNOWN })
+      await app.auditLog.record(request, {
+        action: 'sign_in.succeeded',
+        actor: email ?? UNKNOWN,
+        details: { method },
+      })
     }
     if (outcome !== 'failed') return
     // Failures of an account are limited; those of unknown emails have no limit in common.
@@ -93,34 +128,80 @@ export function createSignIn(app: FastifyInstance): SignIn {
       throw error
     }
     if (account === null) {
-      throw new Problem(401, 'The email or password is wrong.', {
-        headers: { 'www-authenticate': 'Bearer' },
-      })
+      throw createWrongCredentialsProblem()
     }
     await attempt.succeed()
     return account
   }
 
-  return async (request, reply, { email: givenEmail, password }) => {
+  function rejectOtherSites(request: FastifyRequest): void {
     if (getRequestOrigin(request, app.publicBaseUrl()) === 'cross-origin') {
       throw new Problem(403, 'Sign-in from another site is not allowed.')
     }
-    const email = givenEmail.toLowerCase()
-    let account
-    let session
+  }
+
+  async function start(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    account: Account,
+    method: SignInMethod,
+  ): Promise<StartedSession> {
+    const session = await reply.startSession(account, method !== 'password')
+    const { token, expires } = devices.issue(account.email)
+    for (const path of DEVICE_COOKIE_PATHS) {
+      reply.setCookie(deviceCookie, token, { ...deviceCookieOptions, path, expires })
+    }
+    await record(request, account.email, 'succeeded', method)
+    return { ...session, role: account.role }
+  }
+
+  /** Counts and logs an attempt that fails. */
+  async function recordFailure<T>(
+    request: FastifyRequest,
+    email: string,
+    attempt: () => Promise<T>,
+  ): Promise<T> {
     try {
-      account = await authenticate(request, { email, password })
-      session = await reply.startSession(account)
+      return await attempt()
     } catch (error) {
       const status = error instanceof Problem ? error.statusCode : 500
       await record(request, email, OUTCOMES[status] ?? 'unavailable')
       throw error
     }
-    const { token, expires } = devices.issue(account.email)
-    for (const path of DEVICE_COOKIE_PATHS) {
-      reply.setCookie(deviceCookie, token, { ...deviceCookieOptions, path, expires })
-    }
-    await record(request, email, 'succeeded')
-    return { ...session, role: account.role }
+  }
+
+  return {
+    checkPassword: (request, credentials) =>
+      recordFailure(request, credentials.email, () => authenticate(request, credentials)),
+
+    async withPassword(request, reply, { email: givenEmail, password, code }) {
+      rejectOtherSites(request)
+      const email = givenEmail.toLowerCase()
+      return recordFailure(request, email, async () => {
+        const account = await authenticate(request, { email, password })
+        const needsCode = await secondFactors.has(email)
+        if (needsCode && code === undefined) return null
+        const method = code === undefined ? 'password' : await secondFactors.useCode(email, code)
+        return start(request, reply, account, method)
+      })
+    },
+
+    async withCode(request, reply, email, code) {
+      rejectOtherSites(request)
+      return recordFailure(request, email, async () => {
+        const method = await secondFactors.useCode(email, code)
+        const account = await app.accounts.find(email)
+        if (account === null) throw createWrongCredentialsProblem()
+        return start(request, reply, account, method)
+      })
+    },
+
+    async withPasskey(request, reply, credential) {
+      rejectOtherSites(request)
+      const { email } = await secondFactors.passkeys.verifySignIn(credential)
+      const account = await app.accounts.find(email)
+      if (account === null) throw createWrongCredentialsProblem()
+      return start(request, reply, account, 'passkey')
+    },
   }
 }

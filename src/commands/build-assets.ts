@@ -13,6 +13,7 @@ const BUNDLES = {
   'calculator.js': 'calculator/live-form.js',
   'portfolios.js': 'calculator/portfolios.js',
   'copy.js': 'qr-code/copy.js',
+  'passkeys.js': 'accounts/passkeys.js',
   'docs.css': 'docs/docs.css',
   'docs.js': 'docs/docs.js',
   'messages.js': 'portal/messages.js',

@@ -79,6 +79,10 @@ export const ConfigSchema = Type.Object({
     description: 'Time-out for the first byte of a response and between bytes',
   }),
   ORDERSOURCE_NAME: optional('Name of the order source on certificates, such as Wren'),
+  REQUIRE_SECOND_FACTOR: Type.Boolean({
+    default: false,
+    description: 'Require a second factor of every user',
+  }),
   AUTO_FULFIL: Type.Boolean({
     default: false,
     description: 'Place paid guest orders with the order source',

@@ -8,6 +8,7 @@ import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { ORDERING_MIGRATION } from './ordering-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
 import { PAYMENT_MIGRATION } from './payment-tables.js'
+import { SECOND_FACTOR_TABLES } from './second-factor-tables.js'
 import { SESSION_TABLES } from './session-tables.js'
 import { WEBHOOK_TABLES } from './webhook-tables.js'
 
@@ -163,6 +164,7 @@ const MIGRATIONS: readonly string[] = [
   ACCOUNT_TABLES.join(';\n'),
   SESSION_TABLES.join(';\n'),
   AUDIT_TABLES.join(';\n'),
+  SECOND_FACTOR_TABLES.join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -8,6 +8,7 @@ import { ORDER_VIEW_TABLES } from './order-view-tables.js'
 import { ORDERING_MIGRATION } from './ordering-tables.js'
 import { createOutboxTables } from './outbox-tables.js'
 import { PAYMENT_MIGRATION } from './payment-tables.js'
+import { SECOND_FACTOR_TABLES } from './second-factor-tables.js'
 import { SESSION_TABLES } from './session-tables.js'
 import { WEBHOOK_TABLES } from './webhook-tables.js'
 import type { Queryable } from './database.js'
@@ -178,6 +179,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   ACCOUNT_TABLES,
   SESSION_TABLES,
   AUDIT_TABLES,
+  SECOND_FACTOR_TABLES,
 ]
 
 /** The schema version of this version of Clearwake. */

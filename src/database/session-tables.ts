@@ -8,7 +8,9 @@ export const SESSION_TABLES: readonly string[] = [
     address TEXT NOT NULL,          -- of the client
     created_at BIGINT NOT NULL,     -- timestamps are in ms since 1970
     last_seen_at BIGINT NOT NULL,
-    expires_at BIGINT NOT NULL
+    expires_at BIGINT NOT NULL,
+    authenticated_at BIGINT NOT NULL,  -- when the user last proved who they are
+    multi_factor INTEGER NOT NULL      -- 1 if they did with a second factor
   )`,
   'CREATE INDEX sessions_by_email ON sessions (email)',
   'CREATE INDEX sessions_by_expiry ON sessions (expires_at)',

@@ -2,6 +2,7 @@ import formbody from '@fastify/formbody'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { toSafeRedirectPath } from '../http/safe-redirect-path.js'
+import { RecentSignInRequired, SecondFactorRequired } from '../http/authentication-problems.js'
 import { Problem } from '../http/problem.js'
 import { getSessionCookieName } from './session.js'
 
@@ -36,6 +37,14 @@ function getReturnPath(request: FastifyRequest): string {
 const getSignInUrl = (request: FastifyRequest, params: Record<string, string> = {}): string =>
   `/admin/login?${new URLSearchParams({ returnTo: toSafeRedirectPath(getReturnPath(request)), ...params }).toString()}`
 
+/** The page where the user does what a request requires first; `null` for any other error. */
+function getPageFor(error: unknown, request: FastifyRequest): string | null {
+  if (error instanceof SecondFactorRequired) return '/admin/account/second-factor'
+  if (!(error instanceof RecentSignInRequired)) return null
+  const returnTo = toSafeRedirectPath(getReturnPath(request))
+  return `/admin/confirm?${new URLSearchParams({ returnTo }).toString()}`
+}
+
 /**
  * Turns the routes of the scope that registers it into portal pages: they accept forms, are never
  * cached, and redirect to sign-in when there is no session.
@@ -49,6 +58,13 @@ export default fp(
       done()
     })
     app.setErrorHandler(async (error, request, reply) => {
+      const page = getPageFor(error, request)
+      if (page !== null) {
+        // htmx would follow a redirect and swap the page into the target.
+        return isHtmx(request)
+          ? reply.header('hx-redirect', page).code(204).send()
+          : reply.redirect(page, 303)
+      }
       if (!(error instanceof Problem) || error.statusCode !== 401) throw error
       const isRead = request.method === 'GET' || request.method === 'HEAD'
       // Only pages that require a session request fragments.

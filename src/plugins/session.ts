@@ -4,11 +4,13 @@ import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fa
 import fp from 'fastify-plugin'
 import { deriveKey } from '../config/derive-key.js'
 import { isApiPath } from '../http/request-path.js'
+import { RecentSignInRequired, SecondFactorRequired } from '../http/authentication-problems.js'
 import { Problem } from '../http/problem.js'
 import { isUnsafeMethod, getRequestOrigin } from '../http/fetch-metadata.js'
 import {
   hasPermission,
   hasScope,
+  SENSITIVE_PERMISSIONS,
   toApiKeyScope,
   type Permission,
   type Role,
@@ -33,12 +35,21 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What a user or an API key needs to call the route, or its method */
     permission?: Permission | ((method: string) => Permission)
+    /** Calls `requireRecentSignIn`; the default for changes that require a sensitive permission */
+    recentSignIn?: boolean
+    /** Accessible before a required second factor is set up */
+    withoutSecondFactor?: true
   }
   interface FastifyRequest {
     /** Whether the user or the API key has a permission; `false` if there is none */
     can(permission: Permission): boolean
     /** Throws a Problem (403) unless the user or the API key has a permission. */
     requirePermission(permission: Permission): void
+    /**
+     * Throws a Problem (403) if the user has neither signed in nor confirmed the session within the
+     * last minutes. API keys need not.
+     */
+    requireRecentSignIn(): void
     /** Who makes the request, for the history: an email, or an API key by its name */
     readonly actor: string
     /** The current user; only set behind `requireAdministrator` */
@@ -50,7 +61,7 @@ declare module 'fastify' {
   }
   interface FastifyReply {
     /** Starts a session and sets its cookie. The session of the previous cookie ends. */
-    startSession(account: Account): Promise<Session & { token: string }>
+    startSession(account: Account, isMultiFactor: boolean): Promise<Session & { token: string }>
     /** Ends the current session in every process, and clears its cookie. */
     endSession(): Promise<void>
     /** Clears the session cookie. */
@@ -109,6 +120,9 @@ const createScopeProblem = (needed: Permission | undefined): Problem => {
 }
 
 const MINUTE_MS = 60_000
+const RECENT_MS = 10 * MINUTE_MS
+/** Longer, so that a form that could be opened can be sent, too */
+const RECENT_FOR_FORMS_MS = 30 * MINUTE_MS
 const HOUR_MS = 60 * MINUTE_MS
 
 const CROSS_ORIGIN_API_REQUEST =
@@ -181,6 +195,11 @@ export default fp(
         .catch((err: unknown) => request.log.warn({ err }, 'use of a session not recorded'))
     }
 
+    function requireSecondFactor(request: FastifyRequest, session: Session): void {
+      const isExempt = session.isMultiFactor || request.routeOptions.config.withoutSecondFactor
+      if (app.config.REQUIRE_SECOND_FACTOR && !isExempt) throw new SecondFactorRequired()
+    }
+
     app.decorate('authenticate', async (request) => {
       const token = getToken(request) ?? ''
       if (request.headers.authorization !== undefined && isKey(token)) {
@@ -197,6 +216,7 @@ export default fp(
           isApiPath(request.url) ? CROSS_ORIGIN_API_REQUEST : CROSS_ORIGIN_FORM,
         )
       }
+      requireSecondFactor(request, found.session)
       current.set(request, found)
       recordUse(request, found.session)
     })
@@ -228,6 +248,18 @@ export default fp(
         throw createForbiddenProblem(request)
       }
       request.requirePermission(permission)
+      const isChange = isUnsafeMethod(request.method)
+      const { recentSignIn = isChange && SENSITIVE_PERMISSIONS.has(permission) } =
+        request.routeOptions.config
+      if (recentSignIn) request.requireRecentSignIn()
+    })
+
+    app.decorateRequest('requireRecentSignIn', function () {
+      const session = current.get(this)?.session
+      const limitMs = isUnsafeMethod(this.method) ? RECENT_FOR_FORMS_MS : RECENT_MS
+      if (session && Date.now() - session.authenticatedAt > limitMs) {
+        throw new RecentSignInRequired()
+      }
     })
 
     function getCurrent(request: FastifyRequest): CurrentSession {
@@ -260,10 +292,14 @@ export default fp(
       },
     })
 
-    app.decorateReply('startSession', async function (this: FastifyReply, account) {
+    app.decorateReply('startSession', async function (this: FastifyReply, account, isMultiFactor) {
       const { headers, ip, cookies } = this.request
       const client = { userAgent: headers['user-agent'] ?? '', address: ip }
-      const { secret: sessionSecret, ...session } = await sessions.start(account, client)
+      const { secret: sessionSecret, ...session } = await sessions.start(
+        account,
+        client,
+        isMultiFactor,
+      )
       const previous = await findSession(cookies[cookieName] ?? '')
       if (previous !== null) await sessions.end(previous.session.email, previous.session.id)
       const expires = new Date(session.expiresAt)

@@ -49,9 +49,8 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
     provider,
     first,
     second,
-    async getStatuses(): Promise<string[]> {
-      return (await readRows(nocoDb, base)).map(({ Status }) => Status)
-    },
+    getStatuses: async (): Promise<string[]> =>
+      (await readRows(nocoDb, base)).map(({ Status }) => Status),
     /** The subjects of the emails to a guest, in any order: several processes send them. */
     getSubjects: async (email: string): Promise<string[]> =>
       smtp.mails
@@ -62,7 +61,7 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
       const rows = await first.app.database.query<{ type: string; count: number }>(
         'SELECT type, count(*) AS count FROM outbox GROUP BY type',
       )
-      return Object.fromEntries(rows.map(({ type, count }) => [type, Number(count)]))
+      return Object.fromEntries(rows.map(({ type, count }) => [type, count]))
     },
   }
 }

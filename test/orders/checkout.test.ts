@@ -88,7 +88,8 @@ t.test('PostgreSQL keeps origin and checkout, and gets the columns by migration'
   const { id } = await create(store, newOrder({ notes: 'of an earlier version' }))
   // Newest migration first. No totals yet: they are added in the background.
   for (const statement of [
-    'DROP TABLE audit_log, sessions, account_links, accounts',
+    'DROP TABLE recovery_codes, passkeys, authenticator_apps',
+    'DROP TABLE audit_chain, audit_log, sessions, account_links, accounts',
     'DROP INDEX orders_by_fulfilment',
     'DROP TABLE order_totals',
     'ALTER TABLE order_counts RENAME TO order_totals',

@@ -2,7 +2,8 @@ import Database from 'better-sqlite3'
 
 /** Undoes the migrations to each schema version, newest first. */
 const DOWNGRADES: readonly [version: number, sql: string][] = [
-  [15, 'DROP TABLE audit_log'],
+  [16, 'DROP TABLE recovery_codes; DROP TABLE passkeys; DROP TABLE authenticator_apps'],
+  [15, 'DROP TABLE audit_chain; DROP TABLE audit_log'],
   [14, 'DROP TABLE sessions'],
   [13, 'DROP TABLE account_links; DROP TABLE accounts'],
   [12, 'DROP TABLE payments; DROP INDEX orders_by_origin'],

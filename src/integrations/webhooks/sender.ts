@@ -9,7 +9,7 @@ import { getEndpoint, updateEndpoint, type DisabledReason } from './endpoint-sto
 import { TEST_EVENT_TYPE } from './event-types.js'
 import { LEASE_MS, type HttpDelivery } from './http-delivery.js'
 import { getEndpointId, QUEUE_PREFIX } from './message.js'
-import type { SecretCipher } from './secret-cipher.js'
+import type { SecretCipher } from '../../config/secret-cipher.js'
 import { signMessage } from './signature.js'
 
 const SECOND = 1000

@@ -25,7 +25,7 @@ import type { NewWebhook, WebhookChanges } from './schemas.js'
 import { createHttpDelivery, type Options as DeliveryOptions } from './http-delivery.js'
 import { buildOrderMessages, buildTestMessage, getQueue } from './message.js'
 import { createQrCodeEvents } from './qr-code-events.js'
-import { createSecretCipher } from './secret-cipher.js'
+import { createSecretCipher } from '../../config/secret-cipher.js'
 import { createWebhookSender } from './sender.js'
 import { generateSecret } from './signature.js'
 
@@ -75,7 +75,7 @@ export function createWebhooks({
   delivery: deliveryOptions,
 }: Options) {
   const allowLoopback = config.WEBHOOK_ALLOW_LOOPBACK
-  const cipher = createSecretCipher(config.sessionSecrets)
+  const cipher = createSecretCipher(config.sessionSecrets, 'webhook secrets v1')
   const delivery = createHttpDelivery({ allowLoopback, ...deliveryOptions })
   const sender = createWebhookSender({
     database,

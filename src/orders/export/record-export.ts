@@ -4,6 +4,9 @@ import type { OrderStore } from '../../order-store/order-store.js'
 import { DEFAULT_SORT } from '../order-filters.js'
 import type { ExportRequest } from './export-request.js'
 
+/** Larger exports require a recent sign-in */
+const MAX_ROWS_WITHOUT_RECENT_SIGN_IN = 1000
+
 /** Records an export in the audit log, whether or not the client receives all of it. */
 export type RecordExport = (request: FastifyRequest, task: ExportRequest) => Promise<void>
 
@@ -13,6 +16,7 @@ export const createExportRecorder =
   async (request, { format, filters }) => {
     const slice = { sort: DEFAULT_SORT, offset: 0, limit: 1 }
     const { total: rows } = await store.list(filters, slice)
+    if (rows > MAX_ROWS_WITHOUT_RECENT_SIGN_IN) request.requireRecentSignIn()
     // A search is often for a name or an email.
     const { q, ...others } = filters
     const recorded = q === undefined ? others : { ...others, hasSearch: true }

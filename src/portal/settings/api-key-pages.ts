@@ -9,6 +9,8 @@ import { buildApiKeyForm, parseApiKeyForm, type ApiKeyForm } from './api-key-for
 import { renderSettings } from './render-settings.js'
 
 const MANAGE = { config: { permission: 'api-keys:manage' } } as const
+/** So that what is typed into a form is not lost when it is sent. */
+const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
 
 interface Route {
   Params: { id: string }
@@ -68,7 +70,7 @@ const pages: FastifyPluginAsync = async (app) => {
 
   app.get(API_KEYS_URL, MANAGE, async (_request, reply) => renderList(reply))
 
-  app.get(`${API_KEYS_URL}/new`, MANAGE, async (_request, reply) =>
+  app.get(`${API_KEYS_URL}/new`, FORM, async (_request, reply) =>
     renderForm(reply, buildApiKeyForm()),
   )
 

@@ -24,6 +24,8 @@ import {
 } from './webhook-view.js'
 
 const MANAGE = { config: { permission: 'webhooks:manage' } } as const
+/** So that what is typed into a form is not lost when it is sent. */
+const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
 
 interface Route {
   Params: { id: string; deliveryId: string }
@@ -121,7 +123,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     )
   })
 
-  app.get(`${WEBHOOKS_URL}/new`, MANAGE, async (_request, reply) =>
+  app.get(`${WEBHOOKS_URL}/new`, FORM, async (_request, reply) =>
     renderForm(reply, buildWebhookForm(), null),
   )
 
@@ -142,7 +144,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     }),
   )
 
-  app.get<Route>(`${WEBHOOKS_URL}/:id/edit`, MANAGE, async (request, reply) => {
+  app.get<Route>(`${WEBHOOKS_URL}/:id/edit`, FORM, async (request, reply) => {
     const endpoint = requireFound(await webhooks.get(request.params.id))
     return renderForm(reply, buildWebhookForm(endpoint), endpoint)
   })

@@ -51,10 +51,9 @@ async function download(link) {
   const { paragraph } = showMessage('Preparing the export…', progress, stop)
   try {
     const response = await fetch(link.dataset.export, { signal: controller.signal })
-    if (response.status === 401) {
-      const returnTo = encodeURIComponent(location.pathname + location.search)
-      return location.assign(`/admin/login?ended&returnTo=${returnTo}`)
-    }
+    const returnTo = encodeURIComponent(location.pathname + location.search)
+    if (response.status === 401) return location.assign(`/admin/login?ended&returnTo=${returnTo}`)
+    if (response.status === 403) return location.assign(`/admin/confirm?returnTo=${returnTo}`)
     if (!response.ok) throw await readError(response)
     const [, name = 'orders'] =
       /filename="([^"]+)"/.exec(response.headers.get('content-disposition')) ?? []

@@ -1,19 +1,23 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { deriveKey } from '../../config/derive-key.js'
+import { deriveKey } from './derive-key.js'
 
 const ALGORITHM = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Encrypts the signing secrets of endpoints, so that a copy of the database does not contain them.
+ * Encrypts secrets of one purpose, so that a copy of the database does not contain them.
  *
  * @param sessionSecrets the current one, which encrypts, then the previous one
+ * @param purpose see `deriveKey`
  */
-export function createSecretCipher(sessionSecrets: readonly [string, ...string[]]) {
+export function createSecretCipher(
+  sessionSecrets: readonly [string, ...string[]],
+  purpose: string,
+) {
   const [current, ...previous] = sessionSecrets
-  const key = deriveKey(current, 'webhook secrets v1')
-  const keys = [key, ...previous.map((secret) => deriveKey(secret, 'webhook secrets v1'))]
+  const key = deriveKey(current, purpose)
+  const keys = [key, ...previous.map((secret) => deriveKey(secret, purpose))]
 
   function decryptWith(key: Buffer, bytes: Buffer): string | null {
     try {

@@ -1,0 +1,80 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { Problem } from '../http/problem.js'
+import { toSafeRedirectPath } from '../http/safe-redirect-path.js'
+import adminPages from '../plugins/admin-pages.js'
+import type { SecondFactors } from './second-factor/second-factors.js'
+import type { SignIn } from './sign-in.js'
+
+type Fields = Record<string, unknown>
+
+const CONFIRM_URL = '/admin/confirm'
+
+/** Where users prove again who they are before they do something that needs a recent sign-in. */
+const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }> = async (
+  app,
+  { signIn, secondFactors },
+) => {
+  await app.register(adminPages)
+  const options = {
+    config: { permission: 'account:own', withoutSecondFactor: true },
+  } as const
+
+  async function showForm(
+    { administrator }: FastifyRequest,
+    reply: FastifyReply,
+    { returnTo, error }: { returnTo: unknown; error: string | null },
+  ) {
+    const { passkeys } = await secondFactors.find(administrator.email)
+    return reply.renderView(
+      { page: 'accounts/confirm' },
+      {
+        returnTo: toSafeRedirectPath(returnTo),
+        hasPasskey: passkeys.length > 0 && secondFactors.passkeys.isAvailable,
+        error,
+      },
+    )
+  }
+
+  app.get<{ Querystring: Fields }>(CONFIRM_URL, options, (request, reply) =>
+    showForm(request, reply, { returnTo: request.query.returnTo, error: null }),
+  )
+
+  app.post<{ Body: Fields | undefined }>(CONFIRM_URL, options, async (request, reply) => {
+    const { returnTo, password } = request.body ?? {}
+    const { email } = request.administrator
+    try {
+      if (typeof password !== 'string' || password === '') {
+        throw new Problem(422, 'Enter your password')
+      }
+      await signIn.checkPassword(request, { email, password })
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      const isWrong = error.statusCode === 401
+      reply.code(isWrong ? 422 : error.statusCode).headers(error.headers)
+      return showForm(request, reply, {
+        returnTo,
+        error: isWrong ? 'The password is wrong.' : error.message,
+      })
+    }
+    await app.sessions.confirm(request.adminSession.id)
+    return reply.redirect(toSafeRedirectPath(returnTo), 303)
+  })
+
+  app.post<{ Body: Fields | undefined }>(
+    `${CONFIRM_URL}/passkey`,
+    options,
+    async (request, reply) => {
+      const { credential, returnTo } = request.body ?? {}
+      const { email } = await secondFactors.passkeys.verifySignIn(
+        typeof credential === 'string' ? credential : '',
+      )
+      if (email !== request.administrator.email) {
+        throw new Problem(422, 'This passkey belongs to another account.')
+      }
+      await app.sessions.confirm(request.adminSession.id)
+      return reply.redirect(toSafeRedirectPath(returnTo), 303)
+    },
+  )
+}
+
+export default pages

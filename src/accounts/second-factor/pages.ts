@@ -1,0 +1,175 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { getAuditActor } from '../../audit/audit-log.js'
+import { getLocale } from '../../http/locale.js'
+import { Problem } from '../../http/problem.js'
+import adminPages from '../../plugins/admin-pages.js'
+import { createQrMatrix, renderSvg } from '../../qr-code/qr-image.js'
+import { getBrowserName } from '../browser-name.js'
+import { hasSecondFactor } from './second-factor-store.js'
+import type { FactorOwner, NewApp, SecondFactors } from './second-factors.js'
+
+const URL_OF_PAGE = '/admin/account/second-factor'
+const QR_SIZE = 220
+const QR_MARGIN = 4
+const MAX_NAME_LENGTH = 60
+
+type Fields = Record<string, unknown>
+const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Texts of flash messages. */
+const SUCCESS: Partial<Record<string, string>> = {
+  'app-added': 'The authenticator app was added.',
+  'app-removed': 'The authenticator app was removed.',
+  'passkey-added': 'The passkey was added.',
+  'passkey-removed': 'The passkey was removed.',
+}
+
+/** Where users manage the second factor of their own account. */
+const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
+  app,
+  { secondFactors },
+) => {
+  await app.register(adminPages)
+
+  const options = {
+    config: { permission: 'account:own', recentSignIn: true, withoutSecondFactor: true },
+  } as const
+
+  const getOwner = (request: FastifyRequest): FactorOwner => ({
+    by: getAuditActor(request),
+    sessionId: request.adminSession.id,
+  })
+
+  /** Shows new recovery codes, or returns to the page if there are none. */
+  function showCodes(
+    reply: FastifyReply,
+    codes: string[] | null,
+    flash: string,
+  ): FastifyReply | Promise<FastifyReply> {
+    if (codes === null) {
+      reply.setFlash({ code: flash, orderId: '' })
+      return reply.redirect(URL_OF_PAGE, 303)
+    }
+    return reply.renderView(
+      { page: 'accounts/recovery-codes' },
+      { codes, success: { text: SUCCESS[flash] } },
+    )
+  }
+
+  app.get<{ Querystring: Fields }>(URL_OF_PAGE, options, async (request, reply) => {
+    const factors = await secondFactors.find(request.administrator.email)
+    const format = new Intl.DateTimeFormat(getLocale(request.headers['accept-language']), {
+      dateStyle: 'medium',
+      timeZone: app.config.TIME_ZONE,
+    })
+    const text = SUCCESS[reply.consumeFlash()?.code ?? '']
+    return reply.renderView(
+      { page: 'accounts/second-factor' },
+      {
+        administrator: request.administrator,
+        success: text === undefined ? null : { text },
+        isRequired: app.config.REQUIRE_SECOND_FACTOR && !hasSecondFactor(factors),
+        hasFactor: hasSecondFactor(factors),
+        appAdded: factors.appAddedAt === null ? null : format.format(factors.appAddedAt),
+        canAddPasskey: secondFactors.passkeys.isAvailable,
+        passkeys: factors.passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
+          name,
+          added: format.format(createdAt),
+          lastUsed: lastUsedAt === null ? null : format.format(lastUsedAt),
+          removeUrl: `/admin/account/passkeys/${id}/remove`,
+        })),
+        recoveryCodes: factors.recoveryCodes,
+      },
+    )
+  })
+
+  const showAppForm = (reply: FastifyReply, newApp: NewApp, error: string | null) =>
+    reply.renderView(
+      { page: 'accounts/authenticator-app' },
+      {
+        secret: newApp.secret.replace(/.{4}(?=.)/g, '$& '),
+        sealed: newApp.sealed,
+        uri: newApp.uri,
+        qrCode: renderSvg(createQrMatrix(newApp.uri, 'M'), QR_SIZE, QR_MARGIN),
+        error,
+      },
+    )
+
+  app.get('/admin/account/authenticator-app', options, async ({ administrator }, reply) =>
+    showAppForm(reply, secondFactors.createApp(administrator.email), null),
+  )
+
+  app.post<{ Body: Fields | undefined }>(
+    '/admin/account/authenticator-app',
+    options,
+    async (request, reply) => {
+      const { sealed, code } = request.body ?? {}
+      const { email } = request.administrator
+      const newApp = secondFactors.openApp(email, toText(sealed))
+      if (newApp === null) return reply.redirect('/admin/account/authenticator-app', 303)
+      try {
+        const codes = await secondFactors.addApp(getOwner(request), newApp, toText(code))
+        return await showCodes(reply, codes, 'app-added')
+      } catch (error) {
+        if (!(error instanceof Problem) || error.statusCode !== 401) throw error
+        const text =
+          toText(code) === ''
+            ? 'Enter the code'
+            : 'The code is wrong. Enter the one that the app shows now.'
+        return showAppForm(reply.code(422), newApp, text)
+      }
+    },
+  )
+
+  async function remove(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    factor: Parameters<SecondFactors['remove']>[1],
+  ): Promise<FastifyReply> {
+    if (await secondFactors.remove(getAuditActor(request), factor)) {
+      reply.setFlash({ code: factor === 'app' ? 'app-removed' : 'passkey-removed', orderId: '' })
+    }
+    return reply.redirect(URL_OF_PAGE, 303)
+  }
+
+  app.post('/admin/account/authenticator-app/remove', options, (request, reply) =>
+    remove(request, reply, 'app'),
+  )
+
+  app.post<{ Params: { id: string } }>(
+    '/admin/account/passkeys/:id/remove',
+    options,
+    (request, reply) => remove(request, reply, { passkeyId: request.params.id }),
+  )
+
+  app.post('/admin/account/passkeys/options', options, ({ administrator }) =>
+    secondFactors.passkeys.createRegistration(administrator.email),
+  )
+
+  app.post<{ Body: Fields | undefined }>(
+    '/admin/account/passkeys',
+    options,
+    async (request, reply) => {
+      const { credential, name } = request.body ?? {}
+      const label = toText(name).trim().slice(0, MAX_NAME_LENGTH)
+      const passkey = await secondFactors.passkeys.verifyRegistration(
+        request.administrator.email,
+        label || getBrowserName(request.headers['user-agent'] ?? ''),
+        toText(credential),
+      )
+      const codes = await secondFactors.addPasskey(getOwner(request), passkey)
+      return showCodes(reply, codes, 'passkey-added')
+    },
+  )
+
+  app.post('/admin/account/recovery-codes', options, async (request, reply) => {
+    if (!(await secondFactors.has(request.administrator.email)))
+      return reply.redirect(URL_OF_PAGE, 303)
+    return reply.renderView(
+      { page: 'accounts/recovery-codes' },
+      { codes: await secondFactors.renewRecoveryCodes(getAuditActor(request)) },
+    )
+  })
+}
+
+export default pages

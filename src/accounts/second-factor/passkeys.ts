@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/server'
+import { Problem } from '../../http/problem.js'
+import type { Challenges } from './webauthn-challenges.js'
+import type { Passkey, SecondFactorStore } from './second-factor-store.js'
+
+const SIGN_IN = 'sign-in'
+const getRegistrationPurpose = (email: string): string => `register ${email}`
+
+const createRejection = (): Problem =>
+  new Problem(422, 'The passkey could not be verified. Try again, or use another way to sign in.')
+
+/** Parses what the WebAuthn API of a browser returned; its content is verified by the library. */
+function parseCredential(json: string): unknown {
+  try {
+    const value: unknown = JSON.parse(json)
+    if (typeof value === 'object' && value !== null) return value
+  } catch {
+    // Rejected below
+  }
+  throw createRejection()
+}
+
+/** Identifies the account to authenticators, without containing its email. */
+const getUserHandle = (email: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(createHash('sha256').update(`clearwake user ${email}`).digest())
+
+interface Options {
+  store: SecondFactorStore
+  challenges: Challenges
+  /** The public URL of the service: passkeys are bound to its host name */
+  baseUrl: string
+  /** Shown by the browser */
+  serviceName: string
+}
+
+/**
+ * Passkeys (WebAuthn level 3). They require user verification (PIN or biometrics), so that a passkey
+ * is two factors and can be used without a password.
+ */
+export function createPasskeys({ store, challenges, baseUrl, serviceName }: Options) {
+  const { hostname: rpID, origin } = new URL(baseUrl)
+  // 300 kB of code that few requests need
+  const load = () => import('@simplewebauthn/server')
+
+  return {
+    /** Browsers offer passkeys for host names only, over HTTPS or on localhost. */
+    isAvailable: isIP(rpID.replace(/^\[|\]$/g, '')) === 0,
+
+    async createRegistration(email: string): Promise<PublicKeyCredentialCreationOptionsJSON> {
+      const { generateRegistrationOptions } = await load()
+      const { passkeys } = await store.find(email)
+      return generateRegistrationOptions({
+        rpName: serviceName,
+        rpID,
+        userName: email,
+        userDisplayName: email,
+        userID: getUserHandle(email),
+        challenge: challenges.issue(getRegistrationPurpose(email)),
+        attestationType: 'none',
+        excludeCredentials: passkeys.map(({ id, transports }) => ({ id, transports })),
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      })
+    },
+
+    /**
+     * Returns the passkey that a browser created. Throws a Problem (422).
+     *
+     * @param json what the browser returned
+     */
+    async verifyRegistration(email: string, name: string, json: string): Promise<Passkey> {
+      const response = parseCredential(json) as RegistrationResponseJSON
+      const { verifyRegistrationResponse } = await load()
+      const { verified, registrationInfo } = await verifyRegistrationResponse({
+        response,
+        expectedChallenge: (challenge) =>
+          challenges.consume(getRegistrationPurpose(email), challenge),
+        expectedOrigin: origin,
+        expectedRPID: rpID,
+        requireUserVerification: true,
+      }).catch((error: unknown) => {
+        throw toRejection(error)
+      })
+      if (!verified) throw createRejection()
+      const { id, publicKey, counter, transports } = registrationInfo.credential
+      return {
+        id,
+        email,
+        name,
+        publicKey: Buffer.from(publicKey).toString('base64url'),
+        signCount: counter,
+        transports: transports ?? [],
+        createdAt: Date.now(),
+        lastUsedAt: null,
+      }
+    },
+
+    async createSignIn(): Promise<PublicKeyCredentialRequestOptionsJSON> {
+      const { generateAuthenticationOptions } = await load()
+      return generateAuthenticationOptions({
+        rpID,
+        challenge: challenges.issue(SIGN_IN),
+        userVerification: 'required',
+      })
+    },
+
+    /** Returns the passkey that a browser signed in with; as `verifyRegistration`. */
+    async verifySignIn(json: string): Promise<Passkey> {
+      const response = parseCredential(json) as AuthenticationResponseJSON
+      const passkey = await store.findPasskey(response.id)
+      if (passkey === null) throw createRejection()
+      const { verifyAuthenticationResponse } = await load()
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        response,
+        expectedChallenge: (challenge) => challenges.consume(SIGN_IN, challenge),
+        expectedOrigin: origin,
+        expectedRPID: rpID,
+        credential: {
+          id: passkey.id,
+          publicKey: new Uint8Array(Buffer.from(passkey.publicKey, 'base64url')),
+          counter: passkey.signCount,
+        },
+        requireUserVerification: true,
+      }).catch((error: unknown) => {
+        throw toRejection(error)
+      })
+      if (!verified) throw createRejection()
+      await store.recordUse(passkey.id, authenticationInfo.newCounter)
+      return passkey
+    },
+  }
+}
+
+/** The library throws Errors without a class for responses that are not valid. */
+function toRejection(error: unknown): unknown {
+  const isOurs = error instanceof Problem || (error as Error).name.startsWith('Database')
+  return isOurs ? error : createRejection()
+}
+
+export type Passkeys = ReturnType<typeof createPasskeys>

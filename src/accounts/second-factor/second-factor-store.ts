@@ -1,0 +1,182 @@
+import type { Database, Queryable } from '../../database/database.js'
+
+/** A passkey (WebAuthn credential). Timestamps are in ms since 1970. */
+export interface Passkey {
+  /** Credential ID, Base64url */
+  id: string
+  email: string
+  name: string
+  /** COSE, Base64url */
+  publicKey: string
+  signCount: number
+  transports: string[]
+  createdAt: number
+  lastUsedAt: number | null
+}
+
+/** The second factors of an account. */
+export interface SecondFactors {
+  /** When the authenticator app was added; `null` without one */
+  appAddedAt: number | null
+  passkeys: Passkey[]
+  /** Unused ones */
+  recoveryCodes: number
+}
+
+interface PasskeyRow {
+  id: string
+  email: string
+  name: string
+  public_key: string
+  sign_count: number
+  transports: string
+  created_at: number
+  last_used_at: number | null
+}
+
+const COLUMNS = 'id, email, name, public_key, sign_count, transports, created_at, last_used_at'
+
+const toPasskey = (row: PasskeyRow): Passkey => ({
+  id: row.id,
+  email: row.email,
+  name: row.name,
+  publicKey: row.public_key,
+  signCount: row.sign_count,
+  transports: JSON.parse(row.transports) as string[],
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+})
+
+/** Whether an account has a factor besides its password. */
+export const hasSecondFactor = ({ appAddedAt, passkeys }: SecondFactors): boolean =>
+  appAddedAt !== null || passkeys.length > 0
+
+async function replaceRecoveryCodes(
+  tx: Queryable,
+  email: string,
+  hashes: readonly string[],
+): Promise<void> {
+  await tx.query('DELETE FROM recovery_codes WHERE email = ?', [email])
+  for (const hash of hashes) {
+    await tx.query('INSERT INTO recovery_codes (code_hash, email) VALUES (?, ?)', [hash, email])
+  }
+}
+
+/** Removes every second factor of an account, in the transaction that deletes or resets it. */
+export async function deleteSecondFactors(tx: Queryable, email: string): Promise<void> {
+  for (const table of ['authenticator_apps', 'passkeys', 'recovery_codes']) {
+    await tx.query(`DELETE FROM ${table} WHERE email = ?`, [email])
+  }
+}
+
+/** Second factors of accounts, by email. Methods throw DatabaseUnavailableError. */
+export function createSecondFactorStore(database: Database) {
+  return {
+    async find(email: string): Promise<SecondFactors> {
+      const [app] = await database.query<{ created_at: number }>(
+        'SELECT created_at FROM authenticator_apps WHERE email = ?',
+        [email],
+      )
+      const passkeys = await database.query<PasskeyRow>(
+        `SELECT ${COLUMNS} FROM passkeys WHERE email = ? ORDER BY created_at, id`,
+        [email],
+      )
+      const [codes] = await database.query<{ count: number }>(
+        'SELECT count(*) AS count FROM recovery_codes WHERE email = ?',
+        [email],
+      )
+      return {
+        appAddedAt: app?.created_at ?? null,
+        passkeys: passkeys.map(toPasskey),
+        recoveryCodes: codes?.count ?? 0,
+      }
+    },
+
+    /** Returns the encrypted secret of the authenticator app and the step of its last code. */
+    async findApp(email: string): Promise<{ secret: string; lastStep: number } | null> {
+      const [row] = await database.query<{ secret: string; last_step: number }>(
+        'SELECT secret, last_step FROM authenticator_apps WHERE email = ?',
+        [email],
+      )
+      return row === undefined ? null : { secret: row.secret, lastStep: row.last_step }
+    },
+
+    /** Records that a code was used; returns false if it, or a later one, was used before. */
+    async useStep(email: string, step: number): Promise<boolean> {
+      const rows = await database.query(
+        'UPDATE authenticator_apps SET last_step = ? WHERE email = ? AND last_step < ? RETURNING email',
+        [step, email, step],
+      )
+      return rows.length > 0
+    },
+
+    async findPasskey(id: string): Promise<Passkey | null> {
+      const [row] = await database.query<PasskeyRow>(
+        `SELECT ${COLUMNS} FROM passkeys WHERE id = ?`,
+        [id],
+      )
+      return row === undefined ? null : toPasskey(row)
+    },
+
+    async recordUse(id: string, signCount: number): Promise<void> {
+      await database.query('UPDATE passkeys SET sign_count = ?, last_used_at = ? WHERE id = ?', [
+        signCount,
+        Date.now(),
+        id,
+      ])
+    },
+
+    /** Deletes a recovery code; returns false if it does not belong to the account or was used. */
+    async useRecoveryCode(email: string, hash: string): Promise<boolean> {
+      const rows = await database.query(
+        'DELETE FROM recovery_codes WHERE code_hash = ? AND email = ? RETURNING email',
+        [hash, email],
+      )
+      return rows.length > 0
+    },
+
+    replaceRecoveryCodes,
+
+    async saveApp(
+      tx: Queryable,
+      { email, secret, step }: { email: string; secret: string; step: number },
+    ): Promise<void> {
+      await tx.query('DELETE FROM authenticator_apps WHERE email = ?', [email])
+      await tx.query(
+        'INSERT INTO authenticator_apps (email, secret, last_step, created_at) VALUES (?, ?, ?, ?)',
+        [email, secret, step, Date.now()],
+      )
+    },
+
+    async deleteApp(tx: Queryable, email: string): Promise<boolean> {
+      const rows = await tx.query(
+        'DELETE FROM authenticator_apps WHERE email = ? RETURNING email',
+        [email],
+      )
+      return rows.length > 0
+    },
+
+    async addPasskey(tx: Queryable, passkey: Passkey): Promise<void> {
+      await tx.query(`INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, [
+        passkey.id,
+        passkey.email,
+        passkey.name,
+        passkey.publicKey,
+        passkey.signCount,
+        JSON.stringify(passkey.transports),
+        passkey.createdAt,
+        passkey.lastUsedAt,
+      ])
+    },
+
+    async deletePasskey(tx: Queryable, email: string, id: string): Promise<boolean> {
+      const rows = await tx.query('DELETE FROM passkeys WHERE id = ? AND email = ? RETURNING id', [
+        id,
+        email,
+      ])
+      return rows.length > 0
+    },
+  }
+}
+
+export type SecondFactorStore = ReturnType<typeof createSecondFactorStore>

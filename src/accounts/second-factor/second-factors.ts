@@ -1,0 +1,185 @@
+import type { FastifyInstance } from 'fastify'
+import { appendAuditEntry } from '../../audit/append-audit-entry.js'
+import type { AuditActor } from '../../audit/audit-entry.js'
+import { createSecretCipher } from '../../config/secret-cipher.js'
+import type { Queryable } from '../../database/database.js'
+import { Problem } from '../../http/problem.js'
+import type { HashIdentifier } from '../hashed-identifier.js'
+import { endSessions } from '../end-sessions.js'
+import { createPasskeys } from './passkeys.js'
+import { createRecoveryCodes, hashRecoveryCode, isRecoveryCode } from './recovery-codes.js'
+import { createSecondFactorStore, hasSecondFactor, type Passkey } from './second-factor-store.js'
+import { buildTotpUri, createTotpSecret, verifyTotp } from './totp.js'
+import { createChallenges } from './webauthn-challenges.js'
+
+/** Wrong codes of an account */
+const CODE_BUDGET = { limit: 10, windowMs: 15 * 60_000 }
+const MAX_PASSKEYS = 20
+
+const createWrongCodeProblem = (): Problem =>
+  new Problem(401, 'The code is wrong, or was used before.', {
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+
+type FactorType = 'app' | 'passkey'
+
+/** The user who adds a factor to their own account. */
+export interface FactorOwner {
+  by: AuditActor
+  /** The current session, which continues with the factor */
+  sessionId: string
+}
+
+/** A new authenticator app, until its first code confirms it. */
+export interface NewApp {
+  /** Base32 */
+  secret: string
+  /** For a QR code */
+  uri: string
+  /** The secret, encrypted for the form of the account that confirms it */
+  sealed: string
+}
+
+/** Second factors of accounts: authenticator apps, passkeys and recovery codes. */
+export function createSecondFactors(
+  app: Pick<FastifyInstance, 'config' | 'database' | 'stateStore' | 'publicBaseUrl' | 'brand'>,
+  hashIdentifier: HashIdentifier,
+) {
+  const { config, database, stateStore } = app
+  const store = createSecondFactorStore(database)
+  const cipher = createSecretCipher(config.sessionSecrets, 'authenticator apps v1')
+  const passkeys = createPasskeys({
+    store,
+    challenges: createChallenges(config.sessionSecrets, stateStore),
+    baseUrl: app.publicBaseUrl(),
+    serviceName: app.brand.name,
+  })
+
+  async function isValidTotp(email: string, code: string): Promise<boolean> {
+    const saved = await store.findApp(email)
+    const secret = saved && cipher.decrypt(saved.secret)
+    if (saved === null || secret === null) return false
+    const step = verifyTotp(secret, code, { lastStep: saved.lastStep, now: Date.now() })
+    return step !== null && (await store.useStep(email, step))
+  }
+
+  /** Adds a factor. The first one gets recovery codes, which are returned. */
+  async function add(
+    { by, sessionId }: FactorOwner,
+    type: FactorType,
+    insert: (tx: Queryable) => Promise<void>,
+  ): Promise<string[] | null> {
+    const email = by.actor
+    const isFirst = !hasSecondFactor(await store.find(email))
+    const codes = isFirst ? createRecoveryCodes() : null
+    await database.write(async (tx) => {
+      await insert(tx)
+      if (codes) await store.replaceRecoveryCodes(tx, email, codes.map(hashRecoveryCode))
+      await tx.query('UPDATE sessions SET multi_factor = 1 WHERE id = ?', [sessionId])
+      // The others were started with a password only.
+      if (isFirst) await endSessions(tx, email, sessionId)
+      await appendAuditEntry(tx, { action: 'second_factor.added', ...by, details: { type } })
+    })
+    return codes
+  }
+
+  return {
+    passkeys,
+    find: (email: string) => store.find(email),
+
+    async has(email: string): Promise<boolean> {
+      return hasSecondFactor(await store.find(email))
+    },
+
+    /**
+     * Checks a code of the authenticator app, or a recovery code, and uses it up. Throws a Problem:
+     * 401 if it is wrong, 429 after too many wrong codes.
+     */
+    async useCode(email: string, code: string): Promise<'app' | 'recovery_code'> {
+      const key = `codes:${hashIdentifier('codes', email)}`
+      const waitMs = await stateStore.consume(key, CODE_BUDGET)
+      if (waitMs > 0) {
+        throw new Problem(429, 'Too many wrong codes. Try again in a few minutes.', {
+          headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+        })
+      }
+      const isRecovery = isRecoveryCode(code)
+      const isValid = isRecovery
+        ? await store.useRecoveryCode(email, hashRecoveryCode(code))
+        : await isValidTotp(email, code.replace(/\s/g, ''))
+      if (!isValid) throw createWrongCodeProblem()
+      await stateStore.refund(key)
+      return isRecovery ? 'recovery_code' : 'app'
+    },
+
+    createApp(email: string, secret = createTotpSecret()): NewApp {
+      return {
+        secret,
+        uri: buildTotpUri(secret, app.brand.name, email),
+        sealed: cipher.encrypt(JSON.stringify([email, secret])),
+      }
+    },
+
+    /** Returns the app of a form; `null` if the form is not valid for the account. */
+    openApp(email: string, sealed: string): NewApp | null {
+      const [owner, secret] = JSON.parse(cipher.decrypt(sealed) ?? '[]') as string[]
+      return owner === email && secret !== undefined ? this.createApp(email, secret) : null
+    },
+
+    /**
+     * Saves an authenticator app if the code is right. Returns the recovery codes, if this is the
+     * account's first second factor. Throws a Problem (401).
+     */
+    async addApp(owner: FactorOwner, { secret }: NewApp, code: string): Promise<string[] | null> {
+      const email = owner.by.actor
+      const step = verifyTotp(secret, code.replace(/\s/g, ''), { lastStep: 0, now: Date.now() })
+      if (step === null) throw createWrongCodeProblem()
+      const encrypted = cipher.encrypt(secret)
+      return add(owner, 'app', (tx) => store.saveApp(tx, { email, secret: encrypted, step }))
+    },
+
+    /** Saves a passkey; as `addApp`. */
+    async addPasskey(owner: FactorOwner, passkey: Passkey): Promise<string[] | null> {
+      const { passkeys: existing } = await store.find(owner.by.actor)
+      if (existing.length >= MAX_PASSKEYS) {
+        throw new Problem(422, `An account can have ${MAX_PASSKEYS} passkeys. Remove one first.`)
+      }
+      return add(owner, 'passkey', (tx) => store.addPasskey(tx, passkey))
+    },
+
+    /** Removes the authenticator app, or a passkey. Returns whether it existed. */
+    async remove(by: AuditActor, factor: { passkeyId: string } | 'app'): Promise<boolean> {
+      const email = by.actor
+      return database.write(async (tx) => {
+        const isRemoved =
+          factor === 'app'
+            ? await store.deleteApp(tx, email)
+            : await store.deletePasskey(tx, email, factor.passkeyId)
+        // Recovery codes replace a factor: without one they are of no use.
+        await tx.query(
+          `DELETE FROM recovery_codes WHERE email = ?
+             AND NOT EXISTS (SELECT 1 FROM authenticator_apps WHERE email = ?)
+             AND NOT EXISTS (SELECT 1 FROM passkeys WHERE email = ?)`,
+          [email, email, email],
+        )
+        if (isRemoved) {
+          const details = { type: factor === 'app' ? 'app' : 'passkey' }
+          await appendAuditEntry(tx, { action: 'second_factor.removed', ...by, details })
+        }
+        return isRemoved
+      })
+    },
+
+    /** Replaces the recovery codes of an account, and returns the new ones. */
+    async renewRecoveryCodes(by: AuditActor): Promise<string[]> {
+      const codes = createRecoveryCodes()
+      await database.write(async (tx) => {
+        await store.replaceRecoveryCodes(tx, by.actor, codes.map(hashRecoveryCode))
+        await appendAuditEntry(tx, { action: 'recovery_codes.created', ...by })
+      })
+      return codes
+    },
+  }
+}
+
+export type SecondFactors = ReturnType<typeof createSecondFactors>

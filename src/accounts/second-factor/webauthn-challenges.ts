@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import { createSigner } from '../../config/signer.js'
+import type { KeyValueStore } from '../../state-store/key-value-store.js'
+
+const TTL_MS = 5 * 60_000
+const NONCE_BYTES = 16
+
+/**
+ * Signed challenges of WebAuthn. The browser returns the challenge, so nothing is stored until it is
+ * used: anybody may ask for challenges.
+ */
+export function createChallenges(
+  secrets: readonly [string, ...string[]],
+  stateStore: KeyValueStore,
+) {
+  const signer = createSigner(secrets, 'webauthn challenge v1')
+  const sign = (purpose: string, nonce: string, expiresAt: string): string =>
+    signer.sign(JSON.stringify([purpose, nonce, expiresAt]))
+
+  return {
+    /** @param purpose what the challenge is for, and whose it is */
+    issue(purpose: string): Uint8Array<ArrayBuffer> {
+      const nonce = randomBytes(NONCE_BYTES).toString('base64url')
+      const expiresAt = (Date.now() + TTL_MS).toString(36)
+      const text = [nonce, expiresAt, sign(purpose, nonce, expiresAt)].join('.')
+      return new TextEncoder().encode(text)
+    },
+
+    /** Whether a returned challenge is valid for a purpose; once. */
+    async consume(purpose: string, challenge: string): Promise<boolean> {
+      const parts = Buffer.from(challenge, 'base64url').toString().split('.')
+      const [nonce = '', expiresAt = '', signature = ''] = parts
+      const isSigned = signer.verify(JSON.stringify([purpose, nonce, expiresAt]), signature)
+      if (!isSigned || parseInt(expiresAt, 36) <= Date.now()) return false
+      const budget = { limit: 1, windowMs: TTL_MS }
+      return (await stateStore.consume(`webauthn:${nonce}`, budget)) === 0
+    },
+  }
+}
+
+export type Challenges = ReturnType<typeof createChallenges>
