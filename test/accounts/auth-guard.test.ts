@@ -9,7 +9,7 @@ const READ = { config: { permission: 'orders:read' } } as const
 
 /** Whether a route needs no sign-in. */
 const isOpen = (path: string): boolean =>
-  /^\/(?:api\/)?admin\/(?:login|forgot-password|invitation\/:token|password-reset\/:token)$/.test(
+  /^\/(?:api\/)?admin\/(?:login(?:\/verify|\/passkey(?:\/options)?)?|forgot-password|invitation\/:token|password-reset\/:token)$/.test(
     path,
   )
 

@@ -17,10 +17,13 @@ import { waitFor } from '../support/wait-for.js'
  * counts. `null`: no sign-in.
  */
 const EXPECTED: [RegExp, Role | null][] = [
-  [/ \/(?:api\/)?admin\/login$| \/admin\/(?:forgot-password|invitation|password-reset)/, null],
-  [/ \/(?:api\/)?admin\/(?:logout|verify|sessions|account(?:\/|$))/, 'viewer'],
+  [
+    / \/(?:api\/)?admin\/login(?:\/|$)| \/admin\/(?:forgot-password|invitation|password-reset)/,
+    null,
+  ],
+  [/ \/(?:api\/)?admin\/(?:logout|verify|confirm|sessions|account(?:\/|$))/, 'viewer'],
   [/ \/(?:api\/)?admin\/(?:settings\/people|accounts)/, 'owner'],
-  [/ \/(?:api\/)?admin\/(?:settings\/)?(?:api-keys|webhooks)/, 'owner'],
+  [/ \/(?:api\/)?admin\/(?:settings\/)?(?:api-keys|webhooks|audit-log)/, 'owner'],
   [/ \/admin\/settings/, 'manager'],
   [/ \/(?:api\/)?admin\/orders\/export/, 'manager'],
   [/ \/admin\/orders\/:id\/fulfilment\/progress/, 'viewer'],
