@@ -100,7 +100,10 @@ const pages: FastifyPluginAsync<Options> = async (
     return reply.redirect(view.returnTo, 303)
   })
 
-  app.post('/admin/login/passkey/options', options, () => secondFactors.passkeys.createSignIn())
+  app.post('/admin/login/passkey/options', options, (request) => {
+    signIn.rejectOtherSites(request)
+    return secondFactors.passkeys.createSignIn()
+  })
 
   app.post<{ Body: Fields | undefined }>(
     '/admin/login/passkey',

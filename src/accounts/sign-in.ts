@@ -17,6 +17,8 @@ import { createIdentifierHasher } from './hashed-identifier.js'
 type StartedSession = Session & { role: Role; token: string }
 
 export interface SignIn {
+  /** Throws a Problem (403) if another site makes the request. The other methods do so, too. */
+  rejectOtherSites(request: FastifyRequest): void
   /** Checks the password of a signed-in user. Throws a Problem: 401, 429 or 503. */
   checkPassword(request: FastifyRequest, credentials: Credentials): Promise<unknown>
   /**
@@ -171,6 +173,8 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
   }
 
   return {
+    rejectOtherSites,
+
     checkPassword: (request, credentials) =>
       recordFailure(request, credentials.email, () => authenticate(request, credentials)),
 

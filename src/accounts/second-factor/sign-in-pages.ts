@@ -55,6 +55,7 @@ const pages: FastifyPluginAsync<Options> = async (
   })
 
   app.post<{ Body: Fields | undefined }>(VERIFY_URL, options, async (request, reply) => {
+    signIn.rejectOtherSites(request)
     const { returnTo, code } = request.body ?? {}
     const email = pendingSignIns.find(request)
     if (email === null) {
