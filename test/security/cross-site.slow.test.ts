@@ -18,7 +18,8 @@ const HARMLESS =
 /** The token in the path is what allows them, and no other site knows it. */
 const SECRET_PATH = /^POST \/(?:o|admin\/invitation|admin\/password-reset)\/:token/
 /** They need no session, so clients that are no browsers may call them. */
-const SESSIONLESS = /^POST \/(?:(?:api\/)?admin\/login(?:\/verify|\/passkey(?:\/options)?)?|admin\/forgot-password|offset)$/
+const SESSIONLESS =
+  /^POST \/(?:(?:api\/)?admin\/login(?:\/verify|\/passkey(?:\/options)?)?|admin\/forgot-password|offset)$/
 
 async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
   const upstream = await recordingUpstream(t)

@@ -83,17 +83,19 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
     )
   })
 
-  const showAppForm = (reply: FastifyReply, newApp: NewApp, error: string | null) =>
-    reply.renderView(
+  function showAppForm(reply: FastifyReply, newApp: NewApp, error: string | null) {
+    const svg = renderSvg(createQrMatrix(newApp.uri, 'M'), QR_SIZE, QR_MARGIN)
+    return reply.renderView(
       { page: 'accounts/authenticator-app' },
       {
         secret: newApp.secret.replace(/.{4}(?=.)/g, '$& '),
         sealed: newApp.sealed,
         uri: newApp.uri,
-        qrCode: renderSvg(createQrMatrix(newApp.uri, 'M'), QR_SIZE, QR_MARGIN),
+        qrCode: `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`,
         error,
       },
     )
+  }
 
   app.get('/admin/account/authenticator-app', options, async ({ administrator }, reply) =>
     showAppForm(reply, secondFactors.createApp(administrator.email), null),

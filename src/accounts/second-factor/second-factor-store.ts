@@ -62,11 +62,14 @@ async function replaceRecoveryCodes(
   }
 }
 
-/** Removes every second factor of an account, in the transaction that deletes or resets it. */
-export async function deleteSecondFactors(tx: Queryable, email: string): Promise<void> {
+/** Removes every second factor of an account; returns whether there was one. */
+export async function deleteSecondFactors(tx: Queryable, email: string): Promise<boolean> {
+  let isRemoved = false
   for (const table of ['authenticator_apps', 'passkeys', 'recovery_codes']) {
-    await tx.query(`DELETE FROM ${table} WHERE email = ?`, [email])
+    const rows = await tx.query(`DELETE FROM ${table} WHERE email = ? RETURNING email`, [email])
+    isRemoved ||= rows.length > 0
   }
+  return isRemoved
 }
 
 /** Second factors of accounts, by email. Methods throw DatabaseUnavailableError. */

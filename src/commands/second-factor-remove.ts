@@ -1,0 +1,37 @@
+import { ConfigError } from '../config/config-error.js'
+import { deleteSecondFactors } from '../accounts/second-factor/second-factor-store.js'
+import { appendAuditEntry } from '../audit/append-audit-entry.js'
+import { DatabaseUnavailableError } from '../database/database.js'
+import { DatabaseError } from '../database/open-database.js'
+import { openServiceDatabase } from '../database/open-service-database.js'
+import { loadConfig } from './load-config.js'
+
+const USAGE = `Usage: npm run -s second-factor:remove -- EMAIL
+
+Removes the passkeys, the authenticator app and the recovery codes of an account whose owner has lost
+them all. The password alone signs in again.`
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
+
+const email = process.argv[2]?.toLowerCase()
+if (email === undefined || process.argv.length > 3) fail(USAGE)
+try {
+  const { database } = await openServiceDatabase(await loadConfig())
+  const isRemoved = await database.write(async (tx) => {
+    if (!(await deleteSecondFactors(tx, email))) return false
+    const by = { actor: 'command line', address: null }
+    await appendAuditEntry(tx, { action: 'second_factor.removed', ...by, details: { email } })
+    return true
+  })
+  await database.close()
+  if (!isRemoved) fail(`${email} has no second factor.`)
+  process.stdout.write(`The second factor of ${email} was removed.\n`)
+} catch (error) {
+  const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
+    (type) => error instanceof type,
+  )
+  fail(isExpected ? (error as Error).message : String((error as Error).stack))
+}

@@ -1,0 +1,101 @@
+import { Secret, TOTP } from 'otpauth'
+import t, { type Test } from 'tap'
+import { startApp, temporaryFolder } from '../support/app.js'
+import { signInClient, type PageClient } from '../support/page-client.js'
+import { manyOrders, startPortal } from '../support/portal.js'
+import { runCommand } from '../support/run-command.js'
+import { ADMIN, ADMIN_ACCOUNTS, postLogin, signIn } from '../support/sign-in.js'
+
+const APP_PAGE = '/admin/account/authenticator-app'
+const STEP_MS = 30_000
+
+async function addApp(client: PageClient): Promise<{ totp: TOTP; recoveryCodes: string[] }> {
+  const form = await client.get(APP_PAGE)
+  const [, sealed = ''] = /name="sealed" value="([^"]+)"/.exec(form.text) ?? []
+  const [, key = ''] = /<code>([A-Z2-7 ]+)<\/code>/.exec(form.text) ?? []
+  const totp = new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) })
+  // The code of the previous step leaves the current one for the tests.
+  const code = totp.generate({ timestamp: Date.now() - STEP_MS })
+  const added = await client.post(APP_PAGE, { sealed, code })
+  const [, codes = ''] = /recovery-codes"[^>]*>([^<]+)</.exec(added.text) ?? []
+  return { totp, recoveryCodes: codes.trim().split('\n') }
+}
+
+async function start(t: Test) {
+  const DATA_DIR = temporaryFolder(t)
+  const started = await startApp(t, { DATA_DIR, ADMIN_ACCOUNTS, LOGIN_LIMIT_PER_CLIENT: '1000' })
+  return { ...started, DATA_DIR, client: await signInClient(started.url, ADMIN) }
+}
+
+t.test('codes of an authenticator app are accepted once, and with clock drift', async (t) => {
+  const { url, app, client } = await start(t)
+  const otherToken = await signIn(url)
+  const { totp, recoveryCodes } = await addApp(client)
+  t.equal(recoveryCodes.length, 10)
+  const { status } = await fetch(`${url}/api/admin/verify`, {
+    headers: { authorization: `Bearer ${otherToken}` },
+  })
+  t.equal(status, 401, 'sessions without the new factor end')
+  t.equal((await client.get('/admin/account')).status, 200, 'this session continues')
+
+  const getStatus = async (code?: string) => (await postLogin(url, { ...ADMIN, code })).status
+  const generate = (steps: number) => totp.generate({ timestamp: Date.now() + steps * STEP_MS })
+  t.equal(await getStatus(), 401, 'the password is not enough')
+  t.equal(await getStatus(generate(3)), 401, 'too far in the future')
+  t.equal(await getStatus(generate(1)), 200, 'a clock that is half a minute ahead')
+  t.equal(await getStatus(generate(1)), 401, 'the same code again')
+  t.equal(await getStatus(generate(0)), 401, 'an earlier code')
+  const [first = '', second = ''] = recoveryCodes
+  const uses = await Promise.all([getStatus(first), getStatus(first), getStatus(first)])
+  t.same(uses.sort(), [200, 401, 401], 'a recovery code works once, however often it is sent')
+  const wrong = []
+  for (let i = 0; i < 10; i++) wrong.push(await getStatus('000000'))
+  t.equal(wrong.at(-1), 429, 'guesses are limited')
+  t.equal(await getStatus(second), 429)
+
+  const rows = await app.database.query<{ secret: string }>('SELECT * FROM authenticator_apps')
+  const stored = JSON.stringify([rows, await app.database.query('SELECT * FROM recovery_codes')])
+  t.notMatch(stored, totp.secret.base32)
+  t.notOk(recoveryCodes.some((code) => stored.includes(code.replaceAll('-', ''))))
+})
+
+t.test('the command removes the second factor of an account', async (t) => {
+  const { url, client, DATA_DIR } = await start(t)
+  await addApp(client)
+  t.equal((await postLogin(url)).status, 401)
+  const run = () => runCommand('second-factor-remove', [ADMIN.email], { DATA_DIR })
+  t.match(await run(), { code: 0, output: /was removed/ })
+  t.equal((await postLogin(url)).status, 200)
+  t.match(await run(), { code: 1, errors: /has no second factor/ })
+  t.match(await runCommand('second-factor-remove', [], { DATA_DIR }), { code: 1, errors: /Usage/ })
+})
+
+t.test('sensitive changes and large exports require a recent sign-in', async (t) => {
+  const { url, app } = await startPortal(t, manyOrders(1001))
+  const client = await signInClient(url, ADMIN)
+  const headers = { authorization: `Bearer ${await signIn(url)}` }
+  const age = (minutes: number) =>
+    app.database.query('UPDATE sessions SET authenticated_at = ?', [Date.now() - minutes * 60_000])
+  const newKey = { name: 'Shop', scopes: 'orders:read', days: '30' }
+  const getExport = async (query: string) => {
+    const response = await fetch(`${url}/api/admin/orders/export?format=csv${query}`, { headers })
+    await response.arrayBuffer()
+    return response.status
+  }
+
+  await age(11)
+  const confirm = '/admin/confirm?returnTo=%2Fadmin%2Fsettings%2Fapi-keys%2Fnew'
+  const form = await client.get('/admin/settings/api-keys/new')
+  t.equal(form.status, 303)
+  t.equal(form.headers.get('location'), confirm)
+  t.equal((await client.post('/admin/settings/api-keys', newKey)).status, 201, 'an open form')
+  t.equal(await getExport(''), 403)
+  t.equal(await getExport('&status=paid'), 200, 'fewer than 1,000 orders')
+  await age(31)
+  t.equal((await client.post('/admin/settings/api-keys', newKey)).status, 303)
+  t.match(await client.post('/admin/confirm', { password: 'wrong' }), { status: 422 })
+  const { password } = ADMIN
+  const confirmed = await client.post('/admin/confirm', { password, returnTo: '//evil.example' })
+  t.equal(confirmed.headers.get('location'), '/admin')
+  t.equal((await client.get('/admin/settings/api-keys/new')).status, 200)
+})
