@@ -9,7 +9,10 @@ type Fields = Record<string, unknown>
 
 const CONFIRM_URL = '/admin/confirm'
 
-/** Where users prove again who they are before they do something that needs a recent sign-in. */
+/**
+ * Where users prove again who they are before they do something that needs a recent sign-in. That
+ * starts a new session, which replaces the current one.
+ */
 const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }> = async (
   app,
   { signIn, secondFactors },
@@ -17,6 +20,8 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
   await app.register(adminPages)
   const options = {
     config: { permission: 'account:own', withoutSecondFactor: true },
+    // See the sign-in: the response sets a token.
+    compress: false,
   } as const
 
   async function showForm(
@@ -42,11 +47,12 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
   app.post<{ Body: Fields | undefined }>(CONFIRM_URL, options, async (request, reply) => {
     const { returnTo, password } = request.body ?? {}
     const { email } = request.administrator
+    let account
     try {
       if (typeof password !== 'string' || password === '') {
         throw new Problem(422, 'Enter your password')
       }
-      await signIn.checkPassword(request, { email, password })
+      account = await signIn.checkPassword(request, { email, password })
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       const isWrong = error.statusCode === 401
@@ -56,7 +62,7 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
         error: isWrong ? 'The password is wrong.' : error.message,
       })
     }
-    await app.sessions.confirm(request.adminSession.id)
+    await reply.startSession(account, request.adminSession.isMultiFactor)
     return reply.redirect(toSafeRedirectPath(returnTo), 303)
   })
 
@@ -71,7 +77,9 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
       if (email !== request.administrator.email) {
         throw new Problem(422, 'This passkey belongs to another account.')
       }
-      await app.sessions.confirm(request.adminSession.id)
+      const account = await app.accounts.find(email)
+      if (account === null) throw new Problem(401, 'Sign in to continue.')
+      await reply.startSession(account, true)
       return reply.redirect(toSafeRedirectPath(returnTo), 303)
     },
   )

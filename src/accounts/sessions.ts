@@ -156,14 +156,6 @@ export function createSessions(database: Queryable) {
       }
     },
 
-    /** Records that the user of a session proved who they are. */
-    async confirm(id: string): Promise<void> {
-      await database.query('UPDATE sessions SET authenticated_at = ? WHERE id = ?', [
-        Date.now(),
-        id,
-      ])
-    },
-
     /** Lists the active sessions of an account, the most recently used first; at most 100. */
     async list(account: SessionAccount): Promise<Session[]> {
       const rows = await database.query<Row>(

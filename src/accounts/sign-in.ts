@@ -20,7 +20,7 @@ export interface SignIn {
   /** Throws a Problem (403) if another site makes the request. The other methods do so, too. */
   rejectOtherSites(request: FastifyRequest): void
   /** Checks the password of a signed-in user. Throws a Problem: 401, 429 or 503. */
-  checkPassword(request: FastifyRequest, credentials: Credentials): Promise<unknown>
+  checkPassword(request: FastifyRequest, credentials: Credentials): Promise<Account>
   /**
    * Checks the credentials and starts a session. Returns `null` if a code of the second factor is
    * needed and not given: `withCode` or `withPasskey` continues. Throws a Problem: 401, 403, 429 or

@@ -1,5 +1,6 @@
 import { Secret, TOTP } from 'otpauth'
 import t, { type Test } from 'tap'
+import { createAccount } from '../support/accounts.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { signInClient, type PageClient } from '../support/page-client.js'
 import { manyOrders, startPortal } from '../support/portal.js'
@@ -59,6 +60,24 @@ t.test('codes of an authenticator app are accepted once, and with clock drift', 
   t.notOk(recoveryCodes.some((code) => stored.includes(code.replaceAll('-', ''))))
 })
 
+t.test('a new password does not replace the second factor', async (t) => {
+  const started = await start(t)
+  const { url, app } = started
+  const { email, password } = await createAccount(started, 'manager')
+  const client = await signInClient(url, { email, password })
+  const { totp } = await addApp(client)
+  const [row] = await app.database.query<{ id: string }>('SELECT id FROM accounts')
+  const token = await app.accounts.createLink(row?.id ?? '', 'password-reset')
+  const renewed = 'quay lantern harbour'
+  const fields = { password: renewed, repeated: renewed }
+  t.equal((await client.post(`/admin/password-reset/${token ?? ''}`, fields)).status, 303)
+  t.match(await postLogin(url, { email, password: renewed }), {
+    status: 401,
+    body: { errors: [{ path: 'code' }] },
+  })
+  t.equal((await postLogin(url, { email, password: renewed, code: totp.generate() })).status, 200)
+})
+
 t.test('the command removes the second factor of an account', async (t) => {
   const { url, client, DATA_DIR } = await start(t)
   await addApp(client)
@@ -95,7 +114,19 @@ t.test('sensitive changes and large exports require a recent sign-in', async (t)
   t.equal((await client.post('/admin/settings/api-keys', newKey)).status, 303)
   t.match(await client.post('/admin/confirm', { password: 'wrong' }), { status: 422 })
   const { password } = ADMIN
+  const listIds = async () =>
+    (await app.database.query<{ id: string }>('SELECT id FROM sessions ORDER BY id')).map(
+      ({ id }) => id,
+    )
+  const before = await listIds()
   const confirmed = await client.post('/admin/confirm', { password, returnTo: '//evil.example' })
   t.equal(confirmed.headers.get('location'), '/admin')
+  const after = await listIds()
+  t.equal(after.length, before.length)
+  t.equal(
+    after.filter((id) => !before.includes(id)).length,
+    1,
+    'a new session replaces the old one',
+  )
   t.equal((await client.get('/admin/settings/api-keys/new')).status, 200)
 })
