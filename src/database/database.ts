@@ -22,6 +22,16 @@ export interface Database extends Queryable {
 /** The database cannot be reached, or cannot execute queries at the moment. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError'
+  /** It does not become available by itself: an operator has to restore a backup */
+  readonly isDamaged: boolean
+
+  constructor(
+    message: string,
+    { cause, isDamaged = false }: { cause?: unknown; isDamaged?: boolean },
+  ) {
+    super(message, { cause })
+    this.isDamaged = isDamaged
+  }
 }
 
 /** The connection was lost after COMMIT was sent: the transaction may have been committed. */

@@ -68,7 +68,7 @@ export function openSqliteDatabase(path: string): Database {
         if (!isBusy(error) || performance.now() > deadline) {
           throw new DatabaseUnavailableError(
             `The database is not available: ${describeDatabaseError(error)}`,
-            { cause: error },
+            { cause: error, isDamaged: isCorruption(error) },
           )
         }
       }

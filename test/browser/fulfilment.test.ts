@@ -161,7 +161,7 @@ t.test('places an order once without JavaScript, even after a reload', async (t)
   await openConfirmation(page, uncertain.id)
   provider.fault = 'connection_reset_after_order'
   await getPlaceButton(page).click()
-  await page.getByRole('heading', { name: 'Placement status unknown' }).waitFor()
+  await page.getByRole('heading', { name: 'Placement status unknown', level: 2 }).waitFor()
   provider.fault = null
   await page.reload()
   t.equal(countPlaced(uncertain.orderNumber), 1, 'a reload sends the form without effect')

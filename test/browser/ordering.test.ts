@@ -41,7 +41,7 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   await page.getByRole('radio', { name: /Blue Carbon/ }).check()
   await page.locator('#price .total dd', { hasText: 'US$66.83' }).waitFor()
   await page.getByRole('radio', { name: '200%' }).check()
-  await page.locator('#price .total dd', { hasText: 'US$133.65' }).waitFor()
+  await page.locator('#price .total dd', { hasText: 'US$133.67' }).waitFor()
   t.match(await page.locator('#portfolio-1-price').innerText(), 'US$82.97', 'of all portfolios')
 
   // By keyboard from here.
@@ -52,7 +52,7 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   await page.getByRole('button', { name: 'Order and pay' }).focus()
   await page.keyboard.press('Enter')
   await page.waitForURL(/\/o\/[\w-]{22}$/)
-  t.match(await page.getByRole('heading', { name: /How to pay/ }).innerText(), 'US$133.65')
+  t.match(await page.getByRole('heading', { name: /How to pay/ }).innerText(), 'US$133.67')
   const order = await ann.call('GET', '/api/admin/orders/1')
   t.match(order, { amountMinor: 13_365, checkout: { portfolioId: 2, sharePercent: 200 } })
 

@@ -55,7 +55,9 @@ async function prepare(t: Test) {
   return { service, call, path: getDatabasePath(dataDir) }
 }
 
-const DAMAGED = /^The order database is damaged: stop the service and restore it from a backup\.$/
+// Sessions are in the same database.
+const DAMAGED =
+  /^The (?:order )?database is damaged: stop the service and restore it from a backup\.$/
 const REPLACED = /^The order database was moved, removed or replaced while in use: put it back/
 
 const DAMAGES: [what: string, damage: (path: string) => void, detail: RegExp][] = [
