@@ -54,7 +54,7 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   await page.waitForURL(/\/o\/[\w-]{22}$/)
   t.match(await page.getByRole('heading', { name: /How to pay/ }).innerText(), 'US$133.67')
   const order = await ann.call('GET', '/api/admin/orders/1')
-  t.match(order, { amountMinor: 13_365, checkout: { portfolioId: 2, sharePercent: 200 } })
+  t.match(order, { amountMinor: 13_367, checkout: { portfolioId: 2, sharePercent: 200 } })
 
   const orderUrl = page.url()
   await page.goBack()
