@@ -60,6 +60,20 @@ t.test('codes of an authenticator app are accepted once, and with clock drift', 
   t.notOk(recoveryCodes.some((code) => stored.includes(code.replaceAll('-', ''))))
 })
 
+t.test('a passkey that is not valid is rejected', async (t) => {
+  const { client } = await start(t)
+  const credentials = ['', 'x', 'null', '{}', '{"id":1}', '{"id":"unknown"}', '{"response":{}}']
+  for (const path of [
+    '/admin/login/passkey',
+    '/admin/confirm/passkey',
+    '/admin/account/passkeys',
+  ]) {
+    for (const credential of credentials) {
+      t.equal((await client.post(path, { credential })).status, 422, `${path} ${credential}`)
+    }
+  }
+})
+
 t.test('a new password does not replace the second factor', async (t) => {
   const started = await start(t)
   const { url, app } = started

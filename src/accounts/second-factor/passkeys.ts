@@ -113,7 +113,7 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
     /** Returns the passkey that a browser signed in with; as `verifyRegistration`. */
     async verifySignIn(json: string): Promise<Passkey> {
       const response = parseCredential(json) as AuthenticationResponseJSON
-      const passkey = await store.findPasskey(response.id)
+      const passkey = typeof response.id === 'string' ? await store.findPasskey(response.id) : null
       if (passkey === null) throw createRejection()
       const { verifyAuthenticationResponse } = await load()
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
