@@ -194,6 +194,8 @@ export function createAccountStore(database: Database, configured: readonly Admi
         )
         if (row === undefined) return null
         const account = toManaged(row)
+        // Of a former account of ADMIN_ACCOUNTS
+        await deleteSecondFactors(tx, email)
         await onCreated(tx, account)
         const token = await createLink(tx, id, 'invitation')
         const details = { id, email, role }

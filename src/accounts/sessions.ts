@@ -1,7 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import type { Queryable } from '../database/database.js'
+import type { Database } from '../database/database.js'
+import { Problem } from '../http/problem.js'
 import type { Role } from './permissions.js'
 import { endSessions } from './end-sessions.js'
+import { hasStoredFactor } from './second-factor/second-factor-store.js'
 
 /** A session of a user. Timestamps are in ms since 1970. */
 export interface Session {
@@ -87,12 +89,15 @@ function isActive({ lastSeenAt, expiresAt }: Session, { role }: SessionAccount):
 }
 
 /** Sessions, stored with the hash of their secret. Methods throw DatabaseUnavailableError. */
-export function createSessions(database: Queryable) {
+export function createSessions(database: Database) {
   /** IDs of sessions whose last use is being written */
   const touching = new Set<string>()
 
   return {
-    /** Starts a session; its secret is returned only here. */
+    /**
+     * Starts a session; its secret is returned only here. Throws a Problem (401) if the account has got
+     * a second factor since the password was checked.
+     */
     async start(
       { email }: SessionAccount,
       { userAgent, address }: SessionClient,
@@ -112,23 +117,30 @@ export function createSessions(database: Queryable) {
         isMultiFactor,
       }
       const secret = randomBytes(32).toString('base64url')
-      // The statement runs twice if the connection is lost.
-      await database.query(
-        `INSERT INTO sessions (token_hash, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (id) DO NOTHING`,
-        [
-          hashSecret(secret),
-          session.id,
-          session.email,
-          session.userAgent,
-          session.address,
-          session.createdAt,
-          session.lastSeenAt,
-          session.expiresAt,
-          session.authenticatedAt,
-          isMultiFactor ? 1 : 0,
-        ],
-      )
+      await database.write(async (tx) => {
+        if (!isMultiFactor && (await hasStoredFactor(tx, email))) {
+          throw new Problem(401, 'Sign in to continue.', {
+            headers: { 'www-authenticate': 'Bearer' },
+          })
+        }
+        // The transaction runs again if the connection is lost.
+        await tx.query(
+          `INSERT INTO sessions (token_hash, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+           ON CONFLICT (id) DO NOTHING`,
+          [
+            hashSecret(secret),
+            session.id,
+            session.email,
+            session.userAgent,
+            session.address,
+            session.createdAt,
+            session.lastSeenAt,
+            session.expiresAt,
+            session.authenticatedAt,
+            isMultiFactor ? 1 : 0,
+          ],
+        )
+      })
       return { ...session, secret }
     },
 

@@ -1,4 +1,5 @@
 import { ConfigError } from '../config/config-error.js'
+import { endSessions } from '../accounts/end-sessions.js'
 import { deleteSecondFactors } from '../accounts/second-factor/second-factor-store.js'
 import { appendAuditEntry } from '../audit/append-audit-entry.js'
 import { DatabaseUnavailableError } from '../database/database.js'
@@ -9,7 +10,7 @@ import { loadConfig } from './load-config.js'
 const USAGE = `Usage: npm run -s second-factor:remove -- EMAIL
 
 Removes the passkeys, the authenticator app and the recovery codes of an account whose owner has lost
-them all. The password alone signs in again.`
+them all, and ends its sessions. The password alone signs in again.`
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`)
@@ -22,6 +23,7 @@ try {
   const { database } = await openServiceDatabase(await loadConfig())
   const isRemoved = await database.write(async (tx) => {
     if (!(await deleteSecondFactors(tx, email))) return false
+    await endSessions(tx, email)
     const by = { actor: 'command line', address: null }
     await appendAuditEntry(tx, { action: 'second_factor.removed', ...by, details: { email } })
     return true

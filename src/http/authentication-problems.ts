@@ -3,7 +3,7 @@ import { Problem } from './problem.js'
 /** 403: the user has to prove again who they are. Portal pages redirect to do so. */
 export class RecentSignInRequired extends Problem {
   constructor() {
-    super(403, 'Sign in again: this needs a sign-in within the last minutes.')
+    super(403, 'Sign in again: this requires a recent sign-in.')
   }
 }
 

@@ -20,6 +20,8 @@ const getMessage = ({ code, name }) =>
 
 async function fetchOptions(url) {
   const response = await fetch(url, { method: 'POST', headers: { accept: 'application/json' } })
+  // The session has expired, or has to be confirmed first.
+  if (response.redirected) location.assign(response.url)
   if (!response.ok || response.redirected) throw new Error(`status ${response.status}`)
   return response.json()
 }

@@ -153,7 +153,10 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
     options,
     async (request, reply) => {
       const { credential, name } = request.body ?? {}
-      const label = toText(name).trim().slice(0, MAX_NAME_LENGTH)
+      const label = toText(name)
+        .replace(/\p{Cc}/gu, ' ')
+        .trim()
+        .slice(0, MAX_NAME_LENGTH)
       const passkey = await secondFactors.passkeys.verifyRegistration(
         request.administrator.email,
         label || getBrowserName(request.headers['user-agent'] ?? ''),

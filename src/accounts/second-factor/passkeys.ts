@@ -10,6 +10,9 @@ import { Problem } from '../../http/problem.js'
 import type { Challenges } from './webauthn-challenges.js'
 import type { Passkey, SecondFactorStore } from './second-factor-store.js'
 
+/** Base64url of at most 1,023 bytes (WebAuthn level 3, 7.1) */
+const CREDENTIAL_ID = /^[\w-]{1,1364}$/
+
 const SIGN_IN = 'sign-in'
 const getRegistrationPurpose = (email: string): string => `register ${email}`
 
@@ -113,7 +116,7 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
     /** Returns the passkey that a browser signed in with; as `verifyRegistration`. */
     async verifySignIn(json: string): Promise<Passkey> {
       const response = parseCredential(json) as AuthenticationResponseJSON
-      const passkey = typeof response.id === 'string' ? await store.findPasskey(response.id) : null
+      const passkey = CREDENTIAL_ID.test(response.id) ? await store.findPasskey(response.id) : null
       if (passkey === null) throw createRejection()
       const { verifyAuthenticationResponse } = await load()
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({

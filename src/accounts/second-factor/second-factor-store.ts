@@ -62,6 +62,16 @@ async function replaceRecoveryCodes(
   }
 }
 
+/** Whether an account has a factor besides its password. */
+export async function hasStoredFactor(tx: Queryable, email: string): Promise<boolean> {
+  const rows = await tx.query(
+    `SELECT email FROM authenticator_apps WHERE email = ?
+     UNION ALL SELECT email FROM passkeys WHERE email = ?`,
+    [email, email],
+  )
+  return rows.length > 0
+}
+
 /** Removes every second factor of an account; returns whether there was one. */
 export async function deleteSecondFactors(tx: Queryable, email: string): Promise<boolean> {
   let isRemoved = false
@@ -159,17 +169,23 @@ export function createSecondFactorStore(database: Database) {
       return rows.length > 0
     },
 
-    async addPasskey(tx: Queryable, passkey: Passkey): Promise<void> {
-      await tx.query(`INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, [
-        passkey.id,
-        passkey.email,
-        passkey.name,
-        passkey.publicKey,
-        passkey.signCount,
-        JSON.stringify(passkey.transports),
-        passkey.createdAt,
-        passkey.lastUsedAt,
-      ])
+    /** Returns false if there is a passkey with this ID. */
+    async addPasskey(tx: Queryable, passkey: Passkey): Promise<boolean> {
+      const rows = await tx.query(
+        `INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (id) DO NOTHING RETURNING id`,
+        [
+          passkey.id,
+          passkey.email,
+          passkey.name,
+          passkey.publicKey,
+          passkey.signCount,
+          JSON.stringify(passkey.transports),
+          passkey.createdAt,
+          passkey.lastUsedAt,
+        ],
+      )
+      return rows.length > 0
     },
 
     async deletePasskey(tx: Queryable, email: string, id: string): Promise<boolean> {

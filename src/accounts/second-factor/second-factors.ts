@@ -8,7 +8,12 @@ import type { HashIdentifier } from '../hashed-identifier.js'
 import { endSessions } from '../end-sessions.js'
 import { createPasskeys } from './passkeys.js'
 import { createRecoveryCodes, hashRecoveryCode, isRecoveryCode } from './recovery-codes.js'
-import { createSecondFactorStore, hasSecondFactor, type Passkey } from './second-factor-store.js'
+import {
+  createSecondFactorStore,
+  hasSecondFactor,
+  hasStoredFactor,
+  type Passkey,
+} from './second-factor-store.js'
 import { buildTotpUri, createTotpSecret, verifyTotp } from './totp.js'
 import { createChallenges } from './webauthn-challenges.js'
 
@@ -87,9 +92,7 @@ export function createSecondFactors(
     passkeys,
     find: (email: string) => store.find(email),
 
-    async has(email: string): Promise<boolean> {
-      return hasSecondFactor(await store.find(email))
-    },
+    has: (email: string) => hasStoredFactor(database, email),
 
     /**
      * Checks a code of the authenticator app, or a recovery code, and uses it up. Throws a Problem:
@@ -144,7 +147,11 @@ export function createSecondFactors(
       if (existing.length >= MAX_PASSKEYS) {
         throw new Problem(422, `An account can have ${MAX_PASSKEYS} passkeys. Remove one first.`)
       }
-      return add(owner, 'passkey', (tx) => store.addPasskey(tx, passkey))
+      return add(owner, 'passkey', async (tx) => {
+        if (!(await store.addPasskey(tx, passkey))) {
+          throw new Problem(422, 'This passkey belongs to an account already.')
+        }
+      })
     },
 
     /** Removes the authenticator app, or a passkey. Returns whether it existed. */
@@ -162,6 +169,9 @@ export function createSecondFactors(
              AND NOT EXISTS (SELECT 1 FROM passkeys WHERE email = ?)`,
           [email, email, email],
         )
+        if (!(await hasStoredFactor(tx, email))) {
+          await tx.query('UPDATE sessions SET multi_factor = 0 WHERE email = ?', [email])
+        }
         if (isRemoved) {
           const details = { type: factor === 'app' ? 'app' : 'passkey' }
           await appendAuditEntry(tx, { action: 'second_factor.removed', ...by, details })
