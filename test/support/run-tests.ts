@@ -12,7 +12,7 @@ import t from 'tap'
 // starting a browser take longer than most tests. Arguments:
 //
 //   --fast    leaves out tests that start browsers or are slow
-//   --all     includes the long tests: crashes, outages, full disks, several processes
+//   --long    runs only the long tests: crashes, outages, full disks, several processes
 //   --nocodb  runs the tests that need NocoDB instead
 //   <text>    runs only files whose paths contain it, such as `calculator` or `orders/api`,
 //             and includes long ones
@@ -32,13 +32,15 @@ const maxFilesPerProcess = isNocoDb ? 1 : 6
 
 const leftOut = [
   ...(options.has('--fast') ? [LONG, BROWSER, SLOW] : []),
-  ...(options.has('--all') || parts.length > 0 ? [] : [LONG]),
+  ...(options.has('--long') || parts.length > 0 ? [] : [LONG]),
 ]
+const isIncluded = (path: string): boolean => !options.has('--long') || LONG.test(path)
 
 function findFiles(): string[] {
   return readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
     .map((path) => path.split(sep).join('/'))
-    .filter((path) => path.endsWith(suffix) && !leftOut.some((pattern) => pattern.test(path)))
+    .filter((path) => path.endsWith(suffix) && isIncluded(path))
+    .filter((path) => !leftOut.some((pattern) => pattern.test(path)))
     .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part)))
 }
 
