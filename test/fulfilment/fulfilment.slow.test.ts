@@ -243,8 +243,10 @@ t.test('asks for confirmation again if the price or the order has changed', asyn
 t.test('places one of many concurrent attempts, in two processes on one store', async (t) => {
   const fakeProvider = await startFakeProviderFor(t)
   const DATA_DIR = temporaryFolder(t)
-  const one = await startTwoAdmins(t, { ...pointedAt(fakeProvider.url), DATA_DIR })
-  const other = await startTwoAdmins(t, { ...pointedAt(fakeProvider.url), DATA_DIR })
+  // They share a thread and a file here, so responses of the provider may be read late.
+  const settings = { ...pointedAt(fakeProvider.url), ORDERSOURCE_TIMEOUT_MS: '5000', DATA_DIR }
+  const one = await startTwoAdmins(t, settings)
+  const other = await startTwoAdmins(t, settings)
   for (let round = 1; round <= 5; round++) {
     const { id } = await createOrder(one.ann)
     const { fields } = await confirmation(one.ann, id)
