@@ -56,6 +56,7 @@ import htmx from './plugins/htmx.js'
 import jsonParser from './plugins/json-parser.js'
 import loadShedding from './plugins/load-shedding.js'
 import flash from './plugins/flash.js'
+import permissions from './plugins/permissions.js'
 import rateLimits from './plugins/rate-limits.js'
 import scheduler from './plugins/scheduler.js'
 import securityHeaders from './plugins/security-headers.js'
@@ -127,6 +128,7 @@ export async function buildApp({
   await app.register(stateStore)
   await app.register(apiKeys)
   await app.register(session)
+  await app.register(permissions)
   await app.register(flash)
   await app.register(authGuard) // before the features: guards every route under /admin
   await app.register(apiDocs, { webhooks: OPENAPI_WEBHOOKS })

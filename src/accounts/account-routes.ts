@@ -1,6 +1,6 @@
-import { getAuditActor } from '../audit/audit-log.js'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { getAuditActor } from '../audit/audit-log.js'
 import { problemResponses } from '../http/problem.js'
 import { stringEnum } from '../validation/string-enum.js'
 import type { AccountMail } from './account-mail.js'

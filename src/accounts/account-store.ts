@@ -50,7 +50,7 @@ export interface AccountChanges {
 
 /**
  * - `configured`: accounts of ADMIN_ACCOUNTS are not changed here
- * - `own_account`: nobody changes their own role or deletes themselves, so an owner always remains
+ * - `own_account`: users cannot change their own role or delete themselves, so an owner always remains
  */
 export type AccountChangeResult =
   | { outcome: 'changed'; account: ManagedAccount }

@@ -16,8 +16,7 @@ import sessionRoutes from './session-routes.js'
 const accounts: FastifyPluginAsync = async (app) => {
   const [secret] = app.config.sessionSecrets
   const secondFactors = createSecondFactors(app, createIdentifierHasher(secret))
-  const isSecure = app.publicBaseUrl().startsWith('https:')
-  const pendingSignIns = createPendingSignIns(app.config.sessionSecrets, isSecure)
+  const pendingSignIns = createPendingSignIns(app)
   const signIn = createSignIn(app, secondFactors)
   await app.register(routes, { signIn })
   await app.register(pages, { signIn, pendingSignIns, secondFactors })

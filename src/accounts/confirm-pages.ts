@@ -2,6 +2,9 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../http/problem.js'
 import { toSafeRedirectPath } from '../http/safe-redirect-path.js'
 import adminPages from '../plugins/admin-pages.js'
+import type { Account } from './account-store.js'
+import { toText } from './password-form.js'
+import { createPasskeyProblem } from './second-factor/passkeys.js'
 import type { SecondFactors } from './second-factor/second-factors.js'
 import type { SignIn } from './sign-in.js'
 
@@ -40,6 +43,16 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
     )
   }
 
+  async function restart(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    account: Account,
+    isMultiFactor: boolean,
+  ): Promise<void> {
+    await reply.startSession(account, isMultiFactor)
+    await app.auditLog.record(request, { action: 'session.confirmed' })
+  }
+
   app.get<{ Querystring: Fields }>(CONFIRM_URL, options, (request, reply) =>
     showForm(request, reply, { returnTo: request.query.returnTo, error: null }),
   )
@@ -49,10 +62,8 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
     const { email } = request.administrator
     let account
     try {
-      if (typeof password !== 'string' || password === '') {
-        throw new Problem(422, 'Enter your password')
-      }
-      account = await signIn.checkPassword(request, { email, password })
+      if (toText(password) === '') throw new Problem(422, 'Enter your password')
+      account = await signIn.checkPassword(request, { email, password: toText(password) })
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       const isWrong = error.statusCode === 401
@@ -62,7 +73,7 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
         error: isWrong ? 'The password is wrong.' : error.message,
       })
     }
-    await reply.startSession(account, request.adminSession.isMultiFactor)
+    await restart(request, reply, account, request.adminSession.isMultiFactor)
     return reply.redirect(toSafeRedirectPath(returnTo), 303)
   })
 
@@ -71,15 +82,13 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
     options,
     async (request, reply) => {
       const { credential, returnTo } = request.body ?? {}
-      const { email } = await secondFactors.passkeys.verifySignIn(
-        typeof credential === 'string' ? credential : '',
-      )
+      const { email } = await secondFactors.passkeys.verifySignIn(toText(credential))
       if (email !== request.administrator.email) {
         throw new Problem(422, 'This passkey belongs to another account.')
       }
       const account = await app.accounts.find(email)
-      if (account === null) throw new Problem(401, 'Sign in to continue.')
-      await reply.startSession(account, true)
+      if (account === null) throw createPasskeyProblem()
+      await restart(request, reply, account, true)
       return reply.redirect(toSafeRedirectPath(returnTo), 303)
     },
   )

@@ -2,7 +2,7 @@ import type { Queryable } from '../database/database.js'
 
 /**
  * Ends all sessions of an account, except one if given. Every request looks its session up, so this
- * takes effect in every process at once.
+ * takes effect immediately in every process.
  *
  * @param email in lower case
  */

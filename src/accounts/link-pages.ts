@@ -1,5 +1,5 @@
-import { getAuditAddress } from '../audit/audit-log.js'
 import type { FastifyPluginAsync } from 'fastify'
+import { getAuditAddress } from '../audit/audit-log.js'
 import adminPages from '../plugins/admin-pages.js'
 import { LINK_PURPOSES, type LinkPurpose } from './account-links.js'
 import { hashPassword } from './password.js'

@@ -1,7 +1,8 @@
-import { getAuditAddress } from '../audit/audit-log.js'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { getAuditAddress } from '../audit/audit-log.js'
 import { Problem } from '../http/problem.js'
 import adminPages from '../plugins/admin-pages.js'
+import { createIdentifierHasher } from './hashed-identifier.js'
 import { hashPassword, verifyPassword } from './password.js'
 import { parsePasswordForm, toText } from './password-form.js'
 
@@ -20,6 +21,7 @@ interface Errors {
 const pages: FastifyPluginAsync = async (app) => {
   await app.register(adminPages)
 
+  const hashIdentifier = createIdentifierHasher(app.config.sessionSecrets[0])
   const renderForm = (reply: FastifyReply, errors: Errors = {}) =>
     reply.renderView(
       { page: 'accounts/change-password' },
@@ -49,8 +51,9 @@ const pages: FastifyPluginAsync = async (app) => {
       const { body = {}, log } = request
       const { email } = request.administrator
       const { passwordHash } = await getOwnAccount(email)
-      // Somebody at an unlocked computer must not guess the password.
-      const waitMs = await app.stateStore.consume(`password-change:${email}`, MAX_GUESSES)
+      // Limits guesses at a computer that was left unlocked.
+      const guesses = `password-change:${hashIdentifier('password change', email)}`
+      const waitMs = await app.stateStore.consume(guesses, MAX_GUESSES)
       if (waitMs > 0) {
         throw new Problem(429, 'Too many attempts to change the password. Try again later.', {
           headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
@@ -58,6 +61,7 @@ const pages: FastifyPluginAsync = async (app) => {
       }
       const current = toText(body.current)
       const isCorrect = await app.passwordHashQueue.run(() => verifyPassword(passwordHash, current))
+      if (isCorrect) await app.stateStore.refund(guesses)
       const parsed = await parsePasswordForm(body, email)
       if (!isCorrect || 'errors' in parsed) {
         const errors = 'errors' in parsed ? parsed.errors : {}

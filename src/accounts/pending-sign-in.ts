@@ -1,38 +1,45 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createSigner } from '../config/signer.js'
+import { isEmail } from '../validation/email-address.js'
+import type { Account } from './account-store.js'
 
 const TTL_MS = 10 * 60_000
 
 /**
- * Sign-ins whose password was right and that still need a second factor: a signed cookie, which is
- * only sent to the sign-in pages.
+ * Sign-ins whose password was correct and that still need a second factor: a signed cookie, sent
+ * only to the sign-in pages. It becomes invalid when the password changes.
  */
-export function createPendingSignIns(secrets: readonly [string, ...string[]], isSecure: boolean) {
-  const signer = createSigner(secrets, 'pending sign-in v1')
-  const name = isSecure ? '__Secure-clearwake-sign-in' : 'clearwake-sign-in'
+export function createPendingSignIns(
+  app: Pick<FastifyInstance, 'accounts' | 'config' | 'publicBaseUrl'>,
+) {
+  const signer = createSigner(app.config.sessionSecrets, 'pending sign-in v1')
+  const secure = app.publicBaseUrl().startsWith('https:')
+  const name = secure ? '__Secure-clearwake-sign-in' : 'clearwake-sign-in'
   const options: CookieSerializeOptions = {
     path: '/admin/login',
     httpOnly: true,
     sameSite: 'strict',
-    secure: isSecure,
+    secure,
   }
+  const toSigned = ({ email, passwordHash }: Account, expiresAt: string): string =>
+    JSON.stringify([email, passwordHash, expiresAt])
 
   return {
-    start(reply: FastifyReply, email: string): void {
-      const text = Buffer.from(JSON.stringify([email, Date.now() + TTL_MS])).toString('base64url')
-      reply.setCookie(name, `${text}.${signer.sign(text)}`, { ...options, maxAge: TTL_MS / 1000 })
+    start(reply: FastifyReply, account: Account): void {
+      const expiresAt = String(Date.now() + TTL_MS)
+      const email = Buffer.from(account.email).toString('base64url')
+      const value = `${email}.${expiresAt}.${signer.sign(toSigned(account, expiresAt))}`
+      reply.setCookie(name, value, { ...options, maxAge: TTL_MS / 1000 })
     },
 
-    /** Returns the email of the account, or `null`. */
-    find({ cookies }: FastifyRequest): string | null {
-      const [text = '', signature = ''] = (cookies[name] ?? '').split('.')
-      if (!signer.verify(text, signature)) return null
-      const [email, expiresAt] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [
-        string,
-        number,
-      ]
-      return expiresAt > Date.now() ? email : null
+    /** Returns the account of a request, or `null`. Throws DatabaseUnavailableError. */
+    async find({ cookies }: FastifyRequest): Promise<Account | null> {
+      const [encoded = '', expiresAt = '', signature = ''] = (cookies[name] ?? '').split('.')
+      const email = Buffer.from(encoded, 'base64url').toString()
+      if (!isEmail(email) || !(Number(expiresAt) > Date.now())) return null
+      const account = await app.accounts.find(email)
+      return account && signer.verify(toSigned(account, expiresAt), signature) ? account : null
     },
 
     end: (reply: FastifyReply) => reply.clearCookie(name, options),

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { SecondFactorRequired } from '../http/authentication-problems.js'
 import { Problem, problemResponses, withHeaders } from '../http/problem.js'
 import { Credentials } from './credentials.js'
 import { RoleSchema } from './new-account.js'
@@ -80,14 +79,9 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
       },
     },
     async (request, reply) => {
-      const session = await signIn.withPassword(request, reply, request.body)
+      const { session } = await signIn.withPassword(request, reply, request.body)
       if (session === null) throw createCodeRequiredProblem()
       const { email, role, token, expiresAt } = session
-      if (app.config.REQUIRE_SECOND_FACTOR && !session.isMultiFactor) {
-        await app.sessions.end(email, session.id)
-        reply.clearSessionCookie()
-        throw new SecondFactorRequired()
-      }
       return { admin: { email, role }, token, expiresAt: formatTime(expiresAt) }
     },
   )

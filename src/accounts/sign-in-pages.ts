@@ -4,6 +4,7 @@ import { toSafeRedirectPath } from '../http/safe-redirect-path.js'
 import { Problem } from '../http/problem.js'
 import { checker } from '../validation/validator.js'
 import { Credentials } from './credentials.js'
+import { toText } from './password-form.js'
 import type { PendingSignIns } from './pending-sign-in.js'
 import type { SecondFactors } from './second-factor/second-factors.js'
 import { getVerifyUrl } from './second-factor/sign-in-pages.js'
@@ -20,8 +21,6 @@ interface SignInView {
   /** Why the user has to sign in, if known */
   ended: 'signed_out' | 'expired' | 'password_set' | null
 }
-
-const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 function parseEnded({ out, ended, password }: Fields): SignInView['ended'] {
   if (password !== undefined) return 'password_set'
@@ -54,10 +53,7 @@ const pages: FastifyPluginAsync<Options> = async (
   ) => showForm(reply.code(statusCode).headers(headers), { ...view, errors: { attempt: message } })
 
   // Not compressed: the compressed size of a response with a token reveals the token (BREACH).
-  const options = {
-    config: { public: true, withoutSecondFactor: true },
-    compress: false,
-  } as const
+  const options = { config: { public: true }, compress: false } as const
 
   app.get<{ Querystring: Fields }>('/admin/login', options, async (request, reply) => {
     const returnTo = toSafeRedirectPath(request.query.returnTo)
@@ -88,9 +84,9 @@ const pages: FastifyPluginAsync<Options> = async (
       return showForm(reply.code(422), { ...view, errors })
     }
     try {
-      const session = await signIn.withPassword(request, reply, result.value)
+      const { account, session } = await signIn.withPassword(request, reply, result.value)
       if (session === null) {
-        pendingSignIns.start(reply, result.value.email.toLowerCase())
+        pendingSignIns.start(reply, account)
         return await reply.redirect(getVerifyUrl(view.returnTo), 303)
       }
     } catch (error) {

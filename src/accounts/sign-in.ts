@@ -2,11 +2,14 @@ import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
 import { getClientAddress } from '../http/client-address.js'
+import { SecondFactorRequired } from '../http/authentication-problems.js'
 import { Problem } from '../http/problem.js'
+import { isApiPath } from '../http/request-path.js'
 import { getRequestOrigin } from '../http/fetch-metadata.js'
 import type { Account } from './account-store.js'
 import type { Role } from './permissions.js'
 import type { Session } from './sessions.js'
+import { createPasskeyProblem } from './second-factor/passkeys.js'
 import type { SecondFactors } from './second-factor/second-factors.js'
 import type { Credentials } from './credentials.js'
 import { createDeviceTokens } from './device-token.js'
@@ -22,20 +25,19 @@ export interface SignIn {
   /** Checks the password of a signed-in user. Throws a Problem: 401, 429 or 503. */
   checkPassword(request: FastifyRequest, credentials: Credentials): Promise<Account>
   /**
-   * Checks the credentials and starts a session. Returns `null` if a code of the second factor is
-   * needed and not given: `withCode` or `withPasskey` continues. Throws a Problem: 401, 403, 429 or
-   * 503.
+   * Checks the credentials and starts a session. Without one, a code of the second factor is
+   * needed: `withCode` or `withPasskey` continues. Throws a Problem: 401, 403, 429 or 503.
    */
   withPassword(
     request: FastifyRequest,
     reply: FastifyReply,
     credentials: Credentials & { code?: string },
-  ): Promise<StartedSession | null>
+  ): Promise<{ account: Account; session: StartedSession | null }>
   /** Continues with a code of the authenticator app, or a recovery code. Throws as above. */
   withCode(
     request: FastifyRequest,
     reply: FastifyReply,
-    email: string,
+    account: Account,
     code: string,
   ): Promise<StartedSession>
   /** Signs in without a password. Throws a Problem: 403 or 422. */
@@ -51,7 +53,8 @@ type SignInMethod = 'password' | 'app' | 'recovery_code' | 'passkey'
 
 type Outcome = 'succeeded' | 'failed' | 'limited' | 'unavailable'
 
-const OUTCOMES: Partial<Record<number, Outcome>> = { 401: 'failed', 429: 'limited' }
+/** Passkeys that are not valid have status 422. */
+const OUTCOMES: Partial<Record<number, Outcome>> = { 401: 'failed', 422: 'failed', 429: 'limited' }
 
 /** Recorded failures of emails that no account has. */
 const UNKNOWN = 'unknown account'
@@ -60,9 +63,6 @@ const UNKNOWN_BUDGET = { limit: 100, windowMs: 60 * 60 * 1000 }
 
 /** The device cookie is only sent to the sign-in routes. */
 const DEVICE_COOKIE_PATHS = ['/api/admin/login', '/admin/login']
-
-const createWrongCredentialsProblem = (): Problem =>
-  new Problem(401, 'The email or password is wrong.', { headers: { 'www-authenticate': 'Bearer' } })
 
 /** Sign-in, shared by the API and the pages. */
 export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors): SignIn {
@@ -130,7 +130,9 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       throw error
     }
     if (account === null) {
-      throw createWrongCredentialsProblem()
+      throw new Problem(401, 'The email or password is wrong.', {
+        headers: { 'www-authenticate': 'Bearer' },
+      })
     }
     await attempt.succeed()
     return account
@@ -183,28 +185,37 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       const email = givenEmail.toLowerCase()
       return recordFailure(request, email, async () => {
         const account = await authenticate(request, { email, password })
-        const needsCode = await secondFactors.has(email)
-        if (needsCode && code === undefined) return null
+        if (code === undefined) {
+          if (await secondFactors.has(email)) {
+            await app.auditLog.record(request, { action: 'sign_in.code_required', actor: email })
+            return { account, session: null }
+          }
+          if (config.REQUIRE_SECOND_FACTOR && isApiPath(request.url)) {
+            throw new SecondFactorRequired()
+          }
+        }
         const method = code === undefined ? 'password' : await secondFactors.useCode(email, code)
-        return start(request, reply, account, method)
+        return { account, session: await start(request, reply, account, method) }
       })
     },
 
-    async withCode(request, reply, email, code) {
+    async withCode(request, reply, account, code) {
       rejectOtherSites(request)
-      return recordFailure(request, email, async () => {
-        const method = await secondFactors.useCode(email, code)
-        const account = await app.accounts.find(email)
-        if (account === null) throw createWrongCredentialsProblem()
+      return recordFailure(request, account.email, async () => {
+        const method = await secondFactors.useCode(account.email, code)
         return start(request, reply, account, method)
       })
     },
 
     async withPasskey(request, reply, credential) {
       rejectOtherSites(request)
-      const { email } = await secondFactors.passkeys.verifySignIn(credential)
-      const account = await app.accounts.find(email)
-      if (account === null) throw createWrongCredentialsProblem()
+      // The email is not known before the passkey is verified.
+      const account = await recordFailure(request, '', async () => {
+        const { email } = await secondFactors.passkeys.verifySignIn(credential)
+        const account = await app.accounts.find(email)
+        if (account === null) throw createPasskeyProblem()
+        return account
+      })
       return start(request, reply, account, 'passkey')
     },
   }

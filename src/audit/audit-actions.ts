@@ -2,7 +2,9 @@
 export const AUDIT_ACTIONS = {
   'sign_in.succeeded': 'Signed in',
   'sign_in.failed': 'Sign-in failed',
+  'sign_in.code_required': 'Password accepted, second factor needed',
   sign_out: 'Signed out',
+  'session.confirmed': 'Session confirmed',
   'session.revoked': 'Session revoked',
   'account.invited': 'Account invited',
   'account.invitation_accepted': 'Invitation accepted',

@@ -11,8 +11,8 @@ export function decodePath(url: string): string | null {
   }
 }
 
-/** Whether the path of a URL can be decoded. */
-export const isDecodable = (url: string): boolean => decodePath(url) !== null
+/** Whether the path of a URL can be decoded, and has no NUL, which PostgreSQL does not store. */
+export const isDecodable = (url: string): boolean => decodePath(url)?.includes('\0') === false
 
 /** Whether a URL belongs to the JSON API; all others are pages. */
 export const isApiPath = (url: string): boolean =>

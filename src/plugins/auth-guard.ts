@@ -64,5 +64,5 @@ export default fp(
       }
     })
   },
-  { name: 'auth-guard', dependencies: ['session', 'rate-limits'] },
+  { name: 'auth-guard', dependencies: ['permissions', 'rate-limits'] },
 )

@@ -1,20 +1,12 @@
 import cookie, { type CookieSerializeOptions } from '@fastify/cookie'
 import jwt from '@fastify/jwt'
-import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { deriveKey } from '../config/derive-key.js'
 import { isApiPath } from '../http/request-path.js'
-import { RecentSignInRequired, SecondFactorRequired } from '../http/authentication-problems.js'
 import { Problem } from '../http/problem.js'
 import { isUnsafeMethod, getRequestOrigin } from '../http/fetch-metadata.js'
-import {
-  hasPermission,
-  hasScope,
-  SENSITIVE_PERMISSIONS,
-  toApiKeyScope,
-  type Permission,
-  type Role,
-} from '../accounts/permissions.js'
+import type { Role } from '../accounts/permissions.js'
 import type { Account } from '../accounts/account-store.js'
 import { isKey } from '../integrations/api-keys/key-format.js'
 import type { ApiKey } from '../integrations/api-keys/api-key-store.js'
@@ -23,39 +15,19 @@ import { createSessions, type Session, type Sessions } from '../accounts/session
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /**
-     * `onRequest` hook that requires a user or an API key with the permission of the route. Throws
-     * 401, 403 or 429.
-     */
-    requireAdministrator: onRequestAsyncHookHandler
-    /** The same without a permission, to recognise users on public pages */
+    /** Recognises the user or the API key of a request. Throws a Problem: 401, 403 or 429. */
     authenticate: (request: FastifyRequest) => Promise<void>
     sessions: Sessions
   }
-  interface FastifyContextConfig {
-    /** What a user or an API key needs to call the route, or its method */
-    permission?: Permission | ((method: string) => Permission)
-    /** Calls `requireRecentSignIn`; the default for changes that require a sensitive permission */
-    recentSignIn?: boolean
-    /** Accessible before a required second factor is set up */
-    withoutSecondFactor?: true
-  }
   interface FastifyRequest {
-    /** Whether the user or the API key has a permission; `false` if there is none */
-    can(permission: Permission): boolean
-    /** Throws a Problem (403) unless the user or the API key has a permission. */
-    requirePermission(permission: Permission): void
-    /**
-     * Throws a Problem (403) if the user has neither signed in nor confirmed the session within the
-     * last minutes. API keys need not.
-     */
-    requireRecentSignIn(): void
     /** Who makes the request, for the history: an email, or an API key by its name */
     readonly actor: string
     /** The current user; only set behind `requireAdministrator` */
     readonly administrator: Administrator
     /** The current user, or `null` if the request was not authenticated */
     readonly knownAdministrator: Administrator | null
+    /** The API key of the request, or `null` */
+    readonly apiKey: ApiKey | null
     /** The current session; only set behind `requireAdministrator` */
     readonly adminSession: Session
   }
@@ -104,25 +76,7 @@ function createUnauthorizedProblem({ headers, url }: FastifyRequest): Problem {
   })
 }
 
-const createRoleProblem = (role: Role): Problem =>
-  new Problem(403, `Your role, ${role}, does not permit this. Ask an owner for access.`)
-
-const createScopeProblem = (needed: Permission | undefined): Problem => {
-  const permission = toApiKeyScope(needed)
-  const scope = permission === undefined ? '' : `, scope="${permission}"`
-  return new Problem(
-    403,
-    permission === undefined
-      ? 'This operation is not available to API keys.'
-      : `This API key does not have the scope ${permission}.`,
-    { headers: { 'www-authenticate': `Bearer error="insufficient_scope"${scope}` } },
-  )
-}
-
 const MINUTE_MS = 60_000
-const RECENT_MS = 10 * MINUTE_MS
-/** Longer, so that a form that could be opened can be sent, too */
-const RECENT_FOR_FORMS_MS = 30 * MINUTE_MS
 const HOUR_MS = 60 * MINUTE_MS
 
 const CROSS_ORIGIN_API_REQUEST =
@@ -195,11 +149,6 @@ export default fp(
         .catch((err: unknown) => request.log.warn({ err }, 'use of a session not recorded'))
     }
 
-    function requireSecondFactor(request: FastifyRequest, session: Session): void {
-      const isExempt = session.isMultiFactor || request.routeOptions.config.withoutSecondFactor
-      if (app.config.REQUIRE_SECOND_FACTOR && !isExempt) throw new SecondFactorRequired()
-    }
-
     app.decorate('authenticate', async (request) => {
       const token = getToken(request) ?? ''
       if (request.headers.authorization !== undefined && isKey(token)) {
@@ -216,50 +165,14 @@ export default fp(
           isApiPath(request.url) ? CROSS_ORIGIN_API_REQUEST : CROSS_ORIGIN_FORM,
         )
       }
-      requireSecondFactor(request, found.session)
       current.set(request, found)
       recordUse(request, found.session)
     })
 
-    app.decorateRequest('can', function (permission) {
-      const key = keys.get(this)
-      if (key !== undefined) return hasScope(key.scopes, permission)
-      const role = current.get(this)?.role
-      return role !== undefined && hasPermission(role, permission)
-    })
-
-    function createForbiddenProblem(request: FastifyRequest, permission?: Permission): Problem {
-      return keys.has(request)
-        ? createScopeProblem(permission)
-        : createRoleProblem(request.administrator.role)
-    }
-    app.decorateRequest('requirePermission', function (permission) {
-      if (!this.can(permission)) throw createForbiddenProblem(this, permission)
-    })
-
-    app.decorate('requireAdministrator', async (request) => {
-      await app.authenticate(request)
-      // Unknown paths are not found, whatever the role or the scopes.
-      if (request.is404) return
-      const { permission: declared } = request.routeOptions.config
-      const permission = typeof declared === 'function' ? declared(request.method) : declared
-      const isPage = !isApiPath(request.url)
-      if (permission === undefined || (isPage && keys.has(request))) {
-        throw createForbiddenProblem(request)
-      }
-      request.requirePermission(permission)
-      const isChange = isUnsafeMethod(request.method)
-      const { recentSignIn = isChange && SENSITIVE_PERMISSIONS.has(permission) } =
-        request.routeOptions.config
-      if (recentSignIn) request.requireRecentSignIn()
-    })
-
-    app.decorateRequest('requireRecentSignIn', function () {
-      const session = current.get(this)?.session
-      const limitMs = isUnsafeMethod(this.method) ? RECENT_FOR_FORMS_MS : RECENT_MS
-      if (session && Date.now() - session.authenticatedAt > limitMs) {
-        throw new RecentSignInRequired()
-      }
+    app.decorateRequest('apiKey', {
+      getter(this: FastifyRequest): ApiKey | null {
+        return keys.get(this) ?? null
+      },
     })
 
     function getCurrent(request: FastifyRequest): CurrentSession {

@@ -5,7 +5,7 @@ import { startApp, temporaryFolder } from '../support/app.js'
 import { signInClient, type PageClient } from '../support/page-client.js'
 import { manyOrders, startPortal } from '../support/portal.js'
 import { runCommand } from '../support/run-command.js'
-import { ADMIN, ADMIN_ACCOUNTS, postLogin, signIn } from '../support/sign-in.js'
+import { ADMIN, ADMIN_ACCOUNTS, cookieHeader, postLogin, signIn } from '../support/sign-in.js'
 
 const APP_PAGE = '/admin/account/authenticator-app'
 const STEP_MS = 30_000
@@ -90,6 +90,70 @@ t.test('a new password does not replace the second factor', async (t) => {
     body: { errors: [{ path: 'code' }] },
   })
   t.equal((await postLogin(url, { email, password: renewed, code: totp.generate() })).status, 200)
+})
+
+t.test('a sign-in that waits for its code ends when the password changes', async (t) => {
+  const started = await start(t)
+  const { url, app } = started
+  const { id, email, password } = await createAccount(started, 'manager')
+  const { totp } = await addApp(await signInClient(url, { email, password }))
+  const cookies = await Promise.all(
+    [1, 2].map(async () => {
+      const response = await fetch(`${url}/admin/login`, {
+        method: 'POST',
+        headers: { origin: url },
+        body: new URLSearchParams({ email, password }),
+        redirect: 'manual',
+      })
+      t.match(response.headers.get('location'), /^\/admin\/login\/verify/)
+      return cookieHeader(response)
+    }),
+  )
+  const verify = async (cookie: string | undefined, steps: number) => {
+    const response = await fetch(`${url}/admin/login/verify`, {
+      method: 'POST',
+      headers: { origin: url, cookie: cookie ?? '' },
+      body: new URLSearchParams({
+        code: totp.generate({ timestamp: Date.now() + steps * STEP_MS }),
+      }),
+      redirect: 'manual',
+    })
+    return response.headers.get('location')
+  }
+  t.equal(await verify(cookies[0], 0), '/admin')
+  const forged = (cookies[1] ?? '').replace(/=[^.]+/, `=${Buffer.from('\0').toString('base64url')}`)
+  t.match(await verify(forged, 1), /^\/admin\/login\?/)
+  await app.database.query('UPDATE accounts SET password_hash = ? WHERE id = ?', ['other', id])
+  t.match(await verify(cookies[1], 1), /^\/admin\/login\?/)
+})
+
+t.test('an account has one app, whose secret is encrypted again with a new key', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const environment = { DATA_DIR, ADMIN_ACCOUNTS, SESSION_SECRET: 'a'.repeat(40) }
+  const before = await startApp(t, environment)
+  const client = await signInClient(before.url, ADMIN)
+  const { totp } = await addApp(client)
+  const again = await client.get(APP_PAGE)
+  const [, sealed = ''] = /name="sealed" value="([^"]+)"/.exec(again.text) ?? []
+  const [, key = ''] = /<code>([A-Z2-7 ]+)<\/code>/.exec(again.text) ?? []
+  const other = new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) })
+  t.equal((await client.post(APP_PAGE, { sealed, code: other.generate() })).status, 409)
+  await before.app.close()
+
+  const secrets = ['a', 'b', 'c'].map((letter) => letter.repeat(40))
+  for (const [index, steps] of [
+    [1, 0],
+    [2, 1],
+  ] as const) {
+    const { app, url } = await startApp(t, {
+      ...environment,
+      SESSION_SECRET: secrets[index],
+      SESSION_SECRET_PREVIOUS: secrets[index - 1],
+    })
+    const code = totp.generate({ timestamp: Date.now() + steps * STEP_MS })
+    t.equal((await postLogin(url, { ...ADMIN, code })).status, 200, `rotation ${index}`)
+    await app.close()
+  }
 })
 
 t.test('the command removes the second factor of an account', async (t) => {

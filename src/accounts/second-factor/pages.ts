@@ -5,6 +5,7 @@ import { Problem } from '../../http/problem.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { createQrMatrix, renderSvg } from '../../qr-code/qr-image.js'
 import { getBrowserName } from '../browser-name.js'
+import { toText } from '../password-form.js'
 import { hasSecondFactor } from './second-factor-store.js'
 import type { FactorOwner, NewApp, SecondFactors } from './second-factors.js'
 
@@ -14,7 +15,6 @@ const QR_MARGIN = 4
 const MAX_NAME_LENGTH = 60
 
 type Fields = Record<string, unknown>
-const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** Texts of flash messages. */
 const SUCCESS: Partial<Record<string, string>> = {

@@ -16,7 +16,8 @@ const CREDENTIAL_ID = /^[\w-]{1,1364}$/
 const SIGN_IN = 'sign-in'
 const getRegistrationPurpose = (email: string): string => `register ${email}`
 
-const createRejection = (): Problem =>
+/** 422: the passkey is not valid, or its account cannot sign in. */
+export const createPasskeyProblem = (): Problem =>
   new Problem(422, 'The passkey could not be verified. Try again, or use another way to sign in.')
 
 /** Parses what the WebAuthn API of a browser returned; its content is verified by the library. */
@@ -27,7 +28,7 @@ function parseCredential(json: string): unknown {
   } catch {
     // Rejected below
   }
-  throw createRejection()
+  throw createPasskeyProblem()
 }
 
 /** Identifies the account to authenticators, without containing its email. */
@@ -90,7 +91,7 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
       }).catch((error: unknown) => {
         throw toRejection(error)
       })
-      if (!verified) throw createRejection()
+      if (!verified) throw createPasskeyProblem()
       const { id, publicKey, counter, transports } = registrationInfo.credential
       return {
         id,
@@ -117,7 +118,7 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
     async verifySignIn(json: string): Promise<Passkey> {
       const response = parseCredential(json) as AuthenticationResponseJSON
       const passkey = CREDENTIAL_ID.test(response.id) ? await store.findPasskey(response.id) : null
-      if (passkey === null) throw createRejection()
+      if (passkey === null) throw createPasskeyProblem()
       const { verifyAuthenticationResponse } = await load()
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response,
@@ -133,7 +134,7 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
       }).catch((error: unknown) => {
         throw toRejection(error)
       })
-      if (!verified) throw createRejection()
+      if (!verified) throw createPasskeyProblem()
       await store.recordUse(passkey.id, authenticationInfo.newCounter)
       return passkey
     },
@@ -143,7 +144,7 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
 /** The library throws Errors without a class for responses that are not valid. */
 function toRejection(error: unknown): unknown {
   const isOurs = error instanceof Problem || (error as Error).name.startsWith('Database')
-  return isOurs ? error : createRejection()
+  return isOurs ? error : createPasskeyProblem()
 }
 
 export type Passkeys = ReturnType<typeof createPasskeys>

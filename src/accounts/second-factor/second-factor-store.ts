@@ -114,11 +114,17 @@ export function createSecondFactorStore(database: Database) {
       return row === undefined ? null : { secret: row.secret, lastStep: row.last_step }
     },
 
-    /** Records that a code was used; returns false if it, or a later one, was used before. */
-    async useStep(email: string, step: number): Promise<boolean> {
+    /**
+     * Records that a code was used, and stores the secret again; returns false if this code, or a
+     * later one, was used before.
+     *
+     * @param secret encrypted with the current key
+     */
+    async useStep(email: string, step: number, secret: string): Promise<boolean> {
       const rows = await database.query(
-        'UPDATE authenticator_apps SET last_step = ? WHERE email = ? AND last_step < ? RETURNING email',
-        [step, email, step],
+        `UPDATE authenticator_apps SET last_step = ?, secret = ?
+         WHERE email = ? AND last_step < ? RETURNING email`,
+        [step, secret, email, step],
       )
       return rows.length > 0
     },
@@ -150,15 +156,17 @@ export function createSecondFactorStore(database: Database) {
 
     replaceRecoveryCodes,
 
-    async saveApp(
+    /** Returns false if the account has an app. */
+    async addApp(
       tx: Queryable,
       { email, secret, step }: { email: string; secret: string; step: number },
-    ): Promise<void> {
-      await tx.query('DELETE FROM authenticator_apps WHERE email = ?', [email])
-      await tx.query(
-        'INSERT INTO authenticator_apps (email, secret, last_step, created_at) VALUES (?, ?, ?, ?)',
+    ): Promise<boolean> {
+      const rows = await tx.query(
+        `INSERT INTO authenticator_apps (email, secret, last_step, created_at)
+         VALUES (?, ?, ?, ?) ON CONFLICT (email) DO NOTHING RETURNING email`,
         [email, secret, step, Date.now()],
       )
+      return rows.length > 0
     },
 
     async deleteApp(tx: Queryable, email: string): Promise<boolean> {

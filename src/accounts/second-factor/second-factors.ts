@@ -8,12 +8,7 @@ import type { HashIdentifier } from '../hashed-identifier.js'
 import { endSessions } from '../end-sessions.js'
 import { createPasskeys } from './passkeys.js'
 import { createRecoveryCodes, hashRecoveryCode, isRecoveryCode } from './recovery-codes.js'
-import {
-  createSecondFactorStore,
-  hasSecondFactor,
-  hasStoredFactor,
-  type Passkey,
-} from './second-factor-store.js'
+import { createSecondFactorStore, hasStoredFactor, type Passkey } from './second-factor-store.js'
 import { buildTotpUri, createTotpSecret, verifyTotp } from './totp.js'
 import { createChallenges } from './webauthn-challenges.js'
 
@@ -65,28 +60,30 @@ export function createSecondFactors(
     const secret = saved && cipher.decrypt(saved.secret)
     if (saved === null || secret === null) return false
     const step = verifyTotp(secret, code, { lastStep: saved.lastStep, now: Date.now() })
-    return step !== null && (await store.useStep(email, step))
+    // Encrypted with the current key: secrets outlive rotations of SESSION_SECRET.
+    return step !== null && (await store.useStep(email, step, cipher.encrypt(secret)))
   }
 
   /** Adds a factor. The first one gets recovery codes, which are returned. */
-  async function add(
+  const add = (
     { by, sessionId }: FactorOwner,
     type: FactorType,
     insert: (tx: Queryable) => Promise<void>,
-  ): Promise<string[] | null> {
-    const email = by.actor
-    const isFirst = !hasSecondFactor(await store.find(email))
-    const codes = isFirst ? createRecoveryCodes() : null
-    await database.write(async (tx) => {
-      await insert(tx)
-      if (codes) await store.replaceRecoveryCodes(tx, email, codes.map(hashRecoveryCode))
-      await tx.query('UPDATE sessions SET multi_factor = 1 WHERE id = ?', [sessionId])
-      // The others were started with a password only.
-      if (isFirst) await endSessions(tx, email, sessionId)
+  ): Promise<string[] | null> =>
+    database.write(async (tx) => {
+      const email = by.actor
+      // First, because it lets concurrent additions wait: only one of them is the first factor.
       await appendAuditEntry(tx, { action: 'second_factor.added', ...by, details: { type } })
+      const isFirst = !(await hasStoredFactor(tx, email))
+      await insert(tx)
+      await tx.query('UPDATE sessions SET multi_factor = 1 WHERE id = ?', [sessionId])
+      if (!isFirst) return null
+      const codes = createRecoveryCodes()
+      await store.replaceRecoveryCodes(tx, email, codes.map(hashRecoveryCode))
+      // The others were started with a password only.
+      await endSessions(tx, email, sessionId)
+      return codes
     })
-    return codes
-  }
 
   return {
     passkeys,
@@ -131,14 +128,19 @@ export function createSecondFactors(
 
     /**
      * Saves an authenticator app if the code is right. Returns the recovery codes, if this is the
-     * account's first second factor. Throws a Problem (401).
+     * account's first second factor. Throws a Problem: 401 if the code is wrong, 409 if the account
+     * has an app.
      */
     async addApp(owner: FactorOwner, { secret }: NewApp, code: string): Promise<string[] | null> {
       const email = owner.by.actor
       const step = verifyTotp(secret, code.replace(/\s/g, ''), { lastStep: 0, now: Date.now() })
       if (step === null) throw createWrongCodeProblem()
       const encrypted = cipher.encrypt(secret)
-      return add(owner, 'app', (tx) => store.saveApp(tx, { email, secret: encrypted, step }))
+      return add(owner, 'app', async (tx) => {
+        if (!(await store.addApp(tx, { email, secret: encrypted, step }))) {
+          throw new Problem(409, 'Your account has an authenticator app. Remove it first.')
+        }
+      })
     },
 
     /** Saves a passkey; as `addApp`. */
@@ -149,7 +151,7 @@ export function createSecondFactors(
       }
       return add(owner, 'passkey', async (tx) => {
         if (!(await store.addPasskey(tx, passkey))) {
-          throw new Problem(422, 'This passkey belongs to an account already.')
+          throw new Problem(422, 'This passkey is already registered.')
         }
       })
     },

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { Problem } from '../../http/problem.js'
 import { toSafeRedirectPath } from '../../http/safe-redirect-path.js'
 import adminPages from '../../plugins/admin-pages.js'
+import { toText } from '../password-form.js'
 import type { PendingSignIns } from '../pending-sign-in.js'
 import type { SignIn } from '../sign-in.js'
 import type { SecondFactors } from './second-factors.js'
@@ -45,29 +46,25 @@ const pages: FastifyPluginAsync<Options> = async (
   }
 
   app.get<{ Querystring: Fields }>(VERIFY_URL, options, async (request, reply) => {
-    const email = pendingSignIns.find(request)
+    const account = await pendingSignIns.find(request)
     const { returnTo } = request.query
-    if (email === null) {
-      return startAgain(reply, returnTo)
-    }
-    const view = await buildView(email, returnTo)
+    if (account === null) return startAgain(reply, returnTo)
+    const view = await buildView(account.email, returnTo)
     return reply.renderView({ page: 'accounts/verify' }, { ...view, error: null })
   })
 
   app.post<{ Body: Fields | undefined }>(VERIFY_URL, options, async (request, reply) => {
     signIn.rejectOtherSites(request)
     const { returnTo, code } = request.body ?? {}
-    const email = pendingSignIns.find(request)
-    if (email === null) {
-      return startAgain(reply, returnTo)
-    }
-    const text = typeof code === 'string' ? code.trim() : ''
+    const account = await pendingSignIns.find(request)
+    if (account === null) return startAgain(reply, returnTo)
+    const text = toText(code).trim()
     try {
       if (text === '') throw new Problem(422, 'Enter a code')
-      await signIn.withCode(request, reply, email, text)
+      await signIn.withCode(request, reply, account, text)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      const view = await buildView(email, returnTo)
+      const view = await buildView(account.email, returnTo)
       return reply
         .code(error.statusCode === 401 ? 422 : error.statusCode)
         .headers(error.headers)

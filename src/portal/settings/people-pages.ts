@@ -19,6 +19,8 @@ interface Route {
 }
 
 const MANAGE = { config: { permission: 'accounts:manage' } } as const
+/** So that what is typed into a form is not lost when it is sent. */
+const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
 // Not compressed: the compressed size of a response with a token reveals the token (BREACH).
 const MANAGE_LINKS = { ...MANAGE, compress: false } as const
 
@@ -154,7 +156,7 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
     return reply.redirect(PEOPLE_URL, 303)
   }
 
-  app.get(PEOPLE_URL, MANAGE, async (_request, reply) => render(reply))
+  app.get(PEOPLE_URL, FORM, async (_request, reply) => render(reply))
 
   app.post<Route>(PEOPLE_URL, MANAGE_LINKS, async (request, reply) => {
     const { administrator, body = {}, log } = request
@@ -208,7 +210,7 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
     return render(reply, { newLink })
   })
 
-  app.get<Route>(`${PEOPLE_URL}/:id/delete`, MANAGE, async (request, reply) => {
+  app.get<Route>(`${PEOPLE_URL}/:id/delete`, FORM, async (request, reply) => {
     const account = await findAccount(request)
     const format = getRequestFormatters(request)
     const person = buildPersonView(account, request.administrator.email, format)
