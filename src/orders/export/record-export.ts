@@ -7,7 +7,10 @@ import type { ExportRequest } from './export-request.js'
 /** Larger exports require a recent sign-in */
 const MAX_ROWS_WITHOUT_RECENT_SIGN_IN = 1000
 
-/** Records an export in the audit log, whether or not the client receives all of it. */
+/**
+ * Records an export in the audit log, whether or not the client receives all of it. Throws a Problem
+ * (403) if a large one requires a recent sign-in.
+ */
 export type RecordExport = (request: FastifyRequest, task: ExportRequest) => Promise<void>
 
 /** Creates the function that records exports of orders. */
