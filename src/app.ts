@@ -5,6 +5,8 @@ import accounts from './accounts/accounts.js'
 import auditRoutes from './audit/routes.js'
 import calculator from './calculator/calculator.js'
 import apiKeyRoutes from './integrations/api-keys/routes.js'
+import { createEraser } from './erasure/erase-customer.js'
+import erasureRoutes from './erasure/routes.js'
 import { createAutoFulfilment } from './fulfilment/auto-fulfilment.js'
 import { createFulfilment } from './fulfilment/fulfilment.js'
 import { createOffsetOrderSource } from './provider/order-source-client.js'
@@ -245,6 +247,14 @@ export async function buildApp({
     outbox.addSender(autoFulfilment.sender)
   }
   await app.register(webhookRoutes, { webhooks })
+  const eraser = createEraser({
+    store,
+    events,
+    auditLog: app.auditLog,
+    sources: [store.source, getServiceSource(app.config)],
+    log: app.log,
+  })
+  await app.register(erasureRoutes, { eraser })
   await app.register(portal, {
     store,
     fulfilment,
@@ -257,6 +267,7 @@ export async function buildApp({
     conversions,
     paymentStore,
     payments,
+    eraser,
   })
   if (pages) await app.register(pages)
 

@@ -26,7 +26,7 @@ export const ROLE_LABELS: Record<Role, string> = {
 
 /** What each role is for. */
 export const ROLE_DESCRIPTIONS: Record<Role, string> = {
-  owner: 'Everything, including people, API keys and webhooks',
+  owner: 'Everything, including people, API keys, webhooks and the erasure of personal data',
   manager: 'Orders, payments, refunds, fulfilment, exports and sent emails',
   operator: 'QR codes, and creating and editing orders; no exports, no money',
   viewer: 'Reads orders and statistics',
@@ -54,6 +54,7 @@ const LOWEST_ROLES = {
   'api-keys:manage': 'owner',
   'webhooks:manage': 'owner',
   'audit-log:read': 'owner',
+  'personal-data:erase': 'owner',
 } as const satisfies Record<ApiKeyScope, Role> & Record<string, Role>
 export type Permission = keyof typeof LOWEST_ROLES
 
@@ -62,6 +63,7 @@ export const SENSITIVE_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission
   'accounts:manage',
   'api-keys:manage',
   'webhooks:manage',
+  'personal-data:erase',
 ])
 
 /** Whether a role has a permission. */

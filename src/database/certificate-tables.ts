@@ -4,7 +4,7 @@ export const CERTIFICATE_TABLES: readonly string[] = [
     code TEXT PRIMARY KEY,              -- of its address; random
     order_id TEXT NOT NULL,
     issued_for TEXT NOT NULL UNIQUE,    -- ID of the message that it was issued for
-    content TEXT NOT NULL,              -- JSON; never changes
+    content TEXT NOT NULL,              -- JSON: CertificateContent
     issued_at BIGINT NOT NULL           -- ms since 1970
   )`,
   'CREATE INDEX certificates_by_order ON certificates (order_id, issued_at)',

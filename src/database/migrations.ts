@@ -165,6 +165,8 @@ const MIGRATIONS: readonly string[] = [
   SESSION_TABLES.join(';\n'),
   AUDIT_TABLES.join(';\n'),
   SECOND_FACTOR_TABLES.join(';\n'),
+  // So that erased personal data does not stay in the index.
+  "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)",
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -39,6 +39,7 @@ export function openDatabase(path: string): Database.Database {
     db = connect(path, {})
     db.pragma('journal_mode = WAL')
     db.pragma('synchronous = FULL')
+    db.pragma('secure_delete = ON') // so that erased personal data does not stay in free space
     migrate(db)
     return db
   } catch (error) {

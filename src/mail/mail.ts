@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.js'
 import type { OrderStore } from '../order-store/order-store.js'
+import { isErased } from '../orders/erasure.js'
 import type { Order } from '../orders/order.js'
 import type { EventConsumer } from '../outbox/event-dispatcher.js'
 import {
@@ -16,7 +17,7 @@ import type { MailDelivery } from './mail-delivery.js'
 import type { RenderMail } from './mail-renderer.js'
 import { createMailSender } from './mail-sender.js'
 import { findMailTypes } from './mail-types.js'
-import { enqueueMail, getPayload, isMailOrder, MAIL_QUEUE } from './message.js'
+import { enqueueMail, eraseMails, getPayload, isMailOrder, MAIL_QUEUE } from './message.js'
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000
 
@@ -49,8 +50,9 @@ export function createMail({ database, store, render, delivery, hasLogo, retryDe
 
     /** Queues the emails about an order event. */
     consume: (async (tx, event) => {
-      if (delivery === null) return
       const { order } = event
+      if (isErased(order)) await eraseMails(tx, order.id)
+      if (delivery === null) return
       for (const type of findMailTypes(event)) {
         // With NocoDB, changes that follow one another can have the same version.
         await enqueueMail(tx, type, order, `${order.version} ${order.updatedAt}`)

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../database/database.js'
+import { ERASED_EMAIL, isErased } from '../orders/erasure.js'
 import type { Order } from '../orders/order.js'
-import { enqueueMessage, type Message } from '../outbox/outbox.js'
+import {
+  cancelOrderMessages,
+  enqueueMessage,
+  eraseMessages,
+  type Message,
+} from '../outbox/outbox.js'
 import { isEmail } from '../validation/email-address.js'
 import type { MailType } from './mail-types.js'
 
@@ -32,8 +38,8 @@ export type MailOrder = Pick<
 >
 
 /** Only guests get emails. An address that was written into NocoDB by hand may be invalid. */
-export const isMailOrder = ({ origin, customerEmail }: Pick<Order, 'origin' | 'customerEmail'>) =>
-  origin === 'guest' && isEmail(customerEmail)
+export const isMailOrder = (order: Pick<Order, 'origin' | 'customerEmail'>): boolean =>
+  order.origin === 'guest' && isEmail(order.customerEmail) && !isErased(order)
 
 /**
  * Queues an email about a guest's order, in the caller's transaction. Does nothing for other orders,
@@ -66,4 +72,13 @@ export async function enqueueMail(
     orderId: id,
     payload,
   })
+}
+
+/** Erases the customer's address from the emails about an order, and cancels those not sent yet. */
+export async function eraseMails(tx: Queryable, orderId: string): Promise<void> {
+  await cancelOrderMessages(tx, MAIL_QUEUE, orderId)
+  await eraseMessages(tx, { orderId, queuePrefix: MAIL_QUEUE }, (payload) => ({
+    ...(payload as MailPayload),
+    to: ERASED_EMAIL,
+  }))
 }

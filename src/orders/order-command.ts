@@ -1,15 +1,17 @@
 import { applyAttempt, type FulfilmentAttempt } from '../fulfilment/attempt.js'
 import { applyChanges, cancelOrder, recalculateOrder, type ChangeOutcome } from './apply-changes.js'
+import { eraseOrder } from './erasure.js'
 import type { FieldChange, Order, OrderChanges } from './order.js'
 import { undoLastChange } from './undo.js'
 
-/** A change to an order. */
+/** A change to an order. `erase` also erases personal data from its history and unsent events. */
 export type OrderCommand =
   | { type: 'edit'; changes: OrderChanges }
   | { type: 'cancel' }
   | { type: 'undo' }
   | { type: 'recalculate' }
   | { type: 'attempt'; attempt: FulfilmentAttempt }
+  | { type: 'erase' }
 
 /**
  * Applies a command to an order. Pure.
@@ -34,5 +36,7 @@ export function applyCommand(
       return recalculateOrder(order, now)
     case 'attempt':
       return applyAttempt(order, history, command.attempt, now)
+    case 'erase':
+      return eraseOrder(order, now)
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { AccountMail } from '../accounts/account-mail.js'
+import type { Eraser } from '../erasure/erase-customer.js'
 import type { Fulfilment } from '../fulfilment/fulfilment.js'
 import type { Webhooks } from '../integrations/webhooks/webhooks.js'
 import type { Mail } from '../mail/mail.js'
@@ -28,6 +29,7 @@ import auditLogPages from './settings/audit-log-pages.js'
 import apiKeyPages from './settings/api-key-pages.js'
 import emailPages from './settings/email-pages.js'
 import peoplePages from './settings/people-pages.js'
+import personalDataPages from './settings/personal-data-pages.js'
 import settingsPages from './settings/settings-pages.js'
 import webhookPages from './settings/webhook-pages.js'
 
@@ -46,6 +48,7 @@ interface Options {
   paymentStore: PaymentStore
   /** `null` if Stripe is not configured */
   payments: Payments | null
+  eraser: Eraser
 }
 
 /** The administrators' pages: dashboard, orders and settings. */
@@ -80,6 +83,7 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
   await app.register(webhookPages, { webhooks })
   await app.register(emailPages, { mail })
   await app.register(auditLogPages)
+  await app.register(personalDataPages, { store, eraser: options.eraser })
 }
 
 export default portal

@@ -23,7 +23,10 @@ const EXPECTED: [RegExp, Role | null][] = [
   ],
   [/ \/(?:api\/)?admin\/(?:logout|verify|confirm|sessions|account(?:\/|$))/, 'viewer'],
   [/ \/(?:api\/)?admin\/(?:settings\/people|accounts)/, 'owner'],
-  [/ \/(?:api\/)?admin\/(?:settings\/)?(?:api-keys|webhooks|audit-log)/, 'owner'],
+  [
+    / \/(?:api\/)?admin\/(?:settings\/)?(?:api-keys|webhooks|audit-log|personal-data|erasures)/,
+    'owner',
+  ],
   [/ \/admin\/settings/, 'manager'],
   [/ \/(?:api\/)?admin\/orders\/export/, 'manager'],
   [/ \/admin\/orders\/:id\/fulfilment\/progress/, 'viewer'],

@@ -352,6 +352,49 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     t.equal(items.length, 2)
   })
 
+  t.test('erases personal data from orders, their history and the search', async (t) => {
+    const { call } = await start(t)
+    const customer = { customerName: 'Xanthippe Quill', customerEmail: 'Quill@example.com' }
+    const { body: created } = await call('POST', ORDERS, newOrder({ ...customer, notes: 'Quill' }))
+    const { body: other } = await call('POST', ORDERS, newOrder({ vesselName: 'Quill' }))
+    const path = `${ORDERS}/${created.id}`
+    await call('PATCH', path, { customerName: 'X. Quill', notes: 'call Quill', status: 'paid' })
+    const before = (await call('POST', '/api/admin/stats', { range: 'all' })).body
+
+    const erased = await call('POST', '/api/admin/erasures', { email: 'quill@EXAMPLE.com' })
+    t.strictSame([erased.status, erased.body], [200, { orders: 1, remaining: 0 }])
+    const { body: order } = await call('GET', path)
+    t.strictSame(order, {
+      ...created,
+      status: 'paid',
+      customerName: 'Erased',
+      customerEmail: 'erased@example.invalid',
+      notes: '',
+      version: 3,
+      updatedAt: order.updatedAt,
+    })
+    const { items } = (await call('GET', `${path}/history`)).body
+    t.match(items, [
+      { version: 3, changes: [{ field: 'personalData', from: null, to: 'erased' }] },
+      { version: 2, changes: { length: 3 } },
+      { version: 1, changes: [] },
+    ])
+    t.match(items[1].changes, [
+      { field: 'customerName', from: 'Erased', to: 'Erased' },
+      { field: 'notes', from: '', to: '' },
+      { field: 'status', from: 'pending', to: 'paid' },
+    ])
+    t.notMatch(JSON.stringify(items), /quill/i)
+    const found = (await call('GET', `${ORDERS}?q=quill`)).body
+    t.match(found, { totalItems: 1, items: [{ id: other.id }] }, 'a vessel is not personal data')
+    t.strictSame((await call('POST', '/api/admin/stats', { range: 'all' })).body, before, 'totals')
+
+    const again = await call('POST', '/api/admin/erasures', { email: 'quill@example.com' })
+    t.strictSame(again.body, { orders: 0, remaining: 0 })
+    const edited = await call('PATCH', path, { notes: 'as agreed' })
+    t.equal(edited.status, 200, 'the order can be edited')
+  })
+
   t.test('stores -0 as 0, and treats them as equal', async (t) => {
     const { url } = await start(t)
     const authorization = `Bearer ${await signIn(url)}`

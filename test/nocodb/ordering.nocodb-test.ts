@@ -1,4 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { temporaryFolder } from '../support/app.js'
 import { startNocoDb } from '../support/nocodb.js'
 import { readRows } from '../support/nocodb-service.js'
 import { freePort } from '../support/free-port.js'
@@ -22,7 +26,7 @@ const server = await startPostgres(t)
 /** Much longer than between an event and the messages about it, s. */
 const SYNC_INTERVAL = '5'
 
-async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
+async function start(t: Test, environment: NodeJS.ProcessEnv = {}, folders: string[] = []) {
   const base = await nocoDb.createBase()
   const provider = await startProvider(t)
   const smtp = await startSmtpServer(t)
@@ -37,12 +41,13 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
     ...autoFulfil(provider),
     ...environment,
   }
-  const startProcess = async () => {
+  const startProcess = async (folder: string = temporaryFolder(t)) => {
     const PORT = String(await freePort())
-    return startTwoAdmins(t, { ...shared, PORT, PUBLIC_BASE_URL: `http://127.0.0.1:${PORT}` })
+    const PUBLIC_BASE_URL = `http://127.0.0.1:${PORT}`
+    return startTwoAdmins(t, { ...shared, DATA_DIR: folder, PORT, PUBLIC_BASE_URL })
   }
-  const first = await startProcess()
-  const second = await startProcess()
+  const first = await startProcess(folders[0])
+  const second = await startProcess(folders[1])
   await Promise.all([first, second].map(({ url }) => waitUntilReady(url)))
   return {
     base,
@@ -109,6 +114,49 @@ t.test('an order by invoice is placed, certified and emailed once', async (t) =>
     'order.paid': 2,
   })
   t.equal((await getSubjects('ann@example.com')).length, 3)
+})
+
+/** All values of NocoDB's SQLite database, as one text. */
+function readTables(path: string): string {
+  const db = new Database(path, { readonly: true })
+  const names = db
+    .prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'")
+    .pluck()
+    .all()
+    // NocoDB's own record of changes, which no API can change: see docs/nocodb.md.
+    .filter((name) => !name.startsWith('nc_audit'))
+  const rows = names.flatMap((name) => db.prepare(`SELECT * FROM "${name}"`).raw().all())
+  db.close()
+  return JSON.stringify(rows)
+}
+
+t.test('personal data is erased from NocoDB and from the replicas', async (t) => {
+  const folders = [temporaryFolder(t), temporaryFolder(t)]
+  const { base, first, second, getStatuses } = await start(t, {}, folders)
+  const email = 'quillfeather@customers.example'
+  await order(first.url, email)
+  await first.ann.call('PATCH', '/api/admin/orders/1', { notes: 'call Quillfeather' })
+  await first.ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  await waitForEqual(t, getStatuses, ['fulfilled'])
+  const traces = /quillfeather|customers\.example/i
+  const readNocoDb = () => readTables(join(nocoDb.folder, 'noco.db'))
+  t.match(readNocoDb(), traces, 'was there before')
+
+  const erased = await first.ann.call('POST', '/api/admin/erasures', { email })
+  t.strictSame(erased, { orders: 1, remaining: 0 })
+  t.match(await readRows(nocoDb, base), [{ CustomerName: 'Erased', Status: 'fulfilled' }])
+  t.notMatch(readNocoDb(), traces)
+  await waitFor(async () => {
+    const { customerName } = await second.ann.call('GET', '/api/admin/orders/1')
+    return customerName === 'Erased'
+  })
+  await settle()
+  for (const { app } of [first, second]) await app.close()
+  for (const folder of folders) {
+    for (const name of readdirSync(folder)) {
+      t.notMatch(readFileSync(join(folder, name), 'latin1'), traces, `${name} of a process`)
+    }
+  }
 })
 
 t.test('Stripe payments are settled in any process', async (t) => {

@@ -31,6 +31,8 @@ export interface NocoDbResponse {
 export interface TestNocoDb {
   url: string
   token: string
+  /** Folder of its files, such as its SQLite database `noco.db` */
+  folder: string
   start: () => Promise<void>
   /** Kills the process, as a crash does */
   kill: () => Promise<void>
@@ -137,6 +139,7 @@ export async function startNocoDb(t: Scope, database?: string): Promise<TestNoco
   return {
     url,
     token,
+    folder,
     start,
     kill,
     freeze: () => void server?.kill('SIGSTOP'),

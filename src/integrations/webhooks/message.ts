@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { getEventTypes, type OrderEvent, type OrderEventType } from '../../orders/order-event.js'
+import type { Queryable } from '../../database/database.js'
+import { toErased } from '../../orders/erasure.js'
 import type { Order } from '../../orders/order.js'
-import type { NewMessage } from '../../outbox/outbox.js'
+import { eraseMessages, type NewMessage } from '../../outbox/outbox.js'
 import { TEST_EVENT_TYPE } from './event-types.js'
 
 /** Queues of webhook deliveries are named by their endpoint. */
@@ -57,6 +59,13 @@ export function buildOrderMessages(
     payload: buildOrderBody(type, event.at, order),
   }))
 }
+
+/** Erases personal data from the deliveries about an order, whether or not they are sent yet. */
+export const eraseDeliveries = (tx: Queryable, orderId: string): Promise<void> =>
+  eraseMessages(tx, { orderId, queuePrefix: QUEUE_PREFIX }, (payload) => {
+    const body = payload as WebhookBody
+    return { ...body, data: toErased(body.data as Order) }
+  })
 
 /** A message that is not about an order. */
 export function buildMessage(endpointId: string, body: WebhookBody): NewMessage {

@@ -5,6 +5,7 @@ import { appendAuditEntry } from '../../audit/append-audit-entry.js'
 import type { AuditActor } from '../../audit/audit-entry.js'
 import type { Database } from '../../database/database.js'
 import type { Config } from '../../plugins/config.js'
+import { isErased } from '../../orders/erasure.js'
 import { getEventTypes } from '../../orders/order-event.js'
 import type { EventConsumer } from '../../outbox/event-dispatcher.js'
 import { cancelMessages, enqueueMessage, type Delivery } from '../../outbox/outbox.js'
@@ -23,7 +24,7 @@ import {
 } from './endpoint-store.js'
 import type { NewWebhook, WebhookChanges } from './schemas.js'
 import { createHttpDelivery, type Options as DeliveryOptions } from './http-delivery.js'
-import { buildOrderMessages, buildTestMessage, getQueue } from './message.js'
+import { buildOrderMessages, buildTestMessage, eraseDeliveries, getQueue } from './message.js'
 import { createQrCodeEvents } from './qr-code-events.js'
 import { createSecretCipher } from '../../config/secret-cipher.js'
 import { createWebhookSender } from './sender.js'
@@ -198,6 +199,7 @@ export function createWebhooks({
 
     /** Queues the webhooks of an order event. */
     consume: (async (tx, event) => {
+      if (isErased(event.order)) await eraseDeliveries(tx, event.order.id)
       for (const type of getEventTypes(event)) {
         for (const id of await listSubscribers(tx, type)) {
           for (const message of buildOrderMessages(id, event, [type])) {

@@ -40,6 +40,7 @@ const log: WorkerLog = {
 const db = new Database(path)
 // Commits lost in a crash of the machine are read from NocoDB again.
 db.pragma('synchronous = NORMAL')
+db.pragma('secure_delete = ON')
 const replica = openReplica(db, titles)
 const client = createNocoDbClient(settings)
 const table = createOrdersTable(client, { baseId, tableId, titles })

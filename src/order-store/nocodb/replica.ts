@@ -4,6 +4,7 @@ import { formatOrderNumber } from '../../orders/order-number.js'
 import { createOrderWriter, type ReplicatedOrder } from '../sqlite/order-records.js'
 import { openStoreCalendar } from '../sqlite/settings.js'
 import { listVersions } from '../../orders/order-versions.js'
+import { isErased } from '../../orders/erasure.js'
 import type { Order } from '../../orders/order.js'
 import type { ColumnTitles, Row } from './columns.js'
 import { parseRow, type CellError, type ParsedRow } from './parse-row.js'
@@ -173,6 +174,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
         before = version
       }
     }
+    if (isErased(order)) records.eraseEvents(id)
     const key = getKey(row)
     if (key !== null && parsed.request !== null) {
       saveKey.run(key, parsed.request, id, Date.parse(order.createdAt))

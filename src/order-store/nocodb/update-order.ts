@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChangeContext, ChangeResult } from '../order-store.js'
 import type { ChangeOutcome } from '../../orders/apply-changes.js'
 import { applyCommand, type OrderCommand } from '../../orders/order-command.js'
+import { toErasedChanges } from '../../orders/erasure.js'
 import { parseOrderId } from '../../orders/order-id.js'
-import type { Order } from '../../orders/order.js'
+import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { Cells, ColumnTitles, Row } from './columns.js'
 import { createConfirmationAttempts, isIndeterminate, toNotWritten } from './indeterminate-write.js'
 import type { KeyedMutex } from '../../state-store/keyed-mutex.js'
@@ -31,6 +32,9 @@ const MAX_WAIT_MS = 15_000
 
 /** PostgreSQL fails if it is queried for a higher id than its column type can hold. */
 const MAX_ID = 2 ** 31 - 1
+
+const eraseHistory = ({ history }: ParsedRow): HistoryEntry[] =>
+  history.map((entry) => ({ ...entry, changes: toErasedChanges(entry.changes) }))
 
 /** Whether a row contains the write with a token, or a later write based on it. */
 const containsWrite = (row: Row, token: string, titles: ColumnTitles): boolean =>
@@ -127,7 +131,8 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
     const history = parsed.history.toReversed()
     const result = applyCommand(order, history, command, new Date().toISOString())
     if (result.outcome !== 'changed') return result
-    return (await writeVersion(row, parsed, order, result, by, 'urgent')) ? result : null
+    const kept = command.type === 'erase' ? { ...parsed, history: eraseHistory(parsed) } : parsed
+    return (await writeVersion(row, kept, order, result, by, 'urgent')) ? result : null
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { Queryable, SqlValue } from '../../database/database.js'
 import { summarizeAttempt } from '../../fulfilment/attempt.js'
 import type { DayCalendar } from '../../orders/day-calendar.js'
+import { toErasedChanges } from '../../orders/erasure.js'
 import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
 import {
   formatTime,
@@ -12,6 +13,12 @@ import {
   type OrderRow,
   type ReadRow,
 } from '../sql/order-row.js'
+import {
+  SELECT_EVENT_ORDERS,
+  toErasedEvents,
+  UPDATE_EVENT_ORDER,
+  type EventRow,
+} from '../sql/order-events.js'
 import { toSearchText } from '../sql/search-text.js'
 import { toGrams } from './grams.js'
 import { changeTotals } from './totals.js'
@@ -128,4 +135,27 @@ export async function replaceOrder(
     await tx.query('UPDATE orders SET attempt = ? WHERE id = ?', [JSON.stringify(attempt), row.id])
   }
   return true
+}
+
+/**
+ * Erases personal data from the history of an order, and from its events that have not been
+ * dispatched, in the caller's transaction.
+ */
+export async function eraseTraces(tx: Queryable, id: number): Promise<void> {
+  const entries = await tx.query<{ version: number; changes: string }>(
+    'SELECT version, changes FROM changes WHERE order_id = ?',
+    [id],
+  )
+  for (const { version, changes } of entries) {
+    const erased = toErasedChanges(JSON.parse(changes) as FieldChange[])
+    await tx.query('UPDATE changes SET changes = ? WHERE order_id = ? AND version = ?', [
+      JSON.stringify(erased),
+      id,
+      version,
+    ])
+  }
+  const events = await tx.query<Pick<EventRow, 'id' | 'order_data'>>(SELECT_EVENT_ORDERS)
+  for (const values of toErasedEvents(events, String(id))) {
+    await tx.query(UPDATE_EVENT_ORDER, values)
+  }
 }

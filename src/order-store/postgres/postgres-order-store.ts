@@ -39,7 +39,14 @@ import {
   type EventRow,
 } from '../sql/order-events.js'
 import { createOrderFinder } from './find-orders.js'
-import { addOrder, readHistory, readOrder, readOrders, replaceOrder } from './order-records.js'
+import {
+  addOrder,
+  eraseTraces,
+  readHistory,
+  readOrder,
+  readOrders,
+  replaceOrder,
+} from './order-records.js'
 import { findByProviderId, findOthers } from './provider-order-ids.js'
 import { createRowCounts } from './row-counts.js'
 import { checkTimeZone, setTimeZone } from './settings.js'
@@ -290,6 +297,7 @@ export async function openPostgresOrderStore({
                 throw new WriteConflictError()
               }
               await tx.query(INSERT_EVENT, toEventValues(before, after))
+              if (command.type === 'erase') await eraseTraces(tx, key)
               change = { id: key, version: after.version, by, at: after.updatedAt, changes }
               return result
             },

@@ -1,5 +1,6 @@
 import type { OrderEvent } from '../../orders/order-event.js'
 import type { OrderStatus } from '../../orders/order-status.js'
+import { toErased } from '../../orders/erasure.js'
 import type { Order } from '../../orders/order.js'
 
 export const INSERT_EVENT =
@@ -33,3 +34,17 @@ export const toEvent = ({ id, at, previous_status, order_data }: EventRow): Orde
   previousStatus: previous_status as OrderStatus | null,
   order: JSON.parse(order_data) as Order,
 })
+
+// All events that have not been dispatched yet: they are few, and have no column for the order.
+export const SELECT_EVENT_ORDERS = 'SELECT id, order_data FROM order_events'
+export const UPDATE_EVENT_ORDER = 'UPDATE order_events SET order_data = ? WHERE id = ?'
+
+/** The events of an order without its personal data, as values of UPDATE_EVENT_ORDER. */
+export const toErasedEvents = (
+  rows: readonly Pick<EventRow, 'id' | 'order_data'>[],
+  orderId: string,
+): [order: string, id: number][] =>
+  rows.flatMap(({ id, order_data }) => {
+    const order = JSON.parse(order_data) as Order
+    return order.id === orderId ? [[JSON.stringify(toErased(order)), id]] : []
+  })

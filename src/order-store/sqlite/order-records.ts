@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { DayCalendar } from '../../orders/day-calendar.js'
 import { summarizeAttempt, type AttemptSummary } from '../../fulfilment/attempt.js'
+import { toErasedChanges } from '../../orders/erasure.js'
 import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
 import { createAggregateWriter } from './aggregates.js'
 import {
@@ -12,6 +13,12 @@ import {
   type OrderRow,
   type ReadRow,
 } from '../sql/order-row.js'
+import {
+  SELECT_EVENT_ORDERS,
+  toErasedEvents,
+  UPDATE_EVENT_ORDER,
+  type EventRow,
+} from '../sql/order-events.js'
 import { toSearchText } from '../sql/search-text.js'
 
 /** An order of another system, with its history. */
@@ -73,6 +80,14 @@ export function createOrderWriter(db: Database, calendar: DayCalendar) {
   )
   const updateAttempt = db.prepare<[string, number]>('UPDATE orders SET attempt = ? WHERE id = ?')
   const deleteChanges = db.prepare<[number]>('DELETE FROM changes WHERE order_id = ?')
+  const selectChanges = db.prepare<[number], Pick<ChangeRow, 'version' | 'changes'>>(
+    'SELECT version, changes FROM changes WHERE order_id = ?',
+  )
+  const updateChanges = db.prepare<[string, number, number]>(
+    'UPDATE changes SET changes = ? WHERE order_id = ? AND version = ?',
+  )
+  const selectEventOrders = db.prepare<[], Pick<EventRow, 'id' | 'order_data'>>(SELECT_EVENT_ORDERS)
+  const updateEventOrder = db.prepare<[string, number]>(UPDATE_EVENT_ORDER)
 
   function insertOrder(order: Order, by: string, attempt: AttemptSummary | null): OrderRow {
     const row = toOrderRow(order, by, attempt)
@@ -124,6 +139,19 @@ export function createOrderWriter(db: Database, calendar: DayCalendar) {
       insertChange.run(row.id, after.version, row.updated_at, by, JSON.stringify(changes))
       const attempt = summarizeAttempt(changes)
       if (attempt !== null) updateAttempt.run(JSON.stringify(attempt), row.id)
+    },
+    /** Erases personal data from the history of an order. */
+    eraseHistory(id: number): void {
+      for (const { version, changes } of selectChanges.all(id)) {
+        const erased = toErasedChanges(JSON.parse(changes) as FieldChange[])
+        updateChanges.run(JSON.stringify(erased), id, version)
+      }
+    },
+    /** Erases personal data from the events of an order that have not been dispatched. */
+    eraseEvents(id: number): void {
+      for (const values of toErasedEvents(selectEventOrders.all(), String(id))) {
+        updateEventOrder.run(...values)
+      }
     },
   }
 }

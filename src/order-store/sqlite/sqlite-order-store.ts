@@ -151,6 +151,10 @@ function createStore(options: DatabaseOptions): OrderStore {
         if (result.outcome === 'changed') {
           writableOrders.replace(order, result.order, by, result.changes)
           insertEvent.run(...toEventValues(order, result.order))
+          if (command.type === 'erase') {
+            writableOrders.eraseHistory(key)
+            writableOrders.eraseEvents(key)
+          }
         }
         return result
       })

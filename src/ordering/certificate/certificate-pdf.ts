@@ -89,7 +89,7 @@ export function createCertificatePdfs(options: Options): CertificatePdfs {
       return null
     },
     async create(certificate, content) {
-      const key = `${certificate.code} ${content === certificate.content}`
+      const key = certificate.code + JSON.stringify(content)
       const known = cache.get(key)
       const pdf = known ?? draw(certificate, content)
       cache.delete(key)

@@ -38,6 +38,21 @@ export async function findOrderCertificate(
   return row === undefined ? null : toCertificate(row)
 }
 
+/** Erases the beneficiary from the certificates of an order. */
+export async function eraseBeneficiary(tx: Queryable, orderId: string): Promise<void> {
+  const rows = await tx.query<Row>(`SELECT ${COLUMNS} FROM certificates WHERE order_id = ?`, [
+    orderId,
+  ])
+  for (const row of rows) {
+    const { code, content } = toCertificate(row)
+    const erased: CertificateContent = { ...content, beneficiary: null, isPublic: false }
+    await tx.query('UPDATE certificates SET content = ? WHERE code = ?', [
+      JSON.stringify(erased),
+      code,
+    ])
+  }
+}
+
 /** Adds a certificate; returns whether it is new: there is one for each message. */
 export async function insertCertificate(
   tx: Queryable,

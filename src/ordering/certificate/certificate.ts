@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { ProviderCertificate } from '../../provider/offset-order.js'
 
-/** What a certificate states. It is stored when the certificate is issued, and never changes. */
+/**
+ * What a certificate states. It is stored when the certificate is issued, and only changes when
+ * personal data is erased.
+ */
 export interface CertificateContent {
   /** `null` if it is not to be published */
   beneficiary: string | null

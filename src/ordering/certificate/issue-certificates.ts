@@ -4,6 +4,7 @@ import type { Database, Queryable } from '../../database/database.js'
 import { getNumberFormatter } from '../../formatting/number-formatter.js'
 import { findLatestAttempt, type FulfilmentAttempt } from '../../fulfilment/attempt.js'
 import type { OrderStore } from '../../order-store/order-store.js'
+import { isErased } from '../../orders/erasure.js'
 import { getEventTypes } from '../../orders/order-event.js'
 import type { Order } from '../../orders/order.js'
 import type { EventConsumer } from '../../outbox/event-dispatcher.js'
@@ -13,7 +14,7 @@ import type { Sender, SendResult } from '../../outbox/outbox-worker.js'
 import type { OffsetOrderSource } from '../../provider/order-source-client.js'
 import { describeOrderTrip } from '../describe-order-trip.js'
 import type { Certificate, CertificateContent } from './certificate.js'
-import { findOrderCertificate, insertCertificate } from './certificate-store.js'
+import { eraseBeneficiary, findOrderCertificate, insertCertificate } from './certificate-store.js'
 
 /** The queue of certificates to issue. */
 export const CERTIFICATE_QUEUE = 'certificate'
@@ -67,7 +68,7 @@ const getOffsetKg = (order: Order, placed: FulfilmentAttempt | null): number =>
   placed === null ? order.co2eKg : Number((placed.tons * 1000).toPrecision(12))
 
 const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): OrderContent => ({
-  beneficiary: order.checkout?.beneficiary ?? order.customerName,
+  beneficiary: isErased(order) ? null : (order.checkout?.beneficiary ?? order.customerName),
   isPublic: order.checkout?.isPublic ?? false,
   vesselName: order.vesselName,
   imoNumber: order.imoNumber,
@@ -138,6 +139,7 @@ export function createCertificateIssuer({
     /** Queues the certificate of a guest's order that becomes fulfilled. */
     consume: (async (tx, event) => {
       const { order } = event
+      if (isErased(order)) await eraseBeneficiary(tx, order.id)
       if (order.checkout === null || !getEventTypes(event).includes('order.fulfilled')) return
       const identity = JSON.stringify(['certificate', order.id, order.version, order.updatedAt])
       await enqueueMessage(tx, {

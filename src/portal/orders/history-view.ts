@@ -5,6 +5,7 @@ import {
   type FulfilmentAttempt,
 } from '../../fulfilment/attempt.js'
 import { findDifferences } from '../../fulfilment/verify-response.js'
+import { ERASURE_FIELD } from '../../orders/erasure.js'
 import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import { STATUS_LABELS } from '../labels.js'
@@ -113,6 +114,9 @@ export function buildHistoryView(
       const confirmed = findConfirmedAttempt(history, attempt.reference)
       const description = describeAttempt(attempt, confirmed, format)
       return { field: 'Offset order', from: null, to: null, isText: false, description }
+    }
+    if (field === ERASURE_FIELD) {
+      return { field: 'Personal data', from: null, to: null, isText: false, description: 'erased' }
     }
     const from = formatValue(before, field, format)
     const to = formatValue(after, field, format)

@@ -1,3 +1,4 @@
+import { isErased } from '../../orders/erasure.js'
 import { getTransitions, type OrderStatus } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
 import { getStatusPermission } from '../../orders/status-permission.js'
@@ -106,6 +107,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
     customerName: order.customerName,
     customerEmail: order.customerEmail,
     mailto: toMailto(order.customerEmail),
+    isErased: isErased(order),
     vesselName: order.vesselName,
     imoNumber: order.imoNumber,
     co2e,

@@ -11,4 +11,9 @@ export const SETTINGS_SECTIONS: readonly {
   { href: '/admin/settings/email', label: 'Email', permission: 'mail:manage' },
   { href: '/admin/settings/people', label: 'People', permission: 'accounts:manage' },
   { href: '/admin/settings/audit-log', label: 'Audit log', permission: 'audit-log:read' },
+  {
+    href: '/admin/settings/personal-data',
+    label: 'Personal data',
+    permission: 'personal-data:erase',
+  },
 ]

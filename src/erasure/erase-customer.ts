@@ -1,0 +1,84 @@
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { AuditLog } from '../audit/audit-log.js'
+import { truncateLog } from '../database/truncate-log.js'
+import type { OrderSource, OrderStore } from '../order-store/order-store.js'
+import type { EventDispatcher } from '../outbox/event-dispatcher.js'
+import { DEFAULT_SORT } from '../orders/order-filters.js'
+import type { Order } from '../orders/order.js'
+
+/** Orders erased by one request: with NocoDB, each takes several requests. */
+const MAX_ORDERS = 500
+const PAGE_SIZE = 100
+
+interface Options {
+  store: OrderStore
+  events: Pick<EventDispatcher, 'dispatch'>
+  auditLog: AuditLog
+  /** Databases with personal data */
+  sources: readonly OrderSource[]
+  log: FastifyBaseLogger
+}
+
+/** How many orders of a customer were erased, and how many are left for another request. */
+export interface Erasure {
+  orders: number
+  remaining: number
+}
+
+/** Erases the personal data of customers. */
+export function createEraser({ store, events, auditLog, sources, log }: Options) {
+  /** Returns the orders that have an email address now, whatever its case. */
+  async function findOrders(email: string): Promise<Order[]> {
+    const key = email.toLowerCase()
+    const found: Order[] = []
+    for (let offset = 0; ; offset += PAGE_SIZE) {
+      const slice = { sort: DEFAULT_SORT, offset, limit: PAGE_SIZE }
+      const { items, total } = await store.list({ q: email }, slice)
+      found.push(...items.filter(({ customerEmail }) => customerEmail.toLowerCase() === key))
+      if (offset + PAGE_SIZE >= total) return found
+    }
+  }
+
+  async function removeOldContent(): Promise<void> {
+    const paths = new Set(
+      sources.flatMap((source) => (source.type === 'sqlite' ? [source.path] : [])),
+    )
+    for (const path of paths) {
+      if (!(await truncateLog(path))) {
+        log.warn({ path }, 'erased data stays in the write-ahead log until it is overwritten')
+      }
+    }
+  }
+
+  return {
+    findOrders,
+
+    /**
+     * Erases the personal data in the orders of a customer, in their history, emails, webhook
+     * deliveries and certificates, and records how many orders that were. If it fails, it can be
+     * repeated. Throws StoreUnwritableError and Problem (503).
+     */
+    async erase(email: string, request: FastifyRequest): Promise<Erasure> {
+      const found = await findOrders(email)
+      const by = request.actor
+      let orders = 0
+      try {
+        for (const { id } of found.slice(0, MAX_ORDERS)) {
+          await store.apply(id, { type: 'erase' }, { by, ifVersions: null })
+          orders++
+        }
+      } finally {
+        if (orders > 0) {
+          await auditLog.record(request, { action: 'personal_data.erased', details: { orders } })
+        }
+      }
+      // The consumers of the events erase what they have stored about the orders.
+      await events.dispatch()
+      await removeOldContent()
+      log.info({ orders, by }, 'personal data erased')
+      return { orders, remaining: found.length - orders }
+    },
+  }
+}
+
+export type Eraser = ReturnType<typeof createEraser>

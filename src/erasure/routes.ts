@@ -1,0 +1,52 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { problemResponses } from '../http/problem.js'
+import type { Eraser } from './erase-customer.js'
+import { handleStoreError } from '../orders/store-error-handler.js'
+
+/** A customer whose personal data is to be erased. */
+export const Customer = Type.Object(
+  {
+    email: Type.String({
+      maxLength: 254,
+      format: 'email-address',
+      'x-message': 'must be an email address, such as ann@example.com',
+      description: 'Email address of the customer, in any case',
+    }),
+  },
+  { title: 'Customer', additionalProperties: false, examples: [{ email: 'ann@example.com' }] },
+)
+
+const Erasure = Type.Object(
+  {
+    orders: Type.Integer({ description: 'Number of orders whose personal data was erased' }),
+    remaining: Type.Integer({
+      description: 'Number of orders of the customer that are left: repeat the request',
+    }),
+  },
+  { title: 'Erasure' },
+)
+
+/** API for the erasure of personal data. */
+const routes: FastifyPluginAsyncTypebox<{ eraser: Eraser }> = async (app, { eraser }) => {
+  app.setErrorHandler(handleStoreError)
+
+  app.post(
+    '/api/admin/erasures',
+    {
+      config: { permission: 'personal-data:erase' },
+      schema: {
+        tags: ['Orders'],
+        operationId: 'erasePersonalData',
+        summary: 'Erase the personal data of a customer',
+        description:
+          'Erases name, email, notes, company, VAT ID and the name on the certificate from all orders with this email address, their history, emails, webhook deliveries and certificates. Vessel, trip, emissions and amounts stay. It cannot be undone. The audit log records the number of orders only.',
+        body: Customer,
+        response: { 200: Erasure, ...problemResponses },
+      },
+    },
+    async (request) => eraser.erase(request.body.email, request),
+  )
+}
+
+export default routes

@@ -1,0 +1,58 @@
+import { createNextVersion, type ChangeOutcome } from './apply-changes.js'
+import type { FieldChange, Order } from './order.js'
+
+const ERASED_NAME = 'Erased'
+/** The domain cannot exist (RFC 2606). */
+export const ERASED_EMAIL = 'erased@example.invalid'
+
+/** The field name of an erasure in the history; orders have no such field. Stored data. */
+export const ERASURE_FIELD = 'personalData'
+
+type PersonalData = Pick<Order, 'customerName' | 'customerEmail' | 'notes' | 'checkout'>
+
+/** Replaces the personal data that an order, or a part of it, has. */
+const withoutPersonalData = <T extends Partial<PersonalData>>(part: T): T => ({
+  ...part,
+  ...('customerName' in part ? { customerName: ERASED_NAME } : {}),
+  ...('customerEmail' in part ? { customerEmail: ERASED_EMAIL } : {}),
+  ...('notes' in part ? { notes: '' } : {}),
+  ...(part.checkout
+    ? {
+        checkout: {
+          ...part.checkout,
+          beneficiary: ERASED_NAME,
+          isPublic: false,
+          company: null,
+          vatId: null,
+        },
+      }
+    : {}),
+})
+
+/** An order without personal data. The vessel, the trip and the amounts stay. */
+export const toErased = (order: Order): Order => withoutPersonalData(order)
+
+/** Whether the personal data of an order was erased. */
+export const isErased = ({ customerEmail }: Pick<Order, 'customerEmail'>): boolean =>
+  customerEmail === ERASED_EMAIL
+
+const eraseValue = (field: string, value: unknown): unknown =>
+  Object.values(withoutPersonalData({ [field]: value }))[0]
+
+/** Changes of a history without personal data. */
+export const toErasedChanges = (changes: readonly FieldChange[]): FieldChange[] =>
+  changes.map(({ field, from, to }) => ({
+    field,
+    from: eraseValue(field, from),
+    to: eraseValue(field, to),
+  }))
+
+/**
+ * Erases the personal data of an order. The caller also replaces the changes in its history by
+ * `toErasedChanges`, and its unsent events by `toErased`. Pure.
+ */
+export function eraseOrder(order: Order, now: string): ChangeOutcome {
+  const outcome = createNextVersion(order, withoutPersonalData(order), now)
+  if (outcome.outcome !== 'changed') return outcome
+  return { ...outcome, changes: [{ field: ERASURE_FIELD, from: null, to: 'erased' }] }
+}

@@ -1,0 +1,117 @@
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { Eraser } from '../../erasure/erase-customer.js'
+import { Customer } from '../../erasure/routes.js'
+import { getNumberFormatter } from '../../formatting/number-formatter.js'
+import { getLocale } from '../../http/locale.js'
+import type { OrderStore } from '../../order-store/order-store.js'
+import { isErased } from '../../orders/erasure.js'
+import adminPages from '../../plugins/admin-pages.js'
+import { checker } from '../../validation/validator.js'
+import { renderSettings } from './render-settings.js'
+
+interface Options {
+  store: Pick<OrderStore, 'get'>
+  eraser: Eraser
+}
+
+const PERSONAL_DATA_URL = '/admin/settings/personal-data'
+
+const ERASE = { config: { permission: 'personal-data:erase', recentSignIn: true } } as const
+
+/** Code of the flash message */
+const ERASED = 'personal-data-erased'
+
+/** Orders that the confirmation names. */
+const MAX_NAMED = 5
+
+interface EmailForm {
+  email: string
+  error?: string
+}
+
+const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
+
+const validate = checker(Customer)
+
+function parseForm(body: Record<string, unknown> | undefined): EmailForm {
+  const email = toText(body?.email)
+  if (email === '') return { email, error: 'enter an email address' }
+  const result = validate({ email })
+  return result.ok ? { email } : { email, error: result.errors[0]?.message ?? 'is invalid' }
+}
+
+/** Settings: the erasure of a customer's personal data. */
+const pages: FastifyPluginAsync<Options> = async (app, { store, eraser }) => {
+  await app.register(adminPages)
+
+  const getNumbers = ({ request }: FastifyReply) =>
+    getNumberFormatter(getLocale(request.headers['accept-language']))
+
+  const renderForm = (reply: FastifyReply, form: EmailForm, isDone = false) =>
+    renderSettings(
+      reply,
+      { page: 'portal/settings/personal-data' },
+      {
+        form,
+        usesNocoDb: app.config.nocoDb !== null,
+        success: isDone ? { text: 'The personal data was erased.' } : null,
+      },
+    )
+
+  app.get<{ Querystring: { order?: string } }>(
+    PERSONAL_DATA_URL,
+    ERASE,
+    async ({ query }, reply) => {
+      const isDone = reply.consumeFlash()?.code === ERASED
+      const order = typeof query.order === 'string' ? await store.get(query.order) : null
+      const email = order === null || isErased(order) ? '' : order.customerEmail
+      return renderForm(reply, { email }, isDone)
+    },
+  )
+
+  app.post<{ Body: Record<string, unknown> | undefined }>(
+    PERSONAL_DATA_URL,
+    ERASE,
+    async ({ body }, reply) => {
+      const form = parseForm(body)
+      if (form.error !== undefined) return renderForm(reply.code(422), form)
+      const orders = await eraser.findOrders(form.email)
+      if (orders.length === 0) {
+        const error = 'no order has this email address'
+        return renderForm(reply.code(422), { ...form, error })
+      }
+      return renderSettings(
+        reply,
+        { page: 'portal/settings/personal-data-confirm' },
+        {
+          email: form.email,
+          count: getNumbers(reply).whole(orders.length),
+          isOne: orders.length === 1,
+          orders: orders
+            .slice(0, MAX_NAMED)
+            .map(({ id, orderNumber }) => ({ url: `/admin/orders/${id}`, orderNumber })),
+          more:
+            orders.length > MAX_NAMED ? getNumbers(reply).whole(orders.length - MAX_NAMED) : null,
+        },
+      )
+    },
+  )
+
+  app.post<{ Body: Record<string, unknown> | undefined }>(
+    `${PERSONAL_DATA_URL}/erase`,
+    ERASE,
+    async (request, reply) => {
+      const form = parseForm(request.body)
+      if (form.error !== undefined) return renderForm(reply.code(422), form)
+      const { remaining } = await eraser.erase(form.email, request)
+      if (remaining > 0) {
+        const error = `${getNumbers(reply).whole(remaining)} orders with this email address are left: continue to erase them, too`
+        return renderForm(reply, { ...form, error })
+      }
+      reply.setFlash({ code: ERASED, orderId: '' })
+      return reply.redirect(PERSONAL_DATA_URL, 303)
+    },
+  )
+}
+
+export default pages

@@ -1,0 +1,183 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { createAccount } from '../support/accounts.js'
+import { temporaryFolder } from '../support/app.js'
+import { autoFulfil, startProvider, waitForCertificate } from '../support/guest-orders.js'
+import { createGuest, toText } from '../support/guest.js'
+import { startMailService } from '../support/mail-service.js'
+import { readPdfText, SKIP_WITHOUT_POPPLER } from '../support/pdf.js'
+import { startPostgres } from '../support/postgres.js'
+import { signInClient } from '../support/page-client.js'
+import { waitFor } from '../support/wait-for.js'
+import { startReceiver } from '../support/webhook-receiver.js'
+
+const CUSTOMER = {
+  name: 'Xanthippe Quillfeather',
+  email: 'Quillfeather@customers.example',
+  company: 'Quillfeather & Daughters',
+  vatId: 'QF123456789',
+  beneficiary: 'The Quillfeathers',
+  isPublic: 'yes',
+}
+/** What identifies the customer, in any case. */
+const TRACES = /quillfeather|customers\.example|QF123456789/gi
+/** Where a text has traces of the customer, with what surrounds them. */
+const findTraces = (text: string): string[] =>
+  [...text.matchAll(TRACES)].map(({ index }) => text.slice(Math.max(index - 60, 0), index + 60))
+
+/** Everything that a database holds, as one text. */
+type ReadAll = () => Promise<string>
+
+const server = await startPostgres(t)
+const engines: Record<
+  string,
+  (t: Test) => Promise<{ environment: NodeJS.ProcessEnv; readAll: ReadAll }>
+> = {
+  async SQLite(t) {
+    const folder = temporaryFolder(t)
+    return {
+      environment: { DATA_DIR: folder },
+      // While the service runs: with the write-ahead log.
+      readAll: async () =>
+        readdirSync(folder)
+          .map((name) => readFileSync(join(folder, name), 'latin1'))
+          .join('\n'),
+    }
+  },
+  async PostgreSQL() {
+    const url = await server.createDatabase()
+    async function readAll(): Promise<string> {
+      const client = new pg.Client(url)
+      await client.connect()
+      const { rows } = await client.query<{ name: string }>(
+        "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+      )
+      const texts = []
+      for (const { name } of rows) {
+        const table = await client.query<{ text: string }>(`SELECT t::text AS text FROM ${name} t`)
+        texts.push(...table.rows.map(({ text }) => text))
+      }
+      await client.end()
+      return texts.join('\n')
+    }
+    return { environment: { DATABASE_URL: url }, readAll }
+  },
+}
+
+for (const [engine, create] of Object.entries(engines)) {
+  t.test(`nothing of a customer is left in ${engine}`, async (t) => {
+    const { environment, readAll } = await create(t)
+    const provider = await startProvider(t)
+    const service = await startMailService(t, {
+      ...environment,
+      ...autoFulfil(provider),
+      WEBHOOK_ALLOW_LOOPBACK: 'true',
+    })
+    const { ann, app, url } = service
+    const receiver = await startReceiver(t)
+    // Responses are stored with the attempts.
+    receiver.respond = (_request, response) =>
+      response.end(receiver.received().at(-1)?.event.data.customerName)
+    await ann.call('POST', '/api/admin/webhooks', {
+      url: `${receiver.url}/hook`,
+      events: ['order.created', 'order.updated', 'order.fulfilled'],
+    })
+    const path = await service.order(CUSTOMER)
+    await service.order({ email: 'other@example.com' })
+    await ann.call('PATCH', '/api/admin/orders/1', {
+      customerName: 'X. Quillfeather',
+      notes: 'Quillfeather asked for a call',
+    })
+    // The emails about payment and certificate cannot be sent, and stay in the queue.
+    await service.waitForMails(2)
+    await service.smtp.stop()
+    await service.setStatus('paid')
+    const guest = createGuest(url)
+    const certificate = await waitForCertificate(guest, path)
+    t.match(toText(await guest.get(certificate)), CUSTOMER.beneficiary)
+    await waitFor(async () => (await service.getStates()).includes('pending'))
+    t.ok(findTraces(await readAll()).length > 10, 'they were there before')
+
+    const erased = await ann.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
+    t.strictSame(erased, { orders: 1, remaining: 0 })
+    await waitFor(async () => receiver.received().at(-1)?.event.data.customerName === 'Erased')
+
+    const all = await readAll()
+    t.strictSame(findTraces(all), [])
+    t.match(all, 'other@example.com', 'other customers are kept')
+    t.notOk((await service.getStates()).includes('pending'), 'emails are cancelled')
+
+    const page = toText(await guest.get(certificate))
+    t.match(page, 'The holder of this certificate has offset')
+    for (const text of [
+      page,
+      toText(await guest.get(path)),
+      (await ann.get('/admin/orders/1')).text,
+      (await ann.get('/admin/settings/email')).text,
+      (await ann.get('/admin/settings/audit-log')).text,
+    ]) {
+      t.strictSame(findTraces(text), [])
+    }
+    const { items } = await ann.call('GET', '/api/admin/audit-log?action=personal_data.erased')
+    t.match(items, [{ actor: 'admin@example.com', details: { orders: 1 } }])
+    await app.close()
+    t.strictSame(findTraces(await readAll()), [], 'after the service stopped')
+  })
+}
+
+t.test('a PDF made before is not served after', SKIP_WITHOUT_POPPLER, async (t) => {
+  const provider = await startProvider(t)
+  const service = await startMailService(t, autoFulfil(provider))
+  const path = await service.order(CUSTOMER)
+  await service.setStatus('paid')
+  const guest = createGuest(service.url)
+  await waitForCertificate(guest, path)
+  const readPdf = async () => {
+    const response = await fetch(`${service.url}${path}/certificate.pdf`)
+    return readPdfText(t, new Uint8Array(await response.arrayBuffer()))
+  }
+  t.match(await readPdf(), CUSTOMER.beneficiary)
+  await service.ann.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
+  t.strictSame(findTraces(await readPdf()), [])
+})
+
+t.test('owners erase personal data on a page, and see what it concerns before', async (t) => {
+  const service = await startMailService(t)
+  const { ann } = service
+  await service.order(CUSTOMER)
+  await service.order(CUSTOMER)
+  t.match((await ann.get('/admin/orders/1')).text, 'href="/admin/settings/personal-data?order=1"')
+  const form = await ann.get('/admin/settings/personal-data?order=1')
+  t.match(form.text, `value="${CUSTOMER.email}"`)
+  const page = '/admin/settings/personal-data'
+  for (const [email, message] of [
+    ['', 'enter an email address'],
+    ['ann', 'must be an email address'],
+    ['nobody@example.com', 'no order has this email address'],
+  ] as const) {
+    const response = await ann.post(page, { email })
+    t.equal(response.status, 422)
+    t.match(response.text, message)
+  }
+  const confirmation = await ann.post(page, { email: CUSTOMER.email })
+  t.match(confirmation.text, /2 orders.*CW-000002.*CW-000001/s)
+  t.equal((await ann.call('GET', '/api/admin/orders/1')).customerName, CUSTOMER.name)
+  const done = await ann.post(`${page}/erase`, { email: CUSTOMER.email })
+  t.equal(done.status, 303)
+  t.match((await ann.get(page)).text, 'The personal data was erased.')
+  for (const id of [1, 2]) {
+    t.equal((await ann.call('GET', `/api/admin/orders/${id}`)).customerName, 'Erased')
+    t.match((await ann.get(`/admin/orders/${id}`)).text, 'Personal data erased')
+  }
+})
+
+t.test('only owners erase', async (t) => {
+  const service = await startMailService(t)
+  await service.order(CUSTOMER)
+  const manager = await signInClient(service.url, await createAccount(service, 'manager'))
+  const refused = await manager.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
+  t.equal(refused.status, 403)
+  t.notMatch((await manager.get('/admin/orders/1')).text, 'personal-data')
+})
