@@ -28,6 +28,9 @@ const fields = {
   createdAt: nullable('When the account was created; null for the configuration', {
     format: 'date-time',
   }),
+  hasSecondFactor: Type.Boolean({
+    description: 'Whether it has a passkey or an authenticator app',
+  }),
 }
 
 const AccountResponse = Type.Object(fields, { title: 'Account' })
@@ -137,6 +140,29 @@ const routes: FastifyPluginAsyncTypebox<{ mail: AccountMail }> = async (app, { m
       const result = await app.accounts.update(params.id, body, getAuditActor(request))
       const account = getChangedAccount(result)
       log.info({ account: account.id, ...body, by: administrator.email }, 'account changed')
+      return toResponse(account)
+    },
+  )
+
+  app.delete(
+    '/api/admin/accounts/:id/second-factor',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'removeSecondFactor',
+        summary: 'Remove the second factors of an account',
+        description:
+          'For a person who has lost their devices and recovery codes. Removes passkeys, authenticator app and recovery codes, and ends the sessions of the account. You cannot change your own account.',
+        params: Type.Object({ id }),
+        response: { 200: AccountResponse, ...problemResponses },
+      },
+    },
+    async (request) => {
+      const { params, administrator, log } = request
+      const result = await app.accounts.removeSecondFactor(params.id, getAuditActor(request))
+      const account = getChangedAccount(result)
+      log.info({ account: account.id, by: administrator.email }, 'second factor removed')
       return toResponse(account)
     },
   )

@@ -13,7 +13,7 @@ import {
 } from './account-links.js'
 import { endSessions } from './end-sessions.js'
 import type { Role } from './permissions.js'
-import { deleteSecondFactors } from './second-factor/second-factor-store.js'
+import { deleteSecondFactors, listSecuredEmails } from './second-factor/second-factor-store.js'
 
 /** An account that can sign in. */
 export interface Account {
@@ -41,6 +41,8 @@ export interface ManagedAccount {
   /** `null` for accounts of ADMIN_ACCOUNTS */
   createdBy: string | null
   createdAt: string | null
+  /** Whether it has a passkey or an authenticator app */
+  hasSecondFactor: boolean
 }
 
 export interface AccountChanges {
@@ -71,7 +73,9 @@ function getState({ disabled_at, password_hash }: Row): AccountState {
   return password_hash === null ? 'invited' : 'active'
 }
 
-const toManaged = (row: Row): ManagedAccount => ({
+type SecuredEmails = ReadonlySet<string>
+
+const toManaged = (row: Row, secured: SecuredEmails): ManagedAccount => ({
   id: row.id,
   email: row.email,
   role: row.role,
@@ -79,9 +83,10 @@ const toManaged = (row: Row): ManagedAccount => ({
   isConfigured: false,
   createdBy: row.created_by,
   createdAt: new Date(row.created_at).toISOString(),
+  hasSecondFactor: secured.has(row.email),
 })
 
-const toConfigured = ({ email }: AdminAccount): ManagedAccount => ({
+const toConfigured = ({ email }: AdminAccount, secured: SecuredEmails): ManagedAccount => ({
   id: email,
   email,
   role: 'owner',
@@ -89,6 +94,7 @@ const toConfigured = ({ email }: AdminAccount): ManagedAccount => ({
   isConfigured: true,
   createdBy: null,
   createdAt: null,
+  hasSecondFactor: secured.has(email),
 })
 
 /**
@@ -117,7 +123,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
       if (row.email === by.actor) return { outcome: 'own_account' }
       const actions = await apply(tx, row)
       await endSessions(tx, row.email)
-      const account = toManaged((await findRow(tx, id)) ?? row)
+      const account = toManaged((await findRow(tx, id)) ?? row, await listSecuredEmails(tx))
       const { email, role } = account
       for (const action of actions) {
         await appendAuditEntry(tx, { action, ...by, details: { id, email, role } })
@@ -160,15 +166,20 @@ export function createAccountStore(database: Database, configured: readonly Admi
     async list(): Promise<ManagedAccount[]> {
       const rows = await database.query<Row>('SELECT * FROM accounts ORDER BY email')
       const others = rows.filter(({ email }) => !byEmail.has(email))
-      return [...configured.map(toConfigured), ...others.map(toManaged)]
+      const secured = await listSecuredEmails(database)
+      return [
+        ...configured.map((account) => toConfigured(account, secured)),
+        ...others.map((row) => toManaged(row, secured)),
+      ]
     },
 
     /** Returns an account; `null` if it does not exist. */
     async get(id: string): Promise<ManagedAccount | null> {
+      const secured = await listSecuredEmails(database)
       const admin = byEmail.get(id)
-      if (admin !== undefined) return toConfigured(admin)
+      if (admin !== undefined) return toConfigured(admin, secured)
       const row = await findRow(database, id)
-      return row && toManaged(row)
+      return row && toManaged(row, secured)
     },
 
     /**
@@ -193,7 +204,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
           [id, email, role, by.actor, Date.now()],
         )
         if (row === undefined) return null
-        const account = toManaged(row)
+        const account = toManaged(row, new Set())
         // Of a former account of ADMIN_ACCOUNTS
         await deleteSecondFactors(tx, email)
         await onCreated(tx, account)
@@ -223,6 +234,12 @@ export function createAccountStore(database: Database, configured: readonly Admi
         return actions
       }),
 
+    /** Removes the second factors of an account, such as of a lost device. Its sessions end. */
+    removeSecondFactor: (id: string, by: AuditActor) =>
+      change(id, by, async (tx, { email }) =>
+        (await deleteSecondFactors(tx, email)) ? ['second_factor.removed'] : [],
+      ),
+
     /** Deletes an account. Its sessions and links end. */
     remove: (id: string, by: AuditActor) =>
       change(id, by, async (tx, { email }) => {
@@ -245,7 +262,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
     async findByLink(purpose: LinkPurpose, token: string): Promise<ManagedAccount | null> {
       const id = await findLinkAccount(database, purpose, token)
       const row = id === null ? null : await findRow(database, id)
-      return canUseLink(row, purpose) ? toManaged(row) : null
+      return canUseLink(row, purpose) ? toManaged(row, await listSecuredEmails(database)) : null
     },
 
     /**

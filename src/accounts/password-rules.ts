@@ -1,5 +1,7 @@
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './password.js'
 
+/** A password that repeats a shorter part is a pattern, such as “1qaz1qaz1qaz”. */
+const MIN_UNIT_LENGTH = 5
 /** Shorter names are part of many passwords. */
 const MIN_NAME_LENGTH = 4
 
@@ -24,7 +26,7 @@ async function isCommon(password: string): Promise<boolean> {
   const core = getCore(password)
   const isMostlyCore = core.length * 2 >= password.length
   const candidates = [password, getUnit(password), ...(isMostlyCore ? [core, getUnit(core)] : [])]
-  return candidates.some((text) => common.has(text)) || getUnit(password).length === 1
+  return candidates.some((text) => common.has(text)) || getUnit(password).length < MIN_UNIT_LENGTH
 }
 
 /**

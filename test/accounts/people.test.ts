@@ -137,6 +137,7 @@ t.test('refuses passwords that are easy to guess', async (t) => {
     ['Sunshine2024!', 'too common'],
     ['passwordpassword', 'too common'],
     ['zzzzzzzzzzzz', 'too common'],
+    ['1a2b1a2b1a2b', 'too common'],
   ] as const) {
     const response = await choosePassword(url, path, password)
     t.equal(response.status, 422, password)

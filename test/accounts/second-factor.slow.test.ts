@@ -167,6 +167,40 @@ t.test('the command removes the second factor of an account', async (t) => {
   t.match(await runCommand('second-factor-remove', [], { DATA_DIR }), { code: 1, errors: /Usage/ })
 })
 
+t.test('an owner removes the second factor of a person who has lost it', async (t) => {
+  const started = await start(t)
+  const { url, client } = started
+  const { id: accountId, ...account } = await createAccount(started, 'operator')
+  const person = await signInClient(url, account)
+  await addApp(person)
+  const getAccount = async () =>
+    (await client.call('GET', '/api/admin/accounts')).items.find(
+      ({ id }: { id: string }) => id === accountId,
+    )
+  t.match(await getAccount(), { hasSecondFactor: true })
+  const people = '/admin/settings/people'
+  const button = `action="${people}/${accountId}/second-factor/remove"`
+  t.match((await client.get(people)).text, button)
+
+  const removed = await client.post(`${people}/${accountId}/second-factor/remove`, {})
+  t.equal(removed.status, 303)
+  const page = await client.get(people)
+  t.match(page.text, 'The second factor was removed.')
+  t.notMatch(page.text, button)
+  t.match(await getAccount(), { hasSecondFactor: false })
+  t.equal((await person.get('/admin/account')).status, 303, 'the sessions end')
+  t.equal((await postLogin(url, account)).status, 200, 'the password is enough')
+  const { items } = await client.call('GET', '/api/admin/audit-log?action=second_factor.removed')
+  t.match(items, [{ actor: ADMIN.email, details: { email: account.email } }])
+
+  const path = `/api/admin/accounts/${accountId}/second-factor`
+  t.match(await client.call('DELETE', path), { id: accountId, hasSecondFactor: false })
+  const after = await client.call('GET', '/api/admin/audit-log?action=second_factor.removed')
+  t.equal(after.items.length, 1, 'there was nothing to remove')
+  const own = await client.call('DELETE', `/api/admin/accounts/${ADMIN.email}/second-factor`)
+  t.equal(own.status, 409)
+})
+
 t.test('sensitive changes and large exports require a recent sign-in', async (t) => {
   const { url, app } = await startPortal(t, manyOrders(1001))
   const client = await signInClient(url, ADMIN)

@@ -413,13 +413,16 @@ const sketches = ({
     { path: `/api/admin/accounts/${ACCOUNT_ID}`, json: { role: 'viewer', disabled: false } },
   ],
   'DELETE /api/admin/accounts/:id': [{ path: `/api/admin/accounts/${ACCOUNT_ID}` }],
+  'DELETE /api/admin/accounts/:id/second-factor': [
+    { path: `/api/admin/accounts/${ACCOUNT_ID}/second-factor` },
+  ],
   'GET /admin/settings/people': [{}],
   'POST /admin/settings/people': [{ form: { email: 'ann@example.com', role: 'viewer' } }],
   'GET /admin/settings/people/:id/delete': [
     { path: `/admin/settings/people/${ACCOUNT_ID}/delete` },
   ],
   ...Object.fromEntries(
-    ['role', 'enable', 'disable', 'link', 'delete'].map((action) => [
+    ['role', 'enable', 'disable', 'link', 'second-factor/remove', 'delete'].map((action) => [
       `POST /admin/settings/people/:id/${action}`,
       [{ path: `/admin/settings/people/${ACCOUNT_ID}/${action}`, form: { role: 'viewer' } }],
     ]),

@@ -72,6 +72,14 @@ export async function hasStoredFactor(tx: Queryable, email: string): Promise<boo
   return rows.length > 0
 }
 
+/** The emails of all accounts that have a factor besides their password. */
+export async function listSecuredEmails(tx: Queryable): Promise<ReadonlySet<string>> {
+  const rows = await tx.query<{ email: string }>(
+    'SELECT email FROM authenticator_apps UNION SELECT email FROM passkeys',
+  )
+  return new Set(rows.map(({ email }) => email))
+}
+
 /** Removes every second factor of an account; returns whether there was one. */
 export async function deleteSecondFactors(tx: Queryable, email: string): Promise<boolean> {
   let isRemoved = false

@@ -37,6 +37,7 @@ const SUCCESS: Partial<Record<string, string>> = {
   'account-changed': 'The role was changed.',
   'account-disabled': 'The account was disabled.',
   'account-enabled': 'The account was enabled.',
+  'second-factor-removed': 'The second factor was removed.',
   'account-deleted': 'The account was deleted.',
 }
 
@@ -64,6 +65,7 @@ const buildPersonView = (account: ManagedAccount, current: string, format: Forma
     role: ROLE_LABELS[role],
     state: STATES[state],
     isSelf: email === current,
+    hasSecondFactor: account.hasSecondFactor,
     isConfigured,
     created: createdAt === null ? null : { by: createdBy, at: format.date(createdAt) },
     roles: ROLES.map((name) => ({
@@ -86,6 +88,7 @@ const buildPersonView = (account: ManagedAccount, current: string, format: Forma
                   url: `${path}/link`,
                   label: state === 'invited' ? 'New invitation link' : 'Create reset link',
                 },
+          secondFactor: account.hasSecondFactor ? `${path}/second-factor/remove` : null,
           delete: `${path}/delete`,
         }
       : null,
@@ -208,6 +211,13 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
     const url = app.publicBaseUrl() + getLinkPath(purpose, token)
     const newLink = { email, url, isInvitation: purpose === 'invitation', isSent: false }
     return render(reply, { newLink })
+  })
+
+  app.post<Route>(`${PEOPLE_URL}/:id/second-factor/remove`, MANAGE, async (request, reply) => {
+    const { params, administrator, log } = request
+    getChangedAccount(await app.accounts.removeSecondFactor(params.id, getAuditActor(request)))
+    log.info({ account: params.id, by: administrator.email }, 'second factor removed')
+    return redirect(reply, 'second-factor-removed')
   })
 
   app.get<Route>(`${PEOPLE_URL}/:id/delete`, FORM, async (request, reply) => {
