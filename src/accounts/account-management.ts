@@ -4,7 +4,7 @@ import accountRoutes from './account-routes.js'
 import forgotPasswordPages from './forgot-password-pages.js'
 import linkPages from './link-pages.js'
 
-/** Accounts by API, and the pages with which people set the password of theirs. */
+/** The API for accounts, and the pages where people set their own password. */
 const accountManagement: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) => {
   await app.register(accountRoutes, { mail })
   await app.register(linkPages)

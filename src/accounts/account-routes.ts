@@ -24,8 +24,8 @@ const fields = {
   source: stringEnum(['portal', 'configuration'] as const, {
     description: 'configuration: listed in ADMIN_ACCOUNTS, and cannot be changed here',
   }),
-  createdBy: nullable('Who created the account; null for the configuration'),
-  createdAt: nullable('When the account was created; null for the configuration', {
+  createdBy: nullable('Who created the account; null for accounts from the configuration'),
+  createdAt: nullable('When the account was created; null for accounts from the configuration', {
     format: 'date-time',
   }),
   hasSecondFactor: Type.Boolean({
@@ -40,7 +40,7 @@ const CreatedAccount = Type.Object(
     ...fields,
     inviteUrl: Type.String({
       description:
-        'Where the person chooses a password, once within 72 hours; it is not shown again',
+        'URL where the person chooses a password; works once, within 72 hours, and is not shown again',
     }),
   },
   { title: 'Created account' },

@@ -234,7 +234,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
         return actions
       }),
 
-    /** Removes the second factors of an account, such as of a lost device. Its sessions end. */
+    /** Removes the second factors of an account, for example of a lost phone; ends its sessions. */
     removeSecondFactor: (id: string, by: AuditActor) =>
       change(id, by, async (tx, { email }) =>
         (await deleteSecondFactors(tx, email)) ? ['second_factor.removed'] : [],

@@ -3,7 +3,7 @@ import { stringEnum } from '../validation/string-enum.js'
 import { ROLES, type Role } from './permissions.js'
 
 export const RoleSchema = stringEnum<Role>(ROLES, {
-  description: 'Each role can do what the roles after it can',
+  description: 'Each role includes the permissions of the roles listed after it',
 })
 
 /** An account to create. */

@@ -28,7 +28,7 @@ export const ROLE_LABELS: Record<Role, string> = {
 export const ROLE_DESCRIPTIONS: Record<Role, string> = {
   owner: 'Everything, including people, API keys, webhooks and the erasure of personal data',
   manager: 'Orders, payments, refunds, fulfilment, exports and sent emails',
-  operator: 'QR codes, and creating and editing orders; no exports, no money',
+  operator: 'QR codes, and creating and editing orders; no exports, payments or refunds',
   viewer: 'Reads orders and statistics',
 }
 
@@ -58,7 +58,7 @@ const LOWEST_ROLES = {
 } as const satisfies Record<ApiKeyScope, Role> & Record<string, Role>
 export type Permission = keyof typeof LOWEST_ROLES
 
-/** Permissions whose changes require a recent sign-in. */
+/** Permissions for which state-changing requests require a recent sign-in. */
 export const SENSITIVE_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission>([
   'accounts:manage',
   'api-keys:manage',

@@ -13,7 +13,7 @@ const SignInRequest = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 40,
-        description: 'Code of the authenticator app, or a recovery code',
+        description: 'Code from the authenticator app, or a recovery code',
       }),
     ),
   },
@@ -25,7 +25,7 @@ const SignInRequest = Type.Object(
 )
 
 const createCodeRequiredProblem = (): Problem =>
-  new Problem(401, 'Send the code of the authenticator app, or a recovery code, as “code”.', {
+  new Problem(401, 'Send the code from the authenticator app, or a recovery code, as “code”.', {
     headers: { 'www-authenticate': 'Bearer' },
     errors: [{ path: 'code', message: 'is required' }],
   })
@@ -70,7 +70,7 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
         operationId: 'signIn',
         summary: 'Sign in',
         description:
-          'Returns a token for integrations and sets it as a cookie for browsers. Failed attempts are limited. With a second factor, send its `code`, too.',
+          'Returns a token for integrations and sets it as a cookie for browsers. Failed attempts are limited. If the account has a second factor, also send `code`.',
         body: SignInRequest,
         response: {
           200: withHeaders(SignInResponse, { 'Set-Cookie': SetCookie }),

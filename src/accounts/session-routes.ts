@@ -12,7 +12,7 @@ const SessionList = Type.Object(
     items: Type.Array(
       Type.Object({
         id,
-        current: Type.Boolean({ description: 'Whether it is the session of this request' }),
+        current: Type.Boolean({ description: 'Whether this request belongs to the session' }),
         browser: Type.String({ description: 'Browser or program, such as “Firefox on Windows”' }),
         address: Type.String({ description: 'Network address from which the user signed in' }),
         createdAt: dateTime('When the user signed in'),
@@ -66,7 +66,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         operationId: 'endOtherSessions',
         summary: 'End your other sessions',
-        description: 'Ends all your sessions immediately, except the one of this request.',
+        description: 'Ends all your sessions immediately, except the one that sends this request.',
         response: { 204: Type.Null({ description: 'Ended' }), ...problemResponses },
       },
     },

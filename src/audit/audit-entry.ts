@@ -48,7 +48,7 @@ export const toAuditEntry = ({ action, details, ...row }: AuditRow): AuditEntry 
 
 /**
  * The hash of an entry: SHA-256 of a JSON array of its fields and the hash of the previous entry, so
- * that no entry can change without a change of all later hashes.
+ * that no entry can change without changing all later hashes.
  */
 export function hashAuditEntry(
   { position, at, action, actor, address, details }: Omit<AuditRow, 'hash'>,

@@ -27,7 +27,7 @@ export const AuditFilters = Type.Object({
     Type.String({
       maxLength: MAX_TEXT_LENGTH,
       format: 'text',
-      description: 'The email of an account, or an API key as the entries show it',
+      description: 'The email of an account, or an API key as shown in the entries',
     }),
   ),
   from: Type.Optional(date('On or after this day in TIME_ZONE')),

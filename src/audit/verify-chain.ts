@@ -11,10 +11,10 @@ export type ChainCheck =
 
 /**
  * Verifies the audit log from its oldest to its latest entry. Detects every entry that was changed,
- * removed, inserted or moved, unless all later hashes were computed again.
+ * removed, inserted or moved, unless all later hashes were recomputed.
  *
  * @param tx must read a single state of the database
- * @param recorded a head from an earlier check, which later hashes cannot be forged from
+ * @param recorded a head from an earlier check; detects a log whose hashes were recomputed since
  */
 export async function verifyChain(tx: Queryable, recorded?: AuditHead): Promise<ChainCheck> {
   const [chain] = await tx.query<{

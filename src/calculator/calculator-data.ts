@@ -134,7 +134,7 @@ export const DistanceData = Type.Object(
     referenceSpeedKn: Type.Optional(
       positive(
         MAX_SPEED_KN,
-        'Speed at which consumption was measured, knots, between a quarter of and 4 times speedKn; consumption is then scaled by the propeller law',
+        'Speed at which consumption was measured, knots, from a quarter of speedKn to 4 times speedKn; consumption is then scaled by the propeller law',
       ),
     ),
     generatorLitresPerHour: Type.Optional(

@@ -9,9 +9,9 @@ import { loadConfig } from './load-config.js'
 
 const USAGE = `Usage: npm run -s audit:verify [-- --head POSITION:HASH]
 
-Verifies the chain of hashes of the audit log, and prints its head. Exits with 1 if an entry was
-changed, removed, inserted or moved. --head: a head that was printed earlier. Whoever can write to
-the database can compute all hashes again; only a head that is stored elsewhere reveals it.`
+Verifies the hash chain of the audit log, and prints its head. Exits with 1 if an entry was
+changed, removed, inserted or moved. --head: a head that was printed earlier. Anyone who can write
+to the database can recompute all hashes; only a head that is stored elsewhere reveals this.`
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`)

@@ -10,7 +10,7 @@ import { loadConfig } from './load-config.js'
 const USAGE = `Usage: npm run -s second-factor:remove -- EMAIL
 
 Removes the passkeys, the authenticator app and the recovery codes of an account whose owner has lost
-them all, and ends its sessions. The password alone signs in again.`
+them all, and ends its sessions. After that, the password alone is enough to sign in.`
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`)

@@ -11,7 +11,7 @@ export const Customer = Type.Object(
       maxLength: 254,
       format: 'email-address',
       'x-message': 'must be an email address, such as ann@example.com',
-      description: 'Email address of the customer, in any case',
+      description: 'Email address of the customer; upper and lower case are equivalent',
     }),
   },
   { title: 'Customer', additionalProperties: false, examples: [{ email: 'ann@example.com' }] },
@@ -21,7 +21,8 @@ const Erasure = Type.Object(
   {
     orders: Type.Integer({ description: 'Number of orders whose personal data was erased' }),
     remaining: Type.Integer({
-      description: 'Number of orders of the customer that are left: repeat the request',
+      description:
+        "Number of the customer's orders that are not erased yet; repeat the request until it is 0",
     }),
   },
   { title: 'Erasure' },
@@ -40,7 +41,7 @@ const routes: FastifyPluginAsyncTypebox<{ eraser: Eraser }> = async (app, { eras
         operationId: 'erasePersonalData',
         summary: 'Erase the personal data of a customer',
         description:
-          'Erases name, email, notes, company, VAT ID and the name on the certificate from all orders with this email address, their history, emails, webhook deliveries and certificates. Vessel, trip, emissions and amounts stay. It cannot be undone. The audit log records the number of orders only.',
+          'Erases name, email, notes, company, VAT ID and the name on the certificate from all orders with this email address, their history, emails, webhook deliveries and certificates. Vessel, trip, emissions and amounts are kept. This cannot be undone. The audit log records only the number of orders.',
         body: Customer,
         response: { 200: Erasure, ...problemResponses },
       },

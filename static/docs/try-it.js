@@ -56,7 +56,7 @@ function createForm(section, operation) {
     key.autocomplete = 'off'
     key.placeholder = 'cwk_…'
     form.append(
-      createField(section, 'API key, or token of a session', key),
+      createField(section, 'API key or session token', key),
       create(
         'p',
         { className: 'hint' },

@@ -125,7 +125,7 @@ t.test('an authenticator app and recovery codes', async (t) => {
 
   await signOut(page)
   await enterPassword(page, url)
-  const code = page.getByLabel('Code of your authenticator app')
+  const code = page.getByLabel('Code from your authenticator app')
   await code.fill(firstCode)
   await page.getByRole('button', { name: 'Continue' }).click()
   t.match(await page.locator('#code-error').innerText(), /wrong, or was used before/)

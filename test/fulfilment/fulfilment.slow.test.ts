@@ -133,7 +133,7 @@ t.test('places an order with plain forms: portfolio, quote, confirmation', async
     toVisibleText(before),
     /Paid\. Place the offset order\..*Place offset order… .*Not placed/,
   )
-  t.notMatch(toVisibleText(await ann.get(`/admin/orders/${id}/cancel`)), /stays placed/)
+  t.notMatch(toVisibleText(await ann.get(`/admin/orders/${id}/cancel`)), /does not cancel/)
 
   const choice = await ann.get(getFulfilmentPath(id))
   t.equal(choice.status, 200)
@@ -161,7 +161,7 @@ t.test('places an order with plain forms: portfolio, quote, confirmation', async
   t.match(toVisibleText(after), /placing with Blue Carbon: 1\.6036 t for US\$61\.74/)
 
   const cancelling = await ann.get(`/admin/orders/${id}/cancel`)
-  t.match(toVisibleText(cancelling), /The offset order 1 stays placed with the provider\./)
+  t.match(toVisibleText(cancelling), /This does not cancel the offset order 1 at the provider\./)
 
   const [entry, ...others] = fakeProvider.ledger.orders
   t.strictSame(others, [])
@@ -363,7 +363,7 @@ for (const fault of ['connection_reset_after_order', 'no_response_after_order'] 
       const cancelling = toVisibleText(await ann.get(`/admin/orders/${id}/cancel`))
       t.match(
         cancelling,
-        /This order was sent to the provider\. If the offset order was placed, it stays placed/,
+        /This order was sent to the provider\. If the offset order was placed, this does not cancel it/,
       )
       for (const client of [ann, ben]) {
         const page = await client.get(`/admin/orders/${id}`)

@@ -114,7 +114,7 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
       })
     },
 
-    /** Returns the passkey that a browser signed in with; as `verifyRegistration`. */
+    /** Returns the passkey that a browser signed in with; otherwise like `verifyRegistration`. */
     async verifySignIn(json: string): Promise<Passkey> {
       const response = parseCredential(json) as AuthenticationResponseJSON
       const passkey = CREDENTIAL_ID.test(response.id) ? await store.findPasskey(response.id) : null

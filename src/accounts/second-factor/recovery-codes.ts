@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 const CODES = 10
-/** 120 bits: from 112 bits on, a fast hash may be stored (ASVS 5.0, 6.5.2). */
+/** 120 bits: a fast hash is sufficient for secrets of at least 112 bits (ASVS 5.0, 6.5.2). */
 const CODE_LENGTH = 24
 /** Crockford's Base32: without I, L, O and U, which are easily misread. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -13,7 +13,7 @@ const createCode = (): string =>
 export const createRecoveryCodes = (): string[] =>
   Array.from({ length: CODES }, () => createCode().replace(/.{4}(?=.)/g, '$&-'))
 
-/** Whether a text looks like a recovery code, and not like that of an authenticator app. */
+/** Whether a string looks like a recovery code rather than a code from an authenticator app. */
 export const isRecoveryCode = (text: string): boolean => /^[\da-z]{24}$/.test(normalize(text))
 
 /** The stored form of a code. Case, spaces and hyphens do not matter. */

@@ -26,7 +26,7 @@ export function createChallenges(
       return new TextEncoder().encode(text)
     },
 
-    /** Whether a returned challenge is valid for a purpose; once. */
+    /** Whether a returned challenge is valid for a purpose; `true` at most once per challenge. */
     async consume(purpose: string, challenge: string): Promise<boolean> {
       const parts = Buffer.from(challenge, 'base64url').toString().split('.')
       const [nonce = '', expiresAt = '', signature = ''] = parts

@@ -180,7 +180,7 @@ export function createSyncPasses({
       return compareCounts(0, lastId, await table.count(0, lastId))
     },
 
-    /** Reads all rows again: deleted and added columns change cells without a change of the stamp. */
+    /** Reads all rows again: deleted and added columns change cells without changing the stamp. */
     readAll: (): Promise<void> => readRows(0),
 
     /** Compares all rows with the replica, to find changes that the other passes have missed. */

@@ -105,7 +105,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, eraser }) => {
       if (form.error !== undefined) return renderForm(reply.code(422), form)
       const { remaining } = await eraser.erase(form.email, request)
       if (remaining > 0) {
-        const error = `${getNumbers(reply).whole(remaining)} orders with this email address are left: continue to erase them, too`
+        const error = `${getNumbers(reply).whole(remaining)} remaining: continue to erase more orders with this email address`
         return renderForm(reply, { ...form, error })
       }
       reply.setFlash({ code: ERASED, orderId: '' })

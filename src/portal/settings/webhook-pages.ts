@@ -24,7 +24,7 @@ import {
 } from './webhook-view.js'
 
 const MANAGE = { config: { permission: 'webhooks:manage' } } as const
-/** So that what is typed into a form is not lost when it is sent. */
+/** Checked before a form opens, so that input is not lost when the form is submitted. */
 const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
 
 interface Route {

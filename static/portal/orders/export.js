@@ -77,7 +77,7 @@ document.addEventListener('click', (event) => {
   const link = event.target.closest('a[data-export]')
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return
   if (Number(link.dataset.count) > MAX_ORDERS_IN_MEMORY) {
-    showMessage(`Your browser downloads the ${link.dataset.total} orders.`)
+    showMessage(`Your browser is downloading the ${link.dataset.total} orders.`)
     return
   }
   event.preventDefault()
