@@ -33,7 +33,8 @@ const createCodeRequiredProblem = (): Problem =>
 const Admin = Type.Object({ email: Type.String(), role: RoleSchema })
 const ExpiresAt = Type.String({
   format: 'date-time',
-  description: 'When the session expires; a session that is not used for 30 minutes ends earlier',
+  description:
+    "When the session expires; an owner's session that is not used for 30 minutes ends earlier",
 })
 
 const SignInResponse = Type.Object(

@@ -164,6 +164,7 @@ t.test('owners erase personal data on a page, and see what it concerns before', 
   const confirmation = await ann.post(page, { email: CUSTOMER.email })
   t.match(confirmation.text, /2 orders.*CW-000002.*CW-000001/s)
   t.equal((await ann.call('GET', '/api/admin/orders/1')).customerName, CUSTOMER.name)
+  await ann.call('PATCH', '/api/admin/orders/1', { notes: 'call back' })
   const done = await ann.post(`${page}/erase`, { email: CUSTOMER.email })
   t.equal(done.status, 303)
   t.match((await ann.get(page)).text, 'The personal data was erased.')
@@ -171,6 +172,7 @@ t.test('owners erase personal data on a page, and see what it concerns before', 
     t.equal((await ann.call('GET', `/api/admin/orders/${id}`)).customerName, 'Erased')
     t.match((await ann.get(`/admin/orders/${id}`)).text, 'Personal data erased')
   }
+  t.match(toText(await ann.get('/admin/orders/1')), /Personal data : erased .*Notes : erased /)
 })
 
 t.test('only owners erase', async (t) => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   ATTEMPT_FIELD,
   findConfirmedAttempt,
@@ -43,6 +44,7 @@ const LABELS: Record<string, string> = {
   fulfilledAt: 'Time of fulfilment',
   cancelledAt: 'Time of cancellation',
   calculation: 'Emission factors',
+  [ERASURE_FIELD]: 'Personal data',
 }
 
 /** Amount and currency are displayed as one change. */
@@ -115,8 +117,11 @@ export function buildHistoryView(
       const description = describeAttempt(attempt, confirmed, format)
       return { field: 'Offset order', from: null, to: null, isText: false, description }
     }
-    if (field === ERASURE_FIELD) {
-      return { field: 'Personal data', from: null, to: null, isText: false, description: 'erased' }
+    const change = changes.find((one) => one.field === field)
+    // A change of personal data that was erased since has the same value twice.
+    if (field === ERASURE_FIELD || (change && isDeepStrictEqual(change.from, change.to))) {
+      const name = LABELS[field] ?? field
+      return { field: name, from: null, to: null, isText: false, description: 'erased' }
     }
     const from = formatValue(before, field, format)
     const to = formatValue(after, field, format)
