@@ -36,6 +36,18 @@ export function createAjv({ formats, keywords }: SchemaExtensions, options: Opti
   return ajv
 }
 
+/** Compiles a schema with the first value, because compiling all of them doubles the start-up time. */
+function compileLater<T>(ajv: Ajv, schema: object): ValidateFunction<T> {
+  let compiled: ValidateFunction<T> | undefined
+  const validate = ((value: unknown) => {
+    compiled ??= ajv.compile<T>(schema)
+    const isValid = compiled(value)
+    validate.errors = compiled.errors ?? null
+    return isValid
+  }) as ValidateFunction<T>
+  return validate
+}
+
 export type ValidationResult<T> = { ok: true; value: T } | { ok: false; errors: FieldError[] }
 
 /** Creates the functions that compile schemas with a feature's extensions. */
@@ -44,11 +56,11 @@ export function createValidators(extensions: SchemaExtensions) {
   const coercingAjv = createAjv(extensions, { coerceTypes: 'array' })
 
   /** Validates values without converting them. */
-  const strict = <T>(schema: object): ValidateFunction<T> => strictAjv.compile<T>(schema)
+  const strict = <T>(schema: object): ValidateFunction<T> => compileLater<T>(strictAjv, schema)
 
   /** Converts and validates parameters that arrive as text, such as a query. */
   function converter<T>(schema: object): ValidateFunction<T> {
-    const convert = coercingAjv.compile<T>(schema)
+    const convert = compileLater<T>(coercingAjv, schema)
     const check = strict<T>(schema)
     // Ajv does not check converted values: 1e400 would pass as Infinity.
     const validate = ((value: unknown) => {
