@@ -51,7 +51,7 @@ const pages: FastifyPluginAsync = async (app) => {
       const { body = {}, log } = request
       const { email } = request.administrator
       const { passwordHash } = await getOwnAccount(email)
-      // Limits guesses at a computer that was left unlocked.
+      // Limits password guessing on a computer that was left unlocked.
       const guesses = `password-change:${hashIdentifier('password change', email)}`
       const waitMs = await app.stateStore.consume(guesses, MAX_GUESSES)
       if (waitMs > 0) {

@@ -30,7 +30,7 @@ export interface SessionTokens {
   verify(token: string): Promise<{ account: Account; secret: string } | null>
 }
 
-/** Session tokens: JWTs signed with the settings of @fastify/jwt, which carry a session's secret. */
+/** Session tokens: JWTs that carry a session's secret, signed with the settings of @fastify/jwt. */
 export function createSessionTokens(
   { jwt, accounts }: Pick<FastifyInstance, 'jwt' | 'accounts'>,
   secret: string,

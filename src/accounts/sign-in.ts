@@ -20,13 +20,13 @@ import { createIdentifierHasher } from './hashed-identifier.js'
 type StartedSession = Session & { role: Role; token: string }
 
 export interface SignIn {
-  /** Throws a Problem (403) if another site makes the request. The other methods do so, too. */
+  /** Throws a Problem (403) if another site makes the request. The `with…` methods do so, too. */
   rejectOtherSites(request: FastifyRequest): void
   /** Checks the password of a signed-in user. Throws a Problem: 401, 429 or 503. */
   checkPassword(request: FastifyRequest, credentials: Credentials): Promise<Account>
   /**
-   * Checks the credentials and starts a session. Without one, a code of the second factor is
-   * needed: `withCode` or `withPasskey` continues. Throws a Problem: 401, 403, 429 or 503.
+   * Checks the credentials and starts a session. If `session` is `null`, the second factor is
+   * needed: continue with `withCode` or `withPasskey`. Throws a Problem: 401, 403, 429 or 503.
    */
   withPassword(
     request: FastifyRequest,
@@ -56,7 +56,7 @@ type Outcome = 'succeeded' | 'failed' | 'limited' | 'unavailable'
 /** Passkeys that are not valid have status 422. */
 const OUTCOMES: Partial<Record<number, Outcome>> = { 401: 'failed', 422: 'failed', 429: 'limited' }
 
-/** Recorded failures of emails that no account has. */
+/** The recorded actor of failed sign-ins with an email that has no account. */
 const UNKNOWN = 'unknown account'
 const UNKNOWN_KEY = 'audit:unknown-account'
 const UNKNOWN_BUDGET = { limit: 100, windowMs: 60 * 60 * 1000 }
@@ -96,7 +96,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     method?: SignInMethod,
   ): Promise<void> {
     signIns.inc({ outcome })
-    // People type passwords into the email field, so only the address of an account is logged.
+    // People type passwords into the email field, so only emails of existing accounts are logged.
     const account = await app.accounts.find(givenEmail).catch(() => null)
     const email = account?.email
     request.log.info({ email, client: getClientAddress(request), outcome }, 'sign-in')
@@ -108,7 +108,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       })
     }
     if (outcome !== 'failed') return
-    // Failures of an account are limited; those of unknown emails have no limit in common.
+    // Each account has a limit on failures; unknown emails share no limit except this one.
     if (email === undefined && (await stateStore.consume(UNKNOWN_KEY, UNKNOWN_BUDGET)) > 0) return
     await app.auditLog.record(request, { action: 'sign_in.failed', actor: email ?? UNKNOWN })
   }

@@ -4,8 +4,8 @@ import { getRequestOrigin } from '../http/fetch-metadata.js'
 import { Problem } from '../http/problem.js'
 
 /**
- * Error handler of sign-out routes: clears the cookie although the session is not valid or cannot
- * be ended, unless another site makes the request. Throws the error for the caller.
+ * Error handler of sign-out routes: clears the cookie even if the session is not valid or cannot be
+ * ended, unless another site makes the request. Throws the error for the caller.
  */
 export function handleSignOutError(
   error: Error,

@@ -1,4 +1,4 @@
-/** What the audit log records, with labels for people. Stored data: never rename one. */
+/** The actions in the audit log, with display labels. They are stored: never rename one. */
 export const AUDIT_ACTIONS = {
   'sign_in.succeeded': 'Signed in',
   'sign_in.failed': 'Sign-in failed',

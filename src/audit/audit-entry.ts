@@ -4,7 +4,7 @@ import type { AuditAction } from './audit-actions.js'
 /** Additional information about an action: never a secret, and no personal data of customers. */
 export type AuditDetails = Record<string, unknown>
 
-/** Who does something, from where. */
+/** Who performed an action, and from where. */
 export interface AuditActor {
   /** An email, or an API key by its name */
   actor: string
@@ -12,7 +12,7 @@ export interface AuditActor {
   address: string | null
 }
 
-/** Changes that the service makes on its own. */
+/** The actor of changes that the service makes on its own. */
 export const SYSTEM: AuditActor = { actor: 'Clearwake', address: null }
 
 /** An entry to append. */

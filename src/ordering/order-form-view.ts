@@ -42,7 +42,7 @@ const FIELD_NAMES: Record<OrderFormField, string> = {
   consent: 'Terms',
 }
 
-/** A gram in tonnes */
+/** Decimal places of a mass in tonnes, to the gram */
 const TONNE_DIGITS = 6
 
 /** A mass to the gram, in kg below one tonne and in tonnes otherwise. */

@@ -48,7 +48,7 @@ function wantsFragment(this: FastifyRequest): boolean {
   return this.headers['hx-request'] === 'true' && this.headers['hx-request-type'] === 'partial'
 }
 
-/** For templates: whether the user can do something, so that they show what works only. */
+/** For templates: whether the user can do something, so that they show only what works. */
 const createCan = (request: FastifyRequest) => (permission: Permission) => request.can(permission)
 
 /** Pages and fragments from one handler, rendered with Eta from templates/. */

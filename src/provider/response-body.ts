@@ -55,7 +55,7 @@ export async function bufferSmallBody(
   { statusCode, headers, body }: Dispatcher.ResponseData,
 ): Promise<UpstreamResponse> {
   if (isBodiless(method, statusCode)) {
-    // For a 304, undici expects the number of bytes in its Content-Length.
+    // If a 304 has a Content-Length, undici expects that many bytes, and fails without them.
     body.on('error', () => undefined).resume()
     return { statusCode, headers, body: undefined }
   }

@@ -1,13 +1,13 @@
 import type { KeyValueStore } from './key-value-store.js'
 
-/** Anyone can cause counters, so they must not fill the memory: the least recently used are evicted. */
+/** Anyone can create counters, so the least recently used are evicted to limit memory use. */
 const MAX_COUNTERS = 100_000
 
 const SWEEP_INTERVAL_MS = 60_000
 
 interface Counter {
   consumed: number
-  /** As `performance.now`, so that a changed clock does not extend a wait */
+  /** A `performance.now` timestamp, so that a clock change does not extend a wait */
   expires: number
 }
 

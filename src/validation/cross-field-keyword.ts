@@ -4,7 +4,7 @@ import type { FieldError } from './field-errors.js'
 /**
  * Ajv keyword for rules that involve more than one field of an object.
  *
- * @param findErrors also runs if single fields are invalid; its paths are relative to the object
+ * @param findErrors also runs if individual fields are invalid; paths are relative to the object
  */
 export function crossFieldKeyword(
   keyword: string,

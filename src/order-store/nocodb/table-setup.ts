@@ -42,7 +42,7 @@ function describeField(field: ColumnField, titles: ColumnTitles): Record<string,
 
 /**
  * Creates the orders table, or adds missing columns and options to an existing table. Columns of
- * a wrong type are left unchanged. Idempotent. Throws NocoDbError.
+ * the wrong type are left unchanged. Idempotent. Throws NocoDbError.
  */
 export async function setUpTable(options: Options): Promise<TableSetup> {
   const { client, baseId, titles, onProgress } = options
