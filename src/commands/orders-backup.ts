@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { backupDatabase } from '../database/backup-database.js'
 import { DatabaseError } from '../database/open-database.js'
 import { getDatabasePath } from '../database/database-path.js'
+import type { Config } from '../plugins/config.js'
 import { ConfigError } from '../config/config-error.js'
 import { callerDirectory } from './caller-directory.js'
 import { loadConfig } from './load-config.js'
@@ -18,16 +19,10 @@ function fail(message: string): never {
   process.exit(1)
 }
 
-async function findDatabasePath(): Promise<string> {
-  const { DATA_DIR, DATABASE_URL, nocoDb } = await loadConfig()
-  if (nocoDb !== null) {
-    throw new ConfigError([
-      'DATABASE_BASE_URL is set: orders are stored in NocoDB. Back up the NocoDB database instead',
-    ])
-  }
+function findDatabasePath({ DATA_DIR, DATABASE_URL }: Config): string {
   if (DATABASE_URL !== undefined) {
     throw new ConfigError([
-      'DATABASE_URL is set: orders are stored in PostgreSQL. Use pg_dump instead',
+      'DATABASE_URL is set: data is stored in PostgreSQL. Use pg_dump instead',
     ])
   }
   const path = getDatabasePath(DATA_DIR)
@@ -44,8 +39,13 @@ if (file === undefined || file === '' || others.length > 0) fail(USAGE)
 
 try {
   const target = resolve(callerDirectory('orders:backup'), file)
-  const orders = await backupDatabase(await findDatabasePath(), target)
-  process.stdout.write(`${formatOrderCount(orders)} backed up to ${target}\n`)
+  const config = await loadConfig()
+  const orders = await backupDatabase(findDatabasePath(config), target)
+  process.stdout.write(
+    config.nocoDb === null
+      ? `${formatOrderCount(orders)} backed up to ${target}\n`
+      : `Everything except orders backed up to ${target}. Orders are in NocoDB: back up its database as well.\n`,
+  )
 } catch (error) {
   if (error instanceof ConfigError) fail(error.message)
   fail(`The backup failed: ${error instanceof DatabaseError ? error.message : String(error)}`)

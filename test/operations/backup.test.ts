@@ -84,6 +84,20 @@ t.test('does not overwrite files and reports why a backup failed', async (t) => 
   )
 })
 
+t.test('with orders in NocoDB, everything else is backed up', async (t) => {
+  const dataDir = temporaryFolder(t)
+  fillStore(getDatabasePath(dataDir), 'UTC', [])
+  const file = join(temporaryFolder(t), 'copy.db')
+  const { stdout } = await backUp(dataDir, file, {
+    DATABASE_BASE_URL: 'http://127.0.0.1:9',
+    DATABASE_BASE_ID: 'base',
+    DATABASE_API_KEY: 'key',
+    DATABASE_ORDERS_TABLE_ID: 'table',
+  })
+  t.match(stdout, /^Everything except orders backed up to .*copy\.db\. Orders are in NocoDB/)
+  t.doesNotThrow(() => checkStore(file))
+})
+
 t.test('a backup can be restored', async (t) => {
   const first = await startService(t)
   const authorization = `Bearer ${await signIn(first.url)}`
