@@ -4,7 +4,10 @@ import type { Queryable } from '../database/database.js'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** What links let people set a password for, and how long they are valid. Stored data: never rename one. */
+/**
+ * The purposes of links to set a password, with their lifetimes and paths. Stored data: never
+ * rename one.
+ */
 export const LINK_PURPOSES = {
   invitation: { lifetimeMs: 72 * HOUR_MS, path: '/admin/invitation' },
   'password-reset': { lifetimeMs: 30 * MINUTE_MS, path: '/admin/password-reset' },
@@ -19,7 +22,7 @@ const hashToken = (token: string): string => createHash('sha256').update(token).
 export const getLinkPath = (purpose: LinkPurpose, token: string): string =>
   `${LINK_PURPOSES[purpose].path}/${token}`
 
-/** Creates a link for an account, of which only the hash is stored; returns its token. */
+/** Creates a link for an account; returns its token, of which only the hash is stored. */
 export async function createLink(
   tx: Queryable,
   accountId: string,
@@ -36,7 +39,7 @@ export async function createLink(
   return token
 }
 
-/** Returns the account that a valid link is for; `null` if there is none. */
+/** Returns the ID of the account that a valid link is for; `null` if the link is not valid. */
 export async function findLinkAccount(
   tx: Queryable,
   purpose: LinkPurpose,
@@ -51,8 +54,8 @@ export async function findLinkAccount(
 }
 
 /**
- * Uses up a valid link, and returns the account that it is for; `null` if there is none. Of two
- * concurrent callers, only one gets the account.
+ * Uses up a valid link, and returns the ID of its account; `null` if the link is not valid. Of two
+ * concurrent callers, only one gets the ID.
  */
 export async function consumeLink(
   tx: Queryable,

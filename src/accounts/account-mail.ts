@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS]
 const CONCURRENCY = 3
-/** For creating the link, and recording the attempt */
+/** Time to create the link and record the attempt */
 const GRACE_MS = 15_000
 
 /** The link is created when the email is sent, so that its token is not stored. */
@@ -51,7 +51,7 @@ const TEXTS: Record<LinkPurpose, Text> = {
 
 type Services = Pick<FastifyInstance, 'accounts' | 'config' | 'publicBaseUrl' | 'view'>
 
-/** The emails with which people set the password of their account. */
+/** The emails with links to set the password of an account. */
 export function createAccountMail(
   app: Services,
   { delivery, hasLogo }: Pick<Mail, 'delivery' | 'hasLogo'>,

@@ -7,7 +7,7 @@ import { buildSessionsView, SESSIONS_URL } from './session-view.js'
 
 const OWN = { config: { permission: 'account:own' } } as const
 
-/** Available without a second factor, because the page links to the page that adds one. */
+/** Available without a second factor, because this page links to the one for adding it. */
 const OWN_WITHOUT_FACTOR = { config: { ...OWN.config, withoutSecondFactor: true } } as const
 
 const ACCOUNT_URL = '/admin/account'

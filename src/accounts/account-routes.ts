@@ -70,7 +70,7 @@ const toResponse = ({ isConfigured, ...account }: ManagedAccount) => ({
   source: isConfigured ? ('configuration' as const) : ('portal' as const),
 })
 
-/** API for the accounts of users, for owners. */
+/** API for owners to manage user accounts. */
 const routes: FastifyPluginAsyncTypebox<{ mail: AccountMail }> = async (app, { mail }) => {
   app.get(
     '/api/admin/accounts',

@@ -22,7 +22,7 @@ export interface Account {
   role: Role
   /** Argon2id, as a PHC string */
   passwordHash: string
-  /** Whether it is listed in ADMIN_ACCOUNTS, so that it cannot be changed here */
+  /** Whether it is listed in ADMIN_ACCOUNTS; if so, it cannot be changed here */
   isConfigured: boolean
 }
 
@@ -30,15 +30,15 @@ export interface Account {
 export const ACCOUNT_STATES = ['active', 'invited', 'disabled'] as const
 export type AccountState = (typeof ACCOUNT_STATES)[number]
 
-/** An account as people manage it. Timestamps are ISO 8601. */
+/** An account without its password hash, for account management. Timestamps are ISO 8601. */
 export interface ManagedAccount {
-  /** For accounts of ADMIN_ACCOUNTS, their email */
+  /** The email, for accounts from ADMIN_ACCOUNTS */
   id: string
   email: string
   role: Role
   state: AccountState
   isConfigured: boolean
-  /** `null` for accounts of ADMIN_ACCOUNTS */
+  /** `null` for accounts from ADMIN_ACCOUNTS, like `createdAt` */
   createdBy: string | null
   createdAt: string | null
   /** Whether it has a passkey or an authenticator app */
@@ -51,8 +51,9 @@ export interface AccountChanges {
 }
 
 /**
- * - `configured`: accounts of ADMIN_ACCOUNTS are not changed here
- * - `own_account`: users cannot change their own role or delete themselves, so an owner always remains
+ * - `configured`: accounts from ADMIN_ACCOUNTS cannot be changed here
+ * - `own_account`: users cannot change their own role or delete themselves, so an owner always
+ *   remains
  */
 export type AccountChangeResult =
   | { outcome: 'changed'; account: ManagedAccount }
@@ -98,9 +99,9 @@ const toConfigured = ({ email }: AdminAccount, secured: SecuredEmails): ManagedA
 })
 
 /**
- * Accounts of ADMIN_ACCOUNTS, which are owners, and accounts of the database. An account of
- * ADMIN_ACCOUNTS takes precedence over one of the database with the same email. Nothing is cached, so
- * that changes apply to the next request in every process. Methods throw DatabaseUnavailableError.
+ * Accounts from ADMIN_ACCOUNTS, which are owners, and accounts in the database. If both have the
+ * same email, the one from ADMIN_ACCOUNTS takes precedence. Nothing is cached, so changes apply to
+ * the next request in every process. Methods throw DatabaseUnavailableError.
  */
 export function createAccountStore(database: Database, configured: readonly AdminAccount[]) {
   const byEmail = new Map(configured.map((account) => [account.email, account]))
@@ -147,7 +148,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
     row !== null && getState(row) === (purpose === 'invitation' ? 'invited' : 'active')
 
   return {
-    /** Finds an account that can sign in by its email, in any case; `null` if there is none. */
+    /** Finds the account that can sign in with an email, ignoring case; `null` if there is none. */
     async find(email: string): Promise<Account | null> {
       const key = email.toLowerCase()
       const admin = byEmail.get(key)
@@ -162,7 +163,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
       return { email: row.email, role, passwordHash, isConfigured: false }
     },
 
-    /** Lists all accounts: those of ADMIN_ACCOUNTS, then by email. */
+    /** Lists all accounts: those from ADMIN_ACCOUNTS first, then the others by email. */
     async list(): Promise<ManagedAccount[]> {
       const rows = await database.query<Row>('SELECT * FROM accounts ORDER BY email')
       const others = rows.filter(({ email }) => !byEmail.has(email))
@@ -183,8 +184,8 @@ export function createAccountStore(database: Database, configured: readonly Admi
     },
 
     /**
-     * Creates an account with an invitation; returns the token of its link. `null` if the email has
-     * an account.
+     * Creates an account with an invitation; returns the token of its link, or `null` if the email
+     * already has an account.
      *
      * @param email in lower case
      * @param onCreated runs in the same transaction
@@ -205,7 +206,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
         )
         if (row === undefined) return null
         const account = toManaged(row, new Set())
-        // Of a former account of ADMIN_ACCOUNTS
+        // Those of a former account from ADMIN_ACCOUNTS
         await deleteSecondFactors(tx, email)
         await onCreated(tx, account)
         const token = await createLink(tx, id, 'invitation')
@@ -234,7 +235,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
         return actions
       }),
 
-    /** Removes the second factors of an account, for example of a lost phone; ends its sessions. */
+    /** Removes the second factors of an account, such as a lost phone, and ends its sessions. */
     removeSecondFactor: (id: string, by: AuditActor) =>
       change(id, by, async (tx, { email }) =>
         (await deleteSecondFactors(tx, email)) ? ['second_factor.removed'] : [],
@@ -250,8 +251,8 @@ export function createAccountStore(database: Database, configured: readonly Admi
       }),
 
     /**
-     * Creates another link for an account: an invitation until it is accepted, then a link to reset
-     * the password. `null` if the account has no use for it.
+     * Creates another link for an account: an invitation until it is accepted, a password reset
+     * afterwards. Returns `null` if the account is not in the state that the purpose requires.
      */
     createLink: (id: string, purpose: LinkPurpose): Promise<string | null> =>
       database.write(async (tx) =>
@@ -266,7 +267,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
     },
 
     /**
-     * Sets the password of the account that a link is for, once. All its links and sessions end.
+     * Uses up a link to set the password of its account. All links and sessions of the account end.
      * Returns `false` if the link is not valid.
      */
     setPasswordByLink: (
@@ -284,7 +285,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
         return true
       }),
 
-    /** Changes the password of an account of the database. All its links and sessions end. */
+    /** Changes the password of an account in the database. All its links and sessions end. */
     changePassword: (
       email: string,
       { hash, address }: { hash: string; address: string | null },

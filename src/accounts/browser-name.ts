@@ -1,6 +1,6 @@
 type Rule = readonly [pattern: RegExp, name: string]
 
-/** Browsers also name those that they are compatible with, so the order matters. */
+/** A browser also names other browsers that it is compatible with, so the order matters. */
 const BROWSERS: readonly Rule[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -13,8 +13,8 @@ type Fields = Record<string, unknown>
 const CONFIRM_URL = '/admin/confirm'
 
 /**
- * Where users prove again who they are before they do something that needs a recent sign-in. That
- * starts a new session, which replaces the current one.
+ * Where users authenticate again before an action that requires a recent sign-in. This starts a new
+ * session, which replaces the current one.
  */
 const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }> = async (
   app,
@@ -23,7 +23,7 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
   await app.register(adminPages)
   const options = {
     config: { permission: 'account:own', withoutSecondFactor: true },
-    // See the sign-in: the response sets a token.
+    // Not compressed, as in sign-in-pages.ts: the response sets a token.
     compress: false,
   } as const
 

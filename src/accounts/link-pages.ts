@@ -10,7 +10,7 @@ interface Route {
   Body: Record<string, unknown> | undefined
 }
 
-/** Opening a link changes nothing: mail scanners open links, too. */
+/** Opening a link changes nothing, because mail scanners also open links. */
 const pages: FastifyPluginAsync = async (app) => {
   await app.register(adminPages)
   app.addHook('onRequest', (_request, reply, done) => {

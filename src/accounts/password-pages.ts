@@ -74,8 +74,8 @@ const pages: FastifyPluginAsync = async (app) => {
         address: getAuditAddress(request),
       })
       log.info({ email }, 'password changed')
-      // All sessions have ended, this one included.
       if (account === null) return reply.redirect('/admin/login', 303)
+      // The change has ended all sessions, including this one.
       await reply.startSession(account, request.adminSession.isMultiFactor)
       reply.setFlash({ code: 'password-changed', orderId: '' })
       return reply.redirect('/admin/account', 303)

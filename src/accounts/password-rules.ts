@@ -1,6 +1,6 @@
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './password.js'
 
-/** A password that repeats a shorter part is a pattern, such as “1qaz1qaz1qaz”. */
+/** A password that only repeats a part shorter than this is a pattern, such as “1qaz1qaz1qaz”. */
 const MIN_UNIT_LENGTH = 5
 /** Shorter names are part of many passwords. */
 const MIN_NAME_LENGTH = 4

@@ -7,8 +7,9 @@ import type { Account } from './account-store.js'
 const TTL_MS = 10 * 60_000
 
 /**
- * Sign-ins whose password was correct and that still need a second factor: a signed cookie, sent
- * only to the sign-in pages. It becomes invalid when the password changes.
+ * Sign-ins whose password was correct and that still need a second factor. Each is stored in a
+ * signed cookie, which is sent only to the sign-in pages and becomes invalid when the password
+ * changes.
  */
 export function createPendingSignIns(
   app: Pick<FastifyInstance, 'accounts' | 'config' | 'publicBaseUrl'>,

@@ -33,8 +33,9 @@ export const ROLE_DESCRIPTIONS: Record<Role, string> = {
 }
 
 /**
- * The permission table: the lowest role that has each permission. Every role has those of the roles
- * below it. Each guarded route declares the permission that it requires as `config.permission`.
+ * The permission table: the lowest role that has each permission. Every role also has the
+ * permissions of the roles below it. Each guarded route declares the permission that it requires as
+ * `config.permission`.
  */
 const LOWEST_ROLES = {
   'account:own': 'viewer',
@@ -70,11 +71,11 @@ export const SENSITIVE_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission
 export const hasPermission = (role: Role, permission: Permission): boolean =>
   ROLES.indexOf(role) <= ROLES.indexOf(LOWEST_ROLES[permission])
 
-/** The permission, if it is a scope of API keys; routes that require any other refuse keys. */
+/** The permission, if it is an API key scope; routes that require any other reject API keys. */
 export const toApiKeyScope = (permission: Permission | undefined): ApiKeyScope | undefined =>
   API_KEY_SCOPE_NAMES.find((scope) => scope === permission)
 
-/** Whether scopes of an API key include a permission. */
+/** Whether the scopes of an API key include a permission. */
 export const hasScope = (scopes: readonly ApiKeyScope[], permission: Permission): boolean =>
   // The API has no separate scope for the status of an order.
   scopes.some((scope) => scope === (permission === 'orders:settle' ? 'orders:write' : permission))

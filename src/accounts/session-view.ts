@@ -1,7 +1,7 @@
 import { getBrowserName } from './browser-name.js'
 import type { Session } from './sessions.js'
 
-/** Where the forms of the section are sent. */
+/** Base path of the actions on sessions. */
 export const SESSIONS_URL = '/admin/account/sessions'
 
 /**

@@ -10,7 +10,7 @@ export interface Session {
   /** Public: it appears in lists and URLs, and gives no access */
   id: string
   email: string
-  /** Header User-Agent; may be empty */
+  /** The User-Agent header; may be empty */
   userAgent: string
   /** Network address */
   address: string
@@ -95,8 +95,8 @@ export function createSessions(database: Database) {
 
   return {
     /**
-     * Starts a session; its secret is returned only here. Throws a Problem (401) if the account has got
-     * a second factor since the password was checked.
+     * Starts a session; its secret is returned only here. Throws a Problem (401) if a second factor
+     * was added to the account after the password was checked.
      */
     async start(
       { email }: SessionAccount,
@@ -144,7 +144,7 @@ export function createSessions(database: Database) {
       return { ...session, secret }
     },
 
-    /** Returns the session of an account that a secret belongs to; `null` if there is none. */
+    /** Returns the account's active session with a secret; `null` if there is none. */
     async find(secret: string, account: SessionAccount): Promise<Session | null> {
       const [row] = await database.query<Row>(
         `SELECT ${COLUMNS} FROM sessions WHERE token_hash = ?`,

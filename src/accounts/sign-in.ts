@@ -20,7 +20,7 @@ import { createIdentifierHasher } from './hashed-identifier.js'
 type StartedSession = Session & { role: Role; token: string }
 
 export interface SignIn {
-  /** Throws a Problem (403) if another site makes the request. The `with…` methods do so, too. */
+  /** Throws a Problem (403) if another site sent the request. The `with…` methods call this. */
   rejectOtherSites(request: FastifyRequest): void
   /** Checks the password of a signed-in user. Throws a Problem: 401, 429 or 503. */
   checkPassword(request: FastifyRequest, credentials: Credentials): Promise<Account>
@@ -48,7 +48,7 @@ export interface SignIn {
   ): Promise<StartedSession>
 }
 
-/** What a sign-in proved besides the password; a passkey needs none. */
+/** How a user signed in: with only a password, with a password and a code, or with a passkey. */
 type SignInMethod = 'password' | 'app' | 'recovery_code' | 'passkey'
 
 type Outcome = 'succeeded' | 'failed' | 'limited' | 'unavailable'
@@ -108,7 +108,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       })
     }
     if (outcome !== 'failed') return
-    // Each account has a limit on failures; unknown emails share no limit except this one.
+    // Failures are limited per email; this also limits the entries of all unknown emails together.
     if (email === undefined && (await stateStore.consume(UNKNOWN_KEY, UNKNOWN_BUDGET)) > 0) return
     await app.auditLog.record(request, { action: 'sign_in.failed', actor: email ?? UNKNOWN })
   }
@@ -159,7 +159,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     return { ...session, role: account.role }
   }
 
-  /** Counts and logs an attempt that fails. */
+  /** Runs an attempt; if it fails, counts and logs the failure. */
   async function recordFailure<T>(
     request: FastifyRequest,
     email: string,

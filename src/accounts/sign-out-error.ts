@@ -5,7 +5,8 @@ import { Problem } from '../http/problem.js'
 
 /**
  * Error handler of sign-out routes: clears the cookie even if the session is not valid or cannot be
- * ended, unless another site makes the request. Throws the error for the caller.
+ * ended, unless another site sent the request. Always throws: a Problem (503) if the database is
+ * unavailable, otherwise the given error.
  */
 export function handleSignOutError(
   error: Error,

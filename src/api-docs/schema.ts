@@ -12,7 +12,7 @@ export const getTypes = (schema: Schema): string[] =>
 
 export const isNull = (schema: Schema): boolean => getTypes(schema).join() === 'null'
 
-/** The alternatives of a schema without `null`; one if it has no `anyOf`. */
+/** The alternatives of a schema except `null`; the schema itself if it has no `anyOf`. */
 export const getAlternatives = (schema: Schema): Schema[] =>
   (Array.isArray(schema.anyOf) ? schema.anyOf.map(asSchema) : [schema]).filter(
     (one) => !isNull(one),
@@ -39,7 +39,7 @@ export const getBranches = (schema: Schema): { condition: string; then: Schema }
     return condition !== '' && isObject(then.properties) ? [{ condition, then }] : []
   })
 
-/** The media type and its name: JSON if there is one, else the first. */
+/** The media type and its name: JSON if available, otherwise the first; `null` if there is none. */
 export function getMedia(content: unknown): { type: string; media: Schema } | null {
   const entries = Object.entries(asSchema(content))
   const [type, media] =

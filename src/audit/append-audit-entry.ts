@@ -2,8 +2,8 @@ import type { Queryable } from '../database/database.js'
 import { hashAuditEntry, type NewAuditEntry } from './audit-entry.js'
 
 /**
- * Appends an entry to the audit log, in the transaction of the change that it records. Others that
- * append wait until the transaction ends, so append last.
+ * Appends an entry to the audit log, in the transaction of the change that it records. Append last:
+ * other transactions that append entries wait until this one ends.
  */
 export async function appendAuditEntry(
   tx: Queryable,

@@ -80,7 +80,7 @@ export const createAuditExport =
       .type(AUDIT_CONTENT_TYPES[format])
       .header('content-disposition', `attachment; filename="audit-log-${today}.${format}"`)
     if (request.method === 'HEAD') return reply.send('')
-    // Without entries that are appended during the export, such as its own.
+    // Excludes entries that are appended during the export, such as the export's own.
     const { position } = await auditLog.getHead()
     const rows = await auditLog.count(filters)
     await auditLog.record(request, {

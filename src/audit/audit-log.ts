@@ -22,7 +22,7 @@ export interface AuditHead {
   hash: string
 }
 
-/** With TRUST_PROXY=true, a client can send any text. */
+/** The address of a client, if it is valid: with TRUST_PROXY=true, a client can send any text. */
 export const getAuditAddress = ({ ip }: { ip: string | undefined }): string | null =>
   ip !== undefined && isIP(ip) > 0 ? ip : null
 
@@ -38,11 +38,10 @@ export function createAuditLog(database: Database, timeZone: string) {
 
   return {
     /**
-     * Records what a request did, if the change is not stored in the database of the service: use
-     * appendAuditEntry in its transaction otherwise. Never throws: an entry that cannot be stored is
-     * logged.
+     * Records an action of a request, in its own transaction. If the action has a transaction, call
+     * appendAuditEntry there instead. Never throws: an entry that cannot be stored is logged.
      *
-     * @param actor if the request is not authenticated
+     * @param actor required if the request is not authenticated
      */
     async record(
       request: FastifyRequest,
@@ -97,9 +96,9 @@ export function createAuditLog(database: Database, timeZone: string) {
     },
 
     /**
-     * Deletes the oldest entries, up to the first that is not older than a time, and records the
-     * hash of the last deleted one, from which the chain continues. Returns their number, at most
-     * DELETE_BATCH.
+     * Deletes the oldest entries, up to the first that is not older than a time, and at most
+     * DELETE_BATCH. Records the last deleted position and hash, from which the chain continues.
+     * Returns the number of deleted entries.
      */
     deleteBefore: (time: number): Promise<number> =>
       database.write(async (tx) => {

@@ -68,14 +68,14 @@ export const AuditQuery = Type.Object(
 )
 export type AuditQuery = Static<typeof AuditQuery>
 
-/** The format of a text that LIKE matches anywhere, without case. */
+/** A LIKE pattern that finds a text anywhere in a lower-case value. */
 const toPattern = (text: string): string =>
   `%${text
     .trim()
     .toLowerCase()
     .replace(/[\\%_]/g, '\\$&')}%`
 
-/** Builds the condition of filters, with its values. */
+/** Builds the SQL condition for filters, with its values. */
 export function buildAuditCondition(
   { action = [], actor, from, to, q }: AuditFilters,
   calendar: DayCalendar,

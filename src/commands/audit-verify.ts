@@ -34,7 +34,7 @@ function readArguments(): AuditHead | undefined {
 const recorded = readArguments()
 try {
   const { database, postgres } = await openServiceDatabase(await loadConfig())
-  // A transaction of SQLite reads a single state, too.
+  // A SQLite transaction also reads a single state.
   if (postgres === null) await database.query('BEGIN')
   const check = await (postgres === null
     ? verifyChain(database, recorded)

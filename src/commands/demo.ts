@@ -49,7 +49,7 @@ async function startProvider(): Promise<FakeProvider | null> {
   return startFakeProvider({ token: randomUUID() })
 }
 
-/** Starts a fake Stripe unless another one, or another way to pay, is configured. */
+/** Starts a fake Stripe unless Stripe or another payment method is configured. */
 async function startStripe(): Promise<FakeStripe | null> {
   const { PAYMENT = '', STRIPE_SECRET_KEY = '', STRIPE_WEBHOOK_SECRET = '' } = process.env
   if ([PAYMENT, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET].some((text) => text.trim() !== '')) {

@@ -36,7 +36,7 @@ try {
   if (!existsSync(path)) throw new DatabaseError(`Order database not found: ${path} (DATA_DIR)`)
   // Migrated to the current schema, so that both have the same columns.
   const db = openDatabase(path)
-  // Until this process ends, a service that uses the file can read it only.
+  // Until this process ends, a service that uses the file can only read it.
   db.exec('BEGIN IMMEDIATE')
   const postgres = openPostgres(url, { poolSize: 1 })
   await migratePostgres(postgres)

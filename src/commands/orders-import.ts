@@ -80,8 +80,8 @@ async function openStore(): Promise<{ db: Database; location: string }> {
 }
 
 /**
- * Checkpoints and truncates the WAL, which has grown as large as the import. Reattempt while the
- * service is checkpointing; if that takes too long, the service does it later.
+ * Checkpoints and truncates the WAL, which has grown as large as the import. Retries while the
+ * database is in use; if that takes too long, the service checkpoints it later.
  */
 async function checkpoint(db: Database): Promise<void> {
   try {

@@ -87,7 +87,7 @@ const findInfiniteNumbers = (environment: NodeJS.ProcessEnv): string[] =>
     .filter((name) => Math.abs(Number(environment[name])) === Infinity)
     .map((name) => `${name} is too large`)
 
-/** Finds errors that the schema cannot express. Works on the raw text, so it does not depend on the schema. */
+/** Finds errors that the schema cannot express, in the raw text of the variables. */
 export function findConfigErrors(environment: NodeJS.ProcessEnv): string[] {
   const errors = checkRules(environment, RULES)
   const { HOST, ADMIN_ACCOUNTS = '' } = environment

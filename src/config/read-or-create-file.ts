@@ -5,7 +5,7 @@ const isAlreadyExists = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST'
 
 /**
- * Reads a file of the data directory, or creates it, readable by this user only. Throws a file
+ * Reads a file in the data directory, or creates it, readable only by this user. Throws a file
  * system error.
  */
 export function readOrCreateFile(

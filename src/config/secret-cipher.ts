@@ -6,7 +6,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Encrypts secrets of one purpose, so that a copy of the database does not contain them.
+ * Encrypts secrets for one purpose, so that a copy of the database does not reveal them.
  *
  * @param sessionSecrets the current one, which encrypts, then the previous one
  * @param purpose see `deriveKey`
@@ -40,11 +40,11 @@ export function createSecretCipher(
       return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64')
     },
 
-    /** Whether it was encrypted with the current secret. */
+    /** Whether a value was encrypted with the current SESSION_SECRET. */
     isCurrent: (encrypted: string): boolean =>
       decryptWith(key, Buffer.from(encrypted, 'base64')) !== null,
 
-    /** Returns `null` if it was encrypted with another SESSION_SECRET. */
+    /** Returns `null` if the value was encrypted with an unknown SESSION_SECRET. */
     decrypt(encrypted: string): string | null {
       const bytes = Buffer.from(encrypted, 'base64')
       for (const key of keys) {

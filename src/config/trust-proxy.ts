@@ -21,8 +21,8 @@ export const isValidTrustProxy = (text: string): boolean =>
 
 /**
  * Converts TRUST_PROXY to Fastify's option; trusts no proxy if it is invalid. A hop count is safe
- * only if the port can be reached solely through the proxies, so Fastify does not accept one. On a
- * PaaS it is safe, and the addresses are unknown.
+ * only if the port can be reached solely through the proxies, so Fastify ignores numbers. On a
+ * PaaS, it is safe, and the addresses of the proxies are unknown, so a function counts the hops.
  */
 export function parseTrustProxy(
   text = 'false',

@@ -10,7 +10,7 @@ export const AUDIT_TABLES: readonly string[] = [
     hash TEXT NOT NULL              -- SHA-256 of this entry and the hash of the one before
   )`,
   'CREATE INDEX audit_log_by_time ON audit_log (at)',
-  // One row, which every writer locks: so entries are appended one after the other.
+  // One row, which every writer locks, so that entries are appended one after the other.
   `CREATE TABLE audit_chain (
     id INTEGER PRIMARY KEY,
     head_position BIGINT NOT NULL,  -- the latest entry; 0 if there was none yet

@@ -37,7 +37,7 @@ function finalize(copyPath: string, path: string): number {
 }
 
 /**
- * Copies an order database to a new file that only its owner can read, even while it is in use.
+ * Copies an order database, even while it is in use, to a new file that only its owner can read.
  * Returns the number of orders. The file appears only once it is complete. Throws DatabaseError.
  */
 export async function backupDatabase(path: string, target: string): Promise<number> {

@@ -1,7 +1,7 @@
 /** Certificates, for both databases. Part of a migration: never edit a released one. */
 export const CERTIFICATE_TABLES: readonly string[] = [
   `CREATE TABLE certificates (
-    code TEXT PRIMARY KEY,              -- of its address; random
+    code TEXT PRIMARY KEY,              -- random; part of its URL
     order_id TEXT NOT NULL,
     issued_for TEXT NOT NULL UNIQUE,    -- ID of the message that it was issued for
     content TEXT NOT NULL,              -- JSON: CertificateContent

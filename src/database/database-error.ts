@@ -15,7 +15,7 @@ export const isBusy = (error: unknown): boolean => getErrorCode(error).startsWit
 
 /**
  * Whether an error means that the database is damaged. A truncated journal is reported as a short
- * read. Errors of workers can lose their code, but not their message.
+ * read. Errors from workers can lose their code, but not their message.
  */
 export const isCorruption = (error: unknown): boolean =>
   /^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(getErrorCode(error)) ||
@@ -33,7 +33,7 @@ const REASONS: readonly [codes: RegExp, reason: string][] = [
 /** Describes an error of the file system or of SQLite, with its code and without the path. */
 export function describeDatabaseError(error: unknown): string {
   const code = getErrorCode(error) || 'no error code'
-  // SQLITE_ERROR is a statement that does not match the schema, such as one for a missing table.
+  // SQLITE_ERROR: a statement does not match the schema, for example because a table is missing.
   if (code === 'SQLITE_ERROR' && error instanceof Error) {
     return `${error.message}; restore it from a backup`
   }

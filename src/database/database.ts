@@ -7,8 +7,8 @@ export interface Queryable {
 }
 
 /**
- * The database of the service: SQLite, or PostgreSQL. Statements must be valid in both, so values are
- * texts and numbers only. All methods throw DatabaseUnavailableError.
+ * The database of the service: SQLite or PostgreSQL. Statements must be valid in both, so columns
+ * contain only text and numbers. All methods throw DatabaseUnavailableError.
  */
 export interface Database extends Queryable {
   /**
@@ -22,7 +22,7 @@ export interface Database extends Queryable {
 /** The database cannot be reached, or cannot execute queries at the moment. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError'
-  /** It does not become available by itself: an operator has to restore a backup */
+  /** Whether the database is damaged: an operator has to restore a backup */
   readonly isDamaged: boolean
 
   constructor(

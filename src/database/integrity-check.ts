@@ -19,7 +19,7 @@ export function isIntact(db: Database): boolean {
   }
 }
 
-/** Checks a large database in a worker thread; `null` for a small one, checked when opened. */
+/** Checks a large database in a worker; `null` for a small one, which was checked when opened. */
 export function startIntegrityCheck(path: string, onDamage: () => void) {
   if (isCheckedByOpening(path)) return null
   const worker = startWorker('database/integrity-worker', path)

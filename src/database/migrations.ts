@@ -16,8 +16,8 @@ import { WEBHOOK_TABLES } from './webhook-tables.js'
 export const APPLICATION_ID = 0x436c774b
 
 /**
- * Creates the index of a sort field. It contains the filtered columns, so that skipping an order
- * does not read its row.
+ * Creates the index for a sort field. The index also contains the columns of the filters, so that
+ * an order that does not match is skipped without reading its row.
  */
 const createSortIndex = (name: string, column: string): string =>
   `CREATE INDEX orders_by_${name} ON orders (${column}, id, status, calculator_type, currency, placed_at);`

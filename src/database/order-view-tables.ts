@@ -2,7 +2,7 @@
 export const ORDER_VIEW_TABLES: readonly string[] = [
   `CREATE TABLE order_views (
     name TEXT PRIMARY KEY,
-    query TEXT NOT NULL,            -- of the URL of the list
+    query TEXT NOT NULL,            -- query string of the list
     created_by TEXT NOT NULL,
     created_at BIGINT NOT NULL      -- ms since 1970
   )`,

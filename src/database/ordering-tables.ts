@@ -1,7 +1,7 @@
 /** Schema for guest orders, in both databases. Part of a migration: never edit a released one. */
 export const ORDERING_MIGRATION: readonly string[] = [
   'ALTER TABLE orders ADD COLUMN origin TEXT', // ORDER_ORIGINS; NULL if it was not recorded
-  'ALTER TABLE orders ADD COLUMN checkout TEXT', // JSON; NULL if it is not the order of a guest
+  'ALTER TABLE orders ADD COLUMN checkout TEXT', // JSON; NULL unless a guest placed the order
   // Private links of guests to their orders: SHA-256 of the token, base64url.
   `CREATE TABLE order_links (
     token_hash TEXT PRIMARY KEY,

@@ -30,7 +30,7 @@ export const createOutboxTables = (engine: keyof typeof SEQUENCE_TYPES): readonl
     failures INTEGER NOT NULL,      -- since it was last queued
     created_at BIGINT NOT NULL,
     next_attempt_at BIGINT NOT NULL,
-    claimed_until BIGINT NOT NULL,  -- a process is sending it until then, unless it died
+    claimed_until BIGINT NOT NULL,  -- end of the lease of the process that sends it
     finished_at BIGINT
   )`,
   "CREATE INDEX outbox_due ON outbox (queue, next_attempt_at) WHERE state = 'pending'",

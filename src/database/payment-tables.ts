@@ -16,7 +16,7 @@ export const PAYMENT_MIGRATION: readonly string[] = [
     settled_at BIGINT,                  -- when the order was marked as paid because of it
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    check_at BIGINT,                    -- when to ask Stripe again; NULL for never
+    check_at BIGINT,                    -- when to query Stripe again; NULL for never
     revision INTEGER NOT NULL,
     UNIQUE (order_id, number)
   )`,

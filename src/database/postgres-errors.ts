@@ -26,10 +26,10 @@ const REASONS: Readonly<Record<string, string>> = {
   '57P03': 'it is starting',
 }
 
-/** Of OpenSSL (X509_V_ERR_…) and Node */
+/** Error codes of OpenSSL (X509_V_ERR_…) and Node */
 const CERTIFICATE_CODES = /CERT|ISSUER|LEAF_SIGNATURE|HOSTNAME_MISMATCH/
 
-/** Without hosts, users or values. */
+/** Describes an error without hosts, users or values. */
 const describePostgresError = (error: unknown): string => {
   if (error instanceof ConnectionError) return describePostgresError(error.cause)
   const code = getCode(error)
@@ -72,11 +72,14 @@ export const isUnavailable = (error: unknown): boolean => {
   return /^E[A-Z]+/.test(code) || (error instanceof Error && CONNECTION_LOST.test(error.message))
 }
 
-/** Whether a constraint does not allow a duplicate. */
+/** Whether an error is the violation of a unique constraint: the given one, or any. */
 export const isDuplicate = (error: unknown, constraint?: string): boolean =>
   getCode(error) === '23505' &&
   (constraint === undefined || (error as { constraint?: string }).constraint === constraint)
 
-/** Whether a table that a statement creates exists: 42710 duplicate_object, 42P07 duplicate_table. */
+/**
+ * Whether an error means that what a statement creates already exists: 42710 duplicate_object,
+ * 42P07 duplicate_table.
+ */
 export const existsAlready = (error: unknown): boolean =>
   ['42710', '42P07'].includes(getCode(error))

@@ -96,8 +96,8 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       amount_minor NUMERIC NOT NULL,
       PRIMARY KEY (step, start, status, calculator_type, currency)
     )`,
-    // Changes that are not yet added to the totals, so that writers never wait for a lock on a
-    // total.
+    // Changes that are not yet added to the totals. Writers only append here, so they never wait
+    // for a lock on a total.
     `CREATE TABLE order_total_changes (
       id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       day INTEGER NOT NULL,

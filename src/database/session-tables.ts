@@ -10,7 +10,7 @@ export const SESSION_TABLES: readonly string[] = [
     last_seen_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     authenticated_at BIGINT NOT NULL,  -- when the user last proved who they are
-    multi_factor INTEGER NOT NULL      -- 1 if they did with a second factor
+    multi_factor INTEGER NOT NULL      -- 1 if a second factor was used
   )`,
   'CREATE INDEX sessions_by_email ON sessions (email)',
   'CREATE INDEX sessions_by_expiry ON sessions (expires_at)',

@@ -4,7 +4,7 @@ import { DatabaseUnavailableError, type Database, type SqlValue } from './databa
 import { describeDatabaseError, isBusy, isCorruption, getErrorCode } from './database-error.js'
 import { openDatabase, openReadOnly } from './open-database.js'
 
-/** SQLite waits this long for a lock: it blocks the event loop. Transactions then retry. */
+/** Short, because SQLite blocks the event loop while it waits for a lock; then work is retried. */
 const BUSY_TIMEOUT_MS = 20
 const MAX_WAIT_MS = 5_000
 
@@ -23,7 +23,7 @@ function createSequence() {
   }
 }
 
-/** Runs statements on a connection, which prepares each once. */
+/** Runs statements on a connection; prepares each statement once. */
 function createRunner(connection: Connection) {
   const statements = new Map<string, Statement>()
 

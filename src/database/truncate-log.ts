@@ -5,8 +5,8 @@ const MAX_WAIT_MS = 5_000
 const RETRY_MS = 50
 
 /**
- * Empties the write-ahead log of a SQLite database, which holds pages as they were before they were
- * changed. Returns `false` if others read older pages for too long: SQLite then overwrites them later.
+ * Empties the write-ahead log of a SQLite database, which can contain earlier versions of pages.
+ * Returns `false` if it is in use for too long: SQLite then overwrites it later.
  */
 export async function truncateLog(path: string): Promise<boolean> {
   const db = new Database(path, { timeout: 0, fileMustExist: true })

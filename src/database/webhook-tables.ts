@@ -9,7 +9,7 @@ export const WEBHOOK_TABLES: readonly string[] = [
     description TEXT NOT NULL,
     events TEXT NOT NULL,              -- JSON: array of WEBHOOK_EVENT_TYPES
     secret TEXT NOT NULL,              -- encrypted, see secret-cipher.ts
-    previous_secret TEXT,              -- the same, valid until previous_secret_expires_at
+    previous_secret TEXT,              -- also encrypted, valid until previous_secret_expires_at
     previous_secret_expires_at BIGINT, -- timestamps are in ms since 1970
     disabled_reason TEXT,              -- DISABLED_REASONS; NULL while it is enabled
     disabled_at BIGINT,

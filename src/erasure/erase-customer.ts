@@ -6,7 +6,7 @@ import type { EventDispatcher } from '../outbox/event-dispatcher.js'
 import { DEFAULT_SORT } from '../orders/order-filters.js'
 import type { Order } from '../orders/order.js'
 
-/** Orders erased by one request: with NocoDB, each takes several requests. */
+/** Orders erased per call: with NocoDB, erasing an order takes several requests. */
 const MAX_ORDERS = 500
 const PAGE_SIZE = 100
 
@@ -27,7 +27,7 @@ export interface Erasure {
 
 /** Erases the personal data of customers. */
 export function createEraser({ store, events, auditLog, sources, log }: Options) {
-  /** Returns the orders that have an email address now, whatever its case. */
+  /** Returns the orders that currently have an email address, ignoring case. */
   async function findOrders(email: string): Promise<Order[]> {
     const key = email.toLowerCase()
     const found: Order[] = []
@@ -55,7 +55,7 @@ export function createEraser({ store, events, auditLog, sources, log }: Options)
 
     /**
      * Erases the personal data in the orders of a customer, in their history, emails, webhook
-     * deliveries and certificates, and records how many orders that were. If it fails, it can be
+     * deliveries and certificates, and records the number of orders. If it fails, it can be
      * repeated. Throws StoreUnwritableError and Problem (503).
      */
     async erase(email: string, request: FastifyRequest): Promise<Erasure> {

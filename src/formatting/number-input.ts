@@ -19,8 +19,8 @@ const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
 /**
  * Parses a number in any common notation: `1234.5`, `1234,5`, `1 234,5`, `1,234.5`, `1.234,5`.
  * A single comma or point that could be a decimal or a thousands separator (`1,234`, `1.234`) is
- * read by the decimal separator of the locale. Without one it is an error that suggests both
- * readings, because guessing wrong changes the result a thousandfold.
+ * read according to the decimal separator of the locale. Without one, the result is an error that
+ * suggests both readings, because guessing wrong changes the result a thousandfold.
  */
 export function parseNumber(
   text: string,

@@ -22,7 +22,10 @@ const CAPACITY_POLL_MS = 5
 /** An event loop that was idle for this long had nothing left to do. */
 const IDLE_MS = 0.02
 
-/** Returns whether this request and the one before each arrived alone, after the event loop was idle. */
+/**
+ * Creates a function to call for each request: it returns whether this request and the previous one
+ * each arrived alone, after the event loop was idle.
+ */
 function createLoneArrivalDetector(): () => boolean {
   let totalIdleMs = 0
   let arrivalsSinceIdle = 0

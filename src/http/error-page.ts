@@ -18,8 +18,8 @@ const TITLES: Partial<Record<number, string>> = {
 const isTransient = (statusCode: number): boolean => statusCode === 429 || statusCode >= 500
 
 /**
- * Templates and data that show an error as a page or a fragment. In the admin scope it has the
- * layout of the portal and, if the error is transient, a way to retry.
+ * Templates and data that show an error as a page or a fragment. In the admin scope, the page has
+ * the layout of the portal and, if the error is transient, a way to retry.
  */
 export function buildErrorPage(problem: Problem, request: FastifyRequest) {
   const { statusCode, message, members } = problem

@@ -7,7 +7,7 @@ const MAX_LENGTH = 4_000
 export function toSafeRedirectPath(given: unknown): string {
   const fallback = '/admin'
   if (typeof given !== 'string' || given.length > MAX_LENGTH) return fallback
-  // Parsed as a browser does, for which `/\example.com` is another site.
+  // Parsed as in browsers, which treat `/\example.com` as another site.
   const base = 'http://service.invalid'
   const url = URL.canParse(given, base) ? new URL(given, base) : null
   if (url?.origin !== base || !/^\/(?:admin|qr-test)(?:$|\/)/.test(url.pathname)) return fallback

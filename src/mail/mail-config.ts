@@ -4,7 +4,7 @@ import { isLoopback } from '../http/loopback.js'
 import { isEmail } from '../validation/email-address.js'
 import { isTextLine } from '../validation/text-line.js'
 
-/** A mail server, and how to sign in there. */
+/** A mail server, with the credentials for it. */
 export interface SmtpServer {
   /** Without brackets */
   host: string
@@ -65,7 +65,7 @@ export function parseMailAddress(text: string): MailAddress | null {
   return isEmail(address) && (name === '' || isTextLine(name)) ? { name, address } : null
 }
 
-/** Finds errors in the variables of emails. */
+/** Finds errors in the variables for emails. */
 export function findMailConfigErrors(environment: NodeJS.ProcessEnv): string[] {
   const errors = checkRules(environment, [
     [
@@ -89,7 +89,7 @@ export function findMailConfigErrors(environment: NodeJS.ProcessEnv): string[] {
   return errors
 }
 
-/** The settings of emails, as validated at the start; `null` if none are sent. */
+/** The email settings, which were validated at start-up; `null` if emails are not configured. */
 export function getMailSettings({
   SMTP_URL,
   MAIL_FROM,

@@ -84,8 +84,8 @@ function buildPayment({ payment, total }: OrderView, method: string) {
 }
 
 /**
- * Builds the content of an email, for both of its parts. Excludes what the guest typed until the
- * order is paid: otherwise, anyone could send their own text to any address.
+ * Builds the content of an email, for its text and HTML parts. Excludes what the guest typed until
+ * the order is paid: otherwise, anyone could send their own text to any address.
  *
  * @param paymentMethod of the order's checkout
  */

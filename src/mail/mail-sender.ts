@@ -24,7 +24,7 @@ const RETRY_DELAYS_MS = [
 ]
 
 const CONCURRENCY = 3
-/** For reading the order, and recording the attempt */
+/** Time to read the order and record the attempt */
 const GRACE_MS = 15_000
 
 interface Options {

@@ -1,7 +1,7 @@
 import type { OrderEvent } from '../orders/order-event.js'
 import type { OrderStatus } from '../orders/order-status.js'
 
-/** What guests get emails about. Stored data: never rename one. */
+/** The types of emails to guests. Stored data: never rename one. */
 export const MAIL_TYPES = [
   'order_received',
   'payment_received',

@@ -25,7 +25,7 @@ interface Options {
   database: Database
   store: Pick<OrderStore, 'get'>
   render: RenderMail
-  /** `null` if emails are not configured: none are queued then */
+  /** `null` if emails are not configured; then none are queued */
   delivery: MailDelivery | null
   /** Whether emails have the logo of the operator */
   hasLogo: boolean
@@ -54,7 +54,7 @@ export function createMail({ database, store, render, delivery, hasLogo, retryDe
       if (isErased(order)) await eraseMails(tx, order.id)
       if (delivery === null) return
       for (const type of findMailTypes(event)) {
-        // With NocoDB, changes that follow one another can have the same version.
+        // With NocoDB, consecutive changes can have the same version.
         await enqueueMail(tx, type, order, `${order.version} ${order.updatedAt}`)
       }
     }) satisfies EventConsumer,

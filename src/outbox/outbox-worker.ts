@@ -46,7 +46,7 @@ const FINAL_STATES = {
 
 const RETENTION_MS = 30 * 24 * 60 * 60 * 1000
 
-/** Retries of many messages spread over a tenth of the pause. */
+/** Spreads the retries of many messages over a tenth of the delay. */
 const addJitter = (delayMs: number): number => delayMs * (1 + Math.random() / 10)
 
 /** Sends the messages of the outbox. Each is sent at least once, unless it fails permanently. */
@@ -70,7 +70,7 @@ export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
     const at = Date.now()
     const startedAt = performance.now()
     const result = await trySend(sender, message)
-    // Not an attempt: the service stops, and the message is sent after its next start.
+    // Not counted: the service is stopping, and will send the message after its next start.
     if (closing.signal.aborted && result.outcome !== 'sent') return
     const durationMs = Math.round(performance.now() - startedAt)
     const failures = result.outcome === 'sent' ? 0 : message.failures + 1
@@ -97,7 +97,7 @@ export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
     const messages = inFlight.get(message.queue) ?? new Set()
     inFlight.set(message.queue, messages)
     const sending = process(sender, message)
-      // It is sent again when its lease ends.
+      // The message is sent again when its lease ends.
       .catch((err: unknown) =>
         log.error({ err, message: message.id }, 'an attempt was not recorded'),
       )

@@ -101,7 +101,7 @@ export async function enqueueMessage(tx: Queryable, message: NewMessage): Promis
 export async function requeueMessage(tx: Queryable, id: string, payload?: unknown): Promise<void> {
   const now = Date.now()
   const json = payload === undefined ? null : JSON.stringify(payload)
-  // One that is being sent is pending already.
+  // A message that is being sent is already pending.
   await tx.query(
     `UPDATE outbox SET state = 'pending', failures = 0, next_attempt_at = ?, finished_at = NULL,
        payload = coalesce(?, payload)
@@ -326,7 +326,7 @@ export async function recordAttempt(
     status,
     detail,
   ])
-  // A message that was cancelled while it was sent stays cancelled, unless it was delivered.
+  // A message that was cancelled while it was being sent stays cancelled, unless it was delivered.
   await tx.query(
     `UPDATE outbox SET state = ?, attempts = attempts + 1, failures = ?, next_attempt_at = ?,
        claimed_until = 0, finished_at = ?

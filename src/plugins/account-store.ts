@@ -9,7 +9,7 @@ declare module 'fastify' {
   }
 }
 
-/** The accounts of users: those of ADMIN_ACCOUNTS, and those of the database. */
+/** User accounts: those from ADMIN_ACCOUNTS, and those in the database. */
 export default fp(
   async (app) => {
     app.decorate('accounts', createAccountStore(app.database, app.configuredAccounts))

@@ -37,7 +37,7 @@ function getReturnPath(request: FastifyRequest): string {
 const getSignInUrl = (request: FastifyRequest, params: Record<string, string> = {}): string =>
   `/admin/login?${new URLSearchParams({ returnTo: toSafeRedirectPath(getReturnPath(request)), ...params }).toString()}`
 
-/** The page where the user does what a request requires first; `null` for any other error. */
+/** The page where the user meets the requirement that caused an error; `null` for other errors. */
 function getPageFor(error: unknown, request: FastifyRequest): string | null {
   if (error instanceof SecondFactorRequired) return '/admin/account/second-factor'
   if (!(error instanceof RecentSignInRequired)) return null

@@ -19,7 +19,7 @@ export default fp(
     app.schedule('check the audit log', HOUR_MS, async () => {
       await auditLog.deleteBefore(Date.now() - app.config.AUDIT_RETENTION_DAYS * DAY_MS)
       const head = await auditLog.getHead()
-      // Logs are often stored elsewhere: `npm run audit:verify` compares the log with a head.
+      // Service logs are often stored elsewhere; `npm run audit:verify` accepts a head from them.
       if (head.position > logged) app.log.info(head, 'head of the audit log')
       logged = head.position
     })

@@ -21,8 +21,8 @@ export const getAdminSecurity = (scope?: ApiKeyScope) => [
 /**
  * Admin guard, by construction: every route under /admin and /api/admin that is registered after
  * this plugin requires a user with the permission that it declares, unless it declares itself
- * public. So do paths that do not exist, so that they cannot be probed. A route that declares
- * neither cannot be registered. Rejected requests count towards the rate limit.
+ * public. Paths that do not exist also require a user, so that they cannot be probed. A route that
+ * declares neither cannot be registered. Rejected requests count towards the rate limit.
  */
 export default fp(
   async (app) => {

@@ -40,7 +40,7 @@ type Replaced =
 /** The validated configuration with its defaults. */
 export type Config = Readonly<
   Omit<Environment, Replaced> & {
-    /** The NocoDB base that stores the orders; `null` for SQLite */
+    /** The NocoDB base that stores the orders; `null` for SQLite or PostgreSQL */
     nocoDb: NocoDbSettings | null
     /** The current secret, then the previous one */
     sessionSecrets: readonly [string, ...string[]]

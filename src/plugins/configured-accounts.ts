@@ -7,7 +7,7 @@ import { hashPasswordSync, randomPassword } from '../accounts/password.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Accounts of ADMIN_ACCOUNTS, which are owners; never empty */
+    /** Accounts from ADMIN_ACCOUNTS, which are owners; never empty */
     configuredAccounts: readonly [AdminAccount, ...AdminAccount[]]
   }
 }
@@ -47,7 +47,7 @@ function readOrCreateFirstAdministrator(
   }
 }
 
-/** The accounts of ADMIN_ACCOUNTS or, without it, a first administrator that is created. */
+/** The accounts from ADMIN_ACCOUNTS or, if it is not set, a generated first administrator. */
 export default fp<Options>(
   async (app, { onFirstAdministrator }) => {
     const { ADMIN_ACCOUNTS, DATA_DIR } = app.config

@@ -156,7 +156,7 @@ export default fp(
       if (!request.is404) done()
       else limit.call(app, request, reply).then(() => done(createNotFoundProblem(request)), done)
     })
-    // A route that finds nothing, such as a missing asset.
+    // Called by routes that find nothing, for example because an asset is missing.
     app.setNotFoundHandler(async (request) => {
       throw createNotFoundProblem(request)
     })

@@ -16,7 +16,7 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Content that all pages of a scope show, swapped out of band with each fragment */
     outOfBand: OutOfBandContent | null
-    /** Renders the page, or its fragment if htmx requested one; with `it.can(permission)`. */
+    /** Renders the page, or its fragment if htmx requested one. Templates can call `it.can()`. */
     renderView(views: Views, data: object): Promise<FastifyReply>
     /** Sends a page in its loading state immediately, and the rest when it is ready. */
     streamPage(page: string, data: object, renderRest: () => Promise<string>): Promise<FastifyReply>
@@ -48,7 +48,7 @@ function wantsFragment(this: FastifyRequest): boolean {
   return this.headers['hx-request'] === 'true' && this.headers['hx-request-type'] === 'partial'
 }
 
-/** For templates: whether the user can do something, so that they show only what works. */
+/** Creates `it.can(permission)`, so that templates show only what the user is permitted to do. */
 const createCan = (request: FastifyRequest) => (permission: Permission) => request.can(permission)
 
 /** Pages and fragments from one handler, rendered with Eta from templates/. */

@@ -22,7 +22,7 @@ declare module 'fastify' {
     requireAdministrator: onRequestAsyncHookHandler
   }
   interface FastifyContextConfig {
-    /** What a user or an API key needs to call the route, or its method */
+    /** What a user or an API key needs to call the route; can depend on the method */
     permission?: Permission | ((method: string) => Permission)
     /** Calls `requireRecentSignIn`; the default for changes that require a sensitive permission */
     recentSignIn?: boolean
@@ -41,7 +41,7 @@ declare module 'fastify' {
 
 const MINUTE_MS = 60_000
 const RECENT_MS = 10 * MINUTE_MS
-/** Longer, so that a form that could be opened can be sent, too */
+/** Longer, so that a form that could be opened can also be submitted */
 const RECENT_FOR_FORMS_MS = 30 * MINUTE_MS
 
 const createRoleProblem = (role: Role): Problem =>
@@ -85,7 +85,7 @@ export default fp(
 
     app.decorate('requireAdministrator', async (request) => {
       await app.authenticate(request)
-      // Unknown paths are not found, whatever the role or the scopes.
+      // Unknown paths get status 404, whatever the role or the scopes.
       if (request.is404) return
       const { config } = request.routeOptions
       const isExempt = config.withoutSecondFactor === true || request.apiKey !== null

@@ -65,7 +65,7 @@ export const getSessionCookieName = (baseUrl: string): string =>
 const parseBearer = (authorization = ''): string | undefined =>
   /^bearer +(\S+)$/i.exec(authorization)?.[1]
 
-/** Says what a program or a user has to do, but not why a key or token is not valid. */
+/** Explains what the client or user has to do, but not why a key or token is not valid. */
 function createUnauthorizedProblem({ headers, url }: FastifyRequest): Problem {
   const isGiven = parseBearer(headers.authorization) !== undefined
   const detail = isGiven
@@ -84,8 +84,8 @@ const CROSS_ORIGIN_API_REQUEST =
 const CROSS_ORIGIN_FORM = 'The form was sent from another site. Nothing was changed.'
 
 /**
- * Sessions of administrators: rows of the database. A JWT, in a cookie or as a bearer token, carries
- * the secret of the session.
+ * Sessions of administrators, stored in the database. A JWT, in a cookie or as a bearer token,
+ * carries the secret of the session.
  */
 export default fp(
   async (app) => {
@@ -141,7 +141,7 @@ export default fp(
       return session && { session, role: verified.account.role }
     }
 
-    /** Does not wait: a database that can only be read would delay every request. */
+    /** Does not wait: a read-only database would delay every request. */
     function recordUse(request: FastifyRequest, session: Session): void {
       if (request.headers[BACKGROUND_HEADER] !== undefined) return
       sessions

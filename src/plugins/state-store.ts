@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** Shares state through PostgreSQL if it is configured; otherwise it is in memory. */
+/** Shares state through PostgreSQL if it is configured; otherwise keeps it in memory. */
 export default fp(
   async (app) => {
     const { postgres } = app

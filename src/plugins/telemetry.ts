@@ -24,7 +24,7 @@ export type ReadinessCheck = () => Promise<Readiness>
 
 /**
  * Logger options. Our own entries contain no secrets; the redaction covers properties that libraries
- * attach to their errors. The paths have no wildcards, which would cost a tenth of a request.
+ * attach to their errors. The paths have no wildcards, which would take 10% of the request time.
  */
 export const loggerOptions = {
   redact: {

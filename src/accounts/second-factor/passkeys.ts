@@ -45,8 +45,8 @@ interface Options {
 }
 
 /**
- * Passkeys (WebAuthn level 3). They require user verification (PIN or biometrics), so that a passkey
- * is two factors and can be used without a password.
+ * Passkeys (WebAuthn level 3). They require user verification (PIN or biometrics), so a passkey
+ * counts as two factors and can be used without a password.
  */
 export function createPasskeys({ store, challenges, baseUrl, serviceName }: Options) {
   const { hostname: rpID, origin } = new URL(baseUrl)
@@ -141,7 +141,7 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
   }
 }
 
-/** The library throws Errors without a class for responses that are not valid. */
+/** For invalid responses, the library throws plain instances of `Error`. */
 function toRejection(error: unknown): unknown {
   const isOurs = error instanceof Problem || (error as Error).name.startsWith('Database')
   return isOurs ? error : createPasskeyProblem()

@@ -19,7 +19,7 @@ export interface SecondFactors {
   /** When the authenticator app was added; `null` without one */
   appAddedAt: number | null
   passkeys: Passkey[]
-  /** Unused ones */
+  /** Number of unused codes */
   recoveryCodes: number
 }
 
@@ -164,7 +164,7 @@ export function createSecondFactorStore(database: Database) {
 
     replaceRecoveryCodes,
 
-    /** Returns false if the account has an app. */
+    /** Returns false if the account already has an app. */
     async addApp(
       tx: Queryable,
       { email, secret, step }: { email: string; secret: string; step: number },
@@ -185,7 +185,7 @@ export function createSecondFactorStore(database: Database) {
       return rows.length > 0
     },
 
-    /** Returns false if there is a passkey with this ID. */
+    /** Returns false if a passkey with this ID already exists. */
     async addPasskey(tx: Queryable, passkey: Passkey): Promise<boolean> {
       const rows = await tx.query(
         `INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)

@@ -12,7 +12,7 @@ import { createSecondFactorStore, hasStoredFactor, type Passkey } from './second
 import { buildTotpUri, createTotpSecret, verifyTotp } from './totp.js'
 import { createChallenges } from './webauthn-challenges.js'
 
-/** Wrong codes of an account */
+/** Wrong codes per account */
 const CODE_BUDGET = { limit: 10, windowMs: 15 * 60_000 }
 const MAX_PASSKEYS = 20
 
@@ -26,7 +26,7 @@ type FactorType = 'app' | 'passkey'
 /** The user who adds a factor to their own account. */
 export interface FactorOwner {
   by: AuditActor
-  /** The current session, which continues with the factor */
+  /** The current session, which then counts as multi-factor */
   sessionId: string
 }
 
@@ -36,7 +36,7 @@ export interface NewApp {
   secret: string
   /** For a QR code */
   uri: string
-  /** The secret, encrypted for the form of the account that confirms it */
+  /** The secret with the email of the account, encrypted for a hidden form field */
   sealed: string
 }
 
@@ -64,7 +64,7 @@ export function createSecondFactors(
     return step !== null && (await store.useStep(email, step, cipher.encrypt(secret)))
   }
 
-  /** Adds a factor. The first one gets recovery codes, which are returned. */
+  /** Adds a factor. Creates and returns recovery codes if it is the account's first. */
   const add = (
     { by, sessionId }: FactorOwner,
     type: FactorType,
@@ -72,7 +72,7 @@ export function createSecondFactors(
   ): Promise<string[] | null> =>
     database.write(async (tx) => {
       const email = by.actor
-      // First, because it lets concurrent additions wait: only one of them is the first factor.
+      // First, because it makes concurrent additions wait: only one of them is the first factor.
       await appendAuditEntry(tx, { action: 'second_factor.added', ...by, details: { type } })
       const isFirst = !(await hasStoredFactor(tx, email))
       await insert(tx)
@@ -80,7 +80,7 @@ export function createSecondFactors(
       if (!isFirst) return null
       const codes = createRecoveryCodes()
       await store.replaceRecoveryCodes(tx, email, codes.map(hashRecoveryCode))
-      // The others were started with a password only.
+      // The other sessions were started with a password only.
       await endSessions(tx, email, sessionId)
       return codes
     })
@@ -120,16 +120,16 @@ export function createSecondFactors(
       }
     },
 
-    /** Returns the app of a form; `null` if the form is not valid for the account. */
+    /** Decrypts the app from a submitted form; `null` if it is not valid for the account. */
     openApp(email: string, sealed: string): NewApp | null {
       const [owner, secret] = JSON.parse(cipher.decrypt(sealed) ?? '[]') as string[]
       return owner === email && secret !== undefined ? this.createApp(email, secret) : null
     },
 
     /**
-     * Saves an authenticator app if the code is right. Returns the recovery codes, if this is the
+     * Saves an authenticator app if the code is correct. Returns recovery codes if this is the
      * account's first second factor. Throws a Problem: 401 if the code is wrong, 409 if the account
-     * has an app.
+     * already has an app.
      */
     async addApp(owner: FactorOwner, { secret }: NewApp, code: string): Promise<string[] | null> {
       const email = owner.by.actor
@@ -143,7 +143,7 @@ export function createSecondFactors(
       })
     },
 
-    /** Saves a passkey; as `addApp`. */
+    /** Saves a passkey; returns recovery codes as `addApp` does. Throws a Problem (422). */
     async addPasskey(owner: FactorOwner, passkey: Passkey): Promise<string[] | null> {
       const { passkeys: existing } = await store.find(owner.by.actor)
       if (existing.length >= MAX_PASSKEYS) {
@@ -164,7 +164,7 @@ export function createSecondFactors(
           factor === 'app'
             ? await store.deleteApp(tx, email)
             : await store.deletePasskey(tx, email, factor.passkeyId)
-        // Recovery codes replace a factor: without one they are of no use.
+        // Recovery codes stand in for a lost factor; an account without factors needs none.
         await tx.query(
           `DELETE FROM recovery_codes WHERE email = ?
              AND NOT EXISTS (SELECT 1 FROM authenticator_apps WHERE email = ?)

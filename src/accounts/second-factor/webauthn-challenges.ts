@@ -6,8 +6,8 @@ const TTL_MS = 5 * 60_000
 const NONCE_BYTES = 16
 
 /**
- * Signed challenges of WebAuthn. The browser returns the challenge, so nothing is stored until it is
- * used: anybody may ask for challenges.
+ * Signed WebAuthn challenges. Nothing is stored until a browser returns a challenge, because anyone
+ * can request challenges.
  */
 export function createChallenges(
   secrets: readonly [string, ...string[]],
@@ -18,7 +18,7 @@ export function createChallenges(
     signer.sign(JSON.stringify([purpose, nonce, expiresAt]))
 
   return {
-    /** @param purpose what the challenge is for, and whose it is */
+    /** @param purpose the action, and the account if it is known */
     issue(purpose: string): Uint8Array<ArrayBuffer> {
       const nonce = randomBytes(NONCE_BYTES).toString('base64url')
       const expiresAt = (Date.now() + TTL_MS).toString(36)

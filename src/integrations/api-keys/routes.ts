@@ -41,7 +41,7 @@ const CreatedApiKey = Type.Object(
 
 const tags = ['API keys']
 
-/** API for managing API keys, for administrators. */
+/** API for owners to manage API keys. */
 const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/admin/api-keys',

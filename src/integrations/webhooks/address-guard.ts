@@ -47,7 +47,7 @@ const privateIpv4 = createBlockList('ipv4', PRIVATE_IPV4)
 const globalIpv6 = createBlockList('ipv6', [GLOBAL_IPV6])
 const privateIpv6 = createBlockList('ipv6', PRIVATE_IPV6)
 
-/** Whether an IP address, without brackets, is one of the public internet. */
+/** Whether an IP address, without brackets, is on the public internet. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -75,7 +75,7 @@ type LookupAll = (
  * returns the addresses that the socket connects to, a name cannot resolve to others later (DNS
  * rebinding). Sockets do not look up hosts that are IP addresses: check these with isPublicAddress.
  *
- * @param isAllowed a name that may have any address
+ * @param isAllowed whether a name may have any address
  */
 export function createGuardedLookup(
   isAllowed: (hostname: string) => boolean,

@@ -12,7 +12,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024
 const MAX_EXCERPT_BYTES = 1024
 const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
 
-/** Everything but visible text and line breaks; PostgreSQL stores no NUL. */
+/** Control characters, such as NUL, which PostgreSQL cannot store, and bidirectional formatting. */
 const UNPRINTABLE = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
 const toExcerpt = (bytes: Buffer): string =>
@@ -87,8 +87,8 @@ export interface Options {
 }
 
 /**
- * Sends webhooks over HTTP: to public addresses only, directly (environment variables of proxies do
- * not apply), without following redirects.
+ * Sends webhooks over HTTP: to public addresses only, directly (proxy environment variables do not
+ * apply), without following redirects.
  */
 export function createHttpDelivery({ allowLoopback, timeoutMs = TIMEOUT_MS, lookup }: Options) {
   const agent = new Agent({

@@ -6,7 +6,7 @@ import type { Order } from '../../orders/order.js'
 import { eraseMessages, type NewMessage } from '../../outbox/outbox.js'
 import { TEST_EVENT_TYPE } from './event-types.js'
 
-/** Queues of webhook deliveries are named by their endpoint. */
+/** Queues of webhook deliveries are named after their endpoint. */
 export const QUEUE_PREFIX = 'webhook:'
 export const getQueue = (endpointId: string): string => QUEUE_PREFIX + endpointId
 export const getEndpointId = (queue: string): string => queue.slice(QUEUE_PREFIX.length)
@@ -41,8 +41,9 @@ function buildOrderBody(type: OrderEventType, timestamp: string, order: Order): 
 }
 
 /**
- * The messages about an order event for one endpoint. An event that is processed twice
- * results in the same IDs. With NocoDB, consecutive edits can have the same version.
+ * The messages about an order event for one endpoint. An event that is processed twice results in
+ * the same IDs. They depend on `updatedAt`, because with NocoDB, consecutive edits can have the
+ * same version.
  */
 export function buildOrderMessages(
   endpointId: string,

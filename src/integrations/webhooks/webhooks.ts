@@ -51,7 +51,7 @@ interface Options {
   delivery?: Omit<DeliveryOptions, 'allowLoopback'>
 }
 
-/** An endpoint for the audit log. Its URL can contain secrets. */
+/** An endpoint for the audit log, without its full URL, which can contain secrets. */
 const toAuditDetails = ({ id, url }: WebhookEndpoint) => ({ id, host: new URL(url).host })
 
 const FIELDS = ['url', 'description', 'events'] as const
@@ -65,7 +65,7 @@ const listChanges = (before: WebhookEndpoint, after: WebhookEndpoint): string[] 
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)]
 
-/** Endpoints of webhooks and their deliveries. Methods return `null` if the endpoint does not exist. */
+/** Webhook endpoints and their deliveries. Methods return `null` if the endpoint does not exist. */
 export function createWebhooks({
   database,
   config,
@@ -129,7 +129,7 @@ export function createWebhooks({
     get,
     update,
 
-    /** Returns `null` if there are MAX_ENDPOINTS. */
+    /** Returns `null` if there are already MAX_ENDPOINTS. */
     async create(
       { url, events, description = '' }: NewWebhook,
       by: AuditActor,
