@@ -7,11 +7,11 @@ import { convertKilograms, toMassUnit } from './units.js'
 
 /** The parts of a result and its derived figures, formatted as text. */
 export interface BreakdownView {
-  /** `percent` is a number for drawing, `share` the same as text */
+  /** `percent` is a number for the bar chart; `share` is the same value as text */
   parts: { label: string; mass: string; percent: number; share: string }[]
   /** Whether the parts can be drawn: certified biofuels have a negative part */
   hasBar: boolean
-  /** The lines of a trip that has more than one */
+  /** The lines of the trip; empty if it has only one */
   lines: { label: string; mass: string; percent: number; share: string }[]
   facts: { label: string; value: string }[]
 }

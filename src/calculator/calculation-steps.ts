@@ -19,7 +19,7 @@ export interface StepGroup {
 /**
  * The steps from entered values to the result, with numbers formatted by `numbers`.
  *
- * @param edition of the emission factors; the newest by default
+ * @param edition edition of the emission factors; defaults to the newest
  */
 export function buildCalculationSteps(
   calculation: Calculation,

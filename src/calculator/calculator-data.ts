@@ -79,12 +79,12 @@ const fuelFields = {
 
 const quantityRules = {
   'x-fuel-line': true,
-  // m3 and t hold about a thousand times the mass of the other units.
+  // One m3 or t is about a thousand times as much fuel as one litre or kg.
   if: { properties: { unit: { enum: ['m3', 't'] } }, required: ['unit'] },
   then: { properties: { quantity: { maximum: 100_000 } } },
 }
 
-/** A further fuel of a trip, or electricity from shore. */
+/** A further fuel used on a trip, or electricity from shore. */
 export const FuelLine = Type.Object(
   {
     use: Type.Optional(stringEnum(LINE_USES, { description: 'What burns the fuel' })),

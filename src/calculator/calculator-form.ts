@@ -20,11 +20,9 @@ export interface CalculatorForm {
   errors: Record<string, string>
   /** Required fields that are blank */
   missing: string[]
-  /**
-   * Numbers such as `1,500` that were interpreted by the user's locale, by field: text and number
-   */
+  /** Ambiguous numbers, such as `1,500`, by field: the text, and its value in the user's locale */
   readings: Record<string, { text: string; value: number }>
-  /** Further lines to show: those submitted, and a blank one if there is room */
+  /** Number of further lines to show: those submitted, and a blank one if there is room */
   lineCount: number
   /** The calculation, if every field is valid */
   calculation: Calculation | null
@@ -37,10 +35,10 @@ const DEFAULTS: Record<CalculatorType, Record<string, string>> = {
 }
 const LINE_DEFAULTS = { use: 'generators', fuelType: 'mgo', unit: 'l' }
 
-/** Fields that a line has by default; a line with no other field is blank. */
+/** Required fields of a further line. */
 const LINE_REQUIRED = ['fuelType', 'quantity', 'unit']
 
-/** The form of an existing calculation; numbers get the decimal separator of the locale. */
+/** The form of an existing calculation; numbers use the decimal separator of the locale. */
 export const toCalculatorForm = (
   calculation: Calculation,
   numbers: NumberFormatter,
@@ -82,7 +80,7 @@ interface ParsedFields {
   readings: CalculatorForm['readings']
 }
 
-/** Parses the fields of a schema that are numbers or texts. */
+/** Parses the number and text fields of a schema. */
 function parseFields(
   schemas: Record<string, TSchema>,
   defaults: Record<string, string>,
@@ -115,7 +113,7 @@ function parseFields(
     }
   }
   if (!('fuelType' in schemas)) return { values, data, unparsable, readings }
-  // The form shows no choice of units for electricity.
+  // The form has no unit selector for electricity.
   if (data.fuelType === ELECTRICITY) data.unit = 'kWh'
   const hidden = listHiddenFields(data.fuelType)
   const shown = Object.fromEntries(Object.entries(data).filter(([name]) => !hidden.includes(name)))
@@ -205,7 +203,7 @@ export function parseCalculatorForm(
     )
     required.push(...[...LINE_REQUIRED, ...getElectricityFields(line)].map(toPath))
   }
-  // The data omits blank lines, so its line numbers differ.
+  // The data omits blank lines, so its line numbers differ from those of the form.
   const toFormPath = (path: string): string =>
     path.replace(/^furtherLines\.(\d+)/, (_, i) => `furtherLines.${lines[Number(i)]?.index}`)
   const missing = required.filter((name) => values[name] === undefined || values[name] === '')

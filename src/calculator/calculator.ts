@@ -11,7 +11,7 @@ interface Options {
   readPrefill: ReadPrefill
   /** `null` if guests may not list the provider's portfolios and prices */
   listPortfolios: ListPricedPortfolios | null
-  /** The terms of the prices of portfolios */
+  /** The service fee and the limits that apply to portfolio prices */
   getTerms: GetPriceTerms
   /** `null` if guests cannot order */
   findOffer: FindOffsetOffer | null

@@ -19,7 +19,7 @@ interface Options {
 
 type Query = Record<string, unknown>
 
-/** The query of the calculator's page. */
+/** The query for the calculator page, which has no portfolio parameter. */
 const withoutPortfolio = (query: Query): string => {
   const fields = Object.entries(query).filter(
     ([name, value]) => name !== 'portfolio' && typeof value === 'string',
@@ -42,7 +42,10 @@ const checkoutPages: FastifyPluginAsync<Options> = async (app, options) => {
     return { id, name, price: calculateOrderPrice(co2eKg, pricePerTon, getTerms) }
   }
 
-  /** The trip of a calculator's query: a scanned link, or a form that may have a scanned link. */
+  /**
+   * Reads the trip from a query: a scanned link, or a form, which may include the scanned link that
+   * it was filled in from.
+   */
   function readTrip(type: CalculatorType, query: Query, locale: string) {
     const { data, sig, code, codeSig } = query
     if (data !== undefined) {

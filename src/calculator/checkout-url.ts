@@ -19,7 +19,8 @@ export interface Checkout {
  * Builds the URL of the operator's shop for a trip.
  *
  * @param base CHECKOUT_URL; its own query is kept
- * @param secret signs the query, up to the signature: HMAC-SHA256 in hexadecimal
+ * @param secret signing key; the signature is the HMAC-SHA256, in hexadecimal, of the query before
+ *   it
  */
 export function buildCheckoutUrl(
   base: string,

@@ -29,7 +29,7 @@ interface StepOptions {
 export const formatCo2e = (kilograms: number, { significant }: NumberFormatter): string =>
   `${significant(kilograms)} kg CO₂e`
 
-/** From an amount of one fuel to its CO2e. */
+/** Builds the steps from an amount of one fuel to its CO2e. */
 export function buildPartSteps(part: FuelPart, options: StepOptions): CalculationStep[] {
   const { fuel, certifiedGCo2ePerMj } = part
   const { isGivenByMass, numbers, prefix } = options
@@ -91,7 +91,7 @@ function formatCombustion(
   return `${exact(co2.value)} + ${exact(ch4.value)} × ${exact(gwp100.ch4.value)} + ${exact(n2o.value)} × ${exact(gwp100.n2o.value)}`
 }
 
-/** Tank-to-wake emissions per kilogram, and of the whole amount. */
+/** Builds the steps for tank-to-wake emissions: per kilogram of fuel, then for the whole amount. */
 function buildTankToWakeSteps(
   part: FuelPart,
   perKilogram: number,

@@ -106,7 +106,7 @@ const CONVERSIONS: Partial<Record<string, Factor[]>> = {
   ],
 }
 
-/** Each factor once; two fuels may share their GWP values. */
+/** Lists each factor once: two fuels may share their GWP values. */
 function listFactors(
   edition: Edition<BurntFuelType>,
   units: readonly string[],
@@ -194,7 +194,7 @@ const getFurtherUnits = (lines: readonly { unit: string }[] = []): string[] =>
 /**
  * Calculates the emissions of a trip; masses in kg CO2e. Pure.
  *
- * @param edition of the emission factors; the newest by default
+ * @param edition edition of the emission factors; defaults to the newest
  */
 export function calculateEstimate(
   { calculatorType, calculatorData }: Calculation,

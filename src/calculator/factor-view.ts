@@ -15,7 +15,9 @@ export interface FactorView {
 export const withSubscripts = (text: string): string =>
   text.replace(/\b(?:CO2|CH4|N2O)/g, (formula) => formula.replace('2', '₂').replace('4', '₄'))
 
-/** Formats factors; with more than one fuel, each is preceded by the name of its fuel. */
+/**
+ * Formats factors; if there is more than one fuel, each factor is preceded by the name of its fuel.
+ */
 export function buildFactorViews(
   factors: readonly Factor[],
   { exact }: NumberFormatter,

@@ -71,7 +71,9 @@ export const CHOICES: Record<string, Option[]> = {
   amountUnit: toUnitOptions(AMOUNT_UNITS),
 }
 
-/** Writes the limits in a validation message in the user's locale: `must be at most 10,000,000`. */
+/**
+ * Formats the limits in a validation message for the user's locale: `must be at most 10,000,000`.
+ */
 export const localizeLimits = (message: string, { exact }: NumberFormatter): string =>
   message.replace(/(?<=\b(?:at most|at least|than|between|and|trip at) )\d+(?:\.\d+)?/g, (limit) =>
     exact(Number(limit)),
@@ -79,7 +81,7 @@ export const localizeLimits = (message: string, { exact }: NumberFormatter): str
 
 const LINE_FIELD = /^furtherLines\.(\d+)\.(\w+)$/
 
-/** `Average speed`, or `Line 2: quantity` for a further line. The first line is the trip's. */
+/** `Average speed`, or `Line 2: quantity` for a further line. Line 1 is the trip's own fuel. */
 function getLabel(field: string): string {
   const [, index, name = ''] = LINE_FIELD.exec(field) ?? []
   if (index === undefined) return FIELD_NAMES[field] ?? field

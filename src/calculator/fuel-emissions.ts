@@ -15,7 +15,7 @@ export interface Emissions {
   tankToWakeCo2eKg: number
 }
 
-/** A fuel of a line: a blend has two. */
+/** One of the fuels of a line; a blend has two. */
 export interface FuelPart extends Emissions {
   fuelType: BurntFuelType
   fuel: Fuel
@@ -45,7 +45,7 @@ type Gwp100 = Edition['gwp100']
 const toCombustionCo2e = ({ co2, ch4, n2o }: CombustionFactors, gwp100: Gwp100): number =>
   co2.value + ch4.value * gwp100.ch4.value + n2o.value * gwp100.n2o.value
 
-/** FuelEU Maritime, Annex I: the slipped share is emitted as methane, only the rest burns. */
+/** FuelEU Maritime, Annex I: the slipped share is emitted as methane; only the rest burns. */
 export function toEmissionsPerKilogram(fuel: MassBasedFuel, gwp100: Gwp100): EmissionsPerUnit {
   const slip = fuel.methaneSlip?.value ?? 0
   return {
@@ -55,8 +55,8 @@ export function toEmissionsPerKilogram(fuel: MassBasedFuel, gwp100: Gwp100): Emi
 }
 
 /**
- * FuelEU Maritime, Annex II, column 4: well-to-tank of a biofuel is its certified value E less the
- * CO2 of burning it, Cf / LCV.
+ * FuelEU Maritime, Annex II, column 4: the well-to-tank value of a biofuel is its certified value E
+ * minus the CO2 from burning it, Cf / LCV.
  */
 export function toCertifiedEmissionsPerKilogram(
   factors: CombustionFactors,
@@ -117,7 +117,7 @@ function calculatePart(
     : toPart(litres, toEmissionsPerLitre(fuel), null)
 }
 
-/** Litres of a blend: the share of HVO is by volume. */
+/** Converts an amount of a blend to litres; the share of HVO is by volume. */
 function toBlendLitres(
   { fuels }: Edition<BurntFuelType>,
   amount: FuelAmount,

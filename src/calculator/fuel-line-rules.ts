@@ -1,7 +1,7 @@
 import type { FieldError } from '../validation/field-errors.js'
 import { ELECTRICITY } from './factors/editions.js'
 
-/** Rules between the fields of a line: blends, certified values and electricity. */
+/** Cross-field rules of a line: blends, certified values and electricity. */
 export function findFuelLineErrors(line: Record<string, unknown>): FieldError[] {
   const { fuelType, unit, hvoPercent, certifiedGCo2ePerMj } = line
   const errors: FieldError[] = []

@@ -14,7 +14,7 @@ const SCALE_OBJECTS = {
   lighthouse: { metres: 30, label: 'lighthouse of 30\u00a0m' },
 } as const
 
-/** Cubes with a longer edge are shown next to the lighthouse, m. */
+/** Cubes with an edge of at least this length, in metres, are shown next to the lighthouse. */
 const MAX_EDGE_BESIDE_PERSON = 18
 
 const MAX_HEIGHT = 88

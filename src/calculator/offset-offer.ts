@@ -5,7 +5,7 @@ import type { PrefillSource } from './prefill.js'
 export interface OffsetOffer {
   /** Path and query */
   url: string
-  /** The parameter of the URL that takes the ID of a portfolio */
+  /** The URL parameter for the portfolio ID */
   portfolioParameter: string
   /** The price, formatted; `null` if it is currently unknown */
   price: string | null

@@ -56,7 +56,7 @@ const hasFormFields = (type: CalculatorType, query: Query): boolean =>
 const describeResult = ({ mass }: ResultView): string =>
   `${mass.value} ${mass.unit} CO₂e, including the production of the fuel (well-to-wake)`
 
-/** The single-valued parameters of a query. */
+/** The single-valued parameters of a query that are not empty. */
 const toSearchParams = (query: Query): URLSearchParams =>
   new URLSearchParams(
     Object.entries(query).filter(
@@ -64,7 +64,10 @@ const toSearchParams = (query: Query): URLSearchParams =>
     ),
   )
 
-/** The query with ambiguous numbers replaced by notation that is unambiguous in every locale. */
+/**
+ * The page's URL, with ambiguous numbers replaced by a notation that is unambiguous in every
+ * locale.
+ */
 function toUnambiguousUrl(type: CalculatorType, query: Query, form: CalculatorForm): string {
   const params = toSearchParams(query)
   for (const [field, { value }] of Object.entries(form.readings)) {
@@ -123,7 +126,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
     }
   }
 
-  /** Whether the page that requests a fragment shows a result already. */
+  /** Whether the page that requests a fragment already shows a result. */
   function hasResult(
     { headers }: PageRequest,
     type: CalculatorType,
@@ -173,7 +176,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
     )
   }
 
-  /** The form carries the scanned link along, so that only a signed vessel name is shown. */
+  /** The form resubmits the scanned link, so a vessel name is shown only if it is signed. */
   function readSource(type: CalculatorType, { code, codeSig }: Query) {
     if (code === undefined) return null
     const prefill = readPrefill(type, { data: code, sig: codeSig })
@@ -209,7 +212,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       const numbers = getRequestNumberFormatter(request)
       const form = parseCalculatorForm(type, query, { decimalSign: numbers.decimalSign })
       if (Object.keys(form.readings).length > 0) {
-        // The URL may be shared with users of another locale.
+        // The URL may be shared with users in another locale.
         reply.header('hx-replace-url', toUnambiguousUrl(type, query, form))
       }
       if (form.calculation !== null && request.method === 'GET') {

@@ -14,7 +14,7 @@ export interface ResultView extends BreakdownView {
   mass: { value: string; unit: string }
   /** The same mass in the other unit; `null` for small masses */
   otherMass: string | null
-  /** The mass in full words, for screen readers */
+  /** The mass with its unit spelled out, for screen readers */
   spoken: string
   /** The mass in kg with two decimals */
   kilograms: string

@@ -14,8 +14,8 @@ const MAX_SPEED_RATIO = 4
 const MAX_FUEL_LITRES = 100_000_000
 
 /**
- * Cross-field rules of a distance trip. Without them a tiny speed or reference speed gives a result
- * of any size. Rules with a missing field are skipped.
+ * Cross-field rules of a distance trip. Without them, a tiny speed or reference speed would give
+ * arbitrarily large results. Rules with a missing field are skipped.
  */
 export function findImplausibleValues(
   trip: PartialTrip,

@@ -3,11 +3,14 @@ import type { DayCalendar } from '../orders/day-calendar.js'
 import { createConversionCounter } from '../ordering/conversions.js'
 import type { DemoOrder } from './orders.js'
 
-/** How many guests look at results, or scan, for each one who orders */
+/** Approximate number of results viewed, and of codes scanned, per guest order */
 const RESULTS_PER_ORDER = 3
 const SCANS_PER_ORDER = 5
 
-/** Adds the conversions that led to the demo orders: each guest order, and more scans and results. */
+/**
+ * Adds the conversion counts of the demo orders: every guest order, and the more numerous scans and
+ * results before it.
+ */
 export async function addConversions(
   database: Database,
   calendar: DayCalendar,

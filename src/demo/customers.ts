@@ -75,7 +75,7 @@ const FERRIES = customers('ferry', [
   ['Stockholms Skärgårdstrafik', 'miljo.skargard@example.net', 'SEK', 'Sandhamn', 'Vaxö'],
 ])
 
-/** Share of the orders and customers of each trade. */
+/** Each trade's share of the orders, and its customers. */
 export const TRADES = [
   { trade: 'charter', share: 0.45, customers: CHARTERS },
   { trade: 'yacht', share: 0.35, customers: YACHTS },

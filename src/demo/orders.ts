@@ -35,7 +35,7 @@ function pickCustomer(random: Random): DemoCustomer {
   return random.pick([first, ...others])
 }
 
-/** Every third order is placed by a guest, with an invoice. */
+/** Every third order is placed by a guest, who pays by invoice. */
 const GUEST_INTERVAL = 3
 
 /** What a guest chose when ordering. */

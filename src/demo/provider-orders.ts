@@ -38,8 +38,8 @@ function createAttempt(
 }
 
 /**
- * Adds fulfilment attempts to paid orders: two without a response, of which one was placed at the
- * provider, and one that the provider placed for less CO2e than was ordered.
+ * Adds fulfilment attempts to paid orders: two that received no response, one of which the provider
+ * placed, and one that the provider placed for less CO2e than was ordered.
  */
 export async function addAttempts(store: OrderStore, now = new Date()): Promise<void> {
   const orders = await findLatest(store, ['paid'])

@@ -3,7 +3,7 @@ import type { Random } from './random.js'
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
-/** From Sunday: demand is highest when charter weeks start or end. */
+/** Relative demand by weekday, from Sunday; highest when charter weeks start or end. */
 const WEEKDAYS = [0.75, 1.05, 0.95, 0.95, 1.05, 1.3, 1.25]
 
 /** Relative demand on a day: growing over the period (`progress` 0 to 1), highest in July. */

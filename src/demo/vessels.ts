@@ -1,7 +1,7 @@
 import { createRandom } from './random.js'
 import type { Trade } from './customers.js'
 
-/** Share of the vessels of a trade with an IMO number (more than 100 gross tonnes). */
+/** Share of each trade's vessels that have an IMO number (those above 100 gross tonnage). */
 const IMO_NUMBER_SHARES: Record<Trade, number> = { yacht: 0.1, charter: 0.4, ferry: 1 }
 
 /** Appends the check digit to six digits (IMO resolution A.1117(30)). */

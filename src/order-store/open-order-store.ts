@@ -8,7 +8,7 @@ import { getDatabasePath } from '../database/database-path.js'
 import { openSqliteOrderStore } from './sqlite/sqlite-order-store.js'
 import { toReadOnlyStore } from './read-only-order-store.js'
 
-/** The database of the service, for connections of other threads. */
+/** The database of the service, for connections from other threads. */
 export const getServiceSource = ({ DATABASE_URL: url, DATA_DIR }: Config): OrderSource =>
   url === undefined
     ? { type: 'sqlite', path: getDatabasePath(DATA_DIR) }

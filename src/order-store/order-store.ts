@@ -22,7 +22,7 @@ export type CreateResult =
 /** A database that orders can be read from with a separate connection. */
 export type OrderSource = { type: 'sqlite'; path: string } | { type: 'postgres'; url: string }
 
-/** Which orders to read from a source, and in which order. */
+/** Which orders to read from a source, and how to sort them. */
 export interface RowQuery {
   /** Time zone of the date filters */
   timeZone: string
@@ -85,7 +85,7 @@ export class StoreUnwritableError extends Error {
  * for example because the database is damaged or has not been loaded yet.
  */
 export interface OrderStore {
-  /** Where other threads read the orders */
+  /** The database from which other threads read the orders */
   readonly source: OrderSource
   /** Defines the days of filters and statistics */
   readonly calendar: DayCalendar
@@ -105,11 +105,14 @@ export interface OrderStore {
   /** Reads statistics from a consistent snapshot. */
   readStatistics: <T>(read: (statistics: OrderStatistics) => Promise<T>) => Promise<T>
 
-  /** Returns the orders with an ID at the provider; more than one is a data entry error. */
+  /**
+   * Returns the orders with this ID at the provider; more than one indicates a data entry error.
+   */
   findByOrderSourceId: (orderSourceId: string) => Promise<ProviderOrderRef[]>
   /**
-   * Returns orders known to be at the provider, by their current ID or a fulfilment attempt, under an
-   * ID not in `excluded`. Attempts that were reset do not count. Newest first, at most `limit`.
+   * Returns orders known to be at the provider under an ID that is not in `excluded`: their current
+   * ID, or that of a fulfilment attempt that was not reset. Returns at most `limit` orders, not
+   * necessarily the newest, sorted by ID in descending order.
    */
   findOtherProviderOrders: (excluded: string[], limit: number) => Promise<ProviderOrderRef[]>
 
@@ -122,8 +125,8 @@ export interface OrderStore {
   apply: (id: string, command: OrderCommand, context: ChangeContext) => Promise<ChangeResult>
 
   /**
-   * Returns changes to orders that have not been deleted by `deleteEvents`, oldest first: for each
-   * order, in the order of its versions. Imported orders have no events.
+   * Returns the events that `deleteEvents` has not deleted, oldest first; those of one order are in
+   * the order of its versions. Imported orders have no events.
    */
   readEvents: (limit: number) => Promise<OrderEvent[]>
   deleteEvents: (ids: readonly number[]) => Promise<void>
@@ -131,8 +134,8 @@ export interface OrderStore {
   /** Throws if orders cannot be read. */
   check: () => void
   /**
-   * Returns a function for errors of other threads that read `source`: it records damage and returns
-   * the error to throw.
+   * Returns a function for errors from other threads that read `source`: it records damage and
+   * returns the error to throw.
    */
   createErrorTranslator: () => (error: unknown) => unknown
   /** Returns how current a replica is; `null` if the store is not a replica. */

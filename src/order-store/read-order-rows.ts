@@ -5,8 +5,8 @@ import type { ReadRow } from './sql/order-row.js'
 export type RowBatches = Iterable<ReadRow[]> | AsyncIterable<ReadRow[]>
 
 /**
- * Reads all matching orders through its own connection: a consistent snapshot, of which only a
- * batch is in memory.
+ * Reads all matching orders as a consistent snapshot, through a separate connection. Only one batch
+ * is in memory at a time.
  */
 export async function* readOrderRows({
   source,

@@ -16,7 +16,9 @@ type Timestamps = Pick<Order, 'fulfilledAt' | 'cancelledAt'>
 const normalizeImoNumber = (imoNumber: string | null | undefined): string | null =>
   imoNumber == null ? null : parseImoNumber(imoNumber)
 
-/** Replaces -0 by 0: JSON has no -0, so it would differ from its own copy. */
+/**
+ * Replaces -0 with 0: JSON.stringify writes -0 as 0, so an order would differ from its stored copy.
+ */
 const withoutNegativeZero = <T extends Partial<Pick<Order, 'co2eKg' | 'amountMinor'>>>(
   values: T,
 ): T => ({
@@ -106,7 +108,7 @@ export function createNextVersion(
   }
 }
 
-/** The timestamps that a change of status clears, so that the history keeps them. */
+/** The timestamps that a status change clears, as changes to record in the history. */
 export const getClearedTimestamps = (
   order: Timestamps,
   timestamps: Partial<Timestamps>,

@@ -225,7 +225,7 @@ export function calculateDashboardStats(
         : toFigures(await statistics.getSummary({ from: from - days, to: from - 1 })),
       fulfillmentCohort: await getCohort(
         statistics,
-        // All time starts on the day of the first order, and may end in the future.
+        // The range `all` may end in the future; its cohort ends a week before today.
         { from, to: isAllTime ? store.calendar.dayOf(now) : to },
         isAllTime,
       ),

@@ -10,7 +10,7 @@ export const ERASURE_FIELD = 'personalData'
 
 type PersonalData = Pick<Order, 'customerName' | 'customerEmail' | 'notes' | 'checkout'>
 
-/** Replaces the personal data that an order, or a part of it, has. */
+/** Replaces the personal data in an order, or in a part of one. */
 const withoutPersonalData = <T extends Partial<PersonalData>>(part: T): T => ({
   ...part,
   ...('customerName' in part ? { customerName: ERASED_NAME } : {}),
@@ -39,7 +39,7 @@ export const isErased = ({ customerEmail }: Pick<Order, 'customerEmail'>): boole
 const eraseValue = (field: string, value: unknown): unknown =>
   Object.values(withoutPersonalData({ [field]: value }))[0]
 
-/** Changes of a history without personal data. */
+/** The changes of a history entry, without personal data. */
 export const toErasedChanges = (changes: readonly FieldChange[]): FieldChange[] =>
   changes.map(({ field, from, to }) => ({
     field,
@@ -48,8 +48,8 @@ export const toErasedChanges = (changes: readonly FieldChange[]): FieldChange[] 
   }))
 
 /**
- * Erases the personal data of an order. The caller also replaces the changes in its history by
- * `toErasedChanges`, and its unsent events by `toErased`. Pure.
+ * Erases the personal data of an order. The caller also passes the changes in its history through
+ * `toErasedChanges`, and its unsent events through `toErased`. Pure.
  */
 export function eraseOrder(order: Order, now: string): ChangeOutcome {
   const outcome = createNextVersion(order, withoutPersonalData(order), now)

@@ -16,7 +16,7 @@ const sortKeys = (_name: string, value: unknown): unknown =>
 export const hashJson = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value, sortKeys)).digest('base64url')
 
-/** Hashes a key for storage. The same key of another user is a different one. */
+/** Hashes a key for storage. The same key from another user has a different hash. */
 export const hashIdempotencyKey = (key: string, by: string): string => hashJson([by, key])
 
 const ANY_TIME = '2000-01-01T00:00:00Z'

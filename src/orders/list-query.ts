@@ -43,7 +43,7 @@ export interface IgnoredParameters {
   /** Names of invalid parameters */
   invalid: string[]
   isSearchTooLong: boolean
-  /** The last day was ignored, as it is before the first */
+  /** The last day was ignored, because it is before the first day */
   isRangeReversed: boolean
 }
 

@@ -91,7 +91,7 @@ export type OrderFilters = Static<typeof OrderFilters> & {
   ids?: readonly number[]
 }
 
-/** Whether a filter is set that the aggregates cannot answer. */
+/** Whether the filters include one that the aggregates do not cover. */
 export const hasUngroupedFilter = ({
   origin = [],
   paymentMethod = [],

@@ -37,7 +37,7 @@ export interface TimelinePoint extends OrderTotals {
 /** Reads statistics by the day on which orders were placed. */
 export interface OrderStatistics {
   getSummary: (range: DayRange) => Promise<OrderSummary>
-  /** Periods with orders, by start, from the one that starts on `first` to the one that starts on `last`. */
+  /** Periods with orders that start from `first` to `last`, by start. */
   getTimeline: (granularity: Granularity, first: Day, last: Day) => Promise<Map<Day, TimelinePoint>>
   /** The day of the first and of the last order; `null` if there are no orders. */
   getDayRange: () => Promise<{ from: Day; to: Day } | null>

@@ -262,7 +262,7 @@ export interface FieldChange {
   to: unknown
 }
 
-/** A version of an order: the change that created it, and by whom. */
+/** A version of an order: the change that created it, and who made the change. */
 export interface HistoryEntry {
   /** ISO 8601 */
   at: string

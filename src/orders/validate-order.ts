@@ -34,7 +34,7 @@ export const requireMassOrTrip = ({
     ? [{ path: 'co2eKg', message: 'is required' }]
     : []
 
-/** Statuses of an order that can have been fulfilled before. */
+/** Statuses of orders that may have been fulfilled. */
 export const STATUSES_AFTER_FULFILMENT: readonly OrderStatus[] = [
   'fulfilled',
   'refunded',

@@ -25,7 +25,7 @@ export interface Portfolio {
 
 /** The provider's own proof of an order. */
 export interface ProviderCertificate {
-  /** Its certificate page */
+  /** Web page of the certificate */
   certificateUrl: string | null
   /** The retirement in a public registry */
   registryUrl: string | null

@@ -25,7 +25,7 @@ import type { Upstream } from './upstream.js'
 
 export type OrderSourceResult<T> =
   | { outcome: 'ok'; value: T }
-  /** Rejected without effect; `message` is the provider's reason on one line, may be empty */
+  /** Rejected without effect; `message` is the provider's reason on one line; it may be empty */
   | { outcome: 'refused'; status: number; message: string }
   /** Without effect: the provider is unreachable or failed. */
   | { outcome: 'unreachable' }
@@ -45,8 +45,8 @@ export interface OffsetOrderSource {
   /** Returns the provider's proof of an order; values that it lacks are `null` or empty. */
   getCertificate(id: string): Promise<OrderSourceResult<ProviderCertificate>>
   /**
-   * Places an order, which spends money, or gets a quote (`dryRun`). It is sent once. Not every
-   * provider honours the idempotency key.
+   * Places an order, which spends money, or gets a quote (`dryRun`). The request is sent only once.
+   * Not every provider honours the idempotency key.
    */
   placeOrder(
     order: NewOffsetOrder,
@@ -185,7 +185,7 @@ export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
       if (order.outcome !== 'ok') return order
       const certificate = order.value?.certificate ?? NO_CERTIFICATE
       if (certificate.certificateUrl !== null) return { outcome: 'ok', value: certificate }
-      // Wren has the addresses in its list of purchases; others do not have that list.
+      // Wren lists the certificate URLs with its purchases; other providers have no such list.
       const urls = await call({ method: 'GET', path: '/purchases' }, parseCertificateUrls)
       if (urls.outcome === 'unreachable') return urls
       const certificateUrl = urls.outcome === 'ok' ? (urls.value.get(id) ?? null) : null

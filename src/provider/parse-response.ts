@@ -38,7 +38,7 @@ const MAX_SERIAL_LENGTH = 100
 /** White space, control characters, lone surrogates and bidirectional overrides. */
 const BLANKS = /[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu
 
-/** Converts text of the provider to one line. */
+/** Converts text from the provider to one line. */
 const toLine = (text: string): string => text.replace(BLANKS, ' ').trim()
 const toLineOrNull = (text: string | null | undefined): string | null => toLine(text ?? '') || null
 
@@ -78,7 +78,7 @@ export const parsePortfolios: Parse<Portfolio[]> = (body) => {
   return portfolios.length === 0 && body.portfolios.length > 0 ? null : portfolios
 }
 
-/** The address of a web page, which comes from the provider; `null` if it is not one. */
+/** Validates a web page URL from the provider; `null` if it is invalid. */
 function toPageUrl(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > MAX_URL_LENGTH || !URL.canParse(value))
     return null
@@ -158,7 +158,7 @@ export const parsePlacedOrder: Parse<PlacedOffsetOrder> = (body, link) => {
   return order?.id == null ? null : order
 }
 
-/** Returns the message of an error response on one line, may be empty. */
+/** Returns the message of an error response on one line; it may be empty. */
 export function getErrorMessage(body: unknown): string {
   if (typeof body !== 'object' || body === null) return ''
   const fields = new Map<string, unknown>(Object.entries(body))

@@ -25,7 +25,7 @@ export function parseBaseUrl(text: string): string | null {
     : null
 }
 
-/** Characters of a request path; everything else must be percent-encoded. */
+/** Characters allowed in a request path; everything else must be percent-encoded. */
 const PATH_CHARACTERS = /^\/[\x21\x22\x24-\x5b\x5d-\x7e]*$/
 
 /** Characters that separate or end a path for some parser, or start another level of escapes. */

@@ -1,9 +1,15 @@
 import type { Amount } from './offset-order.js'
 
-/** Decimal places of a minor unit to keep before rounding, so that floating-point errors do not count. */
+/**
+ * Decimal places of a minor unit to keep before rounding, so that floating-point errors have no
+ * effect.
+ */
 const DECIMAL_PLACES = 6
 
-/** What the provider charges for a number of tons, rounded up to a minor unit as it does. */
+/**
+ * What the provider charges for a number of tons, rounded up to the next minor unit, as the
+ * provider does.
+ */
 export const calculatePrice = (tons: number, pricePerTon: Amount): Amount => ({
   amountMinor: Math.ceil(Number((tons * pricePerTon.amountMinor).toFixed(DECIMAL_PLACES))),
   currency: pricePerTon.currency,

@@ -45,7 +45,7 @@ function addUnavailableRoutes(scope: FastifyInstance, routes: DocumentedRoute[])
   const handler = async () => {
     throw new Problem(503, 'The order source is not configured.')
   }
-  // Before the body is parsed, so that its errors do not hide the 503.
+  // Runs before the body is parsed, so that errors in the body do not hide the 503.
   scope.addHook('preParsing', handler)
   for (const { method, url, schema } of routes) {
     scope.route({ method, url: MOUNT + url, schema, handler })
@@ -91,7 +91,7 @@ async function addProxyRoutes(
 /** The query as received, with its question mark. */
 const getQuery = (url: string): string => (url.includes('?') ? url.slice(url.indexOf('?')) : '')
 
-/** Replaces the body of the provider's errors for guests. */
+/** Creates the error response that guests receive instead of the provider's own. */
 function createGuestProblem({ statusCode, headers }: UpstreamResponse): Problem {
   const retryAfter = headers['retry-after'] ?? ''
   return new Problem(statusCode, 'The order source returned an error.', {
@@ -109,12 +109,12 @@ function redactStream(body: Readable, redactor: SecretRedactor): Readable {
 }
 
 /**
- * Forwards requests that @fastify/http-proxy has matched. It also rewrites the path, and rejects
- * one that leaves the base path.
+ * Forwards requests that @fastify/http-proxy has matched. The plugin also rewrites the path, and
+ * rejects one that leaves the base path.
  */
 function createHandler(scope: FastifyInstance, upstream: Upstream) {
   const redactor = createSecretRedactor(upstream.token)
-  /** Requests that wait for a response */
+  /** Number of requests that are waiting for a response */
   let waiting = 0
 
   const isAdministrator = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> =>
@@ -142,7 +142,7 @@ function createHandler(scope: FastifyInstance, upstream: Upstream) {
     // Sends responses that arrive in the same tick together: a fifth more throughput.
     if (waiting > 0) await setImmediate()
     if (hasContentEncoding(response.headers)) {
-      // It cannot be redacted.
+      // An encoded body cannot be redacted.
       if (response.body instanceof Readable) response.body.destroy()
       throw new UpstreamError('invalid_response', { reason: 'content-encoding', wasSent: true })
     }

@@ -6,7 +6,7 @@ import { toBodyError, UpstreamError } from './upstream-error.js'
 export interface UpstreamResponse {
   statusCode: number
   headers: IncomingHttpHeaders
-  /** Bytes if the body is small or an error, a stream if not, `undefined` if there is none */
+  /** A buffer for a small body or an error's, otherwise a stream; `undefined` if there is none */
   body: Buffer | Readable | undefined
 }
 

@@ -38,7 +38,7 @@ export interface Upstream {
   /**
    * Sends a request. Throws a Problem, usually an UpstreamError.
    *
-   * @param isShared whether an identical request that is waiting for its response may be joined
+   * @param isShared whether the call may join an identical pending request and share its response
    */
   request(request: UpstreamRequest, isShared?: boolean): Promise<UpstreamResponse>
   state(): ProviderState
@@ -54,7 +54,7 @@ interface Settings {
 const MAX_CONNECTIONS = 64
 const MAX_RESPONSE_BYTES = 100 * 1024 * 1024
 const MAX_HEADER_BYTES = 16 * 1024
-/** A whole request may take this many time-outs. */
+/** Time limit of a whole request, as a multiple of the time-out. */
 const MAX_TIMEOUTS = 6
 /** Resolution of undici's timers, ms. */
 const TIMER_RESOLUTION_MS = 500

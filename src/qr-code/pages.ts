@@ -40,7 +40,7 @@ const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerate
 
   app.get<{ Querystring: Record<string, unknown> }>('/qr-test', QR, async (request, reply) => {
     const { query } = request
-    // Staff keep the navigation of the portal. An expired session is not an error on a public page.
+    // Staff still see the portal navigation. An expired session is not an error on a public page.
     if (request.knownAdministrator === null) {
       await app.authenticate(request).catch(() => undefined)
     }
@@ -135,7 +135,7 @@ function buildPageView({ form, errors, numbers, code }: QrTestPage) {
   }
 }
 
-/** The errors of the fields with a prefix, by field name without it. */
+/** The errors of the fields with a prefix, by field name without the prefix. */
 const selectErrors = (prefix: string, errors: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(errors)

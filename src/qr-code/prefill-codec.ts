@@ -19,8 +19,8 @@ export type PrefillData = Calculation & {
 
 /**
  * Format versions 1 and 2, frozen: printed codes refer to a calculator by its index in `TYPES`, and
- * list its fields in the order of `FIELDS`. Version 1 has the first fields only, so that it stays
- * the shortest for a usual trip; version 2 appends the others.
+ * list its fields in the order of `FIELDS_1` or `FIELDS_2`. Version 1 has only the first fields,
+ * which keeps the code of a typical trip short; version 2 appends the others.
  */
 const TYPES = ['fuel', 'distance', 'custom'] as const satisfies readonly CalculatorType[]
 type FieldNames = { [T in CalculatorType]: readonly (keyof CalculatorDataByType[T])[] }

@@ -33,7 +33,7 @@ export type LinkResult =
   { ok: true; prefill: PrefillData; link: PrefillLink } | { ok: false; error: LinkError }
 
 export interface PrefillLinks {
-  /** Creates the link of a trip, valid for 30 days from `now`. */
+  /** Creates the link for a trip, valid for 30 days from `now`. */
   create: (calculation: Calculation, vessel: Vessel, now?: Date) => PrefillLink
   /**
    * Reads and verifies the query of a link. Never throws; returns the first error found.

@@ -18,7 +18,7 @@ type Query = Record<string, unknown>
 /** The form of the QR test page. Fields are named by their path: `vessel.name`, `fuel.unit`. */
 export interface QrTestForm {
   calculatorType: CalculatorType
-  /** The fields of every calculator, unselected ones included */
+  /** The fields of every calculator, including those not selected */
   calculators: Record<CalculatorType, CalculatorForm>
   values: Record<(typeof COMMON_FIELDS)[number], string>
   /** By field name */

@@ -6,7 +6,7 @@ import type { Edition } from './edition.js'
 export type BurntFuelType = keyof typeof EDITION_2026_06.fuels
 export const BURNT_FUEL_TYPES = Object.keys(EDITION_2026_06.fuels) as BurntFuelType[]
 
-/** Electricity has no published factor: it depends on the grid, so it is entered. */
+/** Electricity has no published factor: the factor depends on the grid, so users enter it. */
 export const ELECTRICITY = 'electricity'
 
 export type FuelType = BurntFuelType | typeof ELECTRICITY

@@ -19,7 +19,7 @@ const escapeHtml = (text: string): string =>
 const render = (title: string, content: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><title>${title}</title><style>${STYLE}</style></head><body><main>${content}</main></body></html>`
 
-/** The page where a guest pays a session. */
+/** Renders the page where a guest pays. */
 export function renderCheckoutPage(session: FakeSession): string {
   if (session.status !== 'open') {
     return render(

@@ -13,10 +13,10 @@ export interface FakeEvent {
 
 const API_VERSION = '2026-10-28.endive'
 const TIMEOUT_MS = 5_000
-/** Stripe tries for three days; this must not take as long. */
+/** Much shorter than at Stripe, which retries for three days. */
 const RETRY_DELAYS_MS = [100, 200, 400, 800, 1_600, 3_000, 5_000, 10_000, 20_000]
 
-/** The header Stripe-Signature of a webhook. */
+/** Creates the Stripe-Signature header of a webhook. */
 export function signWebhook(
   body: string,
   secret: string,
@@ -57,7 +57,7 @@ export function createEventSender(secret: string) {
       }
     },
 
-    /** Records an event, and sends it until it is accepted. */
+    /** Records an event and sends it, with retries. */
     emit(type: string, object: object): void {
       const event: FakeEvent = {
         id: `evt_${randomBytes(12).toString('hex')}`,

@@ -19,7 +19,7 @@ export interface FakeStripe {
   webhookSecret: string
   ledger: StripeLedger
   sender: EventSender
-  /** Requests to the API: `POST /v1/checkout/sessions` */
+  /** Method and path of each API request, such as `POST /v1/checkout/sessions` */
   requests: string[]
   fault: FakeStripeFault | null
   /** Delay of every response of the API, ms */
@@ -52,7 +52,7 @@ function checkAmount(amount: number, currency: string): void {
     )
   }
   if (amount > MAX_AMOUNT) throw new StripeApiError(400, 'Amount too large', 'amount_too_large')
-  // About half a US dollar.
+  // Approximates Stripe's minimum of about half a US dollar.
   if (amount < (ZERO_DECIMALS.includes(currency) ? 1 : 50)) {
     throw new StripeApiError(
       400,
@@ -102,7 +102,7 @@ function createSession(parameters: Parameters, ledger: StripeLedger, url: string
   )
 }
 
-/** A session as the API returns it, with the payment if it is expanded. */
+/** A session as the API returns it; `isExpanded` includes the payment. */
 function presentSession(session: FakeSession, ledger: StripeLedger, isExpanded: boolean): object {
   if (!isExpanded || session.payment_intent === null) return session
   const intent = ledger.getIntent(session.payment_intent)
@@ -131,7 +131,7 @@ function addApi(app: FastifyInstance, stripe: FakeStripe): void {
     }
   })
 
-  /** Responds to a repeated request as to the first one. */
+  /** Returns the first response again if a request with the same idempotency key is repeated. */
   function once(key: unknown, request: string, respond: () => object): object {
     if (typeof key !== 'string') return respond()
     const hash = createHash('sha256').update(request).digest('hex')

@@ -194,7 +194,7 @@ export function createLedger(emit: (type: string, object: object) => void) {
       return session
     },
 
-    /** Ends a payment by a method that takes days. */
+    /** Settles a payment by a method that takes days. */
     settle(sessionId: string, isPaid: boolean): void {
       const session = getSession(sessionId)
       const intent = getIntent(session.payment_intent)
@@ -219,7 +219,7 @@ export function createLedger(emit: (type: string, object: object) => void) {
       return session
     },
 
-    /** @param amount `null` for what is left */
+    /** @param amount `null` refunds the remaining amount */
     refund(intentId: string, amount: number | null): FakeRefund {
       const intent = getIntent(intentId)
       const charge = getCharge(intentId)
@@ -250,7 +250,7 @@ export function createLedger(emit: (type: string, object: object) => void) {
       return refund
     },
 
-    /** Opens the dispute of a payment, or changes its status: `won` and `lost` close it. */
+    /** Opens a dispute about a payment, or changes its status: `won` and `lost` close it. */
     dispute(intentId: string, status = 'needs_response'): void {
       const charge = getCharge(intentId)
       const known = disputes.find(({ charge: id }) => id === charge.id)

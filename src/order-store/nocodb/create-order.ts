@@ -81,7 +81,7 @@ export function createOrderCreator({
     }
   }
 
-  /** Deletes the new row if another process has created an order with the same key before. */
+  /** Deletes the new row if another process has already created an order with the same key. */
   async function resolveKeyConflict(
     id: number,
     key: string,

@@ -19,7 +19,7 @@ const LIMITS = {
   responseMs: 10_000,
   /** The whole request, without the time in the queue */
   totalMs: 20_000,
-  /** Time in the queue of an urgent request */
+  /** Maximum time that an urgent request spends in the queue */
   maxWaitMs: 8_000,
   maxResponseBytes: 32 * 1024 * 1024,
 }
@@ -94,7 +94,10 @@ async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number)
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** HTTP client of NocoDB. All requests of the process share one budget and its pauses. Throws NocoDbError. */
+/**
+ * HTTP client for NocoDB. All requests of the process share one budget and its pauses. Throws
+ * NocoDbError.
+ */
 export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits = {} }: Options) {
   const { connectMs, responseMs, totalMs, maxWaitMs, maxResponseBytes } = { ...LIMITS, ...limits }
   const budget = createRequestBudget(requestsPerSecond)
@@ -142,7 +145,7 @@ export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits =
       return { ...response, text: await readText(response.body, maxResponseBytes) }
     } catch (error) {
       if (error instanceof NocoDbError) throw error
-      // Only the code is kept: error messages of the network may quote what was sent.
+      // Only the code is kept: network error messages may quote the request.
       const code = getErrorCode(error)
       if (NOT_SENT.has(code)) throw new NocoDbError('unreachable', { code })
       throw new NocoDbError('no_response', { isIndeterminate: true, code: code || undefined })
@@ -185,7 +188,8 @@ export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits =
       try {
         return await send(sent)
       } catch (error) {
-        // A keep-alive connection closed by NocoDB is only noticed when it is used.
+        // The client notices only on the next request that NocoDB has closed a keep-alive
+        // connection.
         const isConnectionClosed =
           error instanceof NocoDbError &&
           error.errorCode === 'no_response' &&

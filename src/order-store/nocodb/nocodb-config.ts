@@ -42,9 +42,9 @@ const RULES: readonly ConfigRule[] = [
 ]
 
 /**
- * Finds errors in NocoDB's variables.
+ * Finds errors in the NocoDB environment variables.
  *
- * @param isSetUp for set-up: the table may not exist yet
+ * @param isSetUp true during set-up, when the table may not exist yet
  */
 export function findDatabaseConfigErrors(
   environment: NodeJS.ProcessEnv,

@@ -31,7 +31,10 @@ interface Details {
   code?: string | undefined
 }
 
-/** A request to NocoDB failed. `message` can be logged and shown: it has no value and no token. */
+/**
+ * A request to NocoDB failed. `message` can be logged and shown: it contains neither cell values
+ * nor the token.
+ */
 export class NocoDbError extends Error {
   override readonly name = 'NocoDbError'
   readonly isIndeterminate: boolean

@@ -25,7 +25,7 @@ interface Options {
 
 const RECREATE_RETRY_MS = 5_000
 
-/** Lag beyond the sync interval from which NocoDB counts as slow, ms. */
+/** NocoDB counts as slow if the replica lags by more than the sync interval plus this time, ms. */
 const MAX_LAG_MS = 60_000
 
 const CORRUPTION_REMEDY = 'restart the service; it loads all orders from NocoDB again'
@@ -163,7 +163,8 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
       const isSlow = replica.worker.getLagMs() > MAX_LAG_MS + settings.syncIntervalMs
       return { asOf, problem: isSlow ? 'NocoDB is responding slowly' : null, isWritable: true }
     },
-    // Ready without NocoDB, because reads do not need it and other processes depend on it too.
+    // Does not depend on NocoDB: reads do not need it, and an outage would make every process
+    // unready.
     async getReadiness() {
       const state = getState()
       if (recreation === null) replica.database.check()

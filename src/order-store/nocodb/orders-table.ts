@@ -17,7 +17,7 @@ export interface Page {
   isLast: boolean
   /** Rows on this page and the following pages */
   remaining: number
-  /** When it was requested, by `performance.now()` */
+  /** When the page was requested, by `performance.now()` */
   requestedAt: number
 }
 
@@ -102,9 +102,9 @@ export function createOrdersTable(
     return Date.parse(parseTimestamp(rows[0]?.[column]) ?? '1970-01-01')
   }
 
-  /** Updates all rows that meet a condition; returns whether NocoDB reports any. */
+  /** Updates all rows that meet a condition; returns whether NocoDB reports any updated rows. */
   async function setWhere(where: string, cells: Cells, priority: Priority): Promise<boolean> {
-    // NocoDB would update every row.
+    // Without a condition, NocoDB would update every row.
     if (where === '') throw new Error('Refusing an update without a condition')
     const response = await client.request({
       method: 'PATCH',
@@ -123,7 +123,10 @@ export function createOrdersTable(
     /** When a row was last created or updated, by the clock of the database, ms since the epoch; 0 if none. */
     getLastModified: async (): Promise<number> =>
       Math.max(await getLatest('CreatedAt'), await getLatest('UpdatedAt')),
-    /** A condition: rows created or updated since a time of the database's clock, ms since the epoch. */
+    /**
+     * A condition for rows created or updated since a time by the database's clock, ms since the
+     * epoch.
+     */
     modifiedSince(milliseconds: number): string {
       const from = formatSecond(milliseconds)
       return `(CreatedAt,gte,exactDate,${from})~or(UpdatedAt,gte,exactDate,${from})`
@@ -150,7 +153,7 @@ export function createOrdersTable(
         throw error
       }
     },
-    /** Finds rows by token, oldest first. Tokens have letters, digits, `-` and `_` only. */
+    /** Finds rows by token, oldest first. Tokens contain only letters, digits, `-` and `_`. */
     findByToken: (field: 'writeToken' | 'idempotencyKey', token: string): Promise<Page> =>
       getPage({ after: 0, where: `(${titles[field]},eq,${token})`, limit: 25 }, 'urgent'),
     /** Creates a row; returns its id. */
@@ -166,9 +169,9 @@ export function createOrdersTable(
       return parseId(isObject(record) ? record.id : undefined)
     },
     /**
-     * Updates a row if its version and its time of update are still those of `row`. `false` means
-     * a conflict. Confirm `true` by reading the write token: NocoDB may return it to
-     * several concurrent writers, though only one of them has written.
+     * Updates a row if its version and its time of update are still those of `row`; returns `false`
+     * on a conflict. Confirm `true` by reading the write token: NocoDB may report success to
+     * several concurrent writers, although only one of them has written.
      */
     async compareAndSet(row: Row, cells: Cells, priority: Priority = 'urgent'): Promise<boolean> {
       const version = row[titles.version] ?? ''

@@ -32,7 +32,10 @@ export interface ParsedRow {
 
 export type ParseRowResult = { ok: true; parsed: ParsedRow } | { ok: false; errors: CellError[] }
 
-/** A row without one of these is not a valid order; other invalid cells are shown as empty. */
+/**
+ * A row is not a valid order if one of these is missing or invalid; other invalid cells are shown
+ * as empty.
+ */
 const REQUIRED: readonly OrderField[] = [
   'status',
   'customerName',
@@ -48,7 +51,7 @@ const DEFAULTS: Partial<Record<OrderField, unknown>> = { status: 'pending', note
 const isCalculation = (type: Order['calculatorType'] | undefined, data: unknown): boolean =>
   type != null && validateCalculation(type, structuredClone(data)).ok
 
-/** The values of the cells; the recorded values of cells that were not edited since. */
+/** The values of the cells; for cells not edited since the last write, the recorded values. */
 function decodeCells(row: Row, titles: ColumnTitles, record: OrderRecord | null) {
   const values: Record<string, unknown> = {}
   const errors: CellError[] = []
@@ -132,7 +135,7 @@ export function parseRow(row: Row, titles: ColumnTitles): ParseRowResult {
     updatedAt: isNewVersion ? editedAt : record.order.updatedAt,
     version,
     calculation: isTripEdited(changes) ? null : (record?.order.calculation ?? null),
-    // Records of earlier versions have neither.
+    // Records written by earlier releases have neither.
     origin: record?.order.origin ?? null,
     checkout: record?.order.checkout ?? null,
   } as ParsedRow['order']

@@ -30,7 +30,10 @@ const toProblem = ({ status, detail, retryAfter }: WriteRejection): Problem =>
     headers: retryAfter === null ? {} : { 'retry-after': String(retryAfter) },
   })
 
-/** A date and time as `performance.now()` counts it; the current time if it is in the future. */
+/**
+ * Converts a date and time to the clock of `performance.now()`; a future one, or `null`, becomes
+ * the current time.
+ */
 const toMonotonicTime = (asOf: string | null): number =>
   performance.now() - (asOf === null ? 0 : Math.max(0, Date.now() - Date.parse(asOf)))
 
@@ -87,7 +90,9 @@ export function startReplicaWorker(
 
   return {
     getState: (): SyncState => state,
-    /** Time since the replica was up to date, ms; changes of the system clock do not affect it. */
+    /**
+     * Time since the replica was last up to date, ms; changes of the system clock do not affect it.
+     */
     getLagMs: (): number => performance.now() - syncedAt,
     /** Executes a write. Throws a Problem (502, 503) if it is rejected or unconfirmed. */
     async write<R extends WriteResult>(task: WriteTask): Promise<R> {

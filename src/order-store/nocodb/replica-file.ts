@@ -5,17 +5,17 @@ import { isBusy } from '../../database/database-error.js'
 import { DatabaseError, openDatabase } from '../../database/open-database.js'
 
 export type ReplicaSetting =
-  /** Id of the table that it was made from */
+  /** Id of the table that the replica was made from */
   | 'source'
-  /** The highest id of the first load so far */
+  /** The highest id that the first load has read so far */
   | 'loaded_to'
   /** Set when the first load is finished */
   | 'loaded'
   /** When a row was last modified, by the clock of NocoDB's database, ms since the epoch */
   | 'touched'
-  /** `yes` if the schema was invalid since all rows were last read */
+  /** `yes` if the schema has been invalid at any time since all rows were last read */
   | 'misfit'
-  /** It has all changes up to this time, ISO 8601 */
+  /** The replica has all changes up to this time, ISO 8601 */
   | 'as_of'
 
 export function createReplicaSettings(db: Database.Database) {
@@ -35,7 +35,7 @@ export function createReplicaSettings(db: Database.Database) {
 export interface ReplicaState {
   /** Whether the first load is finished */
   isLoaded: boolean
-  /** It has all changes up to this time, ISO 8601 */
+  /** The replica has all changes up to this time, ISO 8601 */
   asOf: string | null
 }
 
@@ -52,7 +52,7 @@ export interface ReplicaFile {
 /** Processes that share a data folder; each has its own replica. */
 const MAX_PROCESSES = 64
 
-/** Takes a lock that ends with the process; `null` if another process holds it. */
+/** Acquires a lock that is released when the process exits; `null` if another process holds it. */
 function acquireLock(path: string): Database.Database | null {
   const db = new Database(path, { timeout: 0 })
   try {
@@ -90,8 +90,8 @@ function recreate(source: string, path: string): ReplicaState {
 }
 
 /**
- * Locks a replica file for this process. A replica of another table and an unusable one are
- * recreated, because NocoDB has all orders. Throws DatabaseError.
+ * Locks a replica file for this process. A replica that is unusable or was made from another table
+ * is recreated: NocoDB has all orders. Throws DatabaseError.
  */
 export function acquireReplicaFile(dataDir: string, source: string): ReplicaFile {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })

@@ -167,7 +167,8 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     const order = toOrder(parsed)
     pending.set(order.orderNumber, { order, by: parsed.by, history: parsed.history })
     if (hasEvents && (previous?.version ?? 0) < order.version) {
-      // One for each version, as in the process that wrote it: their messages have the same IDs.
+      // One event per version, as in the process that wrote them: messages about the same version
+      // then have the same ID in both.
       let before = previous
       for (const version of listVersions(order, parsed.history, previous?.version ?? 0)) {
         insertEvent.run(...toEventValues(before, version))
@@ -187,7 +188,9 @@ export function openReplica(db: Database, titles: ColumnTitles) {
   return {
     getSetting: settings.get,
     setSetting: settings.set,
-    /** Saves rows as they were when they were requested, and settings; returns rows with errors. */
+    /**
+     * Saves settings and rows, except rows saved in a later state; returns the rows with errors.
+     */
     upsert: (
       { rows, requestedAt }: { rows: Row[]; requestedAt: number },
       newSettings: Partial<Record<ReplicaSetting, string>> = {},
@@ -234,7 +237,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     }),
     /** Ids of the first orders with an edit made in NocoDB that is not recorded yet. */
     getEditedIds: (): number[] => selectEdited.all(),
-    /** Drops request times that no response can refer to. */
+    /** Drops request times so old that their response can no longer arrive. */
     pruneRequestTimes(): void {
       const oldest = performance.now() - REQUEST_TIMES_TTL_MS
       for (const [id, requestedAt] of requestTimes) {

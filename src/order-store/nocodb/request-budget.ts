@@ -1,12 +1,12 @@
-/** Urgent: a user waits for the response. Background: synchronisation. */
+/** Urgent: a user is waiting for the response. Background: synchronisation. */
 export type Priority = 'urgent' | 'background'
 
-/** Urgent requests sent in a row while a background request is queued. */
+/** Maximum number of urgent requests in a row while a background request is queued. */
 const MAX_URGENT_IN_A_ROW = 8
 
 /**
- * Limits the requests of a process per second (sliding window). Urgent requests go first, but
- * background requests are not starved.
+ * Limits a process's requests per second (sliding window). Urgent requests go first, but background
+ * requests are not starved.
  */
 export function createRequestBudget(requestsPerSecond: number) {
   const maxPerWindow = Math.max(1, Math.floor(requestsPerSecond))

@@ -26,7 +26,7 @@ interface Options {
 
 const COMPARE_ALL_INTERVAL_MS = 60 * 60_000
 
-/** Rows with errors that are logged one by one per page. */
+/** Maximum number of rows per page whose errors are logged individually. */
 const MAX_LOGGED_ROWS = 20
 
 const LOG_PROGRESS_INTERVAL_MS = 5_000
@@ -151,7 +151,7 @@ export function createSyncLoop({
   }
 
   return {
-    /** Resolves when it has been stopped. */
+    /** Syncs until `stop` is called. */
     async run(): Promise<void> {
       onState(state)
       while (!stopping.signal.aborted) {
@@ -164,7 +164,7 @@ export function createSyncLoop({
     requireWritable(): void {
       if (!isSchemaValid || !state.isLoaded) throw notReady(state)
     },
-    /** Checks the schema with the next pass. */
+    /** Makes the next pass check the schema. */
     requestSchemaCheck(): void {
       isSchemaCheckDue = true
     },

@@ -15,7 +15,7 @@ const BATCH_SIZE = 100
 /**
  * Concurrent writes may become visible out of order, and the clocks of several NocoDB servers
  * differ. Rows modified within this time before the last known change are therefore read again,
- * until nothing has changed for as long.
+ * until nothing has changed for this long.
  */
 const OVERLAP_MS = 15_000
 
@@ -48,7 +48,7 @@ export function createSyncPasses({
 }: Options) {
   let pageSize = MAX_PAGE_SIZE
   let lastChangeAt = performance.now()
-  /** Whether the rows modified around the last known change have been read since. */
+  /** Whether the rows modified around the last known change have been read again since. */
   let isSettled = false
   /** Whether NocoDB may have been restored to an earlier state since the last pass. */
   let mayBeRestored = true
@@ -108,7 +108,7 @@ export function createSyncPasses({
     return deleted
   }
 
-  /** Finds where the number of rows differs by bisection, and compares those rows. */
+  /** Finds by bisection where the number of rows differs, and compares those rows. */
   async function compareCounts(after: number, upTo: number, remote: number): Promise<number> {
     const local = replica.count(after, upTo)
     if (local === remote) return 0
@@ -121,7 +121,7 @@ export function createSyncPasses({
   }
 
   return {
-    /** NocoDB was unavailable: it may have been restored from a backup since. */
+    /** Call after a failed pass: NocoDB may since have been restored from a backup. */
     markUncertain(): void {
       isSettled = false
       mayBeRestored = true
@@ -146,7 +146,7 @@ export function createSyncPasses({
     async readChanges(): Promise<void> {
       const startedAt = performance.now()
       const last = Number(replica.getSetting('touched') ?? 0)
-      // A row modified by a clock that is ahead must not hide later changes.
+      // A timestamp from a clock that is ahead must not hide later changes.
       const since = Math.min(isSettled ? last + 1000 : last - overlapMs, Date.now() - overlapMs)
       let latest = 0
       for await (const page of readPages({ after: 0, where: table.modifiedSince(since) })) {
@@ -167,7 +167,10 @@ export function createSyncPasses({
       mayBeRestored = false
     },
 
-    /** Finds rows that were deleted, or restored with old timestamps, by counting rows; returns how many were deleted. */
+    /**
+     * Finds rows that were deleted, or restored with old timestamps, by counting rows; returns how
+     * many were deleted.
+     */
     async reconcileDeletions(): Promise<number> {
       const before = replica.count()
       const lastId = replica.getLastId()

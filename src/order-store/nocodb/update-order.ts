@@ -27,7 +27,7 @@ interface Options {
 /** Maximum number of attempts to change an order that is also being changed by others. */
 const MAX_ATTEMPTS = 10
 
-/** How long a change waits for earlier changes of the same order, ms. */
+/** How long a change waits for earlier changes to the same order, ms. */
 const MAX_WAIT_MS = 15_000
 
 /** PostgreSQL fails if it is queried for a higher id than its column type can hold. */
@@ -48,7 +48,7 @@ const containsWrite = (row: Row, token: string, titles: ColumnTitles): boolean =
 export function createOrderUpdater({ table, replica, titles, orderMutex }: Options) {
   /**
    * Updates a row; returns `false` on a conflict. If the response is lost, reads the row and
-   * writes again, because only one of several compare-and-sets can succeed.
+   * retries: this is safe, because only one of several compare-and-sets can succeed.
    */
   async function write(row: Row, token: string, cells: Cells, priority: Priority) {
     let isUnconfirmed = false
@@ -65,7 +65,7 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
       if (current !== undefined) {
         replica.upsert({ rows: [current.row], requestedAt: current.requestedAt })
         if (containsWrite(current.row, token, titles)) return true
-        // With another version, a write that is still in progress cannot succeed.
+        // If the version has changed, a write that is still in progress cannot succeed.
         const isSuperseded = current.row[titles.version] !== row[titles.version]
         if (isSuperseded || !isUnconfirmed) return false
       }
@@ -163,7 +163,10 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
         throw error instanceof NocoDbError ? notRead(error) : error
       })
     },
-    /** Records an edit made in NocoDB as a version of the order. The caller retries on failure. */
+    /**
+     * Records an edit made in NocoDB as a version of the order. Ignores failures: the next sync
+     * pass tries again.
+     */
     recordEdit: async (id: number): Promise<void> => {
       try {
         await orderMutex(String(id), async () => {

@@ -11,7 +11,7 @@ export class WriteRejectedError extends Error {
   override readonly name = 'WriteRejectedError'
   constructor(
     readonly rejection: WriteRejection,
-    /** The error of NocoDB that caused it */
+    /** The NocoDB error that caused the rejection */
     readonly errorCode: NocoDbErrorCode | null = null,
   ) {
     super(rejection.detail)
@@ -43,7 +43,7 @@ export function notWritten(error: NocoDbError): WriteRejectedError {
 export const notRead = ({ message, errorCode }: NocoDbError): WriteRejectedError =>
   reject(`The order cannot be read at the moment. ${capitalize(message)}.`, undefined, errorCode)
 
-/** For a write before the schema check and the first load are done. */
+/** For a write before the schema check and the first load are complete. */
 export function notReady(state: SyncState): WriteRejectedError {
   const error = describeSyncError(state)
   if (error !== null) {

@@ -8,7 +8,7 @@ import { ROW_COLUMNS, type OrderRow } from '../sql/order-row.js'
 import { toGrams } from './grams.js'
 import { changeTotals, foldTotalChanges } from './totals.js'
 
-/** Rows per transaction; a copy that was interrupted continues after the last one. */
+/** Rows per transaction; an interrupted copy continues after the last committed batch. */
 const BATCH_SIZE = 1_000
 
 const SEARCH_INDEX = 'order_search_by_gram'
@@ -46,7 +46,7 @@ const SHARED_TABLES = [
   'outbox_attempts',
 ]
 
-/** Their columns that PostgreSQL generates. */
+/** Columns of these tables whose values PostgreSQL generates. */
 const SEQUENCES = { order_events: 'id', outbox: 'position' }
 
 export interface CopyResult {
@@ -93,13 +93,13 @@ async function copyTable(db: Database, tx: Queryable, table: string): Promise<vo
   await insertRows(tx, table, Object.keys(rows[0] ?? {}), rows)
 }
 
-/** Parsed: PostgreSQL stores the JSON of an attempt in another form. */
+/** Parses the JSON of an attempt and sorts its keys: PostgreSQL stores it in another form. */
 const normalizeAttempt = (value: unknown): unknown =>
   typeof value === 'string' ? sortEntries(JSON.parse(value)) : sortEntries(value)
 const sortEntries = (value: unknown): unknown =>
   value === null ? null : Object.entries(value as object).toSorted(([a], [b]) => (a < b ? -1 : 1))
 
-/** Adds rows to a digest, column by column, in the order of their keys. */
+/** Creates a digest of the values of these columns; it depends on the order of the rows. */
 function createDigest(columns: readonly string[]) {
   const hash = createHash('sha256')
   return {
@@ -115,7 +115,7 @@ function createDigest(columns: readonly string[]) {
   }
 }
 
-/** Reads all rows of two key columns in batches. */
+/** Reads all rows in batches, each after the last row of the previous one; returns their digest. */
 async function digestRows<Row extends object>(
   columns: readonly string[],
   readBatch: (last: Row | undefined) => Row[] | Promise<Row[]>,

@@ -29,7 +29,7 @@ export interface FindResult {
   total: number
 }
 
-/** Up to this many matches are read and sorted; more are found along the index of the sort field. */
+/** Up to this many matches are read and sorted; for more, the index of the sort field is walked. */
 const MAX_SORTED_MATCHES = MAX_EXACT_COUNT
 
 const selectIds = async (
@@ -60,7 +60,10 @@ async function walkIndex(
   return isReversed ? ids.reverse() : ids
 }
 
-/** Reads and sorts all orders that match; the planner must not walk the index of the sort field. */
+/**
+ * Reads and sorts all orders that match; MATERIALIZED keeps the planner from walking the index of
+ * the sort field.
+ */
 function sortMatches(
   tx: Queryable,
   conditions: SqlFragment[],
@@ -75,7 +78,7 @@ function sortMatches(
   )
 }
 
-/** Returns a query of the columns of all matching orders, sorted. */
+/** Returns a query for READ_COLUMNS of all matching orders, sorted. */
 export function toQuery(
   filters: OrderFilters,
   sort: OrderSort,
@@ -129,7 +132,7 @@ export function createOrderFinder(calendar: DayCalendar, counts: RowCounts) {
     slice: ListSlice,
   ): Promise<FindResult> {
     const conditions = toConditions(filters, calendar, 'postgres')
-    // Only searches with too many matches are cached: collecting those again would fail again.
+    // Only searches with too many matches are cached: another probe would fail again.
     const name = JSON.stringify(filters)
     const probe = counts.isCached(name)
       ? null

@@ -1,4 +1,7 @@
-/** The longest indexed parts: pairs of digits are in most order numbers, three digits in few. */
+/**
+ * Length of the longest indexed parts: a pair of digits is common in order numbers, a triple is
+ * rare.
+ */
 const MAX_LENGTH = 3
 
 /** The parts of a text with a given number of characters, without line breaks. */
@@ -18,7 +21,10 @@ export const toGrams = (text: string): string[] => [
   ...new Set(Array.from({ length: MAX_LENGTH }, (_, index) => listParts(text, index + 1)).flat()),
 ]
 
-/** With one rare gram, looking up more of them takes longer than comparing the texts. */
+/**
+ * Maximum number of grams to look up if one is rare: more would take longer than comparing the
+ * texts.
+ */
 const MAX_WORD_GRAMS = 4
 
 /**

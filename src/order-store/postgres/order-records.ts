@@ -38,7 +38,7 @@ type ObjectRow = Record<(typeof READ_NAMES)[number], SqlValue>
 const parseOrder = (row: ObjectRow): Order =>
   toOrder(READ_NAMES.map((name) => row[name]) as unknown as ReadRow)
 
-/** Returns the existing orders, in the order of the IDs. */
+/** Returns the existing orders, in the order of `ids`. */
 export async function readOrders(tx: Queryable, ids: readonly number[]): Promise<Order[]> {
   if (ids.length === 0) return []
   const rows = await tx.query<ObjectRow>(
@@ -52,7 +52,10 @@ export async function readOrders(tx: Queryable, ids: readonly number[]): Promise
 export const readOrder = async (tx: Queryable, id: number): Promise<Order | null> =>
   (await readOrders(tx, [id]))[0] ?? null
 
-/** Reads an order's history, newest first, ending with the creation; `null` if it does not exist. */
+/**
+ * Reads an order's history, newest first, ending with the creation; `null` if the order does not
+ * exist.
+ */
 export async function readHistory(tx: Queryable, id: number): Promise<HistoryEntry[] | null> {
   const rows = await tx.query<{ version: number; at: number; by: string; changes: string | null }>(
     `SELECT version, at, by, changes, 1 AS part FROM changes WHERE order_id = ?
@@ -68,7 +71,7 @@ export async function readHistory(tx: Queryable, id: number): Promise<HistoryEnt
     version,
     changes: JSON.parse(changes ?? '[]') as FieldChange[],
   }))
-  // An imported order can start with a later version than 1.
+  // The first version of an imported order can be higher than 1.
   const version = (entries.at(-1)?.version ?? creation.version + 1) - 1
   return [...entries, { at: formatTime(creation.at), by: creation.by, version, changes: [] }]
 }
@@ -91,8 +94,8 @@ export async function addOrder(
 }
 
 /**
- * Replaces an order by its next version, in the caller's transaction. Returns `false` if the order
- * no longer has the version of `before`.
+ * Replaces an order with its next version, in the caller's transaction. Returns `false` if the
+ * order no longer has the version of `before`.
  */
 export async function replaceOrder(
   tx: Queryable,

@@ -55,19 +55,19 @@ import { foldTotalChanges } from './totals.js'
 
 interface Options {
   postgres: Postgres
-  /** For connections of other threads */
+  /** For connections from other threads */
   url: string
   timeZone: string
   log: FastifyBaseLogger
 }
 
-/** Number of writes of this process after which changes are added to the totals. */
+/** Changes are added to the totals after this many writes by this process. */
 const WRITES_PER_FOLD = 200
 
 /** Several order numbers in a row may be taken by imported orders. */
 const MAX_NUMBER_TRIES = 1_000
 
-/** Reads more IDs than it returns, because attempts that were reset do not count. */
+/** IDs read per ID returned: some belong to attempts that were reset, which do not count. */
 const CANDIDATES_PER_RESULT = 20
 
 const createUnconfirmedProblem = (): Problem =>
@@ -107,7 +107,9 @@ export async function openPostgresOrderStore({
   function countWrite(): void {
     if (++writes % WRITES_PER_FOLD === 0) folding ??= fold()
   }
-  /** Adds the recorded changes to the totals, in the background: totals are exact without it. */
+  /**
+   * Adds the recorded changes to the totals, in the background. Totals are exact even before this.
+   */
   async function fold(): Promise<void> {
     try {
       while ((await postgres.write(foldTotalChanges)) > 0);
@@ -159,7 +161,7 @@ export async function openPostgresOrderStore({
       'SELECT request, order_id FROM idempotency_keys WHERE key = ?',
       [key],
     )
-    // It expired in between.
+    // The key expired between the two queries.
     if (known === undefined) throw new WriteConflictError()
     if (known.request !== request) return { outcome: 'idempotency_key_reused' }
     const order = await readOrder(tx, known.order_id)

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.js'
 import type { ProviderOrderRef } from '../order-store.js'
 
-/** More than pages show. */
+/** More than any page shows. */
 const MAX_WITH_SAME_ID = 10
 
 const COLUMNS = 'orders.id AS id, order_number AS "orderNumber"'
@@ -14,7 +14,10 @@ export const findByProviderId = (tx: Queryable, orderSourceId: string) =>
     [orderSourceId],
   )
 
-/** Finds orders with a current or former ID that is not excluded; some are returned twice. */
+/**
+ * Finds orders with a current or former ID that is not excluded; an order can be returned more than
+ * once.
+ */
 export const findOthers = (tx: Queryable, excluded: readonly string[], limit: number) =>
   tx.query<ProviderOrderRef>(
     `SELECT ${COLUMNS}, order_source_id AS "orderSourceId" FROM orders

@@ -6,7 +6,7 @@ import { toQuery } from './find-orders.js'
 
 const BATCH_SIZE = 1_000
 
-/** Reads all matching orders through a cursor of the server. */
+/** Reads all matching orders through a server-side cursor. */
 export function readPostgresRows(
   url: string,
   { timeZone, filters, sort }: RowQuery,

@@ -5,7 +5,7 @@ interface RowCount {
   count: number
 }
 
-/** Maximum age of larger counts, ms: counting them takes a long time. */
+/** Maximum age of counts above MAX_EXACT_COUNT, ms: they take a long time. */
 const TTL_MS = 30_000
 const MAX_CACHED = 100
 
@@ -21,7 +21,7 @@ export function createRowCounts() {
     return cached !== undefined && cached.expires > performance.now() ? cached : null
   }
 
-  /** Returns a result of up to 30 s ago, or a new one. */
+  /** Returns a cached result that is at most 30 s old, or reads a new one. */
   async function cache<T>(name: string, read: () => Promise<T>): Promise<T> {
     const cached = find(name)
     if (cached !== null) return cached.value as T

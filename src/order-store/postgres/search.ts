@@ -4,7 +4,7 @@ import type { SqlFragment } from '../sql/query-conditions.js'
 import { toWordGrams } from './grams.js'
 import type { RowCounts } from './row-counts.js'
 
-/** Number of newest orders that show how common a search is. */
+/** Number of newest orders sampled to estimate how common a search is. */
 const SAMPLE_SIZE = 1_000
 /** With fewer matches, the sample is not representative. */
 const MIN_SAMPLE_MATCHES = 20
@@ -43,8 +43,8 @@ async function isCommon(tx: Queryable, condition: SqlFragment, max: number): Pro
 }
 
 /**
- * Reads the most common grams with their share of the orders, as last counted by ANALYZE. They only
- * make searches faster.
+ * Reads the most common grams with their share of the orders, as last counted by ANALYZE. The grams
+ * only make searches faster.
  */
 async function readCommonGrams(tx: Queryable): Promise<Map<string, number>> {
   const rows = await tx.query<{ gram: string; share: number }>(

@@ -83,7 +83,10 @@ const ADD_TOTALS = `
 const startOf = (period: AggregatePeriod, day: Day): Day =>
   period === 'all' ? 0 : startOfPeriod(period, day)
 
-/** Adds some recorded changes to the totals, in the caller's transaction; returns their number. */
+/**
+ * Adds a batch of recorded changes to the totals, in the caller's transaction; returns 0 if there
+ * are none.
+ */
 export async function foldTotalChanges(tx: Queryable): Promise<number> {
   const rows = await tx.query<ChangeRow>(TAKE_CHANGES)
   if (rows.length === 0) return 0
@@ -114,7 +117,7 @@ const COLUMNS = {
   order_totals: 'status, currency, orders, co2e_mg, amount_minor',
 } as const
 
-/** The counts or totals of a range of days and the changes not added yet, for a FROM clause. */
+/** The counts or totals of a range of days and the changes not yet added, for a FROM clause. */
 function selectRange(table: keyof typeof COLUMNS, range: DayRange): SqlFragment {
   const parts = splitRange(range)
   const [from, to] = [range.from ?? FIRST_DAY, range.to ?? LAST_DAY]
@@ -158,8 +161,8 @@ export function readTotals(tx: Queryable, range: DayRange): Promise<TotalsRow[]>
 const UNCOUNTED = ORDER_STATUSES.filter((status) => !isCounted(status)).map(toStatusCode)
 
 /**
- * Reads the totals of each period with orders, from one start to another. Groups statuses only by
- * whether they are counted, because fewer rows are faster to read.
+ * Reads the totals of each period with orders that starts between `first` and `last`. Groups
+ * statuses only by whether they are counted, because fewer rows are faster to read.
  */
 export async function readTimeline(
   tx: Queryable,
@@ -167,7 +170,7 @@ export async function readTimeline(
   first: Day,
   last: Day,
 ): Promise<TotalsRow[]> {
-  // The starts of the periods of recorded changes follow from the calendar.
+  // Recorded changes have only a day, so the start of the period is computed here.
   const days = await tx.query<{ day: Day }>(
     'SELECT DISTINCT day FROM order_total_changes WHERE day >= ?',
     [first],

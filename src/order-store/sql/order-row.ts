@@ -37,7 +37,9 @@ export interface OrderRow {
   attempt: string | null
 }
 
-/** The columns that an order is read from: all except sort keys and the creator. */
+/**
+ * The columns that an order is read from: all except the sort keys, the creator and the attempt.
+ */
 export const READ_NAMES = [
   'id',
   'order_number',

@@ -81,7 +81,7 @@ const ID_LISTS = {
   postgres: 'SELECT value::bigint FROM json_array_elements_text(?::json)',
 }
 
-/** Quotes inside of values are escaped, so only the field itself matches. */
+/** Matches the JSON text: quotes inside values are escaped, so only the field itself matches. */
 const toMethodCondition = (methods: readonly PaymentMethod[]): SqlFragment => ({
   sql: `(${methods.map(() => 'checkout LIKE ?').join(' OR ')})`,
   values: methods.map((method) => `%"paymentMethod":"${method}"%`),

@@ -5,7 +5,7 @@ const ACCENTS = /[\u0300-\u036f]/g
 
 /**
  * Normalises a text for case-insensitive and accent-insensitive search. Converts to upper case
- * first, which maps ß to ss. Keeps a text that consists of accents only.
+ * before lower case, which maps ß to ss. Keeps a text that consists of accents only.
  */
 function foldText(text: string): string {
   const plain = (text.normalize('NFD').replace(ACCENTS, '') || text).normalize('NFC')
@@ -20,7 +20,7 @@ type SearchedFields = Pick<
   'orderNumber' | 'customerName' | 'customerEmail' | 'vesselName' | 'imoNumber'
 >
 
-/** The text of an order that is searched. */
+/** The searchable text of an order. */
 export const toSearchText = (order: SearchedFields): string =>
   foldText(
     [

@@ -2,7 +2,10 @@ import { UNUSUAL_MINOR_UNITS, USUAL_DECIMALS } from '../../formatting/minor-unit
 import type { SqlFragment } from './query-conditions.js'
 import { toOrderNumberKey } from './search-text.js'
 
-/** An order matches a word if its search text contains it, or by its order number or amount. */
+/**
+ * An order matches if its search text contains `text`, or if its order number or amount meets the
+ * condition `exact`.
+ */
 export interface SearchWord {
   text: string
   exact: SqlFragment | null

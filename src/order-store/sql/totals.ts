@@ -72,7 +72,7 @@ export function sumByCurrency(groups: readonly GroupCount[]): Map<string, number
   return counts
 }
 
-/** A median of more orders would read too many rows. */
+/** Maximum number of orders in a median: more would mean reading too many rows. */
 export const MAX_MEDIAN_ORDERS = 1000
 
 /** The median time to fulfilment; a negative time counts as 0. */

@@ -33,7 +33,7 @@ export interface FindResult {
 /** Reading a row by its ID costs about as much as this many steps along an index. */
 const ROW_COST = 4
 
-/** Up to this many matches of a search are read and sorted; more are found along the sort index. */
+/** Up to this many matches of a search are read and sorted; for more, the sort index is scanned. */
 const MAX_SORTED_MATCHES = 5_000
 
 /** Up to this many rows are compared with the search text before the full-text index is used. */
@@ -50,7 +50,7 @@ export const isSlow = (filters: OrderFilters): boolean =>
 
 /**
  * Finds orders by filters. Totals come from the aggregates. A slice is read along the index of its
- * sort field, skipping orders that do not match, or, if few orders match, by sorting these:
+ * sort field, skipping orders that do not match, or, if few orders match, by sorting the matches:
  * whichever takes fewer steps.
  *
  * @param db a read-only connection: its own writes would not change its `data_version`
@@ -123,7 +123,10 @@ export function createOrderFinder(
     )
   }
 
-  /** Reads and sorts all exceptions, of which there should be few, or the orders of other filters. */
+  /**
+   * Finds orders by filters that the aggregates do not cover, by reading and sorting all matches.
+   * Exceptions should be few.
+   */
   function findWithoutGroups(filters: OrderFilters, slice: ListSlice): FindResult {
     const { sort, offset, limit } = slice
     const conditions = toConditions(filters, calendar)
@@ -214,7 +217,7 @@ export function createOrderFinder(
 
   return {
     find: (filters: OrderFilters, slice: ListSlice): FindResult => find(filters, slice),
-    /** Returns a query of the columns of all matching orders, sorted. */
+    /** Returns a query for `columns` of all matching orders, sorted. */
     toQuery(columns: string, filters: OrderFilters, sort: OrderSort): SqlFragment {
       const words = toSearchWords(filters.q)
       const conditions = toConditions(filters, calendar)

@@ -57,8 +57,8 @@ function* readUnnumbered(db: Database): Generator<UnnumberedRow> {
 }
 
 /**
- * Assigns order numbers to orders without one, in the order of their lines. They are higher than
- * the imported numbers, so that they collide with none of these.
+ * Assigns order numbers to orders without one, in the order of their lines. The assigned numbers
+ * are higher than all imported ones, so none collide.
  */
 function assignOrderNumbers(db: Database): void {
   const highest = getHighestOrderNumber(db, 'temp.staged_numbers')
@@ -94,8 +94,8 @@ const COPY_CHANGES = `
   FROM temp.staged_changes AS changed JOIN temp.staged_orders USING (line)`
 
 /**
- * Imports all staged orders, or none, in one transaction, with search texts, aggregates and history.
- * During it, other connections can read, but not write.
+ * Imports all staged orders, or none, in one transaction, with search texts, aggregates and
+ * history. Meanwhile, other connections can read but not write.
  */
 export function importStagedOrders(
   db: Database,
@@ -115,7 +115,7 @@ export function importStagedOrders(
     assignIds(db, highestId)
     assignOrderNumbers(db)
 
-    // Before the cache fills with the copied orders.
+    // Updates statistics before the copied orders fill the cache.
     onPhase('updating statistics')
     const rows = db.prepare<[], AggregatedRow>(
       `SELECT status, calculator_type, currency, co2e_kg, amount_minor, placed_at

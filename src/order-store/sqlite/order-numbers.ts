@@ -6,8 +6,8 @@ import { readSetting, writeSetting } from './settings.js'
 const DIGITS = `substr(order_number, ${ORDER_NUMBER_PREFIX.length + 1})`
 
 /**
- * Returns the highest order number of a table in this format, as a number; 0 if there is none.
- * Ignores numbers out of reach, which another system must have assigned.
+ * Returns the highest of a table's order numbers in the format CW-000042, as a number; 0 if there
+ * is none. Ignores numbers above MAX_IMPORTED_ID, which another system must have assigned.
  */
 export const getHighestOrderNumber = (db: Database, table: string): number =>
   db
@@ -22,7 +22,7 @@ export const getHighestOrderNumber = (db: Database, table: string): number =>
 
 /**
  * Assigns order numbers, within the caller's transaction. The database stores the next number; it
- * is higher than all assigned and imported numbers in this format.
+ * is higher than all assigned and imported numbers in the format CW-000042.
  *
  * @param table table or view with the `order_number`s in use
  */

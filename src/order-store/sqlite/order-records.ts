@@ -21,10 +21,10 @@ import {
 } from '../sql/order-events.js'
 import { toSearchText } from '../sql/search-text.js'
 
-/** An order of another system, with its history. */
+/** An order from another system, with its history. */
 export interface ReplicatedOrder {
   order: Order
-  /** Created by */
+  /** User who created the order */
   by: string
   /** Oldest first, without the creation */
   history: HistoryEntry[]
@@ -124,7 +124,7 @@ export function createOrderWriter(db: Database, calendar: DayCalendar) {
       aggregates.remove(row)
       return true
     },
-    /** Replaces an order by its next version. */
+    /** Replaces an order with its next version. */
     replace(before: Order, after: Order, by: string, changes: FieldChange[]): void {
       const [oldRow, row] = [toOrderRow(before, by), toOrderRow(after, by)]
       updateRow.run(row)
@@ -179,7 +179,7 @@ export function createOrderReader(db: Database) {
 
   return {
     get: createOrderGetter(db),
-    /** Returns the existing orders, in the order of the IDs. */
+    /** Returns the existing orders, in the order of `ids`. */
     getMany: (ids: number[]): Order[] => selectMany.all(JSON.stringify(ids)).map(toOrder),
     /** Newest first, ending with the creation; `null` if the order does not exist. */
     getHistory(id: number): HistoryEntry[] | null {
@@ -191,7 +191,7 @@ export function createOrderReader(db: Database) {
         version,
         changes: JSON.parse(changes) as FieldChange[],
       }))
-      // An imported order can start with a later version than 1.
+      // The first version of an imported order can be higher than 1.
       const version = (entries.at(-1)?.version ?? creation.version + 1) - 1
       return [...entries, { at: formatTime(creation.at), by: creation.by, version, changes: [] }]
     },

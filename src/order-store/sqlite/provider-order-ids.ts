@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { ProviderOrderRef } from '../order-store.js'
 
-/** More than pages show. */
+/** More than any page shows. */
 const MAX_WITH_SAME_ID = 10
 
 const COLUMNS = 'orders.id AS id, order_number AS orderNumber'
@@ -29,7 +29,10 @@ export function createProviderOrderLookup(db: Database) {
   )
   return {
     findById: (orderSourceId: string) => withId.all(orderSourceId, MAX_WITH_SAME_ID),
-    /** Orders with a current or former ID that is not excluded; some are returned twice. */
+    /**
+     * Orders with a current or former ID that is not excluded; an order can be returned more than
+     * once.
+     */
     iterateOthers: (excluded: string[]) =>
       withOtherId.iterate({ excluded: JSON.stringify(excluded) }),
   }

@@ -22,7 +22,7 @@ interface PendingSearch {
 
 interface SearchThread {
   worker: Worker
-  /** Kept by worker: a failed one may still be exiting when its successor starts */
+  /** One map per worker: a failed worker may still be exiting when its replacement starts */
   pending: Map<number, PendingSearch>
 }
 

@@ -70,7 +70,10 @@ function findByText(words: SearchWord[]): SqlFragment {
   }
 }
 
-/** Finds orders whose search text contains all words before an index, but not the word at it. */
+/**
+ * Finds orders that match the word at an index only by its exact condition, earlier words by text,
+ * and later words either way. With `findByText`, each order is found once.
+ */
 function findExactly(words: SearchWord[], index: number): SqlFragment[] {
   const word = words[index]
   if (word === undefined || word.exact === null) return []
@@ -105,7 +108,7 @@ function toTrigramQuery(characters: string[]): string {
 function findCandidates(words: SearchWord[]): SqlFragment | null {
   const texts = words.map(({ text }) => text)
   const numbers = texts.flatMap((text) => text.match(NUMBERS) ?? []).map((part) => Array.from(part))
-  // Of equally long numbers the last: a year precedes a sequence number.
+  // Of equally long numbers, takes the last: a year precedes a sequence number.
   const longest = numbers.reduce((a, b) => (b.length >= a.length ? b : a), [])
   const otherCharacters = Array.from(texts.join('')).length - longest.length
   if (longest.length === 0 || otherCharacters < MIN_OTHER_CHARACTERS) return null

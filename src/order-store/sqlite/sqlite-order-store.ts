@@ -28,7 +28,7 @@ import { startSearchWorker } from './search-client.js'
 import { createStatistics } from './statistics.js'
 import { openTransactions, type DatabaseOptions } from './transactions.js'
 
-/** Statistics that change while they are read are read again. */
+/** Maximum number of times that statistics are read if orders change meanwhile. */
 const MAX_SNAPSHOT_TRIES = 3
 
 /** Opens an order database as an order store. Throws DatabaseError. */

@@ -24,7 +24,7 @@ import { toTimeRange } from '../sql/query-conditions.js'
  * Reads statistics from the aggregates.
  *
  * @param db a read-only connection
- * @param read runs queries on it in a transaction
+ * @param read runs queries on `db` in a transaction
  */
 export function createStatistics(
   db: Database,

@@ -17,7 +17,7 @@ export interface DatabaseOptions {
   /** Created if it does not exist */
   path: string
   timeZone: string
-  /** What an operator does if the database is damaged, for error messages */
+  /** What an operator should do if the database is damaged, for error messages */
   remedy?: string
   /** Called whenever damage, or a missing or replaced file, is detected */
   onDamage?: () => void
@@ -25,7 +25,9 @@ export interface DatabaseOptions {
 
 const RESTORE = 'stop the service and restore it from a backup'
 
-/** SQLite waits this long for a lock: it blocks the event loop. Writers then retry asynchronously. */
+/**
+ * How long SQLite waits for a lock, which blocks the event loop. Writers then retry asynchronously.
+ */
 const BUSY_TIMEOUT_MS = 20
 const MAX_WRITE_WAIT_MS = 5_000
 
@@ -60,9 +62,9 @@ function openWriter({ path, timeZone }: DatabaseOptions) {
 }
 
 /**
- * Opens an order database with one connection for reading and one for writing. Throws DatabaseError.
- * Transactions throw a Problem (503) after damage was detected, while the file is missing or
- * replaced, and while another process uses the database with another time zone.
+ * Opens an order database with one connection for reading and one for writing. Throws
+ * DatabaseError. Transactions throw a Problem (503) once damage has been detected, while the file
+ * is missing or replaced, and while another process uses the database with another time zone.
  */
 export function openTransactions(options: DatabaseOptions) {
   const { path, timeZone, remedy = RESTORE, onDamage = () => undefined } = options

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3'
 
 /**
- * Runs `work` without the indexes of the orders table, then recreates them. Within the caller's
- * transaction, so that other connections keep using the indexes.
+ * Runs `work` without the indexes of the orders table, then recreates them, all in the caller's
+ * transaction: other connections keep using the indexes.
  *
  * @param onIndex called before each index is created, with its position
  */

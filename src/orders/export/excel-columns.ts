@@ -107,7 +107,7 @@ const version: ExcelColumn = {
   buildCell: (order) => ({ value: order.version, style: COUNT }),
 }
 
-/** The columns of a workbook, from left to right, with dates in local time of the time zone. */
+/** The columns of a workbook, from left to right, with dates in the local time of `timeZone`. */
 export function createExcelColumns(timeZone: string): ExcelColumn[] {
   const toLocalTime = createLocalTimeFormat(timeZone)
   const dateColumn = (title: string, getValue: (order: Order) => string | null): ExcelColumn => ({

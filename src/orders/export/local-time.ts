@@ -11,7 +11,7 @@ export function createLocalTimeFormat(timeZone: string) {
     Temporal.Instant.fromEpochMilliseconds(milliseconds).toZonedDateTimeISO(timeZone)
       .offsetNanoseconds / 1e6
 
-  // Finding an offset is slow; cached per day, `null` if it changes during the day.
+  // Finding an offset is slow, so offsets are cached by day; `null` if the offset changes that day.
   const offsets = new Map<number, number | null>()
   const getDayOffset = (day: number): number | null => {
     let offset = offsets.get(day)

@@ -20,7 +20,7 @@ export const createExportRecorder =
     const slice = { sort: DEFAULT_SORT, offset: 0, limit: 1 }
     const { total: rows } = await store.list(filters, slice)
     if (rows > MAX_ROWS_WITHOUT_RECENT_SIGN_IN) request.requireRecentSignIn()
-    // A search is often for a name or an email.
+    // Not recorded: a search often contains a name or an email address.
     const { q, ...others } = filters
     const recorded = q === undefined ? others : { ...others, hasSearch: true }
     await auditLog.record(request, {

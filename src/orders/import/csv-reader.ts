@@ -1,5 +1,5 @@
 export interface CsvRecord {
-  /** The line it starts on, from 1 */
+  /** The line on which the record starts, from 1 */
   line: number
   cells: string[]
   /** RFC 4180 violation; `cells` must not be used if there is one */

@@ -47,7 +47,7 @@ async function* checkFileType(
 const isBlank = ({ cells, error }: CsvRecord): boolean =>
   error === null && cells.length === 1 && cells[0] === ''
 
-/** Reads the records of a file, without blank lines; an error is reported if there is none. */
+/** Reads the records of a file, skipping blank lines; reports an error if the file is empty. */
 export async function* readRecords(
   source: AsyncIterable<Buffer>,
   { onError, onBytes }: Callbacks,

@@ -39,7 +39,7 @@ interface Options {
 
 const BASE_PATH = '/api'
 const DEFAULT_CREDIT = 1_000_000_000
-/** Like Wren: a dollar. */
+/** Wren's minimum charge: one dollar. */
 const MIN_CHARGE = 100
 
 const check = checker(OffsetOrderRequest)
