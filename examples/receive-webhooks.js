@@ -13,7 +13,7 @@ function verifyWebhook(headers, body) {
   const id = headers['webhook-id']
   const timestamp = headers['webhook-timestamp']
   const expected = createHmac('sha256', KEY).update(`${id}.${timestamp}.${body}`).digest()
-  // After the secret was rotated, there are two signatures.
+  // After the secret has been rotated, there are two signatures.
   const isSigned = String(headers['webhook-signature'])
     .split(' ')
     .map((signature) => Buffer.from(signature.replace('v1,', ''), 'base64'))

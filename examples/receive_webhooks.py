@@ -19,7 +19,7 @@ def verify_webhook(headers, body):
     signed = f"{headers['webhook-id']}.{timestamp}.".encode() + body
     digest = hmac.new(SECRET, signed, hashlib.sha256).digest()
     expected = "v1," + base64.b64encode(digest).decode()
-    # After the secret was rotated, there are two signatures.
+    # After the secret has been rotated, there are two signatures.
     given = headers["webhook-signature"].split(" ")
     if not any(hmac.compare_digest(expected, one) for one in given):
         raise ValueError("not a valid webhook")

@@ -73,7 +73,7 @@ import { createPrefillReader } from './qr-code/prefill-view.js'
 import qrCode from './qr-code/qr-code.js'
 import { serverOptions, type LogStream } from './server-options.js'
 
-/** How soon messages are sent after a change */
+/** Interval at which the outbox and due payments are checked */
 const POLL_MS = 500
 const CONVERSIONS_MS = 5_000
 const HOUR_MS = 60 * 60 * 1000

@@ -1,4 +1,4 @@
-/** How an event of the order changes the purchase. */
+/** The status of a purchase after each event of its order. */
 const STATUSES = {
   'order.paid': 'paid',
   'order.fulfilled': 'offset',

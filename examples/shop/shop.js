@@ -42,7 +42,7 @@ async function createPurchase(number, { customer, vessel, trip, amountMinor, cur
 }
 
 async function receiveWebhook(request) {
-  // Verified as received, before it is parsed.
+  // The raw body is verified before it is parsed.
   const event = webhook.verify(await text(request), request.headers)
   purchases.apply(request.headers['webhook-id'], event)
 }

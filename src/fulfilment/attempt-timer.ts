@@ -1,8 +1,8 @@
 import type { FulfilmentAttempt } from './attempt.js'
 
 /**
- * Measures how long ago attempts started: by the monotonic clock for recent attempts of this
- * process, by the wall clock for others.
+ * Measures how long ago attempts started: with the monotonic clock for recent attempts of this
+ * process, with the wall clock for others.
  *
  * @param maxAgeMs older attempts are discarded
  */

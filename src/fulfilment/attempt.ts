@@ -11,7 +11,7 @@ import { findDifferences } from './verify-response.js'
  * - `refused`: not ordered, for a known reason
  * - `released`: an administrator allowed another attempt
  *
- * Stored data: never rename one.
+ * Stored data: never rename a state.
  */
 export type AttemptState = 'sent' | 'unanswered' | 'placed' | 'refused' | 'released'
 
@@ -53,7 +53,7 @@ const listAttempts = (history: History): FulfilmentAttempt[] =>
     return isAttempt(value) ? [value] : []
   })
 
-/** The latest attempt, as lists of orders need it. Stored data. */
+/** The fields of the latest attempt that order lists need. Stored data. */
 export interface AttemptSummary {
   state: AttemptState
   orderSourceId: string | null
@@ -62,7 +62,7 @@ export interface AttemptSummary {
   differs: 0 | 1
 }
 
-/** Summarizes the attempt that a change recorded; `null` if it recorded none. */
+/** Summarises the attempt that a change recorded; `null` if it recorded none. */
 export function summarizeAttempt(changes: readonly FieldChange[]): AttemptSummary | null {
   const change = changes.find(({ field }) => field === ATTEMPT_FIELD)
   const attempt = change?.to
@@ -92,7 +92,7 @@ export const findConfirmedAttempt = (
     (attempt) => attempt.reference === reference && attempt.state === 'sent',
   ) ?? null
 
-/** Whether an order was placed under an id, and another attempt was allowed since. */
+/** Whether an order was placed under an id, and another attempt has been allowed since. */
 export function isReset(history: History, orderSourceId: string): boolean {
   const attempts = listAttempts(history)
   const placed = attempts.find((attempt) => attempt.orderSourceId === orderSourceId)
@@ -132,8 +132,8 @@ export const canBeFulfilled = (order: Order, attempt: FulfilmentAttempt | null):
   !isUnresolved(order, attempt)
 
 /**
- * Whether an attempt is a valid next step. `placed` is always accepted, but only once while the
- * order has its id.
+ * Whether an attempt is a valid next step. `placed` is always accepted, but is not repeated while
+ * the order has a provider id.
  */
 function isNextStep(
   order: Order,

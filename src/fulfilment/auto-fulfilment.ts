@@ -26,7 +26,7 @@ export const FULFILMENT_QUEUE = 'fulfilment'
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-/** About three days: a provider can be away for a weekend. */
+/** About three days, because a provider may be unavailable for a weekend. */
 const RETRY_DELAYS_MS = [
   5 * SECOND,
   30 * SECOND,
@@ -40,7 +40,7 @@ const RETRY_DELAYS_MS = [
   24 * HOUR,
 ]
 
-/** Orders placed at a time. */
+/** Maximum number of orders placed concurrently. */
 const CONCURRENCY = 2
 /** Quoting, placing and recording take at most this many requests to the provider. */
 const MAX_REQUESTS = 6
@@ -57,7 +57,7 @@ const reject = (detail: string, status: number | null = null): SendResult => ({
   detail,
 })
 
-/** Statuses of a refusal that can end without a change to the order: the account, or its credit. */
+/** Statuses of temporary refusals, such as insufficient credit: a later retry can succeed. */
 const TEMPORARY_STATUSES = [401, 402, 403, 408, 409, 425, 429]
 
 function describeFailure(failure: ProviderFailure): SendResult {
@@ -103,7 +103,7 @@ function describeResult(result: Exclude<FulfilResult, { outcome: 'placed' }>): S
 interface Options {
   store: OrderStore
   fulfilment: Fulfilment
-  /** The longest time of a request to the provider, ms */
+  /** Maximum duration of a request to the provider, ms */
   maxRequestMs: number
   /** Set by tests only */
   retryDelaysMs?: readonly number[]
@@ -141,7 +141,7 @@ export function createAutoFulfilment({
       : done('Placed')
   }
 
-  /** Looks for an attempt without a response at the provider. It is never sent again from here. */
+  /** Checks with the provider whether an unresolved attempt was placed. Never sends it again. */
   async function resolve(order: Order, attempt: FulfilmentAttempt): Promise<SendResult> {
     const retryAfterMs = fulfilment.getRemainingMs(attempt)
     if (attempt.state === 'placed') return done('Placed, but the provider order ID is missing.')

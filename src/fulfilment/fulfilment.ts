@@ -172,8 +172,8 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
       getValue(await source.getOrder(orderSourceId)),
 
     /**
-     * Places an order as confirmed. The attempt is recorded with the confirmed version as its
-     * condition, so that of concurrent requests only one is sent.
+     * Places an order as confirmed. The attempt is only recorded if the order still has the
+     * confirmed version, so that only one of several concurrent requests is sent.
      */
     async fulfil(
       id: string,
@@ -219,9 +219,9 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
     },
 
     /**
-     * Allows another attempt: if the order was not placed, if an administrator did not find it at
-     * the provider where the list is inconclusive, or if the administrator knows the ID that it
-     * was placed under.
+     * Allows another attempt in one of three cases: the order was not placed; the provider's list
+     * is inconclusive and an administrator did not find the order there; or the order was placed,
+     * and the administrator confirms the provider ID that it has lost.
      */
     async reset(
       id: string,

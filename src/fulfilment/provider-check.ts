@@ -14,8 +14,8 @@ type FindResult =
   | Extract<CheckResult, { outcome: 'not_placed' | 'incomplete_list' }>
 
 /**
- * Looks for attempts in the provider's list of orders. The list proves that an order was not placed
- * only if it is complete, including every order known to be there.
+ * Looks for attempts in the provider's list of orders. Only a complete list, which contains every
+ * order known to be there, proves that an order was not placed.
  */
 export function createProviderCheck(store: OrderStore, source: OffsetOrderSource) {
   /** Order numbers of placed orders that could not be recorded, by provider id */

@@ -43,7 +43,7 @@ export type CheckResult =
   | ProviderFailure
   | { outcome: 'found'; order: Order }
   | { outcome: 'not_placed' }
-  /** Not in the provider's list, which is incomplete: known orders are missing as well. */
+  /** Not in the provider's list, which has further pages or lacks known orders. */
   | {
       outcome: 'incomplete_list'
       missing: Pick<ProviderOrderRef, 'orderNumber' | 'orderSourceId'>[]

@@ -20,7 +20,7 @@ export const toAmount = ({ amountMinor, currency }: Charge, defaultCurrency: str
 })
 
 /**
- * Finds how a response of the provider differs from the request.
+ * Finds the differences between the provider's response and the request.
  *
  * @param expected without `amountMinor` to accept any price
  */

@@ -3,7 +3,7 @@ import type { Day, DayCalendar } from '../orders/day-calendar.js'
 import type { OrderStatus } from '../orders/order-status.js'
 import type { EventConsumer } from '../outbox/event-dispatcher.js'
 
-/** Actions of guests, without data about them. Stored data: never rename one. */
+/** Actions of guests, counted without data about the guests. Stored data: never rename a step. */
 export type CountedStep = 'scan' | 'result'
 
 /** How many guests reached each step, by the day of the scan, the result or the order. */
@@ -50,7 +50,7 @@ export function createConversionCounter(database: Database, calendar: DayCalenda
       }
     },
 
-    /** Records guest orders. An event may be seen twice. */
+    /** Records guest orders. An event may arrive twice. */
     consume: (async (tx, { order: { id, origin, placedAt, status } }) => {
       if (origin !== 'guest') return
       const day = calendar.dayOf(Date.parse(placedAt))
@@ -62,7 +62,7 @@ export function createConversionCounter(database: Database, calendar: DayCalenda
       )
     }) satisfies EventConsumer,
 
-    /** Reads the conversions of a range of days, both included. */
+    /** Reads the conversions in a range of days, both inclusive. */
     async read(from: Day, to: Day): Promise<Conversions> {
       const counted = await database.query<{ step: string; count: number | string }>(
         `SELECT step, sum(count) AS count FROM conversion_counts WHERE day BETWEEN ? AND ?
@@ -74,7 +74,7 @@ export function createConversionCounter(database: Database, calendar: DayCalenda
          WHERE day BETWEEN ? AND ?`,
         [from, to],
       )
-      // PostgreSQL returns sums of 64-bit integers as texts.
+      // PostgreSQL returns sums of 64-bit integers as strings.
       const getCount = (step: CountedStep) =>
         Number(counted.find((row) => row.step === step)?.count ?? 0)
       return {

@@ -81,7 +81,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     }
   }
 
-  /** Shows the form with a quote: the one that the guest has seen while it is valid, or a new one. */
+  /** Shows the form with a quote: the one that the guest has seen, if still valid, or a new one. */
   async function showForm(reply: FastifyReply, state: FormState) {
     const quotes = requireOrdering(options.quotes)
     const { trip, fields, form, formId } = state
@@ -158,7 +158,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     })
   })
 
-  /** Shows the form again, with the problem of its order or the errors to fix. */
+  /** Shows the form again, with the reason for the rejection or the errors to fix. */
   function rejectForm(reply: FastifyReply, outcome: Outcome, state: FormState, status = 422) {
     orders.inc({ outcome })
     return showForm(reply.code(status), { ...state, showErrors: true })

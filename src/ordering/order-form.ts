@@ -64,7 +64,7 @@ export function parseOrderForm(
   const errors: OrderForm['errors'] = {}
   for (const { path, message } of checked.ok ? [] : checked.errors) {
     const field = path as keyof Details
-    // It defaults to the name, which has its own error.
+    // An empty beneficiary defaults to the name, which has its own error.
     if (field === 'beneficiary' && values.beneficiary === '') continue
     errors[field] = values[field] === '' ? (MISSING[field] ?? message) : message
   }

@@ -7,8 +7,8 @@ const WINDOW_MS = 60 * MINUTE_MS
 
 export interface OrderLimits {
   /**
-   * Counts an order of a client and an email address. Throws a Problem (429) when a limit is reached;
-   * returns a function that undoes the count.
+   * Counts an order towards the limits of a client and an email address. Throws a Problem (429)
+   * when a limit is reached; returns a function that undoes the count.
    */
   consume(client: string, email: string): Promise<() => Promise<void>>
 }

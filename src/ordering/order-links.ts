@@ -19,9 +19,9 @@ export interface OrderLinks {
 const hashToken = (token: string): string => createHash('sha256').update(token).digest('base64url')
 
 /**
- * Stores the hashes of tokens only. A token is 128 bits of an HMAC, so that it cannot be guessed and
- * need not be stored: a repeated request or an email contains the same link. The time of creation
- * is part of it because a restored database gives the IDs of lost orders to others.
+ * Stores only the hashes of tokens. A token is 128 bits of an HMAC: it cannot be guessed, and can
+ * be computed again, so repeated requests and emails contain the same link. The HMAC covers the
+ * time of creation because a database restored from a backup reuses the IDs of lost orders.
  */
 export function createOrderLinks(database: Database, signer: Signer): OrderLinks {
   return {

@@ -48,7 +48,7 @@ function findTime(history: readonly HistoryEntry[], statuses: readonly OrderStat
   return entry?.at ?? null
 }
 
-/** The steps of an order, up to its last one. */
+/** Builds the steps of an order. A cancelled or refunded order has no steps after that. */
 function buildSteps(
   order: Order,
   history: readonly HistoryEntry[],

@@ -27,7 +27,7 @@ type Query = Record<string, unknown>
 export const hashTrip = ({ calculation, vessel }: OrderedTrip): string =>
   hashJson([calculation.calculatorType, calculation.calculatorData, vessel])
 
-/** The parameters of a trip that was entered. A signed link gives it a vessel. */
+/** The parameters of a trip that the guest entered. The vessel comes from a signed link. */
 export const toTripFields = (
   calculation: Calculation,
   link: { data: string; sig: string } | null,

@@ -24,7 +24,7 @@ function isFontFile(path: string): boolean {
   }
 }
 
-/** Finds errors in the variables of guest orders. */
+/** Finds errors in the environment variables for guest orders. */
 export function findOrderingConfigErrors(environment: NodeJS.ProcessEnv): string[] {
   const { CURRENCY = DEFAULT_CURRENCY } = environment
   const digits = getMinorUnitDigits(CURRENCY)
@@ -61,13 +61,13 @@ function toAmount(text: string | undefined, currency: string): Amount | null {
   return amountMinor === null ? null : { amountMinor, currency }
 }
 
-/** The operator's own price of a tonne of CO2e, if there is one. */
+/** The operator's own price per tonne of CO2e; `null` if there is none. */
 export const getOwnPrice = ({ PRICE_PER_TONNE, CURRENCY }: PriceConfig): Amount | null =>
   toAmount(PRICE_PER_TONNE, CURRENCY)
 
 /**
- * Returns the terms of prices in a currency. The minimum is for prices in CURRENCY. With Stripe,
- * amounts are rounded up to what it can charge.
+ * Returns a function that looks up the price terms of a currency. MINIMUM_AMOUNT only applies to
+ * prices in CURRENCY. With Stripe, amounts are rounded up to what Stripe can charge.
  */
 export function createPriceTerms(
   config: PriceConfig & Pick<Environment, 'PAYMENT'>,

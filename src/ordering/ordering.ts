@@ -22,7 +22,7 @@ import { createQuotes, type Quotes } from './quotes.js'
 import type { GetPriceTerms } from './price-parts.js'
 import { createPaymentStarter } from './start-payment.js'
 
-/** Creates the quotes of the service; `null` if there are no prices, so that ordering is off. */
+/** Creates the quote service; `null` if there are no prices, which turns ordering off. */
 export function createServiceQuotes(
   { config }: Pick<FastifyInstance, 'config'>,
   source: OffsetOrderSource | null,

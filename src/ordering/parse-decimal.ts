@@ -1,9 +1,9 @@
 const DECIMAL = /^(\d{1,15})(?:\.(\d+))?$/
 
 /**
- * Parses a decimal number in plain digits, such as `24.50`, as a whole number of units of 10^-`digits`:
- * an amount as minor units of its currency, without rounding. `null` if it is not one, has more decimals,
- * or is too large.
+ * Parses a decimal number in plain digits, such as `24.50`, as a whole number of units of
+ * 10^-`digits`, such as the minor units of a currency. Does not round: returns `null` if the text
+ * is not a number, has more decimals, or is too large.
  */
 export function parseDecimal(text: string, digits: number): number | null {
   const [, whole, fraction = ''] = DECIMAL.exec(text) ?? []

@@ -70,7 +70,7 @@ export function createOrderPlacer({ store, links, limits }: Options) {
   // towards the limits.
   const inSequence = createKeyedMutex()
 
-  /** Throws a Problem: 429, or 503 of the store. */
+  /** Throws a Problem: 429 if a limit is reached, 503 if the store is unavailable. */
   async function create(order: NewOrder, key: string, client: string): Promise<CreateResult> {
     const refund = await limits.consume(client, order.customerEmail)
     let outcome: CreateResult['outcome'] | null = null

@@ -25,7 +25,7 @@ export interface PriceList {
 const FRESH_MS = 60_000
 /** Older prices count as unknown. Equals the validity of a quote. */
 const MAX_AGE_MS = 30 * 60_000
-/** Pause after prices could not be read. */
+/** Pause before the next attempt after prices could not be read. */
 const RETRY_MS = 10_000
 const MAX_DELAY_MS = 300
 

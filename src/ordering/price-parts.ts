@@ -30,10 +30,11 @@ const divideUp = (value: bigint, divisor: bigint): bigint => (value + divisor - 
 const divide = (value: bigint, divisor: bigint): bigint => (2n * value + divisor) / (2n * divisor)
 
 /**
- * Calculates what a customer pays to offset a mass. The offset is rounded up to the minor unit, as the
- * provider does, so that it is never less than what the provider charges; the service fee is rounded
- * half up. A price below the minimum is raised to it by the service fee, and a price between two steps
- * to the next one. Pure. static/calculator/portfolios.js does the same.
+ * Calculates what a customer pays to offset a mass. The offset is rounded up to the minor unit, as
+ * the provider does, so that it is never less than the provider charges; the service fee is rounded
+ * half up. If the price is below the minimum or between two steps, the service fee is increased to
+ * reach the minimum or the next step. Pure. static/calculator/portfolios.js does the same for
+ * prices in CURRENCY.
  *
  * @param grams a whole number
  * @param pricePerTonneMinor a whole number of minor units
@@ -51,7 +52,7 @@ export function calculatePriceParts(
   return { offsetMinor, serviceFeeMinor: amountMinor - offsetMinor, amountMinor }
 }
 
-/** The terms of prices in a currency. */
+/** Returns the price terms of a currency. */
 export type GetPriceTerms = (currency: string) => PriceTerms
 
 /** What a customer pays to offset a mass in kg, at a price per tonne. */

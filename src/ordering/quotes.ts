@@ -42,19 +42,20 @@ export interface Quotes {
   /** Calculates a price. Throws a Problem (503) if prices are unknown. */
   create(request: QuoteRequest, now?: Date): Promise<QuoteResult>
   /**
-   * Returns the quote in a token; `null` if it is not one of ours, is for something else, or has expired.
+   * Returns the quote in a token; `null` if the token was not signed here, is for another request,
+   * or has expired.
    */
   read(token: string, request: QuoteRequest, now?: Date): Quote | null
-  /** Returns the prices with all portfolios. Throws a Problem (503) if prices are unknown. */
+  /** Returns the price with each portfolio. Throws a Problem (503) if prices are unknown. */
   list(trip: OrderedTrip, sharePercent: Share): Promise<OfferPrice[]>
-  /** Returns the price with the first portfolio; `null` if there is none, or it would take long. */
+  /** Returns the price with the first portfolio; `null` if unknown or not quickly available. */
   findPriceQuickly(trip: OrderedTrip): Promise<OfferPrice | null>
 }
 
 interface Options {
   prices: PriceList
   signer: Signer
-  /** The terms of prices in a currency */
+  /** Returns the price terms of a currency */
   getTerms: GetPriceTerms
 }
 

@@ -2,8 +2,8 @@ import type { Order } from '../orders/order.js'
 import type { Payments } from '../payments/payments.js'
 
 /**
- * Returns the URL where a guest pays an order: Stripe's page, or the order page, which shows how
- * to pay or why the order cannot be paid now.
+ * Returns the URL where a guest pays for an order: Stripe's page, or the order page, which shows
+ * how to pay or why payment is not possible now.
  *
  * @param path of the order page
  */

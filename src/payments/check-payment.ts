@@ -9,7 +9,7 @@ export interface PaymentServices {
   store: OrderStore
   payments: PaymentStore
   stripe: StripeGateway
-  /** Pause between checks of a payment that is new, ms */
+  /** Pause between checks of a new payment, ms */
   checkMs: number
   /** Called when a payment needs the attention of an administrator */
   onProblem: (payment: Payment) => void
@@ -55,8 +55,8 @@ export function getNextCheck(payment: Payment, now: number, checkMs: number): nu
 
 /**
  * Creates the function that queries Stripe for a payment and records its state, in the payment and
- * in the order. Webhooks, returning guests and the periodic check all call it, so it does not matter
- * how often or in which sequence they do. Throws StripeUnavailableError, or the errors of the stores.
+ * in the order. Webhooks, returning guests and the periodic check call it in any order, and any
+ * number of times. Throws StripeUnavailableError, or the errors of the stores.
  */
 export function createPaymentCheck({
   store,
@@ -65,7 +65,7 @@ export function createPaymentCheck({
   checkMs,
   onProblem,
 }: PaymentServices) {
-  /** Expires the session; returns whether it was open. Its guest can no longer pay. */
+  /** Expires the session, so that the guest can no longer pay; returns whether it was open. */
   async function expire(sessionId: string): Promise<boolean> {
     try {
       await stripe.expireSession(sessionId)
@@ -100,7 +100,7 @@ export function createPaymentCheck({
     let { state } = recorded
     const isPayable = order?.status === 'pending' && isSameAmount(recorded, order)
     if (state === 'open' && recorded.sessionId !== null && !isPayable) {
-      // It has just been paid: check it again.
+      // The session is no longer open, for example because it was just paid: check it again.
       if (!(await expire(recorded.sessionId))) return null
       state = 'expired'
     }

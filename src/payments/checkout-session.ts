@@ -4,7 +4,7 @@ import type { Payment } from './payment.js'
 import { toStripeAmount } from './stripe-amount.js'
 import { PAYMENT_METADATA, type SessionParams } from './stripe-gateway.js'
 
-/** Fixed: a repeated request must equal the first one. */
+/** The locale is fixed, because a repeated request must equal the first one. */
 const numbers = getNumberFormatter('en')
 
 /** Stripe refuses sessions with addresses that it does not support, such as `å@example.com`. */
@@ -46,7 +46,7 @@ export function buildSessionParams(
     name,
     amount: toStripeAmount(amountMinor, currency),
   }))
-  // Parts may be finer than what Stripe charges.
+  // The parts may be more precise than the amounts that Stripe charges.
   const isExact = lines.every(({ amount }) => amount !== null && amount > 0)
   const charged = isExact ? lines : [{ name: `Order ${order.orderNumber}`, amount: total }]
   const metadata = { [PAYMENT_METADATA]: payment.id }

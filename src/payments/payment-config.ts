@@ -23,7 +23,7 @@ const RULES: readonly ConfigRule[] = [
   ['STRIPE_CHECKOUT_URL', isSafeOrigin, ORIGIN],
 ]
 
-/** Finds errors in the variables of payments. */
+/** Finds errors in the environment variables for payments. */
 export function findPaymentConfigErrors(environment: NodeJS.ProcessEnv): string[] {
   const errors = checkRules(environment, RULES)
   const isUsed =

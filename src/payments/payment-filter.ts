@@ -3,8 +3,8 @@ import type { OrderFilters } from '../orders/order-filters.js'
 import type { PaymentStore } from './payment-store.js'
 
 /**
- * Replaces the payment filter by the IDs of the orders that match it: payments are in the database of
- * the service, wherever the orders are.
+ * Replaces the payment filter with the IDs of the orders that match it: payments are in the
+ * service's database, wherever the orders are.
  */
 export async function resolvePaymentFilter(
   filters: OrderFilters,

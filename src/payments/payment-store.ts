@@ -73,7 +73,7 @@ async function selectPayments(
   return rows.map(toPayment)
 }
 
-/** Returns the latest payments of orders, by the IDs of the orders. */
+/** Returns the latest payment of each order, by order ID. */
 export async function findLatestPayments(
   tx: Queryable,
   orderIds: readonly string[],
@@ -84,7 +84,7 @@ export async function findLatestPayments(
   return new Map(payments.map((payment) => [payment.orderId, payment]))
 }
 
-/** Stores payments, in the database of the service. Methods throw DatabaseUnavailableError. */
+/** Stores payments in the service's database. Methods throw DatabaseUnavailableError. */
 export function createPaymentStore(database: Database) {
   const select = (condition: string, values: readonly (string | number)[]) =>
     selectPayments(database, condition, values)
@@ -100,7 +100,7 @@ export function createPaymentStore(database: Database) {
     /** Returns the payments of an order, latest first. */
     list: (orderId: string): Promise<Payment[]> => select('order_id = ?', [orderId]),
 
-    /** Returns the latest payments of orders, by the IDs of the orders. */
+    /** Returns the latest payment of each order, by order ID. */
     findLatest: (orderIds: readonly string[]): Promise<Map<string, Payment>> =>
       findLatestPayments(database, orderIds),
 
@@ -114,8 +114,8 @@ export function createPaymentStore(database: Database) {
     },
 
     /**
-     * Adds the payment of an order with a number, unless it exists; returns it. Concurrent attempts
-     * to pay an order therefore share one payment.
+     * Returns the order's payment with this number; adds the payment if it does not exist.
+     * Concurrent attempts to pay for an order therefore share one payment.
      */
     async add(
       { id, amountMinor, currency }: Pick<Order, 'id' | 'amountMinor' | 'currency'>,
@@ -161,7 +161,7 @@ export function createPaymentStore(database: Database) {
     },
 
     /**
-     * Marks as due the payments affected by a change of their order, in the caller's transaction. A
+     * Marks the payments affected by a change to their order as due, in the caller's transaction. A
      * check in progress starts again, as it may have seen the order before the change.
      */
     async makeDue(tx: Queryable, orderId: string, hasNewStatus: boolean): Promise<void> {

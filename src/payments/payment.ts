@@ -5,11 +5,11 @@ import type { Order } from '../orders/order.js'
  * - `creating`: its session is not known yet
  * - `open`: the guest can pay
  * - `processing`: the guest has paid by a method that takes days
- * - `paid`, even if it was refunded since
- * - `failed`: the guest or the bank refused, or no session could be created
- * - `expired`: it can no longer be paid
+ * - `paid`: money was received, even if it has been refunded since
+ * - `failed`: the payment was refused, or no session could be created
+ * - `expired`: the guest can no longer pay
  *
- * Stored data: never rename one.
+ * Stored data: never rename a state.
  */
 export const PAYMENT_STATES = [
   'creating',
@@ -27,7 +27,7 @@ export type PaymentState = (typeof PAYMENT_STATES)[number]
  * - `order_cancelled`, `order_refunded`: the order no longer needs it
  * - `paid_twice`: the order had already been paid another way
  *
- * Stored data: never rename one.
+ * Stored data: never rename a problem.
  */
 export const PAYMENT_PROBLEMS = [
   'differs',
@@ -37,7 +37,7 @@ export const PAYMENT_PROBLEMS = [
 ] as const
 export type PaymentProblem = (typeof PAYMENT_PROBLEMS)[number]
 
-/** A guest's attempt to pay an order through Stripe: one Checkout session. */
+/** A guest's attempt to pay for an order through Stripe: one Checkout session. */
 export interface Payment {
   id: string
   orderId: string
@@ -54,13 +54,13 @@ export interface Payment {
   /** Stripe's status of the dispute, such as `needs_response`, `won` or `lost` */
   dispute: string | null
   problem: PaymentProblem | null
-  /** When the order was marked as paid because of it; times are ms since 1970 */
+  /** When the order was recorded as paid by this payment; all times are ms since the epoch */
   settledAt: number | null
   createdAt: number
   updatedAt: number
   /** When to query Stripe for it again; `null` if it can no longer change */
   checkAt: number | null
-  /** Incremented by every change: two processes do not overwrite each other */
+  /** Incremented by every change, so that processes do not overwrite each other's changes */
   revision: number
 }
 

@@ -105,7 +105,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     return openSession(order, payment, orderUrl)
   }
 
-  /** Makes sure that a payment can no longer be paid. */
+  /** Closes a payment, so that the guest can no longer pay. */
   async function close(payment: Payment): Promise<Exclude<CloseResult, 'unavailable'>> {
     if (payment.state === 'creating' && payment.sessionId === null) {
       const closed = await payments.update(payment, { state: 'expired', checkAt: null })
@@ -116,7 +116,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     if (payment.state !== 'open') return isReceived(payment) ? 'received' : 'closed'
     if (payment.sessionId !== null) {
       await stripe.expireSession(payment.sessionId).catch((error: unknown) => {
-        // It is no longer open: read its state.
+        // The session is no longer open: read its state.
         if (!(error instanceof StripeRefusedError)) throw error
       })
     }
@@ -144,7 +144,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
   }
 
   return {
-    /** Returns where the guest pays an order. Never throws a Stripe error. */
+    /** Returns where the guest pays for an order. Never throws a Stripe error. */
     async start(order: Order, orderUrl: string): Promise<StartResult> {
       try {
         return await start(order, orderUrl)
@@ -154,7 +154,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       }
     },
 
-    /** Makes sure that an order can no longer be paid. Never throws a Stripe error. */
+    /** Closes the payment of an order: the guest can no longer pay. Never throws a Stripe error. */
     async close(orderId: string): Promise<CloseResult> {
       const [latest = null] = await payments.list(orderId)
       if (latest === null) return 'closed'
@@ -199,7 +199,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       }
     },
 
-    /** Processes a webhook. Throws StripeUnavailableError: Stripe sends it again. */
+    /** Processes a webhook. If it throws StripeUnavailableError, Stripe sends the webhook again. */
     async processEvent(event: StripeEvent): Promise<void> {
       const payment = await findPayment(event)
       if (payment !== null) await check(payment)

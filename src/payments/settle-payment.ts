@@ -8,7 +8,7 @@ import { getBalance, isSameAmount, STRIPE, type Payment, type PaymentProblem } f
 export interface Settlement {
   problem: PaymentProblem | null
   settledAt: number | null
-  /** The order after it; `null` if it does not exist */
+  /** The order afterwards; `null` if it does not exist */
   order: Order | null
 }
 
@@ -34,14 +34,15 @@ async function wasMarkedByStripe(store: Store, order: Order): Promise<boolean> {
 
 const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled']
 
-/** Decides what to do with an order, from its state and that of its payment. Pure. */
 type Decision =
   | { type: 'none'; problem: PaymentProblem | null; isSettled: boolean }
   | { type: 'status'; status: LiveStatus; isSettled: boolean }
 
 /**
- * @param isMarkedByStripe whether the order was marked as paid because of a payment that is not
- *   recorded as settled: this one, before the service stopped
+ * Decides what to do with an order, based on its state and that of its payment. Pure.
+ *
+ * @param isMarkedByStripe whether this payment marked the order as paid, but the service stopped
+ *   before it recorded the payment as settled
  */
 export function decideSettlement(
   order: Order,
@@ -68,7 +69,7 @@ export function decideSettlement(
       ? { type: 'status', status: 'paid', isSettled: true }
       : none('differs')
   }
-  // An administrator has seen the difference and marked the order as paid.
+  // An administrator accepted a different amount, or this payment marked the order as paid.
   if (isPaid && (payment.problem === 'differs' || isMarkedByStripe)) return none(null, true)
   return none('paid_twice')
 }

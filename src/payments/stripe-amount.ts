@@ -6,8 +6,8 @@ const HUNDREDTHS_AT_STRIPE = ['ISK', 'UGX']
 const NO_HUNDREDTHS_AT_STRIPE = ['MGA']
 
 /**
- * The smallest step of amounts that Stripe charges, in minor units of ISO 4217: 10 in currencies with
- * three decimals, whose last digit must be 0. See https://docs.stripe.com/currencies.
+ * Stripe charges multiples of this amount, in minor units of ISO 4217: 10 in currencies with three
+ * decimals, whose last digit must be 0. See https://docs.stripe.com/currencies.
  */
 export function getChargeStep(currency: string): number {
   if (NO_HUNDREDTHS_AT_STRIPE.includes(currency)) return 100
@@ -18,8 +18,8 @@ export function getChargeStep(currency: string): number {
 const MAX_AMOUNT = 99_999_999
 
 /**
- * The smallest amounts that Stripe charges, in minor units of ISO 4217. In other currencies, it is
- * worth about half a US dollar. See https://docs.stripe.com/currencies.
+ * The smallest amounts that Stripe charges, in minor units of ISO 4217. The minimum of other
+ * currencies, worth about half a US dollar, is not checked. See https://docs.stripe.com/currencies.
  */
 const MIN_AMOUNTS: Record<string, number> = {
   AED: 200,
@@ -56,8 +56,8 @@ export const getChargeLimits = (currency: string) => ({
 })
 
 /**
- * Converts an amount from minor units of ISO 4217 to those of Stripe; `null` if Stripe cannot charge
- * it exactly.
+ * Converts an amount from minor units of ISO 4217 to those of Stripe; `null` if Stripe cannot
+ * charge it exactly.
  */
 export function toStripeAmount(amountMinor: number, currency: string): number | null {
   if (amountMinor % getChargeStep(currency) !== 0) return null
@@ -66,8 +66,8 @@ export function toStripeAmount(amountMinor: number, currency: string): number | 
 }
 
 /**
- * Converts an amount from minor units of Stripe, with its lower-case currency. Rounds down what has no
- * minor unit, so that too little money never counts as enough.
+ * Converts an amount from Stripe's minor units, and its lower-case currency. Rounds down fractions
+ * of a minor unit, so that an insufficient amount never counts as sufficient.
  */
 export function fromStripeAmount(amount: number, stripeCurrency: string) {
   const currency = stripeCurrency.toUpperCase()

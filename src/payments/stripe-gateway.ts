@@ -53,7 +53,7 @@ function getState(
   if (status === 'open') return 'open'
   if (status === 'expired') return 'expired'
   if (payment_status !== 'unpaid') return 'paid'
-  // By a method that takes days; if the bank refused it, Stripe asks for another one.
+  // A payment method that takes days; if the bank refuses, Stripe asks for another method.
   const hasFailed = intent?.status === 'requires_payment_method' || intent?.status === 'canceled'
   return hasFailed ? 'failed' : 'processing'
 }
@@ -148,7 +148,7 @@ export async function createStripeGateway({ secretKey, webhookSecret, apiUrl }: 
         return toSession(session, options)
       }),
 
-    /** Refused if the session is not open. */
+    /** Throws StripeRefusedError if the session is not open. */
     expireSession: (id: string): Promise<void> =>
       call(async () => {
         await stripe.checkout.sessions.expire(id)
@@ -167,7 +167,7 @@ export async function createStripeGateway({ secretKey, webhookSecret, apiUrl }: 
         await stripe.refunds.create({ payment_intent: intentId, amount }, { idempotencyKey })
       }),
 
-    /** Returns what a webhook is about; `null` if Stripe did not sign it in the last minutes. */
+    /** Returns what a webhook is about; `null` if the signature is invalid or too old. */
     readEvent(body: Buffer, signature: string): StripeEvent | null {
       try {
         const event = stripe.webhooks.constructEvent(

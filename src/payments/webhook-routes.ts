@@ -32,7 +32,7 @@ const routes: FastifyPluginAsync<Options> = async (app, { payments }) => {
     '/api/payments/stripe/webhook',
     {
       bodyLimit: MAX_BODY_BYTES,
-      // Only Stripe calls it.
+      // Only Stripe calls this route.
       schema: { hide: true },
     },
     async (request, reply) => {

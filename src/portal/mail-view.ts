@@ -20,7 +20,7 @@ const STATES: Record<MessageState, string> = {
   cancelled: 'Not sent',
 }
 
-/** An email for a log. */
+/** Builds the log entry of an email. */
 export function buildMailView(delivery: Delivery, isConfigured: boolean, format: Formatters) {
   const { id, type, orderId } = delivery.message
   const { to, orderNumber } = getPayload(delivery.message)

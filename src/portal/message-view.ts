@@ -1,7 +1,7 @@
 import type { Delivery, MessageState } from '../outbox/outbox.js'
 import type { Formatters } from './formatters.js'
 
-/** A time for a `time` element, in ms since 1970. */
+/** Converts ms since the epoch for a `time` element. */
 export function toTime(ms: number, format: Formatters) {
   const iso = new Date(ms).toISOString()
   return { iso, text: format.dateTime(iso) }
@@ -13,7 +13,7 @@ export function toTime(ms: number, format: Formatters) {
 export const isLive = (deliveries: readonly Delivery[]): boolean =>
   deliveries.some(({ message }) => message.state === 'pending' && message.attempts < 2)
 
-/** A message of the outbox for a log: its state, and the attempts to send it. */
+/** Builds the log entry of an outbox message: its state, and the attempts to send it. */
 export function buildMessageView(
   { message, attempts }: Delivery,
   labels: Record<MessageState, string>,
@@ -25,7 +25,7 @@ export function buildMessageView(
     state: { className: state, label: labels[state] },
     isPending: state === 'pending',
     createdAt: toTime(createdAt, format),
-    // The first attempt follows immediately.
+    // Not shown before the first attempt, which follows immediately.
     nextAttemptAt:
       state === 'pending' && attempts.length > 0 ? toTime(nextAttemptAt, format) : null,
     attempts: attempts.map(({ number, at, durationMs, status, detail }) => ({

@@ -116,7 +116,7 @@ function calculatePrice(kilograms, { minor, currency }) {
 const formatPrice = (kilograms, price) =>
   formatMoney(calculatePrice(kilograms, price), price.currency)
 
-/** A minimum is for orders. */
+/** Ignores the minimum, which only applies to orders. */
 const formatPerTonne = ({ minor, currency }) => {
   const feePercent = Number(findSection()?.dataset.feePercent ?? 0)
   return formatMoney(Math.ceil(toPrecise(minor * (1 + feePercent / 100))), currency)
@@ -142,7 +142,7 @@ function createProjectItem({ name, country, url }) {
   return createElement('li', {}, label, ...(country ? [', ', createBdi(country)] : []))
 }
 
-// With a checkout, guests choose a portfolio, and the button follows.
+// If there is a checkout, guests choose a portfolio; the button shows its price and links to it.
 const findCheckout = () => document.getElementById('checkout')
 let chosenId = null
 

@@ -125,7 +125,7 @@ document.addEventListener('change', ({ target }) => {
   if (!target.matches('.tabs input')) return
   const top = target.getBoundingClientRect().top
   selectLanguage(target.value)
-  // The examples above can have another height now.
+  // The height of the examples above may have changed.
   scrollBy({ top: target.getBoundingClientRect().top - top, behavior: 'instant' })
   try {
     localStorage.setItem(LANGUAGE, target.value)

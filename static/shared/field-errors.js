@@ -14,7 +14,7 @@ export function markFields() {
 
 document.addEventListener('input', ({ target }) => {
   const error = document.getElementById(`${target.id}-error`)
-  // Forms that are sent at every input get their errors from the response.
+  // Forms that are sent on every input get their errors from the response.
   if (!error?.textContent || target.closest('[hx-trigger*=input]')) return
   error.textContent = ''
   markFields()

@@ -7,7 +7,7 @@ import { getDatabasePath } from '../../src/database/database-path.js'
 import { toOrder, READ_COLUMNS, type ReadRow } from '../../src/order-store/sql/order-row.js'
 import { createExcelColumns } from '../../src/orders/export/excel-columns.js'
 
-// The baseline of the exports, with the libraries alone: SQLite rows joined to lines, and the
+// The baseline for exports, with the libraries alone: SQLite rows joined into lines, and the
 // streaming writer of exceljs.
 
 const { PORT, DATA_DIR = '' } = process.env

@@ -23,8 +23,8 @@ import 'qrcode'
 import 'temporal-polyfill'
 import { projectRoot } from '../../src/config/project-root.js'
 
-// The baseline of start and memory: the plugins and libraries that Clearwake loads at its start,
-// and nothing else.
+// The baseline for startup time and memory: the plugins and libraries that Clearwake loads at
+// startup, and nothing else.
 
 const { PORT, DATA_DIR = '' } = process.env
 const templates = join(projectRoot, 'templates')

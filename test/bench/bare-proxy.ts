@@ -3,7 +3,7 @@ import httpProxy from '@fastify/http-proxy'
 import Fastify from 'fastify'
 import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
 
-// The baselines of the proxy: without UPSTREAM a minimal provider, with it the bare proxy plugin.
+// The baselines for the proxy: the bare proxy plugin if UPSTREAM is set, else a minimal provider.
 
 const { PORT, UPSTREAM } = process.env
 

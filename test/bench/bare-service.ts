@@ -23,7 +23,7 @@ import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 import { createAjv } from '../../src/validation/validator.js'
 
-// The baseline of the throughput: the same responses from the same libraries, and nothing else.
+// The baseline for throughput: the same responses from the same libraries, and nothing else.
 
 const app = Fastify()
 const ajv = createAjv(tripSchemaExtensions)

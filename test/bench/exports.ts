@@ -111,14 +111,14 @@ export async function compareExports(service: OrderService, idleMB: number) {
 /**
  * Latencies of list requests sent at a fixed rate until the signal is aborted, whether or not the
  * previous responses have arrived, so that a long delay counts for every request it affects.
- * Requests that this process sends late are not sent twice as often to catch up.
+ * If this process falls behind, it does not send requests faster to catch up.
  */
 async function measureListLatencies(service: OrderService, signal: AbortSignal): Promise<number[]> {
   const latencies: Promise<number>[] = []
   let next = performance.now()
   while (!signal.aborted) {
     const latency = measureLatency(service, ORDERS_PATH)
-    latency.catch(() => undefined) // Promise.all throws it.
+    latency.catch(() => undefined) // Promise.all throws the error.
     latencies.push(latency)
     next = Math.max(next + LIST_INTERVAL_MS, performance.now())
     await sleep(next - performance.now())
@@ -126,7 +126,7 @@ async function measureListLatencies(service: OrderService, signal: AbortSignal):
   return Promise.all(latencies)
 }
 
-/** Compares the latency of list requests during one or two exports with that just before. */
+/** Compares the latency of list requests during one or two exports with the latency just before. */
 export async function measureLatencyDuringExports(service: OrderService, idleMB: number) {
   const rows = []
   for (const [scenario, ...formats] of [
@@ -139,7 +139,7 @@ export async function measureLatencyDuringExports(service: OrderService, idleMB:
     for (let i = 0; i < getRepetitions(service); i++) {
       idle.push(...(await measureListLatencies(service, AbortSignal.timeout(IDLE_MS))))
       const exports = await Promise.all(formats.map((format) => prepareExport(service, format)))
-      // Ends with the first export.
+      // Stops when the first export ends.
       const controller = new AbortController()
       const [latencies, ...finished] = await Promise.all([
         measureListLatencies(service, controller.signal),

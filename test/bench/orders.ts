@@ -20,8 +20,8 @@ import { MACHINE, writeReport } from './report.js'
 import { getResidentMB, stopServers } from './servers.js'
 import { median, quantile, round2 } from './statistics.js'
 
-// Latency by the number of orders; the order store as a ratio to plain SQL; and exports of all
-// orders as ratios to bare ones: duration, memory, and the latency of concurrent requests.
+// Latency by number of orders; the order store relative to plain SQL; and exports of all orders
+// relative to bare ones: duration, memory, and the latency of concurrent requests.
 
 const MAX_ORDERS = Number(process.env.BENCH_ORDERS ?? 1_000_000)
 const SIZES = [...new Set([10_000, 100_000, MAX_ORDERS].map((size) => Math.min(size, MAX_ORDERS)))]
@@ -48,7 +48,7 @@ const REQUESTS: Record<string, OrderRequest> = {
   'statistics, all time': { range: 'all' },
 }
 
-/** Compares the latency of each request among the services, alternating between them. */
+/** Compares the latency of each request across the services, alternating between them. */
 async function compareSizes(services: OrderService[]) {
   const rows = []
   for (const [scenario, request] of Object.entries(REQUESTS)) {

@@ -24,8 +24,8 @@ import { getResidentMB, stopServers } from './servers.js'
 import { quantile, round2 } from './statistics.js'
 import { measureThroughput } from './throughput.js'
 
-// PostgreSQL: latency by the number of orders and against SQLite, several processes, sustained
-// writes, and the memory of an export.
+// PostgreSQL: latency by number of orders and compared with SQLite, several processes, sustained
+// writes, and the memory that an export takes.
 
 const MAX_ORDERS = Number(process.env.BENCH_ORDERS ?? 1_000_000)
 const MIN_ORDERS = Math.min(10_000, MAX_ORDERS)
@@ -92,7 +92,7 @@ async function compareLatencies(services: Services) {
   return rows
 }
 
-/** Seconds of processor time of a process and its ended children so far; 0 if it has ended itself. */
+/** CPU seconds used so far by a process and its exited children; 0 if the process has exited. */
 function getCpuSeconds(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
@@ -103,11 +103,11 @@ function getCpuSeconds(pid: number): number {
   }
 }
 
-/** Seconds of processor time of several processes so far. */
+/** CPU seconds used so far by several processes. */
 const sumCpuSeconds = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + getCpuSeconds(pid), 0)
 
-/** Requests per second of one and of several processes, with the share of the database. */
+/** Requests per second of one process and of several, with the CPU use of database and services. */
 async function compareProcesses(services: OrderService[], server: PostgresServer) {
   const rows = []
   for (const running of [services.slice(0, 1), services]) {
@@ -219,7 +219,7 @@ try {
     await copyFromSqlite(db, postgres)
     console.log(`${orders} orders copied in ${Math.round((performance.now() - started) / 1000)} s`)
     db.close()
-    // As autovacuum does after a while; takes longer than a single statement may.
+    // As autovacuum does after a while. Continues if it exceeds the time limit of a statement.
     for (const table of ['orders', 'order_search', 'order_counts', 'order_totals']) {
       await postgres.query(`VACUUM ANALYZE ${table}`).catch(() => undefined)
     }
@@ -250,7 +250,7 @@ try {
   console.table(processes)
   const exported = await measureExport(services.large)
   console.table([exported])
-  // The data of the copy is written to disk first.
+  // Writes the copied data to disk first.
   await large.postgres.migrate((tx) => tx.query('CHECKPOINT'))
   const writes = await measureWrites(several, large.postgres)
   console.table([writes])

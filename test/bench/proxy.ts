@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startClearwake, startServer } from './servers.js'
 import { compareThroughput, measureThroughput } from './throughput.js'
 
-// Throughput of the proxy as a ratio to the bare @fastify/http-proxy, and of the
+// Throughput of the proxy relative to the bare @fastify/http-proxy, and throughput of the
 // provider without either. Clearwake coalesces identical concurrent requests.
 
 const TARGET = 0.6

@@ -27,7 +27,7 @@ export const MACHINE = [
   ...LIBRARIES.map(getVersion),
 ].join(', ')
 
-/** Writes results to `.test/bench/<name>.json`, from where the plots read them. */
+/** Writes results to `.test/bench/<name>.json`, where the plots read them. */
 export function writeReport(name: string, results: object): void {
   const file = join(projectRoot, `.test/bench/${name}.json`)
   mkdirSync(dirname(file), { recursive: true })

@@ -6,13 +6,13 @@ import { fillDatabase } from './order-data.js'
 import { startClearwake, startServer } from './servers.js'
 import { compareThroughput, measureThroughput, type Load } from './throughput.js'
 
-// Throughput of Clearwake as a ratio to bare-service.ts, which does the same with the same libraries.
+// Throughput of Clearwake relative to bare-service.ts, which does the same with the same libraries.
 
 interface RequestType extends Pick<Load, 'path' | 'body'> {
   scenario: string
   target: number
   isAdminOnly?: boolean
-  /** With many clients, the bare service takes longer than a round for their first requests */
+  /** With many clients, the first requests to the bare service take longer than a round */
   isSlowWhenBare?: boolean
 }
 

@@ -9,7 +9,7 @@ import { MACHINE, writeReport } from './report.js'
 import { getResidentMB, startClearwake, startServer, stopServers } from './servers.js'
 import { median, round2 } from './statistics.js'
 
-// Cold start and idle memory as ratios to bare-plugins.ts, the latency of the first requests, and
+// Cold start and idle memory relative to bare-plugins.ts, the latency of the first requests, and
 // the weight of the guest pages.
 
 const ROUNDS = Number(process.env.BENCH_STARTS ?? 7)
@@ -34,7 +34,7 @@ const FIRST_REQUESTS: [scenario: string, path: string, request: RequestInit][] =
 interface Start {
   startMs: number
   idleMB: number
-  /** Latencies of the first and the second of each of FIRST_REQUESTS, ms */
+  /** Latencies of sending each of FIRST_REQUESTS for the first and the second time, ms */
   latencies: [first: number, second: number][]
 }
 

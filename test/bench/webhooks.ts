@@ -16,8 +16,8 @@ import { MACHINE, writeReport } from './report.js'
 import { stopServers } from './servers.js'
 import { quantile, round2 } from './statistics.js'
 
-// Latency of requests while webhooks wait in the outbox for an endpoint that hangs or fails, as a
-// ratio to a service without webhooks that is measured at the same time.
+// Latency of requests while webhooks wait in the outbox for an endpoint that hangs or fails,
+// relative to a service without webhooks that is measured at the same time.
 
 const ORDERS = 10_000
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 10_000)

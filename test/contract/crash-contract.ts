@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait-for.js'
 /** Includes the back-off after an outage. */
 const RECOVERY_TIMEOUT_MS = 90_000
 
-/** Writes of the test with crashes of NocoDB. */
+/** Number of writes while NocoDB crashes. */
 const RANDOM_WRITES = 200
 const CRASHES = 3
 

@@ -4,7 +4,7 @@ import { nocoDbReplicaContract } from './nocodb-replica-contract.js'
 import { nocoDbSetupContract } from './nocodb-setup-contract.js'
 import { nocoDbSyncContract } from './nocodb-sync-contract.js'
 
-/** Tests of a store in NocoDB, in addition to those of every order store. */
+/** Tests for orders in NocoDB, in addition to those for every order store. */
 export function nocoDbContract(t: Test, nocoDb: TestNocoDb): void {
   nocoDbSyncContract(t, nocoDb)
   nocoDbReplicaContract(t, nocoDb)

@@ -181,7 +181,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
       t.equal(changed.body.notes.slice(0, 2), '0.')
       t.match((await service.call('GET', '/readyz')).body.checks.orders, { ready: true })
     }
-    // The integrity check of a large replica detects it without a read.
+    // The integrity check of a large replica detects the corruption without a read.
     for (const table of ['ballast', 'orders']) {
       enlargeDatabase(path)
       corruptTable(path, table)
@@ -190,7 +190,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
       t.ok(statSync(path).size < 8 * 1024 * 1024, 'the corrupt file is deleted')
       await service.app.close()
     }
-    // Otherwise a read or a write detects it.
+    // A read or a write detects corruption that occurs after startup.
     for (const table of ['orders', 'replica_rows']) {
       const service = await startService(t, base, { DATA_DIR })
       t.notOk(isCorruptionLogged(service))

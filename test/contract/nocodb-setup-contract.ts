@@ -121,7 +121,7 @@ export function nocoDbSetupContract(t: Test, nocoDb: TestNocoDb): void {
     t.match(checks.orders, { ready: true, detail: /row 1: Status is not one of/ })
   })
 
-  /** Deletes a column, as a user may. */
+  /** Deletes a column, as a user might. */
   async function deleteColumn({ baseId, tableId }: TestBase, title: string): Promise<void> {
     const meta = `/api/v3/meta/bases/${baseId}`
     const { body } = await api('GET', `${meta}/tables/${tableId}`)
@@ -154,7 +154,7 @@ export function nocoDbSetupContract(t: Test, nocoDb: TestNocoDb): void {
     const DATA_DIR = temporaryFolder(t)
     const service = await startService(t, base, { DATA_DIR })
     await service.call('POST', ORDERS, newOrder({ notes: 'kept in the column' }))
-    // Waits until sync passes do not read the order again anyway.
+    // Waits until sync passes no longer read the order again.
     await sleep(17_000)
     await service.call('POST', ORDERS, newOrder())
     const createdAt = Date.now()

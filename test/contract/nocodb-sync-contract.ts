@@ -30,7 +30,7 @@ interface Request {
   order: object
 }
 
-/** For sync passes that a test runs itself, ms. */
+/** Overlap of the sync passes that a test runs itself, ms. */
 const OVERLAP_MS = 1_500
 
 /** Tests of the synchronisation with NocoDB. */
@@ -230,7 +230,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     await passes.readChanges()
     await sleep(OVERLAP_MS + 1_100)
     await passes.readChanges()
-    // The restored rows are older than the last sync pass; one id is the highest.
+    // The restored rows are older than the last sync pass; one of them has the highest id.
     replica.delete([1, 3], performance.now())
     await passes.readChanges()
     t.equal(replica.count(), 1, 'reading changes does not find them')

@@ -3,7 +3,7 @@ import type { OrderStore } from '../../src/order-store/order-store.js'
 import { newOrder } from '../support/order-store.js'
 
 /**
- * Tests of the search that hold for every order store.
+ * Search tests that apply to every order store.
  *
  * @param open opens an empty store
  */

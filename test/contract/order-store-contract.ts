@@ -40,7 +40,7 @@ const SPECIAL_TEXTS = [
   '⛵🏴‍☠️ Ζωή Straße 第三海丸 سفينة',
 ]
 
-/** Tests of the order API that hold for every order store. */
+/** Order API tests that apply to every order store. */
 export function ordersContract(t: Test, { createEnvironment, check }: Store): void {
   async function start(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<OrderApi> {
     const service = await startOrderApi(t, { ...(await createEnvironment(t)), ...environment })

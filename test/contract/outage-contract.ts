@@ -7,7 +7,7 @@ import type { TestNocoDb } from '../support/nocodb.js'
 import { newOrder } from '../support/order-store.js'
 import { waitFor } from '../support/wait-for.js'
 
-/** A usual timeout of proxies in front of Clearwake. */
+/** A typical timeout of proxies in front of Clearwake. */
 const MAX_RESPONSE_MS = 45_000
 
 /** Includes the back-off after an outage. */

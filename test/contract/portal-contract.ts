@@ -12,7 +12,7 @@ import { waitFor, waitUntilReady } from '../support/wait-for.js'
 
 const ORDERS = '/api/admin/orders'
 
-/** Includes a busy machine, ms. */
+/** Long enough for a busy machine, ms. */
 const PAGE_TIMEOUT_MS = 60_000
 
 /** Tests of the portal while NocoDB is unreachable, loading or invalid. */

@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import type { KeyValueStore } from '../../src/state-store/key-value-store.js'
 import { waitUntil } from '../support/wait-for.js'
 
-/** Tests that hold for every state store. */
+/** Tests that apply to every state store. */
 export function testStateStore(t: Test, store: KeyValueStore): void {
   t.test('a key expires', async (t) => {
     await store.set('guest', 2_000)

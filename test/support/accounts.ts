@@ -3,11 +3,11 @@ import type { Role } from '../../src/accounts/permissions.js'
 import { hashPasswordSync } from '../../src/accounts/password.js'
 import type { TestApp } from './app.js'
 
-/** Of the accounts that tests create. */
+/** Password of the accounts that tests create. */
 export const PASSWORD = 'three unrelated words'
 const PASSWORD_HASH = hashPasswordSync(PASSWORD)
 
-/** Creates an account in the database, which can sign in. */
+/** Creates an account that can sign in, directly in the database. */
 export async function createAccount(
   { app }: Pick<TestApp, 'app'>,
   role: Role,

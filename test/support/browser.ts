@@ -39,7 +39,7 @@ export const DESKTOP = { width: 1280, height: 900 }
 export interface BrowserErrors {
   /** Console errors, uncaught exceptions and violations of the Content Security Policy */
   errors: string[]
-  /** Requests to other hosts than the service */
+  /** Requests to hosts other than the service */
   externalRequests: string[]
 }
 

@@ -89,7 +89,7 @@ export const fuelData: fc.Arbitrary<FuelData> = fc
   .tuple(line, extras)
   .map(([fields, more]) => ({ ...fields, ...more }))
 
-/** Any valid data of the distance calculator; speed first, so that the trip stays below a year. */
+/** Any valid data of the distance calculator; at its speed, the trip takes less than a year. */
 export const distanceData: fc.Arbitrary<DistanceData> = fc
   .record({ speedKn: positive(100), distanceUnit: fc.constantFrom(...DISTANCE_UNITS) })
   .chain(({ speedKn, distanceUnit }) =>
@@ -196,13 +196,13 @@ export const imoNumber: fc.Arbitrary<string> = fc
     ),
   )
 
-/** Any vessel, with an IMO number or without. */
+/** Any vessel, with or without an IMO number. */
 export const vessel: fc.Arbitrary<Vessel> = fc.record(
   { name: textLine(80), imoNumber },
   { requiredKeys: ['name'] },
 )
 
-/** A usual trip for each calculator. */
+/** A typical trip for each calculator. */
 export const TYPICAL_CALCULATIONS: {
   [T in Calculation['calculatorType']]: Extract<Calculation, { calculatorType: T }>
 } = {

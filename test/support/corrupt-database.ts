@@ -13,7 +13,7 @@ export function corruptTable(path: string, table: string): void {
   closeSync(file)
 }
 
-/** Adds an unused table, which makes a replica too large for the integrity check at the start. */
+/** Adds an unused table that makes a replica too large for the integrity check at startup. */
 export function enlargeDatabase(path: string): void {
   const db = openDatabase(path)
   db.exec('CREATE TABLE ballast (bytes BLOB)')

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /*
- * Loaded into a process with `--import`, shifts its clock by the milliseconds in the file
- * CLOCK_FILE, which may change at any time. Monotonic clocks are not affected.
+ * Loaded with `--import`, this module shifts the clock of the process by the milliseconds in the
+ * file CLOCK_FILE, which may change at any time. Monotonic clocks are not affected.
  */
 const { CLOCK_FILE = '' } = process.env
 const RealDate = Date

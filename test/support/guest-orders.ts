@@ -18,7 +18,7 @@ export async function startProvider(t: Test, credit?: number): Promise<FakeProvi
   return provider
 }
 
-/** Configuration that places paid orders at a provider. */
+/** Configuration that places paid orders with a provider. */
 export const autoFulfil = (provider: FakeProvider): NodeJS.ProcessEnv => ({
   ...upstreamEnvironment(provider.url, { ORDERSOURCE_API_TOKEN: provider.token }),
   ORDERSOURCE_NAME: 'Harbour Climate',

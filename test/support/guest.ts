@@ -45,7 +45,7 @@ const getAttribute = (tag: string, name: string): string | undefined => {
   return value === undefined ? undefined : unescape(value)
 }
 
-/** The fields that a browser would send of the only form of a page. */
+/** The fields that a browser would send for the only form on a page. */
 export function readForm({ text }: PageResponse): URLSearchParams {
   const fields = new URLSearchParams()
   const [, form = ''] = /<form[^>]*>(.*)<\/form>/s.exec(text) ?? []
@@ -58,13 +58,13 @@ export function readForm({ text }: PageResponse): URLSearchParams {
   return fields
 }
 
-/** The href of a link with a text. */
+/** The href of the first link whose text starts with a label; empty if there is none. */
 export const findLink = ({ text }: PageResponse, label: string): string =>
   [...text.matchAll(/<a\s[^>]*>/g)]
     .filter(({ 0: tag, index }) => text.slice(index + tag.length).startsWith(label))
     .map(([tag]) => getAttribute(tag, 'href') ?? '')[0] ?? ''
 
-/** The text of a page, as it is read. */
+/** The text of a page, as a person would read it. */
 export const toText = ({ text }: PageResponse): string =>
   unescape(text.replace(/<[^>]+>/g, ' ')).replace(/\s+/g, ' ')
 

@@ -19,7 +19,7 @@ export interface HostileRequest {
   body: string | null
 }
 
-/** A change of a valid request. `at` is an index, modulo the number of places. */
+/** A change to a valid request. `at` selects a place, modulo the number of places. */
 type Mutation =
   | { type: 'none' }
   | { type: 'json_value'; at: number; fragment: string }

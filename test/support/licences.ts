@@ -30,7 +30,7 @@ export const shippedPackages = allPackages.filter(([, { dev }]) => dev !== true)
 
 export const getPackageName = (path: string): string => path.replace(/^.*node_modules\//, '')
 
-/** The licence that the licence file of a package starts with; png-js has no other statement. */
+/** The licence named at the start of a licence file; png-js does not state it anywhere else. */
 const readLicenceName = (path: string): string =>
   /^(\w+) License\n/.exec(readFileSync(join(projectRoot, path, 'LICENSE'), 'utf8'))?.[1] ?? 'none'
 

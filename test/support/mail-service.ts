@@ -22,7 +22,7 @@ export async function mailEnvironment({ port }: Pick<TestSmtpServer, 'port'>) {
   }
 }
 
-/** Makes all pending messages due, as if their pause was over. */
+/** Makes all pending messages due, as if their pauses were over. */
 export const skipPauses = (app: FastifyInstance): Promise<unknown> =>
   app.database.query("UPDATE outbox SET next_attempt_at = 0 WHERE state = 'pending'")
 
@@ -43,7 +43,7 @@ export async function startMailService(t: Test, environment: NodeJS.ProcessEnv =
     ...service,
     smtp,
     waitForMails,
-    /** Places the order of another guest; returns the path of its page. */
+    /** Places an order as another guest; returns the path of its page. */
     order: (fields: Record<string, string> = {}) => placeOrder(createGuest(service.url), fields),
     setStatus: (status: string, id = '1') =>
       service.ann.call('PATCH', `/api/admin/orders/${id}`, { status }),

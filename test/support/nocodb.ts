@@ -13,7 +13,7 @@ import { NOCODB_SERVER, NOCODB_TOOLS } from './nocodb-tools.js'
 
 const OWNER = { email: 'owner@example.com', password: 'Passw0rd!of-the-tests' }
 
-/** Includes a busy machine, ms. */
+/** Long enough for a busy machine, ms. */
 const START_TIMEOUT_MS = 240_000
 
 export interface TestBase {
@@ -36,7 +36,7 @@ export interface TestNocoDb {
   start: () => Promise<void>
   /** Kills the process, as a crash does */
   kill: () => Promise<void>
-  /** Accepts connections without a response */
+  /** Accepts connections, but does not respond */
   freeze: () => void
   thaw: () => void
   /** Sends a request to NocoDB's API */

@@ -14,7 +14,7 @@ import type { Order } from '../../src/orders/order.js'
 import { formatAmountInput } from '../../src/portal/orders/money-input.js'
 import { searches } from './order-store.js'
 
-/* An independent implementation without indexes and aggregates. */
+/* An independent implementation of lists and statistics, without indexes or aggregates. */
 
 /** Returns a function that formats dates in a time zone. */
 export function dateIn(timeZone: string) {

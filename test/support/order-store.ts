@@ -26,7 +26,7 @@ export function fillStore(path: string, timeZone: string, orders: Iterable<Order
   db.close()
 }
 
-/** Time zones with and without summer time, half hours, and days without midnight or skipped. */
+/** Time zones with and without summer time, with half hours, and with missing midnights or days. */
 export const TIME_ZONES = [
   'UTC',
   'Europe/Lisbon',
@@ -114,7 +114,7 @@ const arbitraryOrder = fc.record({
   fulfilledAt: fc.option(timestamp, { nil: null }),
 })
 
-/** Orders of which many have the same values in sort and filter fields. */
+/** Orders, many of which have the same values in sort and filter fields. */
 export const someOrders = (maxLength: number): fc.Arbitrary<Order[]> =>
   fc.array(arbitraryOrder, { maxLength, size: 'max' }).map((orders) =>
     orders.map((order, index) => ({

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** Opens a page, and returns the bytes transferred and the paths requested. The cache must be empty. */
+/** Opens a page; returns the bytes transferred and the paths requested. The cache must be empty. */
 export async function measurePageWeight(
   page: Page,
   address: string,

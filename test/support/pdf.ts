@@ -34,7 +34,7 @@ function writePdf(t: Scope, pdf: Uint8Array): string {
   return path
 }
 
-/** The text of a PDF, as it would be copied; lines and runs of spaces are one space. */
+/** The text of a PDF, as it would be copied; line breaks and runs of spaces become one space. */
 export async function readPdfText(t: Scope, pdf: Uint8Array): Promise<string> {
   const { stdout } = await run('pdftotext', ['-layout', writePdf(t, pdf), '-'])
   return stdout.replace(/[\s\u00a0]+/g, ' ').trim()

@@ -17,14 +17,14 @@ export async function readToEnd(socket: Socket): Promise<string> {
   return text
 }
 
-/** Sends a request without changes, and reads the response until the connection closes. */
+/** Sends a request unchanged, and reads the response until the connection closes. */
 export async function rawRequest(url: string, request: string): Promise<string> {
   const socket = await rawSocket(url)
   socket.write(request)
   return readToEnd(socket)
 }
 
-/** Sends a GET of a path without normalising it. */
+/** Sends a GET request for a path without normalising the path. */
 export async function rawGet(
   url: string,
   path: string,

@@ -86,7 +86,7 @@ export interface RawUpstream {
   open: () => number
 }
 
-/** Starts a TCP server whose test controls every connection. */
+/** Starts a TCP server; the test controls every connection. */
 export async function rawUpstream(
   t: Test,
   behave: Behaviour = () => undefined,

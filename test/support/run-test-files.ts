@@ -13,11 +13,11 @@ async function tearDown(): Promise<void> {
   for (const work of teardowns.splice(0).reverse()) await work()
 }
 
-// What a file has started stops before the next file starts.
+// Collects the teardowns of a file, which run before the next file starts.
 t.teardown = (work) => void teardowns.push(work)
 teardownProcess(tearDown)
 
-// Otherwise, tap would end meanwhile.
+// Without this, tap would end before the work is complete.
 async function waitOn(work: Promise<unknown>): Promise<void> {
   t.waitOn(work)
   await work

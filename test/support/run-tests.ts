@@ -44,7 +44,7 @@ function findFiles(): string[] {
     .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part)))
 }
 
-/** Deals files out, so that all groups take about as long; a file's size hints at its time. */
+/** Distributes files into groups of about the same duration, estimated from file sizes. */
 function deal(files: string[]): string[][] {
   const count = Math.ceil(files.length / maxFilesPerProcess)
   const getSize = (file: string): number => statSync(join(TESTS, file)).size

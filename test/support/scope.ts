@@ -1,4 +1,4 @@
-/** Runs teardowns at its end: a test, or a benchmark. */
+/** A test or a benchmark, which runs teardowns when it ends. */
 export interface Scope {
   teardown: (handler: () => unknown) => unknown
 }

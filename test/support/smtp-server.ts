@@ -87,7 +87,7 @@ export async function startSmtpServer(
     },
     ...others,
   })
-  // Clients that refuse the certificate.
+  // Ignores the errors of clients that refuse the certificate.
   server.on('error', () => undefined)
   const listener = server.listen(port, '127.0.0.1')
   await once(listener, 'listening')

@@ -17,7 +17,7 @@ const AGGREGATES = [
   'SELECT * FROM counts WHERE orders <> 0 ORDER BY step, start, status, calculator_type, currency',
 ]
 
-/** Asserts that an order database is intact and its search index, history and aggregates are correct. */
+/** Asserts that an order database is intact, with correct search index, history and aggregates. */
 export function checkStore(path: string): void {
   const db = new Database(path)
   assert.equal(db.pragma('integrity_check', { simple: true }), 'ok')

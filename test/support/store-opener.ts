@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { newOrder } from './order-store.js'
 
-/* A process that receives paths of order databases, and opens and creates an order in each. */
+/* A process that receives paths of order databases, opens each, and creates an order in it. */
 let last = Promise.resolve()
 
 async function openAndCreate(path: string): Promise<void> {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { startFakeStripe, type FakeStripe } from '../../src/demo/fake-stripe/fake-stripe.js'
 
-/** Starts a fake Stripe, and returns the variables of a service that uses it. */
+/** Starts a fake Stripe, and returns the environment variables of a service that uses it. */
 export async function startStripe(t: Test, transferMs = 200) {
   const stripe = await startFakeStripe({
     secretKey: 'sk_test_of_the_tests',

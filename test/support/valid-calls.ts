@@ -82,13 +82,13 @@ const CODE_FORM = {
   'image.margin': '1',
   'image.errorCorrection': 'L',
 }
-/** No requests leave the machine for this name (RFC 2606). */
+/** Requests to this name never leave the machine (RFC 2606). */
 const WEBHOOK = {
   url: 'https://shop.invalid/webhooks',
   events: ['order.created', 'order.paid'],
   description: 'The shop',
 }
-/** An endpoint of webhooks and a delivery to it, if a test creates them. */
+/** A webhook endpoint and a delivery to it, if a test creates them. */
 export const WEBHOOK_ID = 'we_1'
 export const DELIVERY_ID = 'msg_1'
 /** A session, if a test starts it. */
@@ -137,7 +137,7 @@ const sketches = ({
   credentials,
 }: CallContext): Record<string, Sketch[]> => ({
   'GET /': [{}],
-  // The route table has the assets without their folder.
+  // The route table lists the assets without their folder.
   'GET /*': [{ path: asset, headers: { 'if-none-match': '"x"', range: 'bytes=0-9' } }],
   'GET /healthz': [{}],
   'GET /readyz': [{}],
@@ -497,7 +497,7 @@ const sketches = ({
   'POST /admin/settings/webhooks/:id/delete': [
     { path: `/admin/settings/webhooks/${WEBHOOK_ID}/delete`, form: {} },
   ],
-  // The proxy relays any path and method below.
+  // The proxy relays these methods for any path below its own.
   ...Object.fromEntries(
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].flatMap((method) => [
       [`${method} /api/ordersource`, [{}]],
@@ -507,7 +507,7 @@ const sketches = ({
   ),
 })
 
-/** Valid requests for every route, by method and route as the route table has them. */
+/** Valid requests for every route, by method and route as in the route table. */
 export function validCalls(circumstances: CallContext): Map<string, Call[]> {
   const calls = new Map<string, Call[]>()
   for (const [route, given] of Object.entries(sketches(circumstances))) {

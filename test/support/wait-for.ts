@@ -33,7 +33,7 @@ export async function waitForEqual<T>(
   t.same(value, expected, message)
 }
 
-/** Polls until a value is there, and returns it. Throws after `maxWaitMs`. */
+/** Polls until there is a value, and returns it. Throws after `maxWaitMs`. */
 export async function waitFor<T>(
   read: () => Promise<T | false | null | undefined>,
   maxWaitMs = 90_000,

@@ -8,8 +8,8 @@ import { getDirection, splitDirections, type Direction } from './text-direction.
 export type FontName = 'regular' | 'bold' | 'other'
 
 /**
- * OpenType features of a font. Inter's contextual alternates are for arrows and the like, and take
- * most of the time.
+ * OpenType features of a font. Inter's contextual alternates mainly affect arrows and similar
+ * symbols, but take most of the shaping time.
  */
 export const getFeatures = (font: FontName): Record<string, boolean> =>
   font === 'other' ? {} : { calt: false }
@@ -21,11 +21,11 @@ export interface TextRun {
 }
 
 export interface CertificateFonts {
-  /** The fonts that are there, by name */
+  /** The available fonts, by name */
   fonts: ReadonlyMap<FontName, Font>
   /**
-   * Splits a line into runs, from left to right. Characters without a font are in the regular or bold
-   * one.
+   * Splits a line into runs, from left to right. Characters that no font has are in a run of the
+   * regular or bold font.
    *
    * @param direction of the text that the line is part of
    */
@@ -58,7 +58,7 @@ function openOther(path: string): Font {
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** Splits a text into what people see as characters. */
+/** Splits a text into grapheme clusters: what people see as characters. */
 export const splitGraphemes = (text: string): string[] =>
   Array.from(graphemes.segment(text), ({ segment }) => segment)
 
@@ -74,7 +74,7 @@ const RIGHT_TO_LEFT =
 const getFontkitDirection = (text: string): Direction =>
   RIGHT_TO_LEFT.test(LETTER.exec(text)?.[0] ?? '') ? 'rtl' : 'ltr'
 
-/** Reverses a text, unless fontkit does. */
+/** Reverses a text if fontkit would write it in the other direction. */
 const toFontkitText = (text: string, direction: Direction): string =>
   getFontkitDirection(text) === direction ? text : splitGraphemes(text).reverse().join('')
 

@@ -7,16 +7,16 @@ import { drawInWorker } from './draw-in-worker.js'
 /** A text of a certificate that its PDF cannot show. */
 export interface UnprintableText {
   text: string
-  /** Those that no font has */
+  /** Scripts that no font supports */
   scripts: string[]
 }
 
 export interface CertificatePdfs {
   /** Opens the fonts, unless they are open. Throws ConfigError. */
   openFonts(): Promise<unknown>
-  /** Finds a text that the PDF cannot show; `null` if it can show all. */
+  /** Finds a text that the PDF cannot show; `null` if there is none. */
   findUnprintable(content: CertificateContent): Promise<UnprintableText | null>
-  /** Creates the PDF of a certificate with some of its content; all of it must be printable. */
+  /** Creates the PDF of a certificate with the given content, all of which must be printable. */
   create(certificate: Certificate, content: CertificateContent): Promise<Buffer>
 }
 
@@ -33,7 +33,7 @@ interface Options {
 /** About 50 kB each */
 const MAX_CACHED = 100
 
-/** Image types of logos that PDFs can have. */
+/** Whether a PDF can contain the image type of a logo. */
 const isPrintableLogo = (path: string): boolean =>
   /^\.(?:png|jpe?g)$/.test(extname(path).toLowerCase())
 
@@ -54,7 +54,7 @@ const listTexts = (content: CertificateContent, brandName: string): string[] =>
 export const describeUnprintable = ({ text, scripts }: UnprintableText): string =>
   `The PDF cannot show “${text}”, because there is no font for ${scripts.join(', ')}.`
 
-/** Creates PDFs, and keeps the latest. The fonts are opened with the first certificate. */
+/** Creates PDFs, and caches the latest. The fonts are opened for the first certificate. */
 export function createCertificatePdfs(options: Options): CertificatePdfs {
   const { brandName, logoPath, fontPath, getUrl, formatDate } = options
   let opening: Promise<CertificateFonts> | null = null

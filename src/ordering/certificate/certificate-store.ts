@@ -53,7 +53,7 @@ export async function eraseBeneficiary(tx: Queryable, orderId: string): Promise<
   }
 }
 
-/** Adds a certificate; returns whether it is new: there is one for each message. */
+/** Adds the certificate of a message; returns `false` if the message already has one. */
 export async function insertCertificate(
   tx: Queryable,
   { code, orderId, issuedAt, content }: Certificate,

@@ -6,7 +6,7 @@ import type { ProviderCertificate } from '../../provider/offset-order.js'
  * personal data is erased.
  */
 export interface CertificateContent {
-  /** `null` if it is not to be published */
+  /** `null` if it was erased or is not published */
   beneficiary: string | null
   isPublic: boolean
   vesselName: string | null
@@ -22,7 +22,7 @@ export interface CertificateContent {
 }
 
 export interface Certificate {
-  /** Of its address; 128 random bits */
+  /** The last part of its URL: 128 random bits */
   code: string
   orderId: string
   /** ISO 8601 */

@@ -20,7 +20,7 @@ import { CERTIFICATE_QUEUE } from './issue-certificates.js'
 /** A certificate and whether it is still valid. */
 export interface CertificateState {
   certificate: Certificate
-  /** `null` while it is valid; else it was replaced by another one, or its order is not fulfilled */
+  /** `null` while it is valid; `withdrawn` if its order is not fulfilled */
   withdrawal: 'withdrawn' | 'replaced' | null
 }
 
@@ -34,7 +34,7 @@ interface Options {
   pdfs: CertificatePdfs
 }
 
-/** Longer than a replica is behind. */
+/** Longer than a replica's lag. */
 const NEW_MS = 10 * 60_000
 
 /** Certificates of orders: reads them and creates their PDFs. */
@@ -62,7 +62,7 @@ function createCertificates({ database, store, pdfs }: Options) {
     return { certificate, withdrawal }
   }
 
-  /** @param isPrivate whether the PDF shows what is not published, too */
+  /** @param isPrivate whether the PDF also shows unpublished content */
   const selectContent = ({ content }: Certificate, isPrivate: boolean): CertificateContent =>
     isPrivate ? content : toPublished(content)
 
@@ -72,7 +72,7 @@ function createCertificates({ database, store, pdfs }: Options) {
   }
 
   return {
-    /** Finds out why a certificate has no PDF, a sentence; `null` if it has one. */
+    /** Returns a sentence that explains why a certificate has no PDF; `null` if it has one. */
     findPdfProblem,
 
     /** Returns the certificate with a code; `null` if there is none. */
@@ -83,7 +83,7 @@ function createCertificates({ database, store, pdfs }: Options) {
     findByOrder: async ({ id }: Pick<Order, 'id'>): Promise<CertificateState | null> =>
       addState(await findOrderCertificate(database, id)),
 
-    /** Returns what the queue of certificates does with an order; `null` if nothing. */
+    /** Returns the message that issues the certificate of an order; `null` if there is none. */
     findMessage: ({ id }: Pick<Order, 'id'>): Promise<OrderMessage | null> =>
       findOrderMessage(database, id, CERTIFICATE_QUEUE),
 
@@ -100,7 +100,7 @@ function createCertificates({ database, store, pdfs }: Options) {
   }
 }
 
-/** Creates the certificates of the service. Throws ConfigError if CERTIFICATE_FONT cannot be read. */
+/** Creates the certificate service. Throws ConfigError if CERTIFICATE_FONT cannot be read. */
 export async function createServiceCertificates(
   app: Pick<FastifyInstance, 'config' | 'database' | 'brand' | 'publicBaseUrl'>,
   store: OrderStore,

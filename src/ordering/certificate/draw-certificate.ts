@@ -44,7 +44,7 @@ const COLUMN_GAP = 16
 const MAX_PROJECTS = 4
 const MAX_SERIALS = 2
 
-/** The built-in logo, in a square of 32. */
+/** The built-in logo, in a square of 32 × 32 units. */
 const LOGO = [
   'M3 20c4.5 0 4.5-3 9-3s4.5 3 9 3 4.5-3 8-3',
   'M3 26c4.5 0 4.5-3 9-3s4.5 3 9 3 4.5-3 8-3',
@@ -156,7 +156,7 @@ function drawQrCode(doc: Doc, url: string, x: number, y: number): void {
   doc.fill('#000000')
 }
 
-/** A fact of a certificate: its label and its lines. */
+/** A fact on a certificate: its label and its lines. */
 type Fact = [label: string, lines: (string | null)[]]
 
 const limit = (lines: string[], count: number): string[] =>

@@ -8,7 +8,7 @@ export interface DrawTask {
   fontPath: string | undefined
 }
 
-/** One at a time: it takes a processor for a moment. */
+/** One at a time, because drawing keeps a CPU core busy. */
 const inSequence = createKeyedMutex()
 
 /** Draws a certificate in a worker thread; shaping its texts would hold up all requests. */

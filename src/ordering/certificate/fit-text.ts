@@ -16,7 +16,7 @@ export interface FittedText {
   lines: { runs: TextRun[]; width: number }[]
 }
 
-/** Where a line may end: after spaces, after CJK characters, and in too long words anywhere. */
+/** Splits a text after spaces and CJK characters, where a line may end. */
 const splitWords = (text: string): string[] =>
   text.match(
     /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]\s*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+\s*/gu,
@@ -45,7 +45,7 @@ export function fitText(fonts: CertificateFonts, text: string, box: TextBox): Fi
   }
   const fits = (line: string, size: number): boolean => toLine(line, size).width <= maxWidth
 
-  /** @param parts which stay together */
+  /** @param parts pieces of text that are not broken */
   function breakLines(parts: readonly string[], size: number): string[] {
     const lines: string[] = []
     let line = ''

@@ -22,7 +22,7 @@ export const CERTIFICATE_QUEUE = 'certificate'
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-/** More than two days: a weekend without NocoDB loses no certificate. */
+/** More than two days, so that no certificate is lost if NocoDB is down for a weekend. */
 const RETRY_DELAYS_MS = [
   5 * SECOND,
   30 * SECOND,
@@ -54,7 +54,7 @@ interface Options {
   /** `null` if no provider is configured */
   source: Source | null
   providerName: string | null
-  /** Called in the transaction that issues a certificate, such as to queue an email */
+  /** Called in the transaction that issues a certificate, for example to queue an email */
   onIssued?: (tx: Queryable, issued: { certificate: Certificate; order: Order }) => Promise<void>
   /** Set by tests only */
   retryDelaysMs?: readonly number[]
@@ -63,7 +63,7 @@ interface Options {
 /** The part of a certificate that the order and its placement determine. */
 type OrderContent = Omit<CertificateContent, 'projects' | 'provider'>
 
-/** The mass that was bought; the order's if it was not placed from here. */
+/** The mass that was bought; the order's mass if the order was not placed from here. */
 const getOffsetKg = (order: Order, placed: FulfilmentAttempt | null): number =>
   placed === null ? order.co2eKg : Number((placed.tons * 1000).toPrecision(12))
 
@@ -111,7 +111,7 @@ export function createCertificateIssuer({
     const placed = attempt?.state === 'placed' && orderSourceId !== null ? attempt : null
     const content = toOrderContent(order, placed)
     const existing = await findOrderCertificate(database, order.id)
-    // Fulfilled again, such as after a refund that was undone.
+    // Fulfilled again, for example after a refund was undone.
     if (existing !== null && isSameContent(existing, content)) return DONE
 
     const portfolioId = placed?.portfolioId ?? order.checkout?.portfolioId ?? null
@@ -136,7 +136,7 @@ export function createCertificateIssuer({
   }
 
   return {
-    /** Queues the certificate of a guest's order that becomes fulfilled. */
+    /** Queues a certificate when a guest order is fulfilled. */
     consume: (async (tx, event) => {
       const { order } = event
       if (isErased(order)) await eraseBeneficiary(tx, order.id)

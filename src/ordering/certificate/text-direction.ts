@@ -18,7 +18,7 @@ const mirror = (text: string): string =>
   Array.from(text, (character) => bidi.getMirroredCharacter(character) ?? character).join('')
 
 /**
- * Splits a line into runs of one direction, in the order in which they are seen from left to right.
+ * Splits a line into runs of one direction, in visual order from left to right.
  * See the Unicode Bidirectional Algorithm, rule L2: https://www.unicode.org/reports/tr9/#L2.
  *
  * @param direction of the paragraph

@@ -18,12 +18,12 @@ export async function buildConversionView(
   { count }: Formatters,
   dashboardFormatters: Pick<DashboardFormatters, 'share'>,
 ): Promise<Step[] | null> {
-  // All time starts with the first order; scans came before.
+  // `all` starts with the first order, but guests scanned codes before it.
   const first = range === 'all' ? 0 : parseDay(from)
   const { scans, results, orders, paidOrders } = await conversions.read(first, parseDay(to))
   if (scans + results + orders === 0) return null
   const formatShare = (part: number, whole: number, name: string): string | null =>
-    // Counting started later than ordering, or some guests order without a counted result.
+    // The part can exceed the whole: orders may be older than the counter or lack a counted result.
     whole === 0 || part > whole ? null : `${dashboardFormatters.share(part / whole)} of ${name}`
   return [
     { label: 'Scans', count: count(scans), share: null },

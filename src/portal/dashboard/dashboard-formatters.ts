@@ -3,7 +3,7 @@ import type { Granularity } from '../../orders/day-calendar.js'
 
 const toUtcDate = (isoDate: string): Date => new Date(`${isoDate}T00:00:00Z`)
 
-/** Locale formatters that only the dashboard needs, in addition to those of every page. */
+/** Locale formatters that only the dashboard needs, in addition to the shared ones. */
 export function createDashboardFormatters(locale: string) {
   // Calendar days are formatted in UTC; they do not depend on a time zone.
   const createDateFormat = (options: Intl.DateTimeFormatOptions) =>
@@ -13,7 +13,7 @@ export function createDashboardFormatters(locale: string) {
   const decimal = new Intl.NumberFormat(locale, oneDecimal)
   const twoDigits = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
   const upToOneDecimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
-  // In English, like the surrounding sentence; the number is in the locale.
+  // The unit is in English, like the surrounding sentence; the number follows the locale.
   const formatDuration = (value: number, unit: string): string => {
     const number = upToOneDecimal.format(value)
     return `${number} ${number === '1' ? unit : `${unit}s`}`
@@ -38,7 +38,7 @@ export function createDashboardFormatters(locale: string) {
       const unit = toMassUnit(kg)
       return { value: decimal.format(convertKilograms(kg, unit)), unit }
     },
-    /** Hours; days from two on */
+    /** A duration in hours, shown in days from 48 hours */
     duration: (value: number): string =>
       value < 48 ? formatDuration(value, 'hour') : formatDuration(value / 24, 'day'),
     /** A day, without its year */

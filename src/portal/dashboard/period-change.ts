@@ -17,7 +17,7 @@ const noChange = (period: string): PeriodChange => ({
   text: `No change from the ${period}`,
 })
 
-/** Change of a sum, as a percentage of the previous value. */
+/** Change in a sum, as a percentage of the previous value. */
 export function formatSumChange(
   current: number,
   previous: number,
@@ -31,7 +31,7 @@ export function formatSumChange(
   return buildChange(current > previous, amount, period)
 }
 
-/** Change of a rate (0 to 1), in percentage points. */
+/** Change in a rate (0 to 1), in percentage points. */
 export function formatRateChange(
   current: number,
   previous: number,

@@ -20,7 +20,7 @@ export interface RangeQuery {
 const toDate = (value: unknown): string | null =>
   typeof value === 'string' && isDate(value) ? value : null
 
-/** Parses the query of the dashboard: a range, or two days in either order. Falls back to 30 days. */
+/** Parses the dashboard query: a range, or two days in either order. Falls back to 30 days. */
 export function parsePeriod({ range, from, to }: RangeQuery): StatsPeriod {
   if (range === 'custom') {
     const [first, last] = [toDate(from), toDate(to)]

@@ -21,7 +21,7 @@ export type BulkAction =
 
 export interface BulkUpdateResult {
   changed: Order[]
-  /** Had the status already */
+  /** Already had the status */
   unchanged: Order[]
   rejected: { order: Order | null; id: string; reason: string }[]
 }
@@ -94,9 +94,9 @@ export async function updateOrders(
     canUndo = () => true,
   }: {
     maxDurationMs?: number
-    /** Whether an order has a payment that is refunded through Stripe */
+    /** Whether an order has a payment that must be refunded through Stripe */
     findRefundable?: (id: string) => Promise<boolean>
-    /** Whether the user may undo the last change of an order that has a status */
+    /** Whether the user may undo the last change of an order with this status */
     canUndo?: (status: OrderStatus) => boolean
   } = {},
 ): Promise<BulkUpdateResult> {
@@ -130,7 +130,7 @@ export async function updateOrders(
       if (result.outcome === 'changed') results.changed.push(result.order)
       else if (result.outcome === 'unchanged') results.unchanged.push(result.order)
       else if (
-        // Changed since, for example by the same form sent twice
+        // Already changed, for example because the form was sent twice
         result.outcome === 'version_conflict' &&
         result.order.status === getStatusAfter(action)
       ) {

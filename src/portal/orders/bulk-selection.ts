@@ -11,7 +11,7 @@ export const MAX_MATCHING_ORDERS = 1000
 /** A submitted bulk form. */
 export interface BulkForm {
   selection: SelectedOrder[]
-  /** Whether it is for all orders that match the list's filters, instead of the selected ones */
+  /** Whether the action is for all orders that match the filters, instead of the selected ones */
   isForAllMatching: boolean
   /** The query string of the list that the orders were selected in */
   listQuery: string
@@ -30,8 +30,9 @@ export function parseBulkForm({ order, all, list }: Fields): BulkForm {
 }
 
 /**
- * Loads the orders that a bulk action is for, in the order of the list. Of all matching ones, the
- * first `MAX_MATCHING_ORDERS`; none if a filter is invalid, because more orders would match.
+ * Loads the orders that a bulk action is for, in the order of the list. An action for all matching
+ * orders is limited to the first `MAX_MATCHING_ORDERS`. Returns none if a filter is invalid,
+ * because without that filter more orders would match.
  */
 export async function loadBulkOrders(
   store: OrderStore,

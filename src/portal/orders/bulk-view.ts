@@ -81,7 +81,7 @@ export function buildBulkSummary(
 
 export type ConfirmedAction = 'cancel' | LiveStatus
 
-/** Orders that a confirmation lists */
+/** Maximum number of orders listed in a confirmation. */
 const MAX_LISTED_ORDERS = 100
 
 const describeEffect = (action: ConfirmedAction): string =>

@@ -63,7 +63,7 @@ interface Options {
   format: Formatters
 }
 
-/** Builds the fields of a form. The first invalid field has the focus, or the first one. */
+/** Builds the fields of a form. The first invalid field, or else the first field, has the focus. */
 export function buildFieldViews(
   fields: readonly OrderField[],
   { values, errors, currentValues = {}, format }: Options,

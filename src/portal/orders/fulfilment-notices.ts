@@ -20,7 +20,7 @@ export const STATUS_UNCHANGED = 'The placement status is still unknown.'
 /**
  * Describes a failed request to the provider.
  *
- * @param consequence a sentence
+ * @param consequence sentence about the effect on the order, appended to the text
  */
 export function describeProviderFailure(
   failure: ProviderFailure,
@@ -86,7 +86,7 @@ export function describeCheckFailure(
 
 const MAX_NAMED_ORDERS = 3
 
-/** Describes a list of the provider that is not conclusive. */
+/** Describes why the provider’s list of orders is inconclusive. */
 export function describeIncompleteList({
   missing,
 }: Extract<CheckResult, { outcome: 'incomplete_list' }>): ProviderNotice {

@@ -71,7 +71,7 @@ export function buildPurchaseWarnings(
 /** The earliest time for the next check is rounded up to the next minute. */
 const MINUTE_MS = 60_000
 
-/** Builds an attempt whose outcome is unresolved. */
+/** Builds the view of an attempt whose outcome is unresolved. */
 function buildUnresolvedView(
   attempt: FulfilmentAttempt,
   { order, context, format, fulfilment }: OrderData,

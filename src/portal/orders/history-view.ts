@@ -118,7 +118,7 @@ export function buildHistoryView(
       return { field: 'Offset order', from: null, to: null, isText: false, description }
     }
     const change = changes.find((one) => one.field === field)
-    // A change of personal data that was erased since has the same value twice.
+    // Erasure makes both values of a change to personal data the same.
     if (field === ERASURE_FIELD || (change && isDeepStrictEqual(change.from, change.to))) {
       const name = LABELS[field] ?? field
       return { field: name, from: null, to: null, isText: false, description: 'erased' }

@@ -54,7 +54,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
   app.get<{ Querystring: Fields }>('/admin/orders', READ, async (request, reply) => {
     const list = await loadList(request, request.query)
     if (request.wantsFragment) {
-      // Without empty parameters, which forms send, and without repeating the current entry.
+      // Omits the empty parameters that forms send, and does not push the current URL again.
       const currentUrl = request.headers['hx-current-url']?.toString() ?? ''
       void reply.header('hx-push-url', currentUrl.endsWith(list.url) ? 'false' : list.url)
     }
@@ -143,7 +143,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
       renderConfirmation(request, reply, parseBulkForm(request.body ?? {}), 'cancel'),
   )
 
-  // The response to a form, reloaded
+  // Reloading the response to a bulk form sends a GET to its URL.
   for (const path of ['/admin/orders/bulk', '/admin/orders/bulk/cancellation']) {
     app.get(path, WRITE, async (_request, reply) => reply.redirect('/admin/orders', 303))
   }

@@ -110,11 +110,11 @@ interface ListData {
   /** Currencies in use */
   currencies: string[]
   views: SavedView[]
-  /** The latest payments of the items, by the IDs of the orders */
+  /** The latest payment of each order, by order ID */
   payments: ReadonlyMap<string, Payment>
 }
 
-/** The status of the payment that the status of an order implies. */
+/** The payment status that each order status implies. */
 const IMPLIED_PAYMENTS: Record<OrderStatus, PaymentStatus> = {
   pending: 'open',
   paid: 'paid',
@@ -124,7 +124,7 @@ const IMPLIED_PAYMENTS: Record<OrderStatus, PaymentStatus> = {
   cancelled: 'expired',
 }
 
-/** The payment of an order, if it is not what the status implies, such as a disputed one. */
+/** Describes a payment that differs from what the order status implies, such as a disputed one. */
 function describePayment({ checkout, status }: Order, payment?: Payment): string | null {
   if (checkout === null || payment === undefined) return null
   const paid = getPaymentStatus(payment)

@@ -31,13 +31,13 @@ export interface NewOrderForm {
   calculators: Record<CalculatorType, CalculatorForm>
   /** The calculated CO2e, if the CO2e field contains it; otherwise empty */
   calculatedCo2e: string
-  /** Id of the portfolio that the amount is suggested from; empty without one */
+  /** ID of the portfolio that the amount is suggested from; empty without one */
   portfolioId: string
   /** `null` without a portfolio or CO2e */
   suggestedPrice: Amount | null
   /** The suggested amount and currency, if the form contains them; otherwise empty */
   calculatedPrice: string
-  /** By field; those of a calculator have its type as a prefix: `fuel.quantity` */
+  /** By field name; calculator fields have their type as a prefix, such as `fuel.quantity` */
   errors: FieldErrors
   /** `null` if a field is invalid */
   order: NewOrder | null
@@ -119,9 +119,9 @@ export function parseNewOrderForm(
       : {}),
     ...(calculator && getCalculatorErrors(submittedType, calculator)),
   }
-  // It follows from the calculator's fields, which have their own errors.
+  // CO2e is calculated from the calculator's fields, which have their own errors.
   if (co2eKg === '' && calculator !== null) delete errors.co2eKg
-  // Reported at the field `amount`
+  // Reported for the field `amount`
   delete errors.amountMinor
   return {
     values: parsed.values,

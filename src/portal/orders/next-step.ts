@@ -18,7 +18,7 @@ export interface NextStep {
 /**
  * Determines the next step of an order; `null` if there is none.
  *
- * @param placement its automatic placement; `null` if there is none
+ * @param placement the order's automatic placement; `null` if there is none
  */
 export function findNextStep(
   order: Order,

@@ -63,7 +63,7 @@ export interface OrderData {
   duplicates: readonly DuplicateOrder[]
   /** `null` unless it is a guest order */
   guest: GuestOrderData | null
-  /** `null` if a guest has not placed the order */
+  /** `null` unless a guest placed the order */
   mails: ReturnType<typeof buildOrderMailsView> | null
   /** Latest first */
   payments: readonly Payment[]

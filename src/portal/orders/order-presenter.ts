@@ -97,7 +97,7 @@ export function createOrderPresenter(
       ? []
       : (await store.findByOrderSourceId(orderSourceId)).filter((other) => String(other.id) !== id)
 
-  /** `null` for orders that guests have not placed. */
+  /** Returns `null` unless a guest placed the order. */
   const buildMails = async (request: OrderRequest, { id, origin }: Order) =>
     origin === 'guest'
       ? buildOrderMailsView(id, await mail.listOfOrder(id), mail, getRequestFormatters(request))

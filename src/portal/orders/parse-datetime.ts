@@ -5,7 +5,7 @@ const DATE_TIME = /^(?:19|20|21)\d{2}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2})?$/
 
 /**
  * Parses a local date and time in a time zone, such as `2026-11-20T09:30`; `null` if it is invalid.
- * A skipped hour is the one after it; of a repeated hour, the first is taken.
+ * A time in a skipped hour is moved one hour later; in a repeated hour, the first one is used.
  */
 export function parseDateTime(text: string, timeZone: string): string | null {
   if (!DATE_TIME.test(text)) return null

@@ -16,7 +16,7 @@ export const hasStatusChangeAfter = (history: readonly HistoryEntry[], version: 
   )
 
 /**
- * Whether a status change that conflicts has been made by the same user already, for example because
+ * Whether the same user has already made the status change that now conflicts, for example because
  * the response to the form was lost.
  */
 export function isRepeatedRequest(

@@ -10,7 +10,7 @@ const MAX_NAME_LENGTH = 120
 export interface Pricing {
   /** `null` if the provider's prices are unavailable */
   portfolios: readonly PricedPortfolio[] | null
-  /** Added to the provider's price, percent */
+  /** Service fee added to the provider's price, in percent */
   feePercent: number
   getTerms: GetPriceTerms
 }

@@ -14,7 +14,7 @@ function restoreEstimate(calculation: Calculation, recorded: RecordedCalculation
   return {
     ...calculateEstimate(calculation, edition ?? LATEST_EDITION),
     ...result,
-    // An edition of a later version of Clearwake, whose sources are unknown here.
+    // The edition is from a later version of Clearwake, so its sources are unknown here.
     ...(edition === null ? { factors: factors.map((one) => ({ source: '', ...one })) } : {}),
   }
 }

@@ -26,7 +26,9 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, pres
   const { render, renderNotFound, confirm } = presenter
 
   /**
-   * Renders a check that did not resolve the attempt; the status shows whether that is an error.
+   * Renders a check that did not resolve the attempt.
+   *
+   * @param statuses HTTP status for each outcome, which depends on the action
    */
   async function renderUnresolved(
     request: OrderRequest,

@@ -9,7 +9,7 @@ import { buildApiKeyForm, parseApiKeyForm, type ApiKeyForm } from './api-key-for
 import { renderSettings } from './render-settings.js'
 
 const MANAGE = { config: { permission: 'api-keys:manage' } } as const
-/** So that what is typed into a form is not lost when it is sent. */
+/** Checked before a form opens, so that input is not lost when the form is submitted. */
 const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
 
 interface Route {

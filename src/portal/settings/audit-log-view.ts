@@ -31,7 +31,7 @@ export const buildActionChoices = ({ action = [] }: AuditQuery) =>
     isSelected: action.includes(value),
   }))
 
-/** `expiresAt` as `expires at`. */
+/** Converts `expiresAt` to `expires at`. */
 const toLabel = (name: string): string =>
   name === 'ID' ? name : name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
@@ -52,7 +52,7 @@ function buildDetails({ id, amountMinor, currency, ...others }: AuditDetails, fo
     .filter(({ text }) => text !== '')
 }
 
-/** An entry for the page. */
+/** Builds an entry for the page. */
 export const buildAuditEntryView = (entry: AuditEntry, query: AuditQuery, format: Formatters) => {
   const { position, at, action, actor, address, details } = entry
   const filters: Partial<AuditQuery> = { ...query, actor }

@@ -19,7 +19,7 @@ interface Route {
 }
 
 const MANAGE = { config: { permission: 'accounts:manage' } } as const
-/** So that what is typed into a form is not lost when it is sent. */
+/** Checked before a form opens, so that input is not lost when the form is submitted. */
 const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
 // Not compressed: the compressed size of a response with a token reveals the token (BREACH).
 const MANAGE_LINKS = { ...MANAGE, compress: false } as const
@@ -73,7 +73,7 @@ const buildPersonView = (account: ManagedAccount, current: string, format: Forma
       label: ROLE_LABELS[name],
       isSelected: name === role,
     })),
-    /** Forms of what can be changed */
+    /** URLs of the forms for the possible changes */
     actions: canChange
       ? {
           role: `${path}/role`,

@@ -21,7 +21,7 @@ const ERASE = { config: { permission: 'personal-data:erase', recentSignIn: true 
 /** Code of the flash message */
 const ERASED = 'personal-data-erased'
 
-/** Orders that the confirmation names. */
+/** Maximum number of orders named in the confirmation. */
 const MAX_NAMED = 5
 
 interface EmailForm {

@@ -12,7 +12,7 @@ export interface WebhookForm {
 
 type FormValues = Pick<WebhookEndpoint, 'url' | 'description'> & { events: readonly string[] }
 
-/** A new endpoint receives every order event unless its administrator chooses. */
+/** By default, a new endpoint receives every order event. */
 const NEW_ENDPOINT: FormValues = {
   url: '',
   description: '',

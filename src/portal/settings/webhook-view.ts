@@ -25,7 +25,7 @@ function getState({ disabledReason, failingSince }: WebhookEndpoint) {
   return { className: 'fulfilled', label: 'Enabled' }
 }
 
-/** An endpoint for its page and the list. */
+/** Builds the view of an endpoint for its page and the list. */
 export function buildWebhookView(endpoint: WebhookEndpoint, format: Formatters, now = Date.now()) {
   const { id, url, description, events, disabledReason, disabledAt, failingSince } = endpoint
   const { previousSecretExpiresAt } = endpoint
@@ -66,7 +66,7 @@ function getOrderNumber(payload: unknown): string | null {
   return isObject(data) && typeof data.orderNumber === 'string' ? data.orderNumber : null
 }
 
-/** A delivery for the log. */
+/** Builds the log entry of a delivery. */
 export function buildDeliveryView(
   delivery: Delivery,
   { id: endpointId, disabledReason }: WebhookEndpoint,

@@ -11,7 +11,7 @@ document.addEventListener('click', (event) => {
   }
 })
 
-// A change in progress is not cancelled by another request, or its result would be lost.
+// Other requests are blocked during a change: they would cancel it, and its result would be lost.
 let pendingChange = null
 document.addEventListener('htmx:config:request', (event) => {
   if (pendingChange) event.preventDefault()

@@ -1,4 +1,4 @@
-// The pages of an order and of a new order.
+// The order page, and the form for a new order.
 
 import { markFields } from '../../shared/field-errors.js'
 import '../../shared/further-lines.js'
@@ -7,7 +7,7 @@ import { hasUnsavedChanges } from './unsaved-changes.js'
 
 const byId = (id) => document.getElementById(id)
 
-// The notice of a new order counts the remaining errors.
+// The notice on the new-order form counts the remaining errors.
 document.addEventListener('field-corrected', () => {
   const label = byId('error-count')
   const count = document.querySelectorAll('#new-order .error:not(:empty)').length

@@ -60,7 +60,7 @@ function updateBarHeight() {
   document.documentElement.style.setProperty('--bulk-bar-height', `${bar?.offsetHeight ?? 0}px`)
 }
 
-/** Deselects orders that another search or filter may not list. */
+/** After a change of the filters, deselects orders that are not on the page. */
 function deselectUnlisted() {
   const listed = new Set(getBoxes().map(getId))
   const dropped = [...selected.keys()].filter((id) => !listed.has(id))
