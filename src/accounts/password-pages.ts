@@ -73,8 +73,8 @@ const pages: FastifyPluginAsync = async (app) => {
         hash,
         address: getAuditAddress(request),
       })
-      log.info({ email }, 'password changed')
       if (account === null) return reply.redirect('/admin/login', 303)
+      log.info({ email }, 'password changed')
       // The change has ended all sessions, including this one.
       await reply.startSession(account, request.adminSession.isMultiFactor)
       reply.setFlash({ code: 'password-changed', orderId: '' })

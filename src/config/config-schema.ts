@@ -22,7 +22,9 @@ export const ConfigSchema = Type.Object({
   }),
   PUBLIC_BASE_URL: optional('Origin of QR links, such as https://carbon.example.com'),
   SESSION_SECRET: optional('At least 32 bytes; signs sessions and QR links'),
-  SESSION_SECRET_PREVIOUS: optional('The previous secret, still accepted for QR links'),
+  SESSION_SECRET_PREVIOUS: optional(
+    'The previous secret, still accepted for what was signed or encrypted with it',
+  ),
   ADMIN_ACCOUNTS: optional('email:hash pairs, comma-separated'),
   LOGIN_LIMIT_PER_CLIENT: Type.Integer({
     minimum: 1,

@@ -49,13 +49,14 @@ interface Options {
  * counts as two factors and can be used without a password.
  */
 export function createPasskeys({ store, challenges, baseUrl, serviceName }: Options) {
-  const { hostname: rpID, origin } = new URL(baseUrl)
+  const { hostname: rpID, origin, protocol } = new URL(baseUrl)
+  const isHostName = isIP(rpID.replace(/^\[|\]$/g, '')) === 0
   // 300 kB of code that few requests need
   const load = () => import('@simplewebauthn/server')
 
   return {
     /** Browsers offer passkeys for host names only, over HTTPS or on localhost. */
-    isAvailable: isIP(rpID.replace(/^\[|\]$/g, '')) === 0,
+    isAvailable: isHostName && (protocol === 'https:' || /(?:^|\.)localhost$/.test(rpID)),
 
     async createRegistration(email: string): Promise<PublicKeyCredentialCreationOptionsJSON> {
       const { generateRegistrationOptions } = await load()
