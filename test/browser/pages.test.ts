@@ -74,7 +74,8 @@ t.test('the Tab key reaches every control in the order of the page', async (t) =
   const unreached: object[] = []
   for (const [name, path] of Object.entries(PAGES)) {
     await page.goto(url + path)
-    await openDetails(page)
+    // The API reference would have thousands of controls.
+    if (path !== '/docs') await openDetails(page)
     const count = await page.evaluate(() => {
       const controls = document.querySelectorAll<HTMLElement>(
         'a[href], button, input:not([type=hidden]):not([type=radio]), input:checked, select, summary, pre, [tabindex="0"]',
