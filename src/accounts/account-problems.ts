@@ -5,11 +5,11 @@ const PROBLEMS = {
   not_found: new Problem(404, 'Account not found.'),
   configured: new Problem(
     409,
-    'This account is listed in ADMIN_ACCOUNTS. Change it in the configuration of the service.',
+    'This account is listed in ADMIN_ACCOUNTS. Change it in the configuration of the service. To remove its second factor, run npm run -s second-factor:remove.',
   ),
   own_account: new Problem(
     409,
-    'You cannot change the role of your own account, disable it or delete it. Ask another owner.',
+    'You cannot change your own account here. Ask another owner, or use the Account page.',
   ),
 }
 

@@ -123,7 +123,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
       if (row === null) return { outcome: 'not_found' }
       if (row.email === by.actor) return { outcome: 'own_account' }
       const actions = await apply(tx, row)
-      await endSessions(tx, row.email)
+      if (actions.length > 0) await endSessions(tx, row.email)
       const account = toManaged((await findRow(tx, id)) ?? row, await listSecuredEmails(tx))
       const { email, role } = account
       for (const action of actions) {

@@ -3,6 +3,7 @@ import type { AuditLog } from '../audit/audit-log.js'
 import { truncateLog } from '../database/truncate-log.js'
 import type { OrderSource, OrderStore } from '../order-store/order-store.js'
 import type { EventDispatcher } from '../outbox/event-dispatcher.js'
+import { isErased } from '../orders/erasure.js'
 import { DEFAULT_SORT } from '../orders/order-filters.js'
 import type { Order } from '../orders/order.js'
 
@@ -25,16 +26,18 @@ export interface Erasure {
   remaining: number
 }
 
+const toKey = (email: string): string => email.normalize('NFC').toLowerCase()
+
 /** Erases the personal data of customers. */
 export function createEraser({ store, events, auditLog, sources, log }: Options) {
-  /** Returns the orders that currently have an email address, ignoring case. */
+  /** Returns the orders that currently have an email address, ignoring case; none if it is erased. */
   async function findOrders(email: string): Promise<Order[]> {
-    const key = email.toLowerCase()
+    const key = toKey(email)
     const found: Order[] = []
     for (let offset = 0; ; offset += PAGE_SIZE) {
       const slice = { sort: DEFAULT_SORT, offset, limit: PAGE_SIZE }
       const { items, total } = await store.list({ q: email }, slice)
-      found.push(...items.filter(({ customerEmail }) => customerEmail.toLowerCase() === key))
+      found.push(...items.filter((order) => toKey(order.customerEmail) === key && !isErased(order)))
       if (offset + PAGE_SIZE >= total) return found
     }
   }
@@ -44,7 +47,11 @@ export function createEraser({ store, events, auditLog, sources, log }: Options)
       sources.flatMap((source) => (source.type === 'sqlite' ? [source.path] : [])),
     )
     for (const path of paths) {
-      if (!(await truncateLog(path))) {
+      const isEmptied = await truncateLog(path).catch((err: unknown) => {
+        log.error({ err, path }, 'the write-ahead log could not be emptied')
+        return false
+      })
+      if (!isEmptied) {
         log.warn({ path }, 'erased data stays in the write-ahead log until it is overwritten')
       }
     }
@@ -64,8 +71,8 @@ export function createEraser({ store, events, auditLog, sources, log }: Options)
       let orders = 0
       try {
         for (const { id } of found.slice(0, MAX_ORDERS)) {
-          await store.apply(id, { type: 'erase' }, { by, ifVersions: null })
-          orders++
+          const { outcome } = await store.apply(id, { type: 'erase' }, { by, ifVersions: null })
+          if (outcome === 'changed') orders++
         }
       } finally {
         if (orders > 0) {
@@ -76,7 +83,7 @@ export function createEraser({ store, events, auditLog, sources, log }: Options)
       await events.dispatch()
       await removeOldContent()
       log.info({ orders, by }, 'personal data erased')
-      return { orders, remaining: found.length - orders }
+      return { orders, remaining: Math.max(found.length - MAX_ORDERS, 0) }
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { OrderStatus } from '../orders/order-status.js'
+import { isErased } from '../orders/erasure.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { describeOrderTrip } from './describe-order-trip.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
@@ -148,6 +149,7 @@ export function buildOrderView(
     vessel: order.vesselName,
     imoNumber: order.imoNumber,
     trip: describeOrderTrip(order, format.numbers),
+    isErased: isErased(order),
     customer: {
       name: order.customerName,
       email: order.customerEmail,

@@ -1,7 +1,7 @@
 import { createNextVersion, type ChangeOutcome } from './apply-changes.js'
 import type { FieldChange, Order } from './order.js'
 
-const ERASED_NAME = 'Erased'
+export const ERASED_NAME = 'Erased'
 /** The domain cannot exist (RFC 2606). */
 export const ERASED_EMAIL = 'erased@example.invalid'
 

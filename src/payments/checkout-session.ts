@@ -1,4 +1,5 @@
 import { getNumberFormatter } from '../formatting/number-formatter.js'
+import { isErased } from '../orders/erasure.js'
 import type { Order } from '../orders/order.js'
 import type { Payment } from './payment.js'
 import { toStripeAmount } from './stripe-amount.js'
@@ -54,7 +55,8 @@ export function buildSessionParams(
     mode: 'payment',
     submit_type: 'pay',
     client_reference_id: order.orderNumber,
-    ...(SUPPORTED_EMAIL.test(order.customerEmail) && { customer_email: order.customerEmail }),
+    ...(SUPPORTED_EMAIL.test(order.customerEmail) &&
+      !isErased(order) && { customer_email: order.customerEmail }),
     line_items: charged.map(({ name, amount }) => ({
       quantity: 1,
       price_data: {

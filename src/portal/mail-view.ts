@@ -1,6 +1,7 @@
 import { getPayload } from '../mail/message.js'
 import type { MailType } from '../mail/mail-types.js'
 import type { Mail } from '../mail/mail.js'
+import { ERASED_EMAIL } from '../orders/erasure.js'
 import type { Delivery, MessageState } from '../outbox/outbox.js'
 import type { Formatters } from './formatters.js'
 import { buildMessageView, isLive } from './message-view.js'
@@ -30,7 +31,7 @@ export function buildMailView(delivery: Delivery, isConfigured: boolean, format:
     title: TITLES[type as MailType],
     subject: to,
     order: { href, number: orderNumber },
-    sendUrl: isConfigured ? `${href}/mails/${id}/send` : null,
+    sendUrl: isConfigured && to !== ERASED_EMAIL ? `${href}/mails/${id}/send` : null,
   }
 }
 

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { getDatabasePath } from '../../src/database/database-path.js'
+import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { createAccount } from '../support/accounts.js'
 import { temporaryFolder } from '../support/app.js'
 import { autoFulfil, startProvider, waitForCertificate } from '../support/guest-orders.js'
@@ -10,6 +12,8 @@ import { startMailService } from '../support/mail-service.js'
 import { readPdfText, SKIP_WITHOUT_POPPLER } from '../support/pdf.js'
 import { startPostgres } from '../support/postgres.js'
 import { signInClient } from '../support/page-client.js'
+import { newOrder } from '../support/order-store.js'
+import { runCommand } from '../support/run-command.js'
 import { waitFor } from '../support/wait-for.js'
 import { startReceiver } from '../support/webhook-receiver.js'
 
@@ -173,6 +177,59 @@ t.test('owners erase personal data on a page, and see what it concerns before', 
     t.match((await ann.get(`/admin/orders/${id}`)).text, 'Personal data erased')
   }
   t.match(toText(await ann.get('/admin/orders/1')), /Personal data : erased .*Notes : erased /)
+})
+
+t.test('a certificate that is being issued has no name after an erasure', async (t) => {
+  const provider = await startProvider(t)
+  const service = await startMailService(t, autoFulfil(provider))
+  const { ann, app, url } = service
+  const path = await service.order(CUSTOMER)
+  await service.waitForMails(1)
+  const isIssuing = async () => {
+    const [row] = await app.database.query<{ claimed: number }>(
+      "SELECT claimed_until AS claimed FROM outbox WHERE queue = 'certificate' AND state = 'pending'",
+    )
+    return row !== undefined && row.claimed > 0
+  }
+  await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId: '1' })
+  provider.latencyMs = 700
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled' })
+  await waitFor(isIssuing)
+  await ann.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
+  provider.latencyMs = 0
+  const certificate = await waitForCertificate(createGuest(url), path)
+  t.match(toText(await createGuest(url).get(certificate)), 'The holder of this certificate')
+  const stored = [
+    await app.database.query('SELECT * FROM certificates'),
+    await app.database.query('SELECT * FROM outbox'),
+  ]
+  t.strictSame(findTraces(JSON.stringify(stored)), [])
+})
+
+t.test('db:vacuum removes copies of erased data from unused parts of the file', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const path = getDatabasePath(dataDir)
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const context = { by: 'ann@example.com', ifVersions: null }
+  const erased: string[] = []
+  for (let index = 0; index < 600; index++) {
+    const isErased = index % 3 === 0
+    const name = isErased ? `Quillfeather ${index}` : `Customer ${index}`
+    const created = await store.create(newOrder({ customerName: name }), 'ann@example.com')
+    if (created.outcome !== 'created') throw new Error(created.outcome)
+    const { id } = created.order
+    const changes = { notes: `${name} likes boats`.repeat(1 + (index % 5)) }
+    await store.apply(id, { type: 'edit', changes }, context)
+    if (isErased) erased.push(id)
+  }
+  for (const id of erased) await store.apply(id, { type: 'erase' }, context)
+  await store.close()
+  t.match(await runCommand('db-vacuum', [], { DATA_DIR: dataDir }), { code: 0 })
+  for (const name of readdirSync(dataDir)) {
+    t.strictSame(findTraces(readFileSync(join(dataDir, name), 'latin1')), [], name)
+  }
+  const missing = { DATA_DIR: temporaryFolder(t) }
+  t.match(await runCommand('db-vacuum', [], missing), { code: 1, errors: /not found/ })
 })
 
 t.test('only owners erase', async (t) => {

@@ -4,7 +4,7 @@ import type { Database, Queryable } from '../../database/database.js'
 import { getNumberFormatter } from '../../formatting/number-formatter.js'
 import { findLatestAttempt, type FulfilmentAttempt } from '../../fulfilment/attempt.js'
 import type { OrderStore } from '../../order-store/order-store.js'
-import { isErased } from '../../orders/erasure.js'
+import { ERASED_NAME, isErased } from '../../orders/erasure.js'
 import { getEventTypes } from '../../orders/order-event.js'
 import type { Order } from '../../orders/order.js'
 import type { EventConsumer } from '../../outbox/event-dispatcher.js'
@@ -67,8 +67,14 @@ type OrderContent = Omit<CertificateContent, 'projects' | 'provider'>
 const getOffsetKg = (order: Order, placed: FulfilmentAttempt | null): number =>
   placed === null ? order.co2eKg : Number((placed.tons * 1000).toPrecision(12))
 
+/** The name that the guest chose, unless it was erased; orders can get a new customer after that. */
+function getBeneficiary({ checkout, customerName }: Order): string {
+  const name = checkout?.beneficiary ?? ERASED_NAME
+  return name === ERASED_NAME ? customerName : name
+}
+
 const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): OrderContent => ({
-  beneficiary: isErased(order) ? null : (order.checkout?.beneficiary ?? order.customerName),
+  beneficiary: isErased(order) ? null : getBeneficiary(order),
   isPublic: order.checkout?.isPublic ?? false,
   vesselName: order.vesselName,
   imoNumber: order.imoNumber,
@@ -121,6 +127,10 @@ export function createCertificateIssuer({
         : await readProvider(orderSourceId, portfolioId)
     if (known === null && message.failures < MAX_FAILURES) {
       return { outcome: 'retry', status: null, detail: 'The provider cannot be reached.' }
+    }
+    // Such as erased: the provider can take a while.
+    if ((await store.get(order.id))?.version !== order.version) {
+      return { outcome: 'retry', status: null, detail: 'The order was changed in the meantime.' }
     }
     const certificate: Certificate = {
       code: randomBytes(CODE_BYTES).toString('base64url'),
