@@ -71,7 +71,7 @@ export const SENSITIVE_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission
 export const hasPermission = (role: Role, permission: Permission): boolean =>
   ROLES.indexOf(role) <= ROLES.indexOf(LOWEST_ROLES[permission])
 
-/** The permission, if it is an API key scope; routes that require any other reject API keys. */
+/** Returns the permission if it is also an API key scope. Other permissions reject API keys. */
 export const toApiKeyScope = (permission: Permission | undefined): ApiKeyScope | undefined =>
   API_KEY_SCOPE_NAMES.find((scope) => scope === permission)
 

@@ -144,7 +144,7 @@ export function createSessions(database: Database) {
       return { ...session, secret }
     },
 
-    /** Returns the account's active session with a secret; `null` if there is none. */
+    /** Returns the account's active session that has this secret; `null` if there is none. */
     async find(secret: string, account: SessionAccount): Promise<Session | null> {
       const [row] = await database.query<Row>(
         `SELECT ${COLUMNS} FROM sessions WHERE token_hash = ?`,

@@ -53,7 +53,7 @@ type SignInMethod = 'password' | 'app' | 'recovery_code' | 'passkey'
 
 type Outcome = 'succeeded' | 'failed' | 'limited' | 'unavailable'
 
-/** Passkeys that are not valid have status 422. */
+/** An invalid passkey causes status 422. */
 const OUTCOMES: Partial<Record<number, Outcome>> = { 401: 'failed', 422: 'failed', 429: 'limited' }
 
 /** The recorded actor of failed sign-ins with an email that has no account. */
@@ -108,7 +108,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       })
     }
     if (outcome !== 'failed') return
-    // Failures are limited per email; this also limits the entries of all unknown emails together.
+    // Failures are already limited per email. This limits the entries for all unknown emails.
     if (email === undefined && (await stateStore.consume(UNKNOWN_KEY, UNKNOWN_BUDGET)) > 0) return
     await app.auditLog.record(request, { action: 'sign_in.failed', actor: email ?? UNKNOWN })
   }

@@ -23,7 +23,8 @@ function documentHeader({ schema }: RouteOptions): void {
 }
 
 /**
- * Adds the `orders-as-of` header to all responses of a scope: when the replica last matched NocoDB.
+ * Adds the `orders-as-of` header to all responses of a scope: the time at which the replica last
+ * matched NocoDB.
  */
 export function addFreshnessHeader(
   app: FastifyInstance,

@@ -6,7 +6,7 @@ import { decodeUpstreamPath, getProviderScope, isPublicRoute, type PublicRoutes 
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether the proxy forwards this request for everyone; set by the proxy guard */
+    /** Whether anyone may send this request through the proxy; set by the proxy guard */
     isPublicRoute: boolean
   }
 }

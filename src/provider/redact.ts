@@ -23,7 +23,7 @@ function getPartialLength(bytes: Buffer, spelling: Buffer): number {
   return 0
 }
 
-/** Replaces the API token in whatever the provider returns with asterisks of the same length. */
+/** In everything that the provider returns, replaces the API token with as many asterisks. */
 export function createSecretRedactor(token: string) {
   const spellings = getSpellings(token)
   const patterns = spellings.map((spelling) => Buffer.from(spelling))

@@ -66,7 +66,7 @@ t.test('the search finds operations by keyboard', async (t) => {
   const visible = page.locator('.docs-nav nav a:visible')
   t.match(await visible.allInnerTexts(), [/^Cancel an order/])
   await page.keyboard.press('Enter')
-  t.match(page.url(), '#delete-api-admin-orders-id-')
+  await page.waitForURL(/#delete-api-admin-orders-id-/)
 
   await page.keyboard.press('/')
   await page.keyboard.type('xyzzy')
@@ -77,7 +77,7 @@ t.test('the search finds operations by keyboard', async (t) => {
   t.match(await visible.allInnerTexts(), [/Order/], 'finds fields in the text of sections')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
-  t.match(page.url(), '#object-')
+  await page.waitForURL(/#object-/)
 })
 
 t.test('the language of the examples is remembered, and copied', async (t) => {

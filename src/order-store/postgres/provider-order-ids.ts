@@ -15,8 +15,8 @@ export const findByProviderId = (tx: Queryable, orderSourceId: string) =>
   )
 
 /**
- * Finds orders with a current or former ID that is not excluded; an order can be returned more than
- * once.
+ * Finds orders that have or had a provider ID that is not in `excluded`; an order can be returned
+ * more than once.
  */
 export const findOthers = (tx: Queryable, excluded: readonly string[], limit: number) =>
   tx.query<ProviderOrderRef>(
