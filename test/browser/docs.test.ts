@@ -173,7 +173,7 @@ t.test('everything can be read without scripts', async (t) => {
     .getByRole('link', { name: /^Send a test event/ })
     .first()
     .click()
-  t.match(page.url(), '#post-api-admin-webhooks-id-test')
+  await page.waitForURL(/#post-api-admin-webhooks-id-test/)
 })
 
 t.test('loads at most 90 kB', async (t) => {
