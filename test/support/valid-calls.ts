@@ -427,10 +427,11 @@ const sketches = ({
       [{ path: `/admin/settings/people/${ACCOUNT_ID}/${action}`, form: { role: 'viewer' } }],
     ]),
   ),
-  'POST /api/admin/erasures': [{ json: { email: 'ann@example.com' } }],
+  // Of a customer whom no other call needs.
+  'POST /api/admin/erasures': [{ json: { email: 'nobody@example.com' } }],
   'GET /admin/settings/personal-data': [{}],
   'POST /admin/settings/personal-data': [{ form: { email: 'ann@example.com' } }],
-  'POST /admin/settings/personal-data/erase': [{ form: { email: 'ann@example.com' } }],
+  'POST /admin/settings/personal-data/erase': [{ form: { email: 'nobody@example.com' } }],
   'GET /api/admin/webhooks': [{}],
   'POST /api/admin/webhooks': [{ json: WEBHOOK }],
   'GET /api/admin/webhooks/:id': [{ path: `/api/admin/webhooks/${WEBHOOK_ID}` }],
