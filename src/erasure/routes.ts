@@ -2,15 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { problemResponses } from '../http/problem.js'
 import type { Eraser } from './erase-customer.js'
+import { Order } from '../orders/order.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
 
 /** A customer whose personal data is to be erased. */
 export const Customer = Type.Object(
   {
     email: Type.String({
-      maxLength: 254,
-      format: 'email-address',
-      'x-message': 'must be an email address, such as ann@example.com',
+      ...Order.properties.customerEmail,
       description: 'Email address of the customer; upper and lower case are equivalent',
     }),
   },

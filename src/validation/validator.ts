@@ -36,7 +36,7 @@ export function createAjv({ formats, keywords }: SchemaExtensions, options: Opti
   return ajv
 }
 
-/** Compiles a schema at its first use: compiling all at start-up would double the start-up time. */
+/** Compiles a schema with its first value, so that the service starts sooner. */
 function compileLater<T>(ajv: Ajv, schema: object): ValidateFunction<T> {
   let compiled: ValidateFunction<T> | undefined
   const validate = ((value: unknown) => {

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { toText } from '../../accounts/password-form.js'
 import type { Eraser } from '../../erasure/erase-customer.js'
 import { Customer } from '../../erasure/routes.js'
 import { getNumberFormatter } from '../../formatting/number-formatter.js'
@@ -29,12 +30,10 @@ interface EmailForm {
   error?: string
 }
 
-const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
-
 const validate = checker(Customer)
 
 function parseForm(body: Record<string, unknown> | undefined): EmailForm {
-  const email = toText(body?.email)
+  const email = toText(body?.email).trim()
   if (email === '') return { email, error: 'enter an email address' }
   const result = validate({ email })
   return result.ok ? { email } : { email, error: result.errors[0]?.message ?? 'is invalid' }
