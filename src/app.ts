@@ -38,6 +38,7 @@ import { createOutboxWorker } from './outbox/outbox-worker.js'
 import { getServiceSource, openOrderStore } from './order-store/open-order-store.js'
 import orders from './orders/orders.js'
 import { validators } from './orders/validators.js'
+import { createSavedViews } from './portal/orders/saved-views.js'
 import portal from './portal/portal.js'
 import accountStore from './plugins/account-store.js'
 import configuredAccounts, { type FirstAdministrator } from './plugins/configured-accounts.js'
@@ -247,10 +248,13 @@ export async function buildApp({
     outbox.addSender(autoFulfilment.sender)
   }
   await app.register(webhookRoutes, { webhooks })
+  const savedViews = createSavedViews(app.database)
   const eraser = createEraser({
     store,
+    database: app.database,
     events,
     auditLog: app.auditLog,
+    removeSearches: savedViews.removeSearches,
     sources: [store.source, getServiceSource(app.config)],
     log: app.log,
   })
@@ -267,6 +271,7 @@ export async function buildApp({
     conversions,
     paymentStore,
     payments,
+    savedViews,
     eraser,
   })
   if (pages) await app.register(pages)

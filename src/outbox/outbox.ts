@@ -133,36 +133,33 @@ export async function cancelMessages(tx: Queryable, queue: string): Promise<void
   )
 }
 
-/** Cancels the pending messages of a queue about an order. */
-export async function cancelOrderMessages(
-  tx: Queryable,
-  queue: string,
-  orderId: string,
-): Promise<void> {
-  await tx.query(
-    `UPDATE outbox SET state = 'cancelled', finished_at = ?
-     WHERE order_id = ? AND queue = ? AND state = 'pending'`,
-    [Date.now(), orderId, queue],
-  )
-}
-
 /**
  * Erases personal data from the messages about an order and the responses to them.
  *
- * @param erase returns the payload without personal data
+ * @param isCancelled whether messages that are not sent yet are cancelled
+ * @param erase returns the payload without personal data, or `null` to leave a message as it is
  */
 export async function eraseMessages(
   tx: Queryable,
-  { orderId, queuePrefix }: { orderId: string; queuePrefix: string },
+  {
+    orderId,
+    queuePrefix,
+    isCancelled,
+  }: { orderId: string; queuePrefix: string; isCancelled: boolean },
   erase: (payload: unknown) => unknown,
 ): Promise<void> {
   const rows = await tx.query<MessageRow>('SELECT * FROM outbox WHERE order_id = ?', [orderId])
   for (const { id, payload } of rows.filter(({ queue }) => queue.startsWith(queuePrefix))) {
-    await tx.query('UPDATE outbox SET payload = ? WHERE id = ?', [
-      JSON.stringify(erase(JSON.parse(payload))),
-      id,
-    ])
+    const erased = erase(JSON.parse(payload))
+    if (erased === null) continue
+    await tx.query('UPDATE outbox SET payload = ? WHERE id = ?', [JSON.stringify(erased), id])
     await tx.query("UPDATE outbox_attempts SET detail = 'Erased' WHERE message_id = ?", [id])
+    if (isCancelled) {
+      await tx.query(
+        "UPDATE outbox SET state = 'cancelled', finished_at = ? WHERE id = ? AND state = 'pending'",
+        [Date.now(), id],
+      )
+    }
   }
 }
 

@@ -23,7 +23,7 @@ import listPages from './orders/list-pages.js'
 import newOrderPages from './orders/new-order-pages.js'
 import orderPages from './orders/order-pages.js'
 import refundPages from './orders/refund-pages.js'
-import { createSavedViews } from './orders/saved-views.js'
+import type { SavedViews } from './orders/saved-views.js'
 import viewPages from './orders/view-pages.js'
 import auditLogPages from './settings/audit-log-pages.js'
 import apiKeyPages from './settings/api-key-pages.js'
@@ -48,13 +48,14 @@ interface Options {
   paymentStore: PaymentStore
   /** `null` if Stripe is not configured */
   payments: Payments | null
+  savedViews: SavedViews
   eraser: Eraser
 }
 
 /** The administrators' pages: dashboard, orders and settings. */
 const portal: FastifyPluginAsync<Options> = async (app, options) => {
   const { store, fulfilment, webhooks, certificates, mail, conversions } = options
-  const { listPortfolios, getTerms } = options
+  const { listPortfolios, getTerms, savedViews } = options
   const payments = { store: options.paymentStore, service: options.payments }
   addFreshnessHeader(app, store)
   addFreshnessNotice(app, store)
@@ -66,7 +67,6 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
     mail,
     conversions,
   })
-  const savedViews = createSavedViews(app.database)
   await app.register(listPages, { store, savedViews, payments })
   await app.register(viewPages, { savedViews })
   await app.register(newOrderPages, { store, listPortfolios, getTerms })

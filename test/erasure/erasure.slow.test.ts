@@ -25,6 +25,7 @@ const CUSTOMER = {
   beneficiary: 'The Quillfeathers',
   isPublic: 'yes',
 }
+const NEW_CUSTOMER = { customerName: 'Ben Brook', customerEmail: 'ben@example.com' }
 /** What identifies the customer, in any case. */
 const TRACES = /quillfeather|customers\.example|QF123456789/gi
 /** Where a text has traces of the customer, with what surrounds them. */
@@ -90,12 +91,17 @@ for (const [engine, create] of Object.entries(engines)) {
     })
     const path = await service.order(CUSTOMER)
     await service.order({ email: 'other@example.com' })
+    await service.order({ email: CUSTOMER.email, name: CUSTOMER.name })
     await ann.call('PATCH', '/api/admin/orders/1', {
       customerName: 'X. Quillfeather',
       notes: 'Quillfeather asked for a call',
     })
+    await ann.call('PATCH', '/api/admin/orders/3', NEW_CUSTOMER)
+    for (const q of [CUSTOMER.email, 'other']) {
+      await ann.post('/admin/orders/views', { name: q.slice(0, 5), list: `/admin/orders?q=${q}` })
+    }
     // The emails about payment and certificate cannot be sent, and stay in the queue.
-    await service.waitForMails(2)
+    await service.waitForMails(3)
     await service.smtp.stop()
     await service.setStatus('paid')
     const guest = createGuest(url)
@@ -105,8 +111,18 @@ for (const [engine, create] of Object.entries(engines)) {
     t.ok(findTraces(await readAll()).length > 10, 'they were there before')
 
     const erased = await ann.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
-    t.strictSame(erased, { orders: 1, remaining: 0 })
-    await waitFor(async () => receiver.received().at(-1)?.event.data.customerName === 'Erased')
+    t.strictSame(erased, { orders: 2, remaining: 0 })
+    const getLatest = (id: string) =>
+      receiver.received().findLast(({ event }) => event.data.id === id)?.event.data
+    await waitFor(async () => getLatest('1').customerName === 'Erased')
+    await waitFor(async () => getLatest('3').version === 3)
+    t.match(getLatest('3'), NEW_CUSTOMER, 'the current customer is kept')
+    t.match(await ann.call('GET', '/api/admin/orders/3'), NEW_CUSTOMER)
+    t.match(toText(await ann.get('/admin/orders/3')), /Personal data : erased .*Email : erased/)
+    const again = await ann.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
+    t.strictSame(again, { orders: 0, remaining: 0 })
+    const list = toText(await ann.get('/admin/orders'))
+    t.match(list, 'other')
 
     const all = await readAll()
     t.strictSame(findTraces(all), [])
@@ -119,13 +135,15 @@ for (const [engine, create] of Object.entries(engines)) {
       page,
       toText(await guest.get(path)),
       (await ann.get('/admin/orders/1')).text,
+      (await ann.get('/admin/orders/3')).text,
+      (await ann.get('/admin/orders')).text,
       (await ann.get('/admin/settings/email')).text,
       (await ann.get('/admin/settings/audit-log')).text,
     ]) {
       t.strictSame(findTraces(text), [])
     }
     const { items } = await ann.call('GET', '/api/admin/audit-log?action=personal_data.erased')
-    t.match(items, [{ actor: 'admin@example.com', details: { orders: 1 } }])
+    t.match(items, [{ actor: 'admin@example.com', details: { orders: 2 } }])
     await app.close()
     t.strictSame(findTraces(await readAll()), [], 'after the service stopped')
   })

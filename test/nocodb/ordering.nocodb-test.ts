@@ -9,6 +9,7 @@ import { freePort } from '../support/free-port.js'
 import { createGuest, findLink, fillIn, readForm, toText } from '../support/guest.js'
 import { autoFulfil, startProvider } from '../support/guest-orders.js'
 import { MAIL_FROM } from '../support/mail-service.js'
+import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
 import { startSmtpServer } from '../support/smtp-server.js'
@@ -138,18 +139,27 @@ t.test('personal data is erased from NocoDB and from the replicas', async (t) =>
   await first.ann.call('PATCH', '/api/admin/orders/1', { notes: 'call Quillfeather' })
   await first.ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
   await waitForEqual(t, getStatuses, ['fulfilled'])
+  const changed = newOrder({ customerName: 'Quillfeather', customerEmail: email })
+  const { id } = await first.ann.call('POST', '/api/admin/orders', changed)
+  const customer = { customerName: 'Ben Brook', customerEmail: 'ben@example.com' }
+  await first.ann.call('PATCH', `/api/admin/orders/${id}`, customer)
   const traces = /quillfeather|customers\.example/i
   const readNocoDb = () => readTables(join(nocoDb.folder, 'noco.db'))
   t.match(readNocoDb(), traces, 'was there before')
 
   const erased = await first.ann.call('POST', '/api/admin/erasures', { email })
-  t.strictSame(erased, { orders: 1, remaining: 0 })
+  t.strictSame(erased, { orders: 2, remaining: 0 })
   t.match(await readRows(nocoDb, base), [{ CustomerName: 'Erased', Status: 'fulfilled' }])
   t.notMatch(readNocoDb(), traces)
   await waitFor(async () => {
     const { customerName } = await second.ann.call('GET', '/api/admin/orders/1')
     return customerName === 'Erased'
   })
+  await waitFor(async () => {
+    const { version } = await second.ann.call('GET', `/api/admin/orders/${id}`)
+    return version === 3
+  })
+  t.match(await second.ann.call('GET', `/api/admin/orders/${id}`), customer)
   await settle()
   for (const { app } of [first, second]) await app.close()
   for (const folder of folders) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChangeContext, ChangeResult } from '../order-store.js'
 import type { ChangeOutcome } from '../../orders/apply-changes.js'
-import { applyCommand, type OrderCommand } from '../../orders/order-command.js'
+import { applyCommand, erasesHistory, type OrderCommand } from '../../orders/order-command.js'
 import { toErasedChanges } from '../../orders/erasure.js'
 import { parseOrderId } from '../../orders/order-id.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
@@ -131,7 +131,7 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
     const history = parsed.history.toReversed()
     const result = applyCommand(order, history, command, new Date().toISOString())
     if (result.outcome !== 'changed') return result
-    const kept = command.type === 'erase' ? { ...parsed, history: eraseHistory(parsed) } : parsed
+    const kept = erasesHistory(command) ? { ...parsed, history: eraseHistory(parsed) } : parsed
     return (await writeVersion(row, kept, order, result, by, 'urgent')) ? result : null
   }
 

@@ -140,11 +140,8 @@ export async function replaceOrder(
   return true
 }
 
-/**
- * Erases personal data from the history of an order, and from its events that have not been
- * dispatched, in the caller's transaction.
- */
-export async function eraseTraces(tx: Queryable, id: number): Promise<void> {
+/** Erases personal data from the history of an order, in the caller's transaction. */
+export async function eraseHistory(tx: Queryable, id: number): Promise<void> {
   const entries = await tx.query<{ version: number; changes: string }>(
     'SELECT version, changes FROM changes WHERE order_id = ?',
     [id],
@@ -157,6 +154,13 @@ export async function eraseTraces(tx: Queryable, id: number): Promise<void> {
       version,
     ])
   }
+}
+
+/**
+ * Erases personal data from the events of an order that have not been dispatched, in the caller's
+ * transaction.
+ */
+export async function eraseEvents(tx: Queryable, id: number): Promise<void> {
   const events = await tx.query<Pick<EventRow, 'id' | 'order_data'>>(SELECT_EVENT_ORDERS)
   for (const values of toErasedEvents(events, String(id))) {
     await tx.query(UPDATE_EVENT_ORDER, values)

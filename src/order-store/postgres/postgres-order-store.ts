@@ -20,7 +20,7 @@ import {
   IDEMPOTENCY_KEY_TTL_MS,
 } from '../../orders/idempotency-hashes.js'
 import { parseOrderId } from '../../orders/order-id.js'
-import { applyCommand } from '../../orders/order-command.js'
+import { applyCommand, erasesHistory } from '../../orders/order-command.js'
 import { formatOrderNumber } from '../../orders/order-number.js'
 import type { FieldChange, NewOrder, Order } from '../../orders/order.js'
 import {
@@ -30,6 +30,11 @@ import {
   type OrderStore,
   type ProviderOrderRef,
 } from '../order-store.js'
+import {
+  listOrdersWithChange,
+  SELECT_EMAIL_CHANGES,
+  type EmailChangeRow,
+} from '../sql/email-changes.js'
 import {
   buildDeleteEvents,
   INSERT_EVENT,
@@ -41,7 +46,8 @@ import {
 import { createOrderFinder } from './find-orders.js'
 import {
   addOrder,
-  eraseTraces,
+  eraseEvents,
+  eraseHistory,
   readHistory,
   readOrder,
   readOrders,
@@ -263,6 +269,10 @@ export async function openPostgresOrderStore({
     findByOrderSourceId: (orderSourceId) => read((tx) => findByProviderId(tx, orderSourceId)),
     findOtherProviderOrders: (excluded, limit) =>
       read((tx) => findOtherProviderOrders(tx, excluded, limit)),
+    findByFormerEmail: (email) =>
+      read(async (tx) =>
+        listOrdersWithChange(await tx.query<EmailChangeRow>(SELECT_EMAIL_CHANGES), email),
+      ),
 
     async create(newOrder, by, idempotencyKey) {
       const key = idempotencyKey === undefined ? null : hashIdempotencyKey(idempotencyKey, by)
@@ -299,7 +309,8 @@ export async function openPostgresOrderStore({
                 throw new WriteConflictError()
               }
               await tx.query(INSERT_EVENT, toEventValues(before, after))
-              if (command.type === 'erase') await eraseTraces(tx, key)
+              if (erasesHistory(command)) await eraseHistory(tx, key)
+              if (command.type === 'erase') await eraseEvents(tx, key)
               change = { id: key, version: after.version, by, at: after.updatedAt, changes }
               return result
             },

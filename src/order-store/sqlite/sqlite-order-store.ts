@@ -2,7 +2,7 @@ import { toDatabaseError } from '../../database/database-error.js'
 import { isReset } from '../../fulfilment/attempt.js'
 import { createFirstVersion } from '../../orders/apply-changes.js'
 import { hashIdempotencyKey, hashOrder } from '../../orders/idempotency-hashes.js'
-import { applyCommand } from '../../orders/order-command.js'
+import { applyCommand, erasesHistory } from '../../orders/order-command.js'
 import { parseOrderId } from '../../orders/order-id.js'
 import type {
   ChangeResult,
@@ -15,6 +15,11 @@ import { createOrderFinder, isSlow, type FindResult } from './find-orders.js'
 import { createIdempotencyKeys } from './idempotency-keys.js'
 import { createOrderNumbers } from './order-numbers.js'
 import { createOrderReader, createOrderWriter } from './order-records.js'
+import {
+  listOrdersWithChange,
+  SELECT_EMAIL_CHANGES,
+  type EmailChangeRow,
+} from '../sql/email-changes.js'
 import {
   buildDeleteEvents,
   INSERT_EVENT,
@@ -56,6 +61,7 @@ function createStore(options: DatabaseOptions): OrderStore {
   const idempotencyKeys = createIdempotencyKeys(writer)
   const insertEvent = writer.prepare<ReturnType<typeof toEventValues>>(INSERT_EVENT)
   const selectEvents = reader.prepare<[number], EventRow>(SELECT_EVENTS)
+  const selectEmailChanges = reader.prepare<[], EmailChangeRow>(SELECT_EMAIL_CHANGES)
   const highestId = writer.prepare<[], number>('SELECT coalesce(max(id), 0) FROM orders').pluck()
   /** Changes with every write. */
   const getVersion = () => reader.pragma('data_version', { simple: true })
@@ -112,6 +118,8 @@ function createStore(options: DatabaseOptions): OrderStore {
       read(() => providerOrders.findById(orderSourceId)),
     findOtherProviderOrders: async (excluded, limit) =>
       read(() => findOtherProviderOrders(excluded, limit)),
+    findByFormerEmail: async (email) =>
+      read(() => listOrdersWithChange(selectEmailChanges.all(), email)),
 
     create(newOrder, by, idempotencyKey) {
       const key = idempotencyKey === undefined ? null : hashIdempotencyKey(idempotencyKey, by)
@@ -151,10 +159,8 @@ function createStore(options: DatabaseOptions): OrderStore {
         if (result.outcome === 'changed') {
           writableOrders.replace(order, result.order, by, result.changes)
           insertEvent.run(...toEventValues(order, result.order))
-          if (command.type === 'erase') {
-            writableOrders.eraseHistory(key)
-            writableOrders.eraseEvents(key)
-          }
+          if (erasesHistory(command)) writableOrders.eraseHistory(key)
+          if (command.type === 'erase') writableOrders.eraseEvents(key)
         }
         return result
       })

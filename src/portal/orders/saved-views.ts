@@ -11,6 +11,12 @@ export interface SavedView {
   href: string
 }
 
+interface Row {
+  name: string
+  /** Query string of the list */
+  query: string
+}
+
 const MAX_VIEWS = 50
 const MAX_NAME_LENGTH = 60
 
@@ -46,7 +52,7 @@ export function createSavedViews(database: Database) {
   return {
     /** Lists all views by name. */
     async list(): Promise<SavedView[]> {
-      const rows = await database.query<{ name: string; query: string }>(
+      const rows = await database.query<Row>(
         'SELECT name, query FROM order_views ORDER BY lower(name), name',
       )
       return rows.map(({ name, query }) => ({ name, href: toListUrl(query) }))
@@ -76,6 +82,17 @@ export function createSavedViews(database: Database) {
           await appendAuditEntry(tx, { action: 'view.deleted', ...by, details: { name } })
         }
         return 'view-removed'
+      }),
+
+    /** Removes the views that search for a text, ignoring case, without a record of their names. */
+    removeSearches: (text: string): Promise<void> =>
+      database.write(async (tx) => {
+        const views = await tx.query<Row>('SELECT name, query FROM order_views')
+        for (const { name, query } of views) {
+          const search = new URLSearchParams(query).get('q') ?? ''
+          if (!search.toLowerCase().includes(text.toLowerCase())) continue
+          await tx.query('DELETE FROM order_views WHERE name = ?', [name])
+        }
       }),
   }
 }

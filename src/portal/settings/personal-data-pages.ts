@@ -74,7 +74,8 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, eraser }) => {
     async ({ body }, reply) => {
       const form = parseForm(body)
       if (form.error !== undefined) return renderForm(reply.code(422), form)
-      const orders = await eraser.findOrders(form.email)
+      const { current, former } = await eraser.findOrders(form.email)
+      const orders = [...current, ...former]
       if (orders.length === 0) {
         const error = 'no order has this email address'
         return renderForm(reply.code(422), { ...form, error })
@@ -86,6 +87,8 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, eraser }) => {
           email: form.email,
           count: getNumbers(reply).whole(orders.length),
           isOne: orders.length === 1,
+          former: former.length > 0 ? getNumbers(reply).whole(former.length) : null,
+          isOneFormer: former.length === 1,
           orders: orders
             .slice(0, MAX_NAMED)
             .map(({ id, orderNumber }) => ({ url: `/admin/orders/${id}`, orderNumber })),
