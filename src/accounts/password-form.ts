@@ -18,5 +18,5 @@ export async function parsePasswordForm(
   if (error !== null) return { errors: { password: `The password ${error}` } }
   return password === toText(repeated)
     ? { password }
-    : { errors: { repeated: 'The passwords are not the same' } }
+    : { errors: { repeated: 'The passwords do not match' } }
 }

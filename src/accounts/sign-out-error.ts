@@ -21,7 +21,7 @@ export function handleSignOutError(
   request.log.error({ err: error }, 'a session could not be ended')
   throw new Problem(
     503,
-    'The database is not responding, so your session was not ended on the server. This browser no longer has access, but a copy of the token would. To end the session, sign in again later and sign out the other devices on your account page.',
+    'The database is not responding, so your session was not ended on the server. This browser no longer has access, but anyone with a copy of the token still does. To end the session, sign in again later and sign out the other devices on your account page.',
     { headers: { 'retry-after': '5' } },
   )
 }

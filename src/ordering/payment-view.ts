@@ -64,7 +64,7 @@ export function buildPaymentView(
     return {
       ...view,
       title: 'We need to check your payment',
-      text: `We have received ${received}, but the order is ${amount}. We will contact you.`,
+      text: `We have received ${received}, but the order total is ${amount}. We will contact you.`,
     }
   }
   if (from === 'done' && payment?.state === 'open') {

@@ -66,7 +66,7 @@ function describeError(
     case 'too_long':
       return {
         title: 'This link is too long',
-        explanation: `The link is longer than any valid code and was not read. ${SCAN_AGAIN}`,
+        explanation: `The link is longer than any valid link, so it was not read. ${SCAN_AGAIN}`,
       }
     case 'not_base64':
       return {

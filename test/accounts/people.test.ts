@@ -144,7 +144,7 @@ t.test('refuses passwords that are easy to guess', async (t) => {
     t.match(await response.text(), error)
   }
   const mismatch = await submit(url, path, { password: NEW_PASSWORD, repeated: 'another one' })
-  t.match(await mismatch.text(), 'The passwords are not the same')
+  t.match(await mismatch.text(), 'The passwords do not match')
   t.equal((await choosePassword(url, path, 'no digits needed')).status, 303)
 })
 

@@ -263,9 +263,9 @@ t.test('another amount or currency never marks an order as paid', async (t) => {
   const service = await start(t)
   const { stripe, guest, ann, getStatus, getPayments, getAdminPage } = service
   for (const [index, [options, shown]] of [
-    [{ amount: AMOUNT - 1 }, /€53\.89 received, but the order is €53\.90/],
+    [{ amount: AMOUNT - 1 }, /€53\.89 received, but the order total is €53\.90/],
     [{ amount: AMOUNT + 1 }, /€53\.91 received/],
-    [{ currency: 'usd' }, /US\$53\.90 received, but the order is €53\.90/],
+    [{ currency: 'usd' }, /US\$53\.90 received, but the order total is €53\.90/],
     [{ amount: 0 }, null],
   ].entries() as Iterable<[number, [object, RegExp | null]]>) {
     const id = String(index + 1)

@@ -94,7 +94,7 @@ export function describeIncompleteList({
   if (missing.length === 0) {
     return {
       title,
-      text: `This order is not in it, but the provider has more pages than it returns here. ${CHECK_MANUALLY}`,
+      text: `This order is not in it, but the list has more pages, which were not read. ${CHECK_MANUALLY}`,
     }
   }
   const named = missing

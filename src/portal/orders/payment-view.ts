@@ -33,7 +33,7 @@ function describeProblem(payment: Payment, order: Order, format: Formatters): No
     case 'differs':
       return [
         {
-          title: `${received} received, but the order is ${format.money(order.amountMinor, order.currency)}`,
+          title: `${received} received, but the order total is ${format.money(order.amountMinor, order.currency)}`,
           text: 'The order was not marked as paid. Refund the payment, or mark the order as paid if you accept it.',
         },
       ]

@@ -1,7 +1,7 @@
 /** Flash messages of the webhook pages, by code. */
 const MESSAGES: Partial<Record<string, string>> = {
   'webhook-saved': 'The endpoint was saved.',
-  'webhook-enabled': 'The endpoint was enabled. Replay the deliveries that it missed.',
+  'webhook-enabled': 'The endpoint was enabled. You can replay failed and cancelled deliveries.',
   'webhook-disabled': 'The endpoint was disabled. Pending deliveries were cancelled.',
   'webhook-deleted': 'The endpoint was deleted.',
   'webhook-tested': 'A test event is being sent.',
