@@ -71,11 +71,13 @@ export const SENSITIVE_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission
 export const hasPermission = (role: Role, permission: Permission): boolean =>
   ROLES.indexOf(role) <= ROLES.indexOf(LOWEST_ROLES[permission])
 
-/** Returns the permission if it is also an API key scope. Other permissions reject API keys. */
-export const toApiKeyScope = (permission: Permission | undefined): ApiKeyScope | undefined =>
-  API_KEY_SCOPE_NAMES.find((scope) => scope === permission)
+/** Returns the API key scope that includes a permission; `undefined` if it is for users only. */
+export function toApiKeyScope(permission: Permission | undefined): ApiKeyScope | undefined {
+  // The API has no separate scope for the status of an order.
+  const wanted = permission === 'orders:settle' ? 'orders:write' : permission
+  return API_KEY_SCOPE_NAMES.find((scope) => scope === wanted)
+}
 
 /** Whether the scopes of an API key include a permission. */
 export const hasScope = (scopes: readonly ApiKeyScope[], permission: Permission): boolean =>
-  // The API has no separate scope for the status of an order.
-  scopes.some((scope) => scope === (permission === 'orders:settle' ? 'orders:write' : permission))
+  scopes.some((scope) => scope === toApiKeyScope(permission))

@@ -69,8 +69,8 @@ function listErrors(operation: Schema, access: Operation['access'], hasInput: bo
     403:
       secured &&
       (access === 'administrator'
-        ? 'Not available to API keys'
-        : `The key lacks the scope ${access.scope}`),
+        ? 'Not available to API keys, or not permitted by the role'
+        : `The key lacks the scope ${access.scope}, or the role does not permit this`),
     404: hasPath && 'Not found',
     422: hasInput && 'Invalid input; errors lists every invalid field',
     429: 'Too many requests; Retry-After says when to retry',

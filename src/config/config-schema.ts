@@ -21,7 +21,7 @@ export const ConfigSchema = Type.Object({
     description: 'Port to listen on; 0 for any free port',
   }),
   PUBLIC_BASE_URL: optional('Origin of QR links, such as https://carbon.example.com'),
-  SESSION_SECRET: optional('At least 32 bytes; signs sessions and QR links'),
+  SESSION_SECRET: optional('At least 32 bytes; signs sessions and QR links, and encrypts stored secrets'),
   SESSION_SECRET_PREVIOUS: optional(
     'The previous secret, still accepted for what was signed or encrypted with it',
   ),
@@ -155,7 +155,7 @@ export const ConfigSchema = Type.Object({
   TIME_ZONE: Type.String({ default: 'UTC', description: 'IANA time zone of displayed dates' }),
   QR_REQUIRE_ADMIN: Type.Boolean({
     default: false,
-    description: 'Restrict QR code generation to administrators',
+    description: 'Require a sign-in or an API key to generate QR codes',
   }),
   TRUST_PROXY: Type.String({
     default: 'false',

@@ -27,12 +27,12 @@ function isBaseUrl(text: string): boolean {
 
 const RULES: readonly ConfigRule[] = [
   ['DATABASE_BASE_URL', isBaseUrl, 'must be an http or https URL'],
-  ['DATABASE_BASE_ID', (text) => ID.test(text), 'must be the id of a base'],
+  ['DATABASE_BASE_ID', (text) => ID.test(text), 'must be the ID of a base'],
   ['DATABASE_API_KEY', (text) => TOKEN.test(text), 'must be a NocoDB API token'],
   [
     'DATABASE_ORDERS_TABLE_ID',
     (text) => ID.test(text),
-    'must be the id of a table; npm run nocodb:setup prints it',
+    'must be the ID of a table; npm run nocodb:setup prints it',
   ],
   [
     'NOCODB_COLUMNS',
