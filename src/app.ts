@@ -74,7 +74,7 @@ import { createPrefillReader } from './qr-code/prefill-view.js'
 import qrCode from './qr-code/qr-code.js'
 import { serverOptions, type LogStream } from './server-options.js'
 
-/** Interval at which the outbox and due payments are checked */
+/** Interval of the jobs that dispatch events, send messages and check payments */
 const POLL_MS = 500
 const CONVERSIONS_MS = 5_000
 const HOUR_MS = 60 * 60 * 1000
@@ -90,7 +90,7 @@ interface Options extends Extras {
   /** Environment variables, as listed in `.env.example` */
   environment: NodeJS.ProcessEnv
   logStream?: LogStream
-  /** Called when this start creates a first administrator */
+  /** Called if the first administrator is created at start-up */
   onFirstAdministrator?: (account: FirstAdministrator) => void
 }
 
@@ -133,7 +133,7 @@ export async function buildApp({
   await app.register(session)
   await app.register(permissions)
   await app.register(flash)
-  await app.register(authGuard) // before the features: guards every route under /admin
+  await app.register(authGuard) // before the features: guards routes under /admin and /api/admin
   await app.register(apiDocs, { webhooks: OPENAPI_WEBHOOKS })
 
   await app.register(accounts)

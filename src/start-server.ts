@@ -23,7 +23,7 @@ function describeStartError(error: unknown): string {
   return `Clearwake cannot start:\n${error instanceof Error ? error.stack : String(error)}`
 }
 
-/** Printed for the operator; must not be in the log. */
+/** Printed for the operator; must not be logged. */
 const formatCredentials = ({ email, password }: FirstAdministrator): string => `
 Clearwake created a first administrator. This password is shown only once:
 
@@ -45,8 +45,8 @@ const logStream = () =>
   })
 
 /**
- * Fatal signals, such as a failing disk under a mapped file: with a listener, the instruction would
- * repeat for ever; without one, the process exits and can be restarted.
+ * Signals of fatal errors, such as SIGBUS if the disk of a mapped file fails. With a listener, the
+ * instruction would repeat for ever; without one, the process exits and can be restarted.
  */
 const FATAL = ['SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV'] satisfies NodeJS.Signals[]
 

@@ -18,7 +18,6 @@ const TOKEN = /^[\w-]{43}$/
 
 const hashToken = (token: string): string => createHash('sha256').update(token).digest('base64url')
 
-/** The path of a link. */
 export const getLinkPath = (purpose: LinkPurpose, token: string): string =>
   `${LINK_PURPOSES[purpose].path}/${token}`
 
@@ -71,7 +70,6 @@ export async function consumeLink(
   return link?.account_id ?? null
 }
 
-/** Deletes the links of an account. */
 export async function deleteLinks(tx: Queryable, accountId: string): Promise<void> {
   await tx.query('DELETE FROM account_links WHERE account_id = ?', [accountId])
 }

@@ -51,7 +51,7 @@ const TEXTS: Record<LinkPurpose, Text> = {
 
 type Services = Pick<FastifyInstance, 'accounts' | 'config' | 'publicBaseUrl' | 'view'>
 
-/** The emails with links to set the password of an account. */
+/** Sends the emails with links to set the password of an account. */
 export function createAccountMail(
   app: Services,
   { delivery, hasLogo }: Pick<Mail, 'delivery' | 'hasLogo'>,

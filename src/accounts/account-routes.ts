@@ -91,7 +91,7 @@ const routes: FastifyPluginAsyncTypebox<{ mail: AccountMail }> = async (app, { m
     {
       config,
       bodyLimit: BODY_LIMIT,
-      // Not compressed: the compressed size of a response with a token reveals the token (BREACH).
+      // Not compressed, because the compressed size of a response can reveal its token (BREACH).
       compress: false,
       schema: {
         tags,

@@ -52,8 +52,7 @@ export interface AccountChanges {
 
 /**
  * - `configured`: accounts from ADMIN_ACCOUNTS cannot be changed here
- * - `own_account`: users cannot change their own role or delete themselves, so an owner always
- *   remains
+ * - `own_account`: users cannot change or delete their own account here, so an owner always remains
  */
 export type AccountChangeResult =
   | { outcome: 'changed'; account: ManagedAccount }
@@ -101,7 +100,8 @@ const toConfigured = ({ email }: AdminAccount, secured: SecuredEmails): ManagedA
 /**
  * Accounts from ADMIN_ACCOUNTS, which are owners, and accounts in the database. If both have the
  * same email, the one from ADMIN_ACCOUNTS takes precedence. Nothing is cached, so changes apply to
- * the next request in every process. Methods throw DatabaseUnavailableError.
+ * the next request in every process. Methods throw DatabaseUnavailableError; those that write also
+ * throw CommitUnknownError.
  */
 export function createAccountStore(database: Database, configured: readonly AdminAccount[]) {
   const byEmail = new Map(configured.map((account) => [account.email, account]))
@@ -111,7 +111,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
     return row === undefined || byEmail.has(row.email) ? null : row
   }
 
-  /** Changes an account, and ends its sessions. */
+  /** Changes an account. If `apply` returns actions, records them and ends the sessions. */
   const change = (
     id: string,
     by: AuditActor,
@@ -143,7 +143,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
     await appendAuditEntry(tx, { action, actor: email, address })
   }
 
-  /** Whether a link still applies: an invitation until it is accepted, a reset afterwards. */
+  /** Whether a link is usable: an invitation if the account is invited, a reset if it is active. */
   const canUseLink = (row: Row | null, purpose: LinkPurpose): row is Row =>
     row !== null && getState(row) === (purpose === 'invitation' ? 'invited' : 'active')
 
@@ -196,7 +196,6 @@ export function createAccountStore(database: Database, configured: readonly Admi
       onCreated: (tx: Queryable, account: ManagedAccount) => Promise<void>,
     ): Promise<{ account: ManagedAccount; token: string } | null> {
       if (byEmail.has(email)) return null
-      // The transaction may run repeatedly.
       const id = randomUUID()
       return database.write(async (tx) => {
         const [row] = await tx.query<Row>(
@@ -206,7 +205,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
         )
         if (row === undefined) return null
         const account = toManaged(row, new Set())
-        // Those of a former account from ADMIN_ACCOUNTS
+        // Left over from a former account in ADMIN_ACCOUNTS
         await deleteSecondFactors(tx, email)
         await onCreated(tx, account)
         const token = await createLink(tx, id, 'invitation')
@@ -216,7 +215,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
       })
     },
 
-    /** Changes the role of an account, or disables or enables it. Its sessions end. */
+    /** Changes the role of an account, or disables or enables it. On a change, its sessions end. */
     update: (id: string, { role, disabled }: AccountChanges, by: AuditActor) =>
       change(id, by, async (tx, row) => {
         const disabledAt = row.disabled_at ?? Date.now()
@@ -235,7 +234,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
         return actions
       }),
 
-    /** Removes the second factors of an account, such as a lost phone, and ends its sessions. */
+    /** Removes the second factors of an account, such as a lost phone. Its sessions end. */
     removeSecondFactor: (id: string, by: AuditActor) =>
       change(id, by, async (tx, { email }) =>
         (await deleteSecondFactors(tx, email)) ? ['second_factor.removed'] : [],
@@ -251,8 +250,8 @@ export function createAccountStore(database: Database, configured: readonly Admi
       }),
 
     /**
-     * Creates another link for an account: an invitation until it is accepted, a password reset
-     * afterwards. Returns `null` if the account is not in the state that the purpose requires.
+     * Creates a link for an account. Returns `null` if the account is not in the state that the
+     * purpose requires: `invited` for an invitation, `active` for a password reset.
      */
     createLink: (id: string, purpose: LinkPurpose): Promise<string | null> =>
       database.write(async (tx) =>

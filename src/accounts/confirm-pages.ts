@@ -23,7 +23,7 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
   await app.register(adminPages)
   const options = {
     config: { permission: 'account:own', withoutSecondFactor: true },
-    // Not compressed, as in sign-in-pages.ts: the response sets a token.
+    // Not compressed, as in sign-in-pages.ts, because the response sets a token.
     compress: false,
   } as const
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { MAX_PASSWORD_LENGTH } from './password.js'
 
-/** Email and password of an administrator. */
+/** Email and password of a user. */
 export const Credentials = Type.Object(
   {
     email: Type.String({

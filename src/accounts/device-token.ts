@@ -7,7 +7,7 @@ const DEVICE_DAYS = 365
 export interface DeviceTokens {
   /** Creates a token for a browser in which an account has just signed in. */
   issue(email: string): { token: string; expires: Date }
-  /** Returns the device id of a valid token of this account, or `null`. */
+  /** Returns the device ID of a valid token of this account, or `null`. */
   verify(token: string, email: string): string | null
 }
 

@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/database.js'
 
 /**
- * Ends all sessions of an account, except one if given. Every request looks its session up, so this
+ * Ends all sessions of an account, except one if given. Every request looks up its session, so this
  * takes effect immediately in every process.
  *
  * @param email in lower case

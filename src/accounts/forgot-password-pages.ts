@@ -15,8 +15,8 @@ const PER_EMAIL = { limit: 3, windowMs: 60 * MINUTE_MS }
 const options = { config: { public: true } } as const
 
 /**
- * Forgotten passwords. Neither the response nor its timing depends on whether the email has an
- * account, which is looked up after the response has been sent.
+ * Page for forgotten passwords. Neither the response nor its timing depends on whether the email
+ * has an account, because the account is looked up after the response has been sent.
  */
 const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) => {
   await app.register(adminPages)

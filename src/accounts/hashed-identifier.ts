@@ -4,8 +4,8 @@ import { deriveKey } from '../config/derive-key.js'
 export type HashIdentifier = (...parts: string[]) => string
 
 /**
- * Hashes emails and network addresses, so that the state store holds no personal data, and no
- * password that was typed into the wrong field. The hashes are the same in every process.
+ * Hashes emails and network addresses, so that the state store contains no personal data and no
+ * passwords that were typed into the wrong field. The hashes are the same in every process.
  */
 export function createIdentifierHasher(secret: string): HashIdentifier {
   const key = deriveKey(secret, 'login names v1')

@@ -10,11 +10,14 @@ interface Route {
   Body: Record<string, unknown> | undefined
 }
 
-/** Opening a link changes nothing, because mail scanners also open links. */
+/**
+ * Pages where people choose a password after opening a link. Opening it changes nothing, because
+ * mail scanners also open links.
+ */
 const pages: FastifyPluginAsync = async (app) => {
   await app.register(adminPages)
   app.addHook('onRequest', (_request, reply, done) => {
-    // The URL has a token.
+    // The URL contains a token.
     reply.header('referrer-policy', 'no-referrer')
     done()
   })

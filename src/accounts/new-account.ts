@@ -6,7 +6,6 @@ export const RoleSchema = stringEnum<Role>(ROLES, {
   description: 'Each role includes the permissions of the roles listed after it',
 })
 
-/** An account to create. */
 export const NewAccount = Type.Object(
   {
     email: Type.String({

@@ -8,7 +8,7 @@ import type { HashIdentifier } from './hashed-identifier.js'
 export type PasswordCheck = (email: string, password: string) => Promise<Account | null>
 
 /**
- * Checks passwords. An unknown email takes as long as a known one: its password is verified
+ * Checks passwords. An unknown email takes as long as a known one, because its password is verified
  * against an unmatchable hash with the cost parameters of a real account.
  */
 export function createPasswordCheck(
@@ -21,7 +21,7 @@ export function createPasswordCheck(
     ...configuredAccounts.map(({ passwordHash }) => createUnmatchableHash(passwordHash)),
   ]
 
-  // The same email always picks the same hash, so its timing does not vary either.
+  // The same email always gets the same hash, so that its timing does not vary either.
   function pickUnmatchableHash(email: string): string {
     const index = Buffer.from(hashIdentifier('nothing', email), 'base64url').readUInt32BE()
     return unmatchable[index % unmatchable.length] ?? ''

@@ -3,8 +3,8 @@ import { findPasswordError } from './password-rules.js'
 export const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /**
- * Validates the fields `password` and `repeated` of a form; returns the new password, or an error for
- * each field.
+ * Validates the fields `password` and `repeated` of a form; returns the new password, or the first
+ * error, by field.
  *
  * @param email of the account
  */

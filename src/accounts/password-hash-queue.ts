@@ -1,6 +1,6 @@
 import { Problem } from '../http/problem.js'
 
-/** An argon2id hash takes a core and at least 19 MiB. */
+/** Computing an argon2id hash takes one core and at least 19 MiB of memory. */
 const MAX_CONCURRENT = 2
 const MAX_QUEUED = 32
 

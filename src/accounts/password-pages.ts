@@ -17,7 +17,7 @@ interface Errors {
   repeated?: string
 }
 
-/** Changing the password of the current user. */
+/** Page where users change their own password. */
 const pages: FastifyPluginAsync = async (app) => {
   await app.register(adminPages)
 

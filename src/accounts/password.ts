@@ -19,7 +19,7 @@ export const hashPasswordSync = (password: string): string =>
 export const verifyPassword = (passwordHash: string, password: string): Promise<boolean> =>
   verify(passwordHash, normalize(password))
 
-/** 32 characters that are hard to confuse: no 0 and o, no 1 and l. */
+/** 32 characters that are hard to confuse: without 0, o, 1 and l. */
 const ALPHABET = '23456789abcdefghijkmnpqrstuvwxyz'
 const GROUPS = 4
 const GROUP_LENGTH = 5

@@ -7,9 +7,8 @@ import type { Account } from './account-store.js'
 const TTL_MS = 10 * 60_000
 
 /**
- * Sign-ins whose password was correct and that still need a second factor. Each is stored in a
- * signed cookie, which is sent only to the sign-in pages and becomes invalid when the password
- * changes.
+ * Sign-ins with a correct password that still need a second factor. Each is stored in a signed
+ * cookie, which is sent only to the sign-in pages and becomes invalid when the password changes.
  */
 export function createPendingSignIns(
   app: Pick<FastifyInstance, 'accounts' | 'config' | 'publicBaseUrl'>,
@@ -34,7 +33,7 @@ export function createPendingSignIns(
       reply.setCookie(name, value, { ...options, maxAge: TTL_MS / 1000 })
     },
 
-    /** Returns the account of a request, or `null`. Throws DatabaseUnavailableError. */
+    /** Returns the account of a pending sign-in, or `null`. Throws DatabaseUnavailableError. */
     async find({ cookies }: FastifyRequest): Promise<Account | null> {
       const [encoded = '', expiresAt = '', signature = ''] = (cookies[name] ?? '').split('.')
       const email = Buffer.from(encoded, 'base64url').toString()

@@ -64,7 +64,7 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
     {
       bodyLimit: BODY_LIMIT,
       config: { public: true },
-      // Not compressed: the compressed size of a response with a token reveals the token (BREACH).
+      // Not compressed, because the compressed size of a response can reveal its token (BREACH).
       compress: false,
       schema: {
         tags: ['Administrators'],

@@ -50,7 +50,7 @@ const MINUTE_MS = 60_000
 const SESSION_MS = 8 * 60 * MINUTE_MS
 const OWNER_IDLE_MS = 30 * MINUTE_MS
 
-/** Recording every use would be a write for every request. */
+/** Recording every use would require a write on every request. */
 const LAST_SEEN_PRECISION_MS = MINUTE_MS
 
 /** A session with more time left was started while the clock was ahead; it is rejected. */
@@ -62,7 +62,7 @@ const MAX_LISTED = 100
 const COLUMNS =
   'id, email, user_agent, address, created_at, last_seen_at, expires_at, authenticated_at, multi_factor'
 
-/** How long a session of a role may be unused, in ms; `null` if there is no limit. */
+/** How long a session may be idle, by role, in ms; `null` if there is no limit. */
 export const getIdleLimitMs = (role: Role): number | null =>
   role === 'owner' ? OWNER_IDLE_MS : null
 
@@ -88,7 +88,10 @@ function isActive({ lastSeenAt, expiresAt }: Session, { role }: SessionAccount):
   return expiresAt > now && expiresAt - now <= MAX_REMAINING_MS && !isIdle
 }
 
-/** Sessions, stored with the hash of their secret. Methods throw DatabaseUnavailableError. */
+/**
+ * Sessions, stored with the hash of their secret. Methods throw DatabaseUnavailableError; `start`
+ * also throws CommitUnknownError.
+ */
 export function createSessions(database: Database) {
   /** IDs of sessions whose last use is being written */
   const touching = new Set<string>()
@@ -123,7 +126,6 @@ export function createSessions(database: Database) {
             headers: { 'www-authenticate': 'Bearer' },
           })
         }
-        // The transaction runs again if the connection is lost.
         await tx.query(
           `INSERT INTO sessions (token_hash, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT (id) DO NOTHING`,
@@ -168,7 +170,7 @@ export function createSessions(database: Database) {
       }
     },
 
-    /** Lists the active sessions of an account, the most recently used first; at most 100. */
+    /** Lists the active sessions of an account, most recently used first; at most 100. */
     async list(account: SessionAccount): Promise<Session[]> {
       const rows = await database.query<Row>(
         `SELECT ${COLUMNS} FROM sessions WHERE email = ? ORDER BY last_seen_at DESC, id LIMIT ?`,
@@ -186,10 +188,9 @@ export function createSessions(database: Database) {
       return rows.length > 0
     },
 
-    /** Ends all sessions of an account but one. */
+    /** Ends all sessions of an account except one. */
     endOthers: (email: string, id: string): Promise<void> => endSessions(database, email, id),
 
-    /** Deletes sessions that have expired. */
     async deleteExpired(): Promise<void> {
       await database.query('DELETE FROM sessions WHERE expires_at <= ?', [Date.now()])
     },

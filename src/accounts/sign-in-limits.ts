@@ -18,7 +18,7 @@ export interface SignInClient {
 
 /** A sign-in attempt, counted as a failure until it succeeds. */
 export interface SignInAttempt {
-  /** Undoes the count: the password was not checked. */
+  /** Undoes the count, because the password was not checked. */
   refund(): Promise<void>
   /** Undoes the count and records the address as known to the account. */
   succeed(): Promise<void>
@@ -48,9 +48,9 @@ function tooManyFailures(waitMs: number): Problem {
 
 /**
  * Limits failed sign-ins per client and, for clients unknown to an account, per account. A known
- * device has only a budget of its own: strangers cannot lock its owner out, and a stolen device
- * guesses no faster. Unknown emails are counted in the same way, so a rejection does not reveal
- * which accounts exist.
+ * device has only a budget of its own, so strangers cannot lock its owner out, and a stolen device
+ * token does not allow faster guessing. Unknown emails are counted in the same way, so a rejection
+ * does not reveal which accounts exist.
  */
 export function createSignInLimits(options: Options): SignInLimits {
   const { stateStore, hashIdentifier, devices } = options

@@ -52,7 +52,7 @@ const pages: FastifyPluginAsync<Options> = async (
     view: Omit<SignInView, 'errors'>,
   ) => showForm(reply.code(statusCode).headers(headers), { ...view, errors: { attempt: message } })
 
-  // Not compressed: the compressed size of a response with a token reveals the token (BREACH).
+  // Not compressed, because the compressed size of a response can reveal its token (BREACH).
   const options = { config: { public: true }, compress: false } as const
 
   app.get<{ Querystring: Fields }>('/admin/login', options, async (request, reply) => {

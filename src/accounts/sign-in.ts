@@ -25,15 +25,18 @@ export interface SignIn {
   /** Checks the password of a signed-in user. Throws a Problem: 401, 429 or 503. */
   checkPassword(request: FastifyRequest, credentials: Credentials): Promise<Account>
   /**
-   * Checks the credentials and starts a session. If `session` is `null`, the second factor is
-   * needed: continue with `withCode` or `withPasskey`. Throws a Problem: 401, 403, 429 or 503.
+   * Checks the credentials and starts a session. If `session` is `null`, a second factor is needed:
+   * continue with `withCode` or `withPasskey`. Throws a Problem: 401, 403, 429 or 503.
    */
   withPassword(
     request: FastifyRequest,
     reply: FastifyReply,
     credentials: Credentials & { code?: string },
   ): Promise<{ account: Account; session: StartedSession | null }>
-  /** Continues with a code of the authenticator app, or a recovery code. Throws as above. */
+  /**
+   * Continues with a code of the authenticator app, or a recovery code. Throws a Problem: 401, 403
+   * or 429.
+   */
   withCode(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -96,7 +99,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     method?: SignInMethod,
   ): Promise<void> {
     signIns.inc({ outcome })
-    // People type passwords into the email field, so only emails of existing accounts are logged.
+    // Only emails of existing accounts are logged, because people type passwords into this field.
     const account = await app.accounts.find(givenEmail).catch(() => null)
     const email = account?.email
     request.log.info({ email, client: getClientAddress(request), outcome }, 'sign-in')
@@ -108,7 +111,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       })
     }
     if (outcome !== 'failed') return
-    // Failures are already limited per email. This limits the entries for all unknown emails.
+    // Failures are already limited per email. This limits the entries for unknown emails in total.
     if (email === undefined && (await stateStore.consume(UNKNOWN_KEY, UNKNOWN_BUDGET)) > 0) return
     await app.auditLog.record(request, { action: 'sign_in.failed', actor: email ?? UNKNOWN })
   }

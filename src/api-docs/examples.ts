@@ -28,7 +28,7 @@ function addToOperation(operation: Schema, examples: OperationExamples): void {
   if (response !== undefined && media !== null) media.media.example = response
 }
 
-/** A webhook's body: the order, or the code with the trip that it was requested for. */
+/** An example of a webhook body: the order, or the QR code with the trip that it contains. */
 function createEvent(type: string, order: Schema, code: Schema, codeRequest: Schema) {
   const [, status = ''] = /^order\.(paid|fulfilled|cancelled|refunded)$/.exec(type) ?? []
   if (type.startsWith('order.')) {

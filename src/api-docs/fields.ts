@@ -27,7 +27,7 @@ export interface Field {
   fields: Field[]
 }
 
-/** The fields of an object, and those that depend on another field. */
+/** The fields of an object, including those that depend on another field. */
 export interface FieldSet {
   fields: Field[]
   branches: { condition: string; fields: Field[] }[]

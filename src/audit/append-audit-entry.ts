@@ -2,14 +2,14 @@ import type { Queryable } from '../database/database.js'
 import { hashAuditEntry, type NewAuditEntry } from './audit-entry.js'
 
 /**
- * Appends an entry to the audit log, in the transaction of the change that it records. Append last:
- * other transactions that append entries wait until this one ends.
+ * Appends an entry to the audit log, in the transaction of the change that it records. Call this
+ * last, because other transactions that append entries wait until this one ends.
  */
 export async function appendAuditEntry(
   tx: Queryable,
   { action, actor, address, details = {} }: NewAuditEntry,
 ): Promise<void> {
-  // Locks the row: concurrent transactions neither fork the chain nor leave a gap.
+  // Locks the row, so that concurrent transactions neither fork the chain nor leave a gap.
   const [chain] = await tx.query<{ head_position: number; head_hash: string }>(
     `UPDATE audit_chain SET head_position = head_position + 1 WHERE id = 1
      RETURNING head_position, head_hash`,

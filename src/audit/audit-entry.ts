@@ -8,7 +8,7 @@ export type AuditDetails = Record<string, unknown>
 export interface AuditActor {
   /** An email, or an API key by its name */
   actor: string
-  /** Network address of the client; `null` without one */
+  /** Network address of the client; `null` if there is none */
   address: string | null
 }
 
@@ -34,7 +34,6 @@ export interface AuditRow {
   hash: string
 }
 
-/** An entry of the audit log. */
 export interface AuditEntry extends Omit<AuditRow, 'action' | 'details'> {
   action: AuditAction
   details: AuditDetails

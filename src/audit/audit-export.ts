@@ -19,7 +19,7 @@ export const AUDIT_CONTENT_TYPES = {
 
 const BATCH_SIZE = 1_000
 
-/** Filters of the audit log plus the format. */
+/** The filters of the audit log, and the file format. */
 export const AuditExportQuery = Type.Object(
   {
     ...AuditFilters.properties,

@@ -13,16 +13,19 @@ import {
 import { appendAuditEntry } from './append-audit-entry.js'
 import { buildAuditCondition, type AuditFilters } from './audit-query.js'
 
-/** Entries deleted in one transaction */
+/** Maximum number of entries deleted in one transaction */
 const DELETE_BATCH = 10_000
 
-/** The latest entry. Recorded elsewhere, it proves later that no entry before it has changed. */
+/** The latest entry. If stored elsewhere, it later proves that no earlier entry has changed. */
 export interface AuditHead {
   position: number
   hash: string
 }
 
-/** The address of a client, if it is valid: with TRUST_PROXY=true, a client can send any text. */
+/**
+ * The address of a client; `null` if it is not valid, because with TRUST_PROXY=true a client can
+ * send any text.
+ */
 export const getAuditAddress = ({ ip }: { ip: string | undefined }): string | null =>
   ip !== undefined && isIP(ip) > 0 ? ip : null
 
@@ -32,7 +35,10 @@ export const getAuditActor = (request: FastifyRequest): AuditActor => ({
   address: getAuditAddress(request),
 })
 
-/** The append-only log of security events. Methods throw DatabaseUnavailableError. */
+/**
+ * The append-only log of security events. Methods throw DatabaseUnavailableError; `deleteBefore`
+ * also throws CommitUnknownError.
+ */
 export function createAuditLog(database: Database, timeZone: string) {
   const calendar = createDayCalendar(timeZone)
 
@@ -77,7 +83,6 @@ export function createAuditLog(database: Database, timeZone: string) {
       return { items: rows.slice(0, limit).map(toAuditEntry), hasMore: rows.length > limit }
     },
 
-    /** Counts the entries that match filters. */
     async count(filters: AuditFilters): Promise<number> {
       const { sql, values } = buildAuditCondition(filters, calendar)
       const [row] = await database.query<{ count: number }>(
@@ -96,8 +101,8 @@ export function createAuditLog(database: Database, timeZone: string) {
     },
 
     /**
-     * Deletes the oldest entries, up to the first that is not older than a time, and at most
-     * DELETE_BATCH. Records the last deleted position and hash, from which the chain continues.
+     * Deletes the oldest entries, at most DELETE_BATCH, and stops at the first that is not older
+     * than `time`. Records the last deleted position and hash, from which the chain continues.
      * Returns the number of deleted entries.
      */
     deleteBefore: (time: number): Promise<number> =>

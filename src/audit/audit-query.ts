@@ -99,7 +99,7 @@ export function buildAuditCondition(
   return { sql: conditions.length === 0 ? '1 = 1' : conditions.join(' AND '), values }
 }
 
-/** Checks filters that are valid on their own but not in combination. */
+/** Finds errors in the combination of filters that are valid on their own. */
 export const findAuditFilterErrors = ({ from, to }: AuditFilters): FieldError[] =>
   from !== undefined && to !== undefined && to < from
     ? [{ path: 'to', message: 'must not be before from' }]

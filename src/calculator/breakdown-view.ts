@@ -9,7 +9,7 @@ import { convertKilograms, toMassUnit } from './units.js'
 export interface BreakdownView {
   /** `percent` is a number for the bar chart; `share` is the same value as text */
   parts: { label: string; mass: string; percent: number; share: string }[]
-  /** Whether the parts can be drawn: certified biofuels have a negative part */
+  /** Whether the parts can be drawn; supplying a certified biofuel can have negative emissions */
   hasBar: boolean
   /** The lines of the trip; empty if it has only one */
   lines: { label: string; mass: string; percent: number; share: string }[]
@@ -56,7 +56,7 @@ export function formatDuration(hours: number, numbers: NumberFormatter): string 
   return texts.join(' ')
 }
 
-/** Volume and mass of the fuel. A quantity that the user entered is shown with all its digits. */
+/** Volume and mass of the fuel. A quantity that is shown as entered keeps all its digits. */
 function buildFuelFacts(
   { calculatorType, calculatorData }: Calculation,
   { fuelLitres, fuelKg, lines }: Estimate,
@@ -79,7 +79,6 @@ function buildFuelFacts(
   return facts
 }
 
-/** Builds the breakdown of a result. */
 export function buildBreakdown(
   calculation: Calculation,
   estimate: Estimate,

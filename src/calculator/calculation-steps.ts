@@ -141,7 +141,7 @@ function buildBlendSteps(
   ]
 }
 
-/** Formats a share: a whole percentage without decimals, any other with all digits. */
+/** Formats a share as a whole percentage or, if it is not one, as a ratio with all its digits. */
 function formatShare(
   share: number,
   percent: (share: number) => string,

@@ -79,7 +79,7 @@ const fuelFields = {
 
 const quantityRules = {
   'x-fuel-line': true,
-  // One m3 or t is about a thousand times as much fuel as one litre or kg.
+  // One m3 or t is a thousand litres or kg.
   if: { properties: { unit: { enum: ['m3', 't'] } }, required: ['unit'] },
   then: { properties: { quantity: { maximum: 100_000 } } },
 }

@@ -24,7 +24,7 @@ export interface CalculatorForm {
   readings: Record<string, { text: string; value: number }>
   /** Number of further lines to show: those submitted, and a blank one if there is room */
   lineCount: number
-  /** The calculation, if every field is valid */
+  /** The calculation; `null` unless every field is valid */
   calculation: Calculation | null
 }
 
@@ -203,7 +203,7 @@ export function parseCalculatorForm(
     )
     required.push(...[...LINE_REQUIRED, ...getElectricityFields(line)].map(toPath))
   }
-  // The data omits blank lines, so its line numbers differ from those of the form.
+  // The data omits blank lines, so its line numbers can differ from those of the form.
   const toFormPath = (path: string): string =>
     path.replace(/^furtherLines\.(\d+)/, (_, i) => `furtherLines.${lines[Number(i)]?.index}`)
   const missing = required.filter((name) => values[name] === undefined || values[name] === '')

@@ -19,7 +19,7 @@ interface Options {
 
 type Query = Record<string, unknown>
 
-/** The query for the calculator page, which has no portfolio parameter. */
+/** The query without `portfolio`, which is not a parameter of the calculator page. */
 const withoutPortfolio = (query: Query): string => {
   const fields = Object.entries(query).filter(
     ([name, value]) => name !== 'portfolio' && typeof value === 'string',

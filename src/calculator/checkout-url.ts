@@ -19,8 +19,8 @@ export interface Checkout {
  * Builds the URL of the operator's shop for a trip.
  *
  * @param base CHECKOUT_URL; its own query is kept
- * @param secret signing key; the signature is the HMAC-SHA256, in hexadecimal, of the query before
- *   it
+ * @param secret signing key; the signature is the HMAC-SHA256, in hexadecimal, of the query that
+ *   precedes it
  */
 export function buildCheckoutUrl(
   base: string,

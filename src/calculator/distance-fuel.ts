@@ -5,7 +5,7 @@ import { NAUTICAL_MILES_PER } from './units.js'
 export interface DistanceFuel {
   nauticalMiles: number
   hours: number
-  /** Engine consumption at the trip's speed, in the entered unit (litres per hour or nmi) */
+  /** Engine consumption at the trip's speed, in the entered unit (litres per hour or per nmi) */
   rate: number
   engineLitres: number
   generatorHours: number

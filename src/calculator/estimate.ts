@@ -106,7 +106,7 @@ const CONVERSIONS: Partial<Record<string, Factor[]>> = {
   ],
 }
 
-/** Lists each factor once: two fuels may share their GWP values. */
+/** Lists each factor once, even if several fuels or lines share it. */
 function listFactors(
   edition: Edition<BurntFuelType>,
   units: readonly string[],

@@ -65,7 +65,7 @@ function listFuelFactors(edition: Edition<BurntFuelType>, fuelType: BurntFuelTyp
 const toFactors = (named: [string, FactorValue | undefined][], fuelType: BurntFuelType): Factor[] =>
   named.flatMap(([name, factor]) => (factor === undefined ? [] : [{ name, ...factor, fuelType }]))
 
-/** The published numbers of a fuel, by edition. */
+/** The published numbers, by edition and fuel. */
 const PUBLISHED = new Map<string, Record<BurntFuelType, Factor[]>>(
   EDITIONS.map((edition) => [
     edition.id,

@@ -7,7 +7,7 @@ const text = Type.String({ maxLength: 300 })
 
 /**
  * The result and breakdown of a calculation, as stored with an order. Sources of published factors
- * are left out: they are in the edition, which never changes.
+ * are left out, because they are in the edition, which never changes.
  */
 export const RecordedCalculation = Type.Object(
   {

@@ -33,7 +33,7 @@ export function buildResultView(calculation: Calculation, numbers: NumberFormatt
   const { co2eKg } = result
   const unit = toMassUnit(co2eKg)
   const total = convertKilograms(co2eKg, unit)
-  // As many decimals as give the total four significant digits, so that the parts align with it.
+  // Gives the total four significant digits, and its parts the same number of decimals.
   const decimals = Math.min(Math.max(0, 3 - Math.floor(Math.log10(total))), MAX_DECIMALS)
   const edgeM = toGasCubeEdge(co2eKg)
   return {
@@ -53,7 +53,7 @@ export function buildResultView(calculation: Calculation, numbers: NumberFormatt
   }
 }
 
-/** Below this mass the other unit only adds zeros. */
+/** Below this mass, the other unit would only add zeros. */
 const MIN_TWO_UNITS_KG = 100
 
 function formatInOtherUnit(kilograms: number, numbers: NumberFormatter): string | null {

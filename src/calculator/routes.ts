@@ -151,7 +151,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       `/api/calculators/${calculatorType}/estimate`,
       {
         bodyLimit: MAX_BODY_BYTES,
-        // The response is small; compressing it would take half as long as all other work.
+        // Compressing the small response would take half as long as the rest of the request.
         compress: false,
         schema: {
           tags: ['Calculators'],

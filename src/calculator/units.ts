@@ -23,7 +23,6 @@ const MIN_TONNES_DISPLAY_KG = 10_000
 export const toMassUnit = (kilograms: number): MassUnit =>
   kilograms < MIN_TONNES_DISPLAY_KG ? 'kg' : 't'
 
-/** Converts a mass in kilograms to `unit`. */
 export const convertKilograms = (kilograms: number, unit: MassUnit): number =>
   kilograms / KILOGRAMS_PER[unit]
 

@@ -5,7 +5,7 @@ import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../database/postgres-m
 import { ConfigError } from '../config/config-error.js'
 import { loadConfig } from './load-config.js'
 
-/* Migrates the PostgreSQL database, as every start of the service does. */
+/* Migrates the PostgreSQL database, as the service does at start-up. */
 try {
   const { DATABASE_URL: url } = await loadConfig()
   if (url === undefined) {

@@ -30,7 +30,7 @@ const TRIPS: { calculation: Calculation; vessel: Vessel }[] = [
   { calculation: EXAMPLES.custom, vessel: { name: 'Αργοναύτης' } },
 ]
 
-/** Returns `port` if it is free, else 0 (any free port). */
+/** Returns `port` if it is free, otherwise 0 (any free port). */
 async function findPort(port: number): Promise<number> {
   const probe = createServer()
   return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import config, { type Config } from '../plugins/config.js'
 
 /**
- * Loads the configuration like the service: the environment takes precedence over `.env`. Throws
+ * Loads the configuration as the service does: the environment takes precedence over `.env`. Throws
  * ConfigError.
  */
 export async function loadConfig(options: { isSetUp?: boolean } = {}): Promise<Config> {

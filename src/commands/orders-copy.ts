@@ -34,7 +34,7 @@ try {
   if (url === undefined) throw new ConfigError(['DATABASE_URL must be set'])
   const path = getDatabasePath(DATA_DIR)
   if (!existsSync(path)) throw new DatabaseError(`Order database not found: ${path} (DATA_DIR)`)
-  // Migrated to the current schema, so that both have the same columns.
+  // `openDatabase` migrates the schema, so that both databases have the same columns.
   const db = openDatabase(path)
   // Until this process ends, a service that uses the file can only read it.
   db.exec('BEGIN IMMEDIATE')

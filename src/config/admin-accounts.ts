@@ -1,6 +1,6 @@
 import { isEmail } from '../validation/email-address.js'
 
-/** The account of an administrator. */
+/** An account from ADMIN_ACCOUNTS. */
 export interface AdminAccount {
   email: string
   /** Argon2id, as a PHC string */

@@ -81,7 +81,7 @@ function findDuplicateEmails(accounts: string): string[] {
   return [...new Set(emails.filter((email, index) => emails.indexOf(email) !== index))]
 }
 
-/** Numbers such as 1e400: Ajv does not check the result of its conversion. */
+/** Finds numbers such as 1e400, because Ajv does not check the result of its conversion. */
 const findInfiniteNumbers = (environment: NodeJS.ProcessEnv): string[] =>
   Object.keys(ConfigSchema.properties)
     .filter((name) => Math.abs(Number(environment[name])) === Infinity)

@@ -20,9 +20,10 @@ export const isValidTrustProxy = (text: string): boolean =>
   )
 
 /**
- * Converts TRUST_PROXY to Fastify's option; trusts no proxy if it is invalid. A hop count is safe
- * only if the port can be reached solely through the proxies, so Fastify ignores numbers. On a
- * PaaS, it is safe, and the addresses of the proxies are unknown, so a function counts the hops.
+ * Converts TRUST_PROXY to Fastify's option; trusts no proxy if it is invalid. Fastify trusts no
+ * proxy if the option is a number, because a hop count is safe only if every request comes through
+ * the proxies. On a PaaS, that is the case and the addresses of the proxies are unknown, so a
+ * function counts the hops.
  */
 export function parseTrustProxy(
   text = 'false',

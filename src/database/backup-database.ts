@@ -6,7 +6,7 @@ import { isIntact } from './integrity-check.js'
 import { openReadOnly } from './open-database.js'
 
 const BUSY_TIMEOUT_MS = 5_000
-/** Copies all pages in one step: otherwise every write of the service would restart the backup. */
+/** Copies all pages in one step, because otherwise each write of the service restarts the copy. */
 const ALL_PAGES = 2 ** 31 - 1
 
 function flush(path: string): void {

@@ -1,6 +1,6 @@
 /**
- * Tables that count how many scans become orders, for both databases. They hold nothing about
- * guests. Part of a migration: never edit a released one.
+ * Tables that count how many scans become orders, for both databases. They contain order IDs, but
+ * no other data about guests. Part of a migration: never edit a released one.
  */
 export const CONVERSION_TABLES: readonly string[] = [
   `CREATE TABLE conversion_counts (

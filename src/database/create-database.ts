@@ -17,7 +17,7 @@ import { migrate } from './migrations.js'
 function rejectLeftJournal(path: string): void {
   for (const journal of [`${path}-wal`, `${path}-journal`]) {
     const size = statSync(journal, { throwIfNoEntry: false })?.size ?? 0
-    // A database that exists by now was created by another process; so was its journal.
+    // If the database exists by now, another process has created it and its journal.
     if (size === 0 || existsSync(path)) continue
     throw new DatabaseError(
       `${path} is missing, but its journal ${journal} exists: restore the database, or move the journal away to create a new one.`,

@@ -12,8 +12,8 @@ export interface Queryable {
  */
 export interface Database extends Queryable {
   /**
-   * Runs a transaction that writes. `work` may run repeatedly: it must only use its transaction.
-   * Throws CommitUnknownError if the connection was lost while it was committed.
+   * Runs a transaction that writes. `work` may run more than once, so it must not change anything
+   * outside its transaction. Throws CommitUnknownError if the connection is lost during the commit.
    */
   write<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -22,7 +22,7 @@ export interface Database extends Queryable {
 /** The database cannot be reached, or cannot execute queries at the moment. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError'
-  /** Whether the database is damaged: an operator has to restore a backup */
+  /** Whether the database is damaged, so that an operator has to restore a backup */
   readonly isDamaged: boolean
 
   constructor(
@@ -34,7 +34,7 @@ export class DatabaseUnavailableError extends Error {
   }
 }
 
-/** The connection was lost after COMMIT was sent: the transaction may have been committed. */
+/** The connection was lost after COMMIT was sent, so the transaction may have been committed. */
 export class CommitUnknownError extends Error {
   override readonly name = 'CommitUnknownError'
 

@@ -24,7 +24,10 @@ function check(db: Database.Database, path: string): void {
   }
 }
 
-/** Checks that a file is an intact order database, without changing it. Throws DatabaseError. */
+/**
+ * Checks that a file is an order database of a supported version and, if it is small or has to be
+ * migrated, that it is intact. Does not change it. Throws DatabaseError or an error of SQLite.
+ */
 export function inspectDatabase(path: string, busyTimeoutMs: number): void {
   let db
   try {

@@ -181,7 +181,7 @@ export function migrate(db: Database): void {
   // Avoids waiting for the write lock.
   if (getSchemaVersion(db) === SCHEMA_VERSION) return
   db.transaction(() => {
-    // Read in the transaction: another process may have migrated the database since.
+    // Read again, because another process may have migrated the database since.
     for (const migration of MIGRATIONS.slice(getSchemaVersion(db))) db.exec(migration)
     db.pragma(`application_id = ${APPLICATION_ID}`)
     db.pragma(`user_version = ${SCHEMA_VERSION}`)

@@ -11,8 +11,8 @@ interface Settings {
 }
 
 /**
- * Opens the configured database and migrates its schema. Throws DatabaseError or
- * DatabaseUnavailableError.
+ * Opens the configured database and migrates its schema. Throws DatabaseError,
+ * DatabaseUnavailableError or CommitUnknownError.
  *
  * @param onError called when an idle connection fails
  */

@@ -1,6 +1,6 @@
 /** Payments of orders, for both databases. Part of a migration: never edit a released one. */
 export const PAYMENT_MIGRATION: readonly string[] = [
-  // Attempts of guests to pay through Stripe. Amounts in minor units (ISO 4217), times in ms since 1970.
+  // Guests' attempts to pay through Stripe. Amounts are in minor units, times in ms since 1970.
   `CREATE TABLE payments (
     id TEXT PRIMARY KEY,
     order_id TEXT NOT NULL,

@@ -78,8 +78,8 @@ export const isDuplicate = (error: unknown, constraint?: string): boolean =>
   (constraint === undefined || (error as { constraint?: string }).constraint === constraint)
 
 /**
- * Whether an error means that what a statement creates already exists: 42710 duplicate_object,
- * 42P07 duplicate_table.
+ * Whether an error means that the object that a statement creates already exists: 42710
+ * duplicate_object, 42P07 duplicate_table.
  */
 export const existsAlready = (error: unknown): boolean =>
   ['42710', '42P07'].includes(getCode(error))

@@ -15,7 +15,7 @@ import type { Queryable } from './database.js'
 import type { Postgres } from './postgres.js'
 import { existsAlready, isDuplicate } from './postgres-errors.js'
 
-/** Filters are evaluated from the index alone. */
+/** Creates the index for a sort field. Filters are evaluated from the index alone. */
 const createSortIndex = (name: string, column: string): string =>
   `CREATE INDEX orders_by_${name} ON orders (${column}, id) INCLUDE (status, calculator_type, currency, placed_at)`
 
@@ -25,7 +25,7 @@ const createSortIndex = (name: string, column: string): string =>
  */
 const MIGRATIONS: readonly (readonly string[])[] = [
   [
-    // Columns as in SQLite: an order is copied unchanged from one to the other.
+    // The same columns as in SQLite, so that orders can be copied unchanged.
     `CREATE TABLE orders (
       id BIGINT PRIMARY KEY,
       order_number TEXT NOT NULL UNIQUE,
@@ -96,8 +96,8 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       amount_minor NUMERIC NOT NULL,
       PRIMARY KEY (step, start, status, calculator_type, currency)
     )`,
-    // Changes that are not yet added to the totals. Writers only append here, so they never wait
-    // for a lock on a total.
+    // Changes that have not yet been added to the totals. Writers only append here, so they never
+    // wait for a lock on a total.
     `CREATE TABLE order_total_changes (
       id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       day INTEGER NOT NULL,
@@ -158,7 +158,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     `CREATE INDEX orders_by_fulfilment ON orders (placed_at, fulfilled_at)
       WHERE status = 3 AND fulfilled_at IS NOT NULL`,
 
-    // Only counts are read by calculator type; without it, totals have a third of the rows.
+    // Only counts are read by calculator type. Without it, the totals have a third of the rows.
     'ALTER TABLE order_totals RENAME TO order_counts',
     'ALTER INDEX order_totals_pkey RENAME TO order_counts_pkey',
     `CREATE TABLE order_totals (
@@ -211,8 +211,8 @@ const readVersion = async (tx: Queryable, suffix = ''): Promise<number> => {
 
 /**
  * Migrates a database to the current schema version. Safe when several processes start at once: one
- * migrates, the others wait. Returns the previous version. Throws DatabaseError
- * if a newer version has migrated it.
+ * migrates, the others wait. Returns the previous version. Throws DatabaseError if a newer version
+ * has migrated the database.
  */
 export async function migratePostgres(postgres: Postgres): Promise<number> {
   await createVersionTable(postgres)

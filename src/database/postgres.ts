@@ -13,7 +13,7 @@ import {
   isUnavailable,
 } from './postgres-errors.js'
 
-/** Limits the cache: queries with lists differ in length. */
+/** Limits the cache, because each length of a list results in a different query. */
 const [MAX_CACHED_TEXTS, MAX_CACHED_LENGTH] = [1_000, 5_000]
 const numbered = new Map<string, string>()
 
@@ -29,7 +29,7 @@ function numberParameters(sql: string): string {
   return text
 }
 
-/** 64-bit integers as numbers: IDs, amounts and timestamps are below 2^53. */
+/** Parses 64-bit integers as numbers, because IDs, amounts and timestamps are below 2^53. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: (id, format) =>
     id === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(id, format) as unknown),
@@ -127,7 +127,7 @@ export function openPostgres(
     }
   }
 
-  /** Retries work that failed because of a conflict or a lost connection. */
+  /** Retries work that failed because of a conflict or because the database was not available. */
   async function retry<T>(work: () => Promise<T>): Promise<T> {
     const deadline = performance.now() + MAX_CONFLICT_MS
     for (let tries = 1; ; tries++) {
@@ -144,13 +144,13 @@ export function openPostgres(
     }
   }
 
-  /** Runs a transaction. `work` may run repeatedly: it must only use its transaction. */
+  /** Runs a transaction; for `work`, see `Database.write`. */
   const run = <T>(mode: Mode, work: (tx: Queryable) => Promise<T>): Promise<T> =>
     retry(() => tryOnce(mode, work))
 
   /**
-   * Runs a single statement without a transaction. It may run twice if a connection is lost. Throws
-   * DatabaseUnavailableError.
+   * Runs a single statement without a transaction. It may run twice if the connection is lost or
+   * the response takes too long. Throws DatabaseUnavailableError.
    */
   const query = <Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
     retry(async () => {
@@ -186,10 +186,7 @@ export function openPostgres(
     read: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.read, work),
     /** Runs a transaction whose queries all read the same state. Throws DatabaseUnavailableError. */
     readSnapshot: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.snapshot, work),
-    /**
-     * Runs a transaction that writes; retries it after conflicts.
-     * Throws DatabaseUnavailableError, or CommitUnknownError.
-     */
+    /** Runs a transaction that writes. Throws DatabaseUnavailableError or CommitUnknownError. */
     write: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.write, work),
     /** Like `write`, with the longer time limit of migrations. */
     migrate: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.migration, work),

@@ -4,7 +4,7 @@ import { DatabaseUnavailableError, type Database, type SqlValue } from './databa
 import { describeDatabaseError, isBusy, isCorruption, getErrorCode } from './database-error.js'
 import { openDatabase, openReadOnly } from './open-database.js'
 
-/** Short, because SQLite blocks the event loop while it waits for a lock; then work is retried. */
+/** Short, because SQLite blocks the event loop while it waits for a lock. Work is then retried. */
 const BUSY_TIMEOUT_MS = 20
 const MAX_WAIT_MS = 5_000
 
@@ -53,7 +53,7 @@ export function openSqliteDatabase(path: string): Database {
   connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   const { run, isReadOnly } = createRunner(connection)
   const inSequence = createSequence()
-  // Reads do not wait for writes, which wait for the locks of other processes.
+  // A separate connection, so that reads do not wait for writes, which may wait for a lock.
   const reader = openReadOnly(path)
   const { run: read } = createRunner(reader)
 

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker, type ResourceLimits } from 'node:worker_threads'
 
-/** On Node 20, tsx does not apply to workers, so `npm run dev` registers it in each. */
+/** On Node 20, tsx does not apply to workers, so each worker has to register it. */
 function getTypeScriptLoader(): string[] {
   const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'))
   const code = `import { register } from ${tsx}; register()`
@@ -26,6 +26,6 @@ export function startWorker(
   })
 }
 
-/** Converts what a worker has thrown: SQLite errors are not instances of `Error` after crossing threads. */
+/** Converts what a worker threw. SQLite errors from another thread are not instances of `Error`. */
 export const toWorkerError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error('a worker failed', { cause: thrown })

@@ -6,7 +6,7 @@ const RETRY_MS = 50
 
 /**
  * Empties the write-ahead log of a SQLite database, which can contain earlier versions of pages.
- * Returns `false` if it is in use for too long: SQLite then overwrites it later.
+ * Returns `false` if the database is in use for too long; SQLite then overwrites the log later.
  */
 export async function truncateLog(path: string): Promise<boolean> {
   const db = new Database(path, { timeout: 0, fileMustExist: true })

@@ -24,7 +24,7 @@ export function createNumberFormatter(locale: string) {
     decimalSign,
     /** Rounded to a whole number */
     whole: (value: number): string => whole.format(value),
-    /** About four significant digits, without trailing zeros; never fewer than the whole part */
+    /** Rounded to four significant digits or, from 1,000, to a whole number */
     significant: (value: number): string =>
       value >= 1000 ? whole.format(value) : fourDigits.format(value),
     /** Every digit, without trailing zeros: for factors, limits and entered values */

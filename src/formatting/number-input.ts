@@ -5,7 +5,7 @@ export type ParsedNumber =
 export interface NumberInputOptions {
   /** The decimal separator of the user's locale; without it, an ambiguous number is an error */
   decimalSign?: ',' | '.' | undefined
-  /** Decimals of the suggested reading of an ambiguous number; by default, as many as were typed */
+  /** Decimals to suggest for an ambiguous number; by default those typed, without trailing zeros */
   decimals?: number
 }
 
@@ -72,6 +72,6 @@ function isGrouped(digits: string, separator: string): boolean {
   return /^[+-]?\d{1,3}$/.test(first) && rest.every((group) => /^\d{3}$/.test(group))
 }
 
-/** A decimal number that `parseNumber` accepts: three decimals get a fourth, as in `1.2340`. */
+/** Makes a decimal number unambiguous: three decimals get a fourth, as in `1.2340`. */
 export const formatUnambiguous = (digits: string): string =>
   /^[+-]?[1-9]\d{0,2}\.\d{3}$/.test(digits) ? `${digits}0` : digits.replace(/\.$/, '')

@@ -5,7 +5,7 @@ import { findDifferences } from './verify-response.js'
 
 /**
  * Progress of an attempt to place an order with the provider:
- * - `sent`: recorded before the request was sent; the outcome is not known (yet)
+ * - `sent`: recorded before the request was sent; the outcome is not yet known
  * - `unanswered`: sent, but no response was received
  * - `placed`: accepted by the provider
  * - `refused`: not ordered, for a known reason
@@ -31,7 +31,7 @@ export interface FulfilmentAttempt {
   /** Confirmed price; once placed, the price charged */
   amountMinor: number
   currency: string
-  /** The provider's id, once placed */
+  /** The provider order ID, once placed */
   orderSourceId?: string
   /** Why it was not ordered, or why another attempt was allowed */
   reason?: string
@@ -58,7 +58,7 @@ export interface AttemptSummary {
   state: AttemptState
   orderSourceId: string | null
   tons: number
-  /** Whether the provider placed something other than what was confirmed: 1 or 0 */
+  /** Whether what the provider placed differs from what was confirmed: 1 or 0 */
   differs: 0 | 1
 }
 
@@ -83,7 +83,7 @@ export function summarizeAttempt(changes: readonly FieldChange[]): AttemptSummar
 export const findLatestAttempt = (history: History): FulfilmentAttempt | null =>
   listAttempts(history)[0] ?? null
 
-/** Returns an attempt as the administrator confirmed it; `null` if it is not in the history. */
+/** Returns an attempt as it was confirmed; `null` if it is not in the history. */
 export const findConfirmedAttempt = (
   history: History,
   reference: string,
@@ -92,7 +92,7 @@ export const findConfirmedAttempt = (
     (attempt) => attempt.reference === reference && attempt.state === 'sent',
   ) ?? null
 
-/** Whether an order was placed under an id, and another attempt has been allowed since. */
+/** Whether an order was placed under an ID, and another attempt has been allowed since. */
 export function isReset(history: History, orderSourceId: string): boolean {
   const attempts = listAttempts(history)
   const placed = attempts.find((attempt) => attempt.orderSourceId === orderSourceId)
@@ -104,8 +104,8 @@ export function isReset(history: History, orderSourceId: string): boolean {
 const MAY_BE_PLACED: readonly AttemptState[] = ['sent', 'unanswered', 'placed']
 
 /**
- * Whether an order is or may be placed, although it has no provider id. Nothing more is sent until
- * that is resolved.
+ * Whether an order is or may be placed, although it has no provider order ID. Nothing more is sent
+ * until that is resolved.
  */
 export const isUnresolved = (
   order: Order,
@@ -113,7 +113,7 @@ export const isUnresolved = (
 ): attempt is FulfilmentAttempt =>
   order.orderSourceId === null && attempt !== null && MAY_BE_PLACED.includes(attempt.state)
 
-/** Returns the id that an order was placed under if the order no longer has it; else `null`. */
+/** Returns the ID that an order was placed under if the order no longer has it, or `null`. */
 export const getLostProviderId = (
   order: Order,
   attempt: FulfilmentAttempt | null,
@@ -132,8 +132,8 @@ export const canBeFulfilled = (order: Order, attempt: FulfilmentAttempt | null):
   !isUnresolved(order, attempt)
 
 /**
- * Whether an attempt is a valid next step. `placed` is always accepted, but is not repeated while
- * the order has a provider id.
+ * Whether an attempt is a valid next step. `placed` is always valid, but it is not recorded again
+ * while the order has a provider order ID.
  */
 function isNextStep(
   order: Order,
@@ -150,8 +150,8 @@ function isNextStep(
 
 /**
  * Records the next step of an attempt in an order's history. If the attempt was placed and the
- * order has no provider id, stores it and moves a paid order to processing. An invalid step changes
- * nothing. Pure.
+ * order has no provider order ID, stores the ID and moves a paid order to processing. An invalid
+ * step changes nothing. Pure.
  *
  * @param history newest first
  * @param now ISO 8601

@@ -57,7 +57,7 @@ const reject = (detail: string, status: number | null = null): SendResult => ({
   detail,
 })
 
-/** Statuses of temporary refusals, such as insufficient credit: a later retry can succeed. */
+/** Statuses of refusals that may be temporary, such as 402 for insufficient credit. */
 const TEMPORARY_STATUSES = [401, 402, 403, 408, 409, 425, 429]
 
 function describeFailure(failure: ProviderFailure): SendResult {
@@ -110,8 +110,8 @@ interface Options {
 }
 
 /**
- * Places paid guest orders with the provider, and marks them as fulfilled. Placing an order again
- * is safe: an order that has been, or may have been, placed is never sent.
+ * Places paid guest orders with the provider, and marks them as fulfilled. Processing a message
+ * again is safe, because an order that has been, or may have been, placed is never sent again.
  */
 export function createAutoFulfilment({
   store,
@@ -119,7 +119,7 @@ export function createAutoFulfilment({
   maxRequestMs,
   retryDelaysMs = RETRY_DELAYS_MS,
 }: Options) {
-  /** Marks a placed order as fulfilled, unless it differs from what was confirmed. */
+  /** Marks an order as fulfilled if it was placed automatically and as confirmed. */
   async function complete(order: Order): Promise<SendResult> {
     if (order.status === 'fulfilled') return done('Placed')
     const history = (await store.getHistory(order.id)) ?? []

@@ -24,7 +24,7 @@ import {
 } from './results.js'
 import { toAmount } from './verify-response.js'
 
-/** What an administrator has seen and confirmed. */
+/** A quote that an administrator or the automatic fulfilment has confirmed. */
 export interface ConfirmedQuote {
   /** Version of the order that was shown */
   version: number
@@ -35,7 +35,7 @@ export interface ConfirmedQuote {
 
 /** What an administrator vouches for when allowing another attempt. */
 export interface ResetConfirmation {
-  /** The id that the order was placed under */
+  /** The provider order ID that the order has lost */
   lostProviderId?: string | null
   /** The reference that the administrator looked for at the provider and did not find */
   searchedReference?: string | null
@@ -52,8 +52,8 @@ const isSamePrice = (a: Amount, b: Amount): boolean =>
   a.amountMinor === b.amountMinor && a.currency === b.currency
 
 /**
- * Places orders with the provider, each at most once. Providers may not honour idempotency keys: an
- * attempt is recorded in the order before the request is sent, and its outcome afterwards.
+ * Places orders with the provider, each at most once. Because providers may not honour idempotency
+ * keys, an attempt is recorded in the order before the request is sent, and its outcome afterwards.
  */
 export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
   const maxInFlightMs = MAX_RECORDING_MS + source.maxRequestMs
@@ -61,7 +61,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
   const providerCheck = createProviderCheck(store, source)
 
   const load = async (id: string) => {
-    // The order first: if it changes in between, its outdated version makes the write fail.
+    // The order first, so that its version is outdated if the history changes in between.
     const order = await store.get(id)
     return order && { order, attempt: findLatestAttempt((await store.getHistory(id)) ?? []) }
   }
@@ -75,7 +75,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
         await store.apply(id, { type: 'attempt', attempt }, context)
         return true
       } catch {
-        // Any error: the next try may succeed.
+        // Whatever the error was, the next try may succeed.
       }
     }
     return false
@@ -157,7 +157,9 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
 
   return {
     getRemainingMs,
-    /** Checks with the provider whether an order was placed; if so, records its id. */
+    /**
+     * Checks with the provider whether an order was placed; if so, records the provider order ID.
+     */
     check,
 
     listPortfolios: async (): Promise<{ value: Portfolio[] } | ProviderFailure> =>
@@ -172,7 +174,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
       getValue(await source.getOrder(orderSourceId)),
 
     /**
-     * Places an order as confirmed. The attempt is only recorded if the order still has the
+     * Places an order as confirmed. The attempt is recorded only if the order still has the
      * confirmed version, so that only one of several concurrent requests is sent.
      */
     async fulfil(
@@ -219,9 +221,9 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
     },
 
     /**
-     * Allows another attempt in one of three cases: the order was not placed; the provider's list
-     * is inconclusive and an administrator did not find the order there; or the order was placed,
-     * and the administrator confirms the provider ID that it has lost.
+     * Allows another attempt in one of three cases: the order was not placed; the provider's
+     * response is inconclusive and an administrator did not find the order at the provider; or the
+     * order was placed, and an administrator confirms the provider order ID that it has lost.
      */
     async reset(
       id: string,

@@ -18,13 +18,13 @@ type FindResult =
  * order known to be there, proves that an order was not placed.
  */
 export function createProviderCheck(store: OrderStore, source: OffsetOrderSource) {
-  /** Order numbers of placed orders that could not be recorded, by provider id */
+  /** Order numbers of placed orders that could not be recorded, by provider order ID */
   const unrecorded = new Map<string, string>()
 
   /** Returns known orders that a list lacks; `null` if the list is complete. */
   async function findMissing({ orders, isComplete }: OffsetOrders) {
     const ids = orders.map(({ id }) => id)
-    // Recorded since, by an administrator, another process or a later check
+    // Forgets those that an administrator, another process or a later check has recorded since.
     for (const id of unrecorded.keys()) {
       if ((await store.findByOrderSourceId(id)).length > 0) unrecorded.delete(id)
     }

@@ -22,14 +22,14 @@ export type QuoteResult =
       requested: Purchase
       quoted: Purchase
     }
-  /** The response to a dry run has an id: the provider may have placed the order. */
+  /** The response to a dry run has an order ID, so the provider may have placed the order. */
   | { outcome: 'unexpected_order'; id: string }
 
 export type FulfilResult =
   | Exclude<QuoteResult, { outcome: 'quoted' }>
   /** Placed; the history shows whether it matches what was confirmed. */
   | { outcome: 'placed'; order: Order; id: string }
-  /** Placed, but the order could not be updated: checking with the provider finds it. */
+  /** Placed, but the order could not be updated. A later check with the provider finds it. */
   | { outcome: 'placed_not_recorded'; id: string }
   /** Sent; it is unknown whether it was placed. */
   | { outcome: 'unknown' }

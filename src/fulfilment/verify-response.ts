@@ -37,7 +37,7 @@ export function findDifferences(
   return (Object.keys(differences) as Difference[]).filter((name) => differences[name])
 }
 
-/** Rounding error of a price per tonne, in minor units. */
+/** Maximum rounding error of a price per tonne, in minor units. */
 const MAX_ROUNDING_ERROR = 0.5
 
 /** Whether a price is the price per tonne times the tonnes, within the rounding error. */

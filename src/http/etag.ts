@@ -21,5 +21,4 @@ export function parseIfMatch(ifMatch: string | undefined): number[] | null {
   return tags.flatMap((tag) => VERSION_TAG.exec(tag)?.[1] ?? []).map(Number)
 }
 
-/** Formats the ETag of a version. */
 export const formatEtag = (version: number): string => `"${version}"`

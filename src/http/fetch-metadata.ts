@@ -18,7 +18,7 @@ export function getRequestOrigin(
     return site === 'same-origin' || site === 'none' ? 'same-origin' : 'cross-origin'
   const { origin } = headers
   if (origin === undefined) return 'unknown'
-  // Another host name of the service is the same site, but only with the same protocol.
+  // The service may have another host name as well, but only with the same protocol.
   const { protocol } = new URL(baseUrl)
   return origin === baseUrl || origin === `${protocol}//${host}` ? 'same-origin' : 'cross-origin'
 }

@@ -3,7 +3,10 @@ import type { FastifyServerOptions } from 'fastify'
 
 const VALID_ID = /^[\w.-]{1,64}$/
 
-/** Uses the caller's `x-request-id`, so that a request can be traced across services, or a new UUID. */
+/**
+ * Returns the caller's `x-request-id`, so that a request can be traced across services; if it is
+ * missing or invalid, a new UUID.
+ */
 export const genReqId: NonNullable<FastifyServerOptions['genReqId']> = ({ headers }) => {
   const id = headers['x-request-id']
   return typeof id === 'string' && VALID_ID.test(id) ? id : randomUUID()

@@ -11,7 +11,7 @@ export function decodePath(url: string): string | null {
   }
 }
 
-/** Whether the path of a URL can be decoded, and has no NUL, which PostgreSQL does not store. */
+/** Whether the path of a URL can be decoded and has no NUL, which PostgreSQL cannot store. */
 export const isDecodable = (url: string): boolean => decodePath(url)?.includes('\0') === false
 
 /** Whether a URL belongs to the JSON API; all others are pages. */
@@ -19,9 +19,9 @@ export const isApiPath = (url: string): boolean =>
   /^\/api(?:[/?]|$)/.test(url.includes('%') ? (decodePath(url) ?? url) : url)
 
 /**
- * The server's `rewriteUrl`. An absolute URL (RFC 9112, section 3.2.2) is reduced to its path. A URL
- * that cannot be decoded is mapped to one that does not exist, because the router would otherwise
- * respond without running any hook.
+ * The server's `rewriteUrl`. An absolute URL (RFC 9112, section 3.2.2) is reduced to its path and
+ * query. A URL that cannot be decoded is mapped to one that does not exist, because the router
+ * would otherwise respond without running any hook.
  */
 export function normalizeUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
   const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '')

@@ -1,8 +1,8 @@
 const MAX_LENGTH = 4_000
 
 /**
- * Returns a given redirect target if it is a page of this service for administrators, else `/admin`.
- * Prevents open redirects.
+ * Returns a given redirect target if it is a page of this service for signed-in users, otherwise
+ * `/admin`. Prevents open redirects.
  */
 export function toSafeRedirectPath(given: unknown): string {
   const fallback = '/admin'

@@ -85,7 +85,7 @@ function buildPayment({ payment, total }: OrderView, method: string) {
 
 /**
  * Builds the content of an email, for its text and HTML parts. Excludes what the guest typed until
- * the order is paid: otherwise, anyone could send their own text to any address.
+ * the order is paid, because otherwise anyone could send their own text to any address.
  *
  * @param paymentMethod of the order's checkout
  */

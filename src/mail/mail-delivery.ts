@@ -18,7 +18,7 @@ export interface OutgoingMail extends RenderedMail {
 
 /** Sends emails: over SMTP, or to the mailbox of the demo. */
 export interface MailDelivery {
-  /** Where emails are sent, and from which address; for administrators */
+  /** The mail server and the sender address, to show to administrators */
   description: { server: string; from: string }
   /** Sends an email once, within MAX_SEND_MS. Never throws. */
   send: (mail: OutgoingMail, signal: AbortSignal) => Promise<SendResult>

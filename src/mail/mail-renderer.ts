@@ -8,7 +8,7 @@ import type { RenderedMail } from './mail-delivery.js'
 import { formatMailText } from './mail-text.js'
 import type { MailType } from './mail-types.js'
 
-/** The locale of all emails: the guest's language is not stored. */
+/** All emails use this locale, because the guest's language is not stored. */
 const LOCALE = 'en-GB'
 
 interface Options {

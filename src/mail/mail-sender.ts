@@ -9,7 +9,7 @@ import { getPayload, MAIL_QUEUE } from './message.js'
 const MINUTE = 60 * 1000
 const HOUR = 60 * MINUTE
 
-/** More than two days: a weekend without a mail server loses nothing. */
+/** Three days, so that no email is lost if the mail server is down for a weekend. */
 const RETRY_DELAYS_MS = [
   MINUTE,
   5 * MINUTE,

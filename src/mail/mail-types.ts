@@ -31,6 +31,6 @@ const STATUSES: Record<MailType, readonly OrderStatus[] | null> = {
   order_refunded: ['refunded'],
 }
 
-/** Whether an email still applies: an administrator may have undone the change it reports. */
+/** Whether an email still applies. The change that it reports may have been undone. */
 export const isStillTrue = (type: MailType, status: OrderStatus): boolean =>
   STATUSES[type]?.includes(status) ?? true

@@ -45,7 +45,7 @@ export function createMail({ database, store, render, delivery, hasLogo, retryDe
     /** `null` if emails are not configured */
     delivery,
     hasLogo,
-    /** Where emails are sent, and from which address; `null` if they are not configured */
+    /** The mail server and the sender address; `null` if emails are not configured */
     description: delivery?.description ?? null,
 
     /** Queues the emails about an order event. */

@@ -16,7 +16,7 @@ interface Options {
   delivery: MailDelivery | undefined
 }
 
-/** Creates the emails of the service, as configured. */
+/** Creates the `Mail` of the service from the configuration. */
 export function createServiceMail(
   app: Pick<FastifyInstance, 'config' | 'database' | 'publicBaseUrl' | 'view'>,
   { store, links, delivery }: Options,

@@ -21,13 +21,13 @@ const DESCRIPTIONS: Partial<Record<string, string>> = {
   ECONNECTION: 'The mail server closed the connection.',
 }
 
-/** Describes an error without secrets: a server may repeat the password that it does not accept. */
+/** Describes an error without secrets, because a server may repeat a password that it rejects. */
 const describeError = ({ code = '', response, message }: NodemailerError): string =>
   code === 'EAUTH'
     ? 'The mail server did not accept the user name and password.'
     : toDetail(response ?? DESCRIPTIONS[code] ?? message)
 
-/** Steps whose permanent error concerns this email. Others concern the configuration. */
+/** Commands whose permanent errors concern this email; others concern the configuration. */
 const MAIL_COMMANDS: readonly (string | undefined)[] = ['RCPT TO', 'DATA']
 
 function toFailure(error: NodemailerError): SendResult {
@@ -39,7 +39,7 @@ function toFailure(error: NodemailerError): SendResult {
   }
 }
 
-/** Sends emails over SMTP. Each uses its own connection, because there are few. */
+/** Sends emails over SMTP, each over its own connection, because there are few. */
 export function createSmtpDelivery(
   { server, from }: MailSettings,
   logo: MailLogo | null,
@@ -67,7 +67,7 @@ export function createSmtpDelivery(
     async send({ id, to, subject, text, html }, signal) {
       try {
         const { response } = await transport.sendMail({
-          // Objects are not parsed, so that an address cannot become two.
+          // Passed as objects, which are not parsed, so that one address cannot become two.
           from,
           to: { name: '', address: to },
           envelope: { from: { ...from, name: '' }, to: [{ name: '', address: to }] },
@@ -75,7 +75,7 @@ export function createSmtpDelivery(
           text,
           html,
           messageId: `<${id}@${domain}>`,
-          // No automatic replies (RFC 3834).
+          // Suppresses automatic replies (RFC 3834).
           headers: { 'Auto-Submitted': 'auto-generated' },
           attachments:
             logo === null ? [] : [{ ...logo, cid: 'logo', contentDisposition: 'inline' }],

@@ -24,7 +24,7 @@ const SUCCESS: Partial<Record<string, string>> = {
   'passkey-removed': 'The passkey was removed.',
 }
 
-/** Where users manage the second factor of their own account. */
+/** Where users manage the second factors of their own account. */
 const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
   app,
   { secondFactors },

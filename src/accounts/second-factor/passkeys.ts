@@ -51,7 +51,7 @@ interface Options {
 export function createPasskeys({ store, challenges, baseUrl, serviceName }: Options) {
   const { hostname: rpID, origin, protocol } = new URL(baseUrl)
   const isHostName = isIP(rpID.replace(/^\[|\]$/g, '')) === 0
-  // 300 kB of code that few requests need
+  // Loaded on demand: 300 kB of code that few requests need
   const load = () => import('@simplewebauthn/server')
 
   return {
@@ -75,7 +75,7 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
     },
 
     /**
-     * Returns the passkey that a browser created. Throws a Problem (422).
+     * Returns the passkey that a browser created. Throws a Problem (422) if it is not valid.
      *
      * @param json what the browser returned
      */
@@ -115,7 +115,7 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
       })
     },
 
-    /** Returns the passkey that a browser signed in with; otherwise like `verifyRegistration`. */
+    /** Returns the passkey that a browser signed in with. Throws as `verifyRegistration` does. */
     async verifySignIn(json: string): Promise<Passkey> {
       const response = parseCredential(json) as AuthenticationResponseJSON
       const passkey = CREDENTIAL_ID.test(response.id) ? await store.findPasskey(response.id) : null

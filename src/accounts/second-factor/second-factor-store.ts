@@ -16,7 +16,7 @@ export interface Passkey {
 
 /** The second factors of an account. */
 export interface SecondFactors {
-  /** When the authenticator app was added; `null` without one */
+  /** When the authenticator app was added; `null` if there is none */
   appAddedAt: number | null
   passkeys: Passkey[]
   /** Number of unused codes */

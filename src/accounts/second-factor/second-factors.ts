@@ -60,7 +60,7 @@ export function createSecondFactors(
     const secret = saved && cipher.decrypt(saved.secret)
     if (saved === null || secret === null) return false
     const step = verifyTotp(secret, code, { lastStep: saved.lastStep, now: Date.now() })
-    // Encrypted with the current key: secrets outlive rotations of SESSION_SECRET.
+    // Encrypted again with the current key, because secrets outlive rotations of SESSION_SECRET.
     return step !== null && (await store.useStep(email, step, cipher.encrypt(secret)))
   }
 
@@ -72,7 +72,7 @@ export function createSecondFactors(
   ): Promise<string[] | null> =>
     database.write(async (tx) => {
       const email = by.actor
-      // First, because it makes concurrent additions wait: only one of them is the first factor.
+      // Appended first, so that concurrent additions wait and only one of them is the first factor.
       await appendAuditEntry(tx, { action: 'second_factor.added', ...by, details: { type } })
       const isFirst = !(await hasStoredFactor(tx, email))
       await insert(tx)

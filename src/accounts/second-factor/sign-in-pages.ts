@@ -28,7 +28,7 @@ const pages: FastifyPluginAsync<Options> = async (
 ) => {
   await app.register(adminPages)
 
-  // Not compressed: the compressed size of a response with a token reveals the token (BREACH).
+  // Not compressed, because the compressed size of a response can reveal its token (BREACH).
   const options = { config: { public: true }, compress: false } as const
 
   async function buildView(email: string, returnTo: unknown) {

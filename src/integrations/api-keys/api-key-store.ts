@@ -35,7 +35,7 @@ interface Row {
   revoked_at: number | null
 }
 
-/** Recording every use would cause a write for every request. */
+/** Recording every use would require a write on every request. */
 const LAST_USED_PRECISION_MS = 5 * 60 * 1000
 
 const formatTime = (time: number | null): string | null =>
@@ -60,7 +60,10 @@ export const isActive = ({
 }: Pick<ApiKey, 'expiresAt' | 'revokedAt'>): boolean =>
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now())
 
-/** Stores API keys as hashes. Methods throw DatabaseUnavailableError. */
+/**
+ * Stores API keys as hashes. Methods throw DatabaseUnavailableError; `create` and `revoke` also
+ * throw CommitUnknownError.
+ */
 export function createApiKeyStore(database: Database) {
   return {
     /** Creates a key; the key itself is returned only here. */

@@ -32,7 +32,7 @@ export function createKey(): string {
 /** Whether a bearer token has the prefix of a key. */
 export const isKey = (token: string): boolean => token.startsWith(PREFIX)
 
-/** Whether a key has the right format and checksum; a typing error is found without a look-up. */
+/** Whether a key has the right format and checksum, so that typing errors need no look-up. */
 export function isWellFormedKey(token: string): boolean {
   const [, random = '', checksum] = PATTERN.exec(token) ?? []
   return checksum === calculateChecksum(random)

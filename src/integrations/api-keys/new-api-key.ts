@@ -5,7 +5,6 @@ import { checker, type ValidationResult } from '../../validation/validator.js'
 
 export const Scope = stringEnum<ApiKeyScope>(API_KEY_SCOPE_NAMES)
 
-/** An API key to create. */
 export const NewApiKeyRequest = Type.Object(
   {
     name: Type.String({

@@ -42,7 +42,7 @@ function createBlockList(family: 'ipv4' | 'ipv6', ranges: readonly string[]): Bl
   return list
 }
 
-// One list for each family: a list compares IPv4 addresses with IPv6 ranges as well.
+// One list for each family, because a list compares IPv4 addresses with IPv6 ranges as well.
 const privateIpv4 = createBlockList('ipv4', PRIVATE_IPV4)
 const globalIpv6 = createBlockList('ipv6', [GLOBAL_IPV6])
 const privateIpv6 = createBlockList('ipv6', PRIVATE_IPV6)

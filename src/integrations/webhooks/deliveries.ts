@@ -10,7 +10,7 @@ import {
 } from '../../outbox/outbox.js'
 import { getQueue } from './message.js'
 
-/** Lists a page of the deliveries to an endpoint, newest first, with the total number. */
+/** Lists a page of the deliveries to an endpoint, newest first, with their total number. */
 export async function listDeliveries(
   tx: Queryable,
   endpointId: string,
@@ -33,7 +33,7 @@ export async function getDelivery(
   return delivery
 }
 
-/** Sends a delivery again; returns it, or `null` if it does not exist. */
+/** Queues a delivery again; returns it, or `null` if it does not exist. */
 export async function replayDelivery(
   tx: Queryable,
   endpointId: string,
@@ -44,7 +44,7 @@ export async function replayDelivery(
   return getDelivery(tx, endpointId, id)
 }
 
-/** Resends deliveries queued since a time (ms since the epoch); returns their number. */
+/** Queues again the finished deliveries created since a time (ms since 1970); returns how many. */
 export const replayDeliveries = (
   tx: Queryable,
   endpointId: string,

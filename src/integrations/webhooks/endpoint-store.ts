@@ -11,7 +11,7 @@ import type { WebhookEventType } from './event-types.js'
 export const DISABLED_REASONS = ['administrator', 'gone', 'failing'] as const
 export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
-/** An endpoint, without its secrets. Timestamps are in ms since the epoch. */
+/** An endpoint, without its secrets. Timestamps are in ms since 1970. */
 export interface WebhookEndpoint {
   id: string
   url: string

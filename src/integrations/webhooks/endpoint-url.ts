@@ -3,7 +3,7 @@ import { isPublicAddress } from './address-guard.js'
 
 export const MAX_URL_LENGTH = 2048
 
-/** Hosts of this machine that WEBHOOK_ALLOW_LOOPBACK permits, with http. */
+/** Hosts of this machine that WEBHOOK_ALLOW_LOOPBACK permits, over http. */
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost'])
 
 export const isLoopbackHost = (hostname: string): boolean => LOOPBACK_HOSTS.has(hostname)

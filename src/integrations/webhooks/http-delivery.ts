@@ -38,7 +38,7 @@ async function readExcerpt(body: Dispatcher.ResponseData['body']): Promise<strin
   return toExcerpt(Buffer.concat(parts).subarray(0, MAX_EXCERPT_BYTES))
 }
 
-/** Parses Retry-After, seconds or a date, with an upper limit; `undefined` if there is none. */
+/** Converts Retry-After (seconds or a date) to ms, up to a limit; `undefined` if it is unusable. */
 export function parseRetryAfter(header: unknown, now: number): number | undefined {
   if (typeof header !== 'string') return undefined
   const text = header.trim()

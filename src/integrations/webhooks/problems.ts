@@ -2,13 +2,13 @@ import { Problem } from '../../http/problem.js'
 import type { WebhookEndpoint } from './endpoint-store.js'
 import { MAX_ENDPOINTS } from './webhooks.js'
 
-/** Returns a value; throws a Problem if it does not exist. */
+/** Returns a value; throws a Problem (404) if it is `null`. */
 export function requireFound<T>(value: T | null, resource = 'Webhook endpoint'): T {
   if (value === null) throw new Problem(404, `${resource} not found.`)
   return value
 }
 
-/** Throws a Problem if the endpoint does not exist or is disabled. */
+/** Throws a Problem if the endpoint does not exist (404) or is disabled (409). */
 export function requireEnabled(endpoint: WebhookEndpoint | null): void {
   if (requireFound(endpoint).disabledReason !== null) {
     throw new Problem(409, 'The endpoint is disabled. Enable it before you replay deliveries.')

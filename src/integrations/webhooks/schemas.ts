@@ -166,7 +166,6 @@ export const ReplayRequest = Type.Object(
   },
 )
 
-/** Creates the validators of these schemas. */
 export const createWebhookValidators = (allowLoopback: boolean): Validators =>
   createValidators({
     formats: { 'webhook-url': (text) => isEndpointUrl(text, allowLoopback) },

@@ -27,7 +27,7 @@ const RETRY_DELAYS_MS = [
   24 * HOUR,
 ]
 
-/** Deliveries to one endpoint at a time */
+/** Maximum number of concurrent deliveries to an endpoint */
 const CONCURRENCY = 10
 const MAX_FAILING_MS = 5 * 24 * HOUR
 

@@ -65,7 +65,10 @@ const listChanges = (before: WebhookEndpoint, after: WebhookEndpoint): string[] 
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)]
 
-/** Webhook endpoints and their deliveries. Methods return `null` if the endpoint does not exist. */
+/**
+ * Webhook endpoints and their deliveries. Methods that return an endpoint or a delivery return
+ * `null` if it does not exist.
+ */
 export function createWebhooks({
   database,
   config,
