@@ -85,7 +85,8 @@ export function createAccountMail(
     const isLate = Date.now() - createdAt > LINK_PURPOSES[purpose].lifetimeMs
     const token = isLate ? null : await app.accounts.createLink(accountId, purpose)
     if (account === null || token === null) {
-      return { outcome: 'cancelled', status: null, detail: 'No longer needed' }
+      const detail = isLate ? 'Too late: the link would have expired' : 'No longer needed'
+      return { outcome: 'cancelled', status: null, detail }
     }
     const content = await render(purpose, app.publicBaseUrl() + getLinkPath(purpose, token))
     return mailDelivery.send({ ...content, id, to: account.email }, signal)

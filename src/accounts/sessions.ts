@@ -127,8 +127,7 @@ export function createSessions(database: Database) {
           })
         }
         await tx.query(
-          `INSERT INTO sessions (token_hash, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-           ON CONFLICT (id) DO NOTHING`,
+          `INSERT INTO sessions (token_hash, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
           [
             hashSecret(secret),
             session.id,

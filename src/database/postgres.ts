@@ -52,17 +52,19 @@ const ignore = () => undefined
 
 interface Mode {
   begin: string
+  isReadOnly: boolean
   timeoutMs: number
 }
 
 const MODES = {
-  read: { begin: 'BEGIN READ ONLY', timeoutMs: STATEMENT_TIMEOUT_MS },
+  read: { begin: 'BEGIN READ ONLY', isReadOnly: true, timeoutMs: STATEMENT_TIMEOUT_MS },
   snapshot: {
     begin: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+    isReadOnly: true,
     timeoutMs: STATEMENT_TIMEOUT_MS,
   },
-  write: { begin: 'BEGIN', timeoutMs: STATEMENT_TIMEOUT_MS },
-  migration: { begin: 'BEGIN', timeoutMs: MIGRATION_TIMEOUT_MS },
+  write: { begin: 'BEGIN', isReadOnly: false, timeoutMs: STATEMENT_TIMEOUT_MS },
+  migration: { begin: 'BEGIN', isReadOnly: false, timeoutMs: MIGRATION_TIMEOUT_MS },
 } satisfies Record<string, Mode>
 
 /**
@@ -95,7 +97,7 @@ export function openPostgres(
   }
 
   async function tryOnce<T>(
-    { begin, timeoutMs }: Mode,
+    { begin, isReadOnly, timeoutMs }: Mode,
     work: (tx: Queryable) => Promise<T>,
   ): Promise<T> {
     const client = await connect()
@@ -117,7 +119,7 @@ export function openPostgres(
     } catch (error) {
       if (isCommitting && !isConflict(error)) {
         client.release(error as Error)
-        throw new CommitUnknownError(error)
+        throw isReadOnly ? error : new CommitUnknownError(error)
       }
       await send('ROLLBACK').then(
         () => client.release(),
