@@ -21,7 +21,9 @@ export const ConfigSchema = Type.Object({
     description: 'Port to listen on; 0 for any free port',
   }),
   PUBLIC_BASE_URL: optional('Origin of QR links, such as https://carbon.example.com'),
-  SESSION_SECRET: optional('At least 32 bytes; signs sessions and QR links, and encrypts stored secrets'),
+  SESSION_SECRET: optional(
+    'At least 32 bytes; signs sessions and QR links, and encrypts stored secrets',
+  ),
   SESSION_SECRET_PREVIOUS: optional(
     'The previous secret, still accepted for what was signed or encrypted with it',
   ),
