@@ -17,7 +17,8 @@ const normalizeImoNumber = (imoNumber: string | null | undefined): string | null
   imoNumber == null ? null : parseImoNumber(imoNumber)
 
 /**
- * Replaces -0 with 0: JSON.stringify writes -0 as 0, so an order would differ from its stored copy.
+ * Replaces -0 with 0. JSON.stringify writes -0 as 0, so the order would otherwise differ from its
+ * stored copy.
  */
 const withoutNegativeZero = <T extends Partial<Pick<Order, 'co2eKg' | 'amountMinor'>>>(
   values: T,
@@ -59,7 +60,9 @@ export function createFirstVersion(
   }
 }
 
-/** The calculation of an order's trip with the newest edition; `null` if it has no valid trip. */
+/**
+ * Calculates the trip of an order with the newest factor edition; `null` if it has no valid trip.
+ */
 export function calculateTrip({
   calculatorType,
   calculatorData,
@@ -69,7 +72,7 @@ export function calculateTrip({
   return trip.ok ? recordCalculation(trip.value) : null
 }
 
-/** The timestamps of an order that changes to a status. */
+/** The timestamps that a status change sets. */
 export function getStatusTimestamps(
   order: Pick<Order, 'fulfilledAt'>,
   status: OrderStatus,
@@ -81,11 +84,11 @@ export function getStatusTimestamps(
 
 interface NextVersionOptions {
   getTimestamps?: typeof getStatusTimestamps
-  /** Changes for the history that are not fields of the order */
+  /** Further entries for the history, other than field changes */
   extraChanges?: FieldChange[]
 }
 
-/** Creates the next version of an order with other values in some fields. Pure. */
+/** Creates the next version of an order with new values in some fields. Pure. */
 export function createNextVersion(
   order: Order,
   values: Partial<Order>,
@@ -135,7 +138,10 @@ export function applyChanges(
   return createNextVersion(order, values, now)
 }
 
-/** Calculates the mass to offset again, with the newest edition. An order without a trip is unchanged. Pure. */
+/**
+ * Recalculates the mass to offset with the newest factor edition. An order without a valid trip is
+ * unchanged. Pure.
+ */
 export function recalculateOrder(order: Order, now: string): ChangeOutcome {
   const calculation = calculateTrip(order)
   if (calculation === null) return { outcome: 'unchanged', order }

@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { stringEnum } from '../validation/string-enum.js'
 import { textLine } from '../validation/text-line.js'
 
-/** Shares of a trip's emissions that guests can offset, %. */
+/** Shares of a trip's emissions that guests can offset, in %. */
 export const SHARES = [100, 150, 200] as const
 export type Share = (typeof SHARES)[number]
 
@@ -15,7 +15,7 @@ const nullableLine = (maxLength: number, description: string) =>
 
 const minorUnits = (description: string) => Type.Integer({ minimum: 0, description })
 
-/** What a guest chose and was quoted when ordering. It never changes. */
+/** What a guest chose and was quoted when ordering. Only an erasure changes it. */
 export const Checkout = Type.Object(
   {
     beneficiary: textLine({ maxLength: 120, description: 'Name on the certificate' }),

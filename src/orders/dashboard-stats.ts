@@ -15,7 +15,7 @@ import { ORDER_STATUSES } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'
 
 export const PRESET_RANGES = ['7d', '30d', '90d', 'all'] as const
-/** A period that ends today. */
+/** A period that ends today; `all` also includes orders in the future. */
 export type PresetRange = (typeof PRESET_RANGES)[number]
 
 export const RANGES = [...PRESET_RANGES, 'custom'] as const

@@ -37,7 +37,7 @@ function getCanonicalName(timeZone: string): string | null {
   }
 }
 
-/** Whether two names denote the same time zone: `Asia/Kolkata` is `asia/calcutta`. */
+/** Whether two names denote the same time zone, such as `Asia/Kolkata` and `asia/calcutta`. */
 export function isSameTimeZone(one: string, other: string): boolean {
   if (one === other) return true
   const name = getCanonicalName(one)
@@ -69,7 +69,7 @@ export function createDayCalendar(timeZone: string): DayCalendar {
     return start
   }
   const dayOf = (milliseconds: number): Day => {
-    // UTC offsets are below one day, except that Samoa skipped a day to cross the date line.
+    // The local date is at most one day ahead of the UTC date.
     let day = Math.floor(milliseconds / DAY_MS) + 1
     while (startOf(day) > milliseconds) day--
     return day

@@ -3,7 +3,7 @@ import { isObject } from '../validation/is-object.js'
 import { createFirstVersion } from './apply-changes.js'
 import type { NewOrder } from './order.js'
 
-/** How long a key protects against creating an order twice, ms. */
+/** How long a key protects against creating an order twice, in ms. */
 export const IDEMPOTENCY_KEY_TTL_MS = 30 * 24 * 60 * 60 * 1000
 
 /** JSON replacer that sorts keys, so that their order makes no difference. */
@@ -22,8 +22,9 @@ export const hashIdempotencyKey = (key: string, by: string): string => hashJson(
 const ANY_TIME = '2000-01-01T00:00:00Z'
 
 /**
- * Hashes a new order with defaults filled in. Stored data: the hash must not depend on the version of
- * Clearwake, so fields that earlier versions did not have are left out, unless a guest has set them.
+ * Hashes a new order with defaults filled in. Stored data: the hash must not depend on the version
+ * of Clearwake, so fields that earlier versions did not have are left out, except the checkout of a
+ * guest order.
  */
 export const hashOrder = (order: NewOrder): string =>
   hashJson({

@@ -24,8 +24,9 @@ export const ORDER_EVENT_TYPES = [
 export type OrderEventType = (typeof ORDER_EVENT_TYPES)[number]
 
 /**
- * The types of an event: what happened to the record, then the status that it reached. Every change
- * is an `order.updated`, so subscribing to that type alone is enough to receive all changes.
+ * The types of an event: what happened to the order, then the status that it reached, if any. Every
+ * change to an existing order is an `order.updated`, so that type alone is enough to receive all
+ * changes.
  */
 export function getEventTypes({
   previousStatus,

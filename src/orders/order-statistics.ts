@@ -2,7 +2,7 @@ import type { Day, Granularity } from './day-calendar.js'
 import type { OrderException } from './order-filters.js'
 import type { OrderStatus } from './order-status.js'
 
-/** A range of days, both inclusive; `null` leaves an end open. */
+/** A range of days, including both ends; `null` leaves an end open. */
 export interface DayRange {
   from: Day | null
   to: Day | null
@@ -37,11 +37,14 @@ export interface TimelinePoint extends OrderTotals {
 /** Reads statistics by the day on which orders were placed. */
 export interface OrderStatistics {
   getSummary: (range: DayRange) => Promise<OrderSummary>
-  /** Periods with orders that start from `first` to `last`, by start. */
+  /** The periods with orders that start between `first` and `last` (inclusive), by first day. */
   getTimeline: (granularity: Granularity, first: Day, last: Day) => Promise<Map<Day, TimelinePoint>>
   /** The day of the first and of the last order; `null` if there are no orders. */
   getDayRange: () => Promise<{ from: Day; to: Day } | null>
-  /** Median time from placing to fulfilment of the newest fulfilled orders, ms; `null` if there are none. */
+  /**
+   * Median time from order to fulfilment of the newest fulfilled orders, in ms; `null` if there are
+   * none.
+   */
   getMedianFulfilmentTime: (range: DayRange) => Promise<number | null>
   /** Number of orders with each exception. */
   countExceptions: () => Promise<Record<OrderException, number>>

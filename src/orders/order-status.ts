@@ -1,4 +1,4 @@
-/** The statuses of an order, in the order in which lists sort them. */
+/** The statuses of an order, sorted by progress, as in lists. */
 export const ORDER_STATUSES = [
   'pending',
   'paid',

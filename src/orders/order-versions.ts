@@ -5,7 +5,7 @@ function revert(order: Order, { at, changes, version }: HistoryEntry, updatedAt:
   const fields = changes.filter(({ field }) => field in order)
   return {
     ...order,
-    // Clears only timestamps that this change set: an undo keeps earlier ones.
+    // Clears only timestamps that this change set, because an undo keeps earlier ones.
     ...(order.fulfilledAt === at ? { fulfilledAt: null } : {}),
     ...(order.cancelledAt === at ? { cancelledAt: null } : {}),
     ...(Object.fromEntries(fields.map(({ field, from }) => [field, from])) as Partial<Order>),
@@ -15,8 +15,8 @@ function revert(order: Order, { at, changes, version }: HistoryEntry, updatedAt:
 }
 
 /**
- * Returns the versions of an order after version `since`, oldest first. Those that its history no
- * longer has are left out.
+ * Returns the versions of an order after version `since`, oldest first. The current version is
+ * always included; versions that the history no longer contains are left out.
  *
  * @param history oldest first
  */

@@ -21,7 +21,10 @@ const nullable = <S extends TSchema>(schema: S) =>
     ...(Array.isArray(schema.enum) ? { enum: [...(schema.enum as unknown[]), null] } : {}),
   })
 
-/** A million tonnes and ten billion of a currency: higher values are typing errors. */
+/**
+ * A million tonnes, and ten billion in currencies with two decimals. Higher values are probably
+ * typing errors.
+ */
 const MAX_CO2E_KG = 1_000_000_000
 const MAX_AMOUNT_MINOR = 1_000_000_000_000
 
@@ -96,7 +99,7 @@ const origin = nullable(
 )
 const checkout = nullable(Checkout)
 
-/** A customer's order to offset a trip. */
+/** A customer's order to offset emissions. */
 export const Order = Type.Object(
   {
     id: Type.String({ description: 'ID of the order' }),

@@ -2,12 +2,12 @@ import type { Permission } from '../accounts/permissions.js'
 import type { OrderStatus } from './order-status.js'
 
 /**
- * The permission needed to set an order's status: all but pending and cancelled record money or
- * fulfilment.
+ * The permission needed to set an order's status. All statuses except pending and cancelled record
+ * money or fulfilment.
  */
 export const getStatusPermission = (status: OrderStatus): Permission =>
   status === 'pending' || status === 'cancelled' ? 'orders:write' : 'orders:settle'
 
-/** The permission needed to undo the last change of an order's status. */
+/** The permission needed to undo the change that gave an order its current status. */
 export const getUndoPermission = (status: OrderStatus): Permission =>
   status === 'cancelled' ? 'orders:write' : 'orders:settle'

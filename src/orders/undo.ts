@@ -12,9 +12,9 @@ export function getPreviousStatus(order: Order, [latest]: History): OrderStatus 
 }
 
 /**
- * Undoes the latest change of status. A cancelled order returns to its status before the
- * cancellation, whatever else was edited since, or to pending if that status is unknown. Another
- * order returns to its previous status if its latest change was a status change. Pure.
+ * Undoes the latest status change. A cancelled order returns to its status before the cancellation,
+ * even if other fields were edited since, or to pending if that status is unknown. Any other order
+ * returns to its previous status if its latest change was a status change. Pure.
  *
  * @param history newest first
  */

@@ -2,10 +2,12 @@ import type { FieldError } from '../validation/field-errors.js'
 import { isDateTime } from '../validation/formats.js'
 import { ORDER_STATUSES, type OrderStatus } from './order-status.js'
 
-/** Allows for clocks and time zones that differ; a later time is a typing error. */
+/** Allows for clocks and time zones that differ. A later time is probably a typing error. */
 const MAX_AHEAD_MS = 24 * 60 * 60 * 1000
 
-/** ms since the epoch; NaN, which no comparison matches, for anything that is not a date-time. */
+/**
+ * ms since the epoch; NaN for anything that is not a date-time, so that every comparison is false.
+ */
 const toTime = (value: unknown): number =>
   typeof value === 'string' && isDateTime(value) ? Date.parse(value) : NaN
 

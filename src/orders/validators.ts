@@ -15,6 +15,5 @@ const extensions: SchemaExtensions = {
   ],
 }
 
-/** Validates values against order schemas. */
 export const validators = createValidators(extensions)
 export const { checker } = validators

@@ -3,8 +3,8 @@ import type { OrderStore } from '../order-store/order-store.js'
 import type { OrderEvent } from '../orders/order-event.js'
 
 /**
- * Turns an order event into messages of the outbox, in a transaction. An event can be seen
- * more than once, so the IDs of the messages must depend on the order and its version only.
+ * Turns an order event into outbox messages, in a transaction. An event can be passed more than
+ * once, so the IDs of the messages must depend only on the order and its version.
  */
 export type EventConsumer = (tx: Queryable, event: OrderEvent) => Promise<void>
 
@@ -20,7 +20,7 @@ export function createEventDispatcher(
   return {
     addConsumer: (consumer: EventConsumer): void => void consumers.push(consumer),
 
-    /** Processes all events so far. Call it regularly. */
+    /** Processes all events stored so far. Call it regularly. */
     async dispatch(): Promise<void> {
       for (;;) {
         const events = await store.readEvents(BATCH_SIZE)

@@ -14,8 +14,8 @@ export const toVersionPayload = ({ version }: Pick<Order, 'version'>): VersionPa
 })
 
 /**
- * Returns the order of a message, at least as new as when the message was queued: another process may
- * have queued it. `null` if the order does not exist.
+ * Returns the order of a message in the version for which the message was queued, or a newer one,
+ * even if another process has queued the message. `null` if the order does not exist.
  */
 export async function getMessageOrder(
   store: Pick<OrderStore, 'get'>,

@@ -25,11 +25,11 @@ export interface SendResult {
 /** Sends the messages of the queues whose names start with a prefix. */
 export interface Sender {
   queuePrefix: string
-  /** Messages of one queue that are sent at a time */
+  /** Maximum number of messages of one queue that are sent at the same time */
   concurrency: number
-  /** Longer than an attempt can take */
+  /** How long a message is claimed; longer than an attempt can take */
   leaseMs: number
-  /** Delays before the retries; after the last one, the message has failed */
+  /** Delays before the retries; if the last retry fails, the message has failed */
   retryDelaysMs: readonly number[]
   /** Sends a message. An error counts as `retry`. */
   send: (message: Message, signal: AbortSignal) => Promise<SendResult>
@@ -49,7 +49,10 @@ const RETENTION_MS = 30 * 24 * 60 * 60 * 1000
 /** Spreads the retries of many messages over a tenth of the delay. */
 const addJitter = (delayMs: number): number => delayMs * (1 + Math.random() / 10)
 
-/** Sends the messages of the outbox. Each is sent at least once, unless it fails permanently. */
+/**
+ * Sends the messages of the outbox. Each is sent at least once, unless it is cancelled or fails
+ * permanently.
+ */
 export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
   const senders: Sender[] = []
   const inFlight = new Map<string, Set<Promise<void>>>()
@@ -70,7 +73,8 @@ export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
     const at = Date.now()
     const startedAt = performance.now()
     const result = await trySend(sender, message)
-    // Not counted: the service is stopping, and will send the message after its next start.
+    // The service is stopping. The attempt is not recorded, so the message is sent again when its
+    // lease ends.
     if (closing.signal.aborted && result.outcome !== 'sent') return
     const durationMs = Math.round(performance.now() - startedAt)
     const failures = result.outcome === 'sent' ? 0 : message.failures + 1
@@ -126,7 +130,7 @@ export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
     deleteOld: (): Promise<void> =>
       database.write((tx) => deleteFinishedMessages(tx, Date.now() - RETENTION_MS)),
 
-    /** Aborts the attempts in progress. */
+    /** Aborts the attempts in progress and waits until they have ended. */
     async close(): Promise<void> {
       closing.abort()
       await Promise.all([...inFlight.values()].flatMap((messages) => [...messages]))

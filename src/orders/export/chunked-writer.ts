@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream'
 import type { MessagePort } from 'node:worker_threads'
 
-/** Size of the messages between the threads. */
+/** Size of the chunks sent between the threads; the last one can be smaller. */
 export const CHUNK_BYTES = 64 * 1024
 
 /**
- * A stream to another thread. Sends one chunk for each message received from it, and `null` at the
+ * A stream to another thread. Sends one chunk for each message from that thread, and `null` at the
  * end. Chunks are transferred, not copied.
  */
 export function createChunkedWriter(port: MessagePort): Writable {

@@ -28,8 +28,8 @@ type Column = (typeof READ_NAMES)[number]
 const formatText = (value: string | null): string => (value === null ? '' : escapeFormula(value))
 
 /**
- * Formats database rows directly: converting each to an Order first makes an export 20% slower.
- * Numbers are not escaped: a negative number is not a formula.
+ * Formats database rows directly, because converting each row to an Order first makes an export 20%
+ * slower. Numbers are not escaped, because a negative number is not a formula.
  */
 const FORMATTERS: { [Name in Column]: (value: OrderRow[Name]) => string } = {
   id: String,
@@ -94,18 +94,20 @@ async function* buildLines(
 }
 
 /**
- * Writes orders as CSV (RFC 4180, UTF-8 with BOM): one column per field, then the payment; null is
- * empty; times in UTC. Ends the stream.
+ * Writes orders as CSV (RFC 4180, UTF-8 with BOM), with one column per field, followed by the
+ * payment columns. Cells of null values are empty, and times are in UTC. Ends the stream.
  */
 export async function writeCsv(
   batches: RowBatches,
   file: Writable,
   findPayments: FindPayments = findNoPayments,
 ): Promise<void> {
-  // The header is written as a normal line: with `headers`, fast-csv would reorder every line.
+  // The header is written as a normal line, because with `headers`, fast-csv would rearrange the
+  // cells of every line.
   const csv = format({ rowDelimiter: '\r\n', includeEndRowDelimiter: true, writeBOM: true })
   const written = pipeline(csv, file)
-  // Reports errors of the file even while the next rows are awaited.
+  // Runs concurrently with the pipeline, so that a file error is reported even while the next rows
+  // are awaited.
   const write = async () => {
     for await (const lines of buildLines(batches, findPayments)) {
       for (const line of lines) if (!csv.write(line)) await once(csv, 'drain')

@@ -6,7 +6,7 @@ import { toExcelText } from './excel-text.js'
 import { createLocalTimeFormat } from './local-time.js'
 import type { PaymentValues } from './payment-columns.js'
 
-/** An order and how it is paid, if a guest placed it. */
+/** An order, with its payment if a guest placed it. */
 export type ExportedOrder = Order & { payment?: PaymentValues | undefined }
 
 export interface ExcelCell {

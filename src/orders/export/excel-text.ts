@@ -2,7 +2,8 @@
 const MAX_CELL_LENGTH = 32_767
 const ELLIPSIS = '…'
 
-// Characters that XML 1.0 cannot represent; surrogates only if unpaired.
+// Control characters except tab and LF, and other characters that XML 1.0 does not allow. With the
+// flag `u`, `\p{Cs}` matches only unpaired surrogates.
 const INVALID_IN_XML = /(?![\t\n])[\p{Cc}\p{Cs}\ufffe\uffff]/gu
 /** Excel decodes `_x0041_` as a character, so the underscore of such text must be escaped. */
 const ESCAPE_SEQUENCE = /_(?=x[0-9a-f]{4}_)/gi

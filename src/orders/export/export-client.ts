@@ -16,7 +16,9 @@ export interface ExportTask extends ExportRequest {
 /** Cancels the export if the client reads nothing for this long. */
 const STALL_TIMEOUT_MS = 120_000
 
-/** Rows become garbage immediately: collecting them often saves memory and takes no longer. */
+/**
+ * Rows become garbage immediately. Frequent garbage collection saves memory and takes no longer.
+ */
 const MEMORY = { maxYoungGenerationSizeMb: 8 }
 
 /**

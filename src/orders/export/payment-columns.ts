@@ -1,7 +1,7 @@
 import { getPaymentStatus, type Payment } from '../../payments/payment.js'
 import type { PaymentMethod } from '../checkout.js'
 
-/** Returns the latest payments of orders, by the IDs of the orders. */
+/** Returns the latest payment of each order, by order ID. */
 export type FindPayments = (orderIds: readonly string[]) => Promise<ReadonlyMap<string, Payment>>
 
 export const findNoPayments: FindPayments = async () => new Map<string, Payment>()

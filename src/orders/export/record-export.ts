@@ -8,8 +8,8 @@ import type { ExportRequest } from './export-request.js'
 const MAX_ROWS_WITHOUT_RECENT_SIGN_IN = 1000
 
 /**
- * Records an export in the audit log, whether or not the client receives all of it. Throws a Problem
- * (403) if a large one requires a recent sign-in.
+ * Records an export in the audit log, whether or not the client receives all of it. Throws a
+ * Problem (403) if a large export requires a more recent sign-in.
  */
 export type RecordExport = (request: FastifyRequest, task: ExportRequest) => Promise<void>
 
@@ -20,7 +20,7 @@ export const createExportRecorder =
     const slice = { sort: DEFAULT_SORT, offset: 0, limit: 1 }
     const { total: rows } = await store.list(filters, slice)
     if (rows > MAX_ROWS_WITHOUT_RECENT_SIGN_IN) request.requireRecentSignIn()
-    // Not recorded: a search often contains a name or an email address.
+    // The search text is not recorded, because it often contains a name or an email address.
     const { q, ...others } = filters
     const recorded = q === undefined ? others : { ...others, hasSearch: true }
     await auditLog.record(request, {

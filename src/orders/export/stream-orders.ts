@@ -14,7 +14,7 @@ export interface StreamOptions {
   payments?: {
     /** The database that payments are read from */
     source: OrderSource
-    /** Finds the orders that a payment filter matches */
+    /** Replaces a payment filter with the IDs of the orders that match it */
     resolveFilter: (filters: OrderFilters) => Promise<OrderFilters>
   }
   /** Called when an export has started, before anything is sent */
@@ -48,7 +48,8 @@ export function createOrderStream(
   return async (request, reply, { format, sort, ...filters }) => {
     const errors = findFilterErrors(filters)
     if (errors.length > 0) throw createValidationProblem(errors)
-    // Checked when the export starts: the database may be replaced while it waits for a slot.
+    // Checked when the export starts, because the database may be replaced while the export waits
+    // for a slot.
     let translateError = (error: unknown) => error
     const onStart = () => {
       store.check()

@@ -6,7 +6,7 @@ export interface CsvRecord {
   error: string | null
 }
 
-/** Far larger than any valid cell: a closing quote is probably missing. */
+/** Far larger than any valid cell. If a cell exceeds it, a closing quote is probably missing. */
 const MAX_CELL_LENGTH = 1_000_000
 
 const TEXT_AFTER_QUOTE =
@@ -18,9 +18,9 @@ const CELL_TOO_LONG = `contains an unclosed quote or a cell longer than ${MAX_CE
 /**
  * Reads RFC 4180 records, separated by LF or CRLF, from blocks of complete lines.
  *
- * No library is used, since each error must be reported with its line number in files of any size:
- * fast-csv stops at the first error, has no line numbers and rescans the file after an unclosed
- * quote; csv-parse counts a CRLF inside quotes as two lines.
+ * No library is used, because each error must be reported with its line number in files of any
+ * size. fast-csv stops at the first error, has no line numbers and rescans the file after an
+ * unclosed quote; csv-parse counts a CRLF inside quotes as two lines.
  */
 export function createCsvReader() {
   let line = 1

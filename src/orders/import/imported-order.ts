@@ -21,7 +21,7 @@ export function toImportedOrder(imported: ImportedOrder, now: string): StagedOrd
     fulfilledAt: imported.fulfilledAt ?? (status === 'fulfilled' ? updatedAt : null),
     cancelledAt: imported.cancelledAt ?? (status === 'cancelled' ? updatedAt : null),
     version,
-    // The edition of an imported order is unknown unless the file contains it.
+    // The factor edition of an imported order is unknown unless the file contains it.
     calculation: imported.calculation ?? null,
   }
 }

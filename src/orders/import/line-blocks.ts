@@ -19,7 +19,9 @@ function* findEncodingErrors(block: Buffer, firstLine: number): Generator<Import
   }
 }
 
-/** Splits a file into blocks of complete lines, each ending with LF, without its byte order mark. */
+/**
+ * Splits a file into blocks of complete lines, each ending with LF. Removes the byte order mark.
+ */
 export async function* splitLineBlocks(
   source: AsyncIterable<Buffer>,
   onError: (error: ImportError) => void,

@@ -4,7 +4,7 @@ import type { ImportError } from './import-errors.js'
 import { MAX_LINE_BYTES, splitLineBlocks } from './line-blocks.js'
 
 interface Callbacks {
-  /** Called for encoding errors and for a file that is not a CSV file of orders */
+  /** Called for encoding errors, for a line that is too long and for a file that is not CSV */
   onError: (error: ImportError) => void
   /** Called with the number of bytes read since the last call */
   onBytes: (bytes: number) => void

@@ -24,7 +24,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Converts cells to field values; skips empty cells. Invalid numbers stay text for the validator. */
+/**
+ * Converts cells to field values; skips empty cells. Invalid numbers remain text, which the
+ * validator rejects.
+ */
 function parseCells({ columns }: Header, cells: string[]) {
   const values: Partial<Record<Column, unknown>> = {}
   const errors: FieldError[] = []
