@@ -6,12 +6,12 @@ import type { EventConsumer } from '../outbox/event-dispatcher.js'
 /** Actions of guests, counted without data about the guests. Stored data: never rename a step. */
 export type CountedStep = 'scan' | 'result'
 
-/** How many guests reached each step, by the day of the scan, the result or the order. */
+/** How often guests reached each step, dated by the scan, the result or the order. */
 export interface Conversions {
   scans: number
   results: number
   orders: number
-  /** Of these orders, even if they were refunded later */
+  /** Those of the orders that were paid, even if they were refunded later */
   paidOrders: number
 }
 
@@ -28,7 +28,7 @@ export function createConversionCounter(database: Database, calendar: DayCalenda
   return {
     count: (step: CountedStep): void => add(`${calendar.dayOf(Date.now())} ${step}`, 1),
 
-    /** Stores the counts so far. Call it regularly, and before the service stops. */
+    /** Stores the counts since the last flush. Call it regularly, and before the service stops. */
     async flush(): Promise<void> {
       if (counts.size === 0) return
       const stored = counts
@@ -62,7 +62,7 @@ export function createConversionCounter(database: Database, calendar: DayCalenda
       )
     }) satisfies EventConsumer,
 
-    /** Reads the conversions in a range of days, both inclusive. */
+    /** Reads the conversions in a range of days, including both ends. */
     async read(from: Day, to: Day): Promise<Conversions> {
       const counted = await database.query<{ step: string; count: number | string }>(
         `SELECT step, sum(count) AS count FROM conversion_counts WHERE day BETWEEN ? AND ?

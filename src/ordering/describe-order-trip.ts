@@ -3,7 +3,7 @@ import { validateCalculation } from '../calculator/validate-calculation.js'
 import type { NumberFormatter } from '../formatting/number-formatter.js'
 import type { Order } from '../orders/order.js'
 
-/** The trip of an order in one line; `null` if it has none. */
+/** The trip of an order in one line; `null` if it has no valid trip. */
 export function describeOrderTrip(
   { calculatorType, calculatorData }: Order,
   numbers: NumberFormatter,

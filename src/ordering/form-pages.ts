@@ -41,10 +41,13 @@ interface FormState {
   showErrors?: boolean
 }
 
-/** How long the ID of a form is kept, so that going back to it does not create a second order. */
+/**
+ * How long a cookie keeps the ID of a form, so that going back to the form does not create a second
+ * order.
+ */
 const FORM_SECONDS = 30 * 60
 
-/** Clients reject longer response headers. */
+/** Some clients reject longer response headers. */
 const MAX_QUERY_LENGTH = 4_000
 
 type Outcome = 'created' | 'replayed' | 'duplicate' | 'invalid' | 'price_changed' | 'failed'

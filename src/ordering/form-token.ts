@@ -8,7 +8,6 @@ const FORMAT = /^([\w-]{22})\.([0-9a-z]{1,12})\.([\w-]{22})$/
 /** Must be less than IDEMPOTENCY_KEY_TTL_MS. */
 const VALID_MS = 24 * 60 * 60 * 1000
 
-/** Creates the random ID of an order form. */
 export const createFormId = (): string => randomBytes(ID_BYTES).toString('base64url')
 
 /** Whether a text has the format of a form's ID. */

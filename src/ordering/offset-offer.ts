@@ -3,7 +3,10 @@ import { getMoneyFormatter } from '../formatting/money-formatter.js'
 import { toTripFields, type TripFields } from './ordered-trip.js'
 import type { Quotes } from './quotes.js'
 
-/** Links results to the order form. The trip of a scanned link stays signed until it is edited. */
+/**
+ * Links results to the order form and finds the price. The trip of a scanned link stays signed
+ * until it is edited.
+ */
 export const createOfferFinder =
   (quotes: Quotes): FindOffsetOffer =>
   async ({ calculation, source, locale }) => {

@@ -10,7 +10,7 @@ import type { OfferPrice, Quote } from './quotes.js'
 export interface PageFormat {
   numbers: NumberFormatter
   money: FormatMoney
-  /** Date and time of an ISO 8601 timestamp */
+  /** Formats an ISO 8601 timestamp, depending on the page as a date, a time or both */
   time: (timestamp: string) => string
 }
 

@@ -23,7 +23,7 @@ export interface OrderForm {
   portfolioId: number | null
   sharePercent: Share
   errors: Partial<Record<OrderFormField, string>>
-  /** `null` if a field is invalid */
+  /** `null` if there are errors */
   details: Details | null
 }
 

@@ -8,7 +8,10 @@ export const ORDER_LINK_PURPOSE = 'order link v1'
 
 const TOKEN = /^[\w-]{22}$/
 
-/** Private links of guests to their orders. Whoever has the token may see the order. */
+/**
+ * Private links of guests to their orders. Whoever has the token may see the order, and may pay or
+ * cancel it while it is pending.
+ */
 export interface OrderLinks {
   /** Returns the token of an order's link, the same each time, and makes it valid. */
   create(order: Pick<Order, 'id' | 'createdAt'>): Promise<string>

@@ -125,8 +125,8 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     showOrder(request, reply, 'ordering/cancel'),
   )
 
-  // No check of the request's origin: only the guest's own pages know the token. Their policy makes
-  // browsers send `Origin: null`.
+  // The origin of the request is not checked. Only the guest's own pages know the token, and their
+  // referrer policy makes browsers send `Origin: null`.
   app.post<OrderRoute>(
     '/o/:token/pay',
     { config: { rateLimit: { max: ORDER_RATE_LIMIT_PER_MINUTE, timeWindow: '1 minute' } } },

@@ -41,7 +41,9 @@ const STATUSES: Record<OrderStatus, { title: string; explanation: string }> = {
   },
 }
 
-/** When an order first had one of these statuses, ISO 8601; `null` if not in the history. */
+/**
+ * When an order first got one of these statuses, ISO 8601; `null` if that is not in the history.
+ */
 function findTime(history: readonly HistoryEntry[], statuses: readonly OrderStatus[]) {
   const entry = history.findLast(({ changes }) =>
     changes.some(({ field, to }) => field === 'status' && statuses.some((one) => one === to)),
@@ -49,7 +51,7 @@ function findTime(history: readonly HistoryEntry[], statuses: readonly OrderStat
   return entry?.at ?? null
 }
 
-/** Builds the steps of an order. A cancelled or refunded order has no steps after that. */
+/** Builds the steps of an order. A cancellation or refund is the last step. */
 function buildSteps(
   order: Order,
   history: readonly HistoryEntry[],
@@ -86,7 +88,9 @@ function buildSteps(
   return [received, paid, offset, issued]
 }
 
-/** The parts of an amount; `null` if an administrator has changed the amount since. */
+/**
+ * The parts of an amount; `null` if the amount was changed since, or if no guest placed the order.
+ */
 function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: PageFormat) {
   if (checkout === null) return null
   const { offsetMinor, serviceFeeMinor, pricePerTonneMinor } = checkout

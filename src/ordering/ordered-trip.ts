@@ -7,7 +7,7 @@ import { hashJson } from '../orders/idempotency-hashes.js'
 /** A trip whose offset is ordered. */
 export interface OrderedTrip {
   calculation: Calculation
-  /** Only from a signed link */
+  /** When ordering, only from a signed link */
   vessel: Vessel | null
 }
 
@@ -27,7 +27,10 @@ type Query = Record<string, unknown>
 export const hashTrip = ({ calculation, vessel }: OrderedTrip): string =>
   hashJson([calculation.calculatorType, calculation.calculatorData, vessel])
 
-/** The parameters of a trip that the guest entered. The vessel comes from a signed link. */
+/**
+ * The parameters of a trip that the guest entered. The vessel comes from the signed link, if there
+ * is one.
+ */
 export const toTripFields = (
   calculation: Calculation,
   link: { data: string; sig: string } | null,

@@ -83,8 +83,8 @@ export function createPriceTerms(
 }
 
 /**
- * How guests pay, in lines; `null` if not configured. `\n` in the variable stands for a line
- * break, which some platforms cannot store.
+ * How guests pay, with line breaks; `null` if not configured. `\n` in the variable stands for a
+ * line break, because some platforms cannot store line breaks.
  */
 export const getPaymentInstructions = ({
   PAYMENT_INSTRUCTIONS,

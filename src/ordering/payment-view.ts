@@ -2,7 +2,10 @@ import type { Order } from '../orders/order.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
 import type { PageFormat } from './order-form-view.js'
 
-/** Why the guest opens the order page, from the query of Stripe's links and our redirects. */
+/**
+ * Values of the order page's `payment` parameter, which Stripe's return links and our redirects
+ * set.
+ */
 const RETURNS = ['done', 'stopped', 'unavailable', 'uncancelled'] as const
 export type PaymentReturn = (typeof RETURNS)[number]
 
@@ -39,7 +42,7 @@ function describeLast(payment: Payment | null, from: PaymentReturn | null): stri
 }
 
 /**
- * Builds the Stripe section of the order page; `null` if there is nothing to pay.
+ * Builds the Stripe section of the order page; `null` if the order is not pending.
  *
  * @param payment the latest one
  */

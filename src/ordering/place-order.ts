@@ -62,9 +62,7 @@ export const toNewOrder = ({
   },
 })
 
-/**
- * Creates guest orders: one for each form, however often it is submitted.
- */
+/** Creates guest orders: one for each form, however often it is submitted. */
 export function createOrderPlacer({ store, links, limits }: Options) {
   // Requests from one form are processed one at a time, so that repeated requests do not count
   // towards the limits.

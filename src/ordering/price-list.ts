@@ -17,13 +17,13 @@ export type Offers = readonly [Offer, ...Offer[]]
 export interface PriceList {
   /** Returns the offers. Throws a Problem (503) if their prices are unknown. */
   read(): Promise<Offers>
-  /** Returns the offers; `null` if that would delay the caller, or if their prices are unknown. */
+  /** Returns the offers; `null` if that would take too long, or if their prices are unknown. */
   readQuickly(): Promise<Offers | null>
 }
 
-/** Prices are reloaded after this time; until then the cached ones are used. */
+/** Older prices are reloaded. They are still used until then. */
 const FRESH_MS = 60_000
-/** Older prices count as unknown. Equals the validity of a quote. */
+/** Prices that are older than this count as unknown. Equals the validity of a quote. */
 const MAX_AGE_MS = 30 * 60_000
 /** Pause before the next attempt after prices could not be read. */
 const RETRY_MS = 10_000
@@ -37,7 +37,7 @@ const createUnknownPricesProblem = (): Problem =>
 const isPrice = ({ amountMinor, currency }: Amount): boolean =>
   Number.isSafeInteger(amountMinor) && amountMinor > 0 && isCurrency(currency)
 
-/** Portfolios without their own price get `price`, if there is one. */
+/** Converts portfolios to offers. Those without their own price get `price`, if there is one. */
 const toOffers = (portfolios: readonly Portfolio[], price: Amount | null): Offer[] =>
   portfolios.flatMap(({ pricePerTon, ...portfolio }) => {
     const pricePerTonne = pricePerTon ?? price

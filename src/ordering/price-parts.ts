@@ -20,13 +20,13 @@ export interface PriceTerms {
 }
 
 const GRAMS_PER_TONNE = 1_000_000n
-/** Hundredths of a percent in one */
+/** 100% in hundredths of a percent */
 const WHOLE = 10_000n
 
-/** Divides and rounds up; both are positive. */
+/** Divides a non-negative value and rounds up. */
 const divideUp = (value: bigint, divisor: bigint): bigint => (value + divisor - 1n) / divisor
 
-/** Divides and rounds half up; both are positive. */
+/** Divides a non-negative value and rounds half up. */
 const divide = (value: bigint, divisor: bigint): bigint => (2n * value + divisor) / (2n * divisor)
 
 /**

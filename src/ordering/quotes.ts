@@ -18,7 +18,7 @@ export interface QuoteRequest extends OrderedTrip {
 export interface Quote extends PriceParts {
   currency: string
   pricePerTonneMinor: number
-  /** Mass to offset: the share of the trip's emissions, to the gram */
+  /** Mass to offset: the share of the trip's emissions, rounded to the gram */
   co2eKg: number
   sharePercent: Share
   /** `null` without a provider */
@@ -64,7 +64,10 @@ const VALID_MS = 30 * 60 * 1000
 const MAX_CO2E_KG = Order.properties.co2eKg.maximum ?? Infinity
 const MAX_AMOUNT_MINOR = Order.properties.amountMinor.maximum ?? Infinity
 
-/** What a quote is for. The portfolio is the one that was quoted, not `null` for the first. */
+/**
+ * Hashes what a quote is for. `portfolioId` is the ID of the quoted portfolio, not `null` for the
+ * first one.
+ */
 const hashSubject = ({ portfolioId, sharePercent, ...trip }: QuoteRequest): string =>
   hashJson([hashTrip(trip), portfolioId, sharePercent])
 
@@ -75,7 +78,7 @@ const findOffer = (offers: readonly Offer[], portfolioId: number | null): Offer 
 const getGrams = ({ calculation }: OrderedTrip, sharePercent: Share): number =>
   Math.round(calculateEstimate(calculation).co2eKg * 1000 * (sharePercent / 100))
 
-/** Calculates prices, and signs them so that they stay valid. */
+/** Calculates prices and signs them, so that they stay valid. */
 export function createQuotes({ prices, signer, getTerms }: Options): Quotes {
   const encode = (quote: Quote, subject: string): string => {
     const payload = Buffer.from(JSON.stringify({ ...quote, subject })).toString('base64url')

@@ -8,8 +8,8 @@ import { getDirection, splitDirections, type Direction } from './text-direction.
 export type FontName = 'regular' | 'bold' | 'other'
 
 /**
- * OpenType features of a font. Inter's contextual alternates mainly affect arrows and similar
- * symbols, but take most of the shaping time.
+ * OpenType features of a font. Inter's contextual alternates are off, because they mainly affect
+ * arrows and similar symbols but take most of the shaping time.
  */
 export const getFeatures = (font: FontName): Record<string, boolean> =>
   font === 'other' ? {} : { calt: false }
@@ -24,15 +24,15 @@ export interface CertificateFonts {
   /** The available fonts, by name */
   fonts: ReadonlyMap<FontName, Font>
   /**
-   * Splits a line into runs, from left to right. Characters that no font has are in a run of the
-   * regular or bold font.
+   * Splits a line into runs, from left to right. Characters that no font contains are in a run of
+   * the font for `weight`.
    *
    * @param direction of the text that the line is part of
    */
   split(line: string, weight: 'regular' | 'bold', direction?: Direction): TextRun[]
   /** Width at size 1 */
   measure(run: TextRun): number
-  /** Names the scripts of characters that no font has. */
+  /** Names the scripts of the characters that no font contains. */
   findMissingScripts(text: string): string[]
 }
 
@@ -87,7 +87,7 @@ const canWrite = (font: Font, text: string): boolean =>
 /**
  * Opens the fonts of certificates. Throws ConfigError if the operator's font cannot be read.
  *
- * @param otherPath CERTIFICATE_FONT, for characters that Inter does not have
+ * @param otherPath CERTIFICATE_FONT, for characters that Inter does not contain
  */
 export function openCertificateFonts(otherPath: string | undefined): CertificateFonts {
   const fonts = new Map<FontName, Font>([
@@ -104,7 +104,7 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
 
   /** Splits a text of one direction by font, in logical order. */
   function splitByFont(text: string, weight: FontName): TextRun[] {
-    // As a whole if possible, so that letters are shaped in context.
+    // In one run if possible, so that letters are shaped in context.
     const font = findFont(text, weight)
     if (font !== null) return [{ text, font }]
     const runs: TextRun[] = []

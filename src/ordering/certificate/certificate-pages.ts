@@ -18,7 +18,7 @@ interface CertificateRoute {
   Params: { code: string }
 }
 
-/** How long browsers may show a certificate that was withdrawn. */
+/** How long browsers may still show a certificate after it was withdrawn. */
 const MAX_AGE_SECONDS = 60
 
 /** Throws a Problem (404), the same for every code and token without a certificate. */

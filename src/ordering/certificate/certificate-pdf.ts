@@ -54,7 +54,7 @@ const listTexts = (content: CertificateContent, brandName: string): string[] =>
 export const describeUnprintable = ({ text, scripts }: UnprintableText): string =>
   `The PDF cannot show “${text}”, because there is no font for ${scripts.join(', ')}.`
 
-/** Creates PDFs, and caches the latest. The fonts are opened for the first certificate. */
+/** Creates PDFs and caches the latest ones. The fonts are opened when they are first needed. */
 export function createCertificatePdfs(options: Options): CertificatePdfs {
   const { brandName, logoPath, fontPath, getUrl, formatDate } = options
   let opening: Promise<CertificateFonts> | null = null

@@ -2,7 +2,7 @@ import { createQrMatrix, renderSvg, toSvgDataUrl } from '../../qr-code/qr-image.
 import { formatMass, type PageFormat } from '../order-form-view.js'
 import { getCertificateNumber, toPublished, type Certificate } from './certificate.js'
 
-/** Quiet zone, modules (ISO/IEC 18004, section 9.1) */
+/** Quiet zone, in modules (ISO/IEC 18004, section 9.1) */
 const QR_MARGIN = 4
 const QR_SIZE = 240
 

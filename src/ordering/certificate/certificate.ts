@@ -22,7 +22,7 @@ export interface CertificateContent {
 }
 
 export interface Certificate {
-  /** The last part of its URL: 128 random bits */
+  /** The last part of its URL; 128 random bits */
   code: string
   orderId: string
   /** ISO 8601 */
@@ -30,10 +30,10 @@ export interface Certificate {
   content: CertificateContent
 }
 
-/** Letters and digits that are not confused with each other. */
+/** Letters and digits that are not easily confused with each other. */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 
-/** The number that people read out: `7KQ2-M9XP`. It does not reveal the code. */
+/** The number that people read out, such as `7KQ2-M9XP`. It does not reveal the code. */
 export function getCertificateNumber({ code }: Pick<Certificate, 'code'>): string {
   const digest = createHash('sha256').update(`certificate number ${code}`).digest()
   const letters = Array.from(digest.subarray(0, 8), (byte) => ALPHABET[byte % ALPHABET.length])
@@ -41,8 +41,9 @@ export function getCertificateNumber({ code }: Pick<Certificate, 'code'>): strin
 }
 
 /**
- * The content that is public. Without the guest's consent, it contains no names and no link to the
- * provider's certificate, which shows them.
+ * The content that is public. Without the guest's consent, the beneficiary, the vessel, the trip
+ * and the provider's details are left out. The details include a link to the provider's
+ * certificate, which shows names.
  */
 export function toPublished(content: CertificateContent): CertificateContent {
   if (content.isPublic) return content

@@ -34,14 +34,14 @@ interface Options {
   pdfs: CertificatePdfs
 }
 
-/** Longer than a replica's lag. */
+/** How long a certificate counts as new; longer than a replica's lag. */
 const NEW_MS = 10 * 60_000
 
 /** Certificates of orders: reads them and creates their PDFs. */
 function createCertificates({ database, store, pdfs }: Options) {
   /**
-   * The order of a certificate. A replica may not know yet that it is fulfilled, if another process
-   * has just issued the certificate.
+   * The order of a certificate. If another process has just issued the certificate, a replica may
+   * not know yet that the order is fulfilled.
    */
   async function getOrder({ orderId, issuedAt }: Certificate): Promise<Order | null> {
     const order = await store.get(orderId)

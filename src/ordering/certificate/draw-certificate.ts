@@ -7,7 +7,7 @@ import type { CertificateContent } from './certificate.js'
 import { getFeatures, type CertificateFonts, type FontName } from './certificate-fonts.js'
 import { fitText, type TextBox } from './fit-text.js'
 
-/** What a PDF shows besides the content of a certificate. */
+/** What the PDF of a certificate shows. */
 export interface CertificateSheet {
   content: CertificateContent
   number: string
@@ -130,7 +130,7 @@ function drawBrand(
       doc.image(readFileSync(logoPath), MARGIN, 42, { fit: [120, 34], valign: 'center' })
       left += 132
     } catch {
-      // A damaged image: the name is enough.
+      // The image is damaged. The name is enough.
     }
   }
   write(brandName, left, 49, { width: 380, weight: 'bold', sizes: [17, 14, 11, 9] })

@@ -11,7 +11,10 @@ export interface DrawTask {
 /** One at a time, because drawing keeps a CPU core busy. */
 const inSequence = createKeyedMutex()
 
-/** Draws a certificate in a worker thread; shaping its texts would hold up all requests. */
+/**
+ * Draws a certificate in a worker thread, because shaping its texts in the main thread would delay
+ * all requests.
+ */
 export const drawInWorker = (task: DrawTask): Promise<Buffer> =>
   inSequence(
     'certificate',

@@ -6,7 +6,7 @@ export interface TextBox {
   /** Points */
   width: number
   maxLines: number
-  /** Sizes to try, points, largest first */
+  /** Sizes to try, in points, largest first */
   sizes: readonly [number, ...number[]]
 }
 
@@ -23,13 +23,13 @@ const splitWords = (text: string): string[] =>
   ) ?? []
 
 /**
- * Breaks a text into lines, at the largest size at which it fits. If it fits at none, the last line
- * of the smallest size is cut off with an ellipsis.
+ * Breaks a text into lines, at the largest size at which it fits. If it fits at none, uses the
+ * smallest size and cuts off the last line with an ellipsis.
  */
 export function fitText(fonts: CertificateFonts, text: string, box: TextBox): FittedText {
   const { weight, width: maxWidth, maxLines, sizes } = box
   const direction = getDirection(text)
-  // Shaping is slow, and the same at every size.
+  // Shaping is slow, and its result is the same at every size.
   const shaped = new Map<string, FittedText['lines'][number]>()
   const shape = (text: string) => {
     const known = shaped.get(text)

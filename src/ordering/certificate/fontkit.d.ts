@@ -6,6 +6,6 @@ declare module 'fontkit' {
     /** Shapes a text as one run */
     layout(text: string, features?: Record<string, boolean>): { advanceWidth: number }
   }
-  /** Opens a font file. Collections (TTC) have fonts of their own instead of a layout. */
+  /** Opens a font file. A collection (TTC) contains fonts and has no layout of its own. */
   export function openSync(path: string): Font | { fonts: Font[] }
 }

@@ -34,14 +34,14 @@ const RETRY_DELAYS_MS = [
   24 * HOUR,
   24 * HOUR,
 ]
-/** After so many failures, a certificate is issued without the provider's details. */
+/** After this many failures, a certificate is issued without the provider's details. */
 const MAX_FAILURES = 3
 
 const CODE_BYTES = 16
 const CONCURRENCY = 2
 const MAX_REQUESTS = 4
 
-/** Certificates are in British English, whoever reads them. */
+/** Certificates are in British English, regardless of the reader's locale. */
 const LOCALE = 'en-GB'
 
 const DONE: SendResult = { outcome: 'sent', status: null, detail: 'Issued' }
@@ -63,11 +63,14 @@ interface Options {
 /** The part of a certificate that the order and its placement determine. */
 type OrderContent = Omit<CertificateContent, 'projects' | 'provider'>
 
-/** The mass that was bought; the order's mass if the order was not placed from here. */
+/** The mass that was bought; the order's mass if Clearwake did not place the order. */
 const getOffsetKg = (order: Order, placed: FulfilmentAttempt | null): number =>
   placed === null ? order.co2eKg : Number((placed.tons * 1000).toPrecision(12))
 
-/** The name that the guest chose, unless it was erased; orders can get a new customer after that. */
+/**
+ * The name that the guest chose. If it was erased, the customer's name, because an erased order can
+ * get a new customer.
+ */
 function getBeneficiary({ checkout, customerName }: Order): string {
   const name = checkout?.beneficiary ?? ERASED_NAME
   return name === ERASED_NAME ? customerName : name
@@ -97,7 +100,7 @@ export function createCertificateIssuer({
   onIssued,
   retryDelaysMs = RETRY_DELAYS_MS,
 }: Options) {
-  /** Reads the provider's data; `null` if it does not respond. */
+  /** Reads the provider's data; `null` if it is not available. */
   async function readProvider(
     orderId: string,
     portfolioId: number | null,
@@ -128,7 +131,8 @@ export function createCertificateIssuer({
     if (known === null && message.failures < MAX_FAILURES) {
       return { outcome: 'retry', status: null, detail: 'The provider cannot be reached.' }
     }
-    // Such as erased: the provider can take a while.
+    // The order may have changed while the provider responded. It may have been erased, for
+    // example.
     if ((await store.get(order.id))?.version !== order.version) {
       return { outcome: 'retry', status: null, detail: 'The order was changed in the meantime.' }
     }
@@ -146,7 +150,10 @@ export function createCertificateIssuer({
   }
 
   return {
-    /** Queues a certificate when a guest order is fulfilled. */
+    /**
+     * Queues a certificate when a guest order is fulfilled. Erases the beneficiary from the
+     * certificates of an erased order.
+     */
     consume: (async (tx, event) => {
       const { order } = event
       if (isErased(order)) await eraseBeneficiary(tx, order.id)
