@@ -9,8 +9,8 @@ export const ORDER_LINK_PURPOSE = 'order link v1'
 const TOKEN = /^[\w-]{22}$/
 
 /**
- * Private links of guests to their orders. Whoever has the token may see the order, and may pay or
- * cancel it while it is pending.
+ * Private links of guests to their orders. Whoever has the token may see the order, and may pay for
+ * it or cancel it while it is pending.
  */
 export interface OrderLinks {
   /** Returns the token of an order's link, the same each time, and makes it valid. */

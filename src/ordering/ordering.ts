@@ -22,7 +22,10 @@ import { createQuotes, type Quotes } from './quotes.js'
 import type { GetPriceTerms } from './price-parts.js'
 import { createPaymentStarter } from './start-payment.js'
 
-/** Creates the quote service; `null` if there are no prices. Ordering is then off. */
+/**
+ * Creates the quote service; `null` if neither a provider nor a price is configured. Ordering is
+ * then off.
+ */
 export function createServiceQuotes(
   { config }: Pick<FastifyInstance, 'config'>,
   source: OffsetOrderSource | null,

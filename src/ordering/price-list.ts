@@ -21,7 +21,7 @@ export interface PriceList {
   readQuickly(): Promise<Offers | null>
 }
 
-/** Older prices are reloaded. They are still used until then. */
+/** Prices that are older than this are reloaded, but are used until the new ones are available. */
 const FRESH_MS = 60_000
 /** Prices that are older than this count as unknown. Equals the validity of a quote. */
 const MAX_AGE_MS = 30 * 60_000

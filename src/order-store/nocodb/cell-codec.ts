@@ -22,7 +22,7 @@ const isEmpty = (cell: unknown): boolean =>
 /** Control characters, including tabs and line breaks, that are not allowed in a line of text. */
 const CONTROLS =
   /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}\p{Noncharacter_Code_Point}]+/gu
-/** The same for multi-line text. */
+/** Control characters that are not allowed in multi-line text; tabs and line breaks are allowed. */
 const MULTILINE_CONTROLS =
   /(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069\p{Cs}\p{Noncharacter_Code_Point}]+/gu
 

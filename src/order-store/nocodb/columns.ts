@@ -100,14 +100,14 @@ export type Cells = Record<string, unknown>
 /** A row of the table. */
 export type Row = Readonly<Cells> & { readonly Id: number }
 
-/** Titles are used in `where` conditions, which cannot escape these characters. */
+/** Titles are used in `where` conditions, in which the excluded characters cannot be escaped. */
 const TITLE = /^[^,()~@"'\\=\p{Cc}]{1,255}$/u
 
 const isField = (name: string): name is ColumnField => Object.hasOwn(COLUMNS, name)
 
 /**
- * Parses NOCODB_COLUMNS, such as `customerName=Customer,amountMinor=Price`. Returns `null` if it
- * is invalid, has a field twice, or maps two fields to one column.
+ * Parses NOCODB_COLUMNS, such as `customerName=Customer,amountMinor=Price`. Returns `null` if it is
+ * invalid, has a field twice, maps two fields to one column, or maps a field to a system column.
  */
 export function parseColumnTitles(value: string): ColumnTitles | null {
   const titles: Record<ColumnField, string> = { ...DEFAULT_TITLES }

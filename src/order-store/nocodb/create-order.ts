@@ -31,7 +31,7 @@ interface Creation {
   request: string
 }
 
-/** Creates orders; those with an idempotency key only once. Throws WriteRejectedError. */
+/** Creates orders, at most one for each idempotency key. Throws WriteRejectedError. */
 export function createOrderCreator({
   table,
   replica,
@@ -81,7 +81,10 @@ export function createOrderCreator({
     }
   }
 
-  /** Deletes the new row if another process has already created an order with the same key. */
+  /**
+   * If another process has already created an order with the same key, deletes the new row and
+   * returns the result of the earlier request; otherwise returns `null`.
+   */
   async function resolveKeyConflict(
     id: number,
     key: string,

@@ -4,7 +4,7 @@ import { notWritten } from './write-rejection.js'
 
 const MAX_ATTEMPTS = 4
 const ATTEMPT_DELAY_MS = 250
-/** No attempt starts later than this after the write, because the user is waiting. */
+/** After this time, no further attempt is made, because the user is waiting. */
 const MAX_CONFIRMATION_MS = 10_000
 
 /**

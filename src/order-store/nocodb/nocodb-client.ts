@@ -42,7 +42,8 @@ const CODES: Record<string, NocoDbErrorCode> = {
   ERR_FIELD_NOT_FOUND: 'column_not_found',
 }
 
-// A 404 without a NocoDB code comes from another server at this address: an invalid response.
+// A 404 without a NocoDB code comes from another server at this address, so it counts as an invalid
+// response.
 const STATUSES: Record<number, NocoDbErrorCode> = {
   400: 'value_rejected',
   401: 'unauthorized',
@@ -64,7 +65,7 @@ const NOT_SENT = new Set([
 
 const CONNECTION_CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
-/** Delay of a Retry-After header (RFC 9110, section 10.2.3), ms. */
+/** Delay of a Retry-After header (RFC 9110, section 10.2.3), in ms, limited to MAX_PAUSE_MS. */
 function parseRetryAfter(header: string | string[] | undefined): number | undefined {
   const text = [header].flat()[0]
   if (text === undefined) return undefined
@@ -145,7 +146,7 @@ export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits =
       return { ...response, text: await readText(response.body, maxResponseBytes) }
     } catch (error) {
       if (error instanceof NocoDbError) throw error
-      // Only the code is kept: network error messages may quote the request.
+      // Only the code is kept, because network error messages may quote the request.
       const code = getErrorCode(error)
       if (NOT_SENT.has(code)) throw new NocoDbError('unreachable', { code })
       throw new NocoDbError('no_response', { isIndeterminate: true, code: code || undefined })

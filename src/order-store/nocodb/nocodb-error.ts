@@ -23,7 +23,7 @@ export type NocoDbErrorCode = keyof typeof MESSAGES
 interface Details {
   /** Whether NocoDB may have executed the request */
   isIndeterminate?: boolean
-  /** When to retry, ms from now, if known */
+  /** Delay before a retry, in ms, if known */
   retryAfterMs?: number | undefined
   /** Status of the response */
   status?: number

@@ -32,7 +32,7 @@ const CORRUPTION_REMEDY = 'restart the service; it loads all orders from NocoDB 
 
 const formatCount = (count: number): string => count.toLocaleString('en')
 
-/** The progress of the first load; a sentence without a full stop. */
+/** Describes the progress of the first load; the text has no final full stop. */
 function describeLoading(state: SyncState): string {
   const { progress } = state
   const error = describeSyncError(state)
@@ -43,7 +43,7 @@ function describeLoading(state: SyncState): string {
   ].join('')
 }
 
-/** The state for operators. */
+/** Describes the state for operators. */
 function describeState(state: SyncState): string {
   const { isLoaded, asOf, skippedRows } = state
   const error = describeSyncError(state)
@@ -58,8 +58,9 @@ function describeState(state: SyncState): string {
 }
 
 /**
- * Opens an order store whose orders are in NocoDB. Reads use a replica in SQLite, so they do not
- * depend on NocoDB; writes go to NocoDB first. Throws DatabaseError.
+ * Opens an order store whose orders are in NocoDB. Writes go to NocoDB first. Reads use a replica
+ * in SQLite, so they do not need NocoDB, except to get a version that the replica does not have
+ * yet. Throws DatabaseError.
  */
 export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Options): OrderStore {
   const file = acquireReplicaFile(dataDir, getSourceId(settings))
@@ -72,7 +73,7 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
   function open(replicaState: ReplicaState) {
     const number = ++opened
     const onCorruption = (): void => {
-      // Ignores readers of a replica that has been replaced.
+      // Ignores errors from readers of a replica that has been replaced.
       if (number === opened) recreation ??= recreate()
     }
     const database = openSqliteOrderStore({
@@ -124,7 +125,7 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
       members: { progress: state.progress ?? { done: 0, total: 0 } },
     })
 
-  /** Replaces errors of a corrupt replica, which is being recreated, with a Problem (503). */
+  /** While a corrupt replica is being recreated, replaces errors with a Problem (503). */
   const translateError = (error: unknown): unknown =>
     recreation === null ? error : createNotLoadedProblem(getState())
 
@@ -163,8 +164,8 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
       const isSlow = replica.worker.getLagMs() > MAX_LAG_MS + settings.syncIntervalMs
       return { asOf, problem: isSlow ? 'NocoDB is responding slowly' : null, isWritable: true }
     },
-    // Does not depend on NocoDB: reads do not need it, and an outage would make every process
-    // unready.
+    // Does not depend on whether NocoDB is available, because reads do not need it and an outage
+    // would make every process unready.
     async getReadiness() {
       const state = getState()
       if (recreation === null) replica.database.check()

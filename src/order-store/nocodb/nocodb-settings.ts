@@ -13,10 +13,10 @@ export interface NocoDbSettings {
   syncIntervalMs: number
 }
 
-/** Increment when rows are parsed differently: replicas are then recreated. */
+/** Increment it when rows are parsed differently, so that replicas are recreated. */
 const PARSER_VERSION = 1
 
-/** Identifies the table that a replica was made from. */
+/** Identifies the table that a replica was made from, and how its rows were parsed. */
 export const getSourceId = ({ baseUrl, baseId, tableId, titles }: NocoDbSettings): string =>
   createHash('sha256')
     .update(JSON.stringify([PARSER_VERSION, baseUrl, baseId, tableId, titles]))

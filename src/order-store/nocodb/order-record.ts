@@ -61,7 +61,7 @@ const isHistoryEntry = (value: unknown): value is RecordedEntry =>
   Number.isSafeInteger(value.version) &&
   Array.isArray(value.changes)
 
-/** Parses a Record cell; `null` if it is empty or was edited into something invalid. */
+/** Parses a Record cell; `null` if it is empty, or invalid because it was edited. */
 export function parseRecord(cell: unknown): OrderRecord | null {
   let value: unknown = cell
   if (typeof cell === 'string') {
@@ -120,7 +120,10 @@ export function encodeNewOrder(
   return cells
 }
 
-/** Timestamps that follow from the status and are not set by a change. */
+/**
+ * Timestamps that follow from the status. A status edit in NocoDB does not update their cells, so
+ * the cells are compared with the new values.
+ */
 const DERIVED: readonly OrderField[] = ['fulfilledAt', 'cancelledAt']
 
 /** Encodes the cells that a change writes; cells of other fields keep edits made in NocoDB. */

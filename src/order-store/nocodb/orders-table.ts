@@ -66,7 +66,7 @@ const formatSecond = (milliseconds: number): string =>
 
 const and = (...conditions: string[]): string => conditions.join('~and')
 
-/** Requests to the orders table in NocoDB. All functions throw NocoDbError. */
+/** Sends requests to the orders table in NocoDB. Throws NocoDbError. */
 export function createOrdersTable(
   client: Pick<NocoDbClient, 'request'>,
   { baseId, tableId, titles }: { baseId: string; tableId: string; titles: ColumnTitles },
@@ -120,12 +120,15 @@ export function createOrdersTable(
 
   return {
     getPage,
-    /** When a row was last created or updated, by the clock of the database, ms since the epoch; 0 if none. */
+    /**
+     * When a row was last created or updated, in ms since the epoch, by the clock of the database;
+     * 0 if there are no rows.
+     */
     getLastModified: async (): Promise<number> =>
       Math.max(await getLatest('CreatedAt'), await getLatest('UpdatedAt')),
     /**
-     * A condition for rows created or updated since a time by the database's clock, ms since the
-     * epoch.
+     * A condition for rows that were created or updated at or after a time, in ms since the epoch,
+     * by the clock of the database.
      */
     modifiedSince(milliseconds: number): string {
       const from = formatSecond(milliseconds)
@@ -170,8 +173,8 @@ export function createOrdersTable(
     },
     /**
      * Updates a row if its version and its time of update are still those of `row`; returns `false`
-     * on a conflict. Confirm `true` by reading the write token: NocoDB may report success to
-     * several concurrent writers, although only one of them has written.
+     * on a conflict. Confirm `true` by reading the write token, because NocoDB may report success
+     * to several concurrent writers although only one of them has written.
      */
     async compareAndSet(row: Row, cells: Cells, priority: Priority = 'urgent'): Promise<boolean> {
       const version = row[titles.version] ?? ''

@@ -33,8 +33,8 @@ export interface ParsedRow {
 export type ParseRowResult = { ok: true; parsed: ParsedRow } | { ok: false; errors: CellError[] }
 
 /**
- * A row is not a valid order if one of these is missing or invalid; other invalid cells are shown
- * as empty.
+ * A row is not a valid order if one of these is invalid, or is empty and has no default. Other
+ * invalid cells are shown as empty.
  */
 const REQUIRED: readonly OrderField[] = [
   'status',
@@ -93,7 +93,7 @@ const findEdits = (recorded: RecordedOrder, values: Record<string, unknown>): Fi
     .filter((field) => values[field] !== recorded[field])
     .map((field) => ({ field, from: recorded[field], to: values[field] }))
 
-/** Timestamps of a status set in NocoDB, unless they were also edited. */
+/** The timestamps that a status edit in NocoDB sets, unless they were also edited. */
 function getEditedTimestamps(
   order: ParsedRow['order'],
   edits: FieldChange[],

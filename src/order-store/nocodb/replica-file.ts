@@ -49,7 +49,7 @@ export interface ReplicaFile {
   release: () => void
 }
 
-/** Processes that share a data folder; each has its own replica. */
+/** Maximum number of processes that share a data folder. Each has its own replica. */
 const MAX_PROCESSES = 64
 
 /** Acquires a lock that is released when the process exits; `null` if another process holds it. */
@@ -91,7 +91,7 @@ function recreate(source: string, path: string): ReplicaState {
 
 /**
  * Locks a replica file for this process. A replica that is unusable or was made from another table
- * is recreated: NocoDB has all orders. Throws DatabaseError.
+ * is recreated, because NocoDB has all orders. Throws DatabaseError.
  */
 export function acquireReplicaFile(dataDir: string, source: string): ReplicaFile {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })

@@ -36,7 +36,9 @@ export const NOT_LOADED: SyncState = {
   skippedRows: { count: 0, first: [] },
 }
 
-/** Why the replica is not up to date; a sentence without a full stop, `null` if it is. */
+/**
+ * Why the replica is not up to date, as a sentence without a full stop; `null` if it is up to date.
+ */
 export const describeSyncError = ({ error, schemaMismatches }: SyncState): string | null =>
   error === null || schemaMismatches.length === 0
     ? error

@@ -26,7 +26,7 @@ const TABLES = `
 export interface RowError {
   id: number
   errors: CellError[]
-  /** Whether the row is skipped, or shown without the invalid cells */
+  /** Whether the row is skipped; otherwise, it is shown without the invalid cells */
   isSkipped: boolean
 }
 
@@ -89,7 +89,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
   const insertEvent = db.prepare<ReturnType<typeof toEventValues>>(INSERT_EVENT)
   const deleteKeys = db.prepare<[number]>('DELETE FROM idempotency_keys WHERE order_id = ?')
 
-  /** When the latest state of a row was requested: responses may arrive out of order. */
+  /** When the latest state of each row was requested. Responses may arrive out of order. */
   const requestTimes = new Map<number, number>()
   function isNewer(id: number, requestedAt: number): boolean {
     if ((requestTimes.get(id) ?? -Infinity) > requestedAt) return false
@@ -134,7 +134,10 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     return typeof key === 'string' && key !== '' ? key : null
   }
 
-  /** Of two rows with the same idempotency key, skips the one with the higher id. */
+  /**
+   * Of two rows with the same idempotency key, skips the one with the higher id; returns the error
+   * if that is `row`.
+   */
   function findDuplicateKey(row: Row): CellError | null {
     const key = getKey(row)
     const other = key === null ? undefined : selectIdByKey.get(key)
@@ -167,8 +170,8 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     const order = toOrder(parsed)
     pending.set(order.orderNumber, { order, by: parsed.by, history: parsed.history })
     if (hasEvents && (previous?.version ?? 0) < order.version) {
-      // One event per version, as in the process that wrote them: messages about the same version
-      // then have the same ID in both.
+      // One event per version, as in the process that wrote the versions, so that messages about
+      // the same version have the same ID in both processes.
       let before = previous
       for (const version of listVersions(order, parsed.history, previous?.version ?? 0)) {
         insertEvent.run(...toEventValues(before, version))
@@ -189,7 +192,8 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     getSetting: settings.get,
     setSetting: settings.set,
     /**
-     * Saves settings and rows, except rows saved in a later state; returns the rows with errors.
+     * Saves settings and rows, except rows whose later state is already saved; returns the rows
+     * with errors.
      */
     upsert: (
       { rows, requestedAt }: { rows: Row[]; requestedAt: number },
@@ -227,7 +231,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     count: (after = 0, upTo: number = Number.MAX_SAFE_INTEGER): number =>
       countRows.get(after, upTo) ?? 0,
     getStamps: (after: number, upTo: number) => selectStamps.all(after, upTo),
-    /** The id of the n-th row with `id > after`, from 0. */
+    /** The id of the n-th row with `id > after`, counting from 0. */
     getNthId: (after: number, n: number): number | null => selectNthId.get(after, n) ?? null,
     getLastId: (): number => selectLastId.get() ?? 0,
     /** Rows that are not valid orders: how many, and descriptions of the first ones. */
@@ -237,7 +241,9 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     }),
     /** Ids of the first orders with an edit made in NocoDB that is not recorded yet. */
     getEditedIds: (): number[] => selectEdited.all(),
-    /** Drops request times so old that their response can no longer arrive. */
+    /**
+     * Drops request times that are so old that responses to earlier requests can no longer arrive.
+     */
     pruneRequestTimes(): void {
       const oldest = performance.now() - REQUEST_TIMES_TTL_MS
       for (const [id, requestedAt] of requestTimes) {

@@ -53,7 +53,7 @@ export function createSyncPasses({
   /** Whether NocoDB may have been restored to an earlier state since the last pass. */
   let mayBeRestored = true
 
-  /** Reads a page, with fewer rows if NocoDB cannot return as many. */
+  /** Reads a page; tries again with fewer rows if the response is too large or does not arrive. */
   async function getPage(request: PagesRequest): Promise<Page> {
     for (;;) {
       try {
@@ -86,11 +86,14 @@ export function createSyncPasses({
     for await (const page of readPages({ after })) save(page)
   }
 
-  /** Compares the stamps of rows with `from < id <= upTo`; returns how many were deleted. */
+  /**
+   * Compares the stamps of rows with `from < id <= upTo` and reads changed rows; returns how many
+   * rows were deleted.
+   */
   async function compareRows(from: number, upTo: number): Promise<number> {
     let deleted = 0
     let after = from
-    // PostgreSQL cannot compare ids with numbers beyond its column type.
+    // PostgreSQL cannot compare ids with numbers outside the range of the column type.
     const limit = upTo === MAX_ID ? {} : { where: `(Id,lte,${upTo})` }
     for await (const page of readPages({ after: from, ...limit, fields: STAMP_FIELDS })) {
       const end = page.isLast ? upTo : (page.rows.at(-1)?.Id ?? upTo)
@@ -108,7 +111,10 @@ export function createSyncPasses({
     return deleted
   }
 
-  /** Finds by bisection where the number of rows differs, and compares those rows. */
+  /**
+   * Finds by bisection where the number of rows differs, and compares those rows; returns how many
+   * rows were deleted.
+   */
   async function compareCounts(after: number, upTo: number, remote: number): Promise<number> {
     const local = replica.count(after, upTo)
     if (local === remote) return 0
@@ -121,7 +127,7 @@ export function createSyncPasses({
   }
 
   return {
-    /** Call after a failed pass: NocoDB may since have been restored from a backup. */
+    /** Call it after a failed pass, because NocoDB may have been restored from a backup since. */
     markUncertain(): void {
       isSettled = false
       mayBeRestored = true
@@ -183,7 +189,10 @@ export function createSyncPasses({
       return compareCounts(0, lastId, await table.count(0, lastId))
     },
 
-    /** Reads all rows again: deleted and added columns change cells without changing the stamp. */
+    /**
+     * Reads all rows again, because deleted and added columns change cells without changing the
+     * stamp.
+     */
     readAll: (): Promise<void> => readRows(0),
 
     /** Compares all rows with the replica, to find changes that the other passes have missed. */

@@ -48,7 +48,7 @@ const containsWrite = (row: Row, token: string, titles: ColumnTitles): boolean =
 export function createOrderUpdater({ table, replica, titles, orderMutex }: Options) {
   /**
    * Updates a row; returns `false` on a conflict. If the response is lost, reads the row and
-   * retries: this is safe, because only one of several compare-and-sets can succeed.
+   * retries. This is safe, because only one of several compare-and-sets can succeed.
    */
   async function write(row: Row, token: string, cells: Cells, priority: Priority) {
     let isUnconfirmed = false
@@ -164,8 +164,8 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
       })
     },
     /**
-     * Records an edit made in NocoDB as a version of the order. Ignores failures: the next sync
-     * pass tries again.
+     * Records an edit made in NocoDB as a version of the order. Ignores failed requests, because
+     * the next sync pass tries again.
      */
     recordEdit: async (id: number): Promise<void> => {
       try {

@@ -6,7 +6,7 @@ import {
   type WriteRejection,
 } from './replica-messages.js'
 
-/** A write was not executed, or could not be confirmed. */
+/** A write was not executed or could not be confirmed, or an order could not be read. */
 export class WriteRejectedError extends Error {
   override readonly name = 'WriteRejectedError'
   constructor(
@@ -19,7 +19,7 @@ export class WriteRejectedError extends Error {
 }
 
 const RETRY_AFTER_S = 5
-/** For errors that an operator must fix, s. */
+/** For errors that an operator must fix, in seconds. */
 const RETRY_AFTER_FIX_S = 60
 
 const reject = (detail: string, retryAfter = RETRY_AFTER_S, errorCode?: NocoDbErrorCode) =>
@@ -43,7 +43,9 @@ export function notWritten(error: NocoDbError): WriteRejectedError {
 export const notRead = ({ message, errorCode }: NocoDbError): WriteRejectedError =>
   reject(`The order cannot be read at the moment. ${capitalize(message)}.`, undefined, errorCode)
 
-/** For a write before the schema check and the first load are complete. */
+/**
+ * For a write while the schema is invalid or not checked yet, or before the first load is complete.
+ */
 export function notReady(state: SyncState): WriteRejectedError {
   const error = describeSyncError(state)
   if (error !== null) {
@@ -59,13 +61,13 @@ export function notReady(state: SyncState): WriteRejectedError {
 export const tooBusy = (): WriteRejectedError =>
   reject(notSaved('other users are changing this order. Try again'), 1)
 
-/** For a change that NocoDB may have executed without a response. */
+/** For a change that NocoDB may have executed without responding. */
 export const changeUnconfirmed = (): WriteRejectedError =>
   reject(
     "NocoDB did not respond, so we couldn't confirm that the change was saved. Check the order before you try again.",
   )
 
-/** For a new order that NocoDB may have created without a response. */
+/** For a new order that NocoDB may have created without responding. */
 export const creationUnconfirmed = (hasKey: boolean): WriteRejectedError =>
   reject(
     `NocoDB did not respond, so we couldn't confirm that the order was created. ${

@@ -81,7 +81,10 @@ export const READ_COLUMNS = READ_NAMES.map((name) => `orders.${name}`).join(', '
 type Values<Names extends readonly (keyof OrderRow)[]> = {
   [I in keyof Names]: OrderRow[Names[I]]
 }
-/** The values of READ_COLUMNS: reading with `raw` takes half the time of reading objects. */
+/**
+ * The values of READ_COLUMNS as an array, because reading with `raw` takes half the time of reading
+ * objects.
+ */
 export type ReadRow = Values<typeof READ_NAMES>
 
 /** Codes of the `status` column; lists sort by them. Stored data: never change one. */

@@ -75,7 +75,7 @@ const toExceptionCondition = (exceptions: readonly OrderException[]): SqlFragmen
     exceptions.map((name) => EXCEPTION_CODES[name]),
   )
 
-/** How to read the numbers in a JSON array. */
+/** Queries for the numbers in a JSON array. */
 const ID_LISTS = {
   sqlite: 'SELECT value FROM json_each(?)',
   postgres: 'SELECT value::bigint FROM json_array_elements_text(?::json)',

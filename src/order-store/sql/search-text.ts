@@ -12,7 +12,7 @@ function foldText(text: string): string {
   return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 }
 
-/** Neither a field nor a search term contains it, so that no match spans two fields. */
+/** Neither a field nor a search word contains it, so no match spans two fields. */
 const FIELD_SEPARATOR = '\n'
 
 type SearchedFields = Pick<

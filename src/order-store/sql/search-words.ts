@@ -30,7 +30,7 @@ const UNUSUAL_AMOUNTS = UNUSUAL_MINOR_UNITS.map(({ decimals, currencies }) => ({
   currencies,
 }))
 
-/** 144.63 is an amount in euros, 14463 in yen, 14,463 in yen or dinars. */
+/** 144.63 can be an amount in euros, 14463 in yen, and 14,463 in yen or dinars. */
 function toAmountCondition(word: string): SqlFragment | null {
   const isUsual = USUAL_AMOUNT.test(word)
   const currencies = UNUSUAL_AMOUNTS.filter(({ pattern }) => isUsual || pattern.test(word)).flatMap(

@@ -20,7 +20,8 @@ function sumRows(rows: TotalsRow[]): OrderTotals {
   const counted = rows.filter(
     ({ orders, status }) => orders > 0 && isCounted(fromStatusCode(status)),
   )
-  // Integers until the last step: the result does not depend on the order of summation.
+  // Sums integers until the last step, so that the result does not depend on the order of
+  // summation.
   let [orders, kilograms, milligrams] = [0, 0, 0]
   const amounts = new Map<string, number>()
   for (const row of rows) orders += row.orders
@@ -72,10 +73,12 @@ export function sumByCurrency(groups: readonly GroupCount[]): Map<string, number
   return counts
 }
 
-/** Maximum number of orders in a median: more would mean reading too many rows. */
+/** Maximum number of orders in a median. With more, too many rows would have to be read. */
 export const MAX_MEDIAN_ORDERS = 1000
 
-/** The median time to fulfilment; a negative time counts as 0. */
+/**
+ * The median time to fulfilment, where a negative time counts as 0; `null` if there are no times.
+ */
 export function getMedianTime(times: number[]): number | null {
   const sorted = times.map((time) => Math.max(0, time)).sort((a, b) => a - b)
   const middle = sorted.length >> 1

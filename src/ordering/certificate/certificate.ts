@@ -43,7 +43,7 @@ export function getCertificateNumber({ code }: Pick<Certificate, 'code'>): strin
 /**
  * The content that is public. Without the guest's consent, the beneficiary, the vessel, the trip
  * and the provider's details are left out. The details include a link to the provider's
- * certificate, which shows names.
+ * certificate, which shows the names.
  */
 export function toPublished(content: CertificateContent): CertificateContent {
   if (content.isPublic) return content

@@ -68,8 +68,8 @@ const getOffsetKg = (order: Order, placed: FulfilmentAttempt | null): number =>
   placed === null ? order.co2eKg : Number((placed.tons * 1000).toPrecision(12))
 
 /**
- * The name that the guest chose. If it was erased, the customer's name, because an erased order can
- * get a new customer.
+ * Returns the name that the guest chose. If that was erased, returns the customer's name, because
+ * an erased order can get a new customer.
  */
 function getBeneficiary({ checkout, customerName }: Order): string {
   const name = checkout?.beneficiary ?? ERASED_NAME
@@ -131,8 +131,7 @@ export function createCertificateIssuer({
     if (known === null && message.failures < MAX_FAILURES) {
       return { outcome: 'retry', status: null, detail: 'The provider cannot be reached.' }
     }
-    // The order may have changed while the provider responded. It may have been erased, for
-    // example.
+    // The order may have changed (for example, been erased) while the provider responded.
     if ((await store.get(order.id))?.version !== order.version) {
       return { outcome: 'retry', status: null, detail: 'The order was changed in the meantime.' }
     }
