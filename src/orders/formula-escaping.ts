@@ -1,7 +1,8 @@
 /**
- * Matches text that a spreadsheet may run as a formula. It starts with a formula character (ASCII
- * or full-width), possibly after spaces, which some programs trim, or with a tab or line break,
- * which some programs skip. Leading apostrophes are allowed, so that unescaping is unambiguous.
+ * Matches text that a spreadsheet may run as a formula. The text starts with a formula character
+ * (ASCII or full-width), possibly after spaces, because some programs trim them; or it starts with
+ * a tab or line break, because some programs skip them. Leading apostrophes are allowed, so that
+ * unescaping is unambiguous.
  */
 const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/
 const ESCAPED = new RegExp(FORMULA.source.replace("'*", "'+"))

@@ -87,7 +87,7 @@ export const OrderFilters = Type.Object({
   to: Type.Optional(date('Ordered on or before this day in TIME_ZONE')),
 })
 export type OrderFilters = Static<typeof OrderFilters> & {
-  /** IDs of the orders that match the payment filter, because order stores contain no payments */
+  /** IDs of the orders that match the payment filter; order stores contain no payments */
   ids?: readonly number[]
 }
 

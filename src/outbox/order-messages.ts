@@ -14,8 +14,8 @@ export const toVersionPayload = ({ version }: Pick<Order, 'version'>): VersionPa
 })
 
 /**
- * Returns the order of a message in the version for which the message was queued, or a newer one,
- * even if another process has queued the message. `null` if the order does not exist.
+ * Returns the order of a message, at least in the version for which the message was queued, even if
+ * another process queued it. Returns `null` if the order does not exist.
  */
 export async function getMessageOrder(
   store: Pick<OrderStore, 'get'>,
@@ -31,7 +31,7 @@ export interface OrderMessage {
   state: MessageState
   /** Result of the last attempt; `null` before the first one */
   detail: string | null
-  /** ms since 1970 */
+  /** ms since the epoch */
   nextAttemptAt: number
 }
 

@@ -13,7 +13,7 @@ const REQUIRED = [
 /** NocoDB ids, which become parts of URLs. */
 const ID = /^[\w-]{1,100}$/
 
-/** Printable ASCII without spaces, which a header can contain. */
+/** Printable ASCII characters except space, for use in a header. */
 const TOKEN = /^[\x21-\x7e]{1,1000}$/
 
 function isBaseUrl(text: string): boolean {

@@ -136,7 +136,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
 
   /**
    * Of two rows with the same idempotency key, skips the one with the higher id; returns the error
-   * if that is `row`.
+   * if `row` is skipped.
    */
   function findDuplicateKey(row: Row): CellError | null {
     const key = getKey(row)

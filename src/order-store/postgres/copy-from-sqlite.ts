@@ -8,7 +8,7 @@ import { ROW_COLUMNS, type OrderRow } from '../sql/order-row.js'
 import { toGrams } from './grams.js'
 import { changeTotals, foldTotalChanges } from './totals.js'
 
-/** Rows per transaction; an interrupted copy continues after the last committed batch. */
+/** Orders per transaction; an interrupted copy continues after the last committed batch. */
 const BATCH_SIZE = 1_000
 
 const SEARCH_INDEX = 'order_search_by_gram'
@@ -50,7 +50,7 @@ const SHARED_TABLES = [
 const SEQUENCES = { order_events: 'id', outbox: 'position' }
 
 export interface CopyResult {
-  /** Orders in both databases */
+  /** Number of orders in both databases */
   orders: number
   /** Digests of the orders and of their history */
   digests: { orders: string; changes: string }
@@ -93,7 +93,9 @@ async function copyTable(db: Database, tx: Queryable, table: string): Promise<vo
   await insertRows(tx, table, Object.keys(rows[0] ?? {}), rows)
 }
 
-/** Parses the JSON of an attempt and sorts its keys: PostgreSQL stores it in another form. */
+/**
+ * Parses the JSON of an attempt and sorts its keys, because PostgreSQL stores it in another form.
+ */
 const normalizeAttempt = (value: unknown): unknown =>
   typeof value === 'string' ? sortEntries(JSON.parse(value)) : sortEntries(value)
 const sortEntries = (value: unknown): unknown =>
@@ -131,9 +133,8 @@ async function digestRows<Row extends object>(
 
 /**
  * Copies a SQLite database to a migrated PostgreSQL database, and compares the orders and their
- * history. Nothing may write to either during the copy. Continues an earlier copy; leaves a database
- * with other orders unchanged.
- * Throws CopyMismatchError.
+ * history. Nothing may write to either database during the copy. Continues an earlier copy; leaves
+ * a database with other orders unchanged. Throws CopyMismatchError.
  *
  * @param onProgress called with the number of orders copied so far, and the total
  */
@@ -158,7 +159,7 @@ export async function copyFromSqlite(
     ),
   )
   if (copied !== undefined && copied.count > 0) await compareCopy(db, postgres, copied.last)
-  // Faster: the index is updated in batches instead of entry by entry.
+  // This is faster, because the index is updated in batches instead of entry by entry.
   await postgres.migrate((tx) => tx.query(`ALTER INDEX ${SEARCH_INDEX} SET (fastupdate = on)`))
   let [last, done] = [copied?.last ?? 0, copied?.count ?? 0]
   for (;;) {

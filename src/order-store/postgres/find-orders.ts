@@ -99,7 +99,6 @@ export function toQuery(
   }
 }
 
-/** Finds orders by filters. */
 export function createOrderFinder(calendar: DayCalendar, counts: RowCounts) {
   async function filter(
     tx: Queryable,
@@ -132,7 +131,7 @@ export function createOrderFinder(calendar: DayCalendar, counts: RowCounts) {
     slice: ListSlice,
   ): Promise<FindResult> {
     const conditions = toConditions(filters, calendar, 'postgres')
-    // Only searches with too many matches are cached: another probe would fail again.
+    // Only searches with too many matches are cached, because another probe would fail again.
     const name = JSON.stringify(filters)
     const probe = counts.isCached(name)
       ? null

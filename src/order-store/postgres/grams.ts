@@ -1,10 +1,10 @@
 /**
- * Length of the longest indexed parts: a pair of digits is common in order numbers, a triple is
- * rare.
+ * Length of the longest indexed parts. In order numbers, a pair of digits is common, but a group of
+ * three is rare.
  */
 const MAX_LENGTH = 3
 
-/** The parts of a text with a given number of characters, without line breaks. */
+/** The parts of a text that have a given number of characters and contain no line break. */
 function listParts(text: string, length: number): string[] {
   const characters = Array.from(text)
   return characters
@@ -14,22 +14,22 @@ function listParts(text: string, length: number): string[] {
 }
 
 /**
- * A text is indexed by its parts of up to three characters, which also works for scripts without
- * spaces.
+ * Returns the parts of up to three characters by which a text is indexed. This also works for
+ * scripts without spaces.
  */
 export const toGrams = (text: string): string[] => [
   ...new Set(Array.from({ length: MAX_LENGTH }, (_, index) => listParts(text, index + 1)).flat()),
 ]
 
 /**
- * Maximum number of grams to look up if one is rare: more would take longer than comparing the
- * texts.
+ * Maximum number of grams to look up if one is rare. Looking up more would take longer than
+ * comparing the texts.
  */
 const MAX_WORD_GRAMS = 4
 
 /**
  * Returns the grams to look up for a word: its longest grams, or only the rarest of these if any is
- * rare. Every text that contains the word has them.
+ * rare. Every text that contains the word contains them too.
  *
  * @param common the most common grams with their share of the texts; empty if unknown
  */

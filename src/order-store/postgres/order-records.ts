@@ -29,7 +29,8 @@ const UPDATED_COLUMNS = ROW_COLUMNS.filter(
 
 const INSERT_ORDER = `INSERT INTO orders (${ROW_COLUMNS.join(', ')})
   VALUES (${ROW_COLUMNS.map(() => '?').join(', ')})`
-// The version is checked again: another process may have changed the order since it was read.
+// The version is checked again, because another process may have changed the order since it was
+// read.
 const UPDATE_ORDER = `UPDATE orders SET ${UPDATED_COLUMNS.map((name) => `${name} = ?`).join(', ')}
   WHERE id = ? AND version = ? RETURNING id`
 

@@ -73,7 +73,10 @@ const WRITES_PER_FOLD = 200
 /** Several order numbers in a row may be taken by imported orders. */
 const MAX_NUMBER_TRIES = 1_000
 
-/** IDs read per ID returned: some belong to attempts that were reset, which do not count. */
+/**
+ * Provider order IDs read for each one returned, because some belong to attempts that were reset
+ * and do not count.
+ */
 const CANDIDATES_PER_RESULT = 20
 
 const createUnconfirmedProblem = (): Problem =>
@@ -83,7 +86,7 @@ const createUnconfirmedProblem = (): Problem =>
     { headers: { 'retry-after': '5' } },
   )
 
-/** A concurrent transaction may have changed the order first: the change is retried. */
+/** A concurrent transaction may have changed the same data first. The caller retries. */
 class WriteConflictError extends Error {}
 
 interface Change {
@@ -114,7 +117,8 @@ export async function openPostgresOrderStore({
     if (++writes % WRITES_PER_FOLD === 0) folding ??= fold()
   }
   /**
-   * Adds the recorded changes to the totals, in the background. Totals are exact even before this.
+   * Adds the recorded changes to the totals, in the background. Reads of the totals are exact even
+   * before this.
    */
   async function fold(): Promise<void> {
     try {
@@ -167,7 +171,7 @@ export async function openPostgresOrderStore({
       'SELECT request, order_id FROM idempotency_keys WHERE key = ?',
       [key],
     )
-    // The key expired between the two queries.
+    // The key expired and was deleted between the two queries.
     if (known === undefined) throw new WriteConflictError()
     if (known.request !== request) return { outcome: 'idempotency_key_reused' }
     const order = await readOrder(tx, known.order_id)

@@ -5,7 +5,7 @@ interface RowCount {
   count: number
 }
 
-/** Maximum age of counts above MAX_EXACT_COUNT, ms: they take a long time. */
+/** Counts above MAX_EXACT_COUNT are cached for this long, in ms, because they take a long time. */
 const TTL_MS = 30_000
 const MAX_CACHED = 100
 
@@ -35,8 +35,8 @@ export function createRowCounts() {
     cache,
     isCached: (name: string): boolean => find(name) !== null,
     /**
-     * Counts the rows of a query by its column `key`; omits keys without rows. Exact up to 5,000 rows;
-     * larger counts may be 30 s old.
+     * Counts the rows of a query by its column `key`; omits keys without rows. Counts are exact up
+     * to 5,000 rows; larger ones may be up to 30 s old.
      */
     async countByKey(
       tx: Queryable,

@@ -14,7 +14,7 @@ const containsWord = ({ text }: SearchWord): SqlFragment => ({
   values: [text],
 })
 
-/** A condition on a joined row of `orders` and `order_search`: it matches all words. */
+/** A condition on a row of `order_search`: the order matches all words. */
 export const hasWords = (texts: readonly string[]): SqlFragment =>
   joinConditions(
     texts.map((text) => {
@@ -43,8 +43,8 @@ async function isCommon(tx: Queryable, condition: SqlFragment, max: number): Pro
 }
 
 /**
- * Reads the most common grams with their share of the orders, as last counted by ANALYZE. The grams
- * only make searches faster.
+ * Reads the most common grams with their share of the orders, as last counted by ANALYZE. They only
+ * make searches faster.
  */
 async function readCommonGrams(tx: Queryable): Promise<Map<string, number>> {
   const rows = await tx.query<{ gram: string; share: number }>(
@@ -57,8 +57,8 @@ async function readCommonGrams(tx: Queryable): Promise<Map<string, number>> {
 }
 
 /**
- * Finds the IDs of all orders that match every word: compares the texts that contain the grams of
- * the words. Returns `null` if there are more than `max`.
+ * Finds the IDs of all orders that match every word, by comparing the texts that contain the grams
+ * of the words. Returns `null` if there are more than `max`, or probably more.
  */
 export async function probeSearch(
   tx: Queryable,

@@ -9,7 +9,12 @@ import { readGroups, readTimeline, readTotals } from './totals.js'
 
 const ALL_TIME = { from: null, to: null }
 
-/** Reads statistics from the totals, in a transaction that reads a snapshot. */
+/**
+ * Reads statistics: summaries, timelines and currencies from the totals; the day range, the median
+ * and the exceptions from the orders.
+ *
+ * @param tx a transaction that reads a snapshot, if several statistics must be consistent
+ */
 export const createStatistics = (
   tx: Queryable,
   calendar: DayCalendar,
@@ -27,7 +32,7 @@ export const createStatistics = (
   },
   async getMedianFulfilmentTime(range) {
     const { since, until } = toTimeRange(range, calendar)
-    // A negative time counts as 0: an order can be recorded after its fulfilment.
+    // A negative time counts as 0, because an order can be recorded after its fulfilment.
     const [row] = await tx.query<{ median: number | null }>(
       `SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY greatest(0, fulfilled_at - placed_at)) AS median
        FROM (

@@ -46,7 +46,7 @@ export async function changeTotals(
 
 interface ChangeRow extends GroupCount {
   day: Day
-  /** Integers as text: they may exceed 2^53 */
+  /** Integers as text, because they may exceed 2^53 */
   co2e_mg: string
   amount_minor: string
 }

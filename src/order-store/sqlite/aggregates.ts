@@ -75,7 +75,10 @@ export function createAggregateWriter(db: Database, calendar: DayCalendar) {
     add: (row: AggregatedRow) => write(toDailyAggregate(row, calendar)),
     /** Removes an order that was added with the same values. */
     remove: (row: AggregatedRow) => write(negate(toDailyAggregate(row, calendar))),
-    /** Adds many orders. Reads all rows before it writes, as SQLite cannot do both at once. */
+    /**
+     * Adds many orders. Reads all rows before it writes, because nothing can be written while a
+     * statement is being read.
+     */
     addAll(rows: Iterable<AggregatedRow>): void {
       const aggregates = new Map<string, DailyAggregate>()
       for (const row of rows) {

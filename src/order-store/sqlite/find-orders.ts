@@ -36,10 +36,16 @@ const ROW_COST = 4
 /** Up to this many matches of a search are read and sorted; for more, the sort index is scanned. */
 const MAX_SORTED_MATCHES = 5_000
 
-/** Up to this many rows are compared with the search text before the full-text index is used. */
+/**
+ * Up to this many candidates are compared with the words of a search. With more, all words are
+ * looked up in the full-text index.
+ */
 const MAX_CANDIDATES = 1_000
 
-/** Totals of searches, cached until the database changes, so that paging does not count again. */
+/**
+ * Maximum number of totals that are cached until the database changes, so that paging does not
+ * count the matches again.
+ */
 const MAX_CACHED_TOTALS = 100
 
 /** Whether finding orders can be slow in a large database. */
@@ -49,11 +55,11 @@ export const isSlow = (filters: OrderFilters): boolean =>
   hasUngroupedFilter(filters)
 
 /**
- * Finds orders by filters. Totals come from the aggregates. A slice is read along the index of its
- * sort field, skipping orders that do not match, or, if few orders match, by sorting the matches:
- * whichever takes fewer steps.
+ * Finds orders by filters. The total comes from the aggregates if they cover the filters;
+ * otherwise, the matches are counted. A slice is read along the index of its sort field, skipping
+ * orders that do not match, or by sorting all matches if that takes fewer steps.
  *
- * @param db a read-only connection: its own writes would not change its `data_version`
+ * @param db a read-only connection, because its own writes would not change its `data_version`
  */
 export function createOrderFinder(
   db: Database,
@@ -125,7 +131,7 @@ export function createOrderFinder(
 
   /**
    * Finds orders by filters that the aggregates do not cover, by reading and sorting all matches.
-   * Exceptions should be few.
+   * Few orders should have exceptions.
    */
   function findWithoutGroups(filters: OrderFilters, slice: ListSlice): FindResult {
     const { sort, offset, limit } = slice
@@ -166,7 +172,10 @@ export function createOrderFinder(
     return { ids, total }
   }
 
-  /** Returns IDs as a JSON array, which costs little more than counting; `null` above the maximum. */
+  /**
+   * Returns IDs as a JSON array, which costs little more than counting; `null` if the source has
+   * more than `max` rows.
+   */
   function selectIds(max: number, { from, values }: IdSource, condition = 'TRUE'): string | null {
     const found = prepare(
       `SELECT count(*) AS seen, json_group_array(id) FILTER (WHERE ${condition}) AS ids
@@ -175,7 +184,7 @@ export function createOrderFinder(
     return found.seen > max ? null : found.ids
   }
 
-  /** Returns the IDs of all orders that match a search, as JSON; `null` if there are many. */
+  /** Returns the IDs of all orders that match a search, as JSON; `null` if there are too many. */
   function selectMatches({ matches, candidates }: Search): string | null {
     const maxCandidates = Math.min(MAX_CANDIDATES, maxSortedMatches)
     const ids = candidates === null ? null : selectIds(maxCandidates, candidates, 'is_match')

@@ -7,7 +7,7 @@ import { readRange } from '../sql/aggregate-ranges.js'
 /**
  * Reads the number of orders in each group.
  *
- * @param db a read-only connection: its own writes would not change its `data_version`
+ * @param db a read-only connection, because its own writes would not change its `data_version`
  */
 export function createGroupCounter(db: Database) {
   const select = db.prepare<[number, Day, Day], GroupCount>(
@@ -16,7 +16,7 @@ export function createGroupCounter(db: Database) {
      GROUP BY status, calculator_type, currency`,
   )
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
-  // Every list needs the counts of all orders, which only change when orders are written.
+  // Many lists need the counts of all orders, which only change when orders are written.
   let cached: { version?: number | undefined; counts: GroupCount[] } = { counts: [] }
 
   function read(range: DayRange): GroupCount[] {

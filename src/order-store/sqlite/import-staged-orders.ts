@@ -18,10 +18,13 @@ interface Options {
   onPhase?: (phase: string) => void
 }
 
-/** If a database of a million orders grows by more than this share, recreating indexes is faster. */
+/**
+ * If the number of orders grows by more than this share, recreating the indexes is faster (for a
+ * database of a million orders).
+ */
 const MIN_GROWTH_WITHOUT_INDEXES = 1 / 2
 
-/** Rows are read in batches, as nothing can be written while a statement is being read. */
+/** Rows are read in batches, because nothing can be written while a statement is being read. */
 const BATCH_SIZE = 1_000
 
 const selectInteger = (db: Database, sql: string): number =>
@@ -57,8 +60,8 @@ function* readUnnumbered(db: Database): Generator<UnnumberedRow> {
 }
 
 /**
- * Assigns order numbers to orders without one, in the order of their lines. The assigned numbers
- * are higher than all imported ones, so none collide.
+ * Assigns order numbers to orders without one, in the order of their lines. None of them collides
+ * with an existing or imported number.
  */
 function assignOrderNumbers(db: Database): void {
   const highest = getHighestOrderNumber(db, 'temp.staged_numbers')
@@ -82,7 +85,8 @@ function assignOrderNumbers(db: Database): void {
 
 const COLUMNS = ROW_COLUMNS.join(', ')
 
-// Sorted by ID: the full-text index flushes its buffer whenever an ID is not higher than the last.
+// Sorted by ID, because the full-text index flushes its buffer whenever an ID is not higher than
+// the last.
 const COPY_ORDERS = `
   INSERT INTO orders (${COLUMNS}) SELECT ${COLUMNS} FROM temp.staged_orders ORDER BY id`
 const COPY_TEXTS = `

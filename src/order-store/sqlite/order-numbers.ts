@@ -21,8 +21,9 @@ export const getHighestOrderNumber = (db: Database, table: string): number =>
     .get(MAX_IMPORTED_ID) ?? 0
 
 /**
- * Assigns order numbers, within the caller's transaction. The database stores the next number; it
- * is higher than all assigned and imported numbers in the format CW-000042.
+ * Assigns order numbers, within the caller's transaction. The database stores the next number. It
+ * is higher than all assigned and imported numbers in the format CW-000042, except those above
+ * MAX_IMPORTED_ID.
  *
  * @param table table or view with the `order_number`s in use
  */
@@ -34,7 +35,7 @@ export function createOrderNumbers(db: Database, table = 'orders') {
     let number = Math.max(Number(readSetting(db, 'next_order_number')), above + 1)
     return {
       next(): string {
-        // Higher imported numbers, which are ignored above, can still collide.
+        // Imported numbers above MAX_IMPORTED_ID can still collide.
         while (isTaken.get(formatOrderNumber(number)) !== undefined) number++
         return formatOrderNumber(number++)
       },

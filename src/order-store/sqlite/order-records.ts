@@ -56,7 +56,7 @@ export const summarizeLatestAttempt = (history: readonly HistoryEntry[]): Attemp
     null,
   )
 
-/** Writes orders with their search text, aggregates and history, within the caller's transaction. */
+/** Writes orders with their search text, aggregates and history, in the caller's transaction. */
 export function createOrderWriter(db: Database, calendar: DayCalendar) {
   const aggregates = createAggregateWriter(db, calendar)
   const selectRow = db.prepare<[number], OrderRow>('SELECT * FROM orders WHERE id = ?')

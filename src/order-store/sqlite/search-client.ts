@@ -22,13 +22,15 @@ interface PendingSearch {
 
 interface SearchThread {
   worker: Worker
-  /** One map per worker: a failed worker may still be exiting when its replacement starts */
+  /**
+   * One map per worker, because a failed worker may still be exiting when its replacement starts
+   */
   pending: Map<number, PendingSearch>
 }
 
 /**
- * Searches in a worker thread, since searching a large database for a short or common text is slow.
- * The worker starts with the first search and is replaced after a failure.
+ * Searches in a worker thread, because searching a large database for a short or common text is
+ * slow. The worker starts with the first search and is replaced after a failure.
  */
 export function startSearchWorker(path: string, timeZone: string) {
   let thread: SearchThread | null = null

@@ -15,9 +15,9 @@ export interface Search {
   /** All matching orders, each once */
   matches: IdSource
   /**
-   * A few orders that include the matching ones; `null` if that would not help.
-   * The full-text index looks up every trigram, and those of `@example.com` may be in most orders:
-   * comparing the few orders that contain a long number is faster.
+   * A few orders that include all matches, found by the longest number in the search; `null` if
+   * that would not help. Looking up every trigram is slow if some, such as those of `@example.com`,
+   * are in most orders. Comparing the few orders that contain a long number is faster.
    */
   candidates: IdSource | null
   /** Whether a row of `orders` matches */
@@ -89,7 +89,7 @@ function findExactly(words: SearchWord[], index: number): SqlFragment[] {
   return [{ sql: `SELECT id, TRUE AS is_match FROM orders WHERE ${sql}`, values }]
 }
 
-/** Numbers with an adjacent character on either side: few orders share them. */
+/** Numbers, each with the adjacent characters. Few orders share them. */
 const NUMBERS = /.?\d{3,}.?/gsu
 
 /** If fewer other characters remain, the number is nearly the whole search. */
@@ -108,7 +108,7 @@ function toTrigramQuery(characters: string[]): string {
 function findCandidates(words: SearchWord[]): SqlFragment | null {
   const texts = words.map(({ text }) => text)
   const numbers = texts.flatMap((text) => text.match(NUMBERS) ?? []).map((part) => Array.from(part))
-  // Of equally long numbers, takes the last: a year precedes a sequence number.
+  // Of equally long numbers, takes the last, because a year usually precedes a sequence number.
   const longest = numbers.reduce((a, b) => (b.length >= a.length ? b : a), [])
   const otherCharacters = Array.from(texts.join('')).length - longest.length
   if (longest.length === 0 || otherCharacters < MIN_OTHER_CHARACTERS) return null

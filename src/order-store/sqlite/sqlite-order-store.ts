@@ -33,7 +33,7 @@ import { startSearchWorker } from './search-client.js'
 import { createStatistics } from './statistics.js'
 import { openTransactions, type DatabaseOptions } from './transactions.js'
 
-/** Maximum number of times that statistics are read if orders change meanwhile. */
+/** Maximum number of times that statistics are read if orders change in the meantime. */
 const MAX_SNAPSHOT_TRIES = 3
 
 /** Opens an order database as an order store. Throws DatabaseError. */

@@ -26,8 +26,8 @@ export interface ImportConflicts {
 }
 
 /*
- * Temporary tables are in a file of this connection: staging needs little memory, does not lock the
- * order database, and leaves nothing behind if the process ends.
+ * Temporary tables are in a file of this connection, so staging needs little memory, does not lock
+ * the order database, and leaves nothing behind if the process ends.
  */
 const TABLES = `
   CREATE TEMP TABLE staged_orders (line INTEGER PRIMARY KEY, text, ${ROW_COLUMNS.join(', ')});
@@ -103,7 +103,7 @@ export function openStagedOrders(db: Database) {
   >(`${CONFLICTS} ORDER BY line LIMIT ?`)
   const countConflicts = db.prepare<[], number>(`SELECT count(*) FROM (${CONFLICTS})`).pluck()
 
-  /** Uses one transaction for all rows, since each transaction has a fixed cost. */
+  /** Uses one transaction for all rows, because each transaction has a fixed cost. */
   function begin(): void {
     if (!db.inTransaction) db.exec('BEGIN')
   }

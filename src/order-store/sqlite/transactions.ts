@@ -158,7 +158,9 @@ export function openTransactions(options: DatabaseOptions) {
     /** Records damage; returns the error to throw. */
     translateError,
 
-    /** Describes why the last write failed, unless a test write succeeds; `null` if writes succeed. */
+    /**
+     * Describes why the last write failed; `null` if it succeeded, or if a test write succeeds now.
+     */
     describeWriteError(): string | null {
       if (diskError === null) return null
       try {

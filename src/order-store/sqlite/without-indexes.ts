@@ -2,9 +2,9 @@ import type { Database } from 'better-sqlite3'
 
 /**
  * Runs `work` without the indexes of the orders table, then recreates them, all in the caller's
- * transaction: other connections keep using the indexes.
+ * transaction, so that other connections keep using the indexes.
  *
- * @param onIndex called before each index is created, with its position
+ * @param onIndex called before each index is created, with its position and the number of indexes
  */
 export function withoutIndexes(
   db: Database,

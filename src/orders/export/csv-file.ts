@@ -102,8 +102,8 @@ export async function writeCsv(
   file: Writable,
   findPayments: FindPayments = findNoPayments,
 ): Promise<void> {
-  // The header is written as a normal line, because with `headers`, fast-csv would rearrange the
-  // cells of every line.
+  // The header is written as a normal line, because with `headers`, fast-csv would copy the cells
+  // of every line.
   const csv = format({ rowDelimiter: '\r\n', includeEndRowDelimiter: true, writeBOM: true })
   const written = pipeline(csv, file)
   // Runs concurrently with the pipeline, so that a file error is reported even while the next rows
