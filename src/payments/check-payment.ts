@@ -16,9 +16,9 @@ export interface PaymentServices {
 }
 
 export interface CheckOptions {
-  /** Query Stripe once, with a short time-out */
+  /** Query Stripe once, with a short timeout */
   isQuick?: boolean
-  /** Recorded in the history of an order that is refunded */
+  /** The user in the history entry if the order becomes refunded */
   by?: string
 }
 
@@ -30,7 +30,7 @@ export interface CheckedPayment {
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
-/** A session expires after a day. If the request to create it failed, its ID is unknown. */
+/** A session expires after a day. If the response with its ID was lost, it cannot be read. */
 const MAX_CREATING_MS = 25 * HOUR_MS
 /** Refunds and disputes are possible for about this long. */
 const MAX_PAID_MS = 180 * DAY_MS
@@ -56,7 +56,7 @@ export function getNextCheck(payment: Payment, now: number, checkMs: number): nu
 /**
  * Creates the function that queries Stripe for a payment and records its state, in the payment and
  * in the order. Webhooks, returning guests and the periodic check call it in any order, and any
- * number of times. Throws StripeUnavailableError, or the errors of the stores.
+ * number of times. Throws StripeUnavailableError, StripeRefusedError, or the errors of the stores.
  */
 export function createPaymentCheck({
   store,

@@ -5,7 +5,7 @@ import type { Payment } from './payment.js'
 import { toStripeAmount } from './stripe-amount.js'
 import { PAYMENT_METADATA, type SessionParams } from './stripe-gateway.js'
 
-/** The locale is fixed, because a repeated request must equal the first one. */
+/** The locale is fixed, because a retry must have the same parameters as the first request. */
 const numbers = getNumberFormatter('en')
 
 /** Stripe refuses sessions with addresses that it does not support, such as `å@example.com`. */
@@ -16,7 +16,7 @@ interface Line {
   amountMinor: number
 }
 
-/** The parts of the amount, as on the receipt; one line if the amount is not made up of them. */
+/** Offset and service fee, as on the receipt; one line if they do not add up to the amount. */
 function getLines({ checkout, co2eKg, orderNumber }: Order, { amountMinor }: Payment): Line[] {
   if (checkout !== null) {
     const { offsetMinor, serviceFeeMinor } = checkout
@@ -31,7 +31,7 @@ function getLines({ checkout, co2eKg, orderNumber }: Order, { amountMinor }: Pay
 
 /**
  * Builds the Checkout session of a payment; `null` if Stripe cannot charge its amount exactly. The
- * email address is the only text from the guest in it.
+ * only text that it contains from the guest is the email address.
  *
  * @param orderUrl the guest's order page
  */

@@ -4,7 +4,7 @@ import { isLoopback } from '../http/loopback.js'
 
 const REQUIRED = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] as const
 
-/** Keys are sent in a header: ASCII without spaces. */
+/** Keys are sent in a header, so they must be ASCII without spaces. */
 const isSecretKey = (text: string): boolean => /^[sr]k_[\x21-\x7e]+$/.test(text)
 const isWebhookSecret = (text: string): boolean => /^whsec_[\x21-\x7e]+$/.test(text)
 

@@ -3,8 +3,8 @@ import type { OrderFilters } from '../orders/order-filters.js'
 import type { PaymentStore } from './payment-store.js'
 
 /**
- * Replaces the payment filter with the IDs of the orders that match it: payments are in the
- * service's database, wherever the orders are.
+ * Replaces the payment filter with the IDs of the orders that match it, because payments are always
+ * in the service's database, even if the orders are not.
  */
 export async function resolvePaymentFilter(
   filters: OrderFilters,
@@ -14,7 +14,7 @@ export async function resolvePaymentFilter(
   return payment.length === 0 ? filters : { ...others, ids: await payments.findOrderIds(payment) }
 }
 
-/** Adds the payment filter to the list of an order store. */
+/** Adds the payment filter to the `list` method of an order store. */
 export const addPaymentFilter = (
   store: OrderStore,
   payments: Pick<PaymentStore, 'findOrderIds'>,

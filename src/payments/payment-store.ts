@@ -42,7 +42,7 @@ const toPayment = (row: PaymentRow): Payment => ({
   revision: row.revision,
 })
 
-/** Only the latest payment of an order counts. */
+/** Filters apply only to the latest payment of an order. */
 const IS_LATEST = `NOT EXISTS (SELECT 1 FROM payments AS newer
   WHERE newer.order_id = payments.order_id AND newer.number > payments.number)`
 
@@ -84,7 +84,10 @@ export async function findLatestPayments(
   return new Map(payments.map((payment) => [payment.orderId, payment]))
 }
 
-/** Stores payments in the service's database. Methods throw DatabaseUnavailableError. */
+/**
+ * Stores payments in the service's database. Methods throw DatabaseUnavailableError; `takeDue` can
+ * also throw CommitUnknownError.
+ */
 export function createPaymentStore(database: Database) {
   const select = (condition: string, values: readonly (string | number)[]) =>
     selectPayments(database, condition, values)
@@ -104,7 +107,7 @@ export function createPaymentStore(database: Database) {
     findLatest: (orderIds: readonly string[]): Promise<Map<string, Payment>> =>
       findLatestPayments(database, orderIds),
 
-    /** Returns the IDs of the orders whose payment matches any of the filters. */
+    /** Returns the IDs of the orders whose latest payment matches any of the filters. */
     async findOrderIds(filters: readonly PaymentFilter[]): Promise<number[]> {
       const conditions = filters.map((filter) => `(${FILTER_CONDITIONS[filter]})`).join(' OR ')
       const rows = await database.query<{ order_id: string }>(
@@ -133,7 +136,7 @@ export function createPaymentStore(database: Database) {
       return payment
     },
 
-    /** Replaces a payment; returns `null` if it has changed since it was read. */
+    /** Changes a payment; returns `null` if it has been changed since it was read. */
     async update(payment: Payment, changes: Partial<Payment>): Promise<Payment | null> {
       const next = { ...payment, ...changes }
       const [row] = await database.query<PaymentRow>(
@@ -162,7 +165,7 @@ export function createPaymentStore(database: Database) {
 
     /**
      * Marks the payments affected by a change to their order as due, in the caller's transaction. A
-     * check in progress starts again, as it may have seen the order before the change.
+     * check in progress starts again, because it may have read the order before the change.
      */
     async makeDue(tx: Queryable, orderId: string, hasNewStatus: boolean): Promise<void> {
       const states = hasNewStatus ? "'open', 'processing', 'paid'" : "'open'"

@@ -24,8 +24,8 @@ export type PaymentState = (typeof PAYMENT_STATES)[number]
 /**
  * Why a payment that was received needs attention:
  * - `differs`: its amount or currency is not that of the order, which is not marked as paid
- * - `order_cancelled`, `order_refunded`: the order no longer needs it
- * - `paid_twice`: the order had already been paid another way
+ * - `order_cancelled`, `order_refunded`: the order has this status, but the money is not refunded
+ * - `paid_twice`: the order had already been paid
  *
  * Stored data: never rename a problem.
  */
@@ -41,7 +41,7 @@ export type PaymentProblem = (typeof PAYMENT_PROBLEMS)[number]
 export interface Payment {
   id: string
   orderId: string
-  /** 1 for the first of its order */
+  /** 1 for the first payment of an order */
   number: number
   state: PaymentState
   /** The amount requested or, once paid, received, in minor units (ISO 4217) */
@@ -54,13 +54,16 @@ export interface Payment {
   /** Stripe's status of the dispute, such as `needs_response`, `won` or `lost` */
   dispute: string | null
   problem: PaymentProblem | null
-  /** When the order was recorded as paid by this payment; all times are ms since the epoch */
+  /** When it was recorded that this payment paid the order; all times are ms since the epoch */
   settledAt: number | null
   createdAt: number
   updatedAt: number
-  /** When to query Stripe for it again; `null` if it can no longer change */
+  /** When to query Stripe again; `null` if the payment can no longer change */
   checkAt: number | null
-  /** Incremented by every change, so that processes do not overwrite each other's changes */
+  /**
+   * Incremented by every change except a claim (`takeDue`), so that processes do not overwrite each
+   * other's changes
+   */
   revision: number
 }
 

@@ -12,9 +12,9 @@ import type { StripeEvent, StripeSession } from './stripe-gateway.js'
 /** Where to send a guest who wants to pay. */
 export type StartResult =
   | { outcome: 'redirect'; url: string }
-  /** There is nothing to pay, or money has arrived already */
+  /** There is nothing to pay, or money was received or is on its way */
   | { outcome: 'not_payable' }
-  /** Stripe does not respond, or refused to charge the amount */
+  /** Stripe did not respond, refused the request, or cannot charge the amount exactly */
   | { outcome: 'unavailable' }
 
 /** `received`: money was received or is on its way, so the guest cannot cancel the order. */
@@ -43,7 +43,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     log.error({ payment: payment?.id, orderId: payment?.orderId }, `Stripe: ${error.message}`)
   }
 
-  /** Records the session of a payment; `null` if it was closed in the meantime. */
+  /** Records the session of a payment; returns `null` if the payment was closed in the meantime. */
   async function saveSession(payment: Payment, session: StripeSession): Promise<Payment | null> {
     if (payment.sessionId === session.id) return payment
     if (payment.state !== 'creating') return null
@@ -55,7 +55,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     return current && saveSession(current, session)
   }
 
-  /** Creates the session of a payment, or finds the one that was created. */
+  /** Creates the session of a payment, or gets the one that an earlier request created. */
   async function openSession(
     order: Order,
     payment: Payment,
@@ -70,7 +70,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     try {
       session = await stripe.createSession(params, payment.id)
     } catch (error) {
-      // The next attempt must not get the same response.
+      // Stripe may repeat this response, so the next attempt needs a new payment.
       if (!(error instanceof StripeUnavailableError && !error.isRepeated)) {
         await payments.update(payment, { state: 'failed', checkAt: null })
       }
@@ -154,7 +154,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       }
     },
 
-    /** Closes the payment of an order: the guest can no longer pay. Never throws a Stripe error. */
+    /** Closes an order's payment, so that the guest cannot pay. Never throws a Stripe error. */
     async close(orderId: string): Promise<CloseResult> {
       const [latest = null] = await payments.list(orderId)
       if (latest === null) return 'closed'
@@ -166,17 +166,17 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       }
     },
 
-    /** Queries Stripe when a guest returns, with a short time-out. Never throws. */
+    /** Queries Stripe when a guest returns, with a short timeout. Logs errors of the check. */
     async refresh(orderId: string): Promise<void> {
       const [latest = null] = await payments.list(orderId)
       if (latest?.state !== 'open' && latest?.state !== 'processing') return
-      // The page shows what is known.
+      // The page shows the last recorded state.
       await check(latest, { isQuick: true }).catch((err: unknown) =>
         log.warn({ err, payment: latest.id }, 'a payment could not be checked'),
       )
     },
 
-    /** Refunds the rest of a payment, exactly once. Never throws a Stripe error. */
+    /** Refunds the remaining amount of a payment, exactly once. Never throws a Stripe error. */
     async refund(orderId: string, by: string): Promise<RefundResult> {
       const found = (await payments.list(orderId)).find((payment) => getBalance(payment) > 0)
       if (found === undefined) return { outcome: 'nothing_to_refund' }
@@ -187,7 +187,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
         if (intentId === null || amount === null || amount === 0) {
           return { outcome: 'nothing_to_refund' }
         }
-        // Another click, or another administrator, gets the same refund.
+        // A second request, such as another click, gets the same refund.
         await stripe.refund(intentId, amount, `${payment.id}-refund-${refundedMinor}`)
         await check(payment, { by })
         return { outcome: 'refunded', amountMinor: getBalance(payment), currency }
@@ -199,13 +199,13 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       }
     },
 
-    /** Processes a webhook. If it throws StripeUnavailableError, Stripe sends the webhook again. */
+    /** Processes a webhook. If it throws, Stripe sends the webhook again. */
     async processEvent(event: StripeEvent): Promise<void> {
       const payment = await findPayment(event)
       if (payment !== null) await check(payment)
     },
 
-    /** Makes the payments of an order due when it changes. */
+    /** Makes the payments of a guest order due when the order changes. */
     consume: async (tx: Queryable, { order, previousStatus }: OrderEvent): Promise<void> => {
       if (order.origin !== 'guest' || previousStatus === null) return
       await payments.makeDue(tx, order.id, order.status !== previousStatus)
@@ -218,7 +218,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
         try {
           await check(payment, { isQuick: true })
         } catch (error) {
-          // Others may succeed: the session may belong to another Stripe account.
+          // Only this payment fails, for example because its session is in another Stripe account.
           if (!(error instanceof StripeRefusedError)) throw error
           logStripeError(error, payment)
           await payments.update(payment, { checkAt: Date.now() + REFUSED_PAUSE_MS })

@@ -22,7 +22,10 @@ const createBusyProblem = (): Problem =>
     headers: { 'retry-after': '5' },
   })
 
-/** Whether an order was marked as paid because of a payment. Throws a Problem (503). */
+/**
+ * Whether the history shows that Stripe marked the order as paid. Throws a Problem (503) if the
+ * history is not up to date.
+ */
 async function wasMarkedByStripe(store: Store, order: Order): Promise<boolean> {
   const history = (await store.getHistory(order.id)) ?? []
   if (history[0]?.version !== order.version) throw createBusyProblem()
@@ -75,8 +78,9 @@ export function decideSettlement(
 }
 
 /**
- * Updates the order of a payment: marks it as paid if the amount is exactly that of the order, or
- * as refunded. Repeating it changes nothing. Throws the errors of the order store.
+ * Updates the order of a payment: marks it as paid if the amounts are equal, or as refunded if
+ * nothing is left of the payment. Repeating it changes nothing. Throws the errors of the order
+ * store, or a Problem (503) if the order keeps changing.
  *
  * @param others the other payments of the order
  * @param by the user recorded for a refund
@@ -113,7 +117,7 @@ export async function settlePayment(
     if (result.outcome === 'changed' || result.outcome === 'unchanged') {
       return { problem: null, settledAt, order: result.order }
     }
-    // Not from a replica, which may be older.
+    // Not read again, because a replica may be older than this result.
     order = result.outcome === 'not_found' ? null : result.order
   }
   throw createBusyProblem()

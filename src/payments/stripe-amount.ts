@@ -1,13 +1,13 @@
 import { getMinorUnitDigits } from '../formatting/minor-units.js'
 
-/** Charged without decimals, although Stripe expects hundredths that are zero. */
+/** Have no decimals, but Stripe expects hundredths, in multiples of 100. */
 const HUNDREDTHS_AT_STRIPE = ['ISK', 'UGX']
-/** Has hundredths in ISO 4217, but none at Stripe. */
+/** Have hundredths in ISO 4217, but none at Stripe. */
 const NO_HUNDREDTHS_AT_STRIPE = ['MGA']
 
 /**
- * Stripe charges multiples of this amount, in minor units of ISO 4217: 10 in currencies with three
- * decimals, whose last digit must be 0. See https://docs.stripe.com/currencies.
+ * Stripe charges multiples of this amount, in minor units of ISO 4217: for example 10 in currencies
+ * with three decimals, because the last digit must be 0. See https://docs.stripe.com/currencies.
  */
 export function getChargeStep(currency: string): number {
   if (NO_HUNDREDTHS_AT_STRIPE.includes(currency)) return 100
@@ -66,8 +66,9 @@ export function toStripeAmount(amountMinor: number, currency: string): number | 
 }
 
 /**
- * Converts an amount from Stripe's minor units, and its lower-case currency. Rounds down fractions
- * of a minor unit, so that an insufficient amount never counts as sufficient.
+ * Converts an amount from Stripe's minor units to those of ISO 4217, and the currency code to upper
+ * case. Rounds fractions of a minor unit down, so that an insufficient amount never counts as
+ * sufficient.
  */
 export function fromStripeAmount(amount: number, stripeCurrency: string) {
   const currency = stripeCurrency.toUpperCase()

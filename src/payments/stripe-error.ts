@@ -2,15 +2,15 @@
 const SECRETS = /\b(?:sk|rk|pk|whsec)_[\w*]+/g
 
 /**
- * Stripe did not respond, or rejected the request for a temporary reason, such as a wrong key. The
- * request may have had an effect.
+ * Stripe did not respond or failed, or it rejected the request for a reason that can pass, such as
+ * a rate limit or a wrong key. The request may have had an effect.
  */
 export class StripeUnavailableError extends Error {
   override readonly name = 'StripeUnavailableError'
 
   constructor(
     message: string,
-    /** Stripe failed: it repeats its response to requests with the same idempotency key */
+    /** Stripe failed (5xx) and repeats its response to requests with the same idempotency key */
     readonly isRepeated = false,
   ) {
     super(message)
@@ -33,8 +33,8 @@ interface Properties {
 const PASSING_STATUSES = [401, 403, 409, 429]
 
 /**
- * Converts an error of the Stripe library. Its message has Stripe's name for the error, and no
- * secrets.
+ * Converts an error of the Stripe library. The new message contains Stripe's error type and code,
+ * but no secrets.
  */
 export function toStripeError(error: unknown): StripeUnavailableError | StripeRefusedError {
   const { type, code, statusCode, requestId } = error as Properties

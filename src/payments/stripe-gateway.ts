@@ -8,7 +8,7 @@ export type SessionParams = Stripe.Checkout.SessionCreateParams
 /** A Checkout session and what was paid through it, as Stripe reports it now. */
 export interface StripeSession {
   id: string
-  /** Where the guest pays, while it is open */
+  /** Where the guest pays, while the session is open */
   url: string | null
   state: Exclude<PaymentState, 'creating'>
   /** The amount received or, until then, requested, in minor units (ISO 4217) */
@@ -43,7 +43,7 @@ export const PAYMENT_METADATA = 'clearwake_payment'
 /** A guest may wait for two attempts. */
 const TIMEOUT_MS = 5_000
 const MAX_RETRIES = 1
-/** Clocks may differ by this much from the time in a signature, s. */
+/** Maximum difference between the clock and the time in a signature. */
 const TOLERANCE_SECONDS = 300
 
 function getState(
@@ -61,7 +61,7 @@ function getState(
 const getIntentId = (intent: string | { id: string } | null | undefined): string | null =>
   typeof intent === 'string' ? intent : (intent?.id ?? null)
 
-/** Reads a part of an event whose shape depends on its type and on the version of Stripe's API. */
+/** Reads the IDs in an event. Their place depends on the event type and on Stripe's API version. */
 function getEventReferences(event: Stripe.Event): Omit<StripeEvent, 'id' | 'type'> {
   const subject = event.data.object as {
     id?: string
@@ -78,8 +78,8 @@ function getEventReferences(event: Stripe.Event): Omit<StripeEvent, 'id' | 'type
 }
 
 /**
- * Calls Stripe. Methods throw StripeUnavailableError, or StripeRefusedError. The library is loaded
- * only when it is needed.
+ * Calls Stripe. Methods that send requests throw StripeUnavailableError or StripeRefusedError. The
+ * library is loaded only when it is needed.
  */
 export async function createStripeGateway({ secretKey, webhookSecret, apiUrl }: StripeSettings) {
   const { default: Stripe } = await import('stripe')
@@ -133,13 +133,13 @@ export async function createStripeGateway({ secretKey, webhookSecret, apiUrl }: 
   }
 
   return {
-    /** Creates a session; the same key returns the same session. */
+    /** Creates a session; a repeated request with the same key returns the same session. */
     createSession: (params: SessionParams, idempotencyKey: string): Promise<StripeSession> =>
       call(async () =>
         toSession(await stripe.checkout.sessions.create(params, { idempotencyKey })),
       ),
 
-    /** @param isQuick whether to try only once, with a short time-out */
+    /** @param isQuick whether to try only once, with a short timeout */
     readSession: (id: string, isQuick = false): Promise<StripeSession> =>
       call(async () => {
         const expand = ['payment_intent.latest_charge']
@@ -161,7 +161,11 @@ export async function createStripeGateway({ secretKey, webhookSecret, apiUrl }: 
         return found.data[0]?.id ?? null
       }),
 
-    /** @param amount in Stripe's minor units; the same key refunds only once */
+    /**
+     * Refunds an amount; repeated requests with the same key refund it only once.
+     *
+     * @param amount in Stripe's minor units
+     */
     refund: (intentId: string, amount: number, idempotencyKey: string): Promise<void> =>
       call(async () => {
         await stripe.refunds.create({ payment_intent: intentId, amount }, { idempotencyKey })

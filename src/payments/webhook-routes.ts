@@ -10,7 +10,7 @@ interface Options {
   payments: Payments | null
 }
 
-/** Stripe events can have large objects. */
+/** Stripe events can contain large objects. */
 const MAX_BODY_BYTES = 512 * 1024
 
 /** Receives Stripe webhooks. */

@@ -67,13 +67,13 @@ export default fp(
       }
       if (!(error instanceof Problem) || error.statusCode !== 401) throw error
       const isRead = request.method === 'GET' || request.method === 'HEAD'
-      // Only pages that require a session request fragments.
+      // Fragments are requested only by pages that require a session.
       const hadSession = isHtmx(request) || cookieName in request.cookies
       const signInUrl = getSignInUrl(request, isRead && hadSession ? { ended: '' } : {})
       if (isRead && !isHtmx(request)) return reply.redirect(signInUrl, 303)
       // htmx would follow a redirect and swap the sign-in page into the target.
       if (isRead) reply.header('hx-redirect', signInUrl)
-      // Do not redirect a form: what was typed stays on the page, or on the previous one.
+      // Do not redirect a form, so that the input stays on the page, or on the previous one.
       return reply
         .code(401)
         .renderView(

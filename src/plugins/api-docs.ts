@@ -11,7 +11,7 @@ import { asSchema } from '../api-docs/schema.js'
 import { projectRoot } from '../config/project-root.js'
 import { getSessionCookieName } from './session.js'
 
-/** The groups of operations, in the order of the page. The tag of a route names its group. */
+/** The groups of operations, in their order on the page. The tag of a route names its group. */
 const TAGS = {
   Calculators: 'Estimate the emissions of a trip, with every factor and its source.',
   'QR codes': 'Codes that open a calculator with a trip filled in.',

@@ -20,9 +20,10 @@ export const getAdminSecurity = (scope?: ApiKeyScope) => [
 
 /**
  * Admin guard, by construction: every route under /admin and /api/admin that is registered after
- * this plugin requires a user with the permission that it declares, unless it declares itself
- * public. Paths that do not exist also require a user, so that they cannot be probed. A route that
- * declares neither cannot be registered. Rejected requests count towards the rate limit.
+ * this plugin requires a user or an API key with the permission that it declares, unless it
+ * declares itself public. A route that declares neither cannot be registered. Paths that do not
+ * exist also require a user or an API key, so that they cannot be probed. Rejected requests count
+ * towards the rate limit.
  */
 export default fp(
   async (app) => {
@@ -32,7 +33,7 @@ export default fp(
       await limitRequests.call(app, request, reply)
       await app.requireAdministrator.call(app, request, reply)
     }
-    /** Public paths: a request with another method may get status 405. */
+    /** Paths of public routes. Anyone may learn that another method is not allowed (405). */
     const publicPaths = new Set<string | null>()
     const isGuarded = ({ is404, url }: FastifyRequest): boolean =>
       is404 && isInAdminScope(url) && !publicPaths.has(decodePath(url))

@@ -47,7 +47,7 @@ export type Config = Readonly<
   }
 >
 
-/** A blank variable counts as not set: that is how most platforms clear one. */
+/** A blank variable counts as not set, because that is how most platforms clear one. */
 const removeBlanks = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(environment)
@@ -64,7 +64,7 @@ const ajv = new Ajv({
   removeAdditional: true,
 })
 
-/** NocoDB's settings, including its token, are only in `nocoDb`. */
+/** Removes NocoDB's variables, so that only `nocoDb` contains its settings and token. */
 function removeNocoDbVariables(environment: Environment): Omit<Environment, Replaced> {
   const entries = Object.entries(environment).filter(
     ([name]) => !/^(DATABASE_(?!URL$|POOL_SIZE$)|NOCODB_)/.test(name),
@@ -97,7 +97,7 @@ function readOrCreateSecret(dataDir: string): string {
 
 interface Options {
   environment: NodeJS.ProcessEnv
-  /** For `nocodb:setup`: NocoDB must be configured, except for its table */
+  /** For `nocodb:setup`: requires NocoDB's variables, except for the ID of the table */
   isSetUp?: boolean
 }
 

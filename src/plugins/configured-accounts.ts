@@ -12,14 +12,14 @@ declare module 'fastify' {
   }
 }
 
-/** An administrator created at this start. */
+/** The administrator that is created at the first start-up. */
 export interface FirstAdministrator {
   email: string
   password: string
 }
 
 interface Options {
-  /** Called immediately after a first administrator is created: its password is not stored */
+  /** Called as soon as the first administrator is created, because its password is not stored */
   onFirstAdministrator?: ((account: FirstAdministrator) => void) | undefined
 }
 

@@ -53,8 +53,8 @@ function toProblem(error: FastifyError | Problem, request: FastifyRequest): Prob
     return createValidationProblem(convert(error.validation as ErrorObject[]))
   }
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>
-  // Only Fastify's own errors concern the request. A library may throw its own 401, and the message
-  // of a JSON parser may quote the input: neither is shown.
+  // Only Fastify's own errors concern the request. A library may throw a 401 of its own, and the
+  // message of a JSON parser may quote the input, so neither is shown.
   const isClientError = code.startsWith('FST_') && statusCode >= 400 && statusCode < 500
   return isClientError
     ? new Problem(statusCode, CLIENT_ERRORS[code] ?? 'The request is malformed.')

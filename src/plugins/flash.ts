@@ -11,9 +11,9 @@ declare module 'fastify' {
 
 /** A message as a code. The page looks up its text, so a forged cookie cannot inject any. */
 export interface FlashMessage {
-  /** Lower case letters and hyphens */
+  /** Lower-case letters and hyphens */
   code: string
-  /** The order that the message is about; empty if it is about anything else */
+  /** The order that the message is about; empty if it is not about an order */
   orderId: string
 }
 

@@ -34,7 +34,7 @@ export default fp(
       add(socket, 1)
       response.once('close', () => {
         add(socket, -1)
-        // The headers of the response may have been sent before the shutdown started.
+        // The headers may have been sent, without `Connection: close`, before the shutdown started.
         if (isClosing && activeRequests.get(socket) === 0) socket.destroySoon()
       })
     })

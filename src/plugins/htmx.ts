@@ -93,7 +93,7 @@ export default fp(
     app.decorateReply(
       'streamPage',
       async function (this: FastifyReply, page: string, data: object, renderRest) {
-        // A HEAD request does not count as a scan.
+        // A HEAD request renders nothing, so it does not count as a scan.
         if (this.request.method === 'HEAD') return this.type(HTML).send(Readable.from([]))
         const html = await app.view(page, {
           can: createCan(this.request),

@@ -5,8 +5,8 @@ import { Problem } from '../http/problem.js'
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
 
 /**
- * Parses JSON request bodies, and accepts no other type. JSON is UTF-8 (RFC 8259, section 8.1);
- * decoding another encoding as UTF-8 would corrupt names silently, so it is rejected.
+ * Parses JSON request bodies, and accepts no other type. JSON is UTF-8 (RFC 8259, section 8.1).
+ * Other encodings are rejected, because decoding them as UTF-8 would silently corrupt names.
  */
 export default fp(
   async (app) => {

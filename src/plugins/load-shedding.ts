@@ -17,7 +17,7 @@ declare module 'fastify' {
 
 const RETRY_AFTER_SECONDS = 5
 
-/** Placeholder for the request id in a cached page. */
+/** Placeholder for the request ID in a cached page. */
 const ID_PLACEHOLDER = 'request-id'
 
 const createOverloadProblem = (): Problem =>
@@ -26,8 +26,8 @@ const createOverloadProblem = (): Problem =>
   })
 
 /**
- * Rejects requests that cannot be served within SHED_AFTER_MS, before anything else processes
- * them: a rejection must cost far less than a response.
+ * Rejects requests that cannot be served within SHED_AFTER_MS, before anything else processes them,
+ * because a rejection must cost far less than a response.
  */
 export default fp(
   async (app) => {
@@ -70,7 +70,7 @@ export default fp(
         return
       }
       void reply.headers({
-        // Set, so that the response is not compressed.
+        // Prevents compression of the response.
         'content-encoding': 'identity',
         'cache-control': 'no-store',
         vary: 'Accept-Language, HX-Request, HX-Request-Type',

@@ -30,7 +30,7 @@ declare module 'fastify' {
     withoutSecondFactor?: true
   }
   interface FastifyRequest {
-    /** Whether the user or the API key has a permission; `false` if there is none */
+    /** Whether the user or the API key has a permission; `false` if there is neither */
     can(permission: Permission): boolean
     /** Throws a Problem (403) unless the user or the API key has a permission. */
     requirePermission(permission: Permission): void

@@ -7,7 +7,7 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Allows style elements with the returned nonce on this page. */
     createStyleNonce(): string
-    /** Allows forms of this page to redirect to another origin: browsers also check redirects. */
+    /** Lets forms of this page redirect to an origin: `form-action` also applies to redirects. */
     allowFormsTo(origin: string): void
   }
 }

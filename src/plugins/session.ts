@@ -15,12 +15,12 @@ import { createSessions, type Session, type Sessions } from '../accounts/session
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Recognises the user or the API key of a request. Throws a Problem: 401, 403 or 429. */
+    /** Identifies the user or the API key of a request. Throws a Problem: 401, 403 or 429. */
     authenticate: (request: FastifyRequest) => Promise<void>
     sessions: Sessions
   }
   interface FastifyRequest {
-    /** Who makes the request, for the history: an email, or an API key by its name */
+    /** Who makes the request, for the history: the user's email, or the name of the API key */
     readonly actor: string
     /** The current user; only set behind `requireAdministrator` */
     readonly administrator: Administrator
@@ -36,7 +36,6 @@ declare module 'fastify' {
     startSession(account: Account, isMultiFactor: boolean): Promise<Session & { token: string }>
     /** Ends the current session in every process, and clears its cookie. */
     endSession(): Promise<void>
-    /** Clears the session cookie. */
     clearSessionCookie(): void
   }
 }
@@ -55,10 +54,9 @@ interface CurrentSession {
 
 const ISSUER = 'clearwake'
 
-/** Marks requests that a page sends by itself: they do not extend the session. */
+/** Header of requests that a page sends by itself. They do not extend the session. */
 const BACKGROUND_HEADER = 'clearwake-background'
 
-/** Name of the session cookie. */
 export const getSessionCookieName = (baseUrl: string): string =>
   baseUrl.startsWith('https:') ? '__Host-clearwake' : 'clearwake'
 
@@ -141,7 +139,7 @@ export default fp(
       return session && { session, role: verified.account.role }
     }
 
-    /** Does not wait: a read-only database would delay every request. */
+    /** Does not wait, because a read-only database would delay every request. */
     function recordUse(request: FastifyRequest, session: Session): void {
       if (request.headers[BACKGROUND_HEADER] !== undefined) return
       sessions

@@ -23,8 +23,9 @@ export interface Readiness {
 export type ReadinessCheck = () => Promise<Readiness>
 
 /**
- * Logger options. Our own entries contain no secrets; the redaction covers properties that libraries
- * attach to their errors. The paths have no wildcards, which would take 10% of the request time.
+ * Logger options. Our own entries contain no secrets. The redaction covers properties that
+ * libraries attach to their errors. The paths have no wildcards, which would take 10% of the
+ * request time.
  */
 export const loggerOptions = {
   redact: {
@@ -39,7 +40,7 @@ const MAX_LOGGED_PATH_LENGTH = 200
 
 /**
  * The token of a guest's order, of an invitation or of a password reset, or the code of a
- * certificate: it must not be logged.
+ * certificate. None of them may be logged.
  */
 const TOKEN = /^(\/+(?:[oc]|admin\/+(?:invitation|password-reset))\/+)[^/?]+/i
 
@@ -73,7 +74,7 @@ export default fp(
 
     app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id)
-      // Not onResponse: it is not called if the client disconnects during a compressed stream.
+      // Not onResponse, which is not called if the client disconnects during a compressed stream.
       reply.raw.once('close', () => {
         const { statusCode, elapsedTime } = reply
         const { method } = request

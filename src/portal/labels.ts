@@ -25,7 +25,7 @@ export const EXCEPTION_LABELS: Record<OrderException, string> = {
   differs: 'Differs at the provider',
 }
 
-/** Short, for lists. */
+/** Short names of the origins, for lists. */
 export const ORIGIN_NAMES: Record<OrderOrigin, string> = {
   guest: 'Guest',
   admin: 'Portal',

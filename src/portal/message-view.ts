@@ -7,9 +7,7 @@ export function toTime(ms: number, format: Formatters) {
   return { iso, text: format.dateTime(iso) }
 }
 
-/**
- * Whether a page should poll the log: early attempts follow quickly, later ones are hours apart.
- */
+/** Whether a page should poll the log. Only early attempts follow each other quickly. */
 export const isLive = (deliveries: readonly Delivery[]): boolean =>
   deliveries.some(({ message }) => message.state === 'pending' && message.attempts < 2)
 

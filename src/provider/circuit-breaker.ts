@@ -7,8 +7,8 @@ export type ProviderState = 'no requests yet' | 'reachable' | 'unreachable'
 
 /**
  * Rejects requests for a while after consecutive failures; then allows one probe at a time. Every
- * allowed request must report its result: succeeded, failed, or released if its outcome does not
- * depend on the provider.
+ * allowed request must report its result: `succeeded`, `failed`, or `release` if the result does
+ * not depend on the provider.
  */
 export function createCircuitBreaker() {
   let state: ProviderState = 'no requests yet'

@@ -56,9 +56,9 @@ function limitBody(body: IncomingMessage): Transform {
 }
 
 /**
- * Adds the checks of the proxy to a scope: rate limit, unambiguous path, administrator (with CSRF
- * protection) unless the route is public, and body limits. Rejected requests count towards the
- * rate limit.
+ * Adds the checks of the proxy to a scope: rate limit, unambiguous path, user or API key (with CSRF
+ * protection) unless the route is public, and body limits. Rejected requests count towards the rate
+ * limit.
  */
 export function addProxyGuard(scope: FastifyInstance, publicRoutes: PublicRoutes): void {
   scope.decorateRequest('isPublicRoute', false)

@@ -41,7 +41,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json *(?:;|$)/i
 const joinValues = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(', ') : value
 
-/** Headers of every request to the provider. Bodies are not compressed, so that they can be redacted. */
+/** Headers of every request to the provider. Only uncompressed responses can be redacted. */
 export const createUpstreamHeaders = (token: string) => ({
   authorization: `Bearer ${token}`,
   'accept-encoding': 'identity',

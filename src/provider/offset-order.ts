@@ -4,7 +4,7 @@ export interface Amount {
   currency: string
 }
 
-/** Currency of prices and charges without one. */
+/** Currency of prices and charges that have none. */
 export const DEFAULT_CURRENCY = 'USD'
 
 /** What the provider charged. */
@@ -47,7 +47,7 @@ export interface OffsetOrder {
 
 export interface OffsetOrders {
   orders: OffsetOrder[]
-  /** Whether nothing suggests that there are more, such as further pages */
+  /** `false` if something suggests that there are more orders, such as further pages */
   isComplete: boolean
 }
 

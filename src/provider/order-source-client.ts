@@ -36,7 +36,7 @@ export type OrderSourceResult<T> =
 
 /** Typed client of the order source. Failures of the provider are results, not exceptions. */
 export interface OffsetOrderSource {
-  /** Every method finishes within this time per request, ms */
+  /** Time limit of each request, ms; some methods send more than one */
   readonly maxRequestMs: number
   listPortfolios(): Promise<OrderSourceResult<Portfolio[]>>
   listOrders(): Promise<OrderSourceResult<OffsetOrders>>
@@ -72,13 +72,13 @@ interface JsonResponse {
   status: number
   /** `undefined` if it is not JSON */
   body: unknown
-  /** The Link header, may be empty */
+  /** The Link header; it may be empty */
   link: string
 }
 
 const MAX_JSON_BYTES = 5 * 1024 * 1024
 
-/** Ids that can be part of a path. */
+/** IDs that can be part of a path. */
 const PATH_ID = /^(?!\.+$)[\w.~-]{1,120}$/
 
 /**
@@ -95,7 +95,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Returns a function that sends JSON and throws a Problem, usually an UpstreamError. */
+/** Returns a function that sends JSON. It throws a Problem, usually an UpstreamError. */
 function createJsonClient(upstream: Upstream) {
   const { basePath, token } = upstream
   const redactor = createSecretRedactor(token)

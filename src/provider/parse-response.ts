@@ -71,7 +71,7 @@ function toPortfolio(portfolio: Static<typeof ValidPortfolio>): Portfolio {
   }
 }
 
-/** Skips invalid portfolios and projects; `null` if every portfolio is invalid. */
+/** Skips invalid portfolios and projects; returns `null` if every portfolio is invalid. */
 export const parsePortfolios: Parse<Portfolio[]> = (body) => {
   if (!isPortfolioList(body) || !isArray(body.portfolios)) return null
   const portfolios = body.portfolios.filter(isPortfolio).map(toPortfolio)
@@ -86,7 +86,7 @@ function toPageUrl(value: unknown): string | null {
   return /^https?:$/.test(protocol) ? href : null
 }
 
-/** Omits invalid fields: they must not prevent an order from being read. */
+/** Omits invalid fields, because they must not prevent an order from being read. */
 function toCertificate({
   certificateUrl,
   registryUrl,
@@ -135,7 +135,7 @@ export const parseOrders: Parse<OffsetOrders> = (body, link) =>
     ? { orders: body.offsetOrders.map(toOffsetOrder), isComplete: isComplete(body, link) }
     : null
 
-/** The addresses of certificates in a list of purchases, by the ID of the order. */
+/** The URLs of certificates in a list of purchases, by order ID. */
 export const parseCertificateUrls: Parse<ReadonlyMap<string, string>> = (body) =>
   isPurchaseList(body)
     ? new Map(
@@ -152,7 +152,7 @@ export const parseQuote: Parse<PlacedOffsetOrder> = (body) => {
   return { id: id === null ? null : String(id), tons, amount: toCharge(amountCharged, currency) }
 }
 
-/** A placed order has an id; a quote has none. */
+/** A placed order has an ID; a quote has none. */
 export const parsePlacedOrder: Parse<PlacedOffsetOrder> = (body, link) => {
   const order = parseQuote(body, link)
   return order?.id == null ? null : order

@@ -7,7 +7,7 @@ export const MOUNT = '/api/ordersource'
 /** Methods that the proxy forwards. */
 export const PROXY_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Path segments that every parser reads in the same way. */
+/** A path with segments that every parser reads in the same way. */
 const BASE_PATH = /^(?:\/[\w.~!$&'()*+,=:@-]+)*\/?$/
 
 /**
@@ -49,8 +49,8 @@ const isUnambiguous = (segment: string): boolean =>
   )
 
 /**
- * Returns the decoded path below the mount. `null` if two parsers could read different paths: dot
- * segments, empty segments, encoded separators and nested escapes.
+ * Returns the decoded path below the mount. `null` if two parsers could read different paths, for
+ * example because of dot segments, empty segments, encoded separators or nested escapes.
  *
  * @param url request target as received, not normalised
  */
@@ -59,7 +59,7 @@ export function decodeUpstreamPath(url: string): string | null {
   if (url.includes('#') || !PATH_CHARACTERS.test(path)) return null
   const segments = path.split('/').map(decodeSegment)
   const isValid = segments.every((segment, index) => {
-    // Before the leading slash, and after a trailing slash below the mount.
+    // Segments are empty before the leading slash, and after a trailing slash below the mount.
     const canBeEmpty = index === 0 || (index === segments.length - 1 && index > 2)
     return segment === '' ? canBeEmpty : segment !== null && isUnambiguous(segment)
   })
@@ -72,7 +72,7 @@ export function decodeUpstreamPath(url: string): string | null {
 export const getProviderScope = (method: string): ApiKeyScope =>
   method === 'GET' || method === 'HEAD' ? 'provider:read' : 'provider:write'
 
-/** Routes that need no administrator, as `METHOD /path`. */
+/** Routes that anyone can call, as `METHOD /path`. */
 export type PublicRoutes = ReadonlySet<string>
 
 function parseRoute(text: string): string | null {

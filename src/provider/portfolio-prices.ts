@@ -5,12 +5,12 @@ import type { Amount, Portfolio } from './offset-order.js'
 export type PricedPortfolio = Portfolio & { pricePerTon: Amount }
 
 const CACHE_MS = 60_000
-/** The longest time that a page waits for the provider. */
+/** The longest time that a request waits for the provider. */
 const MAX_WAIT_MS = 2_000
 
 /**
- * Returns a function that lists the provider's portfolios that have a price, cached because a form
- * needs them at every pause in typing. `null` if they are unavailable.
+ * Returns a function that lists the provider's portfolios that have a price, or returns `null` if
+ * they are unavailable. They are cached, because a form needs them at every pause in typing.
  */
 export function createPortfolioPrices(source: Pick<OffsetOrderSource, 'listPortfolios'>) {
   let cached: { portfolios: PricedPortfolio[]; expiresAt: number } | null = null

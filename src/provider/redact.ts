@@ -23,7 +23,10 @@ function getPartialLength(bytes: Buffer, spelling: Buffer): number {
   return 0
 }
 
-/** In everything that the provider returns, replaces the API token with as many asterisks. */
+/**
+ * Replaces each character of the API token with an asterisk in everything that the provider
+ * returns. The length does not change, so Content-Length stays correct.
+ */
 export function createSecretRedactor(token: string) {
   const spellings = getSpellings(token)
   const patterns = spellings.map((spelling) => Buffer.from(spelling))

@@ -6,14 +6,14 @@ import { toBodyError, UpstreamError } from './upstream-error.js'
 export interface UpstreamResponse {
   statusCode: number
   headers: IncomingHttpHeaders
-  /** A buffer for a small body or an error's, otherwise a stream; `undefined` if there is none */
+  /** A buffer if it is small or of an error response, otherwise a stream; `undefined` if none */
   body: Buffer | Readable | undefined
 }
 
 /** A response body of at most this length is read before any of it is sent to the caller. */
 export const MAX_BUFFERED_BYTES = 64 * 1024
 
-/** Time limit for the body of an error response, which few callers see, ms. */
+/** Time limit for the body of an error response, ms; short, because few callers see the body. */
 const MAX_ERROR_BODY_MS = 1_000
 
 /** Reads a response body. Throws an UpstreamError if it is interrupted or too large. */
@@ -33,7 +33,7 @@ export async function readBody(body: Readable, maxBytes: number): Promise<Buffer
   return Buffer.concat(chunks)
 }
 
-/** Reads the body of an error response; empty if that fails. */
+/** Reads the body of an error response; returns an empty buffer if that fails. */
 async function readErrorBody(body: Readable): Promise<Buffer> {
   const timer = setTimeout(() => body.destroy(), MAX_ERROR_BODY_MS)
   try {
@@ -49,7 +49,7 @@ async function readErrorBody(body: Readable): Promise<Buffer> {
 export const isBodiless = (method: string, statusCode: number): boolean =>
   method === 'HEAD' || statusCode === 204 || statusCode === 304
 
-/** Reads the body if it is small, so that an interrupted response becomes an error. */
+/** Reads a small body completely, so that an interrupted response becomes an error. */
 export async function bufferSmallBody(
   method: string,
   { statusCode, headers, body }: Dispatcher.ResponseData,

@@ -59,7 +59,7 @@ export function startTimeLimits(
 
   return {
     signal,
-    /** Rejects when a limit is exceeded, even while the request waits for a connection. */
+    /** Rejects on a timeout or a disconnect, even while the request waits for a connection. */
     exceeded,
     responseStarted,
     stop() {

@@ -54,7 +54,7 @@ interface Settings {
 const MAX_CONNECTIONS = 64
 const MAX_RESPONSE_BYTES = 100 * 1024 * 1024
 const MAX_HEADER_BYTES = 16 * 1024
-/** Time limit of a whole request, as a multiple of the time-out. */
+/** Time limit of a whole request, as a multiple of ORDERSOURCE_TIMEOUT_MS. */
 const MAX_TIMEOUTS = 6
 /** Resolution of undici's timers, ms. */
 const TIMER_RESOLUTION_MS = 500
@@ -65,9 +65,9 @@ const ROUTE = /^\/(portfolios|offset-orders)(?![\w-])/
 
 const createPoolOptions = (timeoutMs: number): Pool.Options => ({
   connections: MAX_CONNECTIONS,
-  // Explicit, so that the environment cannot disable it; NODE_EXTRA_CA_CERTS adds authorities.
+  // Explicit, so that the environment cannot disable it. NODE_EXTRA_CA_CERTS adds authorities.
   connect: { rejectUnauthorized: true, timeout: timeoutMs },
-  // Disabled: it ignores the time in the queue and interim responses; see time-limits.ts.
+  // Disabled, because it ignores the time in the queue and interim responses; see time-limits.ts.
   headersTimeout: 0,
   bodyTimeout: timeoutMs + TIMER_RESOLUTION_MS,
   maxHeaderSize: MAX_HEADER_BYTES,
@@ -88,13 +88,16 @@ function checkResponse({ statusCode, headers }: Dispatcher.ResponseData): Upstre
 const getOutcome = (error: Problem): string =>
   error instanceof UpstreamError ? error.code : 'invalid_request'
 
-/** Reports a request without a response. Only some failures are caused by the provider. */
+/** Reports a request that got no response. Only some failures are caused by the provider. */
 function reportFailure(breaker: CircuitBreaker, outcome: string): void {
   if (['cancelled', 'connection_closed', 'invalid_request'].includes(outcome)) breaker.release()
   else breaker.failed()
 }
 
-/** Converts an error before the response. A provider may reject a long body by closing the connection. */
+/**
+ * Converts an error that occurred before the response. A provider may reject a long body by closing
+ * the connection.
+ */
 function toRequestError(error: unknown, { body, headers }: UpstreamRequest): Problem {
   const wasSent = body?.readableDidRead === true
   const isLong = Number(headers['content-length'] ?? Infinity) > MAX_BUFFERED_BYTES
@@ -103,7 +106,7 @@ function toRequestError(error: unknown, { body, headers }: UpstreamRequest): Pro
     : toUpstreamError(error, wasSent)
 }
 
-/** Everything that can affect the response; the request ID only appears in the provider's log. */
+/** Everything that can affect the response. The request ID only appears in the provider's log. */
 const getSharingKey = ({ path, headers }: UpstreamRequest): string =>
   JSON.stringify([path, REQUEST_HEADERS.map((name) => headers[name])])
 
@@ -125,8 +128,8 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
     registers: [metrics],
   })
   const pool = new Pool(origin, createPoolOptions(timeoutMs))
-  // A request that must not be repeated gets a new connection: the provider may be closing an idle
-  // one, and then it would be unknown whether the request arrived.
+  // A request that must not be repeated gets a new connection, because the provider may be closing
+  // an idle one, and then it would be unknown whether the request arrived.
   const unpooled = new Pool(origin, { ...createPoolOptions(timeoutMs), pipelining: 0 })
   /** GET requests that wait for a response, by key */
   const pendingReads = new Map<string, Promise<UpstreamResponse>>()
@@ -208,7 +211,7 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
       .finally(stopSharing)
       .then((response) => bufferSmallBody(request.method, response))
     pendingReads.set(key, read)
-    // The caller may have disconnected because the request hangs: no new caller may join it.
+    // The caller may have disconnected because the request hangs, so no new caller may join it.
     request.caller?.once('close', stopSharing)
     return read
   }

@@ -29,7 +29,7 @@ export type QrCodeResult =
 
 /** Download file name, without the extension. */
 export function getFileName({ calculation, link, vessel }: QrCode): string {
-  // Header fields and file systems agree on ASCII only.
+  // Only ASCII is safe in both header fields and file systems.
   const name = vessel.name.normalize('NFKD').replace(/\p{M}/gu, '')
   const slug = name
     .toLowerCase()
@@ -83,7 +83,7 @@ function normalizeCalculation({ calculatorType, calculatorData }: QrCodeRequest)
   return { calculatorType, calculatorData: data } as Calculation
 }
 
-/** The fields of a calculation that hold free text. */
+/** The paths of a calculation's fields that contain free text. */
 function listTextPaths({ calculatorData }: Calculation): string[] {
   const furtherLines = ('furtherLines' in calculatorData && calculatorData.furtherLines) || []
   const lines: [path: string, values: object][] = [

@@ -18,9 +18,10 @@ export type PrefillData = Calculation & {
 }
 
 /**
- * Format versions 1 and 2, frozen: printed codes refer to a calculator by its index in `TYPES`, and
- * list its fields in the order of `FIELDS_1` or `FIELDS_2`. Version 1 has only the first fields,
- * which keeps the code of a typical trip short; version 2 appends the others.
+ * Format versions 1 and 2. They are frozen, because printed codes refer to a calculator by its
+ * index in `TYPES`, and list its fields in the order of `FIELDS_1` or `FIELDS_2`. Version 1 has
+ * only the first fields, which keeps the code of a typical trip short. Version 2 appends the
+ * others.
  */
 const TYPES = ['fuel', 'distance', 'custom'] as const satisfies readonly CalculatorType[]
 type FieldNames = { [T in CalculatorType]: readonly (keyof CalculatorDataByType[T])[] }
@@ -80,7 +81,7 @@ const USES = [
 
 type Values = Record<string, unknown>
 
-/** Lists fields in order; missing fields are `0`, trailing ones are omitted. */
+/** Lists fields in order. Missing fields are `0`; at the end, they are omitted. */
 function toTuple(names: readonly string[], values: Values): unknown[] {
   const tuple = names.map((name) => encodeValue(name, values[name]))
   while (tuple.at(-1) === 0) tuple.pop()
@@ -131,7 +132,7 @@ const validateVessel = checker(Vessel)
 /**
  * Encodes the data of a link as URL-safe Base64 (RFC 4648, section 5) without padding.
  *
- * The content is a JSON array, since a scannable code holds few bytes:
+ * The content is a JSON array, because a scannable code holds few bytes:
  * `[version, type, issuedAt, vessel name, IMO number or 0, ...fields of the calculator]`.
  */
 export function encodePrefillData(prefill: PrefillData): string {

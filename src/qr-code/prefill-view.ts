@@ -6,8 +6,8 @@ const SCAN_AGAIN =
   'Scan the code again with the whole code in view. If that does not work, ask the crew for a new one.'
 
 /**
- * Reads scanned links for the calculator pages; on failure returns a title and an explanation for
- * guests.
+ * Reads scanned links for the calculator pages. If a link is rejected, the result has a title and
+ * an explanation for guests.
  *
  * @param timeZone IANA time zone of the dates shown
  */

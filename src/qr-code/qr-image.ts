@@ -33,7 +33,7 @@ export interface QrMatrix {
 
 /** Throws if `text` exceeds the capacity of version 40 at this level. */
 export function createQrMatrix(text: string, errorCorrection: ErrorCorrection): QrMatrix {
-  // A single byte segment: the search for mixed segments is slow and finds none in Base64.
+  // A single byte segment, because the search for mixed segments is slow and finds none in Base64.
   const code = QRCode.create([{ data: Buffer.from(text), mode: 'byte' }], {
     errorCorrectionLevel: errorCorrection,
   })
@@ -41,7 +41,7 @@ export function createQrMatrix(text: string, errorCorrection: ErrorCorrection): 
   return { version: code.version, modules: size, isDark: (x, y) => data[y * size + x] === 1 }
 }
 
-/** Renders SVG, `size` user units wide, with `margin` light modules on each side. */
+/** Renders an SVG, `size` user units wide, with `margin` light modules on each side. */
 export function renderSvg(matrix: QrMatrix, size: number, margin: number): string {
   const edge = matrix.modules + 2 * margin
   let path = ''
@@ -60,8 +60,8 @@ export function renderSvg(matrix: QrMatrix, size: number, margin: number): strin
 }
 
 /**
- * Renders PNG of exactly `size` pixels, which must be at least modules plus margins. Each module is
- * the same whole number of pixels wide; the remainder goes to the margin.
+ * Renders a PNG of exactly `size` pixels per side, which must be at least modules plus margins.
+ * Each module is the same whole number of pixels wide; the remainder goes to the margin.
  */
 export function renderPng(matrix: QrMatrix, size: number, margin: number): Buffer {
   const scale = Math.floor(size / (matrix.modules + 2 * margin))

@@ -116,5 +116,5 @@ const EXAMPLE_QUERY: Query = {
 /** The initial form, filled in with trips that are valid without changes. */
 export const getExampleForm = (): QrTestForm => parseQrTestForm(EXAMPLE_QUERY)
 
-/** The initial form for staff is empty: an example could end up on a label. */
+/** The initial form for staff is empty, because an example could end up on a label. */
 export const getEmptyForm = (): QrTestForm => parseQrTestForm({ calculatorType: 'fuel' })

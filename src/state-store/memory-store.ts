@@ -17,7 +17,7 @@ export interface MemoryStore extends KeyValueStore {
 
 /** The state of a single process. */
 export function openMemoryStore(): MemoryStore {
-  /** When each key expires, ms since 1970 */
+  /** When each key expires, ms since the epoch */
   const keys = new Map<string, number>()
   const counters = new Map<string, Counter>()
 

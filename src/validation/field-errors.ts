@@ -66,7 +66,7 @@ function getSchemaMessage({ parentSchema }: ErrorObject): string | undefined {
   return typeof message === 'string' ? message : undefined
 }
 
-/** The message of a format, if it has one. */
+/** The message of the format, or else of the schema; `undefined` if neither has one. */
 function getFormatMessage(error: ErrorObject): string | undefined {
   const { params, data } = error
   const message =
@@ -91,7 +91,7 @@ function getInfinityMessage({ data, parentSchema }: ErrorObject): string | undef
   return limits?.[name] === undefined ? undefined : MESSAGES[name]?.({ limit: limits[name] })
 }
 
-/** More specific messages for some keywords */
+/** More specific messages for some keywords. */
 const SPECIFIC_MESSAGES: Record<string, (error: ErrorObject) => string | undefined> = {
   format: getFormatMessage,
   enum: getSchemaMessage,

@@ -36,7 +36,7 @@ export function createAjv({ formats, keywords }: SchemaExtensions, options: Opti
   return ajv
 }
 
-/** Compiles a schema with its first value, so that the service starts sooner. */
+/** Compiles a schema when it validates its first value, so that the service starts sooner. */
 function compileLater<T>(ajv: Ajv, schema: object): ValidateFunction<T> {
   let compiled: ValidateFunction<T> | undefined
   const validate = ((value: unknown) => {
@@ -62,7 +62,7 @@ export function createValidators(extensions: SchemaExtensions) {
   function converter<T>(schema: object): ValidateFunction<T> {
     const convert = compileLater<T>(coercingAjv, schema)
     const check = strict<T>(schema)
-    // Ajv does not check converted values: 1e400 would pass as Infinity.
+    // Ajv does not check converted values, so 1e400 would pass as Infinity.
     const validate = ((value: unknown) => {
       const isValid = convert(value) && check(value)
       validate.errors = convert.errors ?? check.errors ?? null

@@ -1,10 +1,10 @@
 // Lists the provider's portfolios with the price of offsetting the result. The data are untrusted
-// and optional: invalid entries are skipped, and on any error the page stays without the list.
+// and optional: invalid entries are skipped, and after any error the page has no list.
 
 const TIMEOUT_MS = 4000
 const MAX_PORTFOLIOS = 12
 const MAX_PROJECTS = 8
-/** Rounds off floating point errors before prices are rounded up. */
+/** Decimal places that are kept, so that floating-point errors do not affect rounded prices. */
 const PRICE_PRECISION = 6
 
 /** Currencies without two decimals (ISO 4217), by number of decimals. */
@@ -99,7 +99,7 @@ function formatMoney(minor, currency) {
   return format.format(minor / 10 ** decimals)
 }
 
-/** Rounds off floating point errors. */
+/** Rounds off floating-point errors. */
 const toPrecise = (value) => Number(value.toFixed(PRICE_PRECISION))
 
 /** The price of an order: see docs/ordering.md. */
@@ -142,7 +142,8 @@ function createProjectItem({ name, country, url }) {
   return createElement('li', {}, label, ...(country ? [', ', createBdi(country)] : []))
 }
 
-// If there is a checkout, guests choose a portfolio; the button shows its price and links to it.
+// If there is a checkout, guests choose a portfolio. The button shows the price, and its link
+// passes the portfolio to the order form.
 const findCheckout = () => document.getElementById('checkout')
 let chosenId = null
 

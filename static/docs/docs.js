@@ -50,7 +50,7 @@ addEventListener(
   { passive: true },
 )
 
-// Search: shows the links whose section has every word; titles match first.
+// Search: shows the links with every word in their title or, if there are none, in their section.
 
 const search = document.getElementById('docs-search')
 const noMatch = document.getElementById('docs-no-match')

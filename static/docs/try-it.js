@@ -111,7 +111,7 @@ function buildRequest({ method, path }, form) {
     }
   }
   const search = query.size > 0 ? `?${query}` : ''
-  // The session cookie is left out, so that the key alone decides.
+  // The session cookie is left out, so that only the key authenticates the request.
   return [address + search, { method, headers, body, credentials: 'omit' }]
 }
 

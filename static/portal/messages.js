@@ -1,5 +1,5 @@
-// The message area of every portal page: results of actions, errors, and retries. Also lets links
-// with the role of a button be pressed with Space.
+// The message area of every portal page: results of actions, errors, and retries. Also makes Space
+// activate links with the role `button`.
 
 document.addEventListener('keydown', (event) => {
   if (event.key !== ' ' || !event.target.matches('a[role=button]')) return
@@ -10,7 +10,7 @@ document.addEventListener('keydown', (event) => {
 const MESSAGE_DURATION_MS = 10_000
 const area = document.getElementById('messages')
 
-/** Repeats the failed request; `null` if nothing failed. */
+/** Repeats the failed request; `null` if there is none, or if it cannot be repeated. */
 let retry = null
 
 document.addEventListener('htmx:before:request', () => {
@@ -18,7 +18,7 @@ document.addEventListener('htmx:before:request', () => {
   for (const message of area.querySelectorAll('.failed, .persistent')) message.remove()
 })
 
-// Errors and messages with buttons stay.
+// Errors, persistent messages and messages with buttons stay.
 function removeLater() {
   const message = area.querySelector('.message:not(.failed, .persistent, :has(button))')
   if (message) setTimeout(() => message.remove(), MESSAGE_DURATION_MS)
@@ -64,7 +64,7 @@ function createRetry({ sourceElement: element }) {
   }
 }
 
-// Forms have a version or an idempotency key. Forms that spend money have `data-once`.
+// Most forms have a version or an idempotency key. Forms that spend money have `data-once`.
 const SAFE_TO_RETRY =
   'We couldn’t confirm that your changes were saved. It’s safe to retry: nothing is saved twice.'
 const CHECK_FIRST =
@@ -94,7 +94,7 @@ document.addEventListener('htmx:before:response', (event) => {
 
 addEventListener('online', () => retry?.())
 
-// Keeps the form's buttons visible below the message.
+// Scrolls the form's buttons into view, because the message can cover them.
 document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
   if (!area.querySelector('.failed')) return
   ctx.sourceElement.querySelector('.form-actions')?.scrollIntoView({ block: 'nearest' })

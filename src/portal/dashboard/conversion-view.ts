@@ -18,7 +18,7 @@ export async function buildConversionView(
   { count }: Formatters,
   dashboardFormatters: Pick<DashboardFormatters, 'share'>,
 ): Promise<Step[] | null> {
-  // `all` starts with the first order, but guests scanned codes before it.
+  // `all` starts with the first order, but guests may have scanned codes before it.
   const first = range === 'all' ? 0 : parseDay(from)
   const { scans, results, orders, paidOrders } = await conversions.read(first, parseDay(to))
   if (scans + results + orders === 0) return null

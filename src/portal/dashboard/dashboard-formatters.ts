@@ -5,7 +5,7 @@ const toUtcDate = (isoDate: string): Date => new Date(`${isoDate}T00:00:00Z`)
 
 /** Locale formatters that only the dashboard needs, in addition to the shared ones. */
 export function createDashboardFormatters(locale: string) {
-  // Calendar days are formatted in UTC; they do not depend on a time zone.
+  // Calendar days are formatted in UTC, because they do not depend on a time zone.
   const createDateFormat = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
   const oneDecimal = { minimumFractionDigits: 1, maximumFractionDigits: 1 }

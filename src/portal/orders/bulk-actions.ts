@@ -47,7 +47,7 @@ export function getStatusAfter(action: BulkAction): OrderStatus | null {
   return action.type === 'cancel' ? 'cancelled' : action.status
 }
 
-/** Completes "CW-000001 and CW-000002: …". */
+/** The reason after the order numbers, as in “CW-000001 and CW-000002: not found”. */
 function describeRejection(result: ChangeResult): string {
   switch (result.outcome) {
     case 'not_found':
@@ -81,7 +81,7 @@ function describeStoreError(error: unknown): string {
 
 /**
  * Changes orders one by one; a rejected one does not affect the others. Stops at the time limit, or
- * once the store rejects changes; throws if it rejects the first.
+ * when the store fails. Throws if the store fails at the first order.
  */
 export async function updateOrders(
   store: OrderStore,

@@ -19,7 +19,6 @@ export interface BulkForm {
   query: Fields
 }
 
-/** Parses a bulk form. */
 export function parseBulkForm({ order, all, list }: Fields): BulkForm {
   const listQuery = typeof list === 'string' ? list : ''
   const parameters = new URLSearchParams(listQuery)
@@ -31,8 +30,8 @@ export function parseBulkForm({ order, all, list }: Fields): BulkForm {
 
 /**
  * Loads the orders that a bulk action is for, in the order of the list. An action for all matching
- * orders is limited to the first `MAX_MATCHING_ORDERS`. Returns none if a filter is invalid,
- * because without that filter more orders would match.
+ * orders is limited to the first `MAX_MATCHING_ORDERS`. Returns no orders if a filter is invalid,
+ * because more orders would match without that filter.
  */
 export async function loadBulkOrders(
   store: OrderStore,

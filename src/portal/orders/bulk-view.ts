@@ -100,7 +100,6 @@ const describeStatuses = (orders: readonly Order[], format: Formatters): string 
     }),
   )
 
-/** Builds the confirmation of a bulk action. */
 export function buildBulkConfirmation(
   orders: readonly Order[],
   action: ConfirmedAction,

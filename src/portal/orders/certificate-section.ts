@@ -8,9 +8,9 @@ import type { Formatters } from '../formatters.js'
 
 /** Background work on a guest order. */
 export interface GuestOrderData {
-  /** Its automatic placement; `null` if there is none */
+  /** The order's automatic placement; `null` if there is none */
   placement: OrderMessage | null
-  /** The message that issues its certificate; `null` if there is none */
+  /** The message that issues the certificate; `null` if there is none */
   issue: OrderMessage | null
   certificate: CertificateState | null
   pdfProblem: string | null
@@ -37,7 +37,7 @@ const WITHDRAWALS = {
   replaced: 'Replaced by another certificate.',
 }
 
-/** Builds the section with the certificate of an order; `null` if it has none and none is due. */
+/** Builds the certificate section of an order; `null` if it has no certificate and none is due. */
 export function buildCertificateSection(
   { status }: Order,
   { certificate: state, issue, pdfProblem }: GuestOrderData,

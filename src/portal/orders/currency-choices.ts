@@ -7,7 +7,7 @@ interface Choice {
   label: string
 }
 
-/** The options of a currency field; those in use and the common ones come first. */
+/** The options of a currency field. Currencies in use and common ones come first. */
 export function buildCurrencyChoices(
   inUse: string[],
   locale: string,

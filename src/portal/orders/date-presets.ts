@@ -6,7 +6,7 @@ import {
 } from '../../orders/day-calendar.js'
 import { buildListUrl, type ListQuery } from '../../orders/list-query.js'
 
-/** Links to the list with common ranges of days, as of today in the time zone. */
+/** Links to the list with common ranges of days, relative to today in the calendar's time zone. */
 export function buildDatePresets(query: ListQuery, calendar: DayCalendar, now = Date.now()) {
   const today = calendar.dayOf(now)
   const monthStart = startOfPeriod('month', today)

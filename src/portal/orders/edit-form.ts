@@ -34,7 +34,7 @@ export interface EditForm {
   isUnsaved: boolean
 }
 
-/** A group's form as it opens. */
+/** The form of a group when it is opened. */
 export const createEditForm = (order: Order, group: EditGroup, format: Formatters): EditForm => ({
   group,
   version: order.version,

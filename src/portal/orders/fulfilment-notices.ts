@@ -44,7 +44,7 @@ export function describeProviderFailure(
   }
 }
 
-/** Describes why an order cannot be placed at a price. */
+/** Describes why there is no valid quote for an order. */
 export function describeQuoteError(
   quote: Exclude<QuoteResult, { outcome: 'quoted' }>,
   format: Formatters,

@@ -33,7 +33,7 @@ function buildDuplicateWarnings(
   ]
 }
 
-/** Warnings about an offset order that differs from what was confirmed. */
+/** Warnings about an offset order that differs from what was confirmed, or from the order. */
 export function buildPurchaseWarnings(
   order: Order,
   history: HistoryEntry[],
@@ -68,10 +68,10 @@ export function buildPurchaseWarnings(
   return warnings
 }
 
-/** The earliest time for the next check is rounded up to the next minute. */
+/** Rounds the earliest time for the next check up, because times are shown without seconds. */
 const MINUTE_MS = 60_000
 
-/** Builds the view of an attempt whose outcome is unresolved. */
+/** Builds the view of an attempt whose outcome is unknown. */
 function buildUnresolvedView(
   attempt: FulfilmentAttempt,
   { order, context, format, fulfilment }: OrderData,

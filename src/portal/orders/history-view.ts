@@ -129,7 +129,7 @@ export function buildHistoryView(
     return { field: LABELS[field] ?? field, from, to, isText, description: null }
   }
 
-  // Entries contain only the changed fields: walk back from the current order.
+  // Entries contain only the changed fields, so go back from the current order.
   let after = order
   return history.map((entry, index) => {
     const { changes } = entry

@@ -24,7 +24,7 @@ export function buildContextUrl(
 ): string {
   const parameters = new URLSearchParams(extra)
   if (position !== null) parameters.set('at', String(position))
-  // The page follows from the position.
+  // The page can be calculated from the position.
   const page = position === null ? query.page : 1
   const list = buildListUrl({ ...query, page }, '').replace('?', '')
   const search = [parameters.toString(), list].filter(Boolean).join('&')
@@ -46,7 +46,7 @@ export interface Neighbours {
   next: Order | null
 }
 
-/** Finds the orders before and after an order in its list; `null` if it has moved too far. */
+/** Finds the neighbours of an order in its list; `null` if the order has moved too far. */
 export async function findNeighbours(
   store: OrderStore,
   id: string,

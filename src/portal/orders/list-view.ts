@@ -231,7 +231,7 @@ export function buildListView(data: ListData, format: Formatters, calendar: DayC
         sort: getNextSort(sort, field, isDescendingFirst ?? false),
       }),
     })),
-    /** Equal for lists of the same orders, whatever their sort order and page */
+    /** Identifies the filters, regardless of sort order and page */
     filtersKey: JSON.stringify(getFilters(query)),
     otherSelected: selection
       .filter(({ id }) => !items.some((order) => order.id === id))

@@ -61,8 +61,8 @@ const formatPriceInput = ({ amountMinor, currency }: Amount) => ({
 })
 
 /**
- * Parses the form of a new order. The CO2e field follows the selected calculator, and the amount
- * the selected portfolio, until the user types another value.
+ * Parses the form of a new order. Until the user types another value, the CO2e is the result of the
+ * selected calculator, and the amount is the price of the selected portfolio.
  */
 export function parseNewOrderForm(
   submitted: Record<string, unknown>,

@@ -4,7 +4,6 @@ import type { OrderMessage } from '../../outbox/order-messages.js'
 import type { FulfilmentView } from './fulfilment-view.js'
 import type { PaymentView } from './payment-view.js'
 
-/** The next step of an order. */
 export interface NextStep {
   title: string
   text: string

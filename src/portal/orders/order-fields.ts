@@ -22,7 +22,7 @@ export type FieldValues = Partial<Record<OrderField, string>>
 /** Error messages by field name */
 export type FieldErrors = Record<string, string>
 
-/** Error messages of empty fields; the others are optional */
+/** Error messages for required fields that are empty; the other fields are optional */
 const EMPTY_ERRORS: Partial<Record<OrderField, string>> = {
   customerName: 'Enter a name',
   customerEmail: 'Enter an email address',
@@ -58,7 +58,7 @@ export interface ParsedFields {
   errors: FieldErrors
 }
 
-/** Parses submitted fields; invalid ones have an error, and all keep the value as typed. */
+/** Parses submitted fields. Invalid fields have an error; all fields keep the value as typed. */
 export function parseFields(
   fields: readonly OrderField[],
   submitted: Record<string, unknown>,

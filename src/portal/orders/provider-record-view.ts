@@ -16,7 +16,7 @@ import { joinWithAnd } from '../labels.js'
 const MAX_NOTE_LENGTH = 200
 const MAX_NAMED_ORDERS = 3
 
-/** Order numbers in the provider's note, if it does not name this order. */
+/** Order numbers in the provider's note; empty if the note names this order. */
 function findForeignOrderNumbers(note: string, { orderNumber }: Order): string[] {
   return note.includes(orderNumber) ? [] : findOrderNumbers(note).slice(0, MAX_NAMED_ORDERS)
 }

@@ -74,7 +74,7 @@ const pages: FastifyPluginAsync<Options> = async (
       reply.code(result.outcome === 'unavailable' ? 503 : 409)
       return render(request, reply, order, { notice: describeFailure(result) })
     }
-    // Another click, or another administrator, may have refunded the payment first.
+    // Another request, such as a second click, may have refunded the payment first.
     const isRefunded = (await payments.store.list(id)).some(
       ({ refundedMinor }) => refundedMinor > 0,
     )

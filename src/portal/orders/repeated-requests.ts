@@ -32,7 +32,7 @@ export function isRepeatedRequest(
   )
 }
 
-/** The status change right after a version, if it reverses the one before. */
+/** The status change immediately after a version, if it reverses the previous status change. */
 export function findReversal(
   history: readonly HistoryEntry[],
   version: number,

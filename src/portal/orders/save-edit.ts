@@ -4,9 +4,10 @@ import type { OrderChanges } from '../../orders/order.js'
 import type { EditForm } from './edit-form.js'
 
 /**
- * Saves an edit. If the order has changed since, the edit is still saved when all of these hold:
- * only the same user changed it, in other fields, and it is not cancelled. If the order already has
- * all the values, for example because the response to the same form was lost, that is a success.
+ * Saves an edit. If the order has changed since the form was opened, the edit is still saved if the
+ * order is not cancelled, and only the same user has changed it, in other fields. If the order
+ * already has all the values, for example because the response to the same form was lost, the edit
+ * counts as saved.
  */
 export async function saveEdit(
   store: OrderStore,

@@ -9,7 +9,7 @@ import { buildApiKeyForm, parseApiKeyForm, type ApiKeyForm } from './api-key-for
 import { renderSettings } from './render-settings.js'
 
 const MANAGE = { config: { permission: 'api-keys:manage' } } as const
-/** Checked before a form opens, so that input is not lost when the form is submitted. */
+/** Requires a recent sign-in before a form opens, so that no input is lost when it is submitted. */
 const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
 
 interface Route {

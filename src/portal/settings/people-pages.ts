@@ -19,9 +19,9 @@ interface Route {
 }
 
 const MANAGE = { config: { permission: 'accounts:manage' } } as const
-/** Checked before a form opens, so that input is not lost when the form is submitted. */
+/** Requires a recent sign-in before a form opens, so that no input is lost when it is submitted. */
 const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
-// Not compressed: the compressed size of a response with a token reveals the token (BREACH).
+// Not compressed, because the size of a compressed response can reveal the token in it (BREACH).
 const MANAGE_LINKS = { ...MANAGE, compress: false } as const
 
 const PEOPLE_URL = '/admin/settings/people'

@@ -24,7 +24,7 @@ import {
 } from './webhook-view.js'
 
 const MANAGE = { config: { permission: 'webhooks:manage' } } as const
-/** Checked before a form opens, so that input is not lost when the form is submitted. */
+/** Requires a recent sign-in before a form opens, so that no input is lost when it is submitted. */
 const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
 
 interface Route {
@@ -71,7 +71,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     )
 
   interface EndpointState {
-    /** Shown once, after it was created */
+    /** Shown only once, after it is created */
     secret?: string
     page?: number
     replayError?: string

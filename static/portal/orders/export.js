@@ -57,7 +57,7 @@ async function download(link) {
     if (!response.ok) throw await readError(response)
     const [, name = 'orders'] =
       /filename="([^"]+)"/.exec(response.headers.get('content-disposition')) ?? []
-    // About one line per order
+    // A file has about one line per order.
     const hasLines = response.headers.get('content-type').startsWith('text/')
     const { parts, bytes } = await readParts(response, ({ bytes, lines }) => {
       if (hasLines && count > 0) progress.value = Math.min(1, lines / count)

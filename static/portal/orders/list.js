@@ -4,14 +4,14 @@ import './export.js'
 import './selection.js'
 import './shortcuts.js'
 
-// A click outside or on a range of dates closes an open menu.
+// A click outside an open menu, or on one of its date ranges, closes it.
 document.addEventListener('click', (event) => {
   for (const menu of document.querySelectorAll('.dropdown[open]')) {
     if (!event.composedPath().includes(menu) || event.target.closest('.presets')) menu.open = false
   }
 })
 
-// Other requests are blocked during a change: they would cancel it, and its result would be lost.
+// Other requests are blocked during a change, because they would cancel it and lose its result.
 let pendingChange = null
 document.addEventListener('htmx:config:request', (event) => {
   if (pendingChange) event.preventDefault()
@@ -29,7 +29,7 @@ document.addEventListener(
   { capture: true },
 )
 
-// Read before the swap, which may remove the element.
+// Read before the swap, which may remove the focused element.
 let focusedId = ''
 let isPaging = false
 document.addEventListener('htmx:before:swap', ({ detail: { ctx } }) => {

@@ -8,10 +8,10 @@ const getForm = () => document.getElementById('bulk-form')
 const getBoxes = () => [...document.querySelectorAll('#bulk-form [name=order][type=checkbox]')]
 const getAllMatching = () => document.getElementById('all-matching')
 const getId = ({ value }) => value.split(':')[0]
-/** Equal for lists of the same orders, whatever their sort order and page */
+/** Identifies the filters, regardless of sort order and page */
 const getFilters = () => getForm()?.dataset.filters ?? ''
 
-/** The values of the selected orders, by id */
+/** The values of the selected orders, by order ID */
 let selected = new Map()
 let filters = getFilters()
 
@@ -94,7 +94,7 @@ document.addEventListener('click', ({ target }) => {
 })
 
 document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
-  // Morphing keeps what the user has changed in forms; after a success, they show the new state.
+  // Morphing keeps what the user has changed in forms. A reset after a success shows the new state.
   if (ctx.target?.id === 'orders' && ctx.response?.status < 400) {
     document.getElementById('filters')?.reset()
     if (ctx.request.method !== 'GET') getForm()?.reset()
