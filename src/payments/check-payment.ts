@@ -100,7 +100,7 @@ export function createPaymentCheck({
     let { state } = recorded
     const isPayable = order?.status === 'pending' && isSameAmount(recorded, order)
     if (state === 'open' && recorded.sessionId !== null && !isPayable) {
-      // The session is no longer open, for example because it was just paid: check it again.
+      // The session is no longer open, for example because it was just paid, so check it again.
       if (!(await expire(recorded.sessionId))) return null
       state = 'expired'
     }

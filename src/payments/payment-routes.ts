@@ -66,7 +66,7 @@ const toResponse = (payment: Payment) => ({
   updatedAt: toIso(payment.updatedAt),
 })
 
-/** Payments of an order, for administrators and integrations. */
+/** Payments of an order, for users and integrations. */
 const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store, paymentStore }) => {
   app.get(
     '/api/admin/orders/:id/payments',

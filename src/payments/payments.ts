@@ -116,7 +116,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     if (payment.state !== 'open') return isReceived(payment) ? 'received' : 'closed'
     if (payment.sessionId !== null) {
       await stripe.expireSession(payment.sessionId).catch((error: unknown) => {
-        // The session is no longer open: read its state.
+        // The session is no longer open, so its state is read below.
         if (!(error instanceof StripeRefusedError)) throw error
       })
     }

@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** OpenAPI security of a route that requires an administrator, or an API key with a scope. */
+/** OpenAPI security of a route that requires a user, or an API key with a scope. */
 export const getAdminSecurity = (scope?: ApiKeyScope) => [
   ...(scope === undefined ? [] : [{ apiKey: [scope] }]),
   { bearer: [] },

@@ -56,7 +56,7 @@ const removeBlanks = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   )
 
 const ajv = new Ajv({
-  // A TypeBox schema is valid.
+  // TypeBox schemas need no validation.
   validateSchema: false,
   allErrors: true,
   coerceTypes: true,

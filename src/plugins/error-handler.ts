@@ -116,7 +116,7 @@ export function handleClientError(
 
 /**
  * Turns every error into a response: problem+json under /api, a page or a fragment elsewhere.
- * Unknown paths are 404, known paths with another method 405.
+ * An unknown path gets status 404, a known path with another method 405.
  */
 export default fp(
   async (app) => {
@@ -151,7 +151,7 @@ export default fp(
       })
     }
     const limit = app.rateLimit()
-    // Before the body is parsed, so that its errors do not hide the 404.
+    // Before the body is parsed, so that errors in the body do not hide the 404.
     app.addHook('preParsing', (request, reply, _payload, done) => {
       if (!request.is404) done()
       else limit.call(app, request, reply).then(() => done(createNotFoundProblem(request)), done)

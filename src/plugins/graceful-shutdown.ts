@@ -42,7 +42,7 @@ export default fp(
     app.decorate('drain', async (milliseconds) => {
       isDraining = true
       await sleep(milliseconds)
-      // Under load the timer fires late: accept what has arrived in the meantime.
+      // Under load, the timer fires late, so accept what has arrived in the meantime.
       await nextTick()
       await nextTick()
     })

@@ -43,7 +43,7 @@ export const HTML = 'text/html; charset=utf-8'
 /** Placeholder that a streamed page prints as `it.rest`. */
 const REST_PLACEHOLDER = '<!-- the rest -->'
 
-// When htmx restores history it requests the whole page, with the type `full`.
+// When htmx restores history, it requests the whole page, with the type `full`.
 function wantsFragment(this: FastifyRequest): boolean {
   return this.headers['hx-request'] === 'true' && this.headers['hx-request-type'] === 'partial'
 }

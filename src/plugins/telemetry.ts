@@ -48,7 +48,7 @@ const TOKEN = /^(\/+(?:[oc]|admin\/+(?:invitation|password-reset))\/+)[^/?]+/i
 const decodeAscii = (path: string): string =>
   path.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
 
-// Without the query, which contains names and signatures.
+// Without the query, which can contain names and signatures.
 function getLoggedPath({ originalUrl }: FastifyRequest): string {
   const query = originalUrl.indexOf('?')
   const end = query === -1 ? MAX_LOGGED_PATH_LENGTH : Math.min(query, MAX_LOGGED_PATH_LENGTH)

@@ -47,7 +47,7 @@ export function buildOrderMailsView(
     isConfigured,
     url: `/admin/orders/${orderId}/mails`,
     isLive: isConfigured && isLive(mails),
-    // No link to the order: the emails are shown on its page.
+    // No link to the order, because the emails are shown on its page.
     items: mails.map((mail) => ({ ...buildMailView(mail, isConfigured, format), order: null })),
   }
 }

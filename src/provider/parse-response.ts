@@ -35,7 +35,7 @@ const MAX_MESSAGE_LENGTH = 300
 const MAX_URL_LENGTH = 500
 const MAX_SERIAL_NUMBERS = 20
 const MAX_SERIAL_LENGTH = 100
-/** White space, control characters, lone surrogates and bidirectional overrides. */
+/** Whitespace, control characters, lone surrogates and bidirectional overrides. */
 const BLANKS = /[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+/gu
 
 /** Converts text from the provider to one line. */

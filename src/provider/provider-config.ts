@@ -1,7 +1,7 @@
 import { checkRules, type ConfigRule } from '../config/config-rules.js'
 import { parseBaseUrl, parsePublicRoutes } from './paths.js'
 
-/** Sent in a header: ASCII without spaces */
+/** The token is sent in a header, so it must be ASCII without spaces. */
 const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 
 const RULES: readonly ConfigRule[] = [

@@ -71,7 +71,7 @@ export function toUpstreamError(error: unknown, wasSent: boolean): Problem {
   return new UpstreamError(code ?? 'unreachable', { reason, wasSent })
 }
 
-/** Whether the connection failed before a response, so that a retry can help. */
+/** Whether the connection failed; if there was no response yet, a retry can help. */
 export const isConnectionError = (error: unknown): boolean => {
   const failure = toUpstreamError(error, false)
   return failure instanceof UpstreamError && failure.code === 'unreachable'

@@ -107,7 +107,7 @@ const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, on
       bodyLimit: MAX_BODY_BYTES,
       config: { permission: 'qr:write' },
       onRequest: app.requireAdministrator,
-      // A ZIP is compressed already.
+      // A ZIP is already compressed.
       compress: false,
       schema: {
         tags: ['QR codes'],

@@ -120,7 +120,7 @@ function collectByPath(
 ): FieldError[] {
   const byPath = new Map<string, string>()
   for (const error of errors) {
-    // `if` only reports that `then` failed, which has its own errors.
+    // `if` only reports that `then` failed, and `then` has errors of its own.
     if (error.keyword === 'if') continue
     const path = getPath(error)
     if (!byPath.has(path) || MORE_SPECIFIC.has(error.keyword)) byPath.set(path, message(error))

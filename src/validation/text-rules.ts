@@ -1,7 +1,7 @@
 /** Characters that no text may contain, with the error message. */
 const FORBIDDEN: readonly [RegExp, string][] = [
   [/(?![\t\n\r])\p{Cc}/u, 'must not contain control characters'],
-  // They could make a name look like another.
+  // These could make a name look like another.
   [/[\u202a-\u202e\u2066-\u2069]/u, 'must not contain characters that change the text direction'],
   // Lone surrogates and noncharacters.
   [/[\p{Cs}\p{Noncharacter_Code_Point}]/u, 'must not contain invalid characters'],

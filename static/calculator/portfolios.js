@@ -112,11 +112,11 @@ function calculatePrice(kilograms, { minor, currency }) {
   return Math.ceil(Math.max(offset + fee, Number(terms.minimum)) / step) * step
 }
 
-/** With the operator's fee, as the service calculates it. */
+/** The price with the operator's fee, as the service calculates it. */
 const formatPrice = (kilograms, price) =>
   formatMoney(calculatePrice(kilograms, price), price.currency)
 
-/** Ignores the minimum, which only applies to orders. */
+/** The price per tonne with the operator's fee. The minimum applies only to orders. */
 const formatPerTonne = ({ minor, currency }) => {
   const feePercent = Number(findSection()?.dataset.feePercent ?? 0)
   return formatMoney(Math.ceil(toPrecise(minor * (1 + feePercent / 100))), currency)

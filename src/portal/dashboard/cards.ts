@@ -15,7 +15,7 @@ export interface Card {
   value: string
   unit?: string
   notes: string[]
-  /** Further notes, shown on request */
+  /** Further notes, shown when the user opens them */
   folded?: { summary: string; notes: string[] }
   change: PeriodChange | null
 }

@@ -23,7 +23,8 @@ export async function buildConversionView(
   const { scans, results, orders, paidOrders } = await conversions.read(first, parseDay(to))
   if (scans + results + orders === 0) return null
   const formatShare = (part: number, whole: number, name: string): string | null =>
-    // The part can exceed the whole: orders may be older than the counter or lack a counted result.
+    // The part can exceed the whole, because orders may be older than the counter or may lack a
+    // counted result.
     whole === 0 || part > whole ? null : `${dashboardFormatters.share(part / whole)} of ${name}`
   return [
     { label: 'Scans', count: count(scans), share: null },

@@ -47,7 +47,7 @@ export interface FieldView {
   isOptional: boolean
   value: string
   error: string | undefined
-  /** The stored value, if someone else has changed it */
+  /** After a version conflict: the stored value, if it differs from the form */
   currentValue: string | undefined
   hasFocus: boolean
 }

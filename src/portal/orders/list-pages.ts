@@ -143,7 +143,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
       renderConfirmation(request, reply, parseBulkForm(request.body ?? {}), 'cancel'),
   )
 
-  // Reloading the response to a bulk form sends a GET to its URL.
+  // Opening the URL of a bulk form again, for example from the address bar, sends a GET.
   for (const path of ['/admin/orders/bulk', '/admin/orders/bulk/cancellation']) {
     app.get(path, WRITE, async (_request, reply) => reply.redirect('/admin/orders', 303))
   }

@@ -26,7 +26,7 @@ export type DuplicateOrder = Pick<ProviderOrderRef, 'id' | 'orderNumber'>
 export interface Notice {
   title: string
   text: string
-  /** Changes by others */
+  /** The changes that caused a version conflict */
   entries: EntryView[]
 }
 

@@ -87,7 +87,7 @@ function buildRows(data: Record<string, unknown>, format: Formatters) {
 
 const MAX_PERCENT = 1000
 
-/** Compares an order's CO2e with its trip; `null` if they are the same. */
+/** Describes how an order's CO2e differs from that of its trip; `null` if it does not. */
 function describeDifference(order: Order, calculated: number, format: Formatters): string | null {
   const share = order.checkout?.sharePercent ?? 100
   if (isSameMass(order.co2eKg, getMassToOffset(order, calculated))) {

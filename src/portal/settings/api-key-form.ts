@@ -6,7 +6,7 @@ import {
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Choices for how long a key works. */
+/** Choices for the lifetime of a key. */
 const LIFETIMES = [
   { days: 30, label: '30 days' },
   { days: 90, label: '90 days' },

@@ -17,7 +17,7 @@ const isPageUnsaved = () =>
 let isLeaving = false
 document.addEventListener('htmx:after:request', ({ detail: { ctx } }) => {
   isLeaving = Boolean(ctx.hx.redirect) && ctx.response.status < 400
-  // A redirect to sign-in would lose the changes: show the message of the response instead.
+  // A redirect to sign-in would lose the changes, so show the message of the response instead.
   if (ctx.response.status === 401 && isPageUnsaved()) delete ctx.hx.redirect
 })
 document.addEventListener('submit', (event) => {
@@ -27,7 +27,7 @@ addEventListener('beforeunload', (event) => {
   if (!isLeaving && isPageUnsaved()) event.preventDefault()
 })
 
-// A form is inert while it is sent, since the response replaces it.
+// A form is inert while it is sent, because the response replaces it.
 const pending = new Map()
 function enable(ctx) {
   const { form, focused } = pending.get(ctx) ?? {}
