@@ -4,6 +4,7 @@ import type { Database } from '../database/database.js'
 import { truncateLog } from '../database/truncate-log.js'
 import { eraseDeliveries } from '../integrations/webhooks/message.js'
 import { eraseMails } from '../mail/message.js'
+import { eraseBeneficiary } from '../ordering/certificate/certificate-store.js'
 import type { OrderSource, OrderStore } from '../order-store/order-store.js'
 import type { EventDispatcher } from '../outbox/event-dispatcher.js'
 import { isCustomer, isErased } from '../orders/erasure.js'
@@ -67,14 +68,16 @@ export function createEraser(options: Options) {
     return { current, former }
   }
 
-  /** Erases the messages to a former customer, after those that are still to be queued. */
-  async function eraseFormerMessages(email: string, orders: readonly Order[]): Promise<void> {
+  /** Erases what is stored about a former customer of orders, apart from the orders. */
+  async function eraseFormerCustomer(email: string, orders: readonly Order[]): Promise<void> {
     if (orders.length === 0) return
+    // So that nothing with the customer's data is queued afterwards.
     await events.dispatch()
     await database.write(async (tx) => {
       for (const { id } of orders) {
         await eraseMails(tx, id, email)
-        await eraseDeliveries(tx, id, email)
+        await eraseDeliveries(tx, id)
+        await eraseBeneficiary(tx, id)
       }
     })
   }
@@ -107,10 +110,10 @@ export function createEraser(options: Options) {
       const { current, former } = await findOrders(email)
       const context = { by: request.actor, ifVersions: null }
       await removeSearches(email)
-      await eraseFormerMessages(email, former)
+      await eraseFormerCustomer(email, former)
       const found = [
         ...current.map(({ id }) => ({ id, type: 'erase' as const })),
-        ...former.map(({ id }) => ({ id, type: 'erase_history' as const })),
+        ...former.map(({ id }) => ({ id, type: 'erase_former_customer' as const })),
       ]
       let orders = 0
       try {

@@ -40,7 +40,7 @@ const routes: FastifyPluginAsyncTypebox<{ eraser: Eraser }> = async (app, { eras
         operationId: 'erasePersonalData',
         summary: 'Erase the personal data of a customer',
         description:
-          'Erases name, email, notes, company, VAT ID and the name on the certificate from all orders with this email address, their history, emails, webhook deliveries and certificates. Vessel, trip, emissions and amounts are kept. This cannot be undone. The audit log records only the number of orders.',
+          'Erases name, email, notes, company, VAT ID and the name on the certificate from all orders that have or had this email address, their history, emails, webhook deliveries and certificates. An order that has another email address now keeps its current name, email and notes. Vessel, trip, emissions and amounts are kept. This cannot be undone. The audit log records only the number of orders.',
         body: Customer,
         response: { 200: Erasure, ...problemResponses },
       },

@@ -200,7 +200,7 @@ async function getDays(
 /**
  * Calculates the figures of the dashboard.
  *
- * @param now ms since the epoch
+ * @param now ms since 1970
  */
 export function calculateDashboardStats(
   store: Pick<OrderStore, 'calendar' | 'readStatistics'>,

@@ -47,9 +47,9 @@ export function isSameTimeZone(one: string, other: string): boolean {
 /** Converts between timestamps and the days of a time zone. */
 export interface DayCalendar {
   timeZone: string
-  /** The start of a day, ms since the epoch */
+  /** The start of a day, ms since 1970 */
   startOf(day: Day): number
-  /** The day that contains a time, in ms since the epoch */
+  /** The day that contains a time, in ms since 1970 */
   dayOf(milliseconds: number): Day
 }
 

@@ -61,20 +61,25 @@ export const toErasedChanges = (changes: readonly FieldChange[]): FieldChange[] 
     to: eraseValue(field, to),
   }))
 
-const ERASURE: FieldChange = { field: ERASURE_FIELD, from: null, to: 'erased' }
-
-/**
- * Erases the personal data of an order. The caller also passes the changes in its history through
- * `toErasedChanges`, and its unsent events through `toErased`. Pure.
- */
-export function eraseOrder(order: Order, now: string): ChangeOutcome {
-  const outcome = createNextVersion(order, withoutPersonalData(order), now)
-  return outcome.outcome === 'changed' ? { ...outcome, changes: [ERASURE] } : outcome
+/** Applies an erasure, and records only that it happened. */
+function erase(order: Order, values: Partial<Order>, now: string): ChangeOutcome {
+  const changes: FieldChange[] = [{ field: ERASURE_FIELD, from: null, to: 'erased' }]
+  const outcome = createNextVersion(order, values, now, { extraChanges: changes })
+  return outcome.outcome === 'changed' ? { ...outcome, changes } : outcome
 }
 
 /**
- * Records that personal data was erased from the history of an order, which the caller passes
- * through `toErasedChanges`. Pure.
+ * Erases the personal data of an order; an erased order is unchanged. The caller also passes the
+ * changes in its history through `toErasedChanges`, and its events that have not been dispatched
+ * through `toErased`. Pure.
  */
-export const recordHistoryErasure = (order: Order, now: string): ChangeOutcome =>
-  createNextVersion(order, {}, now, { extraChanges: [ERASURE] })
+export const eraseOrder = (order: Order, now: string): ChangeOutcome =>
+  isErased(order) ? { outcome: 'unchanged', order } : erase(order, toErased(order), now)
+
+/**
+ * Erases what an order has of a former customer, and keeps the data that can be edited, which is
+ * that of the current one. The caller also passes the changes in its history through
+ * `toErasedChanges`. Pure.
+ */
+export const eraseFormerCustomer = (order: Order, now: string): ChangeOutcome =>
+  erase(order, withoutPersonalData({ checkout: order.checkout }), now)

@@ -1,12 +1,12 @@
 import { applyAttempt, type FulfilmentAttempt } from '../fulfilment/attempt.js'
 import { applyChanges, cancelOrder, recalculateOrder, type ChangeOutcome } from './apply-changes.js'
-import { eraseOrder, recordHistoryErasure } from './erasure.js'
+import { eraseFormerCustomer, eraseOrder } from './erasure.js'
 import type { FieldChange, Order, OrderChanges } from './order.js'
 import { undoLastChange } from './undo.js'
 
 /**
- * A change to an order. `erase` also erases personal data from its history and unsent events,
- * `erase_history` from its history only.
+ * A change to an order. Both kinds of erasure also erase personal data from its history; `erase`
+ * also does so from its events that have not been dispatched.
  */
 export type OrderCommand =
   | { type: 'edit'; changes: OrderChanges }
@@ -15,11 +15,11 @@ export type OrderCommand =
   | { type: 'recalculate' }
   | { type: 'attempt'; attempt: FulfilmentAttempt }
   | { type: 'erase' }
-  | { type: 'erase_history' }
+  | { type: 'erase_former_customer' }
 
 /** Whether the store must erase personal data from the order's earlier changes. */
 export const erasesHistory = ({ type }: OrderCommand): boolean =>
-  type === 'erase' || type === 'erase_history'
+  type === 'erase' || type === 'erase_former_customer'
 
 /**
  * Applies a command to an order. Pure.
@@ -46,7 +46,7 @@ export function applyCommand(
       return applyAttempt(order, history, command.attempt, now)
     case 'erase':
       return eraseOrder(order, now)
-    case 'erase_history':
-      return recordHistoryErasure(order, now)
+    case 'erase_former_customer':
+      return eraseFormerCustomer(order, now)
   }
 }

@@ -6,7 +6,7 @@ import { ORDER_STATUSES, type OrderStatus } from './order-status.js'
 const MAX_AHEAD_MS = 24 * 60 * 60 * 1000
 
 /**
- * ms since the epoch; NaN for anything that is not a date-time, so that every comparison is false.
+ * ms since 1970; NaN for anything that is not a date-time, so that every comparison is false.
  */
 const toTime = (value: unknown): number =>
   typeof value === 'string' && isDateTime(value) ? Date.parse(value) : NaN

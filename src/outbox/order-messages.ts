@@ -31,7 +31,7 @@ export interface OrderMessage {
   state: MessageState
   /** Result of the last attempt; `null` before the first one */
   detail: string | null
-  /** ms since the epoch */
+  /** ms since 1970 */
   nextAttemptAt: number
 }
 

@@ -31,18 +31,18 @@ export interface Message extends NewMessage {
   attempts: number
   /** Failed attempts since it was last queued */
   failures: number
-  /** ms since the epoch */
+  /** ms since 1970 */
   createdAt: number
-  /** ms since the epoch */
+  /** ms since 1970 */
   nextAttemptAt: number
-  /** When it was sent, failed or was cancelled, ms since the epoch */
+  /** When it was sent, failed or was cancelled, ms since 1970 */
   finishedAt: number | null
 }
 
 /** An attempt to send a message. */
 export interface Attempt {
   number: number
-  /** ms since the epoch */
+  /** ms since 1970 */
   at: number
   durationMs: number
   /** Status of the HTTP or SMTP response, if there was one */

@@ -54,7 +54,7 @@ export interface Payment {
   /** Stripe's status of the dispute, such as `needs_response`, `won` or `lost` */
   dispute: string | null
   problem: PaymentProblem | null
-  /** When it was recorded that this payment paid the order; all times are ms since the epoch */
+  /** When it was recorded that this payment paid the order; all times are ms since 1970 */
   settledAt: number | null
   createdAt: number
   updatedAt: number

@@ -4,7 +4,7 @@ import { getFormatters } from './formatters.js'
 interface Options {
   locale: string
   timeZone: string
-  /** ms since the epoch */
+  /** ms since 1970 */
   now: number
 }
 

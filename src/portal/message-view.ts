@@ -1,7 +1,7 @@
 import type { Delivery, MessageState } from '../outbox/outbox.js'
 import type { Formatters } from './formatters.js'
 
-/** Converts ms since the epoch for a `time` element. */
+/** Converts ms since 1970 for a `time` element. */
 export function toTime(ms: number, format: Formatters) {
   const iso = new Date(ms).toISOString()
   return { iso, text: format.dateTime(iso) }

@@ -17,7 +17,7 @@ export interface MemoryStore extends KeyValueStore {
 
 /** The state of a single process. */
 export function openMemoryStore(): MemoryStore {
-  /** When each key expires, ms since the epoch */
+  /** When each key expires, ms since 1970 */
   const keys = new Map<string, number>()
   const counters = new Map<string, Counter>()
 

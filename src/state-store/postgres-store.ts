@@ -3,7 +3,7 @@ import type { KeyValueStore } from './key-value-store.js'
 
 const SWEEP_INTERVAL_MS = 60_000
 
-/** The time of the database, ms since the epoch, because the clocks of processes may differ. */
+/** The time of the database, ms since 1970, because the clocks of processes may differ. */
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 const SET = `

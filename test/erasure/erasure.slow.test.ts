@@ -91,12 +91,12 @@ for (const [engine, create] of Object.entries(engines)) {
     })
     const path = await service.order(CUSTOMER)
     await service.order({ email: 'other@example.com' })
-    await service.order({ email: CUSTOMER.email, name: CUSTOMER.name })
+    const { name, email, isPublic } = CUSTOMER
+    const formerPath = await service.order({ name, email, isPublic })
     await ann.call('PATCH', '/api/admin/orders/1', {
       customerName: 'X. Quillfeather',
       notes: 'Quillfeather asked for a call',
     })
-    await ann.call('PATCH', '/api/admin/orders/3', NEW_CUSTOMER)
     for (const q of [CUSTOMER.email, 'other']) {
       await ann.post('/admin/orders/views', { name: q.slice(0, 5), list: `/admin/orders?q=${q}` })
     }
@@ -107,6 +107,10 @@ for (const [engine, create] of Object.entries(engines)) {
     const guest = createGuest(url)
     const certificate = await waitForCertificate(guest, path)
     t.match(toText(await guest.get(certificate)), CUSTOMER.beneficiary)
+    await service.setStatus('paid', '3')
+    const formerCertificate = await waitForCertificate(guest, formerPath)
+    t.match(toText(await guest.get(formerCertificate)), CUSTOMER.name)
+    await ann.call('PATCH', '/api/admin/orders/3', NEW_CUSTOMER)
     await waitFor(async () => (await service.getStates()).includes('pending'))
     t.ok(findTraces(await readAll()).length > 10, 'they were there before')
 
@@ -115,7 +119,8 @@ for (const [engine, create] of Object.entries(engines)) {
     const getLatest = (id: string) =>
       receiver.received().findLast(({ event }) => event.data.id === id)?.event.data
     await waitFor(async () => getLatest('1').customerName === 'Erased')
-    await waitFor(async () => getLatest('3').version === 3)
+    const { version } = await ann.call('GET', '/api/admin/orders/3')
+    await waitFor(async () => getLatest('3').version === version)
     t.match(getLatest('3'), NEW_CUSTOMER, 'the current customer is kept')
     t.match(await ann.call('GET', '/api/admin/orders/3'), NEW_CUSTOMER)
     t.match(toText(await ann.get('/admin/orders/3')), /Personal data : erased .*Email : erased/)
@@ -134,6 +139,8 @@ for (const [engine, create] of Object.entries(engines)) {
     for (const text of [
       page,
       toText(await guest.get(path)),
+      toText(await guest.get(formerPath)),
+      toText(await guest.get(formerCertificate)),
       (await ann.get('/admin/orders/1')).text,
       (await ann.get('/admin/orders/3')).text,
       (await ann.get('/admin/orders')).text,

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { getEventTypes, type OrderEvent, type OrderEventType } from '../../orders/order-event.js'
 import type { Queryable } from '../../database/database.js'
-import { isCustomer, toErased } from '../../orders/erasure.js'
+import { toErased } from '../../orders/erasure.js'
 import type { Order } from '../../orders/order.js'
 import { eraseMessages, type NewMessage } from '../../outbox/outbox.js'
 import { TEST_EVENT_TYPE } from './event-types.js'
@@ -61,16 +61,11 @@ export function buildOrderMessages(
   }))
 }
 
-/**
- * Erases personal data from the deliveries about an order, whether or not they are sent yet.
- *
- * @param email only deliveries that have this email; all if it is left out
- */
-export const eraseDeliveries = (tx: Queryable, orderId: string, email?: string): Promise<void> =>
+/** Erases personal data from the deliveries about an order, whether or not they are sent yet. */
+export const eraseDeliveries = (tx: Queryable, orderId: string): Promise<void> =>
   eraseMessages(tx, { orderId, queuePrefix: QUEUE_PREFIX, isCancelled: false }, (payload) => {
-    const body = payload as WebhookBody & { data: Order }
-    const isKept = email !== undefined && !isCustomer(email, body.data.customerEmail)
-    return isKept ? null : { ...body, data: toErased(body.data) }
+    const body = payload as WebhookBody
+    return { ...body, data: toErased(body.data as Order) }
   })
 
 /** A message that is not about an order. */

@@ -121,13 +121,13 @@ export function createOrdersTable(
   return {
     getPage,
     /**
-     * When a row was last created or updated, in ms since the epoch, by the clock of the database;
+     * When a row was last created or updated, in ms since 1970, by the clock of the database;
      * 0 if there are no rows.
      */
     getLastModified: async (): Promise<number> =>
       Math.max(await getLatest('CreatedAt'), await getLatest('UpdatedAt')),
     /**
-     * A condition for rows that were created or updated at or after a time, in ms since the epoch,
+     * A condition for rows that were created or updated at or after a time, in ms since 1970,
      * by the clock of the database.
      */
     modifiedSince(milliseconds: number): string {

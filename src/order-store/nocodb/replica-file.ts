@@ -11,7 +11,7 @@ export type ReplicaSetting =
   | 'loaded_to'
   /** Set when the first load is finished */
   | 'loaded'
-  /** When a row was last modified, by the clock of NocoDB's database, ms since the epoch */
+  /** When a row was last modified, by the clock of NocoDB's database, ms since 1970 */
   | 'touched'
   /** `yes` if the schema has been invalid at any time since all rows were last read */
   | 'misfit'

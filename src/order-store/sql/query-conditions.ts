@@ -16,7 +16,7 @@ export interface SqlFragment<Value = string | number> {
   values: Value[]
 }
 
-/** A range of timestamps, ms since the epoch; `until` is excluded. */
+/** A range of timestamps, ms since 1970; `until` is excluded. */
 export interface TimeRange {
   since: number
   until: number

@@ -19,10 +19,10 @@ export function createIdempotencyKeys(db: Database) {
 
   return {
     find: (key: string): IdempotencyKey | undefined => select.get(key),
-    /** @param at ms since the epoch */
+    /** @param at ms since 1970 */
     add: (key: string, { request, order_id }: IdempotencyKey, at: number): void =>
       void insert.run(key, request, order_id, at),
-    /** @param now ms since the epoch */
+    /** @param now ms since 1970 */
     removeExpired: (now: number): void => void removeBefore.run(now - IDEMPOTENCY_KEY_TTL_MS),
   }
 }

@@ -55,7 +55,7 @@ export interface ValidatedRow {
 /**
  * Creates the validator for the lines of a file.
  *
- * @param now ms since the epoch
+ * @param now ms since 1970
  */
 export function createRowValidator(header: Header, now: number): (cells: string[]) => ValidatedRow {
   return (cells) => {

@@ -20,7 +20,7 @@ import { buildTimelineView } from './timeline-view.js'
 interface DashboardOptions {
   locale: string
   mainCurrency: string
-  /** ms since the epoch */
+  /** ms since 1970 */
   now: number
   /** Whether orders can be placed with a provider */
   hasProvider: boolean
