@@ -76,6 +76,8 @@ t.test('shows errors at empty and invalid fields', async (t) => {
 })
 
 t.test('never redirects to another site', async (t) => {
+  const { context, page } = await stranger(t)
+  const browserErrors = recordBrowserErrors(context, url)
   for (const to of [
     'https://evil.example/admin',
     '//evil.example/admin',
@@ -85,13 +87,11 @@ t.test('never redirects to another site', async (t) => {
     '/calculator/fuel',
     '/admin/logout',
   ]) {
-    const { context, page } = await stranger(t)
-    const browserErrors = recordBrowserErrors(context, url)
+    await context.clearCookies()
     await page.goto(`${url}/admin/login?${new URLSearchParams({ returnTo: to }).toString()}`)
     await fillIn(page)
     await page.waitForURL(`${url}/admin`)
     t.same(browserErrors, { errors: [], externalRequests: [] }, to)
-    await context.close()
   }
 })
 

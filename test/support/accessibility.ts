@@ -9,8 +9,17 @@ export const ACCESSIBILITY_VARIANTS = [
   ['a desktop, dark', { viewport: DESKTOP, colorScheme: 'dark' }],
 ] as const satisfies [string, BrowserContextOptions][]
 
-/** Asserts that axe finds no violations, and that the page does not scroll sideways. */
-export async function checkAccessibility(t: Test, page: Page, name: string): Promise<void> {
+/**
+ * Asserts that axe finds no violations, and that the page does not scroll sideways.
+ *
+ * @param part selector of the part that axe examines; the whole page by default
+ */
+export async function checkAccessibility(
+  t: Test,
+  page: Page,
+  name: string,
+  part = 'html',
+): Promise<void> {
   // The contrast is only final once the colour transitions have finished.
   await page.evaluate(() => {
     const animations = document
@@ -19,11 +28,12 @@ export async function checkAccessibility(t: Test, page: Page, name: string): Pro
     return Promise.allSettled(animations.map(({ finished }) => finished))
   })
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
-  const violations = await page.evaluate(async () => {
-    // Describing everything that passes takes most of the time.
-    const results = await (window as any).axe.run({ resultTypes: ['violations'] })
+  const violations = await page.evaluate(async (part) => {
+    // Describing everything that passes, and loading the style sheets again, takes most of the time.
+    const options = { resultTypes: ['violations'], preload: false }
+    const results = await (window as any).axe.run(part, options)
     return results.violations.map(({ id, nodes }: any) => [id, nodes.map(({ html }: any) => html)])
-  })
+  }, part)
   t.same(violations, [], name)
   await checkNoSidewaysScrolling(t, page, name)
 }

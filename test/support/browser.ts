@@ -11,6 +11,20 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Each window would load hidden pages of the address bar, and a spare process. This replaces
+  // Playwright's list of features, of which we need the others here.
+  `--disable-features=${[
+    'WebUIOmniboxPopup',
+    'WebUIOmniboxAimPopup',
+    'SpareRendererForSitePerProcess',
+    'DestroyProfileOnBrowserClose',
+    'HttpsFirstBalancedModeAutoEnable',
+    'HttpsUpgrades',
+    'NetworkTimeServiceQuerying',
+    'PaintHolding',
+    'PreconnectToSearch',
+    'Translate',
+  ].join()}`,
 ]
 
 /** Finds Chromium or Chrome; `null` if there is none. */

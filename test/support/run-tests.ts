@@ -19,7 +19,8 @@ import t from 'tap'
 
 const TESTS = fileURLToPath(new URL('..', import.meta.url))
 const RUNNER = fileURLToPath(new URL('./run-test-files.js', import.meta.url))
-const PROCESSES = availableParallelism() + 1
+/** More than processors, because many tests wait for time-outs. */
+const PROCESSES = availableParallelism() + 2
 const LONG = /^(operations|postgres)\/|\.long\.test\.js$/
 const BROWSER = /^browser\//
 const SLOW = /\.slow\.test\.js$/
@@ -28,7 +29,7 @@ const options = new Set(process.argv.filter((argument) => argument.startsWith('-
 const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const isNocoDb = options.has('--nocodb')
 const suffix = isNocoDb ? '.nocodb-test.js' : '.test.js'
-const maxFilesPerProcess = isNocoDb ? 1 : 6
+const maxFilesPerProcess = isNocoDb ? 1 : 4
 
 const leftOut = [
   ...(options.has('--fast') ? [LONG, BROWSER, SLOW] : []),
@@ -54,11 +55,22 @@ function deal(files: string[]): string[][] {
   )
 }
 
+const isKind = (file: string, ...kinds: RegExp[]) => kinds.some((kind) => kind.test(file))
+
 /** Slow groups come first, so that no process is left with one at the end. */
 function groupFiles(files: string[]): string[][] {
-  const kinds = [LONG, BROWSER, SLOW, /./]
-  const getKind = (file: string): RegExp | undefined => kinds.find((kind) => kind.test(file))
-  return kinds.flatMap((kind) => deal(files.filter((file) => getKind(file) === kind)))
+  const browser = deal(files.filter((file) => isKind(file, BROWSER) && !isKind(file, LONG)))
+  const slow = deal(files.filter((file) => isKind(file, SLOW)))
+  // Browsers need a processor and slow tests mostly wait, so they run at the same time.
+  const mixed = Array.from({ length: Math.max(browser.length, slow.length) }, (_, i) => [
+    ...browser.slice(i, i + 1),
+    ...slow.slice(i, i + 1),
+  ])
+  return [
+    ...deal(files.filter((file) => isKind(file, LONG))),
+    ...mixed.flat(),
+    ...deal(files.filter((file) => !isKind(file, LONG, BROWSER, SLOW))),
+  ]
 }
 
 const groups = groupFiles(findFiles())
