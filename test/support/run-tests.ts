@@ -12,15 +12,14 @@ import t from 'tap'
 // starting a browser take longer than most tests. Arguments:
 //
 //   --fast    leaves out tests that start browsers or are slow
-//   --long    runs only the long tests: crashes, outages, full disks, several processes
+//   --long    runs only the long tests: crashes, outages, full disks, several processes, and
+//             checks of every page
 //   --nocodb  runs the tests that need NocoDB instead
 //   <text>    runs only files whose paths contain it, such as `calculator` or `orders/api`,
 //             and includes long ones
 
 const TESTS = fileURLToPath(new URL('..', import.meta.url))
 const RUNNER = fileURLToPath(new URL('./run-test-files.js', import.meta.url))
-/** More than processors, because many tests wait for time-outs. */
-const PROCESSES = availableParallelism() + 2
 const LONG = /^(operations|postgres)\/|\.long\.test\.js$/
 const BROWSER = /^browser\//
 const SLOW = /\.slow\.test\.js$/
@@ -29,7 +28,11 @@ const options = new Set(process.argv.filter((argument) => argument.startsWith('-
 const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const isNocoDb = options.has('--nocodb')
 const suffix = isNocoDb ? '.nocodb-test.js' : '.test.js'
-const maxFilesPerProcess = isNocoDb ? 1 : 4
+/** More than processors, because many tests wait for time-outs. */
+const PROCESSES = availableParallelism() + (isNocoDb ? 1 : 2)
+const MAX_FILES_PER_PROCESS = 4
+/** The start of a process takes longer than most fast files. */
+const MAX_FAST_FILES_PER_PROCESS = 12
 
 const leftOut = [
   ...(options.has('--fast') ? [LONG, BROWSER, SLOW] : []),
@@ -46,8 +49,8 @@ function findFiles(): string[] {
 }
 
 /** Distributes files into groups of about the same duration, estimated from file sizes. */
-function deal(files: string[]): string[][] {
-  const count = Math.ceil(files.length / maxFilesPerProcess)
+function deal(files: string[], maxFiles = MAX_FILES_PER_PROCESS): string[][] {
+  const count = Math.ceil(files.length / maxFiles)
   const getSize = (file: string): number => statSync(join(TESTS, file)).size
   const bySize = files.sort((a, b) => getSize(b) - getSize(a))
   return Array.from({ length: count }, (_, group) =>
@@ -59,8 +62,10 @@ const isKind = (file: string, ...kinds: RegExp[]) => kinds.some((kind) => kind.t
 
 /** Slow groups come first, so that no process is left with one at the end. */
 function groupFiles(files: string[]): string[][] {
+  if (isNocoDb) return deal(files, 1)
   const browser = deal(files.filter((file) => isKind(file, BROWSER) && !isKind(file, LONG)))
   const slow = deal(files.filter((file) => isKind(file, SLOW)))
+  const fast = files.filter((file) => !isKind(file, LONG, BROWSER, SLOW))
   // Browsers need a processor and slow tests mostly wait, so they run at the same time.
   const mixed = Array.from({ length: Math.max(browser.length, slow.length) }, (_, i) => [
     ...browser.slice(i, i + 1),
@@ -69,7 +74,7 @@ function groupFiles(files: string[]): string[][] {
   return [
     ...deal(files.filter((file) => isKind(file, LONG))),
     ...mixed.flat(),
-    ...deal(files.filter((file) => !isKind(file, LONG, BROWSER, SLOW))),
+    ...deal(fast, MAX_FAST_FILES_PER_PROCESS),
   ]
 }
 
