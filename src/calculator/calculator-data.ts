@@ -60,7 +60,7 @@ const biofuelFields = {
 }
 
 const fuelFields = {
-  fuelType: stringEnum<FuelType>(FUEL_TYPES, { description: 'Fuel id' }),
+  fuelType: stringEnum<FuelType>(FUEL_TYPES, { description: 'Fuel ID' }),
   quantity: positive(
     10_000_000,
     'Fuel burnt or electricity used, in unit; at most 100,000 if unit is m3 or t',
@@ -122,7 +122,7 @@ export type FuelData = Static<typeof FuelData>
 
 export const DistanceData = Type.Object(
   {
-    fuelType: stringEnum<BurntFuelType>(BURNT_FUEL_TYPES, { description: 'Fuel id' }),
+    fuelType: stringEnum<BurntFuelType>(BURNT_FUEL_TYPES, { description: 'Fuel ID' }),
     distance: positive(100_000, 'Distance sailed, in distanceUnit'),
     distanceUnit: stringEnum(DISTANCE_UNITS, { description: 'Unit of distance' }),
     speedKn: positive(MAX_SPEED_KN, 'Average speed, knots; the trip may last at most a year'),

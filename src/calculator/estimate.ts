@@ -35,7 +35,7 @@ const EstimateLine = Type.Object(
       enum: [...LINE_USES, null],
       description: 'What burns the fuel, as entered',
     }),
-    fuelType: stringEnum(FUEL_TYPES, { description: 'Fuel id' }),
+    fuelType: stringEnum(FUEL_TYPES, { description: 'Fuel ID' }),
     hvoPercent: nullableNumber('Share of HVO in the blend, % by volume'),
     ...emissions,
     ...fuel,

@@ -20,8 +20,7 @@ import type { Order } from '../orders/order.js'
 import { hashPassword } from '../accounts/password.js'
 import { createLinkSigner } from '../qr-code/link-signature.js'
 import { createPrefillLinks } from '../qr-code/prefill-link.js'
-import { createSigner } from '../config/signer.js'
-import { createOrderLinks, ORDER_LINK_PURPOSE } from '../ordering/order-links.js'
+import { createServiceLinks } from '../ordering/ordering.js'
 import { startServer } from '../start-server.js'
 
 const TRIPS: { calculation: Calculation; vessel: Vessel }[] = [
@@ -138,12 +137,8 @@ const comparisons = [
   ...uncertain.placed.flatMap((order) => formatOrderLink('No response, placed', order)),
   ...uncertain.notPlaced.flatMap((order) => formatOrderLink('No response, not placed', order)),
 ]
-const orderLinks = createOrderLinks(
-  app.database,
-  createSigner(app.config.sessionSecrets, ORDER_LINK_PURPOSE),
-)
 const guestOrderLine = guestOrder
-  ? `  Guest's order     ${base}/o/${await orderLinks.create(guestOrder)} (with a certificate)\n`
+  ? `  Guest's order     ${base}/o/${await createServiceLinks(app).create(guestOrder)} (with a certificate)\n`
   : ''
 const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
 const codes = TRIPS.map(({ calculation, vessel }) => {

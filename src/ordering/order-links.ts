@@ -3,9 +3,6 @@ import type { Signer } from '../config/signer.js'
 import type { Database } from '../database/database.js'
 import type { Order } from '../orders/order.js'
 
-/** Purpose of the key that signs tokens. */
-export const ORDER_LINK_PURPOSE = 'order link v1'
-
 const TOKEN = /^[\w-]{22}$/
 
 /**

@@ -2,7 +2,7 @@ import type { Queryable, SqlValue } from '../../database/database.js'
 import { startOfPeriod, type Day, type DayCalendar } from '../../orders/day-calendar.js'
 import type { DayRange } from '../../orders/order-statistics.js'
 import { isCounted, ORDER_STATUSES } from '../../orders/order-status.js'
-import { splitRange } from '../sql/aggregate-ranges.js'
+import { FIRST_DAY, LAST_DAY, splitRange } from '../sql/aggregate-ranges.js'
 import {
   MG_PER_KG,
   PERIOD_CODES,
@@ -107,9 +107,6 @@ export async function foldTotalChanges(tx: Queryable): Promise<number> {
   await tx.query(ADD_TOTALS, values)
   return rows.length
 }
-
-/** Earlier and later than the day of any order. */
-const [FIRST_DAY, LAST_DAY] = [-1_000_000, 1_000_000]
 
 /** The columns that are read from each table. */
 const COLUMNS = {

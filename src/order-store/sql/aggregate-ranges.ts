@@ -9,8 +9,8 @@ export interface AggregateRange {
 }
 
 /** Earlier and later than the day of any order. */
-const FIRST_DAY = -1_000_000
-const LAST_DAY = 1_000_000
+export const FIRST_DAY = -1_000_000
+export const LAST_DAY = 1_000_000
 
 /** Splits a range into whole months and single days at its ends, so that few rows are read. */
 export function splitRange({ from, to }: DayRange): AggregateRange[] {

@@ -118,7 +118,7 @@ export function createFulfilmentSteps(
         if (quote.outcome === 'unexpected_order') {
           request.log.error(
             { order: order.id, orderSourceId: quote.id },
-            'provider responded to a dry run with an order id',
+            'provider responded to a dry run with an order ID',
           )
         }
         const failure = describeQuoteError(quote, format)
