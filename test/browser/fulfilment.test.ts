@@ -59,7 +59,10 @@ t.test('places an order once in two steps, even with a double click', async (t) 
   await openConfirmation(page, id)
   const dialog = page.locator('dialog')
   const verdict = page.locator('.verdict')
-  t.match(await dialog.innerText(), /Place the US\$61\.74 offset order for CW-\d+\?.*Eendracht.*Blue Carbon/s)
+  t.match(
+    await dialog.innerText(),
+    /Place the US\$61\.74 offset order for CW-\d+\?.*Eendracht.*Blue Carbon/s,
+  )
   t.equal(countPlaced(orderNumber), 0)
   provider.latencyMs = 300
   await getPlaceButton(page).dblclick()

@@ -146,7 +146,9 @@ t.test('places an order with plain forms: portfolio, quote, confirmation', async
   const { page, fields } = await confirmation(ann, id)
   t.match(
     toVisibleText(page),
-    new RegExp(`Place the US\\$61\\.74 offset order for ${orderNumber}\\?.*Ann Example · Eendracht`),
+    new RegExp(
+      `Place the US\\$61\\.74 offset order for ${orderNumber}\\?.*Ann Example · Eendracht`,
+    ),
   )
   t.match(toVisibleText(page), /CO₂e 1\.6036 t Portfolio Blue Carbon Per tonne US\$38\.50/)
   t.strictSame(fields, { version: '1', portfolio: '2', amountMinor: '6174', currency: 'USD' })
