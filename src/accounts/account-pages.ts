@@ -7,12 +7,12 @@ import { buildSessionsView, SESSIONS_URL } from './session-view.js'
 
 const OWN = { config: { permission: 'account:own' } } as const
 
-/** Available without a second factor, because this page links to the one for adding it. */
+/** Available without a second factor, because this page links to the page where one is added. */
 const OWN_WITHOUT_FACTOR = { config: { ...OWN.config, withoutSecondFactor: true } } as const
 
 const ACCOUNT_URL = '/admin/account'
 
-/** Texts of flash messages. */
+/** Flash messages, by code. */
 const SUCCESS: Partial<Record<string, string>> = {
   'password-changed': 'Your password was changed, and all other devices were signed out.',
   'session-ended': 'The device was signed out.',

@@ -19,6 +19,6 @@ export function getChangedAccount(result: AccountChangeResult): ManagedAccount {
   throw PROBLEMS[result.outcome]
 }
 
-/** The email already has an account. */
+/** 409: the email already has an account. */
 export const createDuplicateProblem = (email: string): Problem =>
   new Problem(409, `${email} already has an account.`)

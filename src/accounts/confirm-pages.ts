@@ -13,8 +13,8 @@ type Fields = Record<string, unknown>
 const CONFIRM_URL = '/admin/confirm'
 
 /**
- * Where users authenticate again before an action that requires a recent sign-in. This starts a new
- * session, which replaces the current one.
+ * Page where users re-authenticate before an action that requires a recent sign-in.
+ * Re-authentication starts a new session, which replaces the current one.
  */
 const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }> = async (
   app,
@@ -23,7 +23,8 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
   await app.register(adminPages)
   const options = {
     config: { permission: 'account:own', withoutSecondFactor: true },
-    // Not compressed, as in sign-in-pages.ts, because the response sets a token.
+    // Not compressed, as a precaution (BREACH), because some of these responses set a session
+    // cookie.
     compress: false,
   } as const
 

@@ -16,7 +16,7 @@ type Fields = Record<string, unknown>
 interface SignInView {
   returnTo: string
   email: string
-  /** Errors of a field, or of the whole attempt */
+  /** By field; `attempt` is the error for the attempt as a whole */
   errors: { email?: string; password?: string; attempt?: string }
   /** Why the user has to sign in, if known */
   ended: 'signed_out' | 'expired' | 'password_set' | null
@@ -52,7 +52,7 @@ const pages: FastifyPluginAsync<Options> = async (
     view: Omit<SignInView, 'errors'>,
   ) => showForm(reply.code(statusCode).headers(headers), { ...view, errors: { attempt: message } })
 
-  // Not compressed, because the compressed size of a response can reveal its token (BREACH).
+  // Not compressed, as a precaution (BREACH), because some of these responses set a session cookie.
   const options = { config: { public: true }, compress: false } as const
 
   app.get<{ Querystring: Fields }>('/admin/login', options, async (request, reply) => {

@@ -34,8 +34,8 @@ export interface SignIn {
     credentials: Credentials & { code?: string },
   ): Promise<{ account: Account; session: StartedSession | null }>
   /**
-   * Continues with a code of the authenticator app, or a recovery code. Throws a Problem: 401, 403
-   * or 429.
+   * Continues with a code from the authenticator app, or a recovery code. Throws a Problem: 401,
+   * 403 or 429.
    */
   withCode(
     request: FastifyRequest,
@@ -99,7 +99,8 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     method?: SignInMethod,
   ): Promise<void> {
     signIns.inc({ outcome })
-    // Only emails of existing accounts are logged, because people type passwords into this field.
+    // Only emails of existing accounts are logged, because users sometimes type their password into
+    // the email field.
     const account = await app.accounts.find(givenEmail).catch(() => null)
     const email = account?.email
     request.log.info({ email, client: getClientAddress(request), outcome }, 'sign-in')

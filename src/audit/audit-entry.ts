@@ -6,7 +6,7 @@ export type AuditDetails = Record<string, unknown>
 
 /** Who performed an action, and from where. */
 export interface AuditActor {
-  /** An email, or an API key by its name */
+  /** The email of a user, the name of an API key, or a fixed name such as `Clearwake` */
   actor: string
   /** Network address of the client; `null` if there is none */
   address: string | null

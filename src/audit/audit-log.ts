@@ -44,7 +44,7 @@ export function createAuditLog(database: Database, timeZone: string) {
 
   return {
     /**
-     * Records an action of a request, in its own transaction. If the action has a transaction, call
+     * Records an action, in a transaction of its own. If the action already has a transaction, call
      * appendAuditEntry there instead. Never throws: an entry that cannot be stored is logged.
      *
      * @param actor required if the request is not authenticated

@@ -68,7 +68,7 @@ export const AuditQuery = Type.Object(
 )
 export type AuditQuery = Static<typeof AuditQuery>
 
-/** A LIKE pattern that finds a text anywhere in a lower-case value. */
+/** A LIKE pattern that finds text anywhere in a lower-case value. */
 const toPattern = (text: string): string =>
   `%${text
     .trim()

@@ -13,7 +13,7 @@ export type ChainCheck =
  * Verifies the audit log from its oldest to its latest entry. Detects every entry that was changed,
  * removed, inserted or moved, unless all later hashes were recomputed.
  *
- * @param tx must read a single state of the database
+ * @param tx must read from a consistent snapshot of the database
  * @param recorded a head from an earlier check; detects a log whose hashes were recomputed since
  */
 export async function verifyChain(tx: Queryable, recorded?: AuditHead): Promise<ChainCheck> {

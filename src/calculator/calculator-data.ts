@@ -79,7 +79,7 @@ const fuelFields = {
 
 const quantityRules = {
   'x-fuel-line': true,
-  // One m3 or t is a thousand litres or kg.
+  // A lower limit, because m3 and t are a thousand times larger than litres and kg.
   if: { properties: { unit: { enum: ['m3', 't'] } }, required: ['unit'] },
   then: { properties: { quantity: { maximum: 100_000 } } },
 }

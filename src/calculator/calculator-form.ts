@@ -16,7 +16,7 @@ import { validateCalculation } from './validate-calculation.js'
 export interface CalculatorForm {
   /** Field values as typed */
   values: Record<string, string>
-  /** Errors of fields that are not blank */
+  /** By field, except for the fields in `missing` */
   errors: Record<string, string>
   /** Required fields that are blank */
   missing: string[]
@@ -168,8 +168,8 @@ export interface CalculatorFormOptions {
 }
 
 /**
- * Parses a submitted form. Blank fields count as missing, numbers may be in any common notation,
- * and unknown names in `submitted` are ignored.
+ * Parses a submitted form. Blank fields take their default or count as not given, numbers may be in
+ * any common notation, and unknown names in `submitted` are ignored.
  */
 export function parseCalculatorForm(
   type: CalculatorType,
@@ -203,7 +203,7 @@ export function parseCalculatorForm(
     )
     required.push(...[...LINE_REQUIRED, ...getElectricityFields(line)].map(toPath))
   }
-  // The data omits blank lines, so its line numbers can differ from those of the form.
+  // The data omits blank lines, so its line numbers can differ from the line numbers in the form.
   const toFormPath = (path: string): string =>
     path.replace(/^furtherLines\.(\d+)/, (_, i) => `furtherLines.${lines[Number(i)]?.index}`)
   const missing = required.filter((name) => values[name] === undefined || values[name] === '')

@@ -116,7 +116,7 @@ const toSentenceCase = (label: string): string => label.charAt(0).toLowerCase() 
 /** A label within a sentence: `average speed`. */
 const toSentenceLabel = (field: string): string => toSentenceCase(getLabel(field))
 
-/** The error of a required field that is blank: `enter the average speed`. */
+/** The error for a required field that is blank: `enter the average speed`. */
 export function describeMissingField(field: string): string {
   const name = LINE_FIELD.exec(field)?.[2] ?? field
   return `enter the ${toSentenceCase(FIELD_NAMES[name] ?? name)}`

@@ -25,7 +25,7 @@ export interface FuelPart extends Emissions {
   certifiedGCo2ePerMj: number | null
 }
 
-/** Emissions of a line, its fuel and its electricity. */
+/** Emissions of a line, and the amounts of fuel and electricity that it used. */
 export interface LineEmissions extends Emissions {
   line: TripLine
   fuelLitres: number | null

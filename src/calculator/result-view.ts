@@ -18,7 +18,7 @@ export interface ResultView extends BreakdownView {
   spoken: string
   /** The mass in kg with two decimals */
   kilograms: string
-  /** Distance in a petrol car with the same emissions; `null` below 100 m */
+  /** Distance that a petrol car drives for the same emissions; `null` below 100 m */
   car: string | null
   cube: GasCubeDrawing & { edge: string }
   steps: StepGroup[]

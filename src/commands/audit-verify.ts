@@ -34,7 +34,7 @@ function readArguments(): AuditHead | undefined {
 const recorded = readArguments()
 try {
   const { database, postgres } = await openServiceDatabase(await loadConfig())
-  // A SQLite transaction reads a single state of the database, as `readSnapshot` does.
+  // A SQLite transaction reads from a consistent snapshot, as `readSnapshot` does.
   if (postgres === null) await database.query('BEGIN')
   const check = await (postgres === null
     ? verifyChain(database, recorded)

@@ -5,18 +5,18 @@ import { deriveKey } from './derive-key.js'
 /** HMAC-SHA256 truncated to 128 bits, the minimum of RFC 2104 (section 5). */
 const SIGNATURE_BYTES = 16
 
-/** Whether a text has the length and alphabet of a signature. */
+/** Whether a string has the length and alphabet of a signature. */
 export const isSignature = (text: string): boolean => /^[\w-]{22}$/.test(text)
 
 export interface Signer {
-  /** Signs a text with the current secret. */
+  /** Signs text with the current secret. */
   sign(text: string): string
   /** Whether a signature is valid under the current secret or a previous one. */
   verify(text: string, signature: string): boolean
 }
 
 /**
- * Signs texts for one purpose, with a key derived from the secret.
+ * Signs text for one purpose, with a key derived from the secret.
  *
  * @param secrets the current secret, then previous ones that are still accepted
  * @param purpose see `deriveKey`

@@ -12,7 +12,7 @@ const isAddress = (text: string): boolean => {
 
 const splitList = (text: string): string[] => text.split(',').map((part) => part.trim())
 
-/** Whether a text is a valid value of TRUST_PROXY. */
+/** Whether a string is a valid value of TRUST_PROXY. */
 export const isValidTrustProxy = (text: string): boolean =>
   /^(true|false|\d{1,2})$/.test(text) ||
   splitList(text).every(

@@ -37,8 +37,8 @@ function writeDatabase(path: string): void {
 }
 
 /**
- * Creates an order database atomically: a crash leaves no incomplete one, and other processes never
- * see one. If another process is faster, its database is kept.
+ * Creates an order database atomically: a crash leaves no incomplete database, and other processes
+ * never see one. If another process is faster, its database is kept.
  */
 export function createDatabase(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

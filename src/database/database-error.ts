@@ -30,7 +30,7 @@ const REASONS: readonly [codes: RegExp, reason: string][] = [
   [/^SQLITE_BUSY/, 'it is locked by another process'],
 ]
 
-/** Describes an error of the file system or of SQLite, with its code and without the path. */
+/** Describes a file system or SQLite error, with its code and without the path. */
 export function describeDatabaseError(error: unknown): string {
   const code = getErrorCode(error) || 'no error code'
   // SQLITE_ERROR: a statement does not match the schema, for example because a table is missing.
@@ -41,7 +41,7 @@ export function describeDatabaseError(error: unknown): string {
   return reason === undefined ? code : `${reason} (${code})`
 }
 
-/** Converts an error of the file system or of SQLite. */
+/** Converts a file system or SQLite error. */
 export const toDatabaseError = (path: string, error: unknown): DatabaseError =>
   error instanceof DatabaseError
     ? error

@@ -7,7 +7,7 @@ import { migrate } from './migrations.js'
 
 export { DatabaseError }
 
-/** How long opening waits for a lock of another process. */
+/** How long opening waits for a lock that another process holds. */
 const BUSY_TIMEOUT_MS = 5_000
 const CACHE_KIB = 32 * 1024
 

@@ -53,7 +53,7 @@ export const isConflict = (error: unknown): boolean => CONFLICTS.includes(getCod
  */
 const UNAVAILABLE = /^(?:08|28|3D|53|57|58)|^25006$/
 
-/** Errors of the driver, which have no code. */
+/** Messages of driver errors, which have no code. */
 const CONNECTION_LOST =
   /^(?:Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client (?:was closed|has encountered))/i
 
@@ -65,7 +65,7 @@ export const createUnavailableError = (cause: unknown): DatabaseUnavailableError
 
 /** Whether an error, even from another thread, concerns the connection or server, not the query. */
 export const isUnavailable = (error: unknown): boolean => {
-  // Errors of other threads keep their name, but not their class.
+  // Errors from other threads keep their name, but not their class.
   if (error instanceof Error && error.name === 'ConnectionError') return true
   const code = getCode(error)
   if (isSqlState(code)) return UNAVAILABLE.test(code)

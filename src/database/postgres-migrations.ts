@@ -76,7 +76,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE INDEX orders_by_source_id ON orders (order_source_id) WHERE order_source_id IS NOT NULL',
     'CREATE INDEX orders_by_exception ON orders (exception, placed_at) WHERE exception IS NOT NULL',
 
-    // Normalised text, and its parts of up to three characters. Independent of the locale.
+    // Normalised text, and its n-grams of up to three characters. Independent of the locale.
     `CREATE TABLE order_search (
       order_id BIGINT PRIMARY KEY REFERENCES orders (id),
       text TEXT COLLATE "C" NOT NULL,

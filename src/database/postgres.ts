@@ -47,7 +47,7 @@ const MAX_CONFLICT_MS = 5_000
 /** A pooled connection may have been closed in the meantime; a new one is tried once. */
 const MAX_CONNECTION_TRIES = 2
 
-/** Errors of a lost connection are reported by its next query. */
+/** The next query on a lost connection reports the error. */
 const ignore = () => undefined
 
 interface Mode {
@@ -186,11 +186,13 @@ export function openPostgres(
     },
     /** Runs a transaction that reads. Throws DatabaseUnavailableError. */
     read: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.read, work),
-    /** Runs a transaction whose queries all read the same state. Throws DatabaseUnavailableError. */
+    /**
+     * Runs a transaction that reads from a consistent snapshot. Throws DatabaseUnavailableError.
+     */
     readSnapshot: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.snapshot, work),
     /** Runs a transaction that writes. Throws DatabaseUnavailableError or CommitUnknownError. */
     write: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.write, work),
-    /** Like `write`, with the longer time limit of migrations. */
+    /** Like `write`, with the longer time limit for migrations. */
     migrate: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.migration, work),
     close: (): Promise<void> => pool.end(),
   }

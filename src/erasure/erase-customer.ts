@@ -20,7 +20,7 @@ interface Options {
   database: Database
   events: Pick<EventDispatcher, 'dispatch'>
   auditLog: AuditLog
-  /** Removes the saved order lists that search for a text */
+  /** Removes the saved order lists that search for this text */
   removeSearches: (text: string) => Promise<void>
   /** Databases with personal data */
   sources: readonly OrderSource[]
@@ -37,7 +37,7 @@ export interface Erasure {
 interface CustomerOrders {
   /** Orders that have the customer's email */
   current: Order[]
-  /** Orders that had it, and now have another one */
+  /** Orders that had the customer's email, and now have another one */
   former: Order[]
 }
 
@@ -68,7 +68,10 @@ export function createEraser(options: Options) {
     return { current, former }
   }
 
-  /** Erases what is stored about a former customer of orders, apart from the orders. */
+  /**
+   * Erases a former customer's data from emails, webhook deliveries and certificates, but not from
+   * the orders.
+   */
   async function eraseFormerCustomer(email: string, orders: readonly Order[]): Promise<void> {
     if (orders.length === 0) return
     // So that nothing with the customer's data is queued afterwards.
@@ -103,8 +106,8 @@ export function createEraser(options: Options) {
     /**
      * Erases the personal data in the orders of a customer, in their history, emails, webhook
      * deliveries and certificates, and records the number of orders. Orders that have another email
-     * now keep their current data. If it fails, it can be repeated. Throws StoreUnwritableError and
-     * Problem (503).
+     * now keep their current data. If an erasure fails, it can be repeated. Throws
+     * StoreUnwritableError and Problem (503).
      */
     async erase(email: string, request: FastifyRequest): Promise<Erasure> {
       const { current, former } = await findOrders(email)

@@ -1,7 +1,7 @@
 import type { FulfilmentAttempt } from './attempt.js'
 
 /**
- * Measures how long ago attempts started: with the monotonic clock for recent attempts of this
+ * Measures how long ago attempts started: with the monotonic clock for recent attempts by this
  * process, with the wall clock for others.
  *
  * @param maxAgeMs older attempts are discarded

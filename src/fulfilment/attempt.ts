@@ -26,7 +26,7 @@ export interface FulfilmentAttempt {
   sentAt: string
   portfolioId: number
   portfolioName: string
-  /** Requested tonnes of CO2e; once placed, those that the provider confirmed */
+  /** Requested tonnes of CO2e; once placed, the tonnes that the provider confirmed */
   tons: number
   /** Confirmed price; once placed, the price charged */
   amountMinor: number

@@ -141,7 +141,9 @@ export function createAutoFulfilment({
       : done('Placed')
   }
 
-  /** Checks with the provider whether an unresolved attempt was placed. Never sends it again. */
+  /**
+   * Checks with the provider whether an unresolved attempt was placed. Never sends the order again.
+   */
   async function resolve(order: Order, attempt: FulfilmentAttempt): Promise<SendResult> {
     const retryAfterMs = fulfilment.getRemainingMs(attempt)
     if (attempt.state === 'placed') return done('Placed, but the provider order ID is missing.')

@@ -24,7 +24,7 @@ export function createProviderCheck(store: OrderStore, source: OffsetOrderSource
   /** Returns known orders that a list lacks; `null` if the list is complete. */
   async function findMissing({ orders, isComplete }: OffsetOrders) {
     const ids = orders.map(({ id }) => id)
-    // Forgets those that an administrator, another process or a later check has recorded since.
+    // Forgets orders that an administrator, another process or a later check has recorded since.
     for (const id of unrecorded.keys()) {
       if ((await store.findByOrderSourceId(id)).length > 0) unrecorded.delete(id)
     }

@@ -111,7 +111,7 @@ export class Problem extends Error {
 const MAX_ERRORS = 50
 const MAX_ERRORS_IN_DETAIL = 5
 
-/** 422 with the errors of each field. */
+/** 422 with the errors for each field. */
 export function createValidationProblem(found: FieldError[]): Problem {
   const errors = found.slice(0, MAX_ERRORS)
   const named = found

@@ -37,11 +37,11 @@ export const isMailOrder = (order: Pick<Order, 'origin' | 'customerEmail'>): boo
   order.origin === 'guest' && isEmail(order.customerEmail) && !isErased(order)
 
 /**
- * Queues an email about a guest's order, in the caller's transaction. Does nothing for other orders,
- * or if the same email was queued before.
+ * Queues an email about a guest's order, in the caller's transaction. Does nothing for other
+ * orders, or if the same email was queued before.
  *
- * @param occasion makes the email unique among those of its type about this order, such as the version
- * of the order, or the ID of its certificate
+ * @param occasion distinguishes the email from others of its type about this order, for example the
+ *   version of the order, or the ID of its certificate
  */
 export async function enqueueMail(
   tx: Queryable,

@@ -110,9 +110,9 @@ export interface OrderStore {
    */
   findByOrderSourceId: (orderSourceId: string) => Promise<ProviderOrderRef[]>
   /**
-   * Returns orders known to be at the provider under an ID that is not in `excluded`: their current
-   * ID, or that of a fulfilment attempt that was not reset. Returns at most `limit` orders, not
-   * necessarily the newest, sorted by ID in descending order.
+   * Returns orders known to be at the provider under an ID that is not in `excluded`: either their
+   * current ID, or the ID from a fulfilment attempt that was not reset. Returns at most `limit`
+   * orders, not necessarily the newest, sorted by ID in descending order.
    */
   findOtherProviderOrders: (excluded: string[], limit: number) => Promise<ProviderOrderRef[]>
   /**
@@ -130,8 +130,8 @@ export interface OrderStore {
   apply: (id: string, command: OrderCommand, context: ChangeContext) => Promise<ChangeResult>
 
   /**
-   * Returns the events that `deleteEvents` has not deleted, oldest first; those of one order are in
-   * the order of its versions. Imported orders have no events.
+   * Returns the events that `deleteEvents` has not deleted, oldest first; the events for one order
+   * are in the order of its versions. Imported orders have no events.
    */
   readEvents: (limit: number) => Promise<OrderEvent[]>
   deleteEvents: (ids: readonly number[]) => Promise<void>

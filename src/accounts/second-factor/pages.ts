@@ -16,7 +16,7 @@ const MAX_NAME_LENGTH = 60
 
 type Fields = Record<string, unknown>
 
-/** Texts of flash messages. */
+/** Flash messages, by code. */
 const SUCCESS: Partial<Record<string, string>> = {
   'app-added': 'The authenticator app was added.',
   'app-removed': 'The authenticator app was removed.',
@@ -24,7 +24,7 @@ const SUCCESS: Partial<Record<string, string>> = {
   'passkey-removed': 'The passkey was removed.',
 }
 
-/** Where users manage the second factors of their own account. */
+/** Page where users manage the second factors of their own account. */
 const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
   app,
   { secondFactors },

@@ -92,8 +92,8 @@ export function createSecondFactors(
     has: (email: string) => hasStoredFactor(database, email),
 
     /**
-     * Checks a code of the authenticator app, or a recovery code, and uses it up. Throws a Problem:
-     * 401 if it is wrong, 429 after too many wrong codes.
+     * Checks a code from the authenticator app, or a recovery code, and uses it up. Throws a
+     * Problem: 401 if it is wrong, 429 after too many wrong codes.
      */
     async useCode(email: string, code: string): Promise<'app' | 'recovery_code'> {
       const key = `codes:${hashIdentifier('codes', email)}`

@@ -17,7 +17,7 @@ interface Options {
 
 const VERIFY_URL = '/admin/login/verify'
 
-/** Where a sign-in continues after the password. */
+/** URL of the page where a sign-in continues after the password. */
 export const getVerifyUrl = (returnTo: string): string =>
   `${VERIFY_URL}?${new URLSearchParams({ returnTo }).toString()}`
 
@@ -28,7 +28,7 @@ const pages: FastifyPluginAsync<Options> = async (
 ) => {
   await app.register(adminPages)
 
-  // Not compressed, because the compressed size of a response can reveal its token (BREACH).
+  // Not compressed, as a precaution (BREACH), because some of these responses set a session cookie.
   const options = { config: { public: true }, compress: false } as const
 
   async function buildView(email: string, returnTo: unknown) {

@@ -1,7 +1,9 @@
 import { Secret, TOTP } from 'otpauth'
 
 const PERIOD_SECONDS = 30
-/** Also accepts codes of the previous and next time step, because clocks differ (RFC 6238, 5.2). */
+/**
+ * Also accepts codes from the previous and next time step, because clocks differ (RFC 6238, 5.2).
+ */
 const WINDOW_STEPS = 1
 const SECRET_BYTES = 20
 

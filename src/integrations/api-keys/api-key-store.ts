@@ -119,7 +119,7 @@ export function createApiKeyStore(database: Database) {
       }),
 
     /**
-     * Returns the active key of a token; `null` if there is none. It is looked up for every
+     * Returns the active key for a token; `null` if there is none. The key is looked up for every
      * request, so that a revoked key is rejected immediately.
      */
     async authenticate(token: string): Promise<ApiKey | null> {

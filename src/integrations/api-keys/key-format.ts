@@ -10,7 +10,7 @@ const PATTERN = new RegExp(
   `^${PREFIX}([0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
 )
 
-/** The CRC-32 of a text in base 62, so that secret scanners recognise a key without a look-up. */
+/** The CRC-32 of a string in base 62, so that secret scanners recognise a key without a look-up. */
 function calculateChecksum(text: string): string {
   let rest = crc32(text)
   let digits = ''

@@ -71,9 +71,10 @@ type LookupAll = (
 ) => void
 
 /**
- * Creates a `lookup` for connections that fails unless all addresses of the name are public. Since it
- * returns the addresses that the socket connects to, a name cannot resolve to others later (DNS
- * rebinding). Sockets do not look up hosts that are IP addresses: check these with isPublicAddress.
+ * Creates a connection `lookup` that fails unless all addresses of the host name are public.
+ * Because it returns the addresses that the socket connects to, the name cannot resolve to other
+ * addresses later (DNS rebinding). Sockets do not look up hosts that are IP addresses: check these
+ * with isPublicAddress.
  *
  * @param isAllowed whether a name may have any address
  */

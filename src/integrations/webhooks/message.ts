@@ -42,7 +42,7 @@ function buildOrderBody(type: OrderEventType, timestamp: string, order: Order): 
 
 /**
  * The messages about an order event for one endpoint. An event that is processed twice results in
- * the same IDs. They depend on `updatedAt`, because with NocoDB, consecutive edits can have the
+ * the same IDs. The IDs depend on `updatedAt`, because with NocoDB, consecutive edits can have the
  * same version.
  */
 export function buildOrderMessages(

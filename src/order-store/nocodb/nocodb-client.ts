@@ -65,7 +65,7 @@ const NOT_SENT = new Set([
 
 const CONNECTION_CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
-/** Delay of a Retry-After header (RFC 9110, section 10.2.3), in ms, limited to MAX_PAUSE_MS. */
+/** Delay in a Retry-After header (RFC 9110, section 10.2.3), in ms, limited to MAX_PAUSE_MS. */
 function parseRetryAfter(header: string | string[] | undefined): number | undefined {
   const text = [header].flat()[0]
   if (text === undefined) return undefined
@@ -189,8 +189,8 @@ export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits =
       try {
         return await send(sent)
       } catch (error) {
-        // The client notices only on the next request that NocoDB has closed a keep-alive
-        // connection.
+        // Until it sends the next request, the client does not notice that NocoDB has closed a
+        // keep-alive connection.
         const isConnectionClosed =
           error instanceof NocoDbError &&
           error.errorCode === 'no_response' &&

@@ -172,9 +172,9 @@ export function createOrdersTable(
       return parseId(isObject(record) ? record.id : undefined)
     },
     /**
-     * Updates a row if its version and its time of update are still those of `row`; returns `false`
-     * on a conflict. Confirm `true` by reading the write token, because NocoDB may report success
-     * to several concurrent writers although only one of them has written.
+     * Updates a row if its version and its time of update still match `row`; returns `false` on a
+     * conflict. Confirm `true` by reading the write token, because NocoDB may report success to
+     * several concurrent writers although only one of them has written.
      */
     async compareAndSet(row: Row, cells: Cells, priority: Priority = 'urgent'): Promise<boolean> {
       const version = row[titles.version] ?? ''

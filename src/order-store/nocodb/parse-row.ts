@@ -5,7 +5,7 @@ import { matchesWrittenValue, parseTimestamp, CELL_DECODERS } from './cell-codec
 import { ORDER_FIELDS, type ColumnTitles, type OrderField, type Row } from './columns.js'
 import { parseRecord, type OrderRecord, type RecordedOrder } from './order-record.js'
 
-/** Stored as the user of edits made in NocoDB, which does not report users. */
+/** Stored as the user who made edits in NocoDB, which does not report users. */
 export const NOCODB_USER = 'NocoDB'
 
 /** An invalid cell. */
@@ -135,7 +135,7 @@ export function parseRow(row: Row, titles: ColumnTitles): ParseRowResult {
     updatedAt: isNewVersion ? editedAt : record.order.updatedAt,
     version,
     calculation: isTripEdited(changes) ? null : (record?.order.calculation ?? null),
-    // Records written by earlier releases have neither.
+    // Records written by earlier releases have neither an origin nor a checkout.
     origin: record?.order.origin ?? null,
     checkout: record?.order.checkout ?? null,
   } as ParsedRow['order']

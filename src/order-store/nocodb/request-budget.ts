@@ -69,11 +69,11 @@ export function createRequestBudget(requestsPerSecond: number) {
         drain()
       })
     },
-    /** Pauses requests for a time, ms. */
+    /** Pauses requests for a duration, ms. */
     pause(milliseconds: number): void {
       pausedUntil = Math.max(pausedUntil, performance.now() + milliseconds)
     },
-    /** Time left of the pause, ms. */
+    /** Remaining time of the pause, ms. */
     getPauseMs: (): number => Math.max(0, pausedUntil - performance.now()),
   }
 }

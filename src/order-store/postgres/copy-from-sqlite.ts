@@ -46,7 +46,7 @@ const SHARED_TABLES = [
   'outbox_attempts',
 ]
 
-/** Columns of these tables whose values PostgreSQL generates. */
+/** Columns whose values PostgreSQL generates, by table. */
 const SEQUENCES = { order_events: 'id', outbox: 'position' }
 
 export interface CopyResult {
@@ -208,8 +208,8 @@ export async function copyFromSqlite(
 }
 
 /**
- * Returns the digests of the orders, and of their history. Throws CopyMismatchError if those of the
- * two databases differ.
+ * Returns the digests of the orders, and of their history. Throws CopyMismatchError if the digests
+ * of the two databases differ.
  *
  * @param lastId compares only the orders up to this ID
  */

@@ -74,8 +74,8 @@ const WRITES_PER_FOLD = 200
 const MAX_NUMBER_TRIES = 1_000
 
 /**
- * Provider order IDs read for each one returned, because some belong to attempts that were reset
- * and do not count.
+ * Provider order IDs to read per result, because some belong to attempts that were reset and do not
+ * count.
  */
 const CANDIDATES_PER_RESULT = 20
 

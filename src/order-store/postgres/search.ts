@@ -43,8 +43,8 @@ async function isCommon(tx: Queryable, condition: SqlFragment, max: number): Pro
 }
 
 /**
- * Reads the most common grams with their share of the orders, as last counted by ANALYZE. They only
- * make searches faster.
+ * Reads the most common n-grams, each with the share of orders that contain it, as last counted by
+ * ANALYZE. They only affect the speed of a search, not its result.
  */
 async function readCommonGrams(tx: Queryable): Promise<Map<string, number>> {
   const rows = await tx.query<{ gram: string; share: number }>(
@@ -57,8 +57,8 @@ async function readCommonGrams(tx: Queryable): Promise<Map<string, number>> {
 }
 
 /**
- * Finds the IDs of all orders that match every word, by comparing the texts that contain the grams
- * of the words. Returns `null` if there are more than `max`, or probably more.
+ * Finds the IDs of all orders that match every word, by comparing the search texts that contain the
+ * n-grams of the words. Returns `null` if there are more than `max`, or probably more.
  */
 export async function probeSearch(
   tx: Queryable,
@@ -90,7 +90,8 @@ export async function probeSearch(
   }
   if (await isCommon(tx, hasWords(texts), max)) return null
   const { sql, values } = joinConditions(conditions, 'AND')
-  // The planner cannot estimate how rare a combination of grams is, and would read all texts.
+  // The planner cannot estimate how rare a combination of n-grams is, and would read all search
+  // texts.
   await tx.query('SET LOCAL enable_seqscan = off')
   const rows = await tx.query<{ id: number }>(
     `WITH matches AS MATERIALIZED (

@@ -43,7 +43,7 @@ export const toEvent = ({ id, at, previous_status, order_data }: EventRow): Orde
 export const SELECT_EVENT_ORDERS = 'SELECT id, order_data FROM order_events'
 export const UPDATE_EVENT_ORDER = 'UPDATE order_events SET order_data = ? WHERE id = ?'
 
-/** The events of an order without its personal data, as values of UPDATE_EVENT_ORDER. */
+/** The events of an order without its personal data, as parameters for UPDATE_EVENT_ORDER. */
 export const toErasedEvents = (
   rows: readonly Pick<EventRow, 'id' | 'order_data'>[],
   orderId: string,

@@ -4,8 +4,8 @@ import type { Order } from '../../orders/order.js'
 const ACCENTS = /[\u0300-\u036f]/g
 
 /**
- * Normalises a text for case-insensitive and accent-insensitive search. Converts to upper case
- * before lower case, which maps ß to ss. Keeps a text that consists of accents only.
+ * Normalises text for case-insensitive and accent-insensitive search. Converts to upper case before
+ * lower case, which maps ß to ss. Keeps text that consists of accents only.
  */
 function foldText(text: string): string {
   const plain = (text.normalize('NFD').replace(ACCENTS, '') || text).normalize('NFC')

@@ -29,8 +29,8 @@ interface SearchThread {
 }
 
 /**
- * Searches in a worker thread, because searching a large database for a short or common text is
- * slow. The worker starts with the first search and is replaced after a failure.
+ * Searches in a worker thread, because searching a large database for short or common text is slow.
+ * The worker starts with the first search and is replaced after a failure.
  */
 export function startSearchWorker(path: string, timeZone: string) {
   let thread: SearchThread | null = null

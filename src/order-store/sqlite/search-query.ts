@@ -1,7 +1,7 @@
 import type { SqlFragment } from '../sql/query-conditions.js'
 import { joinConditions, toWord, type SearchWord } from '../sql/search-words.js'
 
-/** The full-text index consists of trigrams and cannot look up shorter texts. */
+/** The full-text index consists of trigrams and cannot look up shorter strings. */
 const TRIGRAM_LENGTH = 3
 
 /** A source of rows with the `id` of an order and `is_match`, for a FROM clause. */
@@ -16,7 +16,7 @@ export interface Search {
   matches: IdSource
   /**
    * A few orders that include all matches, found by the longest number in the search; `null` if
-   * that would not help. Looking up every trigram is slow if some, such as those of `@example.com`,
+   * that would not help. Looking up every trigram is slow if some, such as those in `@example.com`,
    * are in most orders. Comparing the few orders that contain a long number is faster.
    */
   candidates: IdSource | null
@@ -95,7 +95,10 @@ const NUMBERS = /.?\d{3,}.?/gsu
 /** If fewer other characters remain, the number is nearly the whole search. */
 const MIN_OTHER_CHARACTERS = 2
 
-/** A full-text query for consecutive trigrams of a text; it can also match other texts. */
+/**
+ * A full-text query for consecutive trigrams; it can also match text with the trigrams in other
+ * places.
+ */
 function toTrigramQuery(characters: string[]): string {
   const last = characters.length - TRIGRAM_LENGTH
   const trigrams: string[] = []
@@ -126,7 +129,7 @@ const toSource = (queries: SqlFragment[]): IdSource => ({
   values: queries.flatMap(({ values }) => values),
 })
 
-/** Creates the queries of a search for words. */
+/** Creates the queries for a search for words. */
 export function createSearch(texts: string[]): Search {
   const words = texts.map(toWord)
   const exactly = words.flatMap((_word, index) => findExactly(words, index))

@@ -5,7 +5,7 @@ import { summarizeLatestAttempt } from './order-records.js'
 import { ROW_COLUMNS, toOrderRow } from '../sql/order-row.js'
 import { toSearchText } from '../sql/search-text.js'
 
-/** An order to import. Without an ID or order number, the import assigns one. */
+/** An order to import. If its ID or order number is `null`, the import assigns one. */
 export type StagedOrder = Omit<Order, 'id' | 'orderNumber'> & {
   id: string | null
   orderNumber: string | null

@@ -32,7 +32,7 @@ const STATES: Record<AccountState, { className: string; label: string }> = {
   disabled: { className: 'cancelled', label: 'Disabled' },
 }
 
-/** Texts of flash messages. */
+/** Flash messages, by code. */
 const SUCCESS: Partial<Record<string, string>> = {
   'account-changed': 'The role was changed.',
   'account-disabled': 'The account was disabled.',
