@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
   '57P03': 'it is starting',
 }
 
-/** Error codes of OpenSSL (X509_V_ERR_…) and Node */
+/** OpenSSL (X509_V_ERR_…) and Node error codes */
 const CERTIFICATE_CODES = /CERT|ISSUER|LEAF_SIGNATURE|HOSTNAME_MISMATCH/
 
 /** Describes an error without hosts, users or values. */

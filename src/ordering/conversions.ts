@@ -11,7 +11,7 @@ export interface Conversions {
   scans: number
   results: number
   orders: number
-  /** Those of the orders that were paid, even if they were refunded later */
+  /** Orders that were paid, even if they were refunded later */
   paidOrders: number
 }
 

@@ -84,7 +84,9 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     }
   }
 
-  /** Shows the form with a quote: the one that the guest has seen, if still valid, or a new one. */
+  /**
+   * Shows the form with a quote: the quote that the guest has seen, if still valid, or a new one.
+   */
   async function showForm(reply: FastifyReply, state: FormState) {
     const quotes = requireOrdering(options.quotes)
     const { trip, fields, form, formId } = state

@@ -10,7 +10,7 @@ const VALID_MS = 24 * 60 * 60 * 1000
 
 export const createFormId = (): string => randomBytes(ID_BYTES).toString('base64url')
 
-/** Whether a text has the format of a form's ID. */
+/** Whether a string has the format of a form's ID. */
 export const isFormId = (text: string | undefined): text is string => /^[\w-]{22}$/.test(text ?? '')
 
 /** The hidden field that limits an order form to one order, for one trip. */

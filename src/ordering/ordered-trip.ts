@@ -11,13 +11,16 @@ export interface OrderedTrip {
   vessel: Vessel | null
 }
 
-/** The parameters of /offset: those of a signed link, or a calculator and its fields. */
+/**
+ * The parameters of /offset: the data and signature of a signed link, or a calculator and its
+ * fields.
+ */
 export type TripFields = Record<string, string>
 
 export type TripResult =
   | { outcome: 'valid'; trip: OrderedTrip; fields: TripFields }
   | { outcome: 'invalid_link'; error: PrefillError }
-  /** `calculatorType` is that of an incomplete or invalid form */
+  /** `calculatorType` is the calculator of the incomplete or invalid form */
   | { outcome: 'invalid_form'; calculatorType: string }
   | { outcome: 'empty' }
 

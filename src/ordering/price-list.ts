@@ -37,7 +37,10 @@ const createUnknownPricesProblem = (): Problem =>
 const isPrice = ({ amountMinor, currency }: Amount): boolean =>
   Number.isSafeInteger(amountMinor) && amountMinor > 0 && isCurrency(currency)
 
-/** Converts portfolios to offers. Those without their own price get `price`, if there is one. */
+/**
+ * Converts portfolios to offers. Portfolios without a price of their own get `price`, if there is
+ * one.
+ */
 const toOffers = (portfolios: readonly Portfolio[], price: Amount | null): Offer[] =>
   portfolios.flatMap(({ pricePerTon, ...portfolio }) => {
     const pricePerTonne = pricePerTon ?? price

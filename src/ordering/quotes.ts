@@ -7,7 +7,7 @@ import { hashTrip, type OrderedTrip } from './ordered-trip.js'
 import type { Offer, PriceList } from './price-list.js'
 import { calculatePriceParts, type GetPriceTerms, type PriceParts } from './price-parts.js'
 
-/** A trip, and the portfolio and share to offset it with. */
+/** A trip, the portfolio to offset it with, and the share of its emissions to offset. */
 export interface QuoteRequest extends OrderedTrip {
   /** `null` for the first portfolio */
   portfolioId: number | null
@@ -48,7 +48,10 @@ export interface Quotes {
   read(token: string, request: QuoteRequest, now?: Date): Quote | null
   /** Returns the price with each portfolio. Throws a Problem (503) if prices are unknown. */
   list(trip: OrderedTrip, sharePercent: Share): Promise<OfferPrice[]>
-  /** Returns the price with the first portfolio; `null` if unknown or not quickly available. */
+  /**
+   * Returns the price with the first portfolio; `null` if it is unknown or not quickly available,
+   * or if there is nothing to offset.
+   */
   findPriceQuickly(trip: OrderedTrip): Promise<OfferPrice | null>
 }
 
@@ -65,8 +68,9 @@ const MAX_CO2E_KG = Order.properties.co2eKg.maximum ?? Infinity
 const MAX_AMOUNT_MINOR = Order.properties.amountMinor.maximum ?? Infinity
 
 /**
- * Hashes what a quote is for. `portfolioId` is the ID of the quoted portfolio, not `null` for the
- * first one.
+ * Hashes what a quote is bound to: the trip, the portfolio and the share. `portfolioId` must be the
+ * ID of the quoted portfolio; here, `null` means that there is no provider, not the first
+ * portfolio.
  */
 const hashSubject = ({ portfolioId, sharePercent, ...trip }: QuoteRequest): string =>
   hashJson([hashTrip(trip), portfolioId, sharePercent])

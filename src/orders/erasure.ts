@@ -39,7 +39,7 @@ export const isErased = ({ customerEmail }: Pick<Order, 'customerEmail'>): boole
 const eraseValue = (field: string, value: unknown): unknown =>
   Object.values(withoutPersonalData({ [field]: value }))[0]
 
-/** Emails are the same if they differ in upper and lower case only. */
+/** Emails are the same if they differ only in case. */
 const toKey = (email: unknown): string => String(email).normalize('NFC').toLowerCase()
 
 /** Whether an order, or a copy of one in a message, has the email of a customer. */
@@ -77,8 +77,8 @@ export const eraseOrder = (order: Order, now: string): ChangeOutcome =>
   isErased(order) ? { outcome: 'unchanged', order } : erase(order, toErased(order), now)
 
 /**
- * Erases what an order has of a former customer, and keeps the data that can be edited, which is
- * that of the current one. The caller also passes the changes in its history through
+ * Erases the checkout data of a former customer, and keeps the fields that can be edited, which
+ * belong to the current customer. The caller also passes the changes in the order's history through
  * `toErasedChanges`. Pure.
  */
 export const eraseFormerCustomer = (order: Order, now: string): ChangeOutcome =>

@@ -5,8 +5,8 @@ import type { FieldChange, Order, OrderChanges } from './order.js'
 import { undoLastChange } from './undo.js'
 
 /**
- * A change to an order. Both kinds of erasure also erase personal data from its history; `erase`
- * also does so from its events that have not been dispatched.
+ * A change to an order. Both kinds of erasure also erase personal data from the order's history;
+ * `erase` also erases it from the order's events that have not been dispatched.
  */
 export type OrderCommand =
   | { type: 'edit'; changes: OrderChanges }

@@ -25,8 +25,8 @@ export type OrderEventType = (typeof ORDER_EVENT_TYPES)[number]
 
 /**
  * The types of an event: what happened to the order, then the status that it reached, if any. Every
- * change to an existing order is an `order.updated`, so that type alone is enough to receive all
- * changes.
+ * change to an existing order is an `order.updated`, so subscribing to that type alone is enough to
+ * receive all changes.
  */
 export function getEventTypes({
   previousStatus,

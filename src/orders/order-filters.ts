@@ -91,14 +91,17 @@ export type OrderFilters = Static<typeof OrderFilters> & {
   ids?: readonly number[]
 }
 
-/** Whether the filters include one that the aggregates do not cover. */
+/**
+ * Whether the filters include an origin, a payment method or a payment, which the aggregates do not
+ * cover. They do not cover exceptions either; callers check these separately.
+ */
 export const hasUngroupedFilter = ({
   origin = [],
   paymentMethod = [],
   ids,
 }: OrderFilters): boolean => origin.length > 0 || paymentMethod.length > 0 || ids !== undefined
 
-/** Checks filters that are valid on their own but not in combination. */
+/** Finds errors in the combination of filters that are valid on their own. */
 export const findFilterErrors = ({ from, to }: OrderFilters): FieldError[] =>
   from !== undefined && to !== undefined && to < from
     ? [{ path: 'to', message: 'must not be before from' }]

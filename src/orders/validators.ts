@@ -5,7 +5,7 @@ import { isImportedId } from './order-id.js'
 import { isOrderNumber } from './order-number.js'
 import { requireMassOrTrip, validateNewOrder } from './validate-order.js'
 
-/** Formats and keywords of the order schemas, including those of trips and vessels. */
+/** Formats and keywords for the order schemas, including those for trips and vessels. */
 const extensions: SchemaExtensions = {
   formats: { ...trips.formats, 'imported-order-id': isImportedId, 'order-number': isOrderNumber },
   keywords: [

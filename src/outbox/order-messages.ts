@@ -14,8 +14,8 @@ export const toVersionPayload = ({ version }: Pick<Order, 'version'>): VersionPa
 })
 
 /**
- * Returns the order of a message, at least in the version for which the message was queued, even if
- * another process queued it. Returns `null` if the order does not exist.
+ * Returns the order that a message is about, at least in the version for which the message was
+ * queued, even if another process queued it. Returns `null` if the order does not exist.
  */
 export async function getMessageOrder(
   store: Pick<OrderStore, 'get'>,

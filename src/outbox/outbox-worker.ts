@@ -22,10 +22,10 @@ export interface SendResult {
   retryAfterMs?: number
 }
 
-/** Sends the messages of the queues whose names start with a prefix. */
+/** Sends the messages in the queues whose names start with a prefix. */
 export interface Sender {
   queuePrefix: string
-  /** Maximum number of messages of one queue that are sent at the same time */
+  /** Maximum number of messages from one queue that are sent at the same time */
   concurrency: number
   /** How long a message is claimed; longer than an attempt can take */
   leaseMs: number
@@ -50,7 +50,7 @@ const RETENTION_MS = 30 * 24 * 60 * 60 * 1000
 const addJitter = (delayMs: number): number => delayMs * (1 + Math.random() / 10)
 
 /**
- * Sends the messages of the outbox. Each is sent at least once, unless it is cancelled or fails
+ * Sends the messages in the outbox. Each is sent at least once, unless it is cancelled or fails
  * permanently.
  */
 export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {

@@ -110,7 +110,7 @@ export async function requeueMessage(tx: Queryable, id: string, payload?: unknow
   )
 }
 
-/** Queues the finished messages of a queue again; returns how many. */
+/** Queues the finished messages in a queue again; returns how many. */
 export async function requeueMessages(
   tx: Queryable,
   queue: string,
@@ -125,7 +125,7 @@ export async function requeueMessages(
   return rows.length
 }
 
-/** Cancels the pending messages of a queue. */
+/** Cancels the pending messages in a queue. */
 export async function cancelMessages(tx: Queryable, queue: string): Promise<void> {
   await tx.query(
     "UPDATE outbox SET state = 'cancelled', finished_at = ? WHERE queue = ? AND state = 'pending'",
@@ -173,7 +173,7 @@ interface Slice {
 const inStates = (states: readonly MessageState[]): string =>
   `state IN (${states.map(() => '?').join(', ')})`
 
-/** Lists the messages of a queue, newest first. */
+/** Lists the messages in a queue, newest first. */
 export async function listMessages(
   tx: Queryable,
   queue: string,
@@ -187,7 +187,7 @@ export async function listMessages(
   return rows.map(toMessage)
 }
 
-/** Lists the messages of a queue about an order, newest first. */
+/** Lists the messages in a queue about an order, newest first. */
 export async function listOrderMessages(
   tx: Queryable,
   queue: string,
@@ -200,7 +200,7 @@ export async function listOrderMessages(
   return rows.map(toMessage)
 }
 
-/** Counts the messages of a queue. */
+/** Counts the messages in a queue. */
 export async function countMessages(
   tx: Queryable,
   queue: string,
@@ -213,7 +213,7 @@ export async function countMessages(
   return row?.count ?? 0
 }
 
-/** Counts the messages of a queue that have failed since a time, in ms since 1970. */
+/** Counts the messages in a queue that have failed since a time, in ms since 1970. */
 export async function countFailedMessages(
   tx: Queryable,
   queue: string,
@@ -283,7 +283,7 @@ export async function listDueQueues(tx: Queryable, now: number): Promise<string[
 
 /**
  * Claims messages that are due, so that no other process sends them for `leaseMs`. A message waits
- * until the earlier ones of its sequence are sent or have failed.
+ * until the earlier messages in its sequence are sent or have failed.
  */
 export async function claimMessages(
   tx: Queryable,

@@ -56,7 +56,7 @@ export function getNextCheck(payment: Payment, now: number, checkMs: number): nu
 /**
  * Creates the function that queries Stripe for a payment and records its state, in the payment and
  * in the order. Webhooks, returning guests and the periodic check call it in any order, and any
- * number of times. Throws StripeUnavailableError, StripeRefusedError, or the errors of the stores.
+ * number of times. Throws StripeUnavailableError, StripeRefusedError, or errors from the stores.
  */
 export function createPaymentCheck({
   store,

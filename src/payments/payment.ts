@@ -23,7 +23,7 @@ export type PaymentState = (typeof PAYMENT_STATES)[number]
 
 /**
  * Why a payment that was received needs attention:
- * - `differs`: its amount or currency is not that of the order, which is not marked as paid
+ * - `differs`: its amount or currency differs from the order, which is not marked as paid
  * - `order_cancelled`, `order_refunded`: the order has this status, but the money is not refunded
  * - `paid_twice`: the order had already been paid
  *

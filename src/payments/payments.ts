@@ -55,7 +55,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     return current && saveSession(current, session)
   }
 
-  /** Creates the session of a payment, or gets the one that an earlier request created. */
+  /** Creates the session for a payment, or gets the session that an earlier request created. */
   async function openSession(
     order: Order,
     payment: Payment,
@@ -166,7 +166,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       }
     },
 
-    /** Queries Stripe when a guest returns, with a short timeout. Logs errors of the check. */
+    /** Queries Stripe when a guest returns, with a short timeout. Logs errors from the query. */
     async refresh(orderId: string): Promise<void> {
       const [latest = null] = await payments.list(orderId)
       if (latest?.state !== 'open' && latest?.state !== 'processing') return

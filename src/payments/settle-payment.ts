@@ -42,7 +42,7 @@ type Decision =
   | { type: 'status'; status: LiveStatus; isSettled: boolean }
 
 /**
- * Decides what to do with an order, based on its state and that of its payment. Pure.
+ * Decides what to do with an order, based on its state and the state of its payment. Pure.
  *
  * @param isMarkedByStripe whether this payment marked the order as paid, but the service stopped
  *   before it recorded the payment as settled
@@ -78,9 +78,9 @@ export function decideSettlement(
 }
 
 /**
- * Updates the order of a payment: marks it as paid if the amounts are equal, or as refunded if
- * nothing is left of the payment. Repeating it changes nothing. Throws the errors of the order
- * store, or a Problem (503) if the order keeps changing.
+ * Updates the order that a payment is for: marks it as paid if the amounts are equal, or as
+ * refunded if nothing is left of the payment. Repeating it changes nothing. Throws errors from the
+ * order store, or a Problem (503) if the order keeps changing.
  *
  * @param others the other payments of the order
  * @param by the user recorded for a refund

@@ -1,8 +1,8 @@
 import { getMinorUnitDigits } from '../formatting/minor-units.js'
 
-/** Have no decimals, but Stripe expects hundredths, in multiples of 100. */
+/** Currencies without decimals; Stripe expects hundredths, in multiples of 100. */
 const HUNDREDTHS_AT_STRIPE = ['ISK', 'UGX']
-/** Have hundredths in ISO 4217, but none at Stripe. */
+/** Currencies with hundredths in ISO 4217, but none at Stripe. */
 const NO_HUNDREDTHS_AT_STRIPE = ['MGA']
 
 /**
@@ -56,7 +56,7 @@ export const getChargeLimits = (currency: string) => ({
 })
 
 /**
- * Converts an amount from minor units of ISO 4217 to those of Stripe; `null` if Stripe cannot
+ * Converts an amount from ISO 4217 minor units to Stripe's minor units; `null` if Stripe cannot
  * charge it exactly.
  */
 export function toStripeAmount(amountMinor: number, currency: string): number | null {
@@ -66,8 +66,8 @@ export function toStripeAmount(amountMinor: number, currency: string): number | 
 }
 
 /**
- * Converts an amount from Stripe's minor units to those of ISO 4217, and the currency code to upper
- * case. Rounds fractions of a minor unit down, so that an insufficient amount never counts as
+ * Converts an amount from Stripe's minor units to ISO 4217 minor units, and the currency code to
+ * upper case. Rounds fractions of a minor unit down, so that an insufficient amount never counts as
  * sufficient.
  */
 export function fromStripeAmount(amount: number, stripeCurrency: string) {

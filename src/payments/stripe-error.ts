@@ -33,7 +33,7 @@ interface Properties {
 const PASSING_STATUSES = [401, 403, 409, 429]
 
 /**
- * Converts an error of the Stripe library. The new message contains Stripe's error type and code,
+ * Converts an error from the Stripe library. The new message contains Stripe's error type and code,
  * but no secrets.
  */
 export function toStripeError(error: unknown): StripeUnavailableError | StripeRefusedError {

@@ -6,7 +6,7 @@ import { LOGO_TYPES } from '../config/brand-logo.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The operator's name, and the URL of its logo; `null` for the built-in one */
+    /** The operator's name, and the URL of its logo; `null` for the built-in logo */
     brand: { name: string; logoUrl: string | null }
   }
 }

@@ -7,7 +7,7 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Allows style elements with the returned nonce on this page. */
     createStyleNonce(): string
-    /** Lets forms of this page redirect to an origin: `form-action` also applies to redirects. */
+    /** Lets forms on this page redirect to an origin: `form-action` also applies to redirects. */
     allowFormsTo(origin: string): void
   }
 }

@@ -4,8 +4,8 @@ import type { Validators } from '../validation/validator.js'
 
 /**
  * Validates requests with our formats and messages: a JSON body must have the right types;
- * parameters that arrive as text (query, path, headers) are converted first. Compiles the schemas
- * of responses when they are first sent, so that the service starts sooner.
+ * parameters that arrive as text (query, path, headers) are converted first. Compiles each response
+ * schema when it is first needed, so that the service starts sooner.
  */
 export default fp<{ validators: Validators }>(
   async (app, { validators }) => {

@@ -55,10 +55,10 @@ export const CALCULATOR_LABELS: Record<CalculatorType, string> = {
   custom: 'Custom',
 }
 
-/** Joins texts as in `a, b and c`. */
+/** Joins strings as in `a, b and c`. */
 export const joinWithAnd = (texts: readonly string[]): string =>
   new Intl.ListFormat('en-GB').format(texts)
 
-/** Joins texts as in `a, b or c`. */
+/** Joins strings as in `a, b or c`. */
 export const joinWithOr = (texts: readonly string[]): string =>
   new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(texts)

@@ -31,7 +31,10 @@ const PATH_CHARACTERS = /^\/[\x21\x22\x24-\x5b\x5d-\x7e]*$/
 /** Characters that separate or end a path for some parser, or start another level of escapes. */
 const AMBIGUOUS = /[/\\;?#%\p{Cc}\p{Zl}\p{Zp}]/u
 
-/** `.` and `..`, what some systems treat as such, and segments that start or end with `..`. */
+/**
+ * `.` and `..`, segments that some systems treat as these, and segments that start or end with
+ * `..`.
+ */
 const DOT_SEGMENT = /^[. ]+$|^\.\.|\.\.$/
 
 function decodeSegment(segment: string): string | null {

@@ -110,7 +110,7 @@ function redactStream(body: Readable, redactor: SecretRedactor): Readable {
 
 /**
  * Forwards requests that @fastify/http-proxy has matched. The plugin also rewrites the path, and
- * rejects one that leaves the base path.
+ * rejects paths that escape the base path.
  */
 function createHandler(scope: FastifyInstance, upstream: Upstream) {
   const redactor = createSecretRedactor(upstream.token)

@@ -6,7 +6,10 @@ import { toBodyError, UpstreamError } from './upstream-error.js'
 export interface UpstreamResponse {
   statusCode: number
   headers: IncomingHttpHeaders
-  /** A buffer if it is small or of an error response, otherwise a stream; `undefined` if none */
+  /**
+   * A buffer if the body is small or from an error response, otherwise a stream; `undefined` if
+   * there is none
+   */
   body: Buffer | Readable | undefined
 }
 

@@ -62,7 +62,7 @@ const isParseError = (error: unknown, code = ''): boolean =>
     code.startsWith('HPE_') ||
     (code === 'UND_ERR_SOCKET' && error.message === 'bad response'))
 
-/** Converts an error of the HTTP client. A Problem is returned unchanged. */
+/** Converts an error from the HTTP client. A Problem is returned unchanged. */
 export function toUpstreamError(error: unknown, wasSent: boolean): Problem {
   if (error instanceof Problem) return error
   const reason = getCode(error)

@@ -47,7 +47,7 @@ const BulkRequest = Type.Object(
 )
 
 /**
- * Generates all codes, or throws a Problem (422) with the errors of every code. A code takes a few
+ * Generates all codes, or throws a Problem (422) with the errors for every code. A code takes a few
  * milliseconds, so other requests are served in between.
  */
 async function generateAll(links: PrefillLinks, requests: QrCodeRequest[]): Promise<QrCode[]> {

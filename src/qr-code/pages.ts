@@ -135,7 +135,7 @@ function buildPageView({ form, errors, numbers, code }: QrTestPage) {
   }
 }
 
-/** The errors of the fields with a prefix, by field name without the prefix. */
+/** The errors for the fields with a prefix, by field name without the prefix. */
 const selectErrors = (prefix: string, errors: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(errors)

@@ -9,7 +9,10 @@ export interface Budget {
  * Every method throws DatabaseUnavailableError when the store is unavailable.
  */
 export interface KeyValueStore {
-  /** Stores a key for a time. Keys are never evicted, so only authenticated actions may add them. */
+  /**
+   * Stores a key until its TTL expires. Keys are never evicted, so only authenticated actions may
+   * add them.
+   */
   set(key: string, ttlMs: number): Promise<void>
   has(key: string): Promise<boolean>
   /** Takes one unit from a budget, atomically. Returns 0, or the milliseconds until more is available. */

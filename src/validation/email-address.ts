@@ -5,6 +5,6 @@ const EMAIL = /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]{1,255}$/u
 
 const MISPLACED_DOT = /^\.|\.\.|\.@|@\.|\.$/
 
-/** Whether a text is a single email address without a display name. */
+/** Whether a string is a single email address without a display name. */
 export const isEmail = (text: string): boolean =>
   EMAIL.test(text) && !MISPLACED_DOT.test(text) && isTextLine(text)

@@ -110,7 +110,7 @@ function getMessage(error: ErrorObject): string {
   )
 }
 
-/** Keywords whose message replaces an earlier one of the same field. */
+/** Keywords whose message replaces an earlier message for the same field. */
 const MORE_SPECIFIC: ReadonlySet<string> = new Set(['exclusiveMinimum', 'enum'])
 
 function collectByPath(
@@ -141,7 +141,7 @@ function getRepetitionMessage({ keyword, params }: ErrorObject, count: number): 
 }
 
 /**
- * Converts Ajv's errors of parameters, such as a query, to one entry per parameter. A repeated
+ * Converts Ajv's errors in parameters, such as a query, to one entry per parameter. A repeated
  * parameter is an array.
  */
 export const toParameterErrors = (errors: readonly ErrorObject[]): FieldError[] =>

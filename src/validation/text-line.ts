@@ -1,7 +1,7 @@
 import { Type, type StringOptions } from '@sinclair/typebox'
 import { findTextLineError } from './text-rules.js'
 
-/** Whether a text is one line with at least one visible character, in any script. */
+/** Whether a string is one line with at least one visible character, in any script. */
 export const isTextLine = (text: string): boolean => findTextLineError(text) === null
 
 /** Schema for a single line of text. */

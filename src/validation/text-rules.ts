@@ -12,11 +12,11 @@ const BREAK = /[\t\n\r\u2028\u2029]/u
 /** A visible character: no space, joiner, soft hyphen, filler or blank Braille pattern. */
 const VISIBLE = /[^\s\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u
 
-/** Finds the error of a multi-line text; `null` if it is valid. */
+/** Finds the first error in multi-line text; `null` if it is valid. */
 export const findTextError = (text: string): string | null =>
   FORBIDDEN.find(([pattern]) => pattern.test(text))?.[1] ?? null
 
-/** Finds the error of a single line of text; `null` if it is valid. */
+/** Finds the first error in a single line of text; `null` if it is valid. */
 export function findTextLineError(text: string): string | null {
   if (BREAK.test(text)) return 'must be a single line without tabs'
   return findTextError(text) ?? (VISIBLE.test(text) ? null : 'must contain a visible character')

@@ -99,7 +99,7 @@ function decodeJson(cell: unknown): CellResult<Record<string, unknown> | null> {
   return isObject(data) ? valid(data) : invalid('is not a JSON object')
 }
 
-/** Decodes the cell of each field; an empty cell becomes `null`, or an empty text for notes. */
+/** Decodes the cell of each field; an empty cell becomes `null`, or an empty string for notes. */
 export const CELL_DECODERS: Decoders = {
   orderNumber: decodeLine('orderNumber'),
   status(cell) {

@@ -27,7 +27,7 @@ interface Details {
   retryAfterMs?: number | undefined
   /** Status of the response */
   status?: number
-  /** Error code of NocoDB or of the network; never a value */
+  /** Error code from NocoDB or the network; never a value */
   code?: string | undefined
 }
 

@@ -14,7 +14,7 @@ export type FontName = 'regular' | 'bold' | 'other'
 export const getFeatures = (font: FontName): Record<string, boolean> =>
   font === 'other' ? {} : { calt: false }
 
-/** A part of a text in one font. */
+/** A run of text in one font. */
 export interface TextRun {
   text: string
   font: FontName
@@ -24,7 +24,7 @@ export interface CertificateFonts {
   /** The available fonts, by name */
   fonts: ReadonlyMap<FontName, Font>
   /**
-   * Splits a line into runs, from left to right. Characters that no font contains are in a run of
+   * Splits a line into runs, from left to right. Characters that no font contains are in a run in
    * the font for `weight`.
    *
    * @param direction of the text that the line is part of
@@ -58,7 +58,7 @@ function openOther(path: string): Font {
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** Splits a text into grapheme clusters: what people see as characters. */
+/** Splits text into grapheme clusters, which people see as characters. */
 export const splitGraphemes = (text: string): string[] =>
   Array.from(graphemes.segment(text), ({ segment }) => segment)
 
@@ -70,11 +70,11 @@ const LETTER = /[^\p{Script=Common}\p{Script=Inherited}]/u
 const RIGHT_TO_LEFT =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 
-/** The direction in which fontkit writes a text: that of its first script. */
+/** The direction in which fontkit writes text: the direction of its first script. */
 const getFontkitDirection = (text: string): Direction =>
   RIGHT_TO_LEFT.test(LETTER.exec(text)?.[0] ?? '') ? 'rtl' : 'ltr'
 
-/** Reverses a text if fontkit would write it in the other direction. */
+/** Reverses text if fontkit would write it in the other direction. */
 const toFontkitText = (text: string, direction: Direction): string =>
   getFontkitDirection(text) === direction ? text : splitGraphemes(text).reverse().join('')
 
@@ -102,7 +102,7 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
       return font !== undefined && canWrite(font, text)
     }) ?? null
 
-  /** Splits a text of one direction by font, in logical order. */
+  /** Splits text in one direction by font, in logical order. */
   function splitByFont(text: string, weight: FontName): TextRun[] {
     // In one run if possible, so that letters are shaped in context.
     const font = findFont(text, weight)

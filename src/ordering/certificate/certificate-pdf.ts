@@ -4,7 +4,7 @@ import { getCertificateNumber } from './certificate.js'
 import type { CertificateFonts } from './certificate-fonts.js'
 import { drawInWorker } from './draw-in-worker.js'
 
-/** A text of a certificate that its PDF cannot show. */
+/** Text in a certificate that its PDF cannot show. */
 export interface UnprintableText {
   text: string
   /** Scripts that no font supports */
@@ -14,7 +14,7 @@ export interface UnprintableText {
 export interface CertificatePdfs {
   /** Opens the fonts, unless they are open. Throws ConfigError. */
   openFonts(): Promise<unknown>
-  /** Finds a text that the PDF cannot show; `null` if there is none. */
+  /** Finds text that the PDF cannot show; `null` if there is none. */
   findUnprintable(content: CertificateContent): Promise<UnprintableText | null>
   /** Creates the PDF of a certificate with the given content, all of which must be printable. */
   create(certificate: Certificate, content: CertificateContent): Promise<Buffer>

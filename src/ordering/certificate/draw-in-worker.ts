@@ -12,7 +12,7 @@ export interface DrawTask {
 const inSequence = createKeyedMutex()
 
 /**
- * Draws a certificate in a worker thread, because shaping its texts in the main thread would delay
+ * Draws a certificate in a worker thread, because shaping its text in the main thread would delay
  * all requests.
  */
 export const drawInWorker = (task: DrawTask): Promise<Buffer> =>

@@ -16,14 +16,14 @@ export interface FittedText {
   lines: { runs: TextRun[]; width: number }[]
 }
 
-/** Splits a text after spaces and CJK characters, where a line may end. */
+/** Splits text after spaces and CJK characters, where a line may end. */
 const splitWords = (text: string): string[] =>
   text.match(
     /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]\s*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+\s*/gu,
   ) ?? []
 
 /**
- * Breaks a text into lines, at the largest size at which it fits. If it fits at none, uses the
+ * Breaks text into lines, at the largest size at which it fits. If it fits at none, uses the
  * smallest size and cuts off the last line with an ellipsis.
  */
 export function fitText(fonts: CertificateFonts, text: string, box: TextBox): FittedText {

@@ -3,7 +3,7 @@ declare module 'fontkit' {
   export interface Font {
     unitsPerEm: number
     hasGlyphForCodePoint(codePoint: number): boolean
-    /** Shapes a text as one run */
+    /** Shapes text as one run */
     layout(text: string, features?: Record<string, boolean>): { advanceWidth: number }
   }
   /** Opens a font file. A collection (TTC) contains fonts and has no layout of its own. */

@@ -2,7 +2,7 @@ import createBidi from 'bidi-js'
 
 export type Direction = 'ltr' | 'rtl'
 
-/** A part of a text in one direction, in logical order; brackets are mirrored where necessary. */
+/** A run of text in one direction, in logical order; brackets are mirrored where necessary. */
 export interface DirectionRun {
   text: string
   direction: Direction
@@ -10,7 +10,7 @@ export interface DirectionRun {
 
 const bidi = createBidi()
 
-/** The direction of a text as a whole: that of its first letter. */
+/** The direction of the whole text, given by its first letter. */
 export const getDirection = (text: string): Direction =>
   bidi.getEmbeddingLevels(text).paragraphs[0]?.level === 1 ? 'rtl' : 'ltr'
 

@@ -2,10 +2,10 @@
 const MAX_CELL_LENGTH = 32_767
 const ELLIPSIS = '…'
 
-// Control characters except tab and LF, and other characters that XML 1.0 does not allow. With the
-// flag `u`, `\p{Cs}` matches only unpaired surrogates.
+// Control characters except tab and LF, and the surrogates and noncharacters that XML 1.0 does not
+// allow. With the flag `u`, `\p{Cs}` matches only unpaired surrogates.
 const INVALID_IN_XML = /(?![\t\n])[\p{Cc}\p{Cs}\ufffe\uffff]/gu
-/** Excel decodes `_x0041_` as a character, so the underscore of such text must be escaped. */
+/** Excel decodes `_x0041_` as a character, so the underscore in such text must be escaped. */
 const ESCAPE_SEQUENCE = /_(?=x[0-9a-f]{4}_)/gi
 
 function truncate(text: string): string {

@@ -5,7 +5,7 @@ import type { ImportedOrder } from '../order.js'
 const earlier = (a: string, b: string): string => (Date.parse(a) < Date.parse(b) ? a : b)
 const later = (a: string, b: string): string => (Date.parse(a) < Date.parse(b) ? b : a)
 
-/** Adds the defaults of the fields that the file leaves out. */
+/** Adds defaults for the fields that the file leaves out. */
 export function toImportedOrder(imported: ImportedOrder, now: string): StagedOrder {
   const { status = 'pending', version = 1 } = imported
   // A default must not put updatedAt before createdAt.

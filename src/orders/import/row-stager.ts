@@ -8,7 +8,7 @@ import { createRowValidator } from './validate-row.js'
 /** Recorded in the history as the creator of imported orders. */
 const IMPORT_USER = 'import'
 
-/** Converts a duplicate id or order number to an error of the later line. */
+/** Converts a duplicate id or order number to an error for the later line. */
 export function toConflictError({ line, field, owner }: ImportConflict): ImportError {
   const message =
     'line' in owner

@@ -9,7 +9,7 @@ import {
   STATUS_LABELS,
 } from '../labels.js'
 
-/** A filter in use, and the URL without it. */
+/** An active filter, and the URL without it. */
 export interface FilterChip {
   /** Stable, so that the focus survives a swap */
   id: string
@@ -18,7 +18,7 @@ export interface FilterChip {
   href: string
 }
 
-/** Counts the values of each filter in use. */
+/** Counts the values of each active filter. */
 export const countFilters = ({
   status = [],
   calculatorType = [],
@@ -39,7 +39,7 @@ export const countFilters = ({
   dates: Number(from !== undefined || to !== undefined),
 })
 
-/** Lists the filters in use. */
+/** Lists the active filters. */
 export function buildFilterChips(query: ListQuery, format: Formatters): FilterChip[] {
   const buildUrlWithout = (name: keyof ListQuery, value?: string): string => {
     const others = [query[name]].flat().filter((other) => value !== undefined && other !== value)

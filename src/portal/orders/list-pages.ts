@@ -115,7 +115,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
     const action = parseBulkAction(body.action)
     if (action === null || (selection.length === 0 && !form.isForAllMatching)) {
       const list = await loadList(request, query, selection)
-      // "Keep" declines the confirmation.
+      // "Keep" in the confirmation leaves the selected orders unchanged.
       const isKept = body.action === 'keep' && selection.length > 0
       return renderBulkResult(reply, list, isKept ? undefined : NOTHING_SELECTED)
     }

@@ -16,7 +16,7 @@ import { ORDER_FIELDS, type FieldErrors } from './order-fields.js'
 import { buildPortfolioChoices, describeSuggestion, type Pricing } from './suggested-price.js'
 import { estimateTrip } from './trip-estimate.js'
 
-/** The errors of one calculator, by its field names. */
+/** The errors in one calculator, by its field names. */
 const getCalculatorErrors = (type: CalculatorType, errors: FieldErrors): FieldErrors =>
   Object.fromEntries(
     Object.entries(errors)
@@ -42,7 +42,7 @@ export function buildEmissionsView(
   }
 }
 
-/** Errors of the selected calculator while the user fills it in; empty fields have none yet. */
+/** Errors in the selected calculator while the user fills it in; empty fields have none yet. */
 export const listCalculatorErrors = ({ calculatorType, calculators }: NewOrderForm) =>
   calculatorType === null
     ? []

@@ -31,7 +31,7 @@ const MESSAGES: Record<SaveOutcome | 'view-removed', string> = {
   'view-limit': `You can save up to ${MAX_VIEWS} views. Remove one first.`,
 }
 
-/** The text of a flash message of the list; `null` if it is not one of these codes. */
+/** The flash message with a code; `null` if the code is not one of these. */
 export const getViewMessage = (code: string): string | null =>
   Object.entries(MESSAGES).find(([name]) => name === code)?.[1] ?? null
 
@@ -84,7 +84,9 @@ export function createSavedViews(database: Database) {
         return 'view-removed'
       }),
 
-    /** Removes the views that search for a text, ignoring case, without a record of their names. */
+    /**
+     * Removes the views that search for this text, ignoring case, without recording their names.
+     */
     removeSearches: (text: string): Promise<void> =>
       database.write(async (tx) => {
         const views = await tx.query<Row>('SELECT name, query FROM order_views')

@@ -87,7 +87,7 @@ function buildRows(data: Record<string, unknown>, format: Formatters) {
 
 const MAX_PERCENT = 1000
 
-/** Describes how an order's CO2e differs from that of its trip; `null` if it does not. */
+/** Describes how an order's CO2e differs from its trip's CO2e; `null` if it does not. */
 function describeDifference(order: Order, calculated: number, format: Formatters): string | null {
   const share = order.checkout?.sharePercent ?? 100
   if (isSameMass(order.co2eKg, getMassToOffset(order, calculated))) {

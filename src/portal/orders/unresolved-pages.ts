@@ -26,7 +26,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, pres
   const { render, renderNotFound, confirm } = presenter
 
   /**
-   * Renders a check that did not resolve the attempt.
+   * Renders the result of a check or a reset that did not change the order.
    *
    * @param statuses HTTP status for each outcome, which depends on the action
    */

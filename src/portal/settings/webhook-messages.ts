@@ -1,4 +1,4 @@
-/** Flash messages of the webhook pages, by code. */
+/** Flash messages on the webhook pages, by code. */
 const MESSAGES: Partial<Record<string, string>> = {
   'webhook-saved': 'The endpoint was saved.',
   'webhook-enabled': 'The endpoint was enabled. You can replay failed and cancelled deliveries.',
