@@ -22,7 +22,7 @@ export interface Database extends Queryable {
 /** The database cannot be reached, or cannot execute queries at the moment. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError'
-  /** Whether the database is damaged, so that an operator has to restore a backup */
+  /** Whether the database is damaged, in which case an operator has to restore a backup */
   readonly isDamaged: boolean
 
   constructor(

@@ -20,7 +20,7 @@ export const isApiPath = (url: string): boolean =>
 
 /**
  * The server's `rewriteUrl`. An absolute URL (RFC 9112, section 3.2.2) is reduced to its path and
- * query. A URL that cannot be decoded is mapped to one that does not exist, because the router
+ * query. A URL that cannot be decoded is mapped to a URL that does not exist, because the router
  * would otherwise respond without running any hook.
  */
 export function normalizeUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): string {

@@ -35,7 +35,7 @@ interface Options {
   retryDelaysMs?: readonly number[]
 }
 
-/** Sends the emails of the outbox. */
+/** Sends the emails in the outbox. */
 export function createMailSender({
   store,
   render,

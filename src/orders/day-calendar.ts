@@ -22,7 +22,7 @@ export function startOfPeriod(granularity: Granularity, day: Day): Day {
   return parseDay(`${formatIsoDate(day).slice(0, 8)}01`)
 }
 
-/** The first day of the period after the one that starts on a day. */
+/** The first day of the next period, given the first day of a period. */
 export function startOfNextPeriod(granularity: Granularity, start: Day): Day {
   if (granularity === 'day') return start + 1
   return granularity === 'week' ? start + 7 : startOfPeriod('month', start + 31)

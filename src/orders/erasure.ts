@@ -77,8 +77,8 @@ export const eraseOrder = (order: Order, now: string): ChangeOutcome =>
   isErased(order) ? { outcome: 'unchanged', order } : erase(order, toErased(order), now)
 
 /**
- * Erases the checkout data of a former customer, and keeps the fields that can be edited, which
- * belong to the current customer. The caller also passes the changes in the order's history through
+ * Erases the checkout data of a former customer, and keeps the editable fields, which belong to the
+ * current customer. The caller also passes the changes in the order's history through
  * `toErasedChanges`. Pure.
  */
 export const eraseFormerCustomer = (order: Order, now: string): ChangeOutcome =>

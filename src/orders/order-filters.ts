@@ -93,7 +93,7 @@ export type OrderFilters = Static<typeof OrderFilters> & {
 
 /**
  * Whether the filters include an origin, a payment method or a payment, which the aggregates do not
- * cover. They do not cover exceptions either; callers check these separately.
+ * cover. Exceptions and searches are not covered either, but callers check these separately.
  */
 export const hasUngroupedFilter = ({
   origin = [],

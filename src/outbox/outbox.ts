@@ -187,7 +187,7 @@ export async function listMessages(
   return rows.map(toMessage)
 }
 
-/** Lists the messages in a queue about an order, newest first. */
+/** Lists the messages about an order in a queue, newest first. */
 export async function listOrderMessages(
   tx: Queryable,
   queue: string,

@@ -74,7 +74,9 @@ export const STRIPE = 'stripe'
 export const getBalance = ({ state, amountMinor, refundedMinor }: Payment): number =>
   state === 'paid' ? Math.max(0, amountMinor - refundedMinor) : 0
 
-/** Whether money was received or is on its way, so that the guest can neither pay nor cancel. */
+/**
+ * Whether money was received or is on its way, in which case the guest can neither pay nor cancel.
+ */
 export const isReceived = (payment: Payment): boolean =>
   payment.state === 'processing' || getBalance(payment) > 0
 

@@ -1,6 +1,6 @@
 import { getMinorUnitDigits } from '../formatting/minor-units.js'
 
-/** Currencies without decimals; Stripe expects hundredths, in multiples of 100. */
+/** Currencies without decimals for which Stripe expects hundredths, in multiples of 100. */
 const HUNDREDTHS_AT_STRIPE = ['ISK', 'UGX']
 /** Currencies with hundredths in ISO 4217, but none at Stripe. */
 const NO_HUNDREDTHS_AT_STRIPE = ['MGA']

@@ -15,7 +15,7 @@ declare module 'fastify' {
 
 /**
  * Closes quickly without dropping a request: connections without a request in progress are
- * destroyed, including those that never sent a complete one, which Node would wait for.
+ * destroyed, including those on which no complete request has arrived. Node would wait for these.
  */
 export default fp(
   async (app) => {

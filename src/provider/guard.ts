@@ -32,7 +32,7 @@ function checkRequest(request: FastifyRequest): void {
 }
 
 /**
- * Returns a stream of the request body that fails with 413 beyond the limit and with 400 if the
+ * Returns the request body as a stream that fails with 413 beyond the limit and with 400 if the
  * client disconnects. Destroying it does not close the client's connection.
  */
 function limitBody(body: IncomingMessage): Transform {

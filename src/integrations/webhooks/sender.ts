@@ -42,7 +42,7 @@ export interface SenderOptions {
   countAttempt?: (result: SendResult) => void
 }
 
-/** Sends the webhooks of the outbox, and disables endpoints that are gone or keep failing. */
+/** Sends the webhooks in the outbox, and disables endpoints that are gone or keep failing. */
 export function createWebhookSender({
   database,
   cipher,

@@ -80,7 +80,7 @@ async function insertRows<Name extends string>(
   )
 }
 
-/** Replaces a table with the one from SQLite. */
+/** Replaces the rows of a table with the rows from SQLite. */
 async function copyTable(db: Database, tx: Queryable, table: string): Promise<void> {
   await tx.query(`DELETE FROM ${table}`)
   let rows: Record<string, SqlValue>[] = []

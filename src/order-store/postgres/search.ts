@@ -44,7 +44,7 @@ async function isCommon(tx: Queryable, condition: SqlFragment, max: number): Pro
 
 /**
  * Reads the most common n-grams, each with the share of orders that contain it, as last counted by
- * ANALYZE. They only affect the speed of a search, not its result.
+ * ANALYZE. The shares affect the speed of a search, not its result.
  */
 async function readCommonGrams(tx: Queryable): Promise<Map<string, number>> {
   const rows = await tx.query<{ gram: string; share: number }>(

@@ -106,7 +106,10 @@ function describeDifference(order: Order, calculated: number, format: Formatters
 interface EditionView {
   /** Which edition the result is from */
   note: string
-  /** How the newest edition differs; `null` if it is the one used */
+  /**
+   * How the result of the newest edition differs; `null` if the edition used is unknown or the
+   * newest
+   */
   newer: string | null
   /** What recalculating changes; `null` if nothing */
   recalculation: { label: string; effect: string } | null
