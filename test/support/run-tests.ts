@@ -28,17 +28,18 @@ const options = new Set(process.argv.filter((argument) => argument.startsWith('-
 const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const isNocoDb = options.has('--nocodb')
 const suffix = isNocoDb ? '.nocodb-test.js' : '.test.js'
-/** More than processors, because many tests wait for time-outs. */
-const PROCESSES = availableParallelism() + (isNocoDb ? 1 : 2)
+const isLong = options.has('--long')
+/** More than processors, because many tests wait. Long tests start processes of their own. */
+const PROCESSES = availableParallelism() + (isNocoDb || isLong ? 1 : 2)
 const MAX_FILES_PER_PROCESS = 4
 /** The start of a process takes longer than most fast files. */
 const MAX_FAST_FILES_PER_PROCESS = 12
 
 const leftOut = [
   ...(options.has('--fast') ? [LONG, BROWSER, SLOW] : []),
-  ...(options.has('--long') || parts.length > 0 ? [] : [LONG]),
+  ...(isLong || parts.length > 0 ? [] : [LONG]),
 ]
-const isIncluded = (path: string): boolean => !options.has('--long') || LONG.test(path)
+const isIncluded = (path: string): boolean => !isLong || LONG.test(path)
 
 function findFiles(): string[] {
   return readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
