@@ -9,7 +9,7 @@ import type { HistoryEntry, NewOrder, Order } from '../orders/order.js'
 /** The user who changes an order, and the versions that the change applies to. */
 export interface ChangeContext {
   by: string
-  /** The order must have one of these versions; `null` accepts any */
+  /** The order must have one of these versions; `null` accepts any version */
   ifVersions: readonly number[] | null
 }
 
@@ -19,7 +19,7 @@ export type ChangeResult =
 export type CreateResult =
   { outcome: 'created' | 'replayed'; order: Order } | { outcome: 'idempotency_key_reused' }
 
-/** A database that orders can be read from with a separate connection. */
+/** A database from which orders can be read through a separate connection. */
 export type OrderSource = { type: 'sqlite'; path: string } | { type: 'postgres'; url: string }
 
 /** Which orders to read from a source, and how to sort them. */
@@ -73,7 +73,7 @@ export class StoreUnwritableError extends Error {
 
   constructor(
     cause: unknown,
-    /** Locked by other writers, which is temporary */
+    /** Whether other writers have locked the store, which is temporary */
     readonly isBusy: boolean,
   ) {
     super('The order store cannot be written to', { cause })
@@ -87,14 +87,14 @@ export class StoreUnwritableError extends Error {
 export interface OrderStore {
   /** The database from which other threads read the orders */
   readonly source: OrderSource
-  /** Defines the days of filters and statistics */
+  /** Calendar of the days in filters and statistics */
   readonly calendar: DayCalendar
 
   /**
    * Returns an order; `null` if it does not exist.
    *
-   * @param minVersion a version that the order is known to have: a replica that is older, or lacks
-   *   the order, reads it from its source first
+   * @param minVersion a version that the order is known to have. If the replica has no such order,
+   *   or only an older version, it reads the order from its source first.
    */
   get: (id: string, minVersion?: number) => Promise<Order | null>
   /** Returns an order's history, newest first; `null` if the order does not exist. */
@@ -106,7 +106,8 @@ export interface OrderStore {
   readStatistics: <T>(read: (statistics: OrderStatistics) => Promise<T>) => Promise<T>
 
   /**
-   * Returns the orders with this ID at the provider; more than one indicates a data entry error.
+   * Returns the orders with this ID at the provider; more than one result indicates a data entry
+   * error.
    */
   findByOrderSourceId: (orderSourceId: string) => Promise<ProviderOrderRef[]>
   /**
@@ -116,14 +117,14 @@ export interface OrderStore {
    */
   findOtherProviderOrders: (excluded: string[], limit: number) => Promise<ProviderOrderRef[]>
   /**
-   * Returns the IDs of the orders whose history has this email, ignoring case. Reads the changes of
-   * all orders.
+   * Returns the IDs of the orders whose history contains this email address, ignoring case. Reads
+   * the changes of all orders.
    */
   findByFormerEmail: (email: string) => Promise<string[]>
 
   /**
-   * Creates an order. The same key and order from the same user return the existing order.
-   * Throws StoreUnwritableError.
+   * Creates an order. If the same user sends the same key and order again, returns the existing
+   * order. Throws StoreUnwritableError.
    */
   create: (order: NewOrder, by: string, idempotencyKey?: string) => Promise<CreateResult>
   /** Changes an order in one transaction. Throws StoreUnwritableError. */
@@ -131,7 +132,7 @@ export interface OrderStore {
 
   /**
    * Returns the events that `deleteEvents` has not deleted, oldest first; the events for one order
-   * are in the order of its versions. Imported orders have no events.
+   * are sorted by version. Imported orders have no events.
    */
   readEvents: (limit: number) => Promise<OrderEvent[]>
   deleteEvents: (ids: readonly number[]) => Promise<void>
@@ -139,8 +140,8 @@ export interface OrderStore {
   /** Throws if orders cannot be read. */
   check: () => void
   /**
-   * Returns a function for errors from other threads that read `source`: it records damage and
-   * returns the error to throw.
+   * Returns a function that translates errors from other threads that read `source`. The function
+   * records damage and returns the error to throw.
    */
   createErrorTranslator: () => (error: unknown) => unknown
   /** Returns how current a replica is; `null` if the store is not a replica. */

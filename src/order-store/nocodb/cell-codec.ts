@@ -147,7 +147,7 @@ export const CELL_DECODERS: Decoders = {
   cancelledAt: decodeTimestamp,
 }
 
-/** Decimal places of the CO₂e column: grams. */
+/** Decimal places of the CO₂e column, which stores kilograms to the gram. */
 const DECIMALS = 3
 
 /** NocoDB stores timestamps to the second. */

@@ -5,7 +5,7 @@ import { ORDER_STATUSES } from '../../orders/order-status.js'
 export type ColumnType = 'line' | 'text' | 'integer' | 'decimal' | 'timestamp' | 'json'
 
 interface Column {
-  /** The title, unless NOCODB_COLUMNS sets another */
+  /** The title, unless NOCODB_COLUMNS sets another title */
   title: string
   type: ColumnType
   /** The NocoDB type of a new column */
@@ -42,7 +42,6 @@ const text = (title: string, type: 'text' | 'json' = 'text'): Column => ({
   nocoDbType: 'LongText',
 })
 
-/** Columns of the fields of an order. */
 const ORDER_COLUMNS = {
   orderNumber: line('OrderNumber'),
   status: choice('Status', ORDER_STATUSES),
@@ -100,14 +99,18 @@ export type Cells = Record<string, unknown>
 /** A row of the table. */
 export type Row = Readonly<Cells> & { readonly Id: number }
 
-/** Titles are used in `where` conditions, in which the excluded characters cannot be escaped. */
+/**
+ * Titles are used in `where` conditions. This pattern excludes the characters that cannot be
+ * escaped there.
+ */
 const TITLE = /^[^,()~@"'\\=\p{Cc}]{1,255}$/u
 
 const isField = (name: string): name is ColumnField => Object.hasOwn(COLUMNS, name)
 
 /**
  * Parses NOCODB_COLUMNS, such as `customerName=Customer,amountMinor=Price`. Returns `null` if it is
- * invalid, has a field twice, maps two fields to one column, or maps a field to a system column.
+ * invalid, contains a field twice, maps two fields to one column, or maps a field to a system
+ * column.
  */
 export function parseColumnTitles(value: string): ColumnTitles | null {
   const titles: Record<ColumnField, string> = { ...DEFAULT_TITLES }

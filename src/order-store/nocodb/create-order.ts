@@ -25,7 +25,7 @@ interface Options {
 interface Creation {
   order: NewOrder
   by: string
-  /** Hash of the idempotency key; `null` without one */
+  /** Hash of the idempotency key; `null` if there is no key */
   key: string | null
   /** Hash of the request */
   request: string
@@ -46,7 +46,9 @@ export function createOrderCreator({
     return page.rows
   }
 
-  /** Inserts a row, confirming it by its write token if the response is lost; returns its id. */
+  /**
+   * Inserts a row and returns its id. If the response is lost, finds the row by its write token.
+   */
   async function insert(cells: Cells, token: string, hasKey: boolean): Promise<number> {
     try {
       return await table.insert(cells)
@@ -155,7 +157,7 @@ export function createOrderCreator({
     return { outcome: 'created', order: { id: String(id), orderNumber, ...order } }
   }
 
-  /** Creates an order, unless one was created with the same key. */
+  /** Creates an order, unless an order was already created with the same key. */
   return async (creation: Creation): Promise<CreateResult> => {
     const { key, request } = creation
     const earlier = key === null ? null : await findEarlier(key, request)

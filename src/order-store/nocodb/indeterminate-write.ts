@@ -8,8 +8,8 @@ const ATTEMPT_DELAY_MS = 250
 const MAX_CONFIRMATION_MS = 10_000
 
 /**
- * Limits the attempts to confirm a write. Call the returned function before each attempt: it waits
- * for the delay and returns whether an attempt is left.
+ * Limits the attempts to confirm a write. Call the returned function before each attempt. It waits,
+ * and returns whether another attempt is allowed.
  */
 export function createConfirmationAttempts({ isFirstDelayed }: { isFirstDelayed: boolean }) {
   const deadline = performance.now() + MAX_CONFIRMATION_MS

@@ -15,9 +15,9 @@ interface Options {
 
 const LIMITS = {
   connectMs: 3_000,
-  /** Until the response headers, and between parts of the body */
+  /** Maximum time until the response headers arrive, and between parts of the body */
   responseMs: 10_000,
-  /** The whole request, without the time in the queue */
+  /** Maximum time for the whole request, excluding the time in the queue */
   totalMs: 20_000,
   /** Maximum time that an urgent request spends in the queue */
   maxWaitMs: 8_000,
@@ -102,7 +102,7 @@ async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number)
 export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits = {} }: Options) {
   const { connectMs, responseMs, totalMs, maxWaitMs, maxResponseBytes } = { ...LIMITS, ...limits }
   const budget = createRequestBudget(requestsPerSecond)
-  // A rate-limited client is blocked for about 30 s, and longer if it keeps sending.
+  // A rate-limited client is blocked for about 30 s, and longer if it keeps sending requests.
   const rateLimitBackOff = createBackOff({ minMs: 5_000, maxMs: 60_000 })
   const dispatcher = new Agent({
     connect: { timeout: connectMs },
@@ -189,8 +189,8 @@ export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits =
       try {
         return await send(sent)
       } catch (error) {
-        // Until it sends the next request, the client does not notice that NocoDB has closed a
-        // keep-alive connection.
+        // If NocoDB closes a keep-alive connection, the client only notices when it sends the next
+        // request.
         const isConnectionClosed =
           error instanceof NocoDbError &&
           error.errorCode === 'no_response' &&

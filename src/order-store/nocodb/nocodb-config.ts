@@ -59,7 +59,9 @@ export function findDatabaseConfigErrors(
   return [...errors, ...missing.map((name) => `${name} is required ${why}`)]
 }
 
-/** NocoDB's settings; `null` if it is not configured. The table id is empty if it is not set. */
+/**
+ * The NocoDB settings; `null` if NocoDB is not configured. `tableId` is empty if no table is set.
+ */
 export function toNocoDbConfig(environment: Environment): NocoDbSettings | null {
   const { DATABASE_BASE_URL, DATABASE_BASE_ID, DATABASE_API_KEY } = environment
   if (

@@ -1,11 +1,11 @@
 const MESSAGES = {
   /** No connection: the request was not sent */
   unreachable: 'NocoDB cannot be reached',
-  /** No response in time, or an incomplete one */
+  /** The response did not arrive in time, or it is incomplete */
   no_response: 'NocoDB is not responding',
   /** Status 500 and above */
   server_error: 'NocoDB returned a server error',
-  /** A response that is not NocoDB's, such as an error page of a proxy */
+  /** A response that is not from NocoDB, such as a proxy's error page */
   invalid_response: 'the response is not from NocoDB',
   response_too_large: 'the response from NocoDB is too large',
   /** The request rate exceeds NocoDB's limit or our own */
@@ -27,7 +27,7 @@ interface Details {
   retryAfterMs?: number | undefined
   /** Status of the response */
   status?: number
-  /** Error code from NocoDB or the network; never a value */
+  /** Error code from NocoDB or the network; never a cell value */
   code?: string | undefined
 }
 

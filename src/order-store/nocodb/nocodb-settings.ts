@@ -13,7 +13,7 @@ export interface NocoDbSettings {
   syncIntervalMs: number
 }
 
-/** Increment it when rows are parsed differently, so that replicas are recreated. */
+/** Increment this number when rows are parsed differently, so that replicas are recreated. */
 const PARSER_VERSION = 1
 
 /** Identifies the table that a replica was made from, and how its rows were parsed. */

@@ -21,9 +21,11 @@ export interface OrderRecord {
   order: RecordedOrder
   /** User who created the order */
   by: string
-  /** Hash of the request with the idempotency key; `null` without a key */
+  /** Hash of the request that had the idempotency key; `null` if there was no key */
   request: string | null
-  /** Entries from the second version on, oldest first; the oldest are dropped beyond the limits */
+  /**
+   * Entries from the second version on, oldest first; if there are too many, the oldest are dropped
+   */
   history: RecordedEntry[]
 }
 
@@ -32,8 +34,8 @@ const MAX_HISTORY_BYTES = 40 * 1024
 const MAX_HISTORY_ENTRIES = 500
 
 /**
- * The newest entries within the limits, at least one; and the latest fulfilment attempt, because
- * without it an order could be placed with the provider twice.
+ * Keeps the newest entries within the limits, but at least one entry. Always keeps the latest
+ * fulfilment attempt, because otherwise the order could be placed with the provider twice.
  */
 function truncateHistory(history: RecordedEntry[]): RecordedEntry[] {
   const kept: RecordedEntry[] = []
@@ -85,7 +87,7 @@ export function parseRecord(cell: unknown): OrderRecord | null {
 
 const NOT_RECORDED = ['id', 'orderNumber', 'version']
 
-/** The part of an order that its record holds. */
+/** The part of an order that is stored in its record. */
 export function toRecordedOrder(order: Omit<Order, 'id' | 'orderNumber'>): RecordedOrder {
   const recorded = Object.entries(order).filter(([field]) => !NOT_RECORDED.includes(field))
   return Object.fromEntries(recorded) as RecordedOrder

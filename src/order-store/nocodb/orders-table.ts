@@ -22,7 +22,7 @@ export interface Page {
 }
 
 interface PageRequest {
-  /** Only rows with higher ids */
+  /** Only rows with higher ids than this */
   after: number
   /** A further condition */
   where?: string

@@ -5,7 +5,7 @@ import { matchesWrittenValue, parseTimestamp, CELL_DECODERS } from './cell-codec
 import { ORDER_FIELDS, type ColumnTitles, type OrderField, type Row } from './columns.js'
 import { parseRecord, type OrderRecord, type RecordedOrder } from './order-record.js'
 
-/** Stored as the user who made edits in NocoDB, which does not report users. */
+/** User name for edits made in NocoDB, because NocoDB does not report users. */
 export const NOCODB_USER = 'NocoDB'
 
 /** An invalid cell. */
@@ -22,7 +22,7 @@ export interface ParsedRow {
   by: string
   /** Entries from the second version on, oldest first */
   history: HistoryEntry[]
-  /** Hash of the request with the idempotency key */
+  /** Hash of the request that had the idempotency key */
   request: string | null
   /** Whether the latest version is an edit made in NocoDB that is not recorded in the row yet */
   isEdited: boolean
@@ -33,8 +33,8 @@ export interface ParsedRow {
 export type ParseRowResult = { ok: true; parsed: ParsedRow } | { ok: false; errors: CellError[] }
 
 /**
- * A row is not a valid order if one of these is invalid, or is empty and has no default. Other
- * invalid cells are shown as empty.
+ * A row is not a valid order if one of these fields is invalid, or is empty and has no default.
+ * Other invalid cells are shown as empty.
  */
 const REQUIRED: readonly OrderField[] = [
   'status',
@@ -51,7 +51,10 @@ const DEFAULTS: Partial<Record<OrderField, unknown>> = { status: 'pending', note
 const isCalculation = (type: Order['calculatorType'] | undefined, data: unknown): boolean =>
   type != null && validateCalculation(type, structuredClone(data)).ok
 
-/** The values of the cells; for cells not edited since the last write, the recorded values. */
+/**
+ * Returns the recorded values of cells that were not edited since the last write, and the decoded
+ * values of the other cells.
+ */
 function decodeCells(row: Row, titles: ColumnTitles, record: OrderRecord | null) {
   const values: Record<string, unknown> = {}
   const errors: CellError[] = []

@@ -22,7 +22,7 @@ interface PendingRequest {
 }
 
 const RESTART_DELAY_MS = 1_000
-/** Time that requests in progress have to finish when the service stops. */
+/** When the service stops, requests in progress may take this long to finish. */
 const STOP_TIMEOUT_MS = 2_000
 
 const toProblem = ({ status, detail, retryAfter }: WriteRejection): Problem =>
@@ -31,8 +31,8 @@ const toProblem = ({ status, detail, retryAfter }: WriteRejection): Problem =>
   })
 
 /**
- * Converts a date and time to the clock of `performance.now()`; a future one, or `null`, becomes
- * the current time.
+ * Converts a date and time to the clock of `performance.now()`; a time in the future, or `null`,
+ * becomes the current time.
  */
 const toMonotonicTime = (asOf: string | null): number =>
   performance.now() - (asOf === null ? 0 : Math.max(0, Date.now() - Date.parse(asOf)))
@@ -50,7 +50,7 @@ export function startReplicaWorker(
   let isStopping = false
   let restartTimer: NodeJS.Timeout | undefined
   let lastRequestId = 0
-  /** `null` while it is not running */
+  /** `null` while no worker is running */
   let worker: Worker | null = start()
 
   function onMessage(message: MessageFromWorker): void {

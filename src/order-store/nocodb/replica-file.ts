@@ -43,7 +43,7 @@ export interface ReplicaFile {
   path: string
   /** State of the existing replica */
   state: ReplicaState
-  /** Replaces the replica with an empty one; it must not be open */
+  /** Replaces the replica with an empty one; the old replica must be closed */
   recreate: () => ReplicaState
   /** Unlocks the file for other processes */
   release: () => void

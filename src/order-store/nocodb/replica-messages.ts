@@ -15,7 +15,7 @@ export interface WriteRejection {
 export interface SyncState {
   /** Whether the replica has all orders */
   isLoaded: boolean
-  /** Rows loaded and total during the first load */
+  /** During the first load: the number of loaded rows, and of all rows */
   progress: { done: number; total: number } | null
   /** The replica has all changes up to this time, ISO 8601; `null` before the first sync */
   asOf: string | null

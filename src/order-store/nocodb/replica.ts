@@ -135,8 +135,8 @@ export function openReplica(db: Database, titles: ColumnTitles) {
   }
 
   /**
-   * Of two rows with the same idempotency key, skips the one with the higher id; returns the error
-   * if `row` is skipped.
+   * If another row has the same idempotency key, skips the row with the higher id. Returns the
+   * error if `row` is skipped.
    */
   function findDuplicateKey(row: Row): CellError | null {
     const key = getKey(row)
@@ -192,8 +192,8 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     getSetting: settings.get,
     setSetting: settings.set,
     /**
-     * Saves settings and rows, except rows whose later state is already saved; returns the rows
-     * with errors.
+     * Saves settings and rows. Ignores a row if a later state of it is already saved. Returns the
+     * rows with errors.
      */
     upsert: (
       { rows, requestedAt }: { rows: Row[]; requestedAt: number },
@@ -212,7 +212,9 @@ export function openReplica(db: Database, titles: ColumnTitles) {
         flush()
         return errors
       }),
-    /** Deletes rows that did not exist when they were requested; returns how many. */
+    /**
+     * Deletes rows that did not exist when they were requested; returns the number of deleted rows.
+     */
     delete: (ids: number[], requestedAt: number): number =>
       inTransaction(() => {
         const deleted = ids.filter((id) => isNewer(id, requestedAt))
@@ -241,9 +243,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     }),
     /** Ids of the first orders with an edit made in NocoDB that is not recorded yet. */
     getEditedIds: (): number[] => selectEdited.all(),
-    /**
-     * Drops request times that are so old that responses to earlier requests can no longer arrive.
-     */
+    /** Drops old request times, because no earlier request can still be in progress. */
     pruneRequestTimes(): void {
       const oldest = performance.now() - REQUEST_TIMES_TTL_MS
       for (const [id, requestedAt] of requestTimes) {

@@ -14,8 +14,8 @@ const BATCH_SIZE = 100
 
 /**
  * Concurrent writes may become visible out of order, and the clocks of several NocoDB servers
- * differ. Rows modified within this time before the last known change are therefore read again,
- * until nothing has changed for this long.
+ * differ. Rows modified up to this long before the last known change are therefore read again,
+ * until there have been no changes for the same length of time.
  */
 const OVERLAP_MS = 15_000
 
@@ -48,7 +48,7 @@ export function createSyncPasses({
 }: Options) {
   let pageSize = MAX_PAGE_SIZE
   let lastChangeAt = performance.now()
-  /** Whether the rows modified around the last known change have been read again since. */
+  /** Whether the rows modified around the time of the last known change have been read again. */
   let isSettled = false
   /** Whether NocoDB may have been restored to an earlier state since the last pass. */
   let mayBeRestored = true
@@ -87,8 +87,8 @@ export function createSyncPasses({
   }
 
   /**
-   * Compares the stamps of rows with `from < id <= upTo` and reads changed rows; returns how many
-   * rows were deleted.
+   * Compares the stamps of rows with `from < id <= upTo` and reads changed rows. Returns the number
+   * of deleted rows.
    */
   async function compareRows(from: number, upTo: number): Promise<number> {
     let deleted = 0
@@ -112,8 +112,8 @@ export function createSyncPasses({
   }
 
   /**
-   * Finds by bisection where the number of rows differs, and compares those rows; returns how many
-   * rows were deleted.
+   * Uses bisection to find the ranges in which the number of rows differs, and compares their rows.
+   * Returns the number of deleted rows.
    */
   async function compareCounts(after: number, upTo: number, remote: number): Promise<number> {
     const local = replica.count(after, upTo)
@@ -127,7 +127,7 @@ export function createSyncPasses({
   }
 
   return {
-    /** Call it after a failed pass, because NocoDB may have been restored from a backup since. */
+    /** Call this after a failed pass, because NocoDB may have been restored from a backup. */
     markUncertain(): void {
       isSettled = false
       mayBeRestored = true
@@ -174,8 +174,8 @@ export function createSyncPasses({
     },
 
     /**
-     * Finds rows that were deleted, or restored with old timestamps, by counting rows; returns how
-     * many were deleted.
+     * Counts rows to find rows that were deleted, or restored with old timestamps. Returns the
+     * number of deleted rows.
      */
     async reconcileDeletions(): Promise<number> {
       const before = replica.count()

@@ -10,13 +10,12 @@ import {
   type TableColumn,
 } from './schema-check.js'
 
-/** Title of a new table. */
 const TABLE_TITLE = 'Clearwake orders'
 
 interface Options {
   client: Pick<NocoDbClient, 'request'>
   baseId: string
-  /** Empty to find the table by its title, or to create it */
+  /** If empty, the table is found by its title, or created */
   tableId: string
   titles: ColumnTitles
   /** Called with a sentence after each change */

@@ -30,7 +30,7 @@ const MAX_ATTEMPTS = 10
 /** How long a change waits for earlier changes to the same order, ms. */
 const MAX_WAIT_MS = 15_000
 
-/** PostgreSQL fails if it is queried for a higher id than its column type can hold. */
+/** PostgreSQL fails if it is queried for a higher id than the type of the column can hold. */
 const MAX_ID = 2 ** 31 - 1
 
 const eraseHistory = ({ history }: ParsedRow): HistoryEntry[] =>

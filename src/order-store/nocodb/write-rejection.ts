@@ -44,7 +44,8 @@ export const notRead = ({ message, errorCode }: NocoDbError): WriteRejectedError
   reject(`The order cannot be read at the moment. ${capitalize(message)}.`, undefined, errorCode)
 
 /**
- * For a write while the schema is invalid or not checked yet, or before the first load is complete.
+ * For a write that is requested before the first load is complete, or while the schema is invalid
+ * or not checked yet.
  */
 export function notReady(state: SyncState): WriteRejectedError {
   const error = describeSyncError(state)

@@ -94,14 +94,15 @@ async function copyTable(db: Database, tx: Queryable, table: string): Promise<vo
 }
 
 /**
- * Parses the JSON of an attempt and sorts its keys, because PostgreSQL stores it in another form.
+ * Parses the JSON of an attempt and sorts its keys, because PostgreSQL stores the JSON in another
+ * form.
  */
 const normalizeAttempt = (value: unknown): unknown =>
   typeof value === 'string' ? sortEntries(JSON.parse(value)) : sortEntries(value)
 const sortEntries = (value: unknown): unknown =>
   value === null ? null : Object.entries(value as object).toSorted(([a], [b]) => (a < b ? -1 : 1))
 
-/** Creates a digest of the values of these columns; it depends on the order of the rows. */
+/** Creates a digest of the values of these columns; the digest depends on the order of the rows. */
 function createDigest(columns: readonly string[]) {
   const hash = createHash('sha256')
   return {
@@ -117,7 +118,10 @@ function createDigest(columns: readonly string[]) {
   }
 }
 
-/** Reads all rows in batches, each after the last row of the previous one; returns their digest. */
+/**
+ * Reads all rows in batches and returns their digest. Each batch starts after the last row of the
+ * previous batch.
+ */
 async function digestRows<Row extends object>(
   columns: readonly string[],
   readBatch: (last: Row | undefined) => Row[] | Promise<Row[]>,
@@ -159,7 +163,7 @@ export async function copyFromSqlite(
     ),
   )
   if (copied !== undefined && copied.count > 0) await compareCopy(db, postgres, copied.last)
-  // This is faster, because the index is updated in batches instead of entry by entry.
+  // Copying is faster if the index is updated in batches instead of entry by entry.
   await postgres.migrate((tx) => tx.query(`ALTER INDEX ${SEARCH_INDEX} SET (fastupdate = on)`))
   let [last, done] = [copied?.last ?? 0, copied?.count ?? 0]
   for (;;) {
@@ -197,7 +201,8 @@ export async function copyFromSqlite(
     await tx.query(`ALTER INDEX ${SEARCH_INDEX} SET (fastupdate = off)`)
     await tx.query(`SELECT gin_clean_pending_list('${SEARCH_INDEX}')`)
     await tx.query("SELECT setval('order_ids', ?, false)", [last + 1])
-    // Above imported numbers too, so that new orders do not collide with them.
+    // The next number is also above all imported numbers, so that new orders do not collide with
+    // them.
     const next = Math.max(
       Number(readSetting(db, 'next_order_number')),
       getHighestOrderNumber(db, 'orders') + 1,

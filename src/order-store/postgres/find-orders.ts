@@ -131,7 +131,7 @@ export function createOrderFinder(calendar: DayCalendar, counts: RowCounts) {
     slice: ListSlice,
   ): Promise<FindResult> {
     const conditions = toConditions(filters, calendar, 'postgres')
-    // Only searches with too many matches are cached, because another probe would fail again.
+    // A search is cached only if it has too many matches, so another probe would fail too.
     const name = JSON.stringify(filters)
     const probe = counts.isCached(name)
       ? null

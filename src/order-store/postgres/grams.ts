@@ -22,8 +22,8 @@ export const toGrams = (text: string): string[] => [
 ]
 
 /**
- * Maximum number of n-grams to look up if one is rare. Looking up more would take longer than
- * comparing the search texts.
+ * Maximum number of n-grams to look up if any of them is rare. Looking up more would take longer
+ * than comparing the search texts.
  */
 const MAX_WORD_GRAMS = 4
 
@@ -37,7 +37,7 @@ const MAX_WORD_GRAMS = 4
 export function toWordGrams(word: string, common: ReadonlyMap<string, number>): string[] {
   const grams = [...new Set(listParts(word, Math.min(MAX_LENGTH, Array.from(word).length)))]
   const hasRare = common.size > 0 && grams.some((gram) => !common.has(gram))
-  // A combination of common n-grams can be rare.
+  // A combination of common n-grams can be rare, so all of them are looked up.
   if (!hasRare) return grams
   const shareOf = (gram: string) => common.get(gram) ?? 0
   return grams.sort((a, b) => shareOf(a) - shareOf(b)).slice(0, MAX_WORD_GRAMS)

@@ -157,10 +157,7 @@ export async function eraseHistory(tx: Queryable, id: number): Promise<void> {
   }
 }
 
-/**
- * Erases personal data from the events of an order that have not been dispatched, in the caller's
- * transaction.
- */
+/** Erases personal data from the undispatched events of an order, in the caller's transaction. */
 export async function eraseEvents(tx: Queryable, id: number): Promise<void> {
   const events = await tx.query<Pick<EventRow, 'id' | 'order_data'>>(SELECT_EVENT_ORDERS)
   for (const values of toErasedEvents(events, String(id))) {

@@ -74,8 +74,8 @@ const WRITES_PER_FOLD = 200
 const MAX_NUMBER_TRIES = 1_000
 
 /**
- * Provider order IDs to read per result, because some belong to attempts that were reset and do not
- * count.
+ * Number of provider order IDs to read per result. Some IDs do not count, because they belong to
+ * attempts that were reset.
  */
 const CANDIDATES_PER_RESULT = 20
 
@@ -117,8 +117,8 @@ export async function openPostgresOrderStore({
     if (++writes % WRITES_PER_FOLD === 0) folding ??= fold()
   }
   /**
-   * Adds the recorded changes to the totals, in the background. Reads of the totals are exact even
-   * before this.
+   * Adds the recorded changes to the totals, in the background. Until then, each query adds the
+   * changes itself, so its result is exact.
    */
   async function fold(): Promise<void> {
     try {
@@ -153,7 +153,10 @@ export async function openPostgresOrderStore({
     }
   }
 
-  /** The result of an earlier request with an idempotency key; `null` if the key is new. */
+  /**
+   * Stores an idempotency key and returns `null`. If the key already exists, returns the result of
+   * the earlier request instead.
+   */
   async function takeKey(
     tx: Queryable,
     key: string,

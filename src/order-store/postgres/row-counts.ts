@@ -5,11 +5,13 @@ interface RowCount {
   count: number
 }
 
-/** Counts above MAX_EXACT_COUNT are cached for this long, in ms, because they take a long time. */
+/**
+ * Counts above MAX_EXACT_COUNT are cached for this long, in ms, because counting takes a long time.
+ */
 const TTL_MS = 30_000
 const MAX_CACHED = 100
 
-/** Up to this many rows are counted each time. */
+/** Counts up to this number are not cached. */
 export const MAX_EXACT_COUNT = 5_000
 
 /** Caches the results of slow counts. */
@@ -36,7 +38,7 @@ export function createRowCounts() {
     isCached: (name: string): boolean => find(name) !== null,
     /**
      * Counts the rows of a query by its column `key`; omits keys without rows. Counts are exact up
-     * to 5,000 rows; larger ones may be up to 30 s old.
+     * to 5,000 rows; larger counts may be up to 30 s old.
      */
     async countByKey(
       tx: Queryable,

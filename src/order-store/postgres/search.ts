@@ -4,7 +4,7 @@ import type { SqlFragment } from '../sql/query-conditions.js'
 import { toWordGrams } from './grams.js'
 import type { RowCounts } from './row-counts.js'
 
-/** Number of newest orders sampled to estimate how common a search is. */
+/** Number of the newest orders that are used to estimate how many orders match a search. */
 const SAMPLE_SIZE = 1_000
 /** With fewer matches, the sample is not representative. */
 const MIN_SAMPLE_MATCHES = 20
@@ -57,8 +57,8 @@ async function readCommonGrams(tx: Queryable): Promise<Map<string, number>> {
 }
 
 /**
- * Finds the IDs of all orders that match every word, by comparing the search texts that contain the
- * n-grams of the words. Returns `null` if there are more than `max`, or probably more.
+ * Finds the IDs of all orders that match every word. Compares only the search texts that contain
+ * the n-grams of the words. Returns `null` if there are more than `max` matches, or probably more.
  */
 export async function probeSearch(
   tx: Queryable,

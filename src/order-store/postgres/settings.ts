@@ -5,7 +5,6 @@ import { createDayCalendar, isSameTimeZone } from '../../orders/day-calendar.js'
 import type { AggregatedRow } from '../sql/daily-aggregate.js'
 import { changeTotals, foldTotalChanges } from './totals.js'
 
-/** Orders are read in batches of this size. */
 const BATCH_SIZE = 1_000
 
 async function readTimeZone(tx: Queryable, suffix = ''): Promise<string> {

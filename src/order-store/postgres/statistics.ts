@@ -10,8 +10,8 @@ import { readGroups, readTimeline, readTotals } from './totals.js'
 const ALL_TIME = { from: null, to: null }
 
 /**
- * Reads statistics: summaries, timelines and currencies from the totals; the day range, the median
- * and the exceptions from the orders.
+ * Reads statistics. Summaries, timelines and currencies come from the totals. The day range, the
+ * median and the exceptions come from the orders.
  *
  * @param tx a transaction that reads a snapshot, if several statistics must be consistent
  */

@@ -25,7 +25,7 @@ const ADD_CHANGE = `
 
 /**
  * Records orders that are added (1) and removed (-1), in the caller's transaction. A changed order
- * is removed with its old values and added with its new ones.
+ * is removed with its old values and added with its new values.
  */
 export async function changeTotals(
   tx: Queryable,
@@ -85,7 +85,7 @@ const startOf = (period: AggregatePeriod, day: Day): Day =>
 
 /**
  * Adds a batch of recorded changes to the totals, in the caller's transaction; returns 0 if there
- * are none.
+ * are no changes.
  */
 export async function foldTotalChanges(tx: Queryable): Promise<number> {
   const rows = await tx.query<ChangeRow>(TAKE_CHANGES)
@@ -108,13 +108,15 @@ export async function foldTotalChanges(tx: Queryable): Promise<number> {
   return rows.length
 }
 
-/** The columns that are read from each table. */
 const COLUMNS = {
   order_counts: 'status, calculator_type, currency, orders',
   order_totals: 'status, currency, orders, co2e_mg, amount_minor',
 } as const
 
-/** The counts or totals of a range of days and the changes not yet added, for a FROM clause. */
+/**
+ * A subquery for a FROM clause. It selects the counts or totals of a range of days, and the changes
+ * that have not been added yet.
+ */
 function selectRange(table: keyof typeof COLUMNS, range: DayRange): SqlFragment {
   const parts = splitRange(range)
   const [from, to] = [range.from ?? FIRST_DAY, range.to ?? LAST_DAY]
@@ -158,8 +160,8 @@ export function readTotals(tx: Queryable, range: DayRange): Promise<TotalsRow[]>
 const UNCOUNTED = ORDER_STATUSES.filter((status) => !isCounted(status)).map(toStatusCode)
 
 /**
- * Reads the totals of each period with orders that starts between `first` and `last`. Groups
- * statuses only by whether they are counted, because fewer rows are faster to read.
+ * Reads the totals of the periods that start between `first` and `last`; omits periods without
+ * orders. Groups statuses only by whether they are counted, because fewer rows are faster to read.
  */
 export async function readTimeline(
   tx: Queryable,

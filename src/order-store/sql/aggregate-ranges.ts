@@ -8,11 +8,14 @@ export interface AggregateRange {
   last: Day
 }
 
-/** Earlier and later than the day of any order. */
+/** All orders are from days between these two. */
 export const FIRST_DAY = -1_000_000
 export const LAST_DAY = 1_000_000
 
-/** Splits a range into whole months and single days at its ends, so that few rows are read. */
+/**
+ * Splits a range into whole months, and single days at its start and end, so that few rows are
+ * read.
+ */
 export function splitRange({ from, to }: DayRange): AggregateRange[] {
   if (from === null && to === null) return [{ period: 'all', first: 0, last: 0 }]
   const first = from ?? FIRST_DAY

@@ -9,7 +9,7 @@ export type AggregatedRow = Pick<
 
 export type AggregatePeriod = Granularity | 'all'
 
-/** Codes of the `step` column of the aggregates. Stored data: never change one. */
+/** Codes of the `step` column of the aggregates. The codes are stored, so never change one. */
 export const PERIOD_CODES = { day: 0, week: 1, month: 2, all: 3 } as const satisfies Record<
   AggregatePeriod,
   number

@@ -1,7 +1,10 @@
 import { changedEmail } from '../../orders/erasure.js'
 import type { FieldChange } from '../../orders/order.js'
 
-/** Reads all changes of emails. No index: it is needed only when personal data is erased. */
+/**
+ * Reads all changes of email addresses. There is no index for this query, because it runs only when
+ * personal data is erased.
+ */
 export const SELECT_EMAIL_CHANGES =
   'SELECT order_id, changes FROM changes WHERE changes LIKE \'%"field":"customerEmail"%\''
 
@@ -10,7 +13,7 @@ export interface EmailChangeRow {
   changes: string
 }
 
-/** Returns the IDs of the orders whose email was changed from or to this one. */
+/** Returns the IDs of the orders whose email address was changed from or to `email`. */
 export function listOrdersWithChange(rows: readonly EmailChangeRow[], email: string): string[] {
   const found = rows.filter(({ changes }) =>
     changedEmail(email, JSON.parse(changes) as FieldChange[]),

@@ -18,8 +18,8 @@ export const toEventValues = (
 
 export const SELECT_EVENTS = 'SELECT * FROM order_events ORDER BY id LIMIT ?'
 /**
- * Deletes events by their IDs, not up to an ID, because events with lower IDs may have been
- * committed since.
+ * Deletes only these events, not all events up to the highest ID, because events with lower IDs may
+ * have been committed in the meantime.
  */
 export const buildDeleteEvents = (ids: readonly number[]): string =>
   `DELETE FROM order_events WHERE id IN (${ids.map(() => '?').join(', ')})`
@@ -38,8 +38,8 @@ export const toEvent = ({ id, at, previous_status, order_data }: EventRow): Orde
   order: JSON.parse(order_data) as Order,
 })
 
-// Reads all events that have not been dispatched yet, because they are few and have no column for
-// the order ID.
+// Reads all events that have not been dispatched yet. There are few of them, and they have no
+// column for the order ID.
 export const SELECT_EVENT_ORDERS = 'SELECT id, order_data FROM order_events'
 export const UPDATE_EVENT_ORDER = 'UPDATE order_events SET order_data = ? WHERE id = ?'
 

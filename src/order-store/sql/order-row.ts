@@ -87,7 +87,7 @@ type Values<Names extends readonly (keyof OrderRow)[]> = {
  */
 export type ReadRow = Values<typeof READ_NAMES>
 
-/** Codes of the `status` column; lists sort by them. Stored data: never change one. */
+/** Codes of the `status` column; lists sort by them. The codes are stored, so never change one. */
 export const STATUS_CODES = {
   pending: 0,
   paid: 1,
@@ -97,7 +97,7 @@ export const STATUS_CODES = {
   cancelled: 5,
 } as const satisfies Record<OrderStatus, number>
 
-/** Codes of the `calculator_type` column. Stored data: never change one. */
+/** Codes of the `calculator_type` column. The codes are stored, so never change one. */
 export const CALCULATOR_CODES = {
   none: -1,
   fuel: 0,
@@ -105,7 +105,10 @@ export const CALCULATOR_CODES = {
   custom: 2,
 } as const satisfies Record<CalculatorType | 'none', number>
 
-/** Codes of the `exception` column, which the database computes. Stored data: never change one. */
+/**
+ * Codes of the `exception` column, which the database computes. The codes are stored, so never
+ * change one.
+ */
 export const EXCEPTION_CODES = {
   not_placed: 1,
   placement_unknown: 2,

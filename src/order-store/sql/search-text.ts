@@ -1,6 +1,6 @@
 import type { Order } from '../../orders/order.js'
 
-/** Accents of Latin, Greek and Cyrillic; in other scripts, a mark forms a different letter. */
+/** Accents in Latin, Greek and Cyrillic text. In other scripts, a mark forms a different letter. */
 const ACCENTS = /[\u0300-\u036f]/g
 
 /**
@@ -12,7 +12,7 @@ function foldText(text: string): string {
   return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 }
 
-/** Neither a field nor a search word contains it, so no match spans two fields. */
+/** Fields and search words never contain this character, so no match spans two fields. */
 const FIELD_SEPARATOR = '\n'
 
 type SearchedFields = Pick<
@@ -32,7 +32,9 @@ export const toSearchText = (order: SearchedFields): string =>
     ].join(FIELD_SEPARATOR),
   )
 
-/** Splits a query into the words to find; none if it is empty. `IMO 9811000` is one word. */
+/**
+ * Splits a query into the words to find; an empty query has no words. `IMO 9811000` is one word.
+ */
 export function toSearchWords(q = ''): string[] {
   const text = foldText(q.trim()).replace(/(?<!\S)imo\s*(\d{1,7})(?!\S)/g, '$1')
   return [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
@@ -42,7 +44,7 @@ export function toSearchWords(q = ''): string[] {
 export const toSortKey = (text: string): string =>
   foldText(text).normalize('NFKD').replace(/\p{M}/gu, '').trim()
 
-/** Sorts after every name: orders without a name are last. */
+/** Sorts after every name, so that orders without a name are last. */
 export const NO_NAME_KEY = '\u{10ffff}'
 
 /** The sort key of an order number: CW-1000000 comes after CW-999999. */

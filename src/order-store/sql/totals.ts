@@ -4,7 +4,7 @@ import { isCounted } from '../../orders/order-status.js'
 import { MG_PER_KG, type GroupCount } from './daily-aggregate.js'
 import { fromStatusCode } from './order-row.js'
 
-/** Totals of the orders of a period with the same status and currency. */
+/** Totals of the orders in a period that have the same status and currency. */
 export interface TotalsRow {
   start: Day
   status: number
@@ -39,7 +39,7 @@ function sumRows(rows: TotalsRow[]): OrderTotals {
   }
 }
 
-/** Totals of a range; a group may be in several rows. */
+/** Totals of a range of days; several rows may belong to the same group. */
 export function toSummary(rows: TotalsRow[]): OrderSummary {
   const ordersByStatus: OrderSummary['ordersByStatus'] = {
     pending: 0,
@@ -53,7 +53,7 @@ export function toSummary(rows: TotalsRow[]): OrderSummary {
   return { ...sumRows(rows), ordersByStatus }
 }
 
-/** Totals by the start of their period. */
+/** Totals by the first day of their period. */
 export function toTimeline(rows: TotalsRow[]): Map<Day, TimelinePoint> {
   const rowsByStart = new Map<Day, TotalsRow[]>()
   for (const row of rows) {
@@ -73,7 +73,7 @@ export function sumByCurrency(groups: readonly GroupCount[]): Map<string, number
   return counts
 }
 
-/** Maximum number of orders in a median. With more, too many rows would have to be read. */
+/** Medians are calculated from at most this many orders, so that few rows are read. */
 export const MAX_MEDIAN_ORDERS = 1000
 
 /**

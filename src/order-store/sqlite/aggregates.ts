@@ -21,7 +21,7 @@ const ADD_COUNTS = `
   INSERT INTO counts VALUES (@step, @start, @status, @calculator_type, @currency, @orders)
   ON CONFLICT DO UPDATE SET orders = orders + excluded.orders`
 
-/** Orders of one day with the same status, calculator and currency. */
+/** Totals of the orders of one day that have the same status, calculator and currency. */
 interface DailyAggregate {
   day: Day
   status: number
@@ -76,8 +76,8 @@ export function createAggregateWriter(db: Database, calendar: DayCalendar) {
     /** Removes an order that was added with the same values. */
     remove: (row: AggregatedRow) => write(negate(toDailyAggregate(row, calendar))),
     /**
-     * Adds many orders. Reads all rows before it writes, because nothing can be written while a
-     * statement is being read.
+     * Adds many orders. Reads all rows before it writes, because the connection cannot write while
+     * a statement is returning rows.
      */
     addAll(rows: Iterable<AggregatedRow>): void {
       const aggregates = new Map<string, DailyAggregate>()

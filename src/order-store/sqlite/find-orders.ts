@@ -56,10 +56,11 @@ export const isSlow = (filters: OrderFilters): boolean =>
 
 /**
  * Finds orders by filters. The total comes from the aggregates if they cover the filters;
- * otherwise, the matches are counted. A slice is read along the index of its sort field, skipping
- * orders that do not match, or by sorting all matches if that takes fewer steps.
+ * otherwise, the matches are counted. A slice is read along the index of its sort field, and orders
+ * that do not match are skipped. If it takes fewer steps, all matches are read and sorted instead.
  *
- * @param db a read-only connection, because its own writes would not change its `data_version`
+ * @param db a read-only connection, because a connection's own writes do not change its
+ *   `data_version`
  */
 export function createOrderFinder(
   db: Database,
@@ -98,7 +99,7 @@ export function createOrderFinder(
     total: number,
   ): number[] {
     const { field, descending } = parseSort(sort)
-    // Slices in the second half of a list are closer to its end.
+    // A slice in the second half of a list is read from the end, which is closer.
     const isReversed = offset > total / 2
     const length = Math.min(limit, total - offset)
     const ids = selectNumbers(
@@ -130,8 +131,8 @@ export function createOrderFinder(
   }
 
   /**
-   * Finds orders by filters that the aggregates do not cover, by reading and sorting all matches.
-   * Few orders should have exceptions.
+   * Finds orders by filters that the aggregates do not cover. Reads and sorts all matches; few
+   * orders should have exceptions.
    */
   function findWithoutGroups(filters: OrderFilters, slice: ListSlice): FindResult {
     const { sort, offset, limit } = slice
@@ -173,8 +174,8 @@ export function createOrderFinder(
   }
 
   /**
-   * Returns IDs as a JSON array, which costs little more than counting; `null` if the source has
-   * more than `max` rows.
+   * Returns IDs as a JSON array, which takes little longer than counting the rows; `null` if the
+   * source has more than `max` rows.
    */
   function selectIds(max: number, { from, values }: IdSource, condition = 'TRUE'): string | null {
     const found = prepare(

@@ -7,7 +7,8 @@ import { readRange } from '../sql/aggregate-ranges.js'
 /**
  * Reads the number of orders in each group.
  *
- * @param db a read-only connection, because its own writes would not change its `data_version`
+ * @param db a read-only connection, because a connection's own writes do not change its
+ *   `data_version`
  */
 export function createGroupCounter(db: Database) {
   const select = db.prepare<[number, Day, Day], GroupCount>(

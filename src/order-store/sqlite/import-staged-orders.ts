@@ -19,18 +19,21 @@ interface Options {
 }
 
 /**
- * If the number of orders grows by more than this share, recreating the indexes is faster (for a
- * database of a million orders).
+ * If an import adds more than this share of the existing orders, recreating the indexes is faster
+ * (in a database of a million orders).
  */
 const MIN_GROWTH_WITHOUT_INDEXES = 1 / 2
 
-/** Rows are read in batches, because nothing can be written while a statement is being read. */
+/**
+ * Rows are read in batches, because the connection cannot write while a statement is returning
+ * rows.
+ */
 const BATCH_SIZE = 1_000
 
 const selectInteger = (db: Database, sql: string): number =>
   db.prepare<[], number>(sql).pluck().get() ?? 0
 
-/** Assigns the IDs after `highestId` to orders without one, in the order of their lines. */
+/** Assigns IDs above `highestId` to the orders that have no ID, in line order. */
 function assignIds(db: Database, highestId: number): void {
   db.prepare(
     `UPDATE temp.staged_orders SET id = ? + place FROM (
@@ -60,8 +63,8 @@ function* readUnnumbered(db: Database): Generator<UnnumberedRow> {
 }
 
 /**
- * Assigns order numbers to orders without one, in the order of their lines. None of them collides
- * with an existing or imported number.
+ * Assigns order numbers to the orders that have no number, in line order. The new numbers do not
+ * collide with existing or imported numbers.
  */
 function assignOrderNumbers(db: Database): void {
   const highest = getHighestOrderNumber(db, 'temp.staged_numbers')
@@ -86,7 +89,7 @@ function assignOrderNumbers(db: Database): void {
 const COLUMNS = ROW_COLUMNS.join(', ')
 
 // Sorted by ID, because the full-text index flushes its buffer whenever an ID is not higher than
-// the last.
+// the previous ID.
 const COPY_ORDERS = `
   INSERT INTO orders (${COLUMNS}) SELECT ${COLUMNS} FROM temp.staged_orders ORDER BY id`
 const COPY_TEXTS = `
@@ -119,7 +122,7 @@ export function importStagedOrders(
     assignIds(db, highestId)
     assignOrderNumbers(db)
 
-    // Updates statistics before the copied orders fill the cache.
+    // Statistics are updated first, because copying the orders fills the cache.
     onPhase('updating statistics')
     const rows = db.prepare<[], AggregatedRow>(
       `SELECT status, calculator_type, currency, co2e_kg, amount_minor, placed_at

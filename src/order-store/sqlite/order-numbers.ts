@@ -6,8 +6,9 @@ import { readSetting, writeSetting } from './settings.js'
 const DIGITS = `substr(order_number, ${ORDER_NUMBER_PREFIX.length + 1})`
 
 /**
- * Returns the highest of a table's order numbers in the format CW-000042, as a number; 0 if there
- * is none. Ignores numbers above MAX_IMPORTED_ID, which another system must have assigned.
+ * Returns the highest order number of a table, as an integer; 0 if there is none. Ignores numbers
+ * that are not in the format CW-000042, and numbers above MAX_IMPORTED_ID, because another system
+ * must have assigned them.
  */
 export const getHighestOrderNumber = (db: Database, table: string): number =>
   db
@@ -22,7 +23,7 @@ export const getHighestOrderNumber = (db: Database, table: string): number =>
 
 /**
  * Assigns order numbers, within the caller's transaction. The database stores the next number. It
- * is higher than all assigned and imported numbers in the format CW-000042, except those above
+ * is higher than all assigned and imported numbers in the format CW-000042, except numbers above
  * MAX_IMPORTED_ID.
  *
  * @param table table or view with the `order_number`s in use
@@ -30,7 +31,7 @@ export const getHighestOrderNumber = (db: Database, table: string): number =>
 export function createOrderNumbers(db: Database, table = 'orders') {
   const isTaken = db.prepare<[string], 1>(`SELECT 1 FROM ${table} WHERE order_number = ?`).pluck()
 
-  /** Starts a series of numbers above a minimum; `close` stores the next number. */
+  /** Starts a series of numbers that are higher than `above`; `close` stores the next number. */
   function startSeries(above = 0) {
     let number = Math.max(Number(readSetting(db, 'next_order_number')), above + 1)
     return {

@@ -26,7 +26,7 @@ export interface ReplicatedOrder {
   order: Order
   /** User who created the order */
   by: string
-  /** Oldest first, without the creation */
+  /** Oldest first, excluding the creation of the order */
   history: HistoryEntry[]
 }
 
@@ -147,7 +147,7 @@ export function createOrderWriter(db: Database, calendar: DayCalendar) {
         updateChanges.run(JSON.stringify(erased), id, version)
       }
     },
-    /** Erases personal data from the events of an order that have not been dispatched. */
+    /** Erases personal data from the undispatched events of an order. */
     eraseEvents(id: number): void {
       for (const values of toErasedEvents(selectEventOrders.all(), String(id))) {
         updateEventOrder.run(...values)

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { ProviderOrderRef } from '../order-store.js'
 
-/** More than any page shows. */
+/** More orders than any page shows. */
 const MAX_WITH_SAME_ID = 10
 
 const COLUMNS = 'orders.id AS id, order_number AS orderNumber'

@@ -15,9 +15,9 @@ export interface Search {
   /** All matching orders, each once */
   matches: IdSource
   /**
-   * A few orders that include all matches, found by the longest number in the search; `null` if
-   * that would not help. Looking up every trigram is slow if some, such as those in `@example.com`,
-   * are in most orders. Comparing the few orders that contain a long number is faster.
+   * A few orders that include all matches. They are found by the longest number in the search;
+   * `null` if the number would not help. Looking up every trigram is slow if some trigrams, such as
+   * the trigrams of `@example.com`, are in most orders. Comparing a few orders is faster.
    */
   candidates: IdSource | null
   /** Whether a row of `orders` matches */
@@ -71,8 +71,8 @@ function findByText(words: SearchWord[]): SqlFragment {
 }
 
 /**
- * Finds orders that match the word at an index only by its exact condition, earlier words by text,
- * and later words either way. With `findByText`, each order is found once.
+ * Finds orders that match the word at `index` only by its exact condition. They match earlier words
+ * by text, and later words either way. Together with `findByText`, this finds each order once.
  */
 function findExactly(words: SearchWord[], index: number): SqlFragment[] {
   const word = words[index]
@@ -89,15 +89,15 @@ function findExactly(words: SearchWord[], index: number): SqlFragment[] {
   return [{ sql: `SELECT id, TRUE AS is_match FROM orders WHERE ${sql}`, values }]
 }
 
-/** Numbers, each with the adjacent characters. Few orders share them. */
+/** Numbers with their adjacent characters. Few orders contain the same number. */
 const NUMBERS = /.?\d{3,}.?/gsu
 
-/** If fewer other characters remain, the number is nearly the whole search. */
+/** With fewer characters besides the number, the number is nearly the whole search. */
 const MIN_OTHER_CHARACTERS = 2
 
 /**
- * A full-text query for consecutive trigrams; it can also match text with the trigrams in other
- * places.
+ * A full-text query for consecutive trigrams; it can also match text in which the trigrams are not
+ * consecutive.
  */
 function toTrigramQuery(characters: string[]): string {
   const last = characters.length - TRIGRAM_LENGTH
@@ -111,7 +111,8 @@ function toTrigramQuery(characters: string[]): string {
 function findCandidates(words: SearchWord[]): SqlFragment | null {
   const texts = words.map(({ text }) => text)
   const numbers = texts.flatMap((text) => text.match(NUMBERS) ?? []).map((part) => Array.from(part))
-  // Of equally long numbers, takes the last, because a year usually precedes a sequence number.
+  // If several numbers are equally long, takes the last, because a year usually precedes a sequence
+  // number.
   const longest = numbers.reduce((a, b) => (b.length >= a.length ? b : a), [])
   const otherCharacters = Array.from(texts.join('')).length - longest.length
   if (longest.length === 0 || otherCharacters < MIN_OTHER_CHARACTERS) return null
@@ -129,7 +130,7 @@ const toSource = (queries: SqlFragment[]): IdSource => ({
   values: queries.flatMap(({ values }) => values),
 })
 
-/** Creates the queries for a search for words. */
+/** Creates the queries that search for these words. */
 export function createSearch(texts: string[]): Search {
   const words = texts.map(toWord)
   const exactly = words.flatMap((_word, index) => findExactly(words, index))

@@ -28,8 +28,8 @@ export function setTimeZone(db: Database, timeZone: string): DayCalendar {
 }
 
 /**
- * Returns a function that throws a Problem (503) if another process has changed the time zone of the
- * aggregates. Call it in the transaction that reads or writes them.
+ * Returns a function that throws a Problem (503) if another process has changed the time zone of
+ * the aggregates. Call the function in the transaction that reads or writes the aggregates.
  */
 export function createTimeZoneCheck(db: Database, timeZone: string): () => void {
   const select = db

@@ -26,8 +26,8 @@ export interface ImportConflicts {
 }
 
 /*
- * Temporary tables are in a file of this connection, so staging needs little memory, does not lock
- * the order database, and leaves nothing behind if the process ends.
+ * Temporary tables are kept in a file that belongs to this connection, so staging needs little
+ * memory, does not lock the order database, and leaves nothing behind if the process ends.
  */
 const TABLES = `
   CREATE TEMP TABLE staged_orders (line INTEGER PRIMARY KEY, text, ${ROW_COLUMNS.join(', ')});
@@ -74,7 +74,7 @@ function toStagedValues(
   ]
 }
 
-/** Collects orders for one import, in temporary tables of the connection. */
+/** Collects the orders of one import in temporary tables. */
 export function openStagedOrders(db: Database) {
   db.pragma('temp_store = FILE')
   db.exec(TABLES)
@@ -126,7 +126,7 @@ export function openStagedOrders(db: Database) {
     },
     /**
      * @param by creator of the order
-     * @param history oldest first, without the creation
+     * @param history oldest first, excluding the creation of the order
      */
     add(line: number, order: StagedOrder, by: string, history: HistoryEntry[] = []): void {
       begin()

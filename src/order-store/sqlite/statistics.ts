@@ -21,8 +21,8 @@ import { EXCEPTION_CODES, STATUS_CODES } from '../sql/order-row.js'
 import { toTimeRange } from '../sql/query-conditions.js'
 
 /**
- * Reads statistics: summaries, timelines, the day range and currencies from the aggregates; the
- * median and the exceptions from indexes on the orders.
+ * Reads statistics. Summaries, timelines, the day range and currencies come from the aggregates.
+ * The median and the exceptions come from indexes on the orders.
  *
  * @param db a read-only connection
  * @param read runs queries on `db` in a transaction

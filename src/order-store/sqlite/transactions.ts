@@ -26,7 +26,8 @@ export interface DatabaseOptions {
 const RESTORE = 'stop the service and restore it from a backup'
 
 /**
- * How long SQLite waits for a lock, which blocks the event loop. Writers then retry asynchronously.
+ * How long SQLite waits for a lock. Waiting blocks the event loop, so writers then retry
+ * asynchronously.
  */
 const BUSY_TIMEOUT_MS = 20
 const MAX_WRITE_WAIT_MS = 5_000
@@ -34,7 +35,7 @@ const MAX_WRITE_WAIT_MS = 5_000
 const isDiskError = (error: unknown): boolean =>
   /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(getErrorCode(error))
 
-/** Writes as much as a large order, and deletes it. */
+/** Writes as much data as a large order has, and deletes the data again. */
 const TEST_WRITE = `
   INSERT OR REPLACE INTO settings VALUES ('trial', hex(zeroblob(32768)));
   DELETE FROM settings WHERE name = 'trial';`
@@ -123,7 +124,9 @@ export function openTransactions(options: DatabaseOptions) {
     return run(transaction)
   }
 
-  /** Runs `work` on the writer; retries while it is locked. Throws StoreUnwritableError. */
+  /**
+   * Runs `work` on the writer; retries while the database is locked. Throws StoreUnwritableError.
+   */
   async function write<T>(work: () => T): Promise<T> {
     const transaction = writer.transaction(() => {
       checkTimeZone.write()

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3'
 
 /**
- * Runs `work` without the indexes of the orders table, then recreates them, all in the caller's
- * transaction, so that other connections keep using the indexes.
+ * Drops the indexes of the orders table, runs `work` and recreates the indexes. All of this happens
+ * in the caller's transaction, so other connections keep using the indexes.
  *
  * @param onIndex called before each index is created, with its position and the number of indexes
  */
