@@ -61,7 +61,8 @@ export function createFirstVersion(
 }
 
 /**
- * Calculates the trip of an order with the newest factor edition; `null` if it has no valid trip.
+ * Calculates the emissions of an order's trip with the newest factor edition; `null` if the order
+ * has no valid trip.
  */
 export function calculateTrip({
   calculatorType,
@@ -84,7 +85,7 @@ export function getStatusTimestamps(
 
 interface NextVersionOptions {
   getTimestamps?: typeof getStatusTimestamps
-  /** Further entries for the history, other than field changes */
+  /** Further changes to record in the history */
   extraChanges?: FieldChange[]
 }
 

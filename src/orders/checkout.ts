@@ -15,7 +15,7 @@ const nullableLine = (maxLength: number, description: string) =>
 
 const minorUnits = (description: string) => Type.Integer({ minimum: 0, description })
 
-/** What a guest chose and was quoted when ordering. Only an erasure changes it. */
+/** The choices of a guest and the prices quoted to the guest. Only an erasure changes them. */
 export const Checkout = Type.Object(
   {
     beneficiary: textLine({ maxLength: 120, description: 'Name on the certificate' }),

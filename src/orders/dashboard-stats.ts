@@ -15,7 +15,7 @@ import { ORDER_STATUSES } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'
 
 export const PRESET_RANGES = ['7d', '30d', '90d', 'all'] as const
-/** A period that ends today; `all` also includes orders in the future. */
+/** A period that ends today; `all` also includes orders with a date in the future. */
 export type PresetRange = (typeof PRESET_RANGES)[number]
 
 export const RANGES = [...PRESET_RANGES, 'custom'] as const
@@ -43,7 +43,7 @@ const figures = {
   }),
 }
 
-/** Orders have this long to be fulfilled before they count in the cohort. */
+/** Orders count in the cohort when they are at least this old. */
 const COHORT_AGE_DAYS = 7
 
 const FulfillmentCohort = Type.Object(
@@ -184,7 +184,6 @@ async function buildTimeline(
   return timeline
 }
 
-/** The days of a range. `all` starts with the first order and includes orders in the future. */
 async function getDays(
   period: StatsPeriod,
   statistics: OrderStatistics,

@@ -5,12 +5,14 @@ export const ERASED_NAME = 'Erased'
 /** The domain cannot exist (RFC 2606). */
 export const ERASED_EMAIL = 'erased@example.invalid'
 
-/** The field name of an erasure in the history; orders have no such field. Stored data. */
+/**
+ * The field name of an erasure in the history; orders have no such field. The name is stored, so
+ * never change it.
+ */
 export const ERASURE_FIELD = 'personalData'
 
 type PersonalData = Pick<Order, 'customerName' | 'customerEmail' | 'notes' | 'checkout'>
 
-/** Replaces the personal data in an order, or in a part of one. */
 const withoutPersonalData = <T extends Partial<PersonalData>>(part: T): T => ({
   ...part,
   ...('customerName' in part ? { customerName: ERASED_NAME } : {}),
@@ -42,11 +44,11 @@ const eraseValue = (field: string, value: unknown): unknown =>
 /** Emails are the same if they differ only in case. */
 const toKey = (email: unknown): string => String(email).normalize('NFC').toLowerCase()
 
-/** Whether an order, or a copy of one in a message, has the email of a customer. */
+/** Whether the email of an order or a message is the email of a customer, ignoring case. */
 export const isCustomer = (email: string, customerEmail: string): boolean =>
   toKey(customerEmail) === toKey(email)
 
-/** Whether changes replaced or set the email of a customer. */
+/** Whether one of the changes set or replaced the email of a customer. */
 export const changedEmail = (email: string, changes: readonly FieldChange[]): boolean =>
   changes.some(
     ({ field, from, to }) =>
@@ -61,7 +63,7 @@ export const toErasedChanges = (changes: readonly FieldChange[]): FieldChange[] 
     to: eraseValue(field, to),
   }))
 
-/** Applies an erasure, and records only that it happened. */
+/** Applies an erasure. The history records that it happened, but not the erased values. */
 function erase(order: Order, values: Partial<Order>, now: string): ChangeOutcome {
   const changes: FieldChange[] = [{ field: ERASURE_FIELD, from: null, to: 'erased' }]
   const outcome = createNextVersion(order, values, now, { extraChanges: changes })
@@ -69,17 +71,15 @@ function erase(order: Order, values: Partial<Order>, now: string): ChangeOutcome
 }
 
 /**
- * Erases the personal data of an order; an erased order is unchanged. The caller also passes the
- * changes in its history through `toErasedChanges`, and its events that have not been dispatched
- * through `toErased`. Pure.
+ * Erases the personal data of an order; an erased order is unchanged. The caller must also apply
+ * `toErasedChanges` to the order's history, and `toErased` to its undispatched events. Pure.
  */
 export const eraseOrder = (order: Order, now: string): ChangeOutcome =>
   isErased(order) ? { outcome: 'unchanged', order } : erase(order, toErased(order), now)
 
 /**
- * Erases the checkout data of a former customer, and keeps the editable fields, which belong to the
- * current customer. The caller also passes the changes in the order's history through
- * `toErasedChanges`. Pure.
+ * Erases the checkout data of a former customer. Keeps the editable fields, because they belong to
+ * the current customer. The caller must also apply `toErasedChanges` to the order's history. Pure.
  */
 export const eraseFormerCustomer = (order: Order, now: string): ChangeOutcome =>
   erase(order, withoutPersonalData({ checkout: order.checkout }), now)

@@ -22,9 +22,9 @@ export const hashIdempotencyKey = (key: string, by: string): string => hashJson(
 const ANY_TIME = '2000-01-01T00:00:00Z'
 
 /**
- * Hashes a new order with defaults filled in. Stored data: the hash must not depend on the version
- * of Clearwake, so fields that earlier versions did not have are left out, except the checkout of a
- * guest order.
+ * Hashes a new order with defaults filled in. The hash is stored, so it must not depend on the
+ * version of Clearwake. Fields that earlier versions did not have are therefore left out, except
+ * the checkout of a guest order.
  */
 export const hashOrder = (order: NewOrder): string =>
   hashJson({

@@ -24,9 +24,9 @@ export const ORDER_EVENT_TYPES = [
 export type OrderEventType = (typeof ORDER_EVENT_TYPES)[number]
 
 /**
- * The types of an event: what happened to the order, then the status that it reached, if any. Every
- * change to an existing order is an `order.updated`, so subscribing to that type alone is enough to
- * receive all changes.
+ * The types of an event: what happened to the order, then the status that the order reached, if
+ * any. Every change to an existing order has the type `order.updated`, so a subscription to that
+ * type receives all changes.
  */
 export function getEventTypes({
   previousStatus,

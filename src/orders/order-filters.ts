@@ -19,7 +19,10 @@ export const MAX_SEARCH_LENGTH = 200
 export const ORDER_EXCEPTIONS = ['not_placed', 'placement_unknown', 'differs'] as const
 export type OrderException = (typeof ORDER_EXCEPTIONS)[number]
 
-/** Status of the latest Stripe payment of an order, or its dispute or problem. */
+/**
+ * The status of an order's latest Stripe payment, or whether the payment is disputed or has a
+ * problem.
+ */
 export const PAYMENT_FILTERS = [
   'open',
   'processing',

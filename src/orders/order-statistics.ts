@@ -37,13 +37,16 @@ export interface TimelinePoint extends OrderTotals {
 /** Reads statistics by the day on which orders were placed. */
 export interface OrderStatistics {
   getSummary: (range: DayRange) => Promise<OrderSummary>
-  /** The periods with orders that start between `first` and `last` (inclusive), by first day. */
+  /**
+   * The periods that start between `first` and `last` (inclusive), by first day. Periods without
+   * orders are left out.
+   */
   getTimeline: (granularity: Granularity, first: Day, last: Day) => Promise<Map<Day, TimelinePoint>>
-  /** The day of the first and of the last order; `null` if there are no orders. */
+  /** The days of the first and the last order; `null` if there are no orders. */
   getDayRange: () => Promise<{ from: Day; to: Day } | null>
   /**
-   * Median time from order to fulfilment of the newest fulfilled orders, in ms; `null` if there are
-   * none.
+   * Median time from order to fulfilment of the newest fulfilled orders, in ms; `null` if no orders
+   * were fulfilled.
    */
   getMedianFulfilmentTime: (range: DayRange) => Promise<number | null>
   /** Number of orders with each exception. */

@@ -20,7 +20,7 @@ export const toLiveStatus = (name: unknown): LiveStatus | undefined =>
 
 /**
  * The status transitions of an edit. Statuses can be skipped; an order can be refunded once it is
- * paid, and a cancelled one can be reopened. Any order can be cancelled.
+ * paid, and a cancelled order can be reopened. Any order can be cancelled.
  */
 const TRANSITIONS: Record<OrderStatus, readonly OrderStatus[]> = {
   pending: ['paid', 'processing', 'fulfilled'],

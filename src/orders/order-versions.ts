@@ -5,7 +5,7 @@ function revert(order: Order, { at, changes, version }: HistoryEntry, updatedAt:
   const fields = changes.filter(({ field }) => field in order)
   return {
     ...order,
-    // Clears only timestamps that this change set, because an undo keeps earlier ones.
+    // Clears only timestamps that this change set; an undo keeps earlier timestamps.
     ...(order.fulfilledAt === at ? { fulfilledAt: null } : {}),
     ...(order.cancelledAt === at ? { cancelledAt: null } : {}),
     ...(Object.fromEntries(fields.map(({ field, from }) => [field, from])) as Partial<Order>),

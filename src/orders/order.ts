@@ -13,7 +13,6 @@ import { Checkout } from './checkout.js'
 import { MAX_IMPORTED_ID } from './order-id.js'
 import { LIVE_STATUSES, ORDER_STATUSES, type LiveStatus, type OrderStatus } from './order-status.js'
 
-/** Allows `null` as well. */
 const nullable = <S extends TSchema>(schema: S) =>
   Type.Unsafe<Static<S> | null>({
     ...schema,
@@ -265,7 +264,7 @@ export interface FieldChange {
   to: unknown
 }
 
-/** A version of an order: the change that created it, and who made the change. */
+/** The change that created a version of an order, and who made the change. */
 export interface HistoryEntry {
   /** ISO 8601 */
   at: string

@@ -175,7 +175,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
       const { body, headers, actor } = request
       request.requirePermission(getStatusPermission(body.status ?? 'pending'))
       const trip = calculateTrip(body)
-      // Validation guarantees one of the two.
+      // Validation guarantees that the order has a mass or a trip.
       const co2eKg = body.co2eKg ?? roundToGram(trip?.co2eKg ?? 0)
       const key = headers['idempotency-key']
       const created = await store.create({ ...body, co2eKg, origin: 'api' }, actor, key)

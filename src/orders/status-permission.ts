@@ -2,8 +2,8 @@ import type { Permission } from '../accounts/permissions.js'
 import type { OrderStatus } from './order-status.js'
 
 /**
- * The permission needed to set an order's status. All statuses except pending and cancelled record
- * money or fulfilment.
+ * The permission needed to set an order's status. All statuses except pending and cancelled concern
+ * payment or fulfilment.
  */
 export const getStatusPermission = (status: OrderStatus): Permission =>
   status === 'pending' || status === 'cancelled' ? 'orders:write' : 'orders:settle'

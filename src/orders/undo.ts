@@ -13,8 +13,9 @@ export function getPreviousStatus(order: Order, [latest]: History): OrderStatus 
 
 /**
  * Undoes the latest status change. A cancelled order returns to its status before the cancellation,
- * even if other fields were edited since, or to pending if that status is unknown. Any other order
- * returns to its previous status if its latest change was a status change. Pure.
+ * even if other fields have been edited since then. If that status is unknown, the order returns to
+ * pending. Any other order returns to its previous status if its latest change was a status change.
+ * Pure.
  *
  * @param history newest first
  */

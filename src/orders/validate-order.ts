@@ -16,7 +16,10 @@ const NOT_FUTURE = 'must not be in the future'
 
 type NewOrderFields = Partial<Record<'placedAt' | 'calculatorType' | 'calculatorData', unknown>>
 
-/** Checks rules of a new order beyond its schema. Ignores values that the schema rejects. */
+/**
+ * Checks the rules for new orders that the schema cannot express. Ignores values that the schema
+ * rejects.
+ */
 export function validateNewOrder(order: NewOrderFields, now: number): FieldError[] {
   const errors: FieldError[] = []
   if (isFuture(order.placedAt, now)) errors.push({ path: 'placedAt', message: NOT_FUTURE })

@@ -4,7 +4,7 @@ import { getNumberFormatter } from '../formatting/number-formatter.js'
 const MAX_DECIMALS = 6
 const round = (value: number): number => Number(value.toFixed(MAX_DECIMALS))
 
-/** Formatters for the portal: numbers, money and dates in a locale, dates in a time zone. */
+/** Creates formatters for the numbers, money and dates of the portal. */
 export function createFormatters(locale: string, timeZone: string) {
   const numbers = getNumberFormatter(locale)
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone })

@@ -24,8 +24,8 @@ function formatAge(timestamp: string, now: number): string {
 }
 
 /**
- * The notice on pages while the replica is behind NocoDB; `null` if the replica is current, or if
- * nothing has been loaded yet, which pages report on their own.
+ * The notice on pages while the replica is behind NocoDB; `null` if the replica is current. Also
+ * `null` if nothing has been loaded yet, because pages have their own message for that.
  */
 export function buildFreshnessView(
   freshness: Freshness | null,

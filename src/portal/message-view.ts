@@ -7,7 +7,10 @@ export function toTime(ms: number, format: Formatters) {
   return { iso, text: format.dateTime(iso) }
 }
 
-/** Whether a page should poll the log. Only early attempts follow each other quickly. */
+/**
+ * Whether a page should poll the log. Polling stops after the second attempt, because the delay
+ * before later attempts is longer.
+ */
 export const isLive = (deliveries: readonly Delivery[]): boolean =>
   deliveries.some(({ message }) => message.state === 'pending' && message.attempts < 2)
 
@@ -23,7 +26,7 @@ export function buildMessageView(
     state: { className: state, label: labels[state] },
     isPending: state === 'pending',
     createdAt: toTime(createdAt, format),
-    // Not shown before the first attempt, which follows immediately.
+    // Not shown before the first attempt, because that attempt is made immediately.
     nextAttemptAt:
       state === 'pending' && attempts.length > 0 ? toTime(nextAttemptAt, format) : null,
     attempts: attempts.map(({ number, at, durationMs, status, detail }) => ({

@@ -106,8 +106,8 @@ export async function writeCsv(
   // of every line.
   const csv = format({ rowDelimiter: '\r\n', includeEndRowDelimiter: true, writeBOM: true })
   const written = pipeline(csv, file)
-  // Runs concurrently with the pipeline, so that a file error is reported even while the next rows
-  // are awaited.
+  // Runs concurrently with the pipeline, so that a file error is reported even while this function
+  // waits for rows.
   const write = async () => {
     for await (const lines of buildLines(batches, findPayments)) {
       for (const line of lines) if (!csv.write(line)) await once(csv, 'drain')

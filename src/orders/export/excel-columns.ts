@@ -6,7 +6,7 @@ import { toExcelText } from './excel-text.js'
 import { createLocalTimeFormat } from './local-time.js'
 import type { PaymentValues } from './payment-columns.js'
 
-/** An order, with its payment if a guest placed it. */
+/** An order, and its payment if a guest placed the order. */
 export type ExportedOrder = Order & { payment?: PaymentValues | undefined }
 
 export interface ExcelCell {

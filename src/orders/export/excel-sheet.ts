@@ -54,7 +54,7 @@ export function createExcelSheet(
   let rows = 1
 
   return {
-    /** Including the header. */
+    /** The number of rows, including the header. */
     countRows: (): number => rows,
     /** Adds an order; await the result before adding the next one (back-pressure). */
     add(order: ExportedOrder): Promise<void> | undefined {

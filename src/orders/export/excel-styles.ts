@@ -1,7 +1,7 @@
 import type { Fill, Style } from 'exceljs'
 import type { OrderStatus } from '../order-status.js'
 
-// exceljs finds styles by identity, so each is created once and shared by all cells.
+// exceljs finds styles by identity, so each style is created once and shared by all cells.
 
 const createFill = (argb: string): Fill => ({
   type: 'pattern',
@@ -9,7 +9,7 @@ const createFill = (argb: string): Fill => ({
   fgColor: { argb },
 })
 
-/** Without a shared row style, exceljs creates and serialises one for each row. */
+/** Shared by all rows, because exceljs otherwise creates and serialises a style for each row. */
 export const ROW: Partial<Style> = {}
 
 export const HEADER: Partial<Style> = {

@@ -6,7 +6,7 @@ import { createExcelSheet } from './excel-sheet.js'
 const MAX_ROWS = 1_048_576
 
 interface Options {
-  /** Time zone of the dates; Excel dates have none */
+  /** Time zone of the dates; Excel dates have no time zone */
   timeZone: string
   /** Including the header */
   rowsPerSheet?: number

@@ -17,7 +17,7 @@ export interface ExportTask extends ExportRequest {
 const STALL_TIMEOUT_MS = 120_000
 
 /**
- * Rows become garbage immediately. Frequent garbage collection saves memory and takes no longer.
+ * Rows are used only briefly, so frequent garbage collection saves memory and takes no more time.
  */
 const MEMORY = { maxYoungGenerationSizeMb: 8 }
 

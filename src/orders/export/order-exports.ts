@@ -40,8 +40,9 @@ export function createOrderExports({ source, paymentSource, timeZone }: Options)
 
   return {
     /**
-     * Starts an export and resolves when its first bytes are available. Earlier errors are thrown,
-     * later ones destroy the stream. Throws a Problem (503) if no slot becomes free in time.
+     * Starts an export and resolves when its first bytes are available. Errors before that are
+     * thrown; later errors destroy the stream. Throws a Problem (503) if no slot becomes free in
+     * time.
      *
      * @param onStart called when a slot is free, before the worker starts; its errors are thrown
      */
@@ -51,7 +52,7 @@ export function createOrderExports({ source, paymentSource, timeZone }: Options)
       onStart: () => void = () => undefined,
     ): Promise<Readable> {
       const timeout = AbortSignal.timeout(MAX_WAIT_MS)
-      // No await between this check and running.add(): otherwise the limit could be exceeded.
+      // Do not await between this check and running.add(), or the limit could be exceeded.
       while (running.size >= MAX_CONCURRENT_EXPORTS && !isStopping) {
         await waitForSlot(signal, timeout)
       }

@@ -21,7 +21,7 @@ export interface StreamOptions {
   recordExport?: RecordExport
 }
 
-/** Sends the exported file as the response; throws a Problem if it cannot. */
+/** Sends the exported file as the response; throws a Problem if the export cannot start. */
 export type StreamOrders = (
   request: FastifyRequest,
   reply: FastifyReply,

@@ -2,11 +2,11 @@ export interface CsvRecord {
   /** The line on which the record starts, from 1 */
   line: number
   cells: string[]
-  /** RFC 4180 violation; `cells` must not be used if there is one */
+  /** How the record violates RFC 4180; do not use `cells` unless this is `null` */
   error: string | null
 }
 
-/** Far larger than any valid cell. If a cell exceeds it, a closing quote is probably missing. */
+/** No valid cell is nearly this long. In a longer cell, a closing quote is probably missing. */
 const MAX_CELL_LENGTH = 1_000_000
 
 const TEXT_AFTER_QUOTE =

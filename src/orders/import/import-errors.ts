@@ -1,12 +1,15 @@
 export interface ImportError {
-  /** From 1; the first line of an order that spans several lines. `null` for the whole file. */
+  /**
+   * Line number, starting at 1. If an order spans several lines, this is its first line. `null` for
+   * the whole file.
+   */
   line: number | null
-  /** Column, or a path below it; `null` for the whole line */
+  /** Column, or the path of a value in the column; `null` for the whole line */
   column: string | null
   message: string
 }
 
-/** Collects errors: keeps the first `limit` by line number and counts all of them. */
+/** Counts all errors, but keeps only the first `limit` by line number. */
 export function createImportErrors(limit: number) {
   let kept: ImportError[] = []
   let total = 0

@@ -40,7 +40,7 @@ export async function importOrders(
   const { header, errors: headerErrors } = parseHeader(line, cells)
   if (error !== null) errors.add({ line, column: null, message: error })
   else headerErrors.forEach(errors.add)
-  // Without any known column, the lines below cannot be checked.
+  // If no column is known, the lines below the header cannot be checked.
   if (error !== null || header.columns.every((column) => column === null)) {
     return { ok: false, errors }
   }

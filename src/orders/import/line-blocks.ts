@@ -7,7 +7,7 @@ const BYTE_ORDER_MARK = '\ufeff'
 /** Far longer than any order; limits the memory used for a file without line breaks. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024
 
-/** Finds lines that are not UTF-8 or contain NUL; `firstLine` is the number of the first one. */
+/** Finds lines that are not UTF-8 or contain NUL. The block starts with line `firstLine`. */
 function* findEncodingErrors(block: Buffer, firstLine: number): Generator<ImportError> {
   if (isUtf8(block) && !block.includes(0)) return
   for (let line = firstLine, start = 0; start < block.length; line++) {

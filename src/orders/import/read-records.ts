@@ -18,7 +18,7 @@ function parseFirstLine(start: Buffer): { firstLine: string; isComplete: boolean
   return { firstLine, isComplete: lineBreak !== '' }
 }
 
-/** Passes the file through; reports one error and ends if its start shows that it is not CSV. */
+/** Passes the file through. If the file is not CSV, reports an error and stops. */
 async function* checkFileType(
   source: AsyncIterable<Buffer>,
   onError: (error: ImportError) => void,

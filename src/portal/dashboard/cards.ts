@@ -10,7 +10,7 @@ import { formatRateChange, formatSumChange, type PeriodChange } from './period-c
 export interface Card {
   name: string
   title: string
-  /** Links to the list of the orders behind the value */
+  /** URL of the list of orders that the value is based on */
   href: string
   value: string
   unit?: string

@@ -11,7 +11,7 @@ interface Step {
   share: string | null
 }
 
-/** How many scans became results, orders and payments; `null` if there were none. */
+/** The numbers of scans, results, orders and paid orders; `null` if there were none. */
 export async function buildConversionView(
   conversions: Pick<ConversionCounter, 'read'>,
   { range, from, to }: Pick<DashboardStats, 'range' | 'from' | 'to'>,
@@ -23,8 +23,8 @@ export async function buildConversionView(
   const { scans, results, orders, paidOrders } = await conversions.read(first, parseDay(to))
   if (scans + results + orders === 0) return null
   const formatShare = (part: number, whole: number, name: string): string | null =>
-    // The part can exceed the whole, because orders may be older than the counter or may lack a
-    // counted result.
+    // The part can exceed the whole, because an order may be older than the counter, or its result
+    // may not have been counted.
     whole === 0 || part > whole ? null : `${dashboardFormatters.share(part / whole)} of ${name}`
   return [
     { label: 'Scans', count: count(scans), share: null },

@@ -1,8 +1,8 @@
 import type { OrderStore } from '../../order-store/order-store.js'
 
 /**
- * The currencies of all orders: the main currency first, then by number of orders. Independent of
- * the selected range, so that the first currency is the same for every range.
+ * The currencies of all orders: the main currency first, then by number of orders. They do not
+ * depend on the selected range, so the first currency is the same for every range.
  */
 export async function sortCurrenciesByUse(store: OrderStore, main: string): Promise<string[]> {
   const uses = await store.readStatistics((statistics) => statistics.countByCurrency())

@@ -53,7 +53,7 @@ export function createDashboardFormatters(locale: string) {
       if (granularity === 'week') return period.formatRange(toUtcDate(from), toUtcDate(to))
       return (granularity === 'day' ? day : month).format(toUtcDate(from))
     },
-    /** The same, short enough for an axis label */
+    /** A day, week or month of the timeline as a short label, given its first day */
     axisLabel: (granularity: Granularity, from: string): string =>
       (granularity === 'month' ? shortMonth : shortDay).format(toUtcDate(from)),
   }

@@ -1,4 +1,4 @@
-/** How a value changed since the previous period. Neutral: an increase is neither good nor bad. */
+/** How a value changed since the previous period. An increase is not shown as good or bad. */
 export type PeriodChange =
   | { type: 'change'; sign: '▲' | '▼'; direction: 'Up' | 'Down'; amount: string; period: string }
   | { type: 'text'; text: string }

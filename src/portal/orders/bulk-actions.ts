@@ -47,7 +47,7 @@ export function getStatusAfter(action: BulkAction): OrderStatus | null {
   return action.type === 'cancel' ? 'cancelled' : action.status
 }
 
-/** The reason after the order numbers, as in “CW-000001 and CW-000002: not found”. */
+/** The reason that follows the order numbers, as in “CW-000001 and CW-000002: not found”. */
 function describeRejection(result: ChangeResult): string {
   switch (result.outcome) {
     case 'not_found':
@@ -72,7 +72,7 @@ function describeRejection(result: ChangeResult): string {
 const MAX_DURATION_MS = 40_000
 const NOT_ATTEMPTED = 'not attempted'
 
-/** Describes why the store rejects all changes; throws any other error. */
+/** Describes why the store rejects all changes; rethrows any other error. */
 function describeStoreError(error: unknown): string {
   if (error instanceof StoreUnwritableError) return 'orders cannot be changed at the moment'
   if (error instanceof Problem && error.statusCode >= 500) return error.message
@@ -80,8 +80,8 @@ function describeStoreError(error: unknown): string {
 }
 
 /**
- * Changes orders one by one; a rejected one does not affect the others. Stops at the time limit, or
- * when the store fails. Throws if the store fails at the first order.
+ * Changes orders one by one; a rejected change does not affect the other orders. Stops at the time
+ * limit, or when the store fails. Throws if the store fails at the first order.
  */
 export async function updateOrders(
   store: OrderStore,
@@ -141,7 +141,7 @@ export async function updateOrders(
       await reject(id, describeStoreError(error))
       isStopped = true
     }
-    // Changes in SQLite are synchronous.
+    // Changes in SQLite block the event loop.
     await yieldToOtherRequests()
   }
   return results

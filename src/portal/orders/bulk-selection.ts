@@ -15,7 +15,7 @@ export interface BulkForm {
   isForAllMatching: boolean
   /** The query string of the list that the orders were selected in */
   listQuery: string
-  /** The same, parsed */
+  /** The parsed query string */
   query: Fields
 }
 
@@ -29,7 +29,7 @@ export function parseBulkForm({ order, all, list }: Fields): BulkForm {
 }
 
 /**
- * Loads the orders that a bulk action is for, in the order of the list. An action for all matching
+ * Loads the orders that a bulk action is for, sorted as in the list. An action for all matching
  * orders is limited to the first `MAX_MATCHING_ORDERS`. Returns no orders if a filter is invalid,
  * because more orders would match without that filter.
  */

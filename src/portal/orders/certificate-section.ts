@@ -37,7 +37,7 @@ const WITHDRAWALS = {
   replaced: 'Replaced by another certificate.',
 }
 
-/** Builds the certificate section of an order; `null` if it has no certificate and none is due. */
+/** Builds the certificate section of an order; `null` if there is nothing to show. */
 export function buildCertificateSection(
   { status }: Order,
   { certificate: state, issue, pdfProblem }: GuestOrderData,

@@ -45,7 +45,7 @@ export const createEditForm = (order: Order, group: EditGroup, format: Formatter
 
 const check = checker(OrderChanges)
 
-/** The order's version in a submitted form; 0, which no order has, if it is missing or invalid. */
+/** The order's version in a submitted form; 0 if it is missing or invalid. Versions start at 1. */
 export const parseVersion = (submitted: Record<string, unknown>): number =>
   typeof submitted.version === 'string' && /^\d{1,15}$/.test(submitted.version)
     ? Number(submitted.version)

@@ -11,7 +11,7 @@ import {
 
 /** An active filter, and the URL without it. */
 export interface FilterChip {
-  /** Stable, so that the focus survives a swap */
+  /** Stays the same, so that the chip keeps the focus when htmx swaps the list */
   id: string
   label: string
   value: string

@@ -44,7 +44,7 @@ export function createFulfilmentSteps(
   const getAttempt = async (order: Order) =>
     findLatestAttempt((await store.getHistory(order.id)) ?? [])
 
-  /** The order, as every step shows it. */
+  /** The data of the order that every step shows. */
   async function buildSubject(request: OrderRequest, order: Order) {
     const format = getRequestFormatters(request)
     const path = `/admin/orders/${order.id}`

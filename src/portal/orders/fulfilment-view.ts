@@ -33,7 +33,7 @@ function buildDuplicateWarnings(
   ]
 }
 
-/** Warnings about an offset order that differs from what was confirmed, or from the order. */
+/** Warnings if the offset order differs from what was confirmed, or from the customer's order. */
 export function buildPurchaseWarnings(
   order: Order,
   history: HistoryEntry[],
@@ -68,7 +68,10 @@ export function buildPurchaseWarnings(
   return warnings
 }
 
-/** Rounds the earliest time for the next check up, because times are shown without seconds. */
+/**
+ * Added to the earliest time for the next check, because the displayed time has no seconds and
+ * would be too early.
+ */
 const MINUTE_MS = 60_000
 
 /** Builds the view of an attempt whose outcome is unknown. */

@@ -11,7 +11,7 @@ import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import { STATUS_LABELS } from '../labels.js'
 
-/** A changed field; `from` is `null` if a value was added, `to` if it was removed. */
+/** A changed field; `from` is `null` if a value was added, `to` is `null` if it was removed. */
 export interface ChangeView {
   field: string
   from: string | null
@@ -129,7 +129,7 @@ export function buildHistoryView(
     return { field: LABELS[field] ?? field, from, to, isText, description: null }
   }
 
-  // Entries contain only the changed fields, so go back from the current order.
+  // Entries contain only the changed fields, so start with the current order and go back.
   let after = order
   return history.map((entry, index) => {
     const { changes } = entry

@@ -5,7 +5,7 @@ import type { Order } from '../../orders/order.js'
 /** The list that an order was opened from, and its position there. */
 export interface ListContext {
   query: ListQuery
-  /** From 0, across pages; `null` if the order was not opened from a list */
+  /** Starts at 0 on the first page; `null` if the order was not opened from a list */
   position: number | null
 }
 

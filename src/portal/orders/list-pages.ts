@@ -101,7 +101,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
       {
         administrator: request.administrator,
         ...buildBulkConfirmation(orders, action, getRequestFormatters(request)),
-        // Only the orders and versions shown are confirmed; those that changed since are rejected.
+        // Only the displayed versions are confirmed; orders that have changed since are rejected.
         selection: form.isForAllMatching ? orders : form.selection,
         listQuery: form.listQuery,
       },

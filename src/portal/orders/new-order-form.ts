@@ -27,13 +27,13 @@ export interface NewOrderForm {
   /** As typed, in the service's time zone */
   placedAt: string
   calculatorType: CalculatorType | null
-  /** The fields of every calculator, so that switching loses nothing */
+  /** The fields of every calculator, so that users can switch and keep their input */
   calculators: Record<CalculatorType, CalculatorForm>
   /** The calculated CO2e, if the CO2e field contains it; otherwise empty */
   calculatedCo2e: string
-  /** ID of the portfolio that the amount is suggested from; empty without one */
+  /** ID of the portfolio whose price is suggested; empty if none is selected */
   portfolioId: string
-  /** `null` without a portfolio or CO2e */
+  /** `null` if there is no portfolio or no CO2e */
   suggestedPrice: Amount | null
   /** The suggested amount and currency, if the form contains them; otherwise empty */
   calculatedPrice: string

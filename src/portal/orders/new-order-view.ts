@@ -42,7 +42,7 @@ export function buildEmissionsView(
   }
 }
 
-/** Errors in the selected calculator while the user fills it in; empty fields have none yet. */
+/** Errors in the selected calculator while the user fills it in; empty fields have no error yet. */
 export const listCalculatorErrors = ({ calculatorType, calculators }: NewOrderForm) =>
   calculatorType === null
     ? []

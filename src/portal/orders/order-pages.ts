@@ -183,7 +183,7 @@ const pages: FastifyPluginAsync<Options> = async (
     if (outcome === 'changed') return confirmUndo(findStatusChange(history, order.version))
     const reversal = order.version === version + 1 ? findReversal(history, version) : undefined
     if (reversal) return confirmUndo(reversal)
-    // Later edits do not keep a cancellation from being undone.
+    // A cancellation can be undone even after later edits.
     const isStillCancelled = order.status === 'cancelled' && !hasStatusChangeAfter(history, version)
     if (isStillCancelled && version > 0 && version < order.version) {
       return undo(request, reply, order.version)

@@ -121,7 +121,7 @@ export function createOrderPresenter(
     canRefund: payments.service !== null,
   })
 
-  /** Renders an order's page, or for htmx the parts that a change affects. */
+  /** Renders an order's page; for htmx, only the parts that a change affects. */
   async function render(
     request: OrderRequest,
     reply: FastifyReply,
@@ -170,7 +170,7 @@ export function createOrderPresenter(
     )
   }
 
-  /** Confirms an action: in place for htmx, otherwise by a redirect with a flash message. */
+  /** Reports success: for htmx on the updated page, otherwise with a redirect and flash message. */
   function confirm(request: OrderRequest, reply: FastifyReply, order: Order, message: MessageCode) {
     const { group } = request.query
     if (request.wantsFragment) {

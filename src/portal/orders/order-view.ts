@@ -39,7 +39,7 @@ const STATUS_ACTIONS: Record<OrderStatus, string> = {
 const toMailto = (email: string): string =>
   `mailto:${email.split('@').map(encodeURIComponent).join('@')}`
 
-/** The stored values of the fields whose value in the form differs. */
+/** The stored values of the fields that have a different value in the form. */
 function getCurrentValues(order: Order, form: EditForm, format: Formatters): FieldValues {
   const current = getFieldValues(order, format)
   const formatted: FieldValues = {

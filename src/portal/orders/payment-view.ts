@@ -84,7 +84,7 @@ const formatDispute = (dispute: string): string => dispute.replaceAll('_', ' ')
 /**
  * Builds the view of an order's Stripe payments, latest first.
  *
- * @param refundUrl where a payment is refunded; `null` if Stripe is not configured
+ * @param refundUrl the page that refunds a payment; `null` if Stripe is not configured
  */
 export function buildPaymentViews(
   payments: readonly Payment[],

@@ -27,7 +27,7 @@ interface Row {
   name: string
   ours: string | null
   theirs: string | null
-  /** What our value is, if the label is ambiguous */
+  /** Explains our value if the label is ambiguous */
   oursHint?: string
   differs: boolean
   /** Describes the difference */

@@ -1,7 +1,7 @@
 import type { OrderStatus } from '../../orders/order-status.js'
 import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
 
-/** The status change of a version; `undefined` if it did not change the status. */
+/** The status change that created a version; `undefined` if the status did not change. */
 export const findStatusChange = (
   history: readonly HistoryEntry[],
   version: number,

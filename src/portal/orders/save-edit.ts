@@ -4,10 +4,10 @@ import type { OrderChanges } from '../../orders/order.js'
 import type { EditForm } from './edit-form.js'
 
 /**
- * Saves an edit. If the order has changed since the form was opened, the edit is still saved if the
- * order is not cancelled, and only the same user has changed it, in other fields. If the order
- * already has all the values, for example because the response to the same form was lost, the edit
- * counts as saved.
+ * Saves an edit. If the order has changed since the form was opened, the edit is saved only if the
+ * same user made all the changes, they are in other fields, and the order is not cancelled. If the
+ * order already has all the values, for example because the response to the same form was lost, the
+ * edit counts as saved.
  */
 export async function saveEdit(
   store: OrderStore,

@@ -31,7 +31,7 @@ const MESSAGES: Record<SaveOutcome | 'view-removed', string> = {
   'view-limit': `You can save up to ${MAX_VIEWS} views. Remove one first.`,
 }
 
-/** The flash message with a code; `null` if the code is not one of these. */
+/** The flash message with a code; `null` if there is none. */
 export const getViewMessage = (code: string): string | null =>
   Object.entries(MESSAGES).find(([name]) => name === code)?.[1] ?? null
 
@@ -85,7 +85,8 @@ export function createSavedViews(database: Database) {
       }),
 
     /**
-     * Removes the views that search for this text, ignoring case, without recording their names.
+     * Removes the views that search for this text, ignoring case. The audit log does not record
+     * their names.
      */
     removeSearches: (text: string): Promise<void> =>
       database.write(async (tx) => {

@@ -15,7 +15,7 @@ export interface Pricing {
   getTerms: GetPriceTerms
 }
 
-/** The price of the chosen portfolio; `null` without a portfolio or CO2e. */
+/** The price of the chosen portfolio; `null` if there is no portfolio or no CO2e. */
 export function suggestPrice(
   { portfolios, getTerms }: Pricing,
   portfolioId: string,
@@ -41,11 +41,11 @@ export const buildPortfolioChoices = (
 interface Suggestion {
   price: Amount | null
   portfolioId: string
-  /** Whether the amount is the suggested one */
+  /** Whether the form contains the suggested amount */
   isUsed: boolean
 }
 
-/** Explains the suggested price; empty without a portfolio. */
+/** Explains the suggested price; empty if no portfolio is chosen. */
 export function describeSuggestion(
   { portfolios, feePercent }: Pricing,
   { price, portfolioId, isUsed }: Suggestion,

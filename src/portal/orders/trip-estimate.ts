@@ -22,7 +22,7 @@ function restoreEstimate(calculation: Calculation, recorded: RecordedCalculation
 /**
  * Calculates a trip's emissions with the newest edition, and formats them with their breakdown.
  *
- * @param recorded the calculation to show instead
+ * @param recorded a recorded calculation to format instead
  */
 export function estimateTrip(
   calculation: Calculation,

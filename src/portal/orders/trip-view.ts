@@ -48,7 +48,7 @@ function formatValue(name: string, value: unknown, format: Formatters): string {
   return name === 'fuelType' ? getNameOfFuel(value) : value
 }
 
-/** The label of a field's unit; `null` if it has none. Stored data may hold any unit. */
+/** The label of a field's unit; `null` if it has none. Stored data may contain any unit. */
 function getUnitLabel(name: string, data: Record<string, unknown>): string | null {
   const unitField = getOwn(UNIT_FIELDS, name)
   if (unitField === undefined) return getOwn(FIXED_UNITS, name) ?? null
@@ -57,7 +57,7 @@ function getUnitLabel(name: string, data: Record<string, unknown>): string | nul
   return typeof unit === 'string' ? (getOwn(UNIT_NAMES, unit) ?? unit) : JSON.stringify(unit)
 }
 
-/** `Line 2: 40 litres, Petrol (mineral), Tender`. Stored data may hold anything. */
+/** Rows such as `Line 2: 40 litres, Petrol (mineral), Tender`. Stored data may be invalid. */
 const buildLineRows = (lines: unknown[], format: Formatters) =>
   lines.filter(isObject).map((line, i) => {
     const quantity = withUnit(
@@ -107,11 +107,11 @@ interface EditionView {
   /** Which edition the result is from */
   note: string
   /**
-   * How the result of the newest edition differs; `null` if the edition used is unknown or the
-   * newest
+   * How the result of the newest edition differs; `null` if the order's edition is unknown, or is
+   * the newest
    */
   newer: string | null
-  /** What recalculating changes; `null` if nothing */
+  /** What a recalculation would change; `null` if it would change nothing */
   recalculation: { label: string; effect: string } | null
 }
 

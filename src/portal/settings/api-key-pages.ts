@@ -9,7 +9,7 @@ import { buildApiKeyForm, parseApiKeyForm, type ApiKeyForm } from './api-key-for
 import { renderSettings } from './render-settings.js'
 
 const MANAGE = { config: { permission: 'api-keys:manage' } } as const
-/** Requires a recent sign-in before a form opens, so that no input is lost when it is submitted. */
+/** Requires a recent sign-in before a form opens, because a later sign-in would lose the input. */
 const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
 
 interface Route {
@@ -79,7 +79,7 @@ const pages: FastifyPluginAsync = async (app) => {
     if (value === null) return renderForm(reply.code(422), form)
     const { id, key } = await app.apiKeys.create(value, getAuditActor(request))
     request.log.info({ apiKey: id, by: request.administrator.email }, 'API key created')
-    // Not a redirect, because the key is only shown now and is not stored.
+    // Not a redirect, because the key is shown only now and is not stored.
     return renderList(reply.code(201), key)
   })
 

@@ -19,7 +19,7 @@ interface Route {
 }
 
 const MANAGE = { config: { permission: 'accounts:manage' } } as const
-/** Requires a recent sign-in before a form opens, so that no input is lost when it is submitted. */
+/** Requires a recent sign-in before a form opens, because a later sign-in would lose the input. */
 const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
 // Not compressed, because the size of a compressed response can reveal the token in it (BREACH).
 const MANAGE_LINKS = { ...MANAGE, compress: false } as const

@@ -24,7 +24,7 @@ import {
 } from './webhook-view.js'
 
 const MANAGE = { config: { permission: 'webhooks:manage' } } as const
-/** Requires a recent sign-in before a form opens, so that no input is lost when it is submitted. */
+/** Requires a recent sign-in before a form opens, because a later sign-in would lose the input. */
 const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
 
 interface Route {
@@ -134,7 +134,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     if (created === null) throw createTooManyProblem()
     const { endpoint, secret } = created
     logWebhookChange(request, endpoint.id, 'created')
-    // Not a redirect, because the secret is only shown now and is never stored in plain text.
+    // Not a redirect, because the secret is shown only now and is never stored in plain text.
     return renderEndpoint(reply.code(201), endpoint, { secret })
   })
 

@@ -60,7 +60,7 @@ export const buildWebhookAlerts = (endpoints: readonly WebhookEndpoint[], format
     .filter(({ disabledReason }) => disabledReason === 'gone' || disabledReason === 'failing')
     .map((endpoint) => buildWebhookView(endpoint, format))
 
-/** The number of the order that an event is about, if it is about one. */
+/** The order number in the payload of an event; `null` if the event is not about an order. */
 function getOrderNumber(payload: unknown): string | null {
   const data = isObject(payload) ? payload.data : null
   return isObject(data) && typeof data.orderNumber === 'string' ? data.orderNumber : null
