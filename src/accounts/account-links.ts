@@ -4,10 +4,7 @@ import type { Queryable } from '../database/database.js'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/**
- * The purposes of links to set a password, with their lifetimes and paths. Stored data: never
- * rename one.
- */
+/** Links for setting a password, by purpose. The purposes are stored, so never rename one. */
 export const LINK_PURPOSES = {
   invitation: { lifetimeMs: 72 * HOUR_MS, path: '/admin/invitation' },
   'password-reset': { lifetimeMs: 30 * MINUTE_MS, path: '/admin/password-reset' },
@@ -21,7 +18,7 @@ const hashToken = (token: string): string => createHash('sha256').update(token).
 export const getLinkPath = (purpose: LinkPurpose, token: string): string =>
   `${LINK_PURPOSES[purpose].path}/${token}`
 
-/** Creates a link for an account; returns its token, of which only the hash is stored. */
+/** Creates a link for an account and returns its token. Only the hash of the token is stored. */
 export async function createLink(
   tx: Queryable,
   accountId: string,

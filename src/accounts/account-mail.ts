@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS]
 const CONCURRENCY = 3
-/** Time to create the link and record the attempt */
+/** Time allowed for creating the link and recording the attempt */
 const GRACE_MS = 15_000
 
 /** The link is created when the email is sent, so that its token is not stored. */

@@ -7,7 +7,9 @@ import { buildSessionsView, SESSIONS_URL } from './session-view.js'
 
 const OWN = { config: { permission: 'account:own' } } as const
 
-/** Available without a second factor, because this page links to the page where one is added. */
+/**
+ * Users without a second factor can open this page, because it links to the page for adding one.
+ */
 const OWN_WITHOUT_FACTOR = { config: { ...OWN.config, withoutSecondFactor: true } } as const
 
 const ACCOUNT_URL = '/admin/account'
@@ -19,7 +21,7 @@ const SUCCESS: Partial<Record<string, string>> = {
   'other-sessions-ended': 'All other devices were signed out.',
 }
 
-/** The current user's own account. */
+/** Page where users see their own account and sessions. */
 const pages: FastifyPluginAsync = async (app) => {
   await app.register(adminPages)
 

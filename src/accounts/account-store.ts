@@ -22,7 +22,7 @@ export interface Account {
   role: Role
   /** Argon2id, as a PHC string */
   passwordHash: string
-  /** Whether it is listed in ADMIN_ACCOUNTS; if so, it cannot be changed here */
+  /** Whether the account is listed in ADMIN_ACCOUNTS; if so, it cannot be changed here */
   isConfigured: boolean
 }
 
@@ -205,7 +205,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
         )
         if (row === undefined) return null
         const account = toManaged(row, new Set())
-        // Left over from a former account in ADMIN_ACCOUNTS
+        // A former account in ADMIN_ACCOUNTS may have left second factors behind.
         await deleteSecondFactors(tx, email)
         await onCreated(tx, account)
         const token = await createLink(tx, id, 'invitation')
@@ -215,7 +215,7 @@ export function createAccountStore(database: Database, configured: readonly Admi
       })
     },
 
-    /** Changes the role of an account, or disables or enables it. On a change, its sessions end. */
+    /** Changes the role of an account, or disables or enables it. A change ends its sessions. */
     update: (id: string, { role, disabled }: AccountChanges, by: AuditActor) =>
       change(id, by, async (tx, row) => {
         const disabledAt = row.disabled_at ?? Date.now()
@@ -234,13 +234,16 @@ export function createAccountStore(database: Database, configured: readonly Admi
         return actions
       }),
 
-    /** Removes the second factors of an account, such as a lost phone. Its sessions end. */
+    /**
+     * Removes the second factors of an account, for example when a phone is lost. Ends its
+     * sessions.
+     */
     removeSecondFactor: (id: string, by: AuditActor) =>
       change(id, by, async (tx, { email }) =>
         (await deleteSecondFactors(tx, email)) ? ['second_factor.removed'] : [],
       ),
 
-    /** Deletes an account. Its sessions and links end. */
+    /** Deletes an account and its links, and ends its sessions. */
     remove: (id: string, by: AuditActor) =>
       change(id, by, async (tx, { email }) => {
         await deleteLinks(tx, id)
@@ -266,8 +269,8 @@ export function createAccountStore(database: Database, configured: readonly Admi
     },
 
     /**
-     * Uses up a link to set the password of its account. All links and sessions of the account end.
-     * Returns `false` if the link is not valid.
+     * Sets the password of the account that a link is for. Deletes all links of the account, and
+     * ends all its sessions. Returns `false` if the link is not valid.
      */
     setPasswordByLink: (
       purpose: LinkPurpose,
@@ -284,7 +287,9 @@ export function createAccountStore(database: Database, configured: readonly Admi
         return true
       }),
 
-    /** Changes the password of an account in the database. All its links and sessions end. */
+    /**
+     * Changes the password of an account in the database. Deletes its links, and ends its sessions.
+     */
     changePassword: (
       email: string,
       { hash, address }: { hash: string; address: string | null },

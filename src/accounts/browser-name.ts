@@ -1,6 +1,6 @@
 type Rule = readonly [pattern: RegExp, name: string]
 
-/** A browser also names other browsers that it is compatible with, so the order matters. */
+/** The order matters, because browsers also name other browsers that they are compatible with. */
 const BROWSERS: readonly Rule[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -25,8 +25,8 @@ const findName = (rules: readonly Rule[], text: string): string | undefined =>
   rules.find(([pattern]) => pattern.test(text))?.[1]
 
 /**
- * A readable name for a User-Agent header, such as “Firefox on Windows”; for programs, their name,
- * such as “curl”. Clients choose the header, so the name proves nothing.
+ * Returns a readable name for a User-Agent header, such as “Firefox on Windows” or “curl”. Clients
+ * choose the header, so the name proves nothing.
  */
 export function getBrowserName(userAgent: string): string {
   const browser = findName(BROWSERS, userAgent)

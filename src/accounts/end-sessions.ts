@@ -1,8 +1,8 @@
 import type { Queryable } from '../database/database.js'
 
 /**
- * Ends all sessions of an account, except one if given. Every request looks up its session, so this
- * takes effect immediately in every process.
+ * Ends all sessions of an account, except `exceptSessionId` if it is given. Every request looks up
+ * its session, so this takes effect immediately in every process.
  *
  * @param email in lower case
  */

@@ -8,8 +8,9 @@ import type { HashIdentifier } from './hashed-identifier.js'
 export type PasswordCheck = (email: string, password: string) => Promise<Account | null>
 
 /**
- * Checks passwords. An unknown email takes as long as a known one, because its password is verified
- * against an unmatchable hash with the cost parameters of a real account.
+ * Checks passwords. For an unknown email, the check takes as long as for a known email, because the
+ * password is verified against a hash that no password matches. The hash has the cost parameters of
+ * a real account.
  */
 export function createPasswordCheck(
   { accounts, configuredAccounts }: Pick<FastifyInstance, 'accounts' | 'configuredAccounts'>,
@@ -21,7 +22,7 @@ export function createPasswordCheck(
     ...configuredAccounts.map(({ passwordHash }) => createUnmatchableHash(passwordHash)),
   ]
 
-  // The same email always gets the same hash, so that its timing does not vary either.
+  // An email always gets the same hash, so that the time of its check does not vary either.
   function pickUnmatchableHash(email: string): string {
     const index = Buffer.from(hashIdentifier('nothing', email), 'base64url').readUInt32BE()
     return unmatchable[index % unmatchable.length] ?? ''

@@ -4,7 +4,7 @@ export const toText = (value: unknown): string => (typeof value === 'string' ? v
 
 /**
  * Validates the fields `password` and `repeated` of a form; returns the new password, or the first
- * error, by field.
+ * error with its field.
  *
  * @param email of the account
  */

@@ -5,7 +5,7 @@ const MAX_CONCURRENT = 2
 const MAX_QUEUED = 32
 
 export interface PasswordHashQueue {
-  /** Runs a job in turn; throws a Problem (503) when the queue is full. */
+  /** Runs a job when it is its turn; throws a Problem (503) when the queue is full. */
   run<T>(job: () => Promise<T>): Promise<T>
 }
 
@@ -19,7 +19,7 @@ export function createPasswordHashQueue(): PasswordHashQueue {
       if (running < MAX_CONCURRENT) {
         running++
       } else if (queue.length < MAX_QUEUED) {
-        // A finished job passes its slot to the next one, so `running` does not change.
+        // A finished job passes its slot to the next job, so `running` does not change.
         await new Promise<void>((resolve) => queue.push(resolve))
       } else {
         throw new Problem(503, 'Too many people are signing in. Try again in a few seconds.', {

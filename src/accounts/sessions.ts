@@ -53,7 +53,7 @@ const OWNER_IDLE_MS = 30 * MINUTE_MS
 /** Recording every use would require a write on every request. */
 const LAST_SEEN_PRECISION_MS = MINUTE_MS
 
-/** A session with more time left was started while the clock was ahead; it is rejected. */
+/** Sessions with more time left than this are rejected: the clock was ahead when they started. */
 const MAX_REMAINING_MS = 2 * SESSION_MS
 
 const MAX_USER_AGENT_LENGTH = 300
@@ -89,8 +89,8 @@ function isActive({ lastSeenAt, expiresAt }: Session, { role }: SessionAccount):
 }
 
 /**
- * Sessions, stored with the hash of their secret. Methods throw DatabaseUnavailableError; `start`
- * also throws CommitUnknownError.
+ * Stores sessions. Only the hash of a session's secret is stored. Methods throw
+ * DatabaseUnavailableError; `start` also throws CommitUnknownError.
  */
 export function createSessions(database: Database) {
   /** IDs of sessions whose last use is being written */
@@ -156,7 +156,7 @@ export function createSessions(database: Database) {
       return isActive(session, account) ? session : null
     },
 
-    /** Records that a session is used, at most once a minute. */
+    /** Records that a session was used, at most once a minute. */
     async touch({ id, lastSeenAt }: Session): Promise<void> {
       const now = Date.now()
       // The last use is in the future if the clock was set back.

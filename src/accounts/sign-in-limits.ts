@@ -18,7 +18,7 @@ export interface SignInClient {
 
 /** A sign-in attempt, counted as a failure until it succeeds. */
 export interface SignInAttempt {
-  /** Undoes the count, because the password was not checked. */
+  /** Undoes the count. Call this if the password could not be checked. */
   refund(): Promise<void>
   /** Undoes the count and records the address as known to the account. */
   succeed(): Promise<void>
@@ -47,10 +47,10 @@ function tooManyFailures(waitMs: number): Problem {
 }
 
 /**
- * Limits failed sign-ins per client and, for clients unknown to an account, per account. A known
- * device has only a budget of its own, so strangers cannot lock its owner out, and a stolen device
- * token does not allow faster guessing. Unknown emails are counted in the same way, so a rejection
- * does not reveal which accounts exist.
+ * Limits failed sign-ins per client and, for clients unknown to an account, per account. Failures
+ * on a known device count only towards the device's own limit. Strangers therefore cannot lock out
+ * the owner of the account, and a stolen device token does not allow faster guessing. Unknown
+ * emails are counted in the same way, so a rejection does not reveal which accounts exist.
  */
 export function createSignInLimits(options: Options): SignInLimits {
   const { stateStore, hashIdentifier, devices } = options

@@ -59,7 +59,7 @@ type Outcome = 'succeeded' | 'failed' | 'limited' | 'unavailable'
 /** An invalid passkey causes status 422. */
 const OUTCOMES: Partial<Record<number, Outcome>> = { 401: 'failed', 422: 'failed', 429: 'limited' }
 
-/** The recorded actor of failed sign-ins with an email that has no account. */
+/** The actor that is recorded for a failed sign-in if the email has no account. */
 const UNKNOWN = 'unknown account'
 const UNKNOWN_KEY = 'audit:unknown-account'
 const UNKNOWN_BUDGET = { limit: 100, windowMs: 60 * 60 * 1000 }
@@ -112,7 +112,8 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       })
     }
     if (outcome !== 'failed') return
-    // Failures are already limited per email. This limits the entries for unknown emails in total.
+    // Failures are already limited per email. This limits the total number of entries for unknown
+    // emails.
     if (email === undefined && (await stateStore.consume(UNKNOWN_KEY, UNKNOWN_BUDGET)) > 0) return
     await app.auditLog.record(request, { action: 'sign_in.failed', actor: email ?? UNKNOWN })
   }
@@ -213,7 +214,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
 
     async withPasskey(request, reply, credential) {
       rejectOtherSites(request)
-      // The email is not known before the passkey is verified.
+      // The email is not known until the passkey is verified.
       const account = await recordFailure(request, '', async () => {
         const { email } = await secondFactors.passkeys.verifySignIn(credential)
         const account = await app.accounts.find(email)

@@ -3,7 +3,7 @@ import { hashAuditEntry, type NewAuditEntry } from './audit-entry.js'
 
 /**
  * Appends an entry to the audit log, in the transaction of the change that it records. Call this
- * last, because other transactions that append entries wait until this one ends.
+ * last, because other transactions that append entries wait until this transaction ends.
  */
 export async function appendAuditEntry(
   tx: Queryable,

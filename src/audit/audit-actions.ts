@@ -1,4 +1,4 @@
-/** The actions in the audit log, with display labels. They are stored: never rename one. */
+/** The actions in the audit log, with display labels. Actions are stored, so never rename one. */
 export const AUDIT_ACTIONS = {
   'sign_in.succeeded': 'Signed in',
   'sign_in.failed': 'Sign-in failed',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AuditAction } from './audit-actions.js'
 
-/** Additional information about an action: never a secret, and no personal data of customers. */
+/** Additional information about an action. Never contains secrets or personal data of customers. */
 export type AuditDetails = Record<string, unknown>
 
 /** Who performed an action, and from where. */

@@ -16,15 +16,18 @@ import { buildAuditCondition, type AuditFilters } from './audit-query.js'
 /** Maximum number of entries deleted in one transaction */
 const DELETE_BATCH = 10_000
 
-/** The latest entry. If stored elsewhere, it later proves that no earlier entry has changed. */
+/**
+ * The latest entry. A copy that is stored elsewhere can later prove that no earlier entry was
+ * changed.
+ */
 export interface AuditHead {
   position: number
   hash: string
 }
 
 /**
- * The address of a client; `null` if it is not valid, because with TRUST_PROXY=true a client can
- * send any text.
+ * Returns the address of a client; `null` if it is not a valid address. With TRUST_PROXY=true,
+ * clients can send any text as their address.
  */
 export const getAuditAddress = ({ ip }: { ip: string | undefined }): string | null =>
   ip !== undefined && isIP(ip) > 0 ? ip : null
@@ -45,7 +48,8 @@ export function createAuditLog(database: Database, timeZone: string) {
   return {
     /**
      * Records an action, in a transaction of its own. If the action already has a transaction, call
-     * appendAuditEntry there instead. Never throws: an entry that cannot be stored is logged.
+     * appendAuditEntry in that transaction instead. Never throws: an entry that cannot be stored is
+     * logged.
      *
      * @param actor required if the request is not authenticated
      */
@@ -101,9 +105,9 @@ export function createAuditLog(database: Database, timeZone: string) {
     },
 
     /**
-     * Deletes the oldest entries, at most DELETE_BATCH, and stops at the first that is not older
-     * than `time`. Records the last deleted position and hash, from which the chain continues.
-     * Returns the number of deleted entries.
+     * Deletes the oldest entries, at most DELETE_BATCH, and stops at the first entry that is not
+     * older than `time`. Records the position and hash of the last deleted entry, from which the
+     * chain continues. Returns the number of deleted entries.
      */
     deleteBefore: (time: number): Promise<number> =>
       database.write(async (tx) => {

@@ -99,7 +99,7 @@ export function buildAuditCondition(
   return { sql: conditions.length === 0 ? '1 = 1' : conditions.join(' AND '), values }
 }
 
-/** Finds errors in the combination of filters that are valid on their own. */
+/** Finds errors in the combination of filters. Each filter must already be valid on its own. */
 export const findAuditFilterErrors = ({ from, to }: AuditFilters): FieldError[] =>
   from !== undefined && to !== undefined && to < from
     ? [{ path: 'to', message: 'must not be before from' }]
@@ -107,7 +107,7 @@ export const findAuditFilterErrors = ({ from, to }: AuditFilters): FieldError[] 
 
 const validate = createValidators({ formats: {}, keywords: [] }).converter<AuditQuery>(AuditQuery)
 
-/** Parses the query parameters of the page leniently: ignores blank and invalid ones. */
+/** Parses the query parameters of the page. Ignores blank and invalid parameters. */
 export function parseAuditQuery(parameters: Record<string, unknown>): {
   query: AuditQuery
   /** Names of the parameters that were ignored */

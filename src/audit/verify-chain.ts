@@ -14,7 +14,7 @@ export type ChainCheck =
  * removed, inserted or moved, unless all later hashes were recomputed.
  *
  * @param tx must read from a consistent snapshot of the database
- * @param recorded a head from an earlier check; detects a log whose hashes were recomputed since
+ * @param recorded a head from an earlier check; reveals whether hashes were recomputed since then
  */
 export async function verifyChain(tx: Queryable, recorded?: AuditHead): Promise<ChainCheck> {
   const [chain] = await tx.query<{

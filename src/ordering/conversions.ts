@@ -3,10 +3,10 @@ import type { Day, DayCalendar } from '../orders/day-calendar.js'
 import type { OrderStatus } from '../orders/order-status.js'
 import type { EventConsumer } from '../outbox/event-dispatcher.js'
 
-/** Actions of guests, counted without data about the guests. Stored data: never rename a step. */
+/** Actions of guests. They are counted anonymously. The steps are stored, so never rename one. */
 export type CountedStep = 'scan' | 'result'
 
-/** How often guests reached each step, dated by the scan, the result or the order. */
+/** How often guests reached each step. A payment is counted on the day of its order. */
 export interface Conversions {
   scans: number
   results: number
@@ -19,7 +19,10 @@ const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled', 'refund
 
 /** Counts how many scans become results, orders and payments. */
 export function createConversionCounter(database: Database, calendar: DayCalendar) {
-  /** Counts since the last flush, by day and step. No request waits for the database. */
+  /**
+   * Counts since the last flush, by day and step. Kept in memory, so that no request waits for the
+   * database.
+   */
   let counts = new Map<string, number>()
 
   const add = (key: string, count: number): void =>
@@ -62,7 +65,7 @@ export function createConversionCounter(database: Database, calendar: DayCalenda
       )
     }) satisfies EventConsumer,
 
-    /** Reads the conversions in a range of days, including both ends. */
+    /** Reads the conversions from the first to the last day, inclusive. */
     async read(from: Day, to: Day): Promise<Conversions> {
       const counted = await database.query<{ step: string; count: number | string }>(
         `SELECT step, sum(count) AS count FROM conversion_counts WHERE day BETWEEN ? AND ?

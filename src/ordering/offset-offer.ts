@@ -4,8 +4,8 @@ import { toTripFields, type TripFields } from './ordered-trip.js'
 import type { Quotes } from './quotes.js'
 
 /**
- * Links results to the order form and finds the price. The trip of a scanned link stays signed
- * until it is edited.
+ * Creates the function that links a result to the order form and finds the price. If the trip came
+ * from a scanned link and was not edited, the new link keeps its signature.
  */
 export const createOfferFinder =
   (quotes: Quotes): FindOffsetOffer =>

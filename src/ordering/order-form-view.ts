@@ -31,7 +31,7 @@ interface OrderFormPage {
   showErrors: boolean
 }
 
-/** Fields in the order of the form, with their names in a list of errors. */
+/** The fields, in the same order as in the form, with their names for the list of errors. */
 const FIELD_NAMES: Record<OrderFormField, string> = {
   portfolioId: 'Portfolio',
   name: 'Name',
@@ -42,7 +42,7 @@ const FIELD_NAMES: Record<OrderFormField, string> = {
   consent: 'Terms',
 }
 
-/** Decimal places of a mass in tonnes, to the gram */
+/** Decimal places that show a mass in tonnes to the gram */
 const TONNE_DIGITS = 6
 
 /** A mass to the gram, in kg below one tonne and in tonnes otherwise. */

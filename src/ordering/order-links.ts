@@ -10,7 +10,7 @@ const TOKEN = /^[\w-]{22}$/
  * it or cancel it while it is pending.
  */
 export interface OrderLinks {
-  /** Returns the token of an order's link, the same each time, and makes it valid. */
+  /** Makes the link of an order valid and returns its token. Every call returns the same token. */
   create(order: Pick<Order, 'id' | 'createdAt'>): Promise<string>
   /** Returns the ID of the order that a token opens; `null` if there is none. */
   find(token: string): Promise<string | null>

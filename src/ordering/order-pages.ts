@@ -75,7 +75,10 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   const isPaidThroughStripe = ({ checkout }: Order): boolean =>
     payments !== null && checkout?.paymentMethod === 'stripe'
 
-  /** The latest Stripe payment of an order; queries Stripe first if the guest returns from it. */
+  /**
+   * Returns the latest Stripe payment of an order. If the guest has just returned from Stripe,
+   * queries Stripe first.
+   */
   async function findPayment(order: Order, isReturning: boolean): Promise<Payment | null> {
     if (isReturning) await payments?.refresh(order.id)
     const [payment = null] = await paymentStore.list(order.id)

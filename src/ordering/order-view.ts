@@ -89,7 +89,8 @@ function buildSteps(
 }
 
 /**
- * The parts of an amount; `null` if the amount was changed since, or if no guest placed the order.
+ * The parts of an order's amount; `null` if the amount was changed later, or if no guest placed the
+ * order.
  */
 function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: PageFormat) {
   if (checkout === null) return null
@@ -104,7 +105,7 @@ function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: 
 }
 
 interface ViewOptions {
-  /** `null` unless there is a valid one */
+  /** `null` if there is no valid certificate */
   certificate: { code: string; issuedAt: string; pdfProblem: string | null } | null
   /** As configured; `null` if there are none */
   paymentInstructions: string | null

@@ -7,7 +7,7 @@ import { hashJson } from '../orders/idempotency-hashes.js'
 /** A trip whose offset is ordered. */
 export interface OrderedTrip {
   calculation: Calculation
-  /** In orders, only from a signed link */
+  /** In orders, a vessel always comes from a signed link */
   vessel: Vessel | null
 }
 

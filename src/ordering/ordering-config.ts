@@ -13,7 +13,7 @@ const PERCENT_DIGITS = 2
 
 const DEFAULT_CURRENCY = 'USD'
 
-/** The first bytes of TrueType and OpenType files; collections and web fonts have others. */
+/** The first bytes of TrueType and OpenType files. Collections and web fonts start differently. */
 const FONT_SIGNATURES = ['00010000', '4f54544f', '74727565']
 
 function isFontFile(path: string): boolean {

@@ -44,7 +44,7 @@ function describeLast(payment: Payment | null, from: PaymentReturn | null): stri
 /**
  * Builds the Stripe section of the order page; `null` if the order is not pending.
  *
- * @param payment the latest one
+ * @param payment the latest payment of the order
  */
 export function buildPaymentView(
   { status, amountMinor, currency }: Order,

@@ -82,9 +82,10 @@ export function createOrderPlacer({ store, links, limits }: Options) {
   }
 
   /**
-   * Creates the order for a form, unless it exists; returns the token of its private link.
+   * Creates the order for a form, unless the order already exists; returns the token of its private
+   * link.
    *
-   * @param formId ID that the forms in a browser share; with the trip, it identifies a form
+   * @param formId ID that all forms in a browser share; with the trip, it identifies a form
    * @param client network address
    */
   return (guestOrder: GuestOrder, formId: string, client: string): Promise<PlaceOrderResult> => {

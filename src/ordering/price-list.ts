@@ -52,7 +52,7 @@ const isNotEmpty = (offers: Offer[]): offers is [Offer, ...Offer[]] => offers.le
 /**
  * Lists what guests can order; `null` if there is neither a provider nor a price.
  *
- * @param price per tonne of CO2e, without a provider or for portfolios without a price
+ * @param price per tonne of CO2e; used if there is no provider, and for portfolios without a price
  */
 export function createPriceList(
   source: Pick<OffsetOrderSource, 'listPortfolios'> | null,

@@ -13,7 +13,7 @@ export interface PriceTerms {
   serviceFee: number
   /** Smallest amount; 0 for none */
   minimumMinor: number
-  /** Amounts are multiples of this; 1 if left out */
+  /** Amounts are multiples of this; 1 if omitted */
   stepMinor?: number
   /** Largest amount, if there is one */
   maximumMinor?: number
@@ -30,11 +30,11 @@ const divideUp = (value: bigint, divisor: bigint): bigint => (value + divisor - 
 const divide = (value: bigint, divisor: bigint): bigint => (2n * value + divisor) / (2n * divisor)
 
 /**
- * Calculates what a customer pays to offset a mass. The offset is rounded up to the minor unit, as
- * the provider does, so that it is never less than the provider charges; the service fee is rounded
- * half up. If the price is below the minimum or between two steps, the service fee is increased to
- * reach the minimum or the next step. Pure. static/calculator/portfolios.js does the same for
- * prices in CURRENCY.
+ * Calculates what a customer pays to offset a mass. The price of the offset is rounded up to the
+ * minor unit, as the provider also does, so that the customer never pays less than the provider
+ * charges. The service fee is rounded half up. If the price is below the minimum or between two
+ * steps, the service fee is increased to reach the minimum or the next step. Pure.
+ * static/calculator/portfolios.js does the same for prices in CURRENCY.
  *
  * @param grams a whole number
  * @param pricePerTonneMinor a whole number of minor units

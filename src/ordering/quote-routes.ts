@@ -86,7 +86,7 @@ const QuoteResponse = Type.Object(
 /** Room for the longest names and descriptions, escaped in JSON. */
 const MAX_BODY_BYTES = 16 * 1024
 
-/** The invalid field and its error, by the outcome. */
+/** The invalid field and its error, by outcome. */
 const ERRORS = {
   portfolio_not_found: ['portfolioId', 'is not one of the portfolios that can be ordered'],
   too_small: ['calculatorData', 'describes a trip that is too small to be priced'],

@@ -69,8 +69,7 @@ const MAX_AMOUNT_MINOR = Order.properties.amountMinor.maximum ?? Infinity
 
 /**
  * Hashes what a quote is bound to: the trip, the portfolio and the share. `portfolioId` must be the
- * ID of the quoted portfolio; here, `null` means that there is no provider, not the first
- * portfolio.
+ * ID of the quoted portfolio; here, `null` means “no provider”, not “the first portfolio”.
  */
 const hashSubject = ({ portfolioId, sharePercent, ...trip }: QuoteRequest): string =>
   hashJson([hashTrip(trip), portfolioId, sharePercent])
@@ -128,7 +127,7 @@ export function createQuotes({ prices, signer, getTerms }: Options): Quotes {
     read(token, request, now = new Date()) {
       const [payload = '', signature = ''] = token.split('.')
       if (!signer.verify(payload, signature)) return null
-      // Signed, so it has the shape that `create` gave it.
+      // The payload is signed, so it has the shape that `create` gave it.
       const { subject, ...quote } = JSON.parse(
         Buffer.from(payload, 'base64url').toString(),
       ) as Quote & { subject: string }

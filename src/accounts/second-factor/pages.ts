@@ -40,7 +40,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
     sessionId: request.adminSession.id,
   })
 
-  /** Shows new recovery codes, or returns to the page if there are none. */
+  /** Shows new recovery codes, or redirects to this page if there are none. */
   function showCodes(
     reply: FastifyReply,
     codes: string[] | null,

@@ -31,7 +31,7 @@ function parseCredential(json: string): unknown {
   throw createPasskeyProblem()
 }
 
-/** Identifies the account to authenticators, without containing its email. */
+/** Identifies the account to authenticators. Does not contain the email. */
 const getUserHandle = (email: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(createHash('sha256').update(`clearwake user ${email}`).digest())
 
@@ -55,7 +55,9 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
   const load = () => import('@simplewebauthn/server')
 
   return {
-    /** Browsers offer passkeys for host names only, over HTTPS or on localhost. */
+    /**
+     * Browsers support passkeys only on host names (not IP addresses), over HTTPS or on localhost.
+     */
     isAvailable: isHostName && (protocol === 'https:' || /(?:^|\.)localhost$/.test(rpID)),
 
     async createRegistration(email: string): Promise<PublicKeyCredentialCreationOptionsJSON> {

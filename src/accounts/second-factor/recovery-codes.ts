@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 const CODES = 10
 /** 120 bits: a fast hash is sufficient for secrets of at least 112 bits (ASVS 5.0, 6.5.2). */
 const CODE_LENGTH = 24
-/** Crockford's Base32: without I, L, O and U, which are easily misread. */
+/** Crockford's Base32: excludes I, L, O and U, which are easily misread. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 const createCode = (): string =>

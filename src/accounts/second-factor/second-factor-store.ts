@@ -123,8 +123,8 @@ export function createSecondFactorStore(database: Database) {
     },
 
     /**
-     * Records that a code was used, and stores the secret again; returns false if this code, or a
-     * later one, was used before.
+     * Records that a code was used, and stores the secret. Returns false if this code or a later
+     * code was used before.
      *
      * @param secret encrypted with the current key
      */

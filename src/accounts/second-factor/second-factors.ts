@@ -30,13 +30,13 @@ export interface FactorOwner {
   sessionId: string
 }
 
-/** A new authenticator app, until its first code confirms it. */
+/** A new authenticator app that has not been confirmed with a code yet. */
 export interface NewApp {
   /** Base32 */
   secret: string
   /** For a QR code */
   uri: string
-  /** The secret with the email of the account, encrypted for a hidden form field */
+  /** The secret and the email of the account, encrypted for a hidden form field */
   sealed: string
 }
 
@@ -64,7 +64,7 @@ export function createSecondFactors(
     return step !== null && (await store.useStep(email, step, cipher.encrypt(secret)))
   }
 
-  /** Adds a factor. Creates and returns recovery codes if it is the account's first. */
+  /** Adds a factor. If the account had no factor, creates and returns recovery codes. */
   const add = (
     { by, sessionId }: FactorOwner,
     type: FactorType,
@@ -72,7 +72,8 @@ export function createSecondFactors(
   ): Promise<string[] | null> =>
     database.write(async (tx) => {
       const email = by.actor
-      // Appended first, so that concurrent additions wait and only one of them is the first factor.
+      // Appending the entry first makes concurrent additions wait, so only one of them adds the
+      // first factor.
       await appendAuditEntry(tx, { action: 'second_factor.added', ...by, details: { type } })
       const isFirst = !(await hasStoredFactor(tx, email))
       await insert(tx)
@@ -80,7 +81,7 @@ export function createSecondFactors(
       if (!isFirst) return null
       const codes = createRecoveryCodes()
       await store.replaceRecoveryCodes(tx, email, codes.map(hashRecoveryCode))
-      // The other sessions were started with a password only.
+      // The other sessions were started with only a password.
       await endSessions(tx, email, sessionId)
       return codes
     })
@@ -164,7 +165,7 @@ export function createSecondFactors(
           factor === 'app'
             ? await store.deleteApp(tx, email)
             : await store.deletePasskey(tx, email, factor.passkeyId)
-        // Recovery codes stand in for a lost factor; an account without factors needs none.
+        // Recovery codes replace a lost factor, so an account without factors does not need them.
         await tx.query(
           `DELETE FROM recovery_codes WHERE email = ?
              AND NOT EXISTS (SELECT 1 FROM authenticator_apps WHERE email = ?)

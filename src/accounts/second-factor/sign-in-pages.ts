@@ -21,7 +21,7 @@ const VERIFY_URL = '/admin/login/verify'
 export const getVerifyUrl = (returnTo: string): string =>
   `${VERIFY_URL}?${new URLSearchParams({ returnTo }).toString()}`
 
-/** The second step of the sign-in with a password. */
+/** The second step of signing in with a password. */
 const pages: FastifyPluginAsync<Options> = async (
   app,
   { signIn, secondFactors, pendingSignIns },

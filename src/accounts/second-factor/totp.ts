@@ -24,8 +24,8 @@ export const buildTotpUri = (secret: string, issuer: string, email: string): str
   createTotp(secret, { issuer, label: email }).toString()
 
 /**
- * Returns the time step of a valid code, or `null`. A code is valid once: store the step, and pass it
- * as `lastStep`.
+ * Returns the time step of a valid code, or `null`. A code is valid only once: store its step, and
+ * pass the stored step as `lastStep` next time.
  *
  * @param now ms since 1970
  */

@@ -1,7 +1,7 @@
 // bidi-js has no types of its own. These are the parts that are used here.
 declare module 'bidi-js' {
   interface EmbeddingLevels {
-    /** One for each UTF-16 code unit; odd levels are right-to-left */
+    /** One level for each UTF-16 code unit; odd levels are right-to-left */
     levels: Uint8Array
     paragraphs: { start: number; end: number; level: number }[]
   }

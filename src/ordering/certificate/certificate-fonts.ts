@@ -24,8 +24,8 @@ export interface CertificateFonts {
   /** The available fonts, by name */
   fonts: ReadonlyMap<FontName, Font>
   /**
-   * Splits a line into runs, from left to right. Characters that no font contains are in a run in
-   * the font for `weight`.
+   * Splits a line into runs, from left to right. Characters that no font contains go into runs that
+   * use the font for `weight`.
    *
    * @param direction of the text that the line is part of
    */
@@ -102,9 +102,9 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
       return font !== undefined && canWrite(font, text)
     }) ?? null
 
-  /** Splits text in one direction by font, in logical order. */
+  /** Splits text that has a single direction into runs by font, in logical order. */
   function splitByFont(text: string, weight: FontName): TextRun[] {
-    // In one run if possible, so that letters are shaped in context.
+    // One run is preferred, because letters are then shaped in context.
     const font = findFont(text, weight)
     if (font !== null) return [{ text, font }]
     const runs: TextRun[] = []

@@ -12,7 +12,7 @@ export interface UnprintableText {
 }
 
 export interface CertificatePdfs {
-  /** Opens the fonts, unless they are open. Throws ConfigError. */
+  /** Opens the fonts, unless they are already open. Throws ConfigError. */
   openFonts(): Promise<unknown>
   /** Finds text that the PDF cannot show; `null` if there is none. */
   findUnprintable(content: CertificateContent): Promise<UnprintableText | null>
@@ -33,7 +33,7 @@ interface Options {
 /** About 50 kB each */
 const MAX_CACHED = 100
 
-/** Whether a PDF can contain the image type of a logo. */
+/** PDFs can contain only PNG and JPEG logos. */
 const isPrintableLogo = (path: string): boolean =>
   /^\.(?:png|jpe?g)$/.test(extname(path).toLowerCase())
 

@@ -53,7 +53,7 @@ export async function eraseBeneficiary(tx: Queryable, orderId: string): Promise<
   }
 }
 
-/** Adds the certificate that a message issues; returns `false` if the message already has one. */
+/** Adds the certificate that a message issues; returns `false` if it already exists. */
 export async function insertCertificate(
   tx: Queryable,
   { code, orderId, issuedAt, content }: Certificate,

@@ -24,7 +24,7 @@ export const drawInWorker = (task: DrawTask): Promise<Buffer> =>
         worker.unref()
         worker.once('message', (pdf: Uint8Array) => resolve(Buffer.from(pdf)))
         worker.once('error', (error) => reject(toWorkerError(error)))
-        // After a message, this has no effect.
+        // This has no effect if the certificate has already arrived.
         worker.once('exit', () => reject(new Error('the worker exited without a certificate')))
       }),
   )

@@ -23,8 +23,8 @@ const splitWords = (text: string): string[] =>
   ) ?? []
 
 /**
- * Breaks text into lines, at the largest size at which it fits. If it fits at none, uses the
- * smallest size and cuts off the last line with an ellipsis.
+ * Breaks text into lines, at the largest size at which it fits. If the text does not fit at any
+ * size, uses the smallest size and cuts off the last line with an ellipsis.
  */
 export function fitText(fonts: CertificateFonts, text: string, box: TextBox): FittedText {
   const { weight, width: maxWidth, maxLines, sizes } = box

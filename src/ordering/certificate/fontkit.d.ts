@@ -6,6 +6,6 @@ declare module 'fontkit' {
     /** Shapes text as one run */
     layout(text: string, features?: Record<string, boolean>): { advanceWidth: number }
   }
-  /** Opens a font file. A collection (TTC) contains fonts and has no layout of its own. */
+  /** Opens a font file. A collection (TTC) contains fonts, and has no `layout` method itself. */
   export function openSync(path: string): Font | { fonts: Font[] }
 }

@@ -60,7 +60,7 @@ interface Options {
   retryDelaysMs?: readonly number[]
 }
 
-/** The part of a certificate that the order and its placement determine. */
+/** The content that depends only on the order and on how it was placed with the provider. */
 type OrderContent = Omit<CertificateContent, 'projects' | 'provider'>
 
 /** The mass that was bought; the order's mass if Clearwake did not place the order. */
@@ -68,8 +68,8 @@ const getOffsetKg = (order: Order, placed: FulfilmentAttempt | null): number =>
   placed === null ? order.co2eKg : Number((placed.tons * 1000).toPrecision(12))
 
 /**
- * Returns the name that the guest chose. If that was erased, returns the customer's name, because
- * an erased order can get a new customer.
+ * Returns the name that the guest chose. If the name was erased, returns the customer's name,
+ * because an erased order can get a new customer.
  */
 function getBeneficiary({ checkout, customerName }: Order): string {
   const name = checkout?.beneficiary ?? ERASED_NAME
@@ -120,7 +120,7 @@ export function createCertificateIssuer({
     const placed = attempt?.state === 'placed' && orderSourceId !== null ? attempt : null
     const content = toOrderContent(order, placed)
     const existing = await findOrderCertificate(database, order.id)
-    // Fulfilled again, for example after a refund was undone.
+    // The order was fulfilled again, for example after a refund was undone.
     if (existing !== null && isSameContent(existing, content)) return DONE
 
     const portfolioId = placed?.portfolioId ?? order.checkout?.portfolioId ?? null
@@ -131,7 +131,7 @@ export function createCertificateIssuer({
     if (known === null && message.failures < MAX_FAILURES) {
       return { outcome: 'retry', status: null, detail: 'The provider cannot be reached.' }
     }
-    // The order may have changed (for example, been erased) while the provider responded.
+    // The order may have been changed or erased while the provider responded.
     if ((await store.get(order.id))?.version !== order.version) {
       return { outcome: 'retry', status: null, detail: 'The order was changed in the meantime.' }
     }
