@@ -81,7 +81,7 @@ const HOUR_MS = 60 * 60 * 1000
 
 /** What the demo adds. */
 export interface Extras {
-  /** Instead of SMTP */
+  /** Used instead of SMTP */
   mailDelivery?: MailDelivery
   pages?: FastifyPluginAsync
 }
@@ -113,7 +113,7 @@ export async function buildApp({
   // Before any hook that can reject a request, so that rejected requests are counted.
   await app.register(telemetry)
   await app.register(hostHeader)
-  await app.register(loadShedding) // before anything that costs more than a rejection
+  await app.register(loadShedding) // before everything that costs more than a rejected request
   await app.register(staticFiles) // before the rate limits, which do not count assets
   await app.register(brand)
   await app.register(htmx)
@@ -133,7 +133,7 @@ export async function buildApp({
   await app.register(session)
   await app.register(permissions)
   await app.register(flash)
-  await app.register(authGuard) // before the features: guards routes under /admin and /api/admin
+  await app.register(authGuard) // before the features, because it guards their routes
   await app.register(apiDocs, { webhooks: OPENAPI_WEBHOOKS })
 
   await app.register(accounts)

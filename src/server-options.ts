@@ -9,7 +9,7 @@ import { parseTrustProxy } from './config/trust-proxy.js'
 /** Destination of the log; standard output by default. */
 export type LogStream = NonNullable<Exclude<FastifyServerOptions['logger'], boolean>>['stream']
 
-/** Long enough for a malformed link of 100 kB to reach the page that explains the error. */
+/** Large enough that even a malformed link of 100 kB reaches the page that explains the error. */
 const MAX_URL_LENGTH = 160 * 1024
 
 /** Fastify options, which must be known before any plugin is registered. */

@@ -7,7 +7,7 @@ import { DatabaseUnavailableError } from './database/database.js'
 import type { FirstAdministrator } from './plugins/configured-accounts.js'
 import { ConfigError } from './config/config-error.js'
 
-/** Errors that an operator can fix are shown as a plain message; others with their stack. */
+/** Errors that an operator can fix get a plain message; other errors include the stack. */
 function describeStartError(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   if (error instanceof DatabaseError || error instanceof DatabaseUnavailableError)
@@ -33,8 +33,8 @@ Clearwake created a first administrator. This password is shown only once:
 `
 
 /**
- * Standard output, written asynchronously, so that a blocked log reader does not block requests;
- * entries beyond the buffer are dropped. The rest is flushed at exit.
+ * Standard output, written asynchronously, so that a blocked log reader does not block requests.
+ * New entries are dropped while the buffer is full. The buffer is flushed at exit.
  */
 const logStream = () =>
   pino.destination({
@@ -45,12 +45,13 @@ const logStream = () =>
   })
 
 /**
- * Signals of fatal errors, such as SIGBUS if the disk of a mapped file fails. With a listener, the
- * instruction would repeat for ever; without one, the process exits and can be restarted.
+ * Signals of fatal errors, such as SIGBUS if the disk of a mapped file fails. If these signals had
+ * a listener, the failing instruction would repeat for ever. They have none, so the process exits
+ * and can be restarted.
  */
 const FATAL = ['SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV'] satisfies NodeJS.Signals[]
 
-/** Long enough for active clients to learn that the connection closes. */
+/** Long enough for active clients to learn that their connection is closing. */
 const DRAIN_MS = 500
 
 /**

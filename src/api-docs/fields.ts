@@ -22,7 +22,7 @@ export interface Field {
   limits: string[]
   required: boolean
   description: string
-  /** The object that it contains, if that is documented elsewhere on the page */
+  /** The object that the field contains, if the page documents that object elsewhere */
   object: SharedObject | null
   fields: Field[]
 }

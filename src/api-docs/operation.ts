@@ -10,7 +10,7 @@ export const TOKEN_VARIABLE = 'CLEARWAKE_TOKEN'
 
 /** A body or a response. */
 interface Content extends FieldSet {
-  /** Set if it is documented elsewhere on the page; the fields are then empty */
+  /** The object, if the page documents it elsewhere; the fields are then empty */
   object: SharedObject | null
   example: string | null
 }
@@ -59,7 +59,7 @@ export const getSuccess = ({ responses }: Schema): [status: string, response: Sc
   return [found?.[0] ?? '', asSchema(found?.[1])]
 }
 
-/** Errors that the operation documents, and those implied by its requirements. */
+/** Errors that the operation documents, and errors that follow from its requirements. */
 function listErrors(operation: Schema, access: Operation['access'], hasInput: boolean) {
   const { responses, parameters } = operation
   const hasPath = asArray(parameters).some((one) => asSchema(one).in === 'path')
@@ -89,7 +89,7 @@ function listErrors(operation: Schema, access: Operation['access'], hasInput: bo
   ].toSorted((a, b) => Number(a.status) - Number(b.status))
 }
 
-/** The response to a body without its first required field. */
+/** The response to a body whose first required field is missing. */
 function createProblem(body: Schema): string | null {
   const [path] = asArray(body.required).map(asText)
   if (path === undefined) return null

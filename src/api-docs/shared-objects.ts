@@ -1,6 +1,6 @@
 import { asSchema, asText, findObjectSchema, getBranches, type Schema } from './schema.js'
 
-/** An object that several operations use. It is documented once, and linked from them. */
+/** An object that several operations use. The page documents it once; the operations link to it. */
 export interface SharedObject {
   id: string
   title: string

@@ -9,20 +9,19 @@ import { convertKilograms, toMassUnit } from './units.js'
 export interface BreakdownView {
   /** `percent` is a number for the bar chart; `share` is the same value as text */
   parts: { label: string; mass: string; percent: number; share: string }[]
-  /** Whether the parts can be drawn; supplying a certified biofuel can have negative emissions */
+  /** Whether the parts can be drawn as a bar; a certified biofuel can make a part negative */
   hasBar: boolean
-  /** The lines of the trip; empty if it has only one */
+  /** The lines of the trip; empty if it has only one line */
   lines: { label: string; mass: string; percent: number; share: string }[]
   facts: { label: string; value: string }[]
 }
 
-/** How the masses of a breakdown are formatted. */
 interface MassFormat {
   unit: 'kg' | 't'
   decimals: number
 }
 
-/** Formats masses and shares that add up to the total and to 100%. */
+/** Formats the parts so that their masses add up to the total and their shares to 100%. */
 function buildParts(
   parts: { label: string; co2eKg: number }[],
   totalKg: number,

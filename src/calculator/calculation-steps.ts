@@ -141,7 +141,9 @@ function buildBlendSteps(
   ]
 }
 
-/** Formats a share as a whole percentage or, if it is not one, as a ratio with all its digits. */
+/**
+ * Formats a share as a percentage if it is a whole number, otherwise as a ratio with all digits.
+ */
 function formatShare(
   share: number,
   percent: (share: number) => string,

@@ -16,13 +16,13 @@ import { validateCalculation } from './validate-calculation.js'
 export interface CalculatorForm {
   /** Field values as typed */
   values: Record<string, string>
-  /** By field, except for the fields in `missing` */
+  /** Messages by field, except for the fields in `missing` */
   errors: Record<string, string>
   /** Required fields that are blank */
   missing: string[]
   /** Ambiguous numbers, such as `1,500`, by field: the text, and its value in the user's locale */
   readings: Record<string, { text: string; value: number }>
-  /** Number of further lines to show: those submitted, and a blank one if there is room */
+  /** Number of further lines to show: the submitted lines, and a blank line if there is room */
   lineCount: number
   /** The calculation; `null` unless every field is valid */
   calculation: Calculation | null
@@ -136,7 +136,7 @@ function listHiddenFields(fuelType: unknown): string[] {
 const getElectricityFields = ({ data }: ParsedFields): string[] =>
   data.fuelType === ELECTRICITY ? ['kgCo2ePerKwh', 'factorSource'] : []
 
-/** Parses the submitted further lines. Blank ones are kept in the form, but not calculated. */
+/** Parses the submitted further lines. Blank lines are kept in the form, but not calculated. */
 function parseLines(
   submitted: Record<string, unknown>,
   { prefix = '', decimalSign }: CalculatorFormOptions,
@@ -163,13 +163,13 @@ const NO_LINES = { lines: [], submittedCount: 0 }
 export interface CalculatorFormOptions {
   /** Prefix of each field's name, for pages with several forms */
   prefix?: string
-  /** How to read `1,500`; without it, such numbers are errors */
+  /** How to read numbers such as `1,500`, which are errors if this is not set */
   decimalSign?: NumberFormatter['decimalSign'] | undefined
 }
 
 /**
- * Parses a submitted form. Blank fields take their default or count as not given, numbers may be in
- * any common notation, and unknown names in `submitted` are ignored.
+ * Parses a submitted form. Blank fields take their default, or count as not given. Numbers may be
+ * in any common notation. Unknown names in `submitted` are ignored.
  */
 export function parseCalculatorForm(
   type: CalculatorType,

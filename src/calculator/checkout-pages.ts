@@ -43,8 +43,8 @@ const checkoutPages: FastifyPluginAsync<Options> = async (app, options) => {
   }
 
   /**
-   * Reads the trip from a query: a scanned link, or a form, which may include the scanned link that
-   * it was filled in from.
+   * Reads the trip from a query. The query comes from a scanned link or from a form, which may
+   * include the scanned link that filled it in.
    */
   function readTrip(type: CalculatorType, query: Query, locale: string) {
     const { data, sig, code, codeSig } = query

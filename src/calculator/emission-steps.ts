@@ -22,7 +22,7 @@ interface StepOptions {
   numbers: NumberFormatter
   gwp100: Edition['gwp100']
   isGivenByMass: boolean
-  /** Name of the fuel, if the line has more than one */
+  /** Name of the fuel if the line has more than one fuel */
   prefix: string
 }
 

@@ -46,7 +46,7 @@ const EstimateLine = Type.Object(
 
 type EstimateLine = Static<typeof EstimateLine>
 
-/** A calculator's result. Values that do not apply to a type are `null`. */
+/** The result of a calculator. Values that do not apply to the calculator are `null`. */
 export const Estimate = Type.Object(
   {
     calculatorType: CalculatorTypeSchema,
@@ -192,7 +192,7 @@ const getFurtherUnits = (lines: readonly { unit: string }[] = []): string[] =>
   lines.map(({ unit }) => unit)
 
 /**
- * Calculates the emissions of a trip; masses in kg CO2e. Pure.
+ * Calculates the emissions of a trip, in kg CO2e. This is a pure function.
  *
  * @param edition edition of the emission factors; defaults to the newest
  */

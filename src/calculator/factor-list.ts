@@ -75,7 +75,7 @@ const PUBLISHED = new Map<string, Record<BurntFuelType, Factor[]>>(
   ]),
 )
 
-/** The published numbers of a fuel in an edition, except those used only with a certified value. */
+/** The published numbers of a fuel, excluding those that are used only with a certified value. */
 export const getPublishedFactors = (edition: Edition, fuelType: BurntFuelType): Factor[] =>
   PUBLISHED.get(edition.id)?.[fuelType] ?? []
 

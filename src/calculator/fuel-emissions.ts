@@ -138,7 +138,7 @@ export function calculateLine(edition: Edition<BurntFuelType>, line: TripLine): 
       fuelKg: null,
       kilowattHours: line.kilowattHours,
       parts: [],
-      // Generating electricity is upstream of the vessel.
+      // All emissions of electricity occur before it reaches the vessel.
       ...{ co2eKg, wellToTankCo2eKg: co2eKg, tankToWakeCo2eKg: 0 },
     }
   }

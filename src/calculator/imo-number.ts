@@ -1,11 +1,11 @@
 const IMO_NUMBER = /^(?:IMO ?)?(\d{7})$/i
 
 /**
- * Parses an IMO ship identification number, `9811000` or `IMO 9811000`, to its seven digits;
- * `null` if it is invalid.
+ * Returns the seven digits of an IMO ship identification number, such as `9811000` or
+ * `IMO 9811000`; `null` if it is invalid.
  *
- * Check digit: the last digit of the sum of the first six digits, weighted 7 to 2 (IMO resolution
- * A.1117(30)). 0000000 satisfies it but is not assigned.
+ * The check digit is the last digit of the sum of the first six digits, weighted 7 to 2 (IMO
+ * resolution A.1117(30)). 0000000 passes this check but is not assigned.
  */
 export function parseImoNumber(text: string): string | null {
   const digits = IMO_NUMBER.exec(text.trim())?.[1]

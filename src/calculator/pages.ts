@@ -25,7 +25,7 @@ export interface PageOptions {
   getTerms: GetPriceTerms
   /** `null` if guests cannot order */
   findOffer: FindOffsetOffer | null
-  /** Called when a scanned link opens, and when a guest first sees a result */
+  /** Called when a scanned link is opened, and when a guest first sees a result */
   onStep: (step: 'scan' | 'result') => void
 }
 
@@ -56,7 +56,7 @@ const hasFormFields = (type: CalculatorType, query: Query): boolean =>
 const describeResult = ({ mass }: ResultView): string =>
   `${mass.value} ${mass.unit} CO₂e, including the production of the fuel (well-to-wake)`
 
-/** The single-valued parameters of a query that are not empty. */
+/** The parameters of a query, excluding empty and repeated parameters. */
 const toSearchParams = (query: Query): URLSearchParams =>
   new URLSearchParams(
     Object.entries(query).filter(
@@ -87,7 +87,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
     registers: [app.metrics],
   })
 
-  /** Where guests order: at the operator's own checkout, or here. */
+  /** Where guests order: in the operator's own shop, or in Clearwake. */
   async function getOffer({
     type,
     query,
@@ -176,7 +176,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
     )
   }
 
-  /** The form resubmits the scanned link, so a vessel name is shown only if it is signed. */
+  /** Checks the scanned link again when the form sends it back, because a user can change it. */
   function readSource(type: CalculatorType, { code, codeSig }: Query) {
     if (code === undefined) return null
     const prefill = readPrefill(type, { data: code, sig: codeSig })

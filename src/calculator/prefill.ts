@@ -6,8 +6,9 @@ export interface PrefillSource {
   vessel: Vessel
   createdOn: string
   validUntil: string
-  /** Path and query of the link, and its two parameters */
+  /** Path and query of the link */
   url: string
+  /** The two parameters in the query of `url` */
   data: string
   sig: string
 }
@@ -19,7 +20,7 @@ export interface PrefillError {
   explanation: string
   /** The calculator that the link is for */
   calculatorType: CalculatorType
-  /** Path of the calculator where the link is valid, if there is one */
+  /** Path of the calculator where the link is valid; `null` if there is none */
   url: string | null
 }
 

@@ -59,7 +59,7 @@ export function recordCalculation(calculation: Calculation): RecordedCalculation
       unit,
       ...(fuelType === undefined ? {} : { fuelType }),
       ...(line === undefined ? {} : { line }),
-      // Only entered values and conversions have no location.
+      // Published factors have a location. Their source is in the edition.
       ...(location === undefined ? { source } : {}),
     })),
   }

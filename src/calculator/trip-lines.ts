@@ -56,7 +56,7 @@ export const getFuelLines = (data: FuelData): TripLine[] => [
   ...toFurtherLines(data.furtherLines),
 ]
 
-/** The engines and generators of the trip burn the same fuel and are one line. */
+/** The engines and generators of the trip burn the same fuel, so they share one line. */
 export function getDistanceLines(data: DistanceData): TripLine[] {
   const { engineLitres, generatorLitres } = calculateDistanceFuel(data)
   return [

@@ -15,7 +15,7 @@ const MAX_FUEL_LITRES = 100_000_000
 
 /**
  * Cross-field rules of a distance trip. Without them, a tiny speed or reference speed would give
- * arbitrarily large results. Rules with a missing field are skipped.
+ * arbitrarily large results. A rule is skipped if one of its fields is missing.
  */
 export function findImplausibleValues(
   trip: PartialTrip,

@@ -19,7 +19,7 @@ export type MassUnit = keyof typeof KILOGRAMS_PER
 
 const MIN_TONNES_DISPLAY_KG = 10_000
 
-/** The display unit for a mass, or for a group of masses of which this is the largest. */
+/** The display unit for a mass. For a group of masses, pass the largest mass. */
 export const toMassUnit = (kilograms: number): MassUnit =>
   kilograms < MIN_TONNES_DISPLAY_KG ? 'kg' : 't'
 

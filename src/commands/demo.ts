@@ -74,7 +74,7 @@ async function seed(
   if (isNew) await addAttempts(store)
   const providerOrders = await createProviderOrders(store)
   provider?.ledger.load(providerOrders.entries)
-  // After the provider's orders are loaded, so that this one gets the next ID.
+  // After the provider's orders are loaded, so that the guest order gets the next ID.
   const guestOrder = isNew && provider !== null ? await addGuestOrder(store) : null
   await store.close()
   return { ...providerOrders, guestOrder }

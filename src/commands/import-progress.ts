@@ -48,7 +48,7 @@ function createLogProgress(screen: Screen, size: number | null) {
   }
 }
 
-/** @param size of the file in bytes; `null` if unknown */
+/** @param size size of the file in bytes; `null` if unknown */
 export const createProgressBar = (
   screen: Screen,
   size: number | null,

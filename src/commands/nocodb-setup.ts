@@ -13,7 +13,7 @@ function fail(message: string): never {
 process.stdout.on('error', () => undefined)
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** Errors that an operator can fix get a short message; others include the stack. */
+/** Errors that an operator can fix get a short message; other errors include the stack. */
 function formatError(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   if (error instanceof NocoDbError) {

@@ -27,7 +27,7 @@ function fail(message: string, code = 1): never {
 const getErrorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
 
-/** Errors that an operator can fix get a short message; others include the stack. */
+/** Errors that an operator can fix get a short message; other errors include the stack. */
 function formatError(error: unknown): string {
   if (error instanceof ConfigError || error instanceof DatabaseError) return error.message
   const code = getErrorCode(error)
@@ -108,7 +108,10 @@ const path = file === '-' ? null : resolve(callerDirectory('orders:import'), fil
 const size = path === null ? null : getFileSize(path, file)
 const progress = createProgressBar(process.stderr, size)
 
-/** Registered only until the transaction starts; after that, ending the process rolls it back. */
+/**
+ * Registered only until the transaction starts. If the process ends after that, the transaction is
+ * rolled back.
+ */
 const stop = (): never => {
   progress.clear()
   fail('Interrupted. Nothing was imported.', EXIT_INTERRUPTED)

@@ -1,4 +1,4 @@
-/** A rule for the raw text of a variable, completing the sentence "NAME …". */
+/** A rule for the raw text of a variable. `description` completes the sentence "NAME …". */
 export type ConfigRule = readonly [
   name: string,
   isValid: (text: string) => boolean,

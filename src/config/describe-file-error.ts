@@ -10,7 +10,7 @@ const MESSAGES: Partial<Record<string, string>> = {
   ENOTDIR: 'a file exists in place of the directory',
 }
 
-/** Describes a file system error with its code and without the path. */
+/** Describes a file system error by its code. The text does not contain the path. */
 export function describeFileError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const message = MESSAGES[code]

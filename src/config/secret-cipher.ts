@@ -8,7 +8,7 @@ const TAG_BYTES = 16
 /**
  * Encrypts secrets for one purpose, so that a copy of the database does not reveal them.
  *
- * @param sessionSecrets the current secret, which encrypts, then the previous one
+ * @param sessionSecrets the current secret, which is used to encrypt, then the previous one
  * @param purpose see `deriveKey`
  */
 export function createSecretCipher(

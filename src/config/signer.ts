@@ -18,7 +18,7 @@ export interface Signer {
 /**
  * Signs text for one purpose, with a key derived from the secret.
  *
- * @param secrets the current secret, then previous ones that are still accepted
+ * @param secrets the current secret, then previous secrets that are still accepted
  * @param purpose see `deriveKey`
  */
 export function createSigner(secrets: readonly [string, ...string[]], purpose: string): Signer {

@@ -22,8 +22,8 @@ export const isValidTrustProxy = (text: string): boolean =>
 /**
  * Converts TRUST_PROXY to Fastify's option; trusts no proxy if it is invalid. Fastify trusts no
  * proxy if the option is a number, because a hop count is safe only if every request comes through
- * the proxies. On a PaaS, that is the case and the addresses of the proxies are unknown, so a
- * function counts the hops.
+ * the proxies. On a PaaS, every request does, and the addresses of the proxies are unknown. A
+ * function therefore counts the hops.
  */
 export function parseTrustProxy(
   text = 'false',

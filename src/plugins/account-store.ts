@@ -9,7 +9,7 @@ declare module 'fastify' {
   }
 }
 
-/** User accounts: those from ADMIN_ACCOUNTS, and those in the database. */
+/** User accounts from ADMIN_ACCOUNTS and from the database. */
 export default fp(
   async (app) => {
     app.decorate('accounts', createAccountStore(app.database, app.configuredAccounts))

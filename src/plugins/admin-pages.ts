@@ -6,7 +6,7 @@ import { RecentSignInRequired, SecondFactorRequired } from '../http/authenticati
 import { Problem } from '../http/problem.js'
 import { getSessionCookieName } from './session.js'
 
-/** Enough for the largest form, URL-encoded. */
+/** Enough for the largest form when it is URL-encoded. */
 const MAX_FORM_BYTES = 128 * 1024
 
 const isHtmx = ({ headers }: FastifyRequest): boolean => headers['hx-request'] === 'true'
@@ -18,14 +18,14 @@ function removeBlankFields({ pathname, searchParams }: URL): string {
 }
 
 /**
- * The page to return to after sign-in: the requested page, or the page from which a fragment was
- * requested or a form was sent. A fragment of the same page with another query, such as a search,
- * returns to that query.
+ * The page to return to after sign-in: the requested page, or the page that requested a fragment or
+ * sent a form. If a fragment belongs to that page but has another query, such as a search, the user
+ * returns to the page with the new query.
  */
 function getReturnPath(request: FastifyRequest): string {
   const { headers, method, url } = request
   const from = headers['hx-current-url'] ?? headers.referer
-  // Some URLs, such as `javascript:`, cannot be a base.
+  // Some URLs, such as `javascript:`, cannot be a base URL.
   const current = typeof from === 'string' && URL.canParse(url, from) ? new URL(from) : null
   if (current === null || (method === 'GET' && !isHtmx(request))) return url
   const requested = new URL(url, current)
@@ -37,7 +37,7 @@ function getReturnPath(request: FastifyRequest): string {
 const getSignInUrl = (request: FastifyRequest, params: Record<string, string> = {}): string =>
   `/admin/login?${new URLSearchParams({ returnTo: toSafeRedirectPath(getReturnPath(request)), ...params }).toString()}`
 
-/** The page where the user meets the requirement that caused an error; `null` for other errors. */
+/** The page where the user can do what an error asks for; `null` for other errors. */
 function getPageFor(error: unknown, request: FastifyRequest): string | null {
   if (error instanceof SecondFactorRequired) return '/admin/account/second-factor'
   if (!(error instanceof RecentSignInRequired)) return null
@@ -46,8 +46,8 @@ function getPageFor(error: unknown, request: FastifyRequest): string | null {
 }
 
 /**
- * Turns the routes of the scope that registers it into portal pages: they accept forms, are never
- * cached, and redirect to sign-in when there is no session.
+ * Makes the routes of a scope portal pages: they accept forms, are never cached, and redirect to
+ * sign-in when there is no session.
  */
 export default fp(
   async (app) => {
@@ -73,7 +73,8 @@ export default fp(
       if (isRead && !isHtmx(request)) return reply.redirect(signInUrl, 303)
       // htmx would follow a redirect and swap the sign-in page into the target.
       if (isRead) reply.header('hx-redirect', signInUrl)
-      // Do not redirect a form, so that the input stays on the page, or on the previous one.
+      // Do not redirect a form. Its input then stays on the page or, if htmx is not used, on the
+      // previous page.
       return reply
         .code(401)
         .renderView(

@@ -45,7 +45,7 @@ interface Options {
   webhooks?: Record<string, object>
 }
 
-/** The OpenAPI document, generated from the validation schemas, and the reference that shows it. */
+/** The OpenAPI document, generated from the validation schemas, and the reference page. */
 export default fp<Options>(
   async (app, { webhooks = {} }) => {
     await app.register(swagger, {

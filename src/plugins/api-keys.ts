@@ -7,7 +7,7 @@ declare module 'fastify' {
   }
 }
 
-/** API keys, which integrations authenticate with. */
+/** The API keys of integrations. */
 export default fp(async (app) => void app.decorate('apiKeys', createApiKeyStore(app.database)), {
   name: 'api-keys',
   dependencies: ['database'],

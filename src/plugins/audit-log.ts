@@ -20,7 +20,7 @@ export default fp(
       const oldest = Date.now() - app.config.AUDIT_RETENTION_DAYS * DAY_MS
       while ((await auditLog.deleteBefore(oldest)) > 0);
       const head = await auditLog.getHead()
-      // Service logs are often stored elsewhere; `npm run audit:verify` accepts a head from them.
+      // Service logs are often stored elsewhere. `npm run audit:verify` accepts a head from a log.
       if (head.position > logged) app.log.info(head, 'head of the audit log')
       logged = head.position
     })

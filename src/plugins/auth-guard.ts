@@ -19,11 +19,11 @@ export const getAdminSecurity = (scope?: ApiKeyScope) => [
 ]
 
 /**
- * Admin guard, by construction: every route under /admin and /api/admin that is registered after
- * this plugin requires a user or an API key with the permission that it declares, unless it
- * declares itself public. A route that declares neither cannot be registered. Paths that do not
- * exist also require a user or an API key, so that they cannot be probed. Rejected requests count
- * towards the rate limit.
+ * The admin guard. It covers every route under /admin and /api/admin that is registered after this
+ * plugin. Such a route requires a user or an API key with the permission that the route declares,
+ * unless it is declared public. A route that declares neither cannot be registered. Paths that do
+ * not exist also require a user or an API key, so that they cannot be probed. Rejected requests
+ * count towards the rate limit.
  */
 export default fp(
   async (app) => {

@@ -17,7 +17,7 @@ import { toFieldErrors } from '../validation/field-errors.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** As read by @fastify/env; use `config` */
+    /** As read by @fastify/env; use `config` instead */
     environment: Environment
     config: Config
     /** Public origin of the service, without a trailing slash; never taken from a request */
@@ -47,7 +47,7 @@ export type Config = Readonly<
   }
 >
 
-/** A blank variable counts as not set, because that is how most platforms clear one. */
+/** A blank variable counts as not set, because most platforms clear variables in that way. */
 const removeBlanks = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(environment)

@@ -26,7 +26,7 @@ interface Options {
 const FIRST_EMAIL = 'admin@localhost'
 const FILE = 'first-administrator'
 
-/** Returns the `email:hash` pair of the first administrator, created if it does not exist. */
+/** Reads the `email:hash` pair of the first administrator, or creates the account. */
 function readOrCreateFirstAdministrator(
   dataDir: string,
   onCreated: Options['onFirstAdministrator'],

@@ -7,7 +7,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The database of the service */
     database: Database
-    /** The same, if it is PostgreSQL; `null` if it is a SQLite file */
+    /** The same database if it is PostgreSQL; `null` if it is a SQLite file */
     postgres: Postgres | null
   }
 }

@@ -115,8 +115,8 @@ export function handleClientError(
 }
 
 /**
- * Turns every error into a response: problem+json under /api, a page or a fragment elsewhere.
- * An unknown path gets status 404, a known path with another method 405.
+ * Turns every error into a response: problem+json under /api, a page or a fragment elsewhere. An
+ * unknown path gets status 404; a known path with another method gets 405.
  */
 export default fp(
   async (app) => {

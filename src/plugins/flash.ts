@@ -9,7 +9,7 @@ declare module 'fastify' {
   }
 }
 
-/** A message as a code. The page looks up its text, so a forged cookie cannot inject any. */
+/** A message as a code. The page looks up its text, so a forged cookie cannot inject text. */
 export interface FlashMessage {
   /** Lower-case letters and hyphens */
   code: string
@@ -21,7 +21,7 @@ const COOKIE = 'clearwake-flash'
 const MAX_AGE_SECONDS = 60
 const FORMAT = /^([a-z-]{1,40})\.(\d{0,16})$/
 
-/** Flash messages: they survive a redirect and are shown once. */
+/** Flash messages, which survive a redirect and are shown once. */
 export default fp(
   async (app) => {
     const options = {

@@ -6,16 +6,16 @@ import fp from 'fastify-plugin'
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Announces the shutdown for a while before the server closes: responses carry
-     * `Connection: close`, so that clients do not send requests to a connection that closes.
+     * Announces the shutdown for a while before the server closes. Responses then carry
+     * `Connection: close`, so that clients send no requests on a connection that is closing.
      */
     drain: (milliseconds: number) => Promise<void>
   }
 }
 
 /**
- * Closes quickly without dropping a request: connections without a request in progress are
- * destroyed, including those on which no complete request has arrived. Node would wait for these.
+ * Closes quickly, but drops no request. Destroys the connections that have no request in progress.
+ * These include connections that have not sent a complete request, for which Node would wait.
  */
 export default fp(
   async (app) => {

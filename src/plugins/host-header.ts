@@ -6,7 +6,7 @@ const isHost = (name: string, index: number): boolean =>
 
 /**
  * Rejects requests with more than one Host header (RFC 9112, section 3.2). Node rejects requests
- * without one, but keeps only the first of several.
+ * without a Host header, but accepts several and keeps only the first.
  */
 export default fp(
   async (app) => {

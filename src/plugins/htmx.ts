@@ -51,7 +51,7 @@ function wantsFragment(this: FastifyRequest): boolean {
 /** Creates `it.can(permission)`, so that templates show only what the user is permitted to do. */
 const createCan = (request: FastifyRequest) => (permission: Permission) => request.can(permission)
 
-/** Pages and fragments from one handler, rendered with Eta from templates/. */
+/** Lets a handler send a page or its fragment, rendered with Eta from templates/. */
 export default fp(
   async (app) => {
     const templates = join(projectRoot, 'templates')

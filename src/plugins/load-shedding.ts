@@ -10,7 +10,7 @@ import { HTML } from './htmx.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Always served, even under overload: routes for monitoring */
+    /** Whether the route is served even under overload; set for monitoring routes */
     bypassLoadShedding?: boolean
   }
 }

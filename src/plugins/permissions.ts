@@ -41,7 +41,7 @@ declare module 'fastify' {
 
 const MINUTE_MS = 60_000
 const RECENT_MS = 10 * MINUTE_MS
-/** Longer, so that a form that could be opened can also be submitted */
+/** Longer, so that a user who could open a form can also submit it */
 const RECENT_FOR_FORMS_MS = 30 * MINUTE_MS
 
 const createRoleProblem = (role: Role): Problem =>

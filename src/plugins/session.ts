@@ -48,7 +48,7 @@ export interface Administrator {
 
 interface CurrentSession {
   session: Session
-  /** As of this request */
+  /** The role at the time of this request */
   role: Role
 }
 
@@ -139,7 +139,7 @@ export default fp(
       return session && { session, role: verified.account.role }
     }
 
-    /** Does not wait, because a read-only database would delay every request. */
+    /** Does not wait for the write, which takes long while the database is read-only. */
     function recordUse(request: FastifyRequest, session: Session): void {
       if (request.headers[BACKGROUND_HEADER] !== undefined) return
       sessions

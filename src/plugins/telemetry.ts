@@ -17,8 +17,8 @@ export interface Readiness {
 }
 
 /**
- * Checks a dependency. Not ready means that the service should receive no traffic. The message of a
- * thrown Problem is reported.
+ * Checks a dependency. If it is not ready, the service should receive no traffic. If the check
+ * throws a Problem, the message of the Problem is reported.
  */
 export type ReadinessCheck = () => Promise<Readiness>
 

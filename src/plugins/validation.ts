@@ -3,9 +3,9 @@ import fp from 'fastify-plugin'
 import type { Validators } from '../validation/validator.js'
 
 /**
- * Validates requests with our formats and messages: a JSON body must have the right types;
- * parameters that arrive as text (query, path, headers) are converted first. Compiles each response
- * schema when it is first needed, so that the service starts sooner.
+ * Validates requests with our formats and messages. A JSON body must have the right types. Query,
+ * path and header parameters arrive as text and are converted first. Each response schema is
+ * compiled when it is first needed, so that the service starts sooner.
  */
 export default fp<{ validators: Validators }>(
   async (app, { validators }) => {

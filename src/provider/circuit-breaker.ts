@@ -1,4 +1,4 @@
-/** Consecutive failures that open the circuit. */
+/** Number of consecutive failures that opens the circuit. */
 const MAX_FAILURES = 5
 const OPEN_MS = 3_000
 

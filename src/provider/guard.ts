@@ -32,8 +32,9 @@ function checkRequest(request: FastifyRequest): void {
 }
 
 /**
- * Returns the request body as a stream that fails with 413 beyond the limit and with 400 if the
- * client disconnects. Destroying it does not close the client's connection.
+ * Returns the request body as a stream. The stream fails with 413 if the body exceeds the limit,
+ * and with 400 if the client disconnects. Destroying the stream does not close the client's
+ * connection.
  */
 function limitBody(body: IncomingMessage): Transform {
   let bytes = 0
@@ -56,9 +57,9 @@ function limitBody(body: IncomingMessage): Transform {
 }
 
 /**
- * Adds the checks of the proxy to a scope: rate limit, unambiguous path, user or API key (with CSRF
- * protection) unless the route is public, and body limits. Rejected requests count towards the rate
- * limit.
+ * Adds the checks of the proxy to a scope. Each request must be within the rate limit and have an
+ * unambiguous path. Unless the route is public, it needs a user or an API key, and CSRF protection
+ * applies. The size of the body is limited. Rejected requests count towards the rate limit.
  */
 export function addProxyGuard(scope: FastifyInstance, publicRoutes: PublicRoutes): void {
   scope.decorateRequest('isPublicRoute', false)

@@ -41,7 +41,9 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json *(?:;|$)/i
 const joinValues = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(', ') : value
 
-/** Headers of every request to the provider. Only uncompressed responses can be redacted. */
+/**
+ * Headers of every provider request. They refuse compressed responses, which cannot be redacted.
+ */
 export const createUpstreamHeaders = (token: string) => ({
   authorization: `Bearer ${token}`,
   'accept-encoding': 'identity',

@@ -4,7 +4,7 @@ export interface Amount {
   currency: string
 }
 
-/** Currency of prices and charges that have none. */
+/** The currency of prices and charges whose currency is not given. */
 export const DEFAULT_CURRENCY = 'USD'
 
 /** What the provider charged. */
@@ -27,7 +27,7 @@ export interface Portfolio {
 export interface ProviderCertificate {
   /** Web page of the certificate */
   certificateUrl: string | null
-  /** The retirement in a public registry */
+  /** Web page of the retirement in a public registry */
   registryUrl: string | null
   /** Serial numbers of the retired credits */
   serialNumbers: string[]
@@ -55,9 +55,9 @@ export interface NewOffsetOrder {
   tons: number
   portfolioId: number
   note: string
-  /** Only get a quote */
+  /** Whether to get a quote and place no order */
   dryRun: boolean
-  /** The customer that the order is for, as on the provider's certificate */
+  /** The customer that the order is for; the name appears on the provider's certificate */
   onBehalfOfName?: string
 }
 

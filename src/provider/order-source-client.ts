@@ -25,11 +25,11 @@ import type { Upstream } from './upstream.js'
 
 export type OrderSourceResult<T> =
   | { outcome: 'ok'; value: T }
-  /** Rejected without effect; `message` is the provider's reason on one line; it may be empty */
+  /** Rejected without effect. `message` is the provider's reason on one line; it may be empty. */
   | { outcome: 'refused'; status: number; message: string }
-  /** Without effect: the provider is unreachable or failed. */
+  /** The provider is unreachable or failed. The request had no effect. */
   | { outcome: 'unreachable' }
-  /** Without effect: the response is invalid. */
+  /** The response is invalid. The request had no effect. */
   | { outcome: 'invalid_response' }
   /** The request was sent and may have had an effect. Check before you send it again. */
   | { outcome: 'unknown' }
@@ -42,7 +42,7 @@ export interface OffsetOrderSource {
   listOrders(): Promise<OrderSourceResult<OffsetOrders>>
   /** `null` if the order does not exist */
   getOrder(id: string): Promise<OrderSourceResult<OffsetOrder | null>>
-  /** Returns the provider's proof of an order; values that it lacks are `null` or empty. */
+  /** Returns the provider's proof of an order; missing values are `null` or empty. */
   getCertificate(id: string): Promise<OrderSourceResult<ProviderCertificate>>
   /**
    * Places an order, which spends money, or gets a quote (`dryRun`). The request is sent only once.
@@ -82,8 +82,8 @@ const MAX_JSON_BYTES = 5 * 1024 * 1024
 const PATH_ID = /^(?!\.+$)[\w.~-]{1,120}$/
 
 /**
- * Statuses of an order that was certainly not placed. Any other error can come from a gateway after
- * the provider has received the order.
+ * Statuses that mean that an order was certainly not placed. Any other error can come from a
+ * gateway after the provider has received the order.
  */
 const REJECTED = [400, 401, 402, 403, 422]
 
@@ -110,7 +110,7 @@ function createJsonClient(upstream: Upstream) {
         ...(json && { 'content-type': 'application/json', 'content-length': String(json.length) }),
         ...headers,
       },
-      // A stream, because it shows whether the request was sent.
+      // A stream, because a stream shows whether the request was sent.
       ...(json && { body: Readable.from([json]) }),
     })
     const bytes =

@@ -120,7 +120,7 @@ export const parseOrder: Parse<OffsetOrder> = (body) =>
 const LIST_FIELDS = ['offsetOrders', 'stats']
 const EMPTY: readonly unknown[] = [null, undefined, false, '', 0]
 
-/** Whether neither another field of a list nor a Link header suggests that there are more pages. */
+/** Whether a list is complete: neither another field nor a Link header suggests more pages. */
 function isComplete(body: Static<typeof schemas.OffsetOrderList>, link: string): boolean {
   const { length } = body.offsetOrders
   const suggestsMore = ([name, value]: [string, unknown]): boolean =>

@@ -28,7 +28,7 @@ export function parseBaseUrl(text: string): string | null {
 /** Characters allowed in a request path; everything else must be percent-encoded. */
 const PATH_CHARACTERS = /^\/[\x21\x22\x24-\x5b\x5d-\x7e]*$/
 
-/** Characters that separate or end a path for some parser, or start another level of escapes. */
+/** Characters that separate or end a path for some parsers, or start another level of escapes. */
 const AMBIGUOUS = /[/\\;?#%\p{Cc}\p{Zl}\p{Zp}]/u
 
 /**
@@ -62,7 +62,8 @@ export function decodeUpstreamPath(url: string): string | null {
   if (url.includes('#') || !PATH_CHARACTERS.test(path)) return null
   const segments = path.split('/').map(decodeSegment)
   const isValid = segments.every((segment, index) => {
-    // Segments are empty before the leading slash, and after a trailing slash below the mount.
+    // The leading slash makes the first segment empty. A trailing slash, allowed below the mount,
+    // makes the last segment empty.
     const canBeEmpty = index === 0 || (index === segments.length - 1 && index > 2)
     return segment === '' ? canBeEmpty : segment !== null && isUnambiguous(segment)
   })
@@ -96,7 +97,7 @@ export function parsePublicRoutes(text: string): PublicRoutes | null {
   return routes.every((route) => route !== null) ? new Set(routes) : null
 }
 
-/** Whether a route is public. A public GET includes HEAD. */
+/** Whether a route is public. If GET is public, so is HEAD. */
 export const isPublicRoute = (routes: PublicRoutes, method: string, path: string): boolean =>
   routes.has(`${method} ${path}`) || (method === 'HEAD' && routes.has(`GET ${path}`))
 

@@ -10,7 +10,8 @@ const MAX_WAIT_MS = 2_000
 
 /**
  * Returns a function that lists the provider's portfolios that have a price, or returns `null` if
- * they are unavailable. They are cached, because a form needs them at every pause in typing.
+ * the portfolios are unavailable. They are cached, because a form requests them whenever the user
+ * stops typing for a moment.
  */
 export function createPortfolioPrices(source: Pick<OffsetOrderSource, 'listPortfolios'>) {
   let cached: { portfolios: PricedPortfolio[]; expiresAt: number } | null = null

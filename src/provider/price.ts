@@ -1,8 +1,8 @@
 import type { Amount } from './offset-order.js'
 
 /**
- * Decimal places of a minor unit to keep before rounding, so that floating-point errors have no
- * effect.
+ * Prices in minor units are first rounded to this many decimal places, so that floating-point
+ * errors have no effect.
  */
 const DECIMAL_PLACES = 6
 

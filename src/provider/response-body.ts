@@ -8,7 +8,7 @@ export interface UpstreamResponse {
   headers: IncomingHttpHeaders
   /**
    * A buffer if the body is small or from an error response, otherwise a stream; `undefined` if
-   * there is none
+   * there is no body
    */
   body: Buffer | Readable | undefined
 }
@@ -58,7 +58,7 @@ export async function bufferSmallBody(
   { statusCode, headers, body }: Dispatcher.ResponseData,
 ): Promise<UpstreamResponse> {
   if (isBodiless(method, statusCode)) {
-    // If a 304 has a Content-Length, undici expects that many bytes, and fails without them.
+    // If a 304 has a Content-Length, undici expects a body of that length, and fails without it.
     body.on('error', () => undefined).resume()
     return { statusCode, headers, body: undefined }
   }

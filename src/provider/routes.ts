@@ -14,14 +14,14 @@ import {
 /** A forwarded route that is part of the OpenAPI document. */
 export interface DocumentedRoute {
   method: string
-  /** Below the mount, in Fastify's syntax */
+  /** Path below the mount, in Fastify's syntax */
   url: string
   schema: FastifySchema
 }
 
 const FORWARDED = 'Forwarded to the order source, which validates it.'
 
-/** Describes the known routes; the proxy also forwards any other. */
+/** Describes the known routes; the proxy also forwards all other routes. */
 export function getDocumentedRoutes(publicRoutes: PublicRoutes): DocumentedRoute[] {
   const route = (method: string, url: string, schema: FastifySchema): DocumentedRoute => ({
     method,

@@ -88,7 +88,7 @@ export const OffsetOrderList = Type.Object(
   { title: 'Offset orders' },
 )
 
-/** Purchases, which have links to certificates. Not every provider has them. */
+/** Purchases, which have links to certificates. Not every provider lists purchases. */
 export const PurchaseList = Type.Object({
   purchases: Type.Array(
     Type.Object({ stripeChargeId: id, certificateUrl: Type.Optional(Type.Unknown()) }),

@@ -4,13 +4,13 @@ import type { Readable, Writable } from 'node:stream'
 import { UpstreamError } from './upstream-error.js'
 
 interface Limits {
-  /** For the response to start, after the request body is sent */
+  /** Time limit for the response to start, counted from when the request body is sent */
   timeoutMs: number
-  /** For the whole request */
+  /** Time limit for the whole request */
   maxRequestMs: number
 }
 
-/** Emits `abort` once, as undici expects of a signal; far cheaper than an AbortSignal. */
+/** Emits `abort` once, as undici expects. This is far cheaper than an AbortSignal. */
 export class RequestSignal extends EventEmitter {
   reason: Problem | undefined
 
@@ -21,7 +21,7 @@ export class RequestSignal extends EventEmitter {
   }
 }
 
-/** Starts the time limits of a request, and cancels it when its caller disconnects. */
+/** Starts the time limits of a request, and cancels the request when its caller disconnects. */
 export function startTimeLimits(
   { body, caller }: { body?: Readable | undefined; caller?: Writable | undefined },
   { timeoutMs, maxRequestMs }: Limits,

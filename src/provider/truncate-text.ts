@@ -1,4 +1,4 @@
-/** A word that is cut off is removed if it starts in this last part of the text. */
+/** A word that was cut is removed only if it starts in this last part of the text. */
 const MAX_REMOVED_PART = 0.3
 
 /** Truncates text to a number of characters, if possible after a word, and appends an ellipsis. */

@@ -19,11 +19,11 @@ import { isConnectionError, toBodyError, toUpstreamError, UpstreamError } from '
 
 export interface UpstreamRequest {
   method: string
-  /** With the base path */
+  /** Including the base path */
   path: string
   headers: IncomingHttpHeaders
   body?: Readable | undefined
-  /** Cancels the request when it closes; a shared request continues for the other callers */
+  /** The request is cancelled when this closes, but a shared request continues for other callers */
   caller?: Writable | undefined
 }
 
@@ -65,16 +65,16 @@ const ROUTE = /^\/(portfolios|offset-orders)(?![\w-])/
 
 const createPoolOptions = (timeoutMs: number): Pool.Options => ({
   connections: MAX_CONNECTIONS,
-  // Explicit, so that the environment cannot disable it. NODE_EXTRA_CA_CERTS adds authorities.
+  // Explicit, so that no environment variable can disable it. NODE_EXTRA_CA_CERTS adds authorities.
   connect: { rejectUnauthorized: true, timeout: timeoutMs },
-  // Disabled, because it ignores the time in the queue and interim responses; see time-limits.ts.
+  // Replaced by time-limits.ts, because it ignores the time in the queue and interim responses.
   headersTimeout: 0,
   bodyTimeout: timeoutMs + TIMER_RESOLUTION_MS,
   maxHeaderSize: MAX_HEADER_BYTES,
   maxResponseSize: MAX_RESPONSE_BYTES,
 })
 
-/** Why a response must not be forwarded; `null` if it can be. */
+/** Why a response must not be forwarded; `null` if it can be forwarded. */
 function checkResponse({ statusCode, headers }: Dispatcher.ResponseData): UpstreamError | null {
   if (statusCode === 401) return new UpstreamError('token_rejected', { wasSent: true })
   if ((statusCode >= 300 && statusCode < 400 && statusCode !== 304) || statusCode > 599) {
@@ -88,7 +88,7 @@ function checkResponse({ statusCode, headers }: Dispatcher.ResponseData): Upstre
 const getOutcome = (error: Problem): string =>
   error instanceof UpstreamError ? error.code : 'invalid_request'
 
-/** Reports a request that got no response. Only some failures are caused by the provider. */
+/** Reports that a request got no response. The provider is not the cause of every such failure. */
 function reportFailure(breaker: CircuitBreaker, outcome: string): void {
   if (['cancelled', 'connection_closed', 'invalid_request'].includes(outcome)) breaker.release()
   else breaker.failed()
@@ -106,7 +106,7 @@ function toRequestError(error: unknown, { body, headers }: UpstreamRequest): Pro
     : toUpstreamError(error, wasSent)
 }
 
-/** Everything that can affect the response. The request ID only appears in the provider's log. */
+/** Everything that can affect the response. */
 const getSharingKey = ({ path, headers }: UpstreamRequest): string =>
   JSON.stringify([path, REQUEST_HEADERS.map((name) => headers[name])])
 
@@ -128,8 +128,8 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
     registers: [metrics],
   })
   const pool = new Pool(origin, createPoolOptions(timeoutMs))
-  // A request that must not be repeated gets a new connection, because the provider may be closing
-  // an idle one, and then it would be unknown whether the request arrived.
+  // A request that must not be repeated gets a new connection. The provider may be closing an idle
+  // connection, and then it would be unknown whether the request arrived.
   const unpooled = new Pool(origin, { ...createPoolOptions(timeoutMs), pipelining: 0 })
   /** GET requests that wait for a response, by key */
   const pendingReads = new Map<string, Promise<UpstreamResponse>>()

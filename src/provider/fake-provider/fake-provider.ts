@@ -19,7 +19,7 @@ export type FakeProviderFault =
   | 'no_response_instead_of_order'
 
 export interface FakeProvider {
-  /** For ORDERSOURCE_BASE_URL */
+  /** The value for ORDERSOURCE_BASE_URL */
   url: string
   token: string
   ledger: Ledger
@@ -31,7 +31,7 @@ export interface FakeProvider {
 
 interface Options {
   token: string
-  /** A free port if 0 */
+  /** 0 for any free port */
   port?: number
   /** Minor units */
   credit?: number
