@@ -3,7 +3,7 @@ export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
 }
 
-/** The code of an error or of its cause, even if it comes from a worker; empty if it has none. */
+/** The code of an error or of its cause, even if it comes from a worker; empty if there is none. */
 export function getErrorCode(error: unknown): string {
   if (typeof error !== 'object' || error === null) return ''
   if ('code' in error) return String(error.code)

@@ -25,9 +25,9 @@ function check(db: Database.Database, path: string): void {
 }
 
 /**
- * Checks that a file is an order database of a supported version and, if it is small or has to be
- * migrated, that it is intact. Does not change its content. Throws a DatabaseError or a SQLite
- * error.
+ * Checks that a file is an order database of a supported version. If the file is small or has to be
+ * migrated, also checks that it is intact. Does not change its content. Throws a DatabaseError or a
+ * SQLite error.
  */
 export function inspectDatabase(path: string, busyTimeoutMs: number): void {
   let db

@@ -72,7 +72,7 @@ export const isUnavailable = (error: unknown): boolean => {
   return /^E[A-Z]+/.test(code) || (error instanceof Error && CONNECTION_LOST.test(error.message))
 }
 
-/** Whether an error is the violation of a unique constraint: the given one, or any. */
+/** Whether an error means that `constraint`, or any unique constraint by default, was violated. */
 export const isDuplicate = (error: unknown, constraint?: string): boolean =>
   getCode(error) === '23505' &&
   (constraint === undefined || (error as { constraint?: string }).constraint === constraint)

@@ -15,7 +15,10 @@ import type { Queryable } from './database.js'
 import type { Postgres } from './postgres.js'
 import { existsAlready, isDuplicate } from './postgres-errors.js'
 
-/** Creates the index for a sort field. Filters are evaluated from the index alone. */
+/**
+ * Creates the index for a sort field. The index also contains the columns of the filters, so that
+ * an order that does not match is skipped without reading its row.
+ */
 const createSortIndex = (name: string, column: string): string =>
   `CREATE INDEX orders_by_${name} ON orders (${column}, id) INCLUDE (status, calculator_type, currency, placed_at)`
 
@@ -109,7 +112,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       amount_minor BIGINT NOT NULL
     )`,
 
-    // The history, except the creation: see created_at and created_by.
+    // The history, excluding the creation of the order: see created_at and created_by.
     `CREATE TABLE changes (
       order_id BIGINT NOT NULL,
       version BIGINT NOT NULL,
@@ -158,7 +161,8 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     `CREATE INDEX orders_by_fulfilment ON orders (placed_at, fulfilled_at)
       WHERE status = 3 AND fulfilled_at IS NOT NULL`,
 
-    // Only counts are read by calculator type. Without it, the totals have a third of the rows.
+    // Only the counts are needed by calculator type. Without the calculator type, the totals have a
+    // third of the rows.
     'ALTER TABLE order_totals RENAME TO order_counts',
     'ALTER INDEX order_totals_pkey RENAME TO order_counts_pkey',
     `CREATE TABLE order_totals (

@@ -13,7 +13,7 @@ import {
   isUnavailable,
 } from './postgres-errors.js'
 
-/** Limits the cache, because each length of a list results in a different query. */
+/** Limits the cache, because a query with a list has a different text for each list length. */
 const [MAX_CACHED_TEXTS, MAX_CACHED_LENGTH] = [1_000, 5_000]
 const numbered = new Map<string, string>()
 
@@ -37,7 +37,7 @@ const types: pg.CustomTypesConfig = {
 
 const CONNECT_TIMEOUT_MS = 3_000
 const STATEMENT_TIMEOUT_MS = 8_000
-/** Short, because requests wait for these statements before anything else */
+/** Short, because requests start with such statements, for example to read the session */
 const SINGLE_STATEMENT_TIMEOUT_MS = 2_000
 const MIGRATION_TIMEOUT_MS = 60 * 60 * 1000
 /** Time for the server to report its own time-out */

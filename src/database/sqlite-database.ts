@@ -4,7 +4,10 @@ import { DatabaseUnavailableError, type Database, type SqlValue } from './databa
 import { describeDatabaseError, isBusy, isCorruption, getErrorCode } from './database-error.js'
 import { openDatabase, openReadOnly } from './open-database.js'
 
-/** Short, because SQLite blocks the event loop while it waits for a lock. Work is then retried. */
+/**
+ * Short, because SQLite blocks the event loop while it waits for a lock. Work that did not get the
+ * lock is retried.
+ */
 const BUSY_TIMEOUT_MS = 20
 const MAX_WAIT_MS = 5_000
 
@@ -57,7 +60,7 @@ export function openSqliteDatabase(path: string): Database {
   const reader = openReadOnly(path)
   const { run: read } = createRunner(reader)
 
-  /** Retries while the database is locked; the connection has no transaction open in between. */
+  /** Retries while the database is locked. No transaction stays open between two tries. */
   async function retry<T>(work: () => Promise<T>): Promise<T> {
     const deadline = performance.now() + MAX_WAIT_MS
     for (;;) {

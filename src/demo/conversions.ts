@@ -8,8 +8,8 @@ const RESULTS_PER_ORDER = 3
 const SCANS_PER_ORDER = 5
 
 /**
- * Adds the conversion counts of the demo orders: every guest order, and the more numerous scans and
- * results before it.
+ * Adds the conversion counts of the demo: the guest orders, and for each of them, several scans and
+ * viewed results.
  */
 export async function addConversions(
   database: Database,

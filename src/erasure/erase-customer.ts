@@ -11,7 +11,7 @@ import { isCustomer, isErased } from '../orders/erasure.js'
 import { DEFAULT_SORT } from '../orders/order-filters.js'
 import type { Order } from '../orders/order.js'
 
-/** Orders erased per call: with NocoDB, erasing an order takes several requests. */
+/** Maximum number of orders erased per call. With NocoDB, each order takes several requests. */
 const MAX_ORDERS = 500
 const PAGE_SIZE = 100
 
@@ -33,7 +33,6 @@ export interface Erasure {
   remaining: number
 }
 
-/** The orders of a customer. */
 interface CustomerOrders {
   /** Orders that have the customer's email */
   current: Order[]
@@ -55,7 +54,7 @@ export function createEraser(options: Options) {
     }
   }
 
-  /** Finds the orders of a customer, ignoring case in the email; none if they are erased. */
+  /** Finds orders by email, ignoring case. Finds none for the placeholder of erased orders. */
   async function findOrders(email: string): Promise<CustomerOrders> {
     if (isErased({ customerEmail: email })) return { current: [], former: [] }
     const current = await findCurrent(email)
@@ -104,10 +103,10 @@ export function createEraser(options: Options) {
     findOrders,
 
     /**
-     * Erases the personal data in the orders of a customer, in their history, emails, webhook
-     * deliveries and certificates, and records the number of orders. Orders that have another email
-     * now keep their current data. If an erasure fails, it can be repeated. Throws
-     * StoreUnwritableError and Problem (503).
+     * Erases the personal data in the orders of a customer, and in the history, emails, webhook
+     * deliveries and certificates of these orders. Records the number of orders in the audit log.
+     * Orders that have another email now keep their current data. If an erasure fails, it can be
+     * repeated. Throws StoreUnwritableError and Problem (503).
      */
     async erase(email: string, request: FastifyRequest): Promise<Erasure> {
       const { current, former } = await findOrders(email)

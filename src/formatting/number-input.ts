@@ -5,7 +5,10 @@ export type ParsedNumber =
 export interface NumberInputOptions {
   /** The decimal separator of the user's locale; without it, an ambiguous number is an error */
   decimalSign?: ',' | '.' | undefined
-  /** Decimals to suggest for an ambiguous number; by default those typed, without trailing zeros */
+  /**
+   * Number of decimals in the suggestions for an ambiguous number. By default, the decimals that
+   * were typed, without trailing zeros.
+   */
   decimals?: number
 }
 

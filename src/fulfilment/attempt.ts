@@ -104,8 +104,8 @@ export function isReset(history: History, orderSourceId: string): boolean {
 const MAY_BE_PLACED: readonly AttemptState[] = ['sent', 'unanswered', 'placed']
 
 /**
- * Whether an order is or may be placed, although it has no provider order ID. Nothing more is sent
- * until that is resolved.
+ * Whether an order has, or may have, been placed although it has no provider order ID. The order is
+ * not sent again until the attempt is resolved.
  */
 export const isUnresolved = (
   order: Order,
@@ -113,7 +113,7 @@ export const isUnresolved = (
 ): attempt is FulfilmentAttempt =>
   order.orderSourceId === null && attempt !== null && MAY_BE_PLACED.includes(attempt.state)
 
-/** Returns the ID that an order was placed under if the order no longer has it, or `null`. */
+/** Returns the provider order ID that an order has lost; `null` if it has lost none. */
 export const getLostProviderId = (
   order: Order,
   attempt: FulfilmentAttempt | null,

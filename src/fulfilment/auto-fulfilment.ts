@@ -119,7 +119,7 @@ export function createAutoFulfilment({
   maxRequestMs,
   retryDelaysMs = RETRY_DELAYS_MS,
 }: Options) {
-  /** Marks an order as fulfilled if it was placed automatically and as confirmed. */
+  /** Marks an order as fulfilled if it was placed automatically and matches what was confirmed. */
   async function complete(order: Order): Promise<SendResult> {
     if (order.status === 'fulfilled') return done('Placed')
     const history = (await store.getHistory(order.id)) ?? []

@@ -33,7 +33,7 @@ export interface ConfirmedQuote {
   by: string
 }
 
-/** What an administrator vouches for when allowing another attempt. */
+/** What an administrator confirms before another attempt is allowed. */
 export interface ResetConfirmation {
   /** The provider order ID that the order has lost */
   lostProviderId?: string | null
@@ -61,7 +61,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
   const providerCheck = createProviderCheck(store, source)
 
   const load = async (id: string) => {
-    // The order first, so that its version is outdated if the history changes in between.
+    // Read the order first, so that its version is outdated if the history changes in between.
     const order = await store.get(id)
     return order && { order, attempt: findLatestAttempt((await store.getHistory(id)) ?? []) }
   }

@@ -8,7 +8,7 @@ export interface Purchase extends Amount {
   tons: number
 }
 
-/** A property of a purchase that differs, as pages name it */
+/** A property of a purchase that differs. Pages show these names. */
 export type Difference = 'CO₂e' | 'currency' | 'amount'
 
 export const isSameTons = (a: number, b: number): boolean => Math.abs(a - b) <= TONS_TOLERANCE
@@ -22,7 +22,7 @@ export const toAmount = ({ amountMinor, currency }: Charge, defaultCurrency: str
 /**
  * Finds the differences between the provider's response and the request.
  *
- * @param expected without `amountMinor` to accept any price
+ * @param expected leave out `amountMinor` to accept any price
  */
 export function findDifferences(
   expected: Pick<Purchase, 'tons' | 'currency'> & Partial<Purchase>,

@@ -3,9 +3,9 @@ import type { FastifyRequest } from 'fastify'
 export type RequestOrigin = 'same-origin' | 'cross-origin' | 'unknown'
 
 /**
- * Origin of the page that made a request, for CSRF protection: from Sec-Fetch-Site or, in browsers
- * that do not send it (older ones, and over plain http), from Origin. A request that no page made,
- * such as a bookmark, counts as same-origin.
+ * Returns the origin of the page that made a request, for CSRF protection. Uses Sec-Fetch-Site, or
+ * Origin if the browser did not send Sec-Fetch-Site, for example over plain http. A request that no
+ * page made, such as a bookmark, counts as same-origin.
  *
  * @param baseUrl public origin of the service
  */

@@ -4,8 +4,8 @@ import type { FastifyServerOptions } from 'fastify'
 const VALID_ID = /^[\w.-]{1,64}$/
 
 /**
- * Returns the caller's `x-request-id`, so that a request can be traced across services; if it is
- * missing or invalid, a new UUID.
+ * Returns the caller's `x-request-id`, so that a request can be traced across services. If it is
+ * missing or invalid, returns a new UUID.
  */
 export const genReqId: NonNullable<FastifyServerOptions['genReqId']> = ({ headers }) => {
   const id = headers['x-request-id']

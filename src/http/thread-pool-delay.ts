@@ -2,7 +2,7 @@ import { randomFill } from 'node:crypto'
 
 const PROBE_INTERVAL_MS = 20
 const TICK_MS = 5
-/** With fewer ticks during a probe, the delay came from the main thread, not from the pool. */
+/** If there were fewer ticks during a probe, the main thread caused the delay, not the pool. */
 const MIN_TICKS = 3
 
 /**

@@ -11,7 +11,7 @@ export interface RenderedMail {
 
 /** An email to one address. */
 export interface OutgoingMail extends RenderedMail {
-  /** The same for each attempt to send it; letters, digits, `_` and `.` */
+  /** The same for each attempt to send the email; consists of letters, digits, `_` and `.` */
   id: string
   to: string
 }

@@ -1,7 +1,7 @@
 import type { OrderEvent } from '../orders/order-event.js'
 import type { OrderStatus } from '../orders/order-status.js'
 
-/** The types of emails to guests. Stored data: never rename one. */
+/** The types of emails to guests. They are stored, so never rename a type. */
 export const MAIL_TYPES = [
   'order_received',
   'payment_received',
@@ -14,7 +14,7 @@ export type MailType = (typeof MAIL_TYPES)[number]
 const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled']
 const UNPAID: readonly (OrderStatus | null)[] = [null, 'pending', 'cancelled']
 
-/** The emails about an order event. An order can become processing without having been paid before. */
+/** The emails about an order event. An order can skip the status `paid`. */
 export function findMailTypes({ previousStatus, order: { status } }: OrderEvent): MailType[] {
   const types: MailType[] = previousStatus === null ? ['order_received'] : []
   if (PAID.includes(status) && UNPAID.includes(previousStatus)) types.push('payment_received')

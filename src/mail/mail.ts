@@ -25,7 +25,7 @@ interface Options {
   database: Database
   store: Pick<OrderStore, 'get'>
   render: RenderMail
-  /** `null` if emails are not configured; then none are queued */
+  /** `null` if emails are not configured, in which case no emails are queued */
   delivery: MailDelivery | null
   /** Whether emails have the logo of the operator */
   hasLogo: boolean

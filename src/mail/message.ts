@@ -14,12 +14,12 @@ export const MAIL_QUEUE = 'mail'
  */
 export interface MailPayload {
   to: string
-  /** Together with the ID it identifies the order: a restored database can assign an ID again */
+  /** Identifies the order together with its ID, because a restored database can reuse an ID */
   orderCreatedAt: string
   orderNumber: string
   /** Version of the order that the email is about; missing in older messages */
   orderVersion?: number
-  /** Number of times it was resent: email clients hide emails with a known Message-ID */
+  /** Number of times it was resent. Part of the Message-ID: email clients hide duplicates. */
   copy: number
 }
 
@@ -70,7 +70,8 @@ export async function enqueueMail(
 }
 
 /**
- * Erases the address from the emails about an order, and cancels those not sent yet.
+ * Erases the address from the emails about an order, and cancels the emails that have not been sent
+ * yet.
  *
  * @param email only emails to this address; all if it is left out
  */

@@ -27,7 +27,7 @@ const describeError = ({ code = '', response, message }: NodemailerError): strin
     ? 'The mail server did not accept the user name and password.'
     : toDetail(response ?? DESCRIPTIONS[code] ?? message)
 
-/** Commands whose permanent errors concern this email; others concern the configuration. */
+/** A permanent error of these commands concerns the email; any other concerns the configuration. */
 const MAIL_COMMANDS: readonly (string | undefined)[] = ['RCPT TO', 'DATA']
 
 function toFailure(error: NodemailerError): SendResult {

@@ -14,8 +14,8 @@ export const toVersionPayload = ({ version }: Pick<Order, 'version'>): VersionPa
 })
 
 /**
- * Returns the order that a message is about, at least in the version for which the message was
- * queued, even if another process queued it. Returns `null` if the order does not exist.
+ * Returns the order that a message is about; `null` if it does not exist. The order is never older
+ * than the version for which the message was queued, even if another process queued the message.
  */
 export async function getMessageOrder(
   store: Pick<OrderStore, 'get'>,

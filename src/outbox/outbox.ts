@@ -6,13 +6,13 @@ import type { Queryable } from '../database/database.js'
  * - `failed`: all attempts failed, or the receiver rejected it permanently
  * - `cancelled`: not to be sent, for example because its receiver was removed
  *
- * Stored data: never rename one.
+ * The states are stored, so never rename a state.
  */
 export const MESSAGE_STATES = ['pending', 'sent', 'failed', 'cancelled'] as const
 export type MessageState = (typeof MESSAGE_STATES)[number]
 
 export interface NewMessage {
-  /** A message with an ID that exists is not added again */
+  /** A message whose ID already exists is not added again */
   id: string
   /** Such as `mail`; each queue has its own concurrency */
   queue: string
@@ -81,7 +81,7 @@ const toMessage = (row: MessageRow): Message => ({
   finishedAt: row.finished_at,
 })
 
-/** Adds a message, in the caller's transaction; does nothing if its ID exists. */
+/** Adds a message, in the caller's transaction; does nothing if its ID already exists. */
 export async function enqueueMessage(tx: Queryable, message: NewMessage): Promise<void> {
   const { id, queue, sequence, type, orderId, payload } = message
   const now = Date.now()
@@ -96,7 +96,7 @@ export async function enqueueMessage(tx: Queryable, message: NewMessage): Promis
 /**
  * Sends a message as soon as possible, even if it was already sent, failed or was cancelled.
  *
- * @param payload replaces the stored one
+ * @param payload replaces the stored payload
  */
 export async function requeueMessage(tx: Queryable, id: string, payload?: unknown): Promise<void> {
   const now = Date.now()
@@ -136,7 +136,7 @@ export async function cancelMessages(tx: Queryable, queue: string): Promise<void
 /**
  * Erases personal data from the messages about an order and the responses to them.
  *
- * @param isCancelled whether messages that are not sent yet are cancelled
+ * @param isCancelled whether to cancel the messages that have not been sent yet
  * @param erase returns the payload without personal data, or `null` to leave a message as it is
  */
 export async function eraseMessages(

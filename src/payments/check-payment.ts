@@ -24,13 +24,16 @@ export interface CheckOptions {
 
 export interface CheckedPayment {
   payment: Payment
-  /** Where the guest pays, while it is open */
+  /** Where the guest pays, while the session is open */
   url: string | null
 }
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
-/** A session expires after a day. If the response with its ID was lost, it cannot be read. */
+/**
+ * A payment whose session ID is still unknown is checked again after this time. By then, a session
+ * whose ID was lost has expired: sessions are open for a day.
+ */
 const MAX_CREATING_MS = 25 * HOUR_MS
 /** Refunds and disputes are possible for about this long. */
 const MAX_PAID_MS = 180 * DAY_MS

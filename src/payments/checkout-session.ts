@@ -16,7 +16,10 @@ interface Line {
   amountMinor: number
 }
 
-/** Offset and service fee, as on the receipt; one line if they do not add up to the amount. */
+/**
+ * Returns the lines of the receipt: the offset and the service fee. If they do not add up to the
+ * amount, returns a single line.
+ */
 function getLines({ checkout, co2eKg, orderNumber }: Order, { amountMinor }: Payment): Line[] {
   if (checkout !== null) {
     const { offsetMinor, serviceFeeMinor } = checkout
@@ -31,7 +34,7 @@ function getLines({ checkout, co2eKg, orderNumber }: Order, { amountMinor }: Pay
 
 /**
  * Builds the Checkout session of a payment; `null` if Stripe cannot charge its amount exactly. The
- * only text that it contains from the guest is the email address.
+ * email address is the only text in the session that the guest typed.
  *
  * @param orderUrl the guest's order page
  */

@@ -5,7 +5,7 @@ import type { OrderSource } from '../order-store/order-store.js'
 import type { Payment } from './payment.js'
 import { findLatestPayments } from './payment-store.js'
 
-/** Reads payments through its own connection, for exports in another thread. */
+/** Reads payments through a separate connection, for exports that run in another thread. */
 export function openPaymentReader(source: OrderSource): {
   find: (orderIds: readonly string[]) => Promise<Map<string, Payment>>
   close: () => Promise<void>

@@ -164,7 +164,7 @@ export function createPaymentStore(database: Database) {
     },
 
     /**
-     * Marks the payments affected by a change to their order as due, in the caller's transaction. A
+     * Makes payments due for a check after a change to their order, in the caller's transaction. A
      * check in progress starts again, because it may have read the order before the change.
      */
     async makeDue(tx: Queryable, orderId: string, hasNewStatus: boolean): Promise<void> {
@@ -176,7 +176,10 @@ export function createPaymentStore(database: Database) {
       )
     },
 
-    /** Claims payments that are due, so that other processes do not check them before `until`. */
+    /**
+     * Claims payments that are due for a check, so that other processes do not check them before
+     * `until`.
+     */
     async takeDue(limit: number, until: number): Promise<Payment[]> {
       const now = Date.now()
       const rows = await database.write((tx) =>

@@ -44,7 +44,7 @@ export interface Payment {
   /** 1 for the first payment of an order */
   number: number
   state: PaymentState
-  /** The amount requested or, once paid, received, in minor units (ISO 4217) */
+  /** The amount received; before that, the amount requested; in minor units (ISO 4217) */
   amountMinor: number
   currency: string
   /** IDs at Stripe; `null` while unknown */
@@ -54,7 +54,7 @@ export interface Payment {
   /** Stripe's status of the dispute, such as `needs_response`, `won` or `lost` */
   dispute: string | null
   problem: PaymentProblem | null
-  /** When it was recorded that this payment paid the order; all times are ms since 1970 */
+  /** When the order was recorded as paid by this payment; all times are in ms since 1970 */
   settledAt: number | null
   createdAt: number
   updatedAt: number
@@ -85,7 +85,7 @@ export const isSameAmount = (
   order: Pick<Order, 'amountMinor' | 'currency'>,
 ): boolean => payment.amountMinor === order.amountMinor && payment.currency === order.currency
 
-/** How a payment is shown, filtered and exported: its state, with refunds. */
+/** How pages, filters and exports show a payment: its state, including full and partial refunds. */
 export const PAYMENT_STATUSES = [
   'open',
   'processing',

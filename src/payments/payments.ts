@@ -26,7 +26,7 @@ export type RefundResult =
   /** Stripe's reason, without secrets */
   | { outcome: 'refused'; reason: string }
 
-/** Payments checked in one pass; a shutdown waits for the pass. */
+/** Maximum number of payments per pass. Small, because a shutdown waits until the pass ends. */
 const BATCH_SIZE = 5
 const REFUSED_PAUSE_MS = 60 * 60 * 1000
 
@@ -35,7 +35,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
   const { store, payments, stripe, checkMs, log } = services
   const check = createPaymentCheck(services)
 
-  /** Logs a Stripe error; throws any other. */
+  /** Logs a Stripe error; throws any other error. */
   function logStripeError(error: unknown, payment: Payment | null): void {
     const isStripeError =
       error instanceof StripeUnavailableError || error instanceof StripeRefusedError
@@ -205,13 +205,13 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       if (payment !== null) await check(payment)
     },
 
-    /** Makes the payments of a guest order due when the order changes. */
+    /** Makes the payments of a guest order due for a check when the order changes. */
     consume: async (tx: Queryable, { order, previousStatus }: OrderEvent): Promise<void> => {
       if (order.origin !== 'guest' || previousStatus === null) return
       await payments.makeDue(tx, order.id, order.status !== previousStatus)
     },
 
-    /** Queries Stripe for payments that are due, in case a webhook was lost. */
+    /** Queries Stripe for payments that are due for a check, in case a webhook was lost. */
     async checkDue(): Promise<void> {
       const due = await payments.takeDue(BATCH_SIZE, Date.now() + checkMs)
       for (const payment of due) {

@@ -79,7 +79,7 @@ export function decideSettlement(
 
 /**
  * Updates the order that a payment is for: marks it as paid if the amounts are equal, or as
- * refunded if nothing is left of the payment. Repeating it changes nothing. Throws errors from the
+ * refunded if the whole payment was refunded. A second call changes nothing. Throws errors from the
  * order store, or a Problem (503) if the order keeps changing.
  *
  * @param others the other payments of the order

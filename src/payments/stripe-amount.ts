@@ -2,7 +2,7 @@ import { getMinorUnitDigits } from '../formatting/minor-units.js'
 
 /** Currencies without decimals for which Stripe expects hundredths, in multiples of 100. */
 const HUNDREDTHS_AT_STRIPE = ['ISK', 'UGX']
-/** Currencies with hundredths in ISO 4217, but none at Stripe. */
+/** Currencies that have hundredths in ISO 4217, but no decimals at Stripe. */
 const NO_HUNDREDTHS_AT_STRIPE = ['MGA']
 
 /**
@@ -18,8 +18,8 @@ export function getChargeStep(currency: string): number {
 const MAX_AMOUNT = 99_999_999
 
 /**
- * The smallest amounts that Stripe charges, in minor units of ISO 4217. The minimum of other
- * currencies, worth about half a US dollar, is not checked. See https://docs.stripe.com/currencies.
+ * The smallest amounts that Stripe charges, in minor units of ISO 4217. Other currencies have a
+ * minimum of about half a US dollar, which is not checked. See https://docs.stripe.com/currencies.
  */
 const MIN_AMOUNTS: Record<string, number> = {
   AED: 200,

@@ -11,7 +11,7 @@ export interface StripeSession {
   /** Where the guest pays, while the session is open */
   url: string | null
   state: Exclude<PaymentState, 'creating'>
-  /** The amount received or, until then, requested, in minor units (ISO 4217) */
+  /** The amount received; before that, the amount requested; in minor units (ISO 4217) */
   amountMinor: number
   currency: string
   intentId: string | null
@@ -53,7 +53,7 @@ function getState(
   if (status === 'open') return 'open'
   if (status === 'expired') return 'expired'
   if (payment_status !== 'unpaid') return 'paid'
-  // A payment method that takes days; if the bank refuses, Stripe asks for another method.
+  // The payment method takes days. If the bank refuses, Stripe asks for another method.
   const hasFailed = intent?.status === 'requires_payment_method' || intent?.status === 'canceled'
   return hasFailed ? 'failed' : 'processing'
 }

@@ -47,8 +47,8 @@ const BulkRequest = Type.Object(
 )
 
 /**
- * Generates all codes, or throws a Problem (422) with the errors for every code. A code takes a few
- * milliseconds, so other requests are served in between.
+ * Generates all codes, or throws a Problem (422) with the errors for every code. Each code takes a
+ * few milliseconds, so other requests are served between two codes.
  */
 async function generateAll(links: PrefillLinks, requests: QrCodeRequest[]): Promise<QrCode[]> {
   const codes: QrCode[] = []

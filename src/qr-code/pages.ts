@@ -40,7 +40,7 @@ const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerate
 
   app.get<{ Querystring: Record<string, unknown> }>('/qr-test', QR, async (request, reply) => {
     const { query } = request
-    // Staff still see the portal navigation. An expired session is not an error on a public page.
+    // Staff also see the portal navigation. On a public page, an expired session is not an error.
     if (request.knownAdministrator === null) {
       await app.authenticate(request).catch(() => undefined)
     }

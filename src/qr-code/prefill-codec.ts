@@ -81,7 +81,7 @@ const USES = [
 
 type Values = Record<string, unknown>
 
-/** Lists fields in order. Missing fields are `0`; at the end, they are omitted. */
+/** Lists fields in order. Missing fields are `0`, or are left out at the end of the list. */
 function toTuple(names: readonly string[], values: Values): unknown[] {
   const tuple = names.map((name) => encodeValue(name, values[name]))
   while (tuple.at(-1) === 0) tuple.pop()
@@ -151,7 +151,8 @@ export function encodePrefillData(prefill: PrefillData): string {
   return Buffer.from(JSON.stringify(tuple)).toString('base64url')
 }
 
-// Accepts both alphabets and padding, so that an altered link is reported as edited, not damaged.
+// Accepts both alphabets of Base64, and padding, so that an altered link is reported as edited, not
+// as damaged.
 const BASE64 = /^[\w+/-]+={0,2}$/
 
 export type DecodedPrefillData =

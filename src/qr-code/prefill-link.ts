@@ -43,7 +43,7 @@ export interface PrefillLinks {
   read: (type: CalculatorType, query: { data?: unknown; sig?: unknown }, now?: Date) => LinkResult
 }
 
-/** @param getBaseUrl called for each link, because the port is known only after listening */
+/** @param getBaseUrl called for each link, because the port is unknown until the server listens */
 export function createPrefillLinks(signer: LinkSigner, getBaseUrl: () => string): PrefillLinks {
   function buildLink(
     { calculatorType, issuedAt }: PrefillData,

@@ -6,7 +6,7 @@ import type { QrCodeOptions } from './qr-code-options.js'
 import { logQrCodeRequests } from './qr-code-log.js'
 import routes from './routes.js'
 
-/** QR codes: API and test page with a common rate limit and request log. */
+/** The API and the test page for QR codes, which share a rate limit and a request log. */
 const qrCode: FastifyPluginAsync<QrCodeOptions> = async (app, options) => {
   const { QR_RATE_LIMIT_PER_MINUTE: max, QR_REQUIRE_ADMIN } = app.config
   // Before authentication, so that rejected requests count towards the limit.

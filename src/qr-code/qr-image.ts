@@ -13,8 +13,8 @@ export const RECOVERABLE_SHARE: Record<ErrorCorrection, number> = {
 }
 
 /**
- * Capacity of version 20 (ISO/IEC 18004, table 7): 97 by 97 modules, about the finest that phones
- * scan from a five-centimetre sticker at arm's length.
+ * Capacity of version 20 (ISO/IEC 18004, table 7): 97 by 97 modules. Phones cannot scan codes that
+ * are much finer than this from a five-centimetre sticker at arm's length.
  */
 export const MAX_SCANNABLE_BYTES: Record<ErrorCorrection, number> = {
   L: 858,

@@ -41,7 +41,7 @@ export function openMemoryStore(): MemoryStore {
     async consume(key, { limit, windowMs }) {
       const now = performance.now()
       const counter = findCounter(key) ?? { consumed: 0, expires: now + windowMs }
-      // Move it to the end of the eviction order.
+      // Move the counter to the end of the eviction order.
       counters.delete(key)
       counters.set(key, counter)
       const [oldest] = counters.keys()

@@ -21,7 +21,7 @@ export function isDate(text: string): boolean {
 
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** An ISO 8601 date and time with an offset; its year is supported as written and in UTC. */
+/** An ISO 8601 date and time with an offset. Its year must be supported as written and in UTC. */
 export function isDateTime(text: string): boolean {
   if (!isDate(DATE_TIME.exec(text)?.[1] ?? '')) return false
   const milliseconds = Date.parse(text)

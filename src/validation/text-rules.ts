@@ -1,7 +1,7 @@
 /** Characters that no text may contain, with the error message. */
 const FORBIDDEN: readonly [RegExp, string][] = [
   [/(?![\t\n\r])\p{Cc}/u, 'must not contain control characters'],
-  // These could make a name look like another.
+  // These could make a name look like another name.
   [/[\u202a-\u202e\u2066-\u2069]/u, 'must not contain characters that change the text direction'],
   // Lone surrogates and noncharacters.
   [/[\p{Cs}\p{Noncharacter_Code_Point}]/u, 'must not contain invalid characters'],
@@ -9,7 +9,7 @@ const FORBIDDEN: readonly [RegExp, string][] = [
 
 const BREAK = /[\t\n\r\u2028\u2029]/u
 
-/** A visible character: no space, joiner, soft hyphen, filler or blank Braille pattern. */
+/** Excludes spaces, joiners, soft hyphens, fillers and the blank Braille pattern. */
 const VISIBLE = /[^\s\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u
 
 /** Finds the first error in multi-line text; `null` if it is valid. */

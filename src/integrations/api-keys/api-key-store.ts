@@ -17,7 +17,7 @@ export interface ApiKey {
   createdAt: string
   /** `null` if it never expires */
   expiresAt: string | null
-  /** To within a few minutes; `null` if it was never used */
+  /** Accurate to a few minutes; `null` if the key was never used */
   lastUsedAt: string | null
   revokedAt: string | null
 }

@@ -71,10 +71,10 @@ type LookupAll = (
 ) => void
 
 /**
- * Creates a connection `lookup` that fails unless all addresses of the host name are public.
- * Because it returns the addresses that the socket connects to, the name cannot resolve to other
- * addresses later (DNS rebinding). Sockets do not look up hosts that are IP addresses: check these
- * with isPublicAddress.
+ * Creates a `lookup` function for sockets. It fails unless all addresses of the host name are
+ * public. Because the socket connects to the addresses that it returns, the name cannot resolve to
+ * other addresses later (DNS rebinding). Sockets do not look up hosts that are IP addresses: check
+ * these with isPublicAddress.
  *
  * @param isAllowed whether a name may have any address
  */

@@ -44,7 +44,7 @@ export async function replayDelivery(
   return getDelivery(tx, endpointId, id)
 }
 
-/** Queues again the finished deliveries created since a time (ms since 1970); returns how many. */
+/** Replays the finished deliveries created since a time (ms since 1970); returns how many. */
 export const replayDeliveries = (
   tx: Queryable,
   endpointId: string,

@@ -6,7 +6,7 @@ import type { WebhookEventType } from './event-types.js'
  * - `gone`: it responded with status 410
  * - `failing`: all its deliveries failed for days
  *
- * Stored data: never rename one.
+ * The reasons are stored, so never rename a reason.
  */
 export const DISABLED_REASONS = ['administrator', 'gone', 'failing'] as const
 export type DisabledReason = (typeof DISABLED_REASONS)[number]

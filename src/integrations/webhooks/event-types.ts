@@ -1,6 +1,6 @@
 import { ORDER_EVENT_TYPES } from '../../orders/order-event.js'
 
-/** The events that an endpoint can subscribe to. Stored data: never rename one. */
+/** The events that an endpoint can subscribe to. They are stored, so never rename an event. */
 export const WEBHOOK_EVENT_TYPES = [...ORDER_EVENT_TYPES, 'qr_code.generated'] as const
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number]
 

@@ -12,7 +12,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024
 const MAX_EXCERPT_BYTES = 1024
 const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
 
-/** Control characters, such as NUL, which PostgreSQL cannot store, and bidirectional formatting. */
+/** Control characters and bidirectional formatting characters. PostgreSQL cannot store NUL. */
 const UNPRINTABLE = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
 const toExcerpt = (bytes: Buffer): string =>
@@ -33,7 +33,7 @@ async function readExcerpt(body: Dispatcher.ResponseData['body']): Promise<strin
       if (length > MAX_RESPONSE_BYTES) break
     }
   } catch {
-    // The status counts, even if the connection was lost or the body takes too long.
+    // The status counts, even if the connection is lost or the body takes too long.
   }
   return toExcerpt(Buffer.concat(parts).subarray(0, MAX_EXCERPT_BYTES))
 }
@@ -87,8 +87,8 @@ export interface Options {
 }
 
 /**
- * Sends webhooks over HTTP: to public addresses only, directly (proxy environment variables do not
- * apply), without following redirects.
+ * Sends webhooks over HTTP, to public addresses only. Ignores the environment variables for
+ * proxies, and does not follow redirects.
  */
 export function createHttpDelivery({ allowLoopback, timeoutMs = TIMEOUT_MS, lookup }: Options) {
   const agent = new Agent({

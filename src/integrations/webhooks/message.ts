@@ -61,7 +61,7 @@ export function buildOrderMessages(
   }))
 }
 
-/** Erases personal data from the deliveries about an order, whether or not they are sent yet. */
+/** Erases personal data from the deliveries about an order, whether they have been sent or not. */
 export const eraseDeliveries = (tx: Queryable, orderId: string): Promise<void> =>
   eraseMessages(tx, { orderId, queuePrefix: QUEUE_PREFIX, isCancelled: false }, (payload) => {
     const body = payload as WebhookBody

@@ -163,7 +163,7 @@ export function createWebhooks({
         return endpoint
       }),
 
-    /** Replaces the secret; for 24 hours, the previous one is also used. */
+    /** Replaces the secret. For 24 hours, deliveries are also signed with the previous secret. */
     rotateSecret: (id: string, by: AuditActor): Promise<EndpointWithSecret | null> =>
       database.write(async (tx) => {
         const before = await getEndpoint(tx, id)
@@ -212,7 +212,10 @@ export function createWebhooks({
       }
     }) satisfies EventConsumer,
 
-    /** Encrypts secrets with the current SESSION_SECRET, so that the previous one can be removed. */
+    /**
+     * Encrypts the secrets with the current SESSION_SECRET, so that the previous SESSION_SECRET can
+     * be removed.
+     */
     async encryptSecretsAgain(): Promise<void> {
       await database.write(async (tx) => {
         for (const { id } of await listEndpoints(tx)) {
