@@ -417,7 +417,7 @@ const sketches = ({
     { path: `/api/admin/accounts/${ACCOUNT_ID}/second-factor` },
   ],
   'GET /admin/settings/people': [{}],
-  'POST /admin/settings/people': [{ form: { email: 'ann@example.com', role: 'viewer' } }],
+  'POST /admin/settings/people': [{ form: { email: 'new-person@example.com', role: 'viewer' } }],
   'GET /admin/settings/people/:id/delete': [
     { path: `/admin/settings/people/${ACCOUNT_ID}/delete` },
   ],
