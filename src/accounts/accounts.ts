@@ -12,7 +12,7 @@ import pages from './sign-in-pages.js'
 import routes from './routes.js'
 import sessionRoutes from './session-routes.js'
 
-/** Sign-in, sign-out, second factors, sessions and own accounts: API routes and pages. */
+/** API routes and pages for sign-in, sign-out, second factors, sessions and users' own accounts. */
 const accounts: FastifyPluginAsync = async (app) => {
   const [secret] = app.config.sessionSecrets
   const secondFactors = createSecondFactors(app, createIdentifierHasher(secret))

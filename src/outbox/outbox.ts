@@ -110,7 +110,7 @@ export async function requeueMessage(tx: Queryable, id: string, payload?: unknow
   )
 }
 
-/** Queues the finished messages in a queue again; returns how many. */
+/** Requeues the finished messages of a queue; returns how many there were. */
 export async function requeueMessages(
   tx: Queryable,
   queue: string,

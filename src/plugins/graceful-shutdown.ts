@@ -6,8 +6,8 @@ import fp from 'fastify-plugin'
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Announces the shutdown for a while before the server closes. Responses then carry
-     * `Connection: close`, so that clients send no requests on a connection that is closing.
+     * Announces the coming shutdown, then waits before the server closes. Meanwhile, responses
+     * carry `Connection: close`, so that clients send no requests on a connection that is closing.
      */
     drain: (milliseconds: number) => Promise<void>
   }

@@ -9,9 +9,9 @@ const CACHE_MS = 60_000
 const MAX_WAIT_MS = 2_000
 
 /**
- * Returns a function that lists the provider's portfolios that have a price, or returns `null` if
- * the portfolios are unavailable. They are cached, because a form requests them whenever the user
- * stops typing for a moment.
+ * Returns a function that lists the provider's portfolios that have a price. That function returns
+ * `null` if the portfolios are unavailable. They are cached, because a form requests them whenever
+ * the user stops typing for a moment.
  */
 export function createPortfolioPrices(source: Pick<OffsetOrderSource, 'listPortfolios'>) {
   let cached: { portfolios: PricedPortfolio[]; expiresAt: number } | null = null

@@ -136,7 +136,7 @@ export function createSyncLoop({
         return fail('invalid table schema; npm run nocodb:setup adds what is missing', {})
       }
       await sync()
-      // Even after a slow pass, other requests get half of the interval.
+      // Even after a slow pass, leaves at least half of the interval for other requests.
       return Math.max(intervalMs - (performance.now() - startedAt), intervalMs / 2)
     } catch (error) {
       if (stopping.signal.aborted) return 0

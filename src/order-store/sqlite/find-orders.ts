@@ -57,7 +57,8 @@ export const isSlow = (filters: OrderFilters): boolean =>
 /**
  * Finds orders by filters. The total comes from the aggregates if they cover the filters;
  * otherwise, the matches are counted. A slice is read along the index of its sort field, and orders
- * that do not match are skipped. If it takes fewer steps, all matches are read and sorted instead.
+ * that do not match are skipped. If reading and sorting all
+ * matches takes fewer steps, that is done instead.
  *
  * @param db a read-only connection, because a connection's own writes do not change its
  *   `data_version`
@@ -131,8 +132,8 @@ export function createOrderFinder(
   }
 
   /**
-   * Finds orders by filters that the aggregates do not cover. Reads and sorts all matches; few
-   * orders should have exceptions.
+   * Finds orders by filters that the aggregates do not cover. Reads and sorts all matches,
+   * on the assumption that few orders have exceptions.
    */
   function findWithoutGroups(filters: OrderFilters, slice: ListSlice): FindResult {
     const { sort, offset, limit } = slice
