@@ -57,8 +57,8 @@ export const isSlow = (filters: OrderFilters): boolean =>
 /**
  * Finds orders by filters. The total comes from the aggregates if they cover the filters;
  * otherwise, the matches are counted. A slice is read along the index of its sort field, and orders
- * that do not match are skipped. If reading and sorting all
- * matches takes fewer steps, that is done instead.
+ * that do not match are skipped. If reading and sorting all matches takes fewer steps, that is done
+ * instead.
  *
  * @param db a read-only connection, because a connection's own writes do not change its
  *   `data_version`
