@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './password.js'
 
-/** A password that only repeats a part shorter than this is a pattern, such as “1qaz1qaz1qaz”. */
+/** A password that only repeats a shorter part, such as “1qaz1qaz1qaz”, counts as common. */
 const MIN_UNIT_LENGTH = 5
 /** Shorter names are part of many passwords. */
 const MIN_NAME_LENGTH = 4

@@ -60,8 +60,8 @@ export const isSlow = (filters: OrderFilters): boolean =>
  * that do not match are skipped. If reading and sorting all matches takes fewer steps, that is done
  * instead.
  *
- * @param db a read-only connection, because a connection's own writes do not change its
- *   `data_version`
+ * @param db a read-only connection: cached totals are valid for one `data_version`, which a
+ *   connection's own writes do not change
  */
 export function createOrderFinder(
   db: Database,

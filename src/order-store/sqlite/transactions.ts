@@ -35,7 +35,7 @@ const MAX_WRITE_WAIT_MS = 5_000
 const isDiskError = (error: unknown): boolean =>
   /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(getErrorCode(error))
 
-/** Writes as much data as a large order has, and deletes the data again. */
+/** Writes as much data as a large order takes, then deletes it. */
 const TEST_WRITE = `
   INSERT OR REPLACE INTO settings VALUES ('trial', hex(zeroblob(32768)));
   DELETE FROM settings WHERE name = 'trial';`
