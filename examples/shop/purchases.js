@@ -1,7 +1,7 @@
 /** The status of a purchase after each event of its order. */
 const STATUSES = {
   'order.paid': 'paid',
-  'order.fulfilled': 'offset',
+  'order.fulfilled': 'fulfilled',
   'order.cancelled': 'cancelled',
   'order.refunded': 'refunded',
 }

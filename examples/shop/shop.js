@@ -14,7 +14,7 @@ const {
 const clearwake = createClearwakeClient({ url: CLEARWAKE_URL, apiKey })
 const purchases = createPurchases()
 
-/** Sells the offset of a trip: an order, and a QR code for the vessel. */
+/** Sells carbon credits for a trip: an order, and a QR code for the vessel. */
 async function createPurchase(number, { customer, vessel, trip, amountMinor, currency }) {
   const order = await clearwake.createOrder(
     {

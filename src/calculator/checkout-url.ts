@@ -7,7 +7,7 @@ import type { Vessel } from './vessel.js'
 /** How long a shop may rely on the price */
 const VALIDITY_MS = 30 * 60 * 1000
 
-/** What a guest wants to offset. */
+/** What a guest wants to buy carbon credits for. */
 export interface Checkout {
   calculation: Calculation
   vessel: Vessel | null

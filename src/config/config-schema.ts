@@ -114,7 +114,9 @@ export const ConfigSchema = Type.Object({
     default: 'USD',
     description: 'Default currency of new orders, shown first on the dashboard',
   }),
-  PRICE_PER_TONNE: optional('Price to offset a tonne of CO2e, in CURRENCY, such as 24.50'),
+  PRICE_PER_TONNE: optional(
+    'Price of carbon credits for a tonne of CO2e, in CURRENCY, such as 24.50',
+  ),
   MINIMUM_AMOUNT: optional('Minimum amount of a guest order, in CURRENCY, such as 5'),
   PAYMENT: stringEnum<'invoice' | 'stripe'>(['invoice', 'stripe'], {
     default: 'invoice',

@@ -183,7 +183,7 @@ export function createAutoFulfilment({
     if (order.status !== 'paid' && order.status !== 'processing') {
       return reject(`The order is ${order.status}.`)
     }
-    return canBeFulfilled(order, attempt) ? place(order) : reject('There is nothing to offset.')
+    return canBeFulfilled(order, attempt) ? place(order) : reject('There is nothing to place.')
   }
 
   return {

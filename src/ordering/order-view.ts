@@ -17,19 +17,19 @@ const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled', 'refund
 const STATUSES: Record<OrderStatus, { title: string; explanation: string }> = {
   pending: {
     title: 'Waiting for your payment',
-    explanation: 'We will buy the offset once we receive your payment.',
+    explanation: 'We will buy the carbon credits once we receive your payment.',
   },
   paid: {
     title: 'Paid',
-    explanation: 'Thank you. We are buying the offset now.',
+    explanation: 'Thank you. We are buying your carbon credits now.',
   },
   processing: {
-    title: 'Being offset',
-    explanation: 'We have received your payment and ordered the offset.',
+    title: 'Buying your carbon credits',
+    explanation: 'We have received your payment and ordered the carbon credits.',
   },
   fulfilled: {
-    title: 'Offset',
-    explanation: 'Your trip’s emissions have been offset. Thank you.',
+    title: 'Carbon credits retired',
+    explanation: 'Carbon credits have been retired for you. Thank you.',
   },
   refunded: {
     title: 'Refunded',
@@ -75,7 +75,7 @@ function buildSteps(
   }
   const isOffset = status === 'fulfilled'
   const offset: Step = {
-    label: isOffset ? 'Emissions offset' : 'Offset',
+    label: isOffset ? 'Carbon credits retired' : 'Carbon credits',
     at: format(order.fulfilledAt),
     state: isOffset ? 'done' : isPaid ? 'current' : 'upcoming',
   }

@@ -59,7 +59,7 @@ export function buildPaymentView(
     return {
       ...view,
       title: 'Your payment is being processed',
-      text: 'Your bank can take a few days. We will buy the offset once we receive your payment. You do not need to do anything.',
+      text: 'Your bank can take a few days. We will buy the carbon credits once we receive your payment. You do not need to do anything.',
     }
   }
   if (payment !== null && isReceived(payment)) {

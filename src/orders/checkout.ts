@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { stringEnum } from '../validation/string-enum.js'
 import { textLine } from '../validation/text-line.js'
 
-/** Shares of a trip's emissions that guests can offset, in %. */
+/** Shares of a trip's emissions that guests can buy carbon credits for, in %. */
 export const SHARES = [100, 150, 200] as const
 export type Share = (typeof SHARES)[number]
 
@@ -30,10 +30,10 @@ export const Checkout = Type.Object(
     sharePercent: Type.Unsafe<Share>({
       type: 'integer',
       enum: [...SHARES],
-      description: "Share of the trip's emissions to offset, %",
+      description: "Share of the trip's emissions to buy carbon credits for, %",
     }),
-    pricePerTonneMinor: minorUnits('Price to offset a tonne of CO2e, in minor units'),
-    offsetMinor: minorUnits('Price of the offset, in minor units'),
+    pricePerTonneMinor: minorUnits('Price of carbon credits for a tonne of CO2e, in minor units'),
+    offsetMinor: minorUnits('Price of the carbon credits, in minor units'),
     serviceFeeMinor: minorUnits('Service fee, in minor units'),
     paymentMethod: stringEnum<PaymentMethod>(PAYMENT_METHODS, {
       description: 'How the guest pays',

@@ -46,7 +46,7 @@ const customerEmail = Type.String({
 const co2eKg = Type.Number({
   minimum: 0,
   maximum: MAX_CO2E_KG,
-  description: 'Mass to offset, kg CO2e',
+  description: 'Mass to buy carbon credits for, kg CO2e',
 })
 const amountMinor = Type.Integer({
   minimum: 0,
@@ -98,7 +98,7 @@ const origin = nullable(
 )
 const checkout = nullable(Checkout)
 
-/** A customer's order to offset emissions. */
+/** A customer's order of carbon credits. */
 export const Order = Type.Object(
   {
     id: Type.String({ description: 'ID of the order' }),
@@ -204,7 +204,7 @@ export const NewOrderRequest = Type.Object(
     ...newOrderFields,
     co2eKg: Type.Optional({
       ...co2eKg,
-      description: 'Mass to offset, kg CO2e; calculated from the trip if left out',
+      description: 'Mass to buy carbon credits for, kg CO2e; calculated from the trip if left out',
     }),
   },
   { ...newOrderOptions, 'x-co2e-or-trip': true },

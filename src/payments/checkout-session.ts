@@ -17,13 +17,16 @@ interface Line {
 }
 
 /**
- * Returns the lines of the receipt: the offset and the service fee. If they do not add up to the
+ * Returns the lines of the receipt: the carbon credits and the service fee. If they do not add up to the
  * amount, returns a single line.
  */
 function getLines({ checkout, co2eKg, orderNumber }: Order, { amountMinor }: Payment): Line[] {
   if (checkout !== null) {
     const { offsetMinor, serviceFeeMinor } = checkout
-    const offset = { name: `Offset of ${numbers.exact(co2eKg)} kg CO₂e`, amountMinor: offsetMinor }
+    const offset = {
+      name: `Carbon credits for ${numbers.exact(co2eKg)} kg CO₂e`,
+      amountMinor: offsetMinor,
+    }
     if (offsetMinor === amountMinor) return [offset]
     if (offsetMinor + serviceFeeMinor === amountMinor) {
       return [offset, { name: 'Service fee', amountMinor: serviceFeeMinor }]

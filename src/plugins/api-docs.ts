@@ -16,7 +16,7 @@ const TAGS = {
   Calculators: 'Estimate the emissions of a trip, with every factor and its source.',
   'QR codes': 'Codes that open a calculator with a trip filled in.',
   Ordering: 'Prices for guests.',
-  Orders: 'Orders to offset a trip: create, search, change, export.',
+  Orders: 'Orders of carbon credits for a trip: create, search, change, export.',
   'Order source': 'The offset provider: portfolios, prices and offset orders.',
   Webhooks: 'Endpoints that receive events, and the log of deliveries.',
   'API keys': 'Keys for integrations.',

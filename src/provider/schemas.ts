@@ -100,7 +100,7 @@ export const OffsetOrderRequest = Type.Object(
     tons: Type.Number({
       exclusiveMinimum: 0,
       maximum: 1_000_000,
-      description: 'Tonnes of CO₂e to offset',
+      description: 'Tonnes of CO₂e to buy carbon credits for',
     }),
     portfolioId: Type.Optional(
       Type.Integer({ description: 'Portfolio to buy from; the default portfolio if missing' }),

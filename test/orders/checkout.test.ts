@@ -146,12 +146,12 @@ t.test('an order that offsets more than its trip emits keeps its share', async (
   t.match(page.text, /Changes the CO₂e of the order to 899\.955 kg CO₂e/)
   const shown = page.text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
   t.match(shown, /Created by A guest Payment Invoice Portfolio Blue Carbon Share of the trip 150%/)
-  t.match(shown, /Quoted offset €22\.50 Quoted service fee €2\.25/)
+  t.match(shown, /Quoted carbon credits €22\.50 Quoted service fee €2\.25/)
   t.match(shown, /certificate Ann &amp; Ben Certificate May be published VAT ID PT123456789/)
   const recalculated = await ann.call('POST', `/api/admin/orders/${id}/recalculate`)
   t.equal(recalculated.co2eKg, 899.955)
   const { text } = await ann.get(`/admin/orders/${id}`)
-  t.match(text, /offsets 150% of the emissions of its trip/)
+  t.match(text, /carbon credits for 150% of the emissions of its trip/)
 })
 
 t.test('an export keeps origin and checkout, and an import restores them', async (t) => {

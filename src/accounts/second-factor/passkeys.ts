@@ -20,7 +20,7 @@ const getRegistrationPurpose = (email: string): string => `register ${email}`
 export const createPasskeyProblem = (): Problem =>
   new Problem(422, 'The passkey could not be verified. Try again, or use another way to sign in.')
 
-/** Parses what the WebAuthn API of a browser returned; its content is verified by the library. */
+/** Parses what the WebAuthn API of a browser returned; the library verifies its content. */
 function parseCredential(json: string): unknown {
   try {
     const value: unknown = JSON.parse(json)

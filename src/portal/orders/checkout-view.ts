@@ -24,7 +24,7 @@ export function buildCheckoutRows(
     ...toRow('Payment', METHOD_LABELS[checkout.paymentMethod]),
     ...toRow('Portfolio', checkout.portfolioName),
     ...toRow('Share of the trip', format.percent(sharePercent / 100)),
-    ...toRow('Quoted offset', format.money(offsetMinor, currency)),
+    ...toRow('Quoted carbon credits', format.money(offsetMinor, currency)),
     ...toRow('Quoted service fee', format.money(serviceFeeMinor, currency)),
     ...toRow('Name on the certificate', checkout.beneficiary),
     ...toRow('Certificate', checkout.isPublic ? 'May be published' : 'Not to be published'),

@@ -21,7 +21,7 @@ const FIELDS: Record<OrderField, FieldDefinition> = {
     maxLength: getMaxLength('imoNumber'),
     hint: 'Seven digits, with or without “IMO”.',
   },
-  co2eKg: { label: 'CO₂e to offset', type: 'kilograms', maxLength: 32 },
+  co2eKg: { label: 'CO₂e', type: 'kilograms', maxLength: 32 },
   amount: { label: 'Amount', type: 'money', maxLength: 32 },
   currency: { label: 'Currency', type: 'currency', maxLength: 3 },
   orderSourceId: {

@@ -69,7 +69,7 @@ export function findNextStep(
   if (id !== null) {
     return {
       title: 'Placed with the provider',
-      text: 'Mark the order as fulfilled when the customer has received proof of the offset.',
+      text: 'Mark the order as fulfilled when the customer has received proof of the retirement.',
       action: { type: 'status', status: 'fulfilled' },
     }
   }
@@ -90,12 +90,12 @@ export function findNextStep(
   return order.status === 'paid'
     ? {
         title: 'Paid',
-        text: 'Start processing when you order the offset.',
+        text: 'Start processing when you order the carbon credits.',
         action: { type: 'status', status: 'processing' },
       }
     : {
         title: 'In progress',
-        text: 'Mark the order as fulfilled when you have bought the offset.',
+        text: 'Mark the order as fulfilled when the carbon credits have been retired.',
         action: { type: 'status', status: 'fulfilled' },
       }
 }

@@ -93,7 +93,7 @@ function describeDifference(order: Order, calculated: number, format: Formatters
   if (isSameMass(order.co2eKg, getMassToOffset(order, calculated))) {
     return share === 100
       ? null
-      : `The order offsets ${format.percent(share / 100)} of the emissions of its trip.`
+      : `The order is for carbon credits for ${format.percent(share / 100)} of the emissions of its trip.`
   }
   const difference = Math.abs(order.co2eKg - calculated)
   const percent = calculated === 0 ? 0 : Math.round((difference / calculated) * 100)
