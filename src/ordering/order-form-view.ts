@@ -51,6 +51,14 @@ export const formatMass = (kilograms: number, numbers: NumberFormatter): string 
     ? withUnit(numbers.exact(kilograms), 'kg')
     : withUnit(numbers.exact(Number((kilograms / 1000).toFixed(TONNE_DIGITS))), 't')
 
+/** A mass rounded for people: to three digits, or to a whole number from 100. */
+export function formatRoundedMass(kilograms: number, numbers: NumberFormatter): string {
+  const isTonnes = kilograms >= 999.5
+  const value = isTonnes ? kilograms / 1000 : kilograms
+  const rounded = value < 100 ? Number(value.toPrecision(3)) : Math.round(value)
+  return withUnit(numbers.exact(rounded), isTonnes ? 't' : 'kg')
+}
+
 /** How a price is made up, from the offset to the total. */
 export function buildPriceView(quote: Quote, { numbers, money }: PageFormat) {
   const { currency, offsetMinor, serviceFeeMinor, amountMinor, pricePerTonneMinor } = quote

@@ -127,7 +127,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
     url: buildContextUrl(context, path),
     statusUrl: buildContextUrl(context, `${path}/status`),
     /** Status changes other than the next step */
-    statusActions: getTransitions(order.status)
+    statusActions: getTransitions(order)
       .filter((status) => status !== nextStatus)
       // The payment section has its own button for refunds.
       .filter((status) => status !== 'refunded' || payments.every(({ refund }) => refund === null))
@@ -161,7 +161,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
 
 /** Explains why an order cannot change to a status. */
 export function explainInvalidTransition(order: Order, status: OrderStatus): Notice {
-  const targets = getTransitions(order.status).map(toInlineLabel)
+  const targets = getTransitions(order).map(toInlineLabel)
   const options =
     targets.length === 0
       ? 'and can only be cancelled'
