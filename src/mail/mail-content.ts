@@ -12,28 +12,30 @@ interface Opening {
 const OPENINGS: Record<MailType, (order: OrderView) => Opening> = {
   order_received: ({ orderNumber }) => ({
     title: `Order ${orderNumber} received`,
-    paragraphs: ['Thank you for your order. We will buy the offset once we receive your payment.'],
-    link: 'View your order',
-  }),
-  payment_received: ({ orderNumber, total, status }) => ({
-    title: `Payment received for order ${orderNumber}`,
     paragraphs: [
-      `We have received your payment of ${total}. Thank you.`,
-      status === 'fulfilled'
-        ? 'Your trip’s emissions have been offset.'
-        : 'We are buying the offset now. You can follow its progress on your order page.',
+      'Thank you for your order. We will buy the carbon credits once we receive your payment.',
     ],
     link: 'View your order',
   }),
-  certificate_ready: ({ orderNumber }) => ({
+  payment_received: ({ orderNumber, total }) => ({
+    title: `Payment received for order ${orderNumber}`,
+    paragraphs: [
+      `We have received your payment of ${total}. Thank you.`,
+      'You can follow your order on its page. You will get a certificate once carbon credits have been retired for you.',
+    ],
+    link: 'View your order',
+  }),
+  certificate_ready: ({ orderNumber, certificate, mass }) => ({
     title: `Your certificate for order ${orderNumber}`,
-    paragraphs: ['Your trip’s emissions have been offset. The certificate is on your order page.'],
+    paragraphs: [
+      `Carbon credits for ${certificate?.mass ?? mass} of CO₂e have been retired for you. Thank you.`,
+    ],
     link: 'View your certificate',
   }),
   order_cancelled: ({ orderNumber }) => ({
     title: `Order ${orderNumber} was cancelled`,
     paragraphs: [
-      'There is nothing to pay, and your trip’s emissions will not be offset. If you have already paid, your payment will be refunded.',
+      'There is nothing to pay, and no carbon credits will be retired for you. If you have already paid, your payment will be refunded.',
     ],
     link: 'View your order',
   }),
@@ -70,7 +72,7 @@ function buildReceipt({ parts }: OrderView): Row[] {
   if (parts === null) return []
   const { mass, perTonne, offset, serviceFee } = parts
   return [
-    ...toRow(`Offset of ${mass} CO₂e, at ${perTonne} per tonne`, offset),
+    ...toRow(`Carbon credits for ${mass} of CO₂e, at ${perTonne} per tonne`, offset),
     ...toRow('Service fee', serviceFee),
   ]
 }
@@ -104,7 +106,7 @@ export function buildMailContent(type: MailType, order: OrderView, paymentMethod
       ...toRow('Order', order.orderNumber),
       ...toRow('Ordered', order.placedOn),
       ...toRow('Trip', order.trip),
-      ...toRow('CO₂e to offset', share === null ? mass : `${mass}, ${share} of the trip`),
+      ...toRow('Carbon credits', share === null ? mass : `${mass}, ${share} of the trip`),
       ...toRow('Portfolio', order.portfolio),
       ...(UNPROVEN.includes(type) ? [] : buildTypedRows(order)),
     ],

@@ -71,6 +71,14 @@ export function getTransitions(
   )
 }
 
+/** Whether an order was paid and cancelled, but not refunded. */
+export const isRefundDue = ({
+  status,
+  cancelledFrom,
+  paidAt,
+}: Pick<StatusRecord, 'status' | 'cancelledFrom' | 'paidAt'>): boolean =>
+  status === 'cancelled' && paidAt !== null && cancelledFrom !== 'refunded'
+
 /**
  * What an order remembers after a change of its status. A cancelled order keeps everything, so that
  * it can return to where it was.
