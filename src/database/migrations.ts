@@ -10,6 +10,7 @@ import { createOutboxTables } from './outbox-tables.js'
 import { PAYMENT_MIGRATION } from './payment-tables.js'
 import { SECOND_FACTOR_TABLES } from './second-factor-tables.js'
 import { SESSION_TABLES } from './session-tables.js'
+import { createStatusMigration } from './status-tables.js'
 import { WEBHOOK_TABLES } from './webhook-tables.js'
 
 /** Marks a SQLite file as an order database ("ClwK"). */
@@ -167,6 +168,7 @@ const MIGRATIONS: readonly string[] = [
   SECOND_FACTOR_TABLES.join(';\n'),
   // So that erased personal data does not stay in the index.
   "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)",
+  createStatusMigration('sqlite').join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -10,6 +10,7 @@ import { createOutboxTables } from './outbox-tables.js'
 import { PAYMENT_MIGRATION } from './payment-tables.js'
 import { SECOND_FACTOR_TABLES } from './second-factor-tables.js'
 import { SESSION_TABLES } from './session-tables.js'
+import { createStatusMigration } from './status-tables.js'
 import { WEBHOOK_TABLES } from './webhook-tables.js'
 import type { Queryable } from './database.js'
 import type { Postgres } from './postgres.js'
@@ -184,6 +185,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   SESSION_TABLES,
   AUDIT_TABLES,
   SECOND_FACTOR_TABLES,
+  createStatusMigration('postgres'),
 ]
 
 /** The schema version of this version of Clearwake. */

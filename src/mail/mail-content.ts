@@ -17,27 +17,25 @@ const OPENINGS: Record<MailType, (order: OrderView) => Opening> = {
     ],
     link: 'View your order',
   }),
-  payment_received: ({ orderNumber, total, status, mass }) => ({
+  payment_received: ({ orderNumber, total }) => ({
     title: `Payment received for order ${orderNumber}`,
     paragraphs: [
       `We have received your payment of ${total}. Thank you.`,
-      status === 'fulfilled'
-        ? `Carbon credits for ${mass} of CO₂e have been retired for you.`
-        : 'We are buying your carbon credits now. You can follow the progress on your order page.',
+      'You can follow your order on its page. You will get a certificate once carbon credits have been retired for you.',
     ],
     link: 'View your order',
   }),
-  certificate_ready: ({ orderNumber, mass }) => ({
+  certificate_ready: ({ orderNumber, certificate, mass }) => ({
     title: `Your certificate for order ${orderNumber}`,
     paragraphs: [
-      `Carbon credits for ${mass} of CO₂e have been retired for you. The certificate is on your order page.`,
+      `Carbon credits for ${certificate?.mass ?? mass} of CO₂e have been retired for you. Thank you.`,
     ],
     link: 'View your certificate',
   }),
   order_cancelled: ({ orderNumber }) => ({
     title: `Order ${orderNumber} was cancelled`,
     paragraphs: [
-      'There is nothing to pay, and no carbon credits will be bought for you. If you have already paid, your payment will be refunded.',
+      'There is nothing to pay, and no carbon credits will be retired for you. If you have already paid, your payment will be refunded.',
     ],
     link: 'View your order',
   }),
@@ -74,7 +72,7 @@ function buildReceipt({ parts }: OrderView): Row[] {
   if (parts === null) return []
   const { mass, perTonne, offset, serviceFee } = parts
   return [
-    ...toRow(`Carbon credits for ${mass} CO₂e, at ${perTonne} per tonne`, offset),
+    ...toRow(`Carbon credits for ${mass} of CO₂e, at ${perTonne} per tonne`, offset),
     ...toRow('Service fee', serviceFee),
   ]
 }
@@ -108,7 +106,7 @@ export function buildMailContent(type: MailType, order: OrderView, paymentMethod
       ...toRow('Order', order.orderNumber),
       ...toRow('Ordered', order.placedOn),
       ...toRow('Trip', order.trip),
-      ...toRow('Carbon credits for', share === null ? mass : `${mass}, ${share} of the trip`),
+      ...toRow('Carbon credits', share === null ? mass : `${mass}, ${share} of the trip`),
       ...toRow('Portfolio', order.portfolio),
       ...(UNPROVEN.includes(type) ? [] : buildTypedRows(order)),
     ],

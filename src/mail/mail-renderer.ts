@@ -1,6 +1,7 @@
 import { getMoneyFormatter } from '../formatting/money-formatter.js'
 import { getNumberFormatter } from '../formatting/number-formatter.js'
 import type { OrderLinks } from '../ordering/order-links.js'
+import type { Certificate } from '../ordering/certificate/certificate.js'
 import { buildOrderView } from '../ordering/order-view.js'
 import type { Order } from '../orders/order.js'
 import { buildMailContent } from './mail-content.js'
@@ -14,6 +15,8 @@ const LOCALE = 'en-GB'
 interface Options {
   renderTemplate: (template: string, data: object) => Promise<string>
   links: Pick<OrderLinks, 'create'>
+  /** Returns the newest certificate of an order; `null` if it has none */
+  findCertificate: (orderId: string) => Promise<Certificate | null>
   publicBaseUrl: () => string
   brandName: string
   hasLogo: boolean
@@ -23,11 +26,11 @@ interface Options {
 
 /** Creates the function that writes emails about orders. */
 export function createMailRenderer(options: Options) {
-  const { renderTemplate, links, publicBaseUrl, brandName, hasLogo, timeZone } = options
+  const { renderTemplate, links, findCertificate, publicBaseUrl } = options
+  const { brandName, hasLogo, timeZone } = options
   const dates = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', timeStyle: 'short', timeZone })
   const formatDate = (timestamp: string): string => dates.format(new Date(timestamp))
   const viewOptions = {
-    certificate: null,
     paymentInstructions: options.paymentInstructions,
     format: {
       numbers: getNumberFormatter(LOCALE),
@@ -38,13 +41,23 @@ export function createMailRenderer(options: Options) {
   }
 
   return async (type: MailType, order: Order): Promise<RenderedMail> => {
-    const orderView = buildOrderView(order, [], viewOptions)
+    const certificate = type === 'certificate_ready' ? await findCertificate(order.id) : null
+    const orderView = buildOrderView(order, [], {
+      ...viewOptions,
+      certificate: certificate && {
+        code: certificate.code,
+        issuedAt: certificate.issuedAt,
+        co2eKg: certificate.content.co2eKg,
+        pdfProblem: null,
+      },
+    })
     const content = buildMailContent(type, orderView, order.checkout?.paymentMethod ?? 'invoice')
-    const url = `${publicBaseUrl()}/o/${await links.create(order)}`
+    const orderUrl = `${publicBaseUrl()}/o/${await links.create(order)}`
+    const url = certificate === null ? orderUrl : `${publicBaseUrl()}/c/${certificate.code}`
     return {
       subject: content.title,
-      text: formatMailText({ content, url, brandName }),
-      html: await renderTemplate('mail/mail', { ...content, url, hasLogo }),
+      text: formatMailText({ content, url, orderUrl, brandName }),
+      html: await renderTemplate('mail/mail', { ...content, url, orderUrl, hasLogo }),
     }
   }
 }

@@ -2,13 +2,14 @@ import type { MailContent } from './mail-content.js'
 
 interface Options {
   content: MailContent
-  /** URL of the order's page */
+  /** URL of the certificate or of the order's page */
   url: string
+  orderUrl: string
   brandName: string
 }
 
 /** Writes the plain text of an email; its HTML is in templates/mail. */
-export function formatMailText({ content, url, brandName }: Options): string {
+export function formatMailText({ content, url, orderUrl, brandName }: Options): string {
   const { title, paragraphs, payment, link, receipt, total, details } = content
   const toLine = ({ label, value }: { label: string; value: string }) => `${label}: ${value}`
   const blocks = [
@@ -22,6 +23,7 @@ export function formatMailText({ content, url, brandName }: Options): string {
           toLine({ label: 'Payment reference', value: payment.reference }),
         ],
     [`${link}:`, url],
+    url === orderUrl ? [] : ['Your order, with the PDF of the certificate:', orderUrl],
     [...receipt, { label: 'Total', value: total }].map(toLine),
     details.map(toLine),
     [

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { OrderStore } from '../order-store/order-store.js'
 import type { OrderLinks } from '../ordering/order-links.js'
+import { findOrderCertificate } from '../ordering/certificate/certificate-store.js'
 import { getPaymentInstructions } from '../ordering/ordering-config.js'
 import { getMailSettings } from './mail-config.js'
 import type { MailDelivery } from './mail-delivery.js'
@@ -30,6 +31,7 @@ export function createServiceMail(
     render: createMailRenderer({
       renderTemplate: (template, data) => app.view(template, data),
       links,
+      findCertificate: (orderId) => findOrderCertificate(app.database, orderId),
       publicBaseUrl: app.publicBaseUrl,
       brandName: config.BRAND_NAME,
       hasLogo: logo !== null,

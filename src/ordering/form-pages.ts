@@ -10,7 +10,7 @@ import { Problem } from '../http/problem.js'
 import { getMoneyFormatter } from '../formatting/money-formatter.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
 import { createFormId, isFormId, type FormTokens } from './form-token.js'
-import { parseOrderForm, toText, type OrderForm } from './order-form.js'
+import { getCertificateName, parseOrderForm, toText, type OrderForm } from './order-form.js'
 import { buildOrderFormView, type FormNotice, type PageFormat } from './order-form-view.js'
 import { readTrip, type OrderedTrip, type TripFields, type TripResult } from './ordered-trip.js'
 import type { StartPayment } from './start-payment.js'
@@ -25,6 +25,8 @@ interface Options {
   formTokens: FormTokens
   placeOrder: PlaceOrder
   startPayment: StartPayment
+  /** Explains why the PDF of a certificate cannot show a name; `null` if it can */
+  findNameProblem: (name: string) => Promise<string | null>
 }
 
 type Fields = Record<string, unknown>
@@ -53,7 +55,7 @@ const MAX_QUERY_LENGTH = 4_000
 type Outcome = 'created' | 'replayed' | 'duplicate' | 'invalid' | 'price_changed' | 'failed'
 
 const pages: FastifyPluginAsync<Options> = async (app, options) => {
-  const { readPrefill, formTokens, placeOrder, startPayment } = options
+  const { readPrefill, formTokens, placeOrder, startPayment, findNameProblem } = options
   const { TERMS_URL, PRIVACY_URL, TIME_ZONE, ORDER_RATE_LIMIT_PER_MINUTE } = app.config
   const { PAYMENT: paymentMethod, STRIPE_CHECKOUT_URL } = app.config
   const needsConsent = TERMS_URL !== undefined || PRIVACY_URL !== undefined
@@ -122,6 +124,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
             notice: state.notice ?? null,
             alert: state.alert ?? null,
             showErrors: state.showErrors ?? false,
+            nameProblem: await findNameProblem(getCertificateName(form)),
           },
           getFormat(reply.request),
         ),
@@ -198,6 +201,11 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
       if (details === null) return rejectForm(reply, 'invalid', state)
       if (knownId === null) {
         return rejectForm(reply, 'invalid', { ...state, notice: 'form_expired' })
+      }
+      const name = getCertificateName(form)
+      // The guest has to see the problem before paying, but can keep the name.
+      if (toText(body.keptName) !== name && (await findNameProblem(name)) !== null) {
+        return rejectForm(reply, 'invalid', { ...state, notice: 'unprintable_name' })
       }
       let placed
       try {

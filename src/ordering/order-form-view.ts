@@ -3,7 +3,7 @@ import { withUnit, type NumberFormatter } from '../formatting/number-formatter.j
 import { SHARES } from '../orders/checkout.js'
 import type { FormatMoney } from '../formatting/money-formatter.js'
 import type { OrderedTrip, TripFields } from './ordered-trip.js'
-import type { OrderForm, OrderFormField } from './order-form.js'
+import { getCertificateName, type OrderForm, type OrderFormField } from './order-form.js'
 import type { OfferPrice, Quote } from './quotes.js'
 
 /** Formats the values of a page. */
@@ -15,7 +15,7 @@ export interface PageFormat {
 }
 
 /** Why an order form is shown again. */
-export type FormNotice = 'price_changed' | 'form_expired' | 'duplicate' | null
+export type FormNotice = 'price_changed' | 'form_expired' | 'duplicate' | 'unprintable_name' | null
 
 interface OrderFormPage {
   trip: OrderedTrip
@@ -29,6 +29,8 @@ interface OrderFormPage {
   /** An error that is not about a field */
   alert: string | null
   showErrors: boolean
+  /** Why the certificate's PDF cannot show the name; `null` if it can */
+  nameProblem: string | null
 }
 
 /** The fields, in the same order as in the form, with their names for the list of errors. */
@@ -50,6 +52,14 @@ export const formatMass = (kilograms: number, numbers: NumberFormatter): string 
   kilograms < 1000
     ? withUnit(numbers.exact(kilograms), 'kg')
     : withUnit(numbers.exact(Number((kilograms / 1000).toFixed(TONNE_DIGITS))), 't')
+
+/** A mass rounded for people: to three digits, or to a whole number from 100. */
+export function formatRoundedMass(kilograms: number, numbers: NumberFormatter): string {
+  const isTonnes = kilograms >= 999.5
+  const value = isTonnes ? kilograms / 1000 : kilograms
+  const rounded = value < 100 ? Number(value.toPrecision(3)) : Math.round(value)
+  return withUnit(numbers.exact(rounded), isTonnes ? 't' : 'kg')
+}
 
 /** How a price is made up, from the offset to the total. */
 export function buildPriceView(quote: Quote, { numbers, money }: PageFormat) {
@@ -98,6 +108,9 @@ export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
     invalid: (Object.keys(FIELD_NAMES) as OrderFormField[])
       .filter((field) => errors[field] !== undefined)
       .map((field) => ({ field, name: FIELD_NAMES[field] })),
+    nameProblem: page.nameProblem,
+    /** The name that the guest keeps by sending the form again */
+    keptName: page.nameProblem === null ? '' : getCertificateName(form),
     notice: page.notice,
     alert: page.alert,
   }

@@ -42,6 +42,10 @@ const toPortfolioId = (value: unknown): number | null =>
 const toShare = (value: unknown): Share =>
   SHARES.find((share) => String(share) === toText(value)) ?? SHARES[0]
 
+/** The name on the certificate; empty if none was given yet. */
+export const getCertificateName = ({ values }: Pick<OrderForm, 'values'>): string =>
+  values.beneficiary || values.name
+
 /** @param needsConsent whether there are terms that a guest must agree to */
 export function parseOrderForm(
   submitted: Record<string, unknown>,

@@ -109,6 +109,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
       certificate: certificate && {
         code: certificate.code,
         issuedAt: certificate.issuedAt,
+        co2eKg: certificate.content.co2eKg,
         pdfProblem: await certificates.findPdfProblem(certificate, true),
       },
       payment,

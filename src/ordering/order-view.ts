@@ -1,9 +1,9 @@
-import type { OrderStatus } from '../orders/order-status.js'
+import { isPaidStatus, isRefundDue, type OrderStatus } from '../orders/order-status.js'
 import { isErased } from '../orders/erasure.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { describeOrderTrip } from './describe-order-trip.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
-import { formatMass, type PageFormat } from './order-form-view.js'
+import { formatMass, formatRoundedMass, type PageFormat } from './order-form-view.js'
 
 interface Step {
   label: string
@@ -12,25 +12,28 @@ interface Step {
   state: 'done' | 'current' | 'upcoming'
 }
 
-const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled', 'refunded']
+interface Heading {
+  title: string
+  explanation: string
+}
 
-const STATUSES: Record<OrderStatus, { title: string; explanation: string }> = {
+const RETIREMENT_PENDING: Heading = {
+  title: 'Retirement pending',
+  explanation:
+    'Thank you. The carbon credits are ordered. You will get a certificate once they are retired.',
+}
+
+const HEADINGS: Record<OrderStatus, Heading> = {
   pending: {
     title: 'Waiting for your payment',
     explanation: 'We will buy the carbon credits once we receive your payment.',
   },
   paid: {
     title: 'Paid',
-    explanation: 'Thank you. We are buying your carbon credits now.',
+    explanation: 'Thank you. We are buying the carbon credits now.',
   },
-  processing: {
-    title: 'Buying your carbon credits',
-    explanation: 'We have received your payment and ordered the carbon credits.',
-  },
-  fulfilled: {
-    title: 'Carbon credits retired',
-    explanation: 'Carbon credits have been retired for you. Thank you.',
-  },
+  processing: RETIREMENT_PENDING,
+  fulfilled: RETIREMENT_PENDING,
   refunded: {
     title: 'Refunded',
     explanation: 'Your payment has been refunded.',
@@ -39,6 +42,25 @@ const STATUSES: Record<OrderStatus, { title: string; explanation: string }> = {
     title: 'Cancelled',
     explanation: 'This order was cancelled. There is nothing to pay.',
   },
+}
+
+/** What a guest reads first. */
+function buildHeading(order: Order, { certificate, payment = null, format }: ViewOptions): Heading {
+  if (certificate !== null) {
+    const mass = formatRoundedMass(certificate.co2eKg, format.numbers)
+    return {
+      title: 'Carbon credits retired',
+      explanation: `Carbon credits for ${mass} of CO₂e have been retired for you. Thank you.`,
+    }
+  }
+  const heading = HEADINGS[order.status]
+  if (order.status !== 'cancelled') return heading
+  return isRefundDue(order) || (payment !== null && getBalance(payment) > 0)
+    ? {
+        ...heading,
+        explanation: 'This order was cancelled. We have received your payment and will refund it.',
+      }
+    : heading
 }
 
 /**
@@ -63,29 +85,29 @@ function buildSteps(
   if (status === 'cancelled') {
     return [received, { label: 'Cancelled', at: format(order.cancelledAt), state: 'done' }]
   }
-  const isPaid = PAID.includes(status)
+  const isPaid = isPaidStatus(status)
   const paid: Step = {
     label: isPaid ? 'Payment received' : 'Payment',
-    at: isPaid ? format(findTime(history, PAID)) : null,
+    at: format(order.paidAt),
     state: isPaid ? 'done' : 'current',
   }
   if (status === 'refunded') {
     const at = format(findTime(history, ['refunded']))
     return [received, paid, { label: 'Payment refunded', at, state: 'done' }]
   }
-  const isOffset = status === 'fulfilled'
-  const offset: Step = {
-    label: isOffset ? 'Carbon credits retired' : 'Carbon credits',
+  const isBought = status === 'fulfilled' || certificate !== null
+  const bought: Step = {
+    label: isBought ? 'Carbon credits bought' : 'Purchase of carbon credits',
     at: format(order.fulfilledAt),
-    state: isOffset ? 'done' : isPaid ? 'current' : 'upcoming',
+    state: isBought ? 'done' : isPaid ? 'current' : 'upcoming',
   }
-  if (order.checkout === null) return [received, paid, offset]
+  if (order.checkout === null) return [received, paid, bought]
   const issued: Step = {
-    label: certificate === null ? 'Certificate' : 'Certificate issued',
+    label: certificate !== null ? 'Certificate issued' : isBought ? 'Retirement' : 'Certificate',
     at: format(certificate?.issuedAt ?? null),
-    state: certificate !== null ? 'done' : isOffset ? 'current' : 'upcoming',
+    state: certificate !== null ? 'done' : isBought ? 'current' : 'upcoming',
   }
-  return [received, paid, offset, issued]
+  return [received, paid, bought, issued]
 }
 
 /**
@@ -106,7 +128,13 @@ function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: 
 
 interface ViewOptions {
   /** `null` if there is no valid certificate */
-  certificate: { code: string; issuedAt: string; pdfProblem: string | null } | null
+  certificate: {
+    code: string
+    issuedAt: string
+    /** Mass of the carbon credits */
+    co2eKg: number
+    pdfProblem: string | null
+  } | null
   /** As configured; `null` if there are none */
   paymentInstructions: string | null
   /** The latest payment through Stripe, if there is one */
@@ -121,28 +149,18 @@ interface ViewOptions {
 export function buildOrderView(
   order: Order,
   history: readonly HistoryEntry[],
-  {
-    certificate,
-    paymentInstructions,
-    payment = null,
-    isOnline = false,
-    format,
-    formatDate,
-  }: ViewOptions,
+  options: ViewOptions,
 ) {
+  const { certificate, paymentInstructions, payment = null } = options
+  const { isOnline = false, format, formatDate } = options
   const { checkout, status } = order
   return {
     orderNumber: order.orderNumber,
     status,
-    ...STATUSES[status],
-    ...(status === 'cancelled' && payment !== null && getBalance(payment) > 0
-      ? {
-          explanation:
-            'This order was cancelled. We have received your payment and will refund it.',
-        }
-      : {}),
+    ...buildHeading(order, options),
     steps: buildSteps(order, history, { certificate, formatDate }),
     certificate: certificate && {
+      mass: formatRoundedMass(certificate.co2eKg, format.numbers),
       path: `/c/${certificate.code}`,
       pdfProblem: certificate.pdfProblem,
     },

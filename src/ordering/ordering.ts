@@ -82,6 +82,7 @@ const ordering: FastifyPluginAsync<Options> = async (app, options) => {
       formTokens: createFormTokens(createSigner(sessionSecrets, 'order form v1')),
       placeOrder: createOrderPlacer({ store, links, limits }),
       startPayment,
+      findNameProblem: certificates.findNameProblem,
     })
     await scope.register(orderPages, {
       store,

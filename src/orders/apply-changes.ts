@@ -3,7 +3,13 @@ import { parseImoNumber } from '../calculator/imo-number.js'
 import { recordCalculation } from '../calculator/recorded-calculation.js'
 import { validateCalculation } from '../calculator/validate-calculation.js'
 import { getMassToOffset, isSameMass, roundToGram } from './order-mass.js'
-import { getTransitions, type OrderStatus } from './order-status.js'
+import {
+  getStatusFields,
+  getTransitions,
+  isPaidStatus,
+  type OrderStatus,
+  type StatusRecord,
+} from './order-status.js'
 import type { FieldChange, NewOrder, Order, OrderChanges } from './order.js'
 
 export type ChangeOutcome =
@@ -11,7 +17,8 @@ export type ChangeOutcome =
   | { outcome: 'unchanged'; order: Order }
   | { outcome: 'invalid_transition'; order: Order; transitions: readonly OrderStatus[] }
 
-type Timestamps = Pick<Order, 'fulfilledAt' | 'cancelledAt'>
+const TIMESTAMPS = ['paidAt', 'fulfilledAt', 'cancelledAt'] as const
+type Timestamps = Pick<StatusRecord, (typeof TIMESTAMPS)[number]>
 
 const normalizeImoNumber = (imoNumber: string | null | undefined): string | null =>
   imoNumber == null ? null : parseImoNumber(imoNumber)
@@ -57,6 +64,9 @@ export function createFirstVersion(
     calculation: calculateTrip(newOrder),
     origin: newOrder.origin ?? null,
     checkout: newOrder.checkout ?? null,
+    cancelledFrom: null,
+    paidAt: isPaidStatus(status) ? now : null,
+    retirement: null,
   }
 }
 
@@ -73,18 +83,8 @@ export function calculateTrip({
   return trip.ok ? recordCalculation(trip.value) : null
 }
 
-/** The timestamps that a status change sets. */
-export function getStatusTimestamps(
-  order: Pick<Order, 'fulfilledAt'>,
-  status: OrderStatus,
-  now: string,
-): Timestamps {
-  const fulfilledAt = status === 'fulfilled' ? now : status === 'pending' ? null : order.fulfilledAt
-  return { fulfilledAt, cancelledAt: status === 'cancelled' ? now : null }
-}
-
 interface NextVersionOptions {
-  getTimestamps?: typeof getStatusTimestamps
+  getFields?: typeof getStatusFields
   /** Further changes to record in the history */
   extraChanges?: FieldChange[]
 }
@@ -94,7 +94,7 @@ export function createNextVersion(
   order: Order,
   values: Partial<Order>,
   now: string,
-  { getTimestamps = getStatusTimestamps, extraChanges = [] }: NextVersionOptions = {},
+  { getFields = getStatusFields, extraChanges = [] }: NextVersionOptions = {},
 ): ChangeOutcome {
   const fieldChanges = (Object.keys(values) as (keyof Order)[])
     .filter((field) => !isDeepStrictEqual(order[field], values[field]))
@@ -104,11 +104,11 @@ export function createNextVersion(
   // The clock may have been set back, or may have been ahead in the process that created the order.
   const updatedAt = now < order.createdAt ? order.createdAt : now
   const { status = order.status } = values
-  const timestamps = status === order.status ? {} : getTimestamps(order, status, updatedAt)
+  const fields = status === order.status ? {} : getFields(order, status, updatedAt)
   return {
     outcome: 'changed',
-    order: { ...order, ...values, ...timestamps, updatedAt, version: order.version + 1 },
-    changes: [...changes, ...getClearedTimestamps(order, timestamps)],
+    order: { ...order, ...values, ...fields, updatedAt, version: order.version + 1 },
+    changes: [...changes, ...getClearedTimestamps(order, fields)],
   }
 }
 
@@ -117,9 +117,9 @@ export const getClearedTimestamps = (
   order: Timestamps,
   timestamps: Partial<Timestamps>,
 ): FieldChange[] =>
-  (['fulfilledAt', 'cancelledAt'] as const)
-    .filter((field) => order[field] !== null && timestamps[field] === null)
-    .map((field) => ({ field, from: order[field], to: null }))
+  TIMESTAMPS.filter((field) => order[field] !== null && timestamps[field] === null).map(
+    (field) => ({ field, from: order[field], to: null }),
+  )
 
 /** Applies an edit. Pure. */
 export function applyChanges(
@@ -131,8 +131,8 @@ export function applyChanges(
     ...withoutNegativeZero(changes),
     ...(imoNumber === undefined ? {} : { imoNumber: normalizeImoNumber(imoNumber) }),
   }
-  const { status } = values
-  const transitions = getTransitions(order.status)
+  const { status } = changes
+  const transitions = getTransitions(order)
   if (status !== undefined && status !== order.status && !transitions.includes(status)) {
     return { outcome: 'invalid_transition', order, transitions }
   }

@@ -95,6 +95,11 @@ const exceptionCounts = {
   differs: Type.Integer({
     description: 'Placed with values that differ from what was confirmed or from the current order',
   }),
+  not_refunded: Type.Integer({ description: 'Paid and cancelled, but not refunded' }),
+  no_evidence: Type.Integer({
+    description:
+      'Ordered by a guest and fulfilled, without evidence that carbon credits were retired',
+  }),
 } satisfies Record<OrderException, unknown>
 
 /** The figures of the dashboard. Days are days in TIME_ZONE. */

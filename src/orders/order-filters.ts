@@ -16,7 +16,13 @@ const date = (description: string) =>
 export const MAX_SEARCH_LENGTH = 200
 
 /** Problems that need the attention of an administrator. */
-export const ORDER_EXCEPTIONS = ['not_placed', 'placement_unknown', 'differs'] as const
+export const ORDER_EXCEPTIONS = [
+  'not_placed',
+  'placement_unknown',
+  'differs',
+  'not_refunded',
+  'no_evidence',
+] as const
 export type OrderException = (typeof ORDER_EXCEPTIONS)[number]
 
 /**
@@ -63,7 +69,7 @@ export const OrderFilters = Type.Object({
     Type.Array(stringEnum<OrderException>(ORDER_EXCEPTIONS), {
       maxItems: ORDER_EXCEPTIONS.length,
       description:
-        'Orders that need attention, any of these: paid but not placed with the provider; sent to the provider with an unknown outcome; placed with values that differ from what was confirmed or from the current order',
+        'Orders that need attention, any of these: paid but not placed with the provider; sent to the provider with an unknown outcome; placed with values that differ from what was confirmed or from the current order; paid and cancelled, but not refunded; ordered by a guest and fulfilled, without evidence that carbon credits were retired',
     }),
   ),
   origin: Type.Optional(

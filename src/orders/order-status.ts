@@ -18,21 +18,142 @@ export const LIVE_STATUSES: readonly LiveStatus[] = ORDER_STATUSES.filter(
 export const toLiveStatus = (name: unknown): LiveStatus | undefined =>
   LIVE_STATUSES.find((status) => status === name)
 
+/** The statuses of an order that a customer has paid, sorted by progress. */
+export const PAID_STATUSES: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled', 'refunded']
+
+export const isPaidStatus = (status: OrderStatus | null): boolean =>
+  PAID_STATUSES.some((one) => one === status)
+
+/** The status of an order, and what it remembers of its earlier statuses. */
+export interface StatusRecord {
+  status: OrderStatus
+  /** The status before the cancellation; `null` if the order is not cancelled, or if unknown */
+  cancelledFrom: LiveStatus | null
+  /** ISO 8601 */
+  paidAt: string | null
+  fulfilledAt: string | null
+  cancelledAt: string | null
+}
+
 /**
- * The status transitions of an edit. Statuses can be skipped; an order can be refunded once it is
- * paid, and a cancelled order can be reopened. Any order can be cancelled.
+ * The status transitions of an edit. Statuses can be skipped, and an order can be refunded once it
+ * is paid.
  */
-const TRANSITIONS: Record<OrderStatus, readonly OrderStatus[]> = {
+const TRANSITIONS: Record<LiveStatus, readonly LiveStatus[]> = {
   pending: ['paid', 'processing', 'fulfilled'],
   paid: ['processing', 'fulfilled', 'refunded'],
   processing: ['fulfilled', 'refunded'],
   fulfilled: ['refunded'],
   refunded: [],
-  cancelled: ['pending'],
 }
 
-/** The statuses that an edit can change an order to. */
-export const getTransitions = (status: OrderStatus): readonly OrderStatus[] => TRANSITIONS[status]
+/**
+ * The status that a cancelled order had before; `null` if it is unknown. Only an order that was
+ * never paid can have been pending.
+ */
+export const getStatusBeforeCancellation = ({
+  cancelledFrom,
+  paidAt,
+}: Pick<StatusRecord, 'cancelledFrom' | 'paidAt'>): LiveStatus | null =>
+  cancelledFrom ?? (paidAt === null ? 'pending' : null)
+
+/**
+ * The statuses that an edit can change an order to. A cancelled order can only return to its status
+ * before the cancellation, or be refunded if it had been paid. Any order can be cancelled.
+ */
+export function getTransitions(
+  order: Pick<StatusRecord, 'status' | 'cancelledFrom' | 'paidAt'>,
+): readonly LiveStatus[] {
+  if (order.status !== 'cancelled') return TRANSITIONS[order.status]
+  const before = getStatusBeforeCancellation(order)
+  return LIVE_STATUSES.filter(
+    (status) => status === before || (status === 'refunded' && order.paidAt !== null),
+  )
+}
+
+/** Whether an order was paid and cancelled, but not refunded. */
+export const isRefundDue = ({
+  status,
+  cancelledFrom,
+  paidAt,
+}: Pick<StatusRecord, 'status' | 'cancelledFrom' | 'paidAt'>): boolean =>
+  status === 'cancelled' && paidAt !== null && cancelledFrom !== 'refunded'
+
+/**
+ * What an order remembers after a change of its status. A cancelled order keeps everything, so that
+ * it can return to where it was.
+ *
+ * @param now ISO 8601
+ */
+export function getStatusFields(
+  order: StatusRecord,
+  status: OrderStatus,
+  now: string,
+): Omit<StatusRecord, 'status'> {
+  const { paidAt, fulfilledAt } = order
+  if (status === 'cancelled') {
+    return {
+      cancelledFrom: toLiveStatus(order.status) ?? null,
+      paidAt,
+      fulfilledAt,
+      cancelledAt: now,
+    }
+  }
+  const isRestored = order.status === 'cancelled'
+  return {
+    cancelledFrom: null,
+    paidAt: isPaidStatus(status) ? (paidAt ?? now) : null,
+    fulfilledAt:
+      status === 'pending' ? null : status === 'fulfilled' && !isRestored ? now : fulfilledAt,
+    cancelledAt: null,
+  }
+}
+
+interface StatusChange {
+  field: string
+  from: unknown
+  to: unknown
+}
+
+/**
+ * When an order was paid if that was not recorded: when it was fulfilled or, if earlier, created;
+ * `null` if it was never paid.
+ */
+export function inferPaidAt({
+  status,
+  cancelledFrom,
+  fulfilledAt,
+  createdAt,
+}: Omit<StatusRecord, 'paidAt' | 'cancelledAt'> & { createdAt: string }): string | null {
+  const reached = status === 'cancelled' ? cancelledFrom : status
+  const wasPaid = reached === null ? fulfilledAt !== null : isPaidStatus(reached)
+  if (!wasPaid) return null
+  const isFulfilledFirst = fulfilledAt !== null && Date.parse(fulfilledAt) < Date.parse(createdAt)
+  return isFulfilledFirst ? fulfilledAt : createdAt
+}
+
+/**
+ * What an order remembers if this was not recorded, from its history where possible. The migrations
+ * of the databases do the same.
+ *
+ * @param history newest first
+ */
+export function inferStatusFields(
+  order: Pick<StatusRecord, 'status' | 'fulfilledAt'> & { createdAt: string },
+  history: readonly { at: string; changes: readonly StatusChange[] }[],
+): Pick<StatusRecord, 'cancelledFrom' | 'paidAt'> {
+  const changes = history.flatMap(({ at, changes }) =>
+    changes.filter(({ field }) => field === 'status').map(({ from, to }) => ({ at, from, to })),
+  )
+  const cancellation = changes.find(({ to }) => to === 'cancelled')
+  const cancelledFrom =
+    order.status === 'cancelled' ? (toLiveStatus(cancellation?.from) ?? null) : null
+  const paidAt = inferPaidAt({ ...order, cancelledFrom })
+  const payment = changes.find(
+    ({ from, to }) => from === 'pending' && PAID_STATUSES.some((one) => one === to),
+  )
+  return { cancelledFrom, paidAt: paidAt === null ? null : (payment?.at ?? paidAt) }
+}
 
 /** Whether the CO2e and revenue of an order count in statistics. */
 export const isCounted = (status: OrderStatus): boolean =>

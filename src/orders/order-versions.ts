@@ -1,15 +1,37 @@
+import { toLiveStatus } from './order-status.js'
 import type { HistoryEntry, Order } from './order.js'
 
-/** The order as it was before a change. */
-function revert(order: Order, { at, changes, version }: HistoryEntry, updatedAt: string): Order {
+/** The status before the latest cancellation in a history, oldest first. */
+const findCancelledFrom = (history: readonly HistoryEntry[]): Order['cancelledFrom'] =>
+  toLiveStatus(
+    history
+      .flatMap(({ changes }) => changes)
+      .findLast(({ field, to }) => field === 'status' && to === 'cancelled')?.from,
+  ) ?? null
+
+/**
+ * The order as it was before a change.
+ *
+ * @param earlier the history before the change, oldest first
+ */
+function revert(
+  order: Order,
+  { at, changes, version }: HistoryEntry,
+  earlier: readonly HistoryEntry[],
+): Order {
   const fields = changes.filter(({ field }) => field in order)
+  const statusChange = fields.find(({ field }) => field === 'status')
   return {
     ...order,
     // Clears only timestamps that this change set; an undo keeps earlier timestamps.
+    ...(order.paidAt === at ? { paidAt: null } : {}),
     ...(order.fulfilledAt === at ? { fulfilledAt: null } : {}),
     ...(order.cancelledAt === at ? { cancelledAt: null } : {}),
     ...(Object.fromEntries(fields.map(({ field, from }) => [field, from])) as Partial<Order>),
-    updatedAt,
+    ...(statusChange === undefined
+      ? {}
+      : { cancelledFrom: statusChange.from === 'cancelled' ? findCancelledFrom(earlier) : null }),
+    updatedAt: earlier.at(-1)?.at ?? order.createdAt,
     version: version - 1,
   }
 }
@@ -29,7 +51,7 @@ export function listVersions(
   for (const [i, entry] of [...history.entries()].reverse()) {
     const [oldest] = versions
     if (entry.version !== oldest.version || oldest.version <= since + 1) break
-    versions.unshift(revert(oldest, entry, history[i - 1]?.at ?? order.createdAt))
+    versions.unshift(revert(oldest, entry, history.slice(0, i)))
   }
   return versions
 }

@@ -91,6 +91,52 @@ const calculatorData = Type.Unsafe<Record<string, unknown>>({
 export const ORDER_ORIGINS = ['guest', 'admin', 'api'] as const
 export type OrderOrigin = (typeof ORDER_ORIGINS)[number]
 
+/** Evidence that carbon credits were retired, entered by staff. */
+const Retirement = Type.Object(
+  {
+    registry: textLine({ maxLength: 120, description: 'Registry that retired the credits' }),
+    reference: textLine({
+      maxLength: 500,
+      description: 'Serial numbers, or the number of the retirement in the registry',
+    }),
+    url: Type.Optional(
+      Type.String({
+        maxLength: 2000,
+        format: 'https-url',
+        'x-message': 'must be an https URL, without user name and password',
+        description: 'Page of the retirement in the registry',
+      }),
+    ),
+    standard: Type.Optional(textLine({ maxLength: 120, description: 'Standard of the credits' })),
+    vintage: Type.Optional(
+      textLine({ maxLength: 40, description: 'Year, or years, of the reductions or removals' }),
+    ),
+    retiredAt: Type.String({
+      format: 'past-date',
+      'x-message': 'must be a date, or a date and time with an offset, that is not in the future',
+      description: 'When the credits were retired: a date, or a date and time',
+    }),
+  },
+  {
+    title: 'Retirement',
+    description:
+      'Evidence that carbon credits were retired for the order; setting it needs orders:settle',
+    additionalProperties: false,
+  },
+)
+export type Retirement = Static<typeof Retirement>
+const retirement = nullable(Retirement)
+
+const cancelledFrom = nullable(
+  stringEnum<LiveStatus>(LIVE_STATUSES, {
+    description:
+      'Status before the cancellation; null if the order is not cancelled, or if unknown',
+  }),
+)
+const paidAt = nullable(
+  dateTime('When the order was first paid, or skipped that status; null if it never was'),
+)
+
 const origin = nullable(
   stringEnum<OrderOrigin>(ORDER_ORIGINS, {
     description: 'Who created the order: guest, admin (in the portal) or api',
@@ -127,6 +173,9 @@ export const Order = Type.Object(
     calculation: nullable(RecordedCalculation),
     origin,
     checkout,
+    cancelledFrom,
+    paidAt,
+    retirement,
   },
   { title: 'Order', additionalProperties: false },
 )
@@ -230,6 +279,9 @@ export const ImportedOrder = Type.Object(
     calculation: Type.Optional(nullable(RecordedCalculation)),
     origin: Type.Optional(origin),
     checkout: Type.Optional(checkout),
+    cancelledFrom: Type.Optional(cancelledFrom),
+    paidAt: Type.Optional(paidAt),
+    retirement: Type.Optional(retirement),
   },
   { additionalProperties: false, ...calculatorDataRules },
 )
@@ -246,6 +298,7 @@ const changeableFields = {
   currency: Currency,
   orderSourceId: nullable(orderSourceId),
   notes,
+  retirement,
 }
 
 /** The fields of an order that can be edited. */

@@ -222,7 +222,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         operationId: 'updateOrder',
         summary: 'Update an order',
         description:
-          'Applies all changes or none. The status can change from pending to paid, processing and fulfilled (steps can be skipped); from paid, processing or fulfilled to refunded; and from cancelled to pending. For any other change of status, the response is 409 with possibleStatuses.',
+          'Applies all changes or none. The status can change from pending to paid, processing and fulfilled (steps can be skipped); from paid, processing or fulfilled to refunded; and from cancelled to the status before the cancellation or, if the order had been paid, to refunded. For any other change of status, the response is 409 with possibleStatuses.',
         params: OrderId,
         headers: IfMatch,
         body: OrderChanges,
@@ -241,6 +241,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
     async (request, reply) => {
       const { params, body } = request
       if (body.status !== undefined) request.requirePermission(getStatusPermission(body.status))
+      if (body.retirement !== undefined) request.requirePermission('orders:settle')
       return sendOrder(
         reply,
         getChangedOrder(
@@ -259,7 +260,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         operationId: 'cancelOrder',
         summary: 'Cancel an order',
         description:
-          'The order is kept with the status cancelled. Cancelling it again has no effect.',
+          'The order is kept with the status cancelled, whatever its status, and cancelledFrom contains the status before. Cancelling it again has no effect.',
         params: OrderId,
         headers: IfMatch,
         response: changeResponses,

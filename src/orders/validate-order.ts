@@ -1,6 +1,6 @@
 import type { FieldError } from '../validation/field-errors.js'
 import { isDateTime } from '../validation/formats.js'
-import { ORDER_STATUSES, type OrderStatus } from './order-status.js'
+import { isPaidStatus, ORDER_STATUSES, toLiveStatus, type OrderStatus } from './order-status.js'
 
 /** Allows for clocks and time zones that differ. A later time is probably a typing error. */
 const MAX_AHEAD_MS = 24 * 60 * 60 * 1000
@@ -46,11 +46,13 @@ export const STATUSES_AFTER_FULFILMENT: readonly OrderStatus[] = [
   'cancelled',
 ]
 
-const TIMESTAMPS = ['createdAt', 'updatedAt', 'fulfilledAt', 'cancelledAt'] as const
+const TIMESTAMPS = ['createdAt', 'updatedAt', 'fulfilledAt', 'cancelledAt', 'paidAt'] as const
 
-type TimestampFields = Partial<Record<'status' | (typeof TIMESTAMPS)[number], unknown>>
+type TimestampFields = Partial<
+  Record<'status' | 'cancelledFrom' | (typeof TIMESTAMPS)[number], unknown>
+>
 
-/** Checks the timestamps of an imported order. Ignores values that the schema rejects. */
+/** Checks the timestamps of an imported order, and its status before a cancellation. Ignores values that the schema rejects. */
 export function findTimestampErrors(order: TimestampFields, now: number): FieldError[] {
   const errors: FieldError[] = TIMESTAMPS.filter((field) => isFuture(order[field], now)).map(
     (path) => ({ path, message: NOT_FUTURE }),
@@ -66,5 +68,14 @@ export function findTimestampErrors(order: TimestampFields, now: number): FieldE
     errors.push({ path: 'fulfilledAt', message })
   }
   if (cancelledAt != null && status !== 'cancelled') errors.push({ path: 'cancelledAt', message })
+  if (order.cancelledFrom != null && status !== 'cancelled') {
+    errors.push({ path: 'cancelledFrom', message })
+  }
+  if (order.paidAt == null) return errors
+  const paidStatus = status === 'cancelled' ? (toLiveStatus(order.cancelledFrom) ?? null) : status
+  if (paidStatus !== null && !isPaidStatus(paidStatus)) {
+    const field = status === 'cancelled' ? 'cancelledFrom' : 'status'
+    errors.push({ path: 'paidAt', message: `must be empty if ${field} is ${paidStatus}` })
+  }
   return errors
 }

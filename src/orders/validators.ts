@@ -3,11 +3,18 @@ import { crossFieldKeyword } from '../validation/cross-field-keyword.js'
 import { createValidators, type SchemaExtensions } from '../validation/validator.js'
 import { isImportedId } from './order-id.js'
 import { isOrderNumber } from './order-number.js'
+import { isHttpsUrl, isPastDate } from './retirement-formats.js'
 import { requireMassOrTrip, validateNewOrder } from './validate-order.js'
 
 /** Formats and keywords for the order schemas, including those for trips and vessels. */
 const extensions: SchemaExtensions = {
-  formats: { ...trips.formats, 'imported-order-id': isImportedId, 'order-number': isOrderNumber },
+  formats: {
+    ...trips.formats,
+    'imported-order-id': isImportedId,
+    'order-number': isOrderNumber,
+    'https-url': isHttpsUrl,
+    'past-date': (text) => isPastDate(text, Date.now()),
+  },
   keywords: [
     ...trips.keywords,
     crossFieldKeyword('x-new-order', (order) => validateNewOrder(order, Date.now())),

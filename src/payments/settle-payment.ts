@@ -1,6 +1,6 @@
 import { Problem } from '../http/problem.js'
 import type { OrderStore } from '../order-store/order-store.js'
-import type { LiveStatus, OrderStatus } from '../orders/order-status.js'
+import { isRefundDue, type LiveStatus, type OrderStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
 import { getBalance, isSameAmount, STRIPE, type Payment, type PaymentProblem } from './payment.js'
 
@@ -64,7 +64,9 @@ export function decideSettlement(
   if (isHere && order.status === 'refunded') return none('order_refunded')
   const isPaid = PAID.includes(order.status)
   if (isSettled) {
-    return !isHere && isPaid ? { type: 'status', status: 'refunded', isSettled } : none(null)
+    return !isHere && (isPaid || isRefundDue(order))
+      ? { type: 'status', status: 'refunded', isSettled }
+      : none(null)
   }
   if (!isHere) return none(null)
   if (order.status === 'pending') {

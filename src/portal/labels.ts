@@ -23,6 +23,8 @@ export const EXCEPTION_LABELS: Record<OrderException, string> = {
   not_placed: 'Paid, not placed',
   placement_unknown: 'Placement unknown',
   differs: 'Differs at the provider',
+  not_refunded: 'Paid, cancelled, not refunded',
+  no_evidence: 'Fulfilled, no proof of retirement',
 }
 
 /** Short names of the origins, for lists. */

@@ -414,13 +414,16 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     for (const from of ORDER_STATUSES) {
       for (const to of ORDER_STATUSES.filter((status) => status !== 'cancelled')) {
         const status = from === 'cancelled' ? 'pending' : from
-        const { body: order } = await call('POST', ORDERS, newOrder({ status }))
-        if (from === 'cancelled') await call('DELETE', `${ORDERS}/${order.id}`)
+        const { body: created } = await call('POST', ORDERS, newOrder({ status }))
+        const { body: order } =
+          from === 'cancelled'
+            ? await call('DELETE', `${ORDERS}/${created.id}`)
+            : { body: created }
         const edited = await call('PATCH', `${ORDERS}/${order.id}`, { status: to, notes: 'edited' })
-        const allowed = getTransitions(from).includes(to) || from === to
+        const allowed = getTransitions(order).includes(to) || from === to
         t.equal(edited.status, allowed ? 200 : 409, `${from} to ${to}`)
         if (!allowed) {
-          t.strictSame(edited.body.possibleStatuses, getTransitions(from))
+          t.strictSame(edited.body.possibleStatuses, getTransitions(order))
           const { body } = await call('GET', `${ORDERS}/${order.id}`)
           t.match(body, { status: from, notes: '' }, 'nothing was changed')
         }
@@ -430,26 +433,32 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     t.equal(cancelled.status, 422, 'an edit cannot cancel an order')
   })
 
-  t.test('a cancelled order is kept, can be cancelled again, and can be reopened', async (t) => {
+  t.test('a cancelled order is kept, can be cancelled again, and can be restored', async (t) => {
     const { call } = await start(t)
     const { body: created } = await call('POST', ORDERS, newOrder({ status: 'fulfilled' }))
     t.ok(created.fulfilledAt)
+    t.match(created, { cancelledFrom: null, paidAt: created.createdAt, retirement: null })
     const path = `${ORDERS}/${created.id}`
     const { status, body } = await call('DELETE', path)
     t.equal(status, 200)
-    t.match(body, { status: 'cancelled', version: 2, fulfilledAt: created.fulfilledAt })
+    const { fulfilledAt, paidAt } = created
+    t.match(body, { status: 'cancelled', cancelledFrom: 'fulfilled', version: 2 })
+    t.match(body, { fulfilledAt, paidAt })
     t.equal(body.cancelledAt, body.updatedAt)
     t.strictSame((await call('DELETE', path)).body, body)
-    const again = await call('PATCH', path, { status: 'pending' })
-    t.match(again.body, { status: 'pending', version: 3, fulfilledAt: null, cancelledAt: null })
+    const pending = await call('PATCH', path, { status: 'pending' })
+    t.equal(pending.status, 409)
+    t.same(pending.body.possibleStatuses, ['fulfilled', 'refunded'])
+    const again = await call('PATCH', path, { status: 'fulfilled' })
+    t.match(again.body, { status: 'fulfilled', version: 3, cancelledFrom: null, cancelledAt: null })
+    t.match(again.body, { fulfilledAt, paidAt })
     t.equal((await call('DELETE', `${ORDERS}/99`)).status, 404)
     const { items } = (await call('GET', `${path}/history`)).body
     t.strictSame(
       items.map(({ changes }: { changes: unknown }) => changes),
       [
         [
-          { field: 'status', from: 'cancelled', to: 'pending' },
-          { field: 'fulfilledAt', from: created.fulfilledAt, to: null },
+          { field: 'status', from: 'cancelled', to: 'fulfilled' },
           { field: 'cancelledAt', from: body.cancelledAt, to: null },
         ],
         [{ field: 'status', from: 'fulfilled', to: 'cancelled' }],
@@ -457,6 +466,79 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
       ],
       'the history keeps cleared timestamps',
     )
+  })
+
+  t.test('a refunded order that is cancelled cannot be paid again', async (t) => {
+    const { call } = await start(t)
+    const { body: created } = await call('POST', ORDERS, newOrder({ status: 'paid' }))
+    const path = `${ORDERS}/${created.id}`
+    await call('PATCH', path, { status: 'refunded' })
+    t.match((await call('DELETE', path)).body, { cancelledFrom: 'refunded', paidAt: created.paidAt })
+    for (const status of ['pending', 'paid', 'processing', 'fulfilled']) {
+      const { status: code, body } = await call('PATCH', path, { status })
+      t.equal(code, 409, status)
+      t.same(body.possibleStatuses, ['refunded'], status)
+    }
+    t.match((await call('PATCH', path, { status: 'refunded' })).body, { cancelledAt: null })
+  })
+
+  t.test('an order that was paid and cancelled needs attention until it is refunded', async (t) => {
+    const { call } = await start(t)
+    const find = async () =>
+      (await call('GET', `${ORDERS}?exception=not_refunded`)).body.items.map(
+        ({ id }: { id: string }) => id,
+      )
+    const { body: unpaid } = await call('POST', ORDERS, newOrder())
+    const { body: paid } = await call('POST', ORDERS, newOrder({ status: 'paid' }))
+    const { body: refunded } = await call('POST', ORDERS, newOrder({ status: 'paid' }))
+    await call('PATCH', `${ORDERS}/${refunded.id}`, { status: 'refunded' })
+    for (const { id } of [unpaid, paid, refunded]) await call('DELETE', `${ORDERS}/${id}`)
+    t.same(await find(), [paid.id])
+    const { exceptions } = (await call('POST', '/api/admin/stats', { range: 'all' })).body
+    t.match(exceptions, { not_refunded: 1, no_evidence: 0 })
+    const { body } = await call('PATCH', `${ORDERS}/${paid.id}`, { status: 'refunded' })
+    t.match(body, { status: 'refunded', cancelledFrom: null, paidAt: paid.paidAt })
+    t.same(await find(), [])
+  })
+
+  t.test('a retirement is kept, changed and removed', async (t) => {
+    const { call } = await start(t)
+    const { body: created } = await call('POST', ORDERS, newOrder())
+    const path = `${ORDERS}/${created.id}`
+    const retirement = {
+      registry: 'Verra',
+      reference: 'VCS-1-2',
+      url: 'https://registry.verra.org/1',
+      standard: 'VCS',
+      vintage: '2021',
+      retiredAt: '2026-01-31',
+    }
+    t.strictSame((await call('PATCH', path, { retirement })).body.retirement, retirement)
+    const { body: unchanged } = await call('PATCH', path, { retirement })
+    t.equal(unchanged.version, 2)
+    const short = { registry: 'Verra', reference: '1', retiredAt: '2026-01-31T10:00:00+01:00' }
+    await call('PATCH', path, { retirement: short })
+    t.strictSame((await call('GET', path)).body.retirement, short)
+    const { items } = (await call('GET', `${path}/history`)).body
+    t.same(items[0].changes, [{ field: 'retirement', from: retirement, to: short }])
+    t.equal((await call('PATCH', path, { retirement: null })).body.retirement, null)
+
+    const tomorrow = new Date(Date.now() + 2 * 86_400_000).toISOString()
+    for (const [change, invalid] of [
+      [{ registry: '' }, 'retirement.registry'],
+      [{ reference: 'a\nb' }, 'retirement.reference'],
+      [{ url: 'http://registry.verra.org' }, 'retirement.url'],
+      [{ url: 'https://ann:pw@registry.verra.org' }, 'retirement.url'],
+      [{ url: 'javascript:alert(1)' }, 'retirement.url'],
+      [{ retiredAt: tomorrow }, 'retirement.retiredAt'],
+      [{ retiredAt: tomorrow.slice(0, 10) }, 'retirement.retiredAt'],
+      [{ retiredAt: '2026' }, 'retirement.retiredAt'],
+      [{ unknown: 1 }, 'retirement.unknown'],
+    ] as const) {
+      const { status, body } = await call('PATCH', path, { retirement: { ...short, ...change } })
+      t.equal(status, 422, invalid)
+      t.same(body.errors?.map((error: { path: string }) => error.path), [invalid])
+    }
   })
 
   t.test('undoing a cancellation restores the order in one step', async (t) => {

@@ -578,9 +578,7 @@ t.test('rejects timestamps that contradict the status', async (t) => {
     if (reached.has(stateOf(one))) return
     reached.add(stateOf(one))
     reach(cancelOrder(one, at).order)
-    for (const status of getTransitions(one.status)) {
-      if (status !== 'cancelled') reach(applyChanges(one, { status }, at).order)
-    }
+    for (const status of getTransitions(one)) reach(applyChanges(one, { status }, at).order)
   }
   for (const status of ORDER_STATUSES) {
     if (status === 'cancelled') continue

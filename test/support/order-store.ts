@@ -4,7 +4,7 @@ import { openDatabase } from '../../src/database/open-database.js'
 import { createOrderWriter } from '../../src/order-store/sqlite/order-records.js'
 import { setTimeZone } from '../../src/order-store/sqlite/settings.js'
 import type { NewOrder, Order } from '../../src/orders/order.js'
-import { ORDER_STATUSES } from '../../src/orders/order-status.js'
+import { isPaidStatus, ORDER_STATUSES } from '../../src/orders/order-status.js'
 
 /** A new order with the given fields. */
 export const newOrder = (given: Partial<NewOrder> = {}): NewOrder => ({
@@ -130,6 +130,9 @@ export const someOrders = (maxLength: number): fc.Arbitrary<Order[]> =>
       calculation: null,
       origin: null,
       checkout: null,
+      cancelledFrom: null,
+      paidAt: isPaidStatus(order.status) ? order.placedAt : null,
+      retirement: null,
       ...order,
     })),
   )

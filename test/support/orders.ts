@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { PAYMENT_METHODS, SHARES, type Checkout } from '../../src/orders/checkout.js'
 import { ORDER_ORIGINS, type Order } from '../../src/orders/order.js'
 import { cancelOrder, applyChanges, createFirstVersion } from '../../src/orders/apply-changes.js'
-import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
+import { getTransitions, isPaidStatus, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { isTextLine } from '../../src/validation/text-line.js'
 import { FORMATS } from '../../src/validation/formats.js'
 import { calculation, imoNumber, textLine } from './calculations.js'
@@ -136,10 +136,10 @@ const history = fc.record({
 
 /** Applies a valid status transition or a cancellation. */
 function applyTransition(order: Order, { choice, at }: { choice: number; at: string }): Order {
-  const transitions = getTransitions(order.status)
+  const transitions = getTransitions(order)
   const status = transitions[choice % (transitions.length + 1)]
   const result =
-    status === undefined || status === 'cancelled'
+    status === undefined
       ? cancelOrder(order, at)
       : applyChanges(order, { status }, at)
   return result.order
@@ -234,6 +234,9 @@ export function* typicalOrders(count: number): Generator<Order> {
       calculation: recordCalculation({ calculatorType: 'fuel', calculatorData }),
       origin: null,
       checkout: null,
+      cancelledFrom: null,
+      paidAt: isPaidStatus(status) ? placedAt : null,
+      retirement: null,
     }
   }
 }

@@ -10,8 +10,13 @@ import {
   type Row,
 } from './columns.js'
 
-/** The exact values that were last written; cells may hold rounded or edited values. */
-export type RecordedOrder = Omit<Order, 'id' | 'orderNumber' | 'version'>
+/**
+ * The exact values that were last written; cells may hold rounded or edited values. Records written
+ * by earlier releases lack the optional fields.
+ */
+export type RecordedOrder = Omit<Order, 'id' | 'orderNumber' | 'version' | LaterField> &
+  Partial<Pick<Order, LaterField>>
+type LaterField = 'origin' | 'checkout' | 'cancelledFrom' | 'paidAt' | 'retirement'
 
 /** A history entry with the token of the write that added it. */
 export type RecordedEntry = HistoryEntry & { token?: string }
@@ -123,10 +128,10 @@ export function encodeNewOrder(
 }
 
 /**
- * Timestamps that follow from the status. A status edit in NocoDB does not update their cells, so
- * the cells are compared with the new values.
+ * The status and the timestamps that follow from it. A status edit in NocoDB does not update the
+ * timestamps, and an impossible one is not accepted, so the cells are compared with the new values.
  */
-const DERIVED: readonly OrderField[] = ['fulfilledAt', 'cancelledAt']
+const DERIVED: readonly OrderField[] = ['status', 'fulfilledAt', 'cancelledAt']
 
 /** Encodes the cells that a change writes; cells of other fields keep edits made in NocoDB. */
 export function encodeChangedOrder(

@@ -1,5 +1,11 @@
 import { validateCalculation } from '../../calculator/validate-calculation.js'
-import { getClearedTimestamps, getStatusTimestamps } from '../../orders/apply-changes.js'
+import { getClearedTimestamps } from '../../orders/apply-changes.js'
+import {
+  getStatusFields,
+  getTransitions,
+  inferStatusFields,
+  type StatusRecord,
+} from '../../orders/order-status.js'
 import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
 import { matchesWrittenValue, parseTimestamp, CELL_DECODERS } from './cell-codec.js'
 import { ORDER_FIELDS, type ColumnTitles, type OrderField, type Row } from './columns.js'
@@ -96,17 +102,41 @@ const findEdits = (recorded: RecordedOrder, values: Record<string, unknown>): Fi
     .filter((field) => values[field] !== recorded[field])
     .map((field) => ({ field, from: recorded[field], to: values[field] }))
 
-/** The timestamps that a status edit in NocoDB sets, unless they were also edited. */
-function getEditedTimestamps(
-  order: ParsedRow['order'],
+/** What the last recorded version remembers of its statuses. */
+const getStatusRecord = ({ order, history }: OrderRecord): StatusRecord => ({
+  ...inferStatusFields(order, history.toReversed()),
+  ...order,
+})
+
+/**
+ * Replaces an impossible status with the recorded one; returns the error. A status can be edited in
+ * NocoDB only as it can be edited here, or to cancelled.
+ */
+function rejectImpossibleStatus(
+  values: Record<string, unknown>,
+  recorded: StatusRecord,
+  column: string,
+): CellError[] {
+  const { status } = values as Pick<Order, 'status'>
+  const possible = [recorded.status, 'cancelled', ...getTransitions(recorded)]
+  if (possible.includes(status)) return []
+  values.status = recorded.status
+  return [{ column, error: `cannot change from ${recorded.status} to ${status}` }]
+}
+
+/** What an order remembers after the edits. Edited cells have precedence over the timestamps. */
+function getEditedStatusFields(
+  { status }: Pick<Order, 'status'>,
+  recorded: StatusRecord,
   edits: FieldChange[],
   now: string,
-): Partial<ReturnType<typeof getStatusTimestamps>> {
-  const isEdited = (...fields: OrderField[]) =>
-    edits.some(({ field }) => fields.some((one) => one === field))
-  return isEdited('status') && !isEdited('fulfilledAt', 'cancelledAt')
-    ? getStatusTimestamps(order, order.status, now)
-    : {}
+): Partial<StatusRecord> {
+  if (status === recorded.status) {
+    return { cancelledFrom: recorded.cancelledFrom, paidAt: recorded.paidAt }
+  }
+  const { fulfilledAt, cancelledAt, ...fields } = getStatusFields(recorded, status, now)
+  const isEdited = edits.some(({ field }) => field === 'fulfilledAt' || field === 'cancelledAt')
+  return isEdited ? fields : { ...fields, fulfilledAt, cancelledAt }
 }
 
 /** Whether the recorded calculation belongs to another trip. */
@@ -124,6 +154,8 @@ export function parseRow(row: Row, titles: ColumnTitles): ParseRowResult {
   const record = parseRecord(row[titles.record])
   const { values, errors, isValid } = decodeCells(row, titles, record)
   if (!isValid) return { ok: false, errors }
+  const recorded = record && getStatusRecord(record)
+  if (recorded) errors.push(...rejectImpossibleStatus(values, recorded, titles.status))
 
   const createdAt =
     record?.order.createdAt ?? parseTimestamp(row.CreatedAt) ?? String(values.placedAt)
@@ -138,15 +170,17 @@ export function parseRow(row: Row, titles: ColumnTitles): ParseRowResult {
     updatedAt: isNewVersion ? editedAt : record.order.updatedAt,
     version,
     calculation: isTripEdited(changes) ? null : (record?.order.calculation ?? null),
-    // Records written by earlier releases have neither an origin nor a checkout.
     origin: record?.order.origin ?? null,
     checkout: record?.order.checkout ?? null,
+    cancelledFrom: null,
+    paidAt: null,
+    retirement: record?.order.retirement ?? null,
   } as ParsedRow['order']
-  if (isNewVersion) {
-    const timestamps = getEditedTimestamps(order, changes, editedAt)
-    changes.push(...getClearedTimestamps(order, timestamps))
-    Object.assign(order, timestamps)
-  }
+  const fields = recorded
+    ? getEditedStatusFields(order, recorded, changes, editedAt)
+    : inferStatusFields(order, [])
+  if (recorded) changes.push(...getClearedTimestamps({ ...order, ...recorded }, fields))
+  Object.assign(order, fields)
 
   const isEdited = changes.length > 0
   const edit = { at: editedAt, by: NOCODB_USER, version, changes }

@@ -55,6 +55,8 @@ export const createStatistics = (
       not_placed: count(EXCEPTION_CODES.not_placed),
       placement_unknown: count(EXCEPTION_CODES.placement_unknown),
       differs: count(EXCEPTION_CODES.differs),
+      not_refunded: count(EXCEPTION_CODES.not_refunded),
+      no_evidence: count(EXCEPTION_CODES.no_evidence),
     }
   },
   countByCurrency: async () => sumByCurrency(await readGroups(tx, ALL_TIME)),

@@ -2,7 +2,7 @@ import type { CalculatorType } from '../../calculator/calculator-data.js'
 import type { AttemptSummary } from '../../fulfilment/attempt.js'
 import type { OrderException } from '../../orders/order-filters.js'
 import type { Order } from '../../orders/order.js'
-import type { OrderStatus } from '../../orders/order-status.js'
+import { toLiveStatus, type LiveStatus, type OrderStatus } from '../../orders/order-status.js'
 import { NO_NAME_KEY, toOrderNumberKey, toSortKey } from './search-text.js'
 
 /** A row of the `orders` table. */
@@ -34,6 +34,9 @@ export interface OrderRow {
   calculation: string | null
   origin: string | null
   checkout: string | null
+  cancelled_from: number | null
+  paid_at: number | null
+  retirement: string | null
   attempt: string | null
 }
 
@@ -64,6 +67,9 @@ export const READ_NAMES = [
   'calculation',
   'origin',
   'checkout',
+  'cancelled_from',
+  'paid_at',
+  'retirement',
 ] as const satisfies readonly (keyof OrderRow)[]
 /** All columns of a row. */
 export const ROW_COLUMNS = [
@@ -113,6 +119,8 @@ export const EXCEPTION_CODES = {
   not_placed: 1,
   placement_unknown: 2,
   differs: 3,
+  not_refunded: 4,
+  no_evidence: 5,
 } as const satisfies Record<OrderException, number>
 
 const invert = <Name extends string>(codes: Record<Name, number>): Map<number, Name> =>
@@ -132,6 +140,9 @@ export const toCalculatorCode = (type: CalculatorType | null): number =>
 
 /** Throws if the code is unknown. */
 export const fromStatusCode = (code: number): OrderStatus => decode(STATUSES_BY_CODE, code)
+/** Throws if the code is unknown. */
+export const fromOptionalStatusCode = (code: number | null): LiveStatus | null =>
+  code === null ? null : (toLiveStatus(fromStatusCode(code)) ?? null)
 /** Throws if the code is unknown. */
 export function fromCalculatorCode(code: number): CalculatorType | null {
   const name = decode(CALCULATORS_BY_CODE, code)
@@ -169,6 +180,9 @@ export const toOrder = ([
   calculation,
   origin,
   checkout,
+  cancelledFrom,
+  paidAt,
+  retirement,
 ]: ReadRow): Order => ({
   id: String(id),
   orderNumber,
@@ -194,6 +208,9 @@ export const toOrder = ([
   calculation: calculation === null ? null : (JSON.parse(calculation) as Order['calculation']),
   origin: origin as Order['origin'],
   checkout: checkout === null ? null : (JSON.parse(checkout) as Order['checkout']),
+  cancelledFrom: fromOptionalStatusCode(cancelledFrom),
+  paidAt: formatOptionalTime(paidAt),
+  retirement: retirement === null ? null : (JSON.parse(retirement) as Order['retirement']),
 })
 
 /** @param attempt the latest attempt to place the order with the provider */
@@ -229,5 +246,8 @@ export const toOrderRow = (
   calculation: order.calculation === null ? null : JSON.stringify(order.calculation),
   origin: order.origin,
   checkout: order.checkout === null ? null : JSON.stringify(order.checkout),
+  cancelled_from: order.cancelledFrom === null ? null : toStatusCode(order.cancelledFrom),
+  paid_at: parseOptionalTime(order.paidAt),
+  retirement: order.retirement === null ? null : JSON.stringify(order.retirement),
   attempt: attempt === null ? null : JSON.stringify(attempt),
 })

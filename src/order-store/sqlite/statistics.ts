@@ -88,6 +88,8 @@ export function createStatistics(
     not_placed: countException(EXCEPTION_CODES.not_placed),
     placement_unknown: countException(EXCEPTION_CODES.placement_unknown),
     differs: countException(EXCEPTION_CODES.differs),
+    not_refunded: countException(EXCEPTION_CODES.not_refunded),
+    no_evidence: countException(EXCEPTION_CODES.no_evidence),
   })
 
   return {

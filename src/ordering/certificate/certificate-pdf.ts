@@ -3,6 +3,7 @@ import type { Certificate, CertificateContent } from './certificate.js'
 import { getCertificateNumber } from './certificate.js'
 import type { CertificateFonts } from './certificate-fonts.js'
 import { drawInWorker } from './draw-in-worker.js'
+import { formatRetirementDate } from './retirement-date.js'
 
 /** Text in a certificate that its PDF cannot show. */
 export interface UnprintableText {
@@ -14,6 +15,8 @@ export interface UnprintableText {
 export interface CertificatePdfs {
   /** Opens the fonts, unless they are already open. Throws ConfigError. */
   openFonts(): Promise<unknown>
+  /** Names the scripts of the characters that no font contains. */
+  findMissingScripts(text: string): Promise<string[]>
   /** Finds text that the PDF cannot show; `null` if there is none. */
   findUnprintable(content: CertificateContent): Promise<UnprintableText | null>
   /** Creates the PDF of a certificate with the given content, all of which must be printable. */
@@ -45,6 +48,10 @@ const listTexts = (content: CertificateContent, brandName: string): string[] =>
     content.trip,
     content.portfolioName,
     ...content.projects.flatMap(({ name, country }) => [name, country]),
+    content.retirement?.registry ?? null,
+    content.retirement?.reference ?? null,
+    content.retirement?.standard ?? null,
+    content.retirement?.vintage ?? null,
     content.provider?.name ?? null,
     content.provider?.orderId ?? null,
     ...(content.provider?.serialNumbers ?? []),
@@ -71,6 +78,8 @@ export function createCertificatePdfs(options: Options): CertificatePdfs {
       number: getCertificateNumber(certificate),
       issuedAt: certificate.issuedAt,
       issuedOn: formatDate(certificate.issuedAt),
+      orderedOn: content.orderedAt === undefined ? null : formatDate(content.orderedAt),
+      retiredOn: content.retirement ? formatRetirementDate(content.retirement, formatDate) : null,
       url: getUrl(certificate.code),
       brandName,
       logoPath: logoPath !== undefined && isPrintableLogo(logoPath) ? logoPath : null,
@@ -80,6 +89,7 @@ export function createCertificatePdfs(options: Options): CertificatePdfs {
 
   return {
     openFonts,
+    findMissingScripts: async (text) => (await openFonts()).findMissingScripts(text),
     async findUnprintable(content) {
       const fonts = await openFonts()
       for (const text of listTexts(content, brandName)) {

@@ -1,5 +1,7 @@
 import { createQrMatrix, renderSvg, toSvgDataUrl } from '../../qr-code/qr-image.js'
-import { formatMass, type PageFormat } from '../order-form-view.js'
+import { withUnit } from '../../formatting/number-formatter.js'
+import { formatRoundedMass, type PageFormat } from '../order-form-view.js'
+import { formatRetirementDate } from './retirement-date.js'
 import { getCertificateNumber, toPublished, type Certificate } from './certificate.js'
 
 /** Quiet zone, in modules (ISO/IEC 18004, section 9.1) */
@@ -12,12 +14,18 @@ export function buildCertificateView(
   { url, format }: { url: string; format: PageFormat },
 ) {
   const content = toPublished(certificate.content)
-  const { provider } = content
+  const { provider, retirement = null } = content
   return {
     ...content,
     number: getCertificateNumber(certificate),
-    mass: `${formatMass(content.co2eKg, format.numbers)} CO₂e`,
+    mass: `${formatRoundedMass(content.co2eKg, format.numbers)} of CO₂e`,
+    exactMass: `${withUnit(format.numbers.exact(content.co2eKg), 'kg')} of CO₂e`,
+    orderedOn: content.orderedAt === undefined ? null : format.time(content.orderedAt),
     issuedOn: format.time(certificate.issuedAt),
+    retirement: retirement && {
+      ...retirement,
+      retiredOn: formatRetirementDate(retirement, format.time),
+    },
     provider: provider && {
       name: provider.name,
       orderId: provider.orderId,

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { FulfilmentAttempt } from '../../fulfilment/attempt.js'
+import { isPaidStatus } from '../../orders/order-status.js'
+import type { Order, Retirement } from '../../orders/order.js'
 import type { ProviderCertificate } from '../../provider/offset-order.js'
 
 /**
@@ -13,11 +16,15 @@ export interface CertificateContent {
   imoNumber: string | null
   /** The trip in one line */
   trip: string | null
-  /** Mass that was offset, kg CO2e */
+  /** When the guest ordered, ISO 8601; missing in certificates of earlier versions */
+  orderedAt?: string
+  /** Mass of the carbon credits, kg CO2e */
   co2eKg: number
   portfolioName: string | null
   projects: { name: string; country: string | null }[]
-  /** `null` if the offset was bought elsewhere */
+  /** Evidence entered by staff; missing in certificates of earlier versions */
+  retirement?: Retirement | null
+  /** `null` if the carbon credits were bought elsewhere */
   provider: (ProviderCertificate & { name: string | null; orderId: string }) | null
 }
 
@@ -29,6 +36,31 @@ export interface Certificate {
   issuedAt: string
   content: CertificateContent
 }
+
+/** Whether Clearwake placed an order with the provider, under its current ID there. */
+const isPlaced = ({ orderSourceId }: Order, attempt: FulfilmentAttempt | null): boolean =>
+  attempt?.state === 'placed' && orderSourceId !== null && attempt.orderSourceId === orderSourceId
+
+const isPaid = ({ status, paidAt }: Order): boolean =>
+  paidAt !== null && isPaidStatus(status) && status !== 'refunded'
+
+/**
+ * Whether an order is paid, and there is evidence that its carbon credits were retired: the
+ * retirement entered by staff, or the fulfilled order at the provider. An ID that was typed in is no
+ * evidence.
+ *
+ * @param attempt the latest attempt to place the order
+ */
+export const hasEvidence = (order: Order, attempt: FulfilmentAttempt | null): boolean =>
+  isPaid(order) &&
+  (order.retirement !== null || (order.status === 'fulfilled' && isPlaced(order, attempt)))
+
+/**
+ * Whether an issued certificate is still valid. Certificates of earlier versions may state no
+ * evidence.
+ */
+export const isValid = ({ content }: Certificate, order: Order): boolean =>
+  isPaid(order) && (content.retirement ? order.retirement !== null : order.status === 'fulfilled')
 
 /** Letters and digits that are not easily confused with each other. */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
@@ -42,8 +74,8 @@ export function getCertificateNumber({ code }: Pick<Certificate, 'code'>): strin
 
 /**
  * The content that is public. Without the guest's consent, the beneficiary, the vessel, the trip
- * and the provider's details are left out. The details include a link to the provider's
- * certificate, which shows the names.
+ * and the details of the retirement are left out. The details link to the provider's certificate,
+ * or to the registry, which may show the names.
  */
 export function toPublished(content: CertificateContent): CertificateContent {
   if (content.isPublic) return content
@@ -53,6 +85,7 @@ export function toPublished(content: CertificateContent): CertificateContent {
     vesselName: null,
     imoNumber: null,
     trip: null,
+    retirement: null,
     provider: null,
   }
 }

@@ -5,6 +5,7 @@ import type { Order } from '../../orders/order.js'
 import { findOrderMessage, type OrderMessage } from '../../outbox/order-messages.js'
 import {
   getCertificateNumber,
+  isValid,
   toPublished,
   type Certificate,
   type CertificateContent,
@@ -20,7 +21,7 @@ import { CERTIFICATE_QUEUE } from './issue-certificates.js'
 /** A certificate and whether it is still valid. */
 export interface CertificateState {
   certificate: Certificate
-  /** `null` while it is valid; `withdrawn` if its order is not fulfilled */
+  /** `null` while it is valid; `withdrawn` if its order was cancelled or refunded, for example */
   withdrawal: 'withdrawn' | 'replaced' | null
 }
 
@@ -40,23 +41,24 @@ const NEW_MS = 10 * 60_000
 /** Certificates of orders: reads them and creates their PDFs. */
 function createCertificates({ database, store, pdfs }: Options) {
   /**
-   * The order of a certificate. If another process has just issued the certificate, a replica may
-   * not know yet that the order is fulfilled.
+   * Whether a certificate is valid for its order. If another process has just issued the
+   * certificate, a replica may not know the order's latest version yet.
    */
-  async function getOrder({ orderId, issuedAt }: Certificate): Promise<Order | null> {
-    const order = await store.get(orderId)
+  async function isCurrent(certificate: Certificate): Promise<boolean> {
+    const isValidFor = (order: Order | null) => order !== null && isValid(certificate, order)
+    const { orderId, issuedAt } = certificate
+    if (isValidFor(await store.get(orderId))) return true
     const isNew = Date.now() - Date.parse(issuedAt) < NEW_MS
-    return isNew && order?.status !== 'fulfilled' ? store.get(orderId, Infinity) : order
+    return isNew && isValidFor(await store.get(orderId, Infinity))
   }
 
   async function addState(certificate: Certificate | null): Promise<CertificateState | null> {
     if (certificate === null) return null
-    const order = await getOrder(certificate)
     const newest = await findOrderCertificate(database, certificate.orderId)
     const withdrawal =
       newest?.code !== certificate.code
         ? 'replaced'
-        : order?.status === 'fulfilled'
+        : (await isCurrent(certificate))
           ? null
           : 'withdrawn'
     return { certificate, withdrawal }
@@ -82,6 +84,12 @@ function createCertificates({ database, store, pdfs }: Options) {
     /** Returns the newest certificate of an order; `null` if it has none. */
     findByOrder: async ({ id }: Pick<Order, 'id'>): Promise<CertificateState | null> =>
       addState(await findOrderCertificate(database, id)),
+
+    /** Returns a sentence that explains why a PDF cannot show a name; `null` if it can. */
+    async findNameProblem(name: string): Promise<string | null> {
+      const scripts = await pdfs.findMissingScripts(name)
+      return scripts.length === 0 ? null : describeUnprintable({ text: name, scripts })
+    },
 
     /** Returns the message that issues the certificate of an order; `null` if there is none. */
     findMessage: ({ id }: Pick<Order, 'id'>): Promise<OrderMessage | null> =>

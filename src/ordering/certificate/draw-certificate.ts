@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import PDFDocument from 'pdfkit'
-import { getNumberFormatter } from '../../formatting/number-formatter.js'
+import { getNumberFormatter, withUnit } from '../../formatting/number-formatter.js'
 import { createQrMatrix } from '../../qr-code/qr-image.js'
-import { formatMass } from '../order-form-view.js'
+import { formatRoundedMass } from '../order-form-view.js'
 import type { CertificateContent } from './certificate.js'
 import { getFeatures, type CertificateFonts, type FontName } from './certificate-fonts.js'
 import { fitText, type TextBox } from './fit-text.js'
@@ -15,6 +15,10 @@ export interface CertificateSheet {
   issuedAt: string
   /** Formatted date */
   issuedOn: string
+  /** Formatted date; `null` if it is not recorded */
+  orderedOn: string | null
+  /** Formatted date; `null` if the retirement is not recorded */
+  retiredOn: string | null
   /** Address of the certificate's page */
   url: string
   brandName: string
@@ -44,6 +48,8 @@ const COLUMN_GAP = 16
 const MAX_PROJECTS = 4
 const MAX_SERIALS = 2
 
+const TITLE = 'Carbon credit retirement certificate'
+
 /** The built-in logo, in a square of 32 × 32 units. */
 const LOGO = [
   'M3 20c4.5 0 4.5-3 9-3s4.5 3 9 3 4.5-3 8-3',
@@ -53,6 +59,31 @@ const LOGO = [
 
 type Doc = PDFKit.PDFDocument
 
+/** Draws content that assistive technology reads as an element of this type. */
+type Tag = (
+  type: 'H1' | 'P' | 'Figure' | 'Link',
+  draw: (element: PDFKit.PDFStructureElement) => void,
+  alt?: string,
+) => void
+
+/** Creates the structure of the document (ISO 32000-1, section 14.7). */
+function createTagger(doc: Doc): Tag {
+  const root = doc.struct('Document')
+  doc.addStructure(root)
+  return (type, draw, alt) => {
+    const element = doc.struct(type, alt === undefined ? {} : { alt })
+    root.add(element)
+    element.add(() => draw(element))
+  }
+}
+
+/** Draws content that assistive technology skips. */
+function drawArtifact(doc: Doc, draw: () => void): void {
+  doc.markContent('Artifact', { type: 'Layout' })
+  draw()
+  doc.endMarkedContent()
+}
+
 interface TextStyle extends Omit<TextBox, 'sizes' | 'maxLines' | 'weight'> {
   sizes?: TextBox['sizes']
   maxLines?: number
@@ -60,6 +91,8 @@ interface TextStyle extends Omit<TextBox, 'sizes' | 'maxLines' | 'weight'> {
   colour?: string
   isRightAligned?: boolean
 }
+
+type Write = ReturnType<typeof createWriter>
 
 /** Creates a function that writes a block of text and returns the top of the next block. */
 function createWriter(doc: Doc, fonts: CertificateFonts) {
@@ -109,14 +142,10 @@ function drawWaves(doc: Doc): void {
   })
 }
 
-function drawBrand(
-  doc: Doc,
-  write: ReturnType<typeof createWriter>,
-  { brandName, logoPath }: CertificateSheet,
-): void {
-  const size = 30
-  let left = MARGIN
+/** Draws the logo; returns its width with the gap. */
+function drawLogo(doc: Doc, logoPath: string | null): number {
   if (logoPath === null) {
+    const size = 30
     doc
       .save()
       .translate(MARGIN, 44)
@@ -124,16 +153,28 @@ function drawBrand(
     doc.lineWidth(2.2).lineCap('round').lineJoin('round')
     for (const path of LOGO) doc.path(path).stroke(COLOURS.accent)
     doc.restore()
-    left += size + 10
-  } else {
-    try {
-      doc.image(readFileSync(logoPath), MARGIN, 42, { fit: [120, 34], valign: 'center' })
-      left += 132
-    } catch {
-      // The image is damaged. The name is enough.
-    }
+    return size + 10
   }
-  write(brandName, left, 49, { width: 380, weight: 'bold', sizes: [17, 14, 11, 9] })
+  try {
+    doc.image(readFileSync(logoPath), MARGIN, 42, { fit: [120, 34], valign: 'center' })
+    return 132
+  } catch {
+    // The image is damaged. The name is enough.
+    return 0
+  }
+}
+
+function drawBrand(
+  doc: Doc,
+  write: Write,
+  tag: Tag,
+  { brandName, logoPath }: CertificateSheet,
+): void {
+  let left = MARGIN
+  drawArtifact(doc, () => {
+    left += drawLogo(doc, logoPath)
+  })
+  tag('P', () => write(brandName, left, 49, { width: 380, weight: 'bold', sizes: [17, 14, 11, 9] }))
 }
 
 /** Draws the modules as one path, so that viewers show no seams. */
@@ -164,57 +205,120 @@ const limit = (lines: string[], count: number): string[] =>
     ? lines
     : [...lines.slice(0, count - 1), `and ${lines.length - count + 1} more`]
 
-function listColumns({ content, issuedOn }: CertificateSheet): Fact[][] {
-  const { provider, projects } = content
+function listColumns({ content, issuedOn, orderedOn, retiredOn }: CertificateSheet): Fact[][] {
+  const { provider, projects, retirement } = content
   const projectLines = projects.map(({ name, country }) =>
     country === null ? name : `${name}, ${country}`,
   )
   const imo = content.imoNumber === null ? null : `IMO ${content.imoNumber}`
+  const standard = [retirement?.standard, retirement?.vintage].filter(Boolean).join(', ')
   return [
     [
       ['Vessel', [content.vesselName, imo]],
       ['Trip', [content.trip]],
+      ['Ordered', [orderedOn]],
       ['Issued', [issuedOn]],
     ],
     [
       ['Portfolio', [content.portfolioName]],
-      ['Projects', limit(projectLines, MAX_PROJECTS)],
+      ['Projects', limit(projectLines, retirement ? 2 : MAX_PROJECTS)],
+      ['Standard', [standard === '' ? null : standard]],
+      ['Retired', [retiredOn]],
     ],
     [
-      ['Provider', [provider?.name ?? null]],
-      ['Provider reference', [provider?.orderId ?? null]],
+      ['Registry', [retirement?.registry ?? null, retirement?.reference ?? null]],
+      ['Provider', [provider?.name ?? null, provider?.orderId ?? null]],
       ['Serial numbers', limit(provider?.serialNumbers ?? [], MAX_SERIALS)],
     ],
   ]
 }
 
-function drawFacts(write: ReturnType<typeof createWriter>, sheet: CertificateSheet): void {
+function drawFacts(write: Write, tag: Tag, sheet: CertificateSheet): void {
   listColumns(sheet).forEach((facts, column) => {
     const left = MARGIN + column * (COLUMN_WIDTH + COLUMN_GAP)
     let top = COLUMN_TOP
     for (const [label, lines] of facts) {
       const texts = lines.filter((line) => line !== null)
       if (texts.length === 0) continue
-      top = write(label, left, top, { width: COLUMN_WIDTH, sizes: [8.5], colour: COLOURS.muted })
-      for (const text of texts) {
-        top = write(text, left, top, { width: COLUMN_WIDTH, sizes: [11, 10, 9, 8], maxLines: 2 })
-      }
-      top += 9
+      tag('P', () => {
+        top = write(label, left, top, { width: COLUMN_WIDTH, sizes: [8.5], colour: COLOURS.muted })
+        for (const text of texts) {
+          top = write(text, left, top, { width: COLUMN_WIDTH, sizes: [11, 10, 9, 8], maxLines: 2 })
+        }
+      })
+      top += 7
     }
   })
 }
 
-/** Draws a certificate on an A4 page. Its text can be selected, copied and searched. */
+/** Draws what the certificate certifies. */
+function drawStatement(write: Write, tag: Tag, content: CertificateContent): void {
+  const numbers = getNumberFormatter('en-GB')
+  let top = 118
+  tag('H1', () => {
+    top = write(TITLE, MARGIN, top, {
+      width: INNER_WIDTH,
+      weight: 'bold',
+      sizes: [14],
+      colour: COLOURS.accent,
+    })
+  })
+  const unnamed = { width: INNER_WIDTH, sizes: [30], colour: COLOURS.muted } as const
+  tag('P', () => {
+    top =
+      content.beneficiary === null
+        ? write('The holder of this certificate', MARGIN, top + 10, unnamed)
+        : write(content.beneficiary, MARGIN, top + 10, {
+            width: INNER_WIDTH,
+            weight: 'bold',
+            sizes: [44, 40, 36, 32, 28, 24, 21, 18],
+            maxLines: 2,
+          })
+    top = write('has funded the retirement of carbon credits for', MARGIN, top + 6, {
+      width: INNER_WIDTH,
+      sizes: [15],
+      colour: COLOURS.muted,
+    })
+    top = write(`${formatRoundedMass(content.co2eKg, numbers)} of CO₂e`, MARGIN, top, {
+      width: INNER_WIDTH,
+      weight: 'bold',
+      sizes: [52, 44, 36],
+      colour: COLOURS.accent,
+    })
+  })
+  const exact = withUnit(numbers.exact(content.co2eKg), 'kg')
+  tag('P', () =>
+    write(`Exactly ${exact} of CO₂e. The trip’s own emissions are unchanged.`, MARGIN, top, {
+      width: INNER_WIDTH,
+      sizes: [10],
+      colour: COLOURS.muted,
+    }),
+  )
+}
+
+/** Makes an area of an element a link. */
+const addLink = (
+  doc: Doc,
+  structParent: PDFKit.PDFStructureElement,
+  [x, y, width, height]: [number, number, number, number],
+  url: string,
+) =>
+  // PDFKit's types lack the option.
+  doc.link(x, y, width, height, url, { structParent } as PDFKit.Mixins.AnnotationOption)
+
+/** Draws a certificate on an A4 page. Its text can be selected, copied, searched and read aloud. */
 export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts): Promise<Buffer> {
   const { content, number, url, brandName } = sheet
   const doc = new PDFDocument({
     size: 'A4',
     layout: 'landscape',
     margin: 0,
+    pdfVersion: '1.7',
     lang: 'en-GB',
+    tagged: true,
     displayTitle: true,
     info: {
-      Title: `Carbon offset certificate ${number}`,
+      Title: `${TITLE} ${number}`,
       Author: brandName,
       CreationDate: new Date(sheet.issuedAt),
     },
@@ -226,67 +330,48 @@ export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts
     doc.on('error', reject)
   })
   const write = createWriter(doc, fonts)
-  drawWaves(doc)
-  drawBrand(doc, write, sheet)
+  const tag = createTagger(doc)
+  drawArtifact(doc, () => drawWaves(doc))
+  drawBrand(doc, write, tag, sheet)
 
   const right = { width: 260, isRightAligned: true }
   const rightLeft = WIDTH - MARGIN - right.width
-  const belowLabel = write('Certificate number', rightLeft, 44, {
-    ...right,
-    sizes: [8.5],
-    colour: COLOURS.muted,
+  tag('P', () => {
+    const belowLabel = write('Certificate number', rightLeft, 44, {
+      ...right,
+      sizes: [8.5],
+      colour: COLOURS.muted,
+    })
+    write(number, rightLeft, belowLabel, { ...right, weight: 'bold', sizes: [14] })
   })
-  write(number, rightLeft, belowLabel, { ...right, weight: 'bold', sizes: [14] })
-  doc
-    .moveTo(MARGIN, 94)
-    .lineTo(WIDTH - MARGIN, 94)
-    .lineWidth(0.75)
-    .stroke(COLOURS.line)
-
-  let top = write('Carbon offset certificate', MARGIN, 122, {
-    width: INNER_WIDTH,
-    weight: 'bold',
-    sizes: [14],
-    colour: COLOURS.accent,
-  })
-  const unnamed = { width: INNER_WIDTH, sizes: [30], colour: COLOURS.muted } as const
-  top =
-    content.beneficiary === null
-      ? write('The holder of this certificate', MARGIN, top + 10, unnamed)
-      : write(content.beneficiary, MARGIN, top + 10, {
-          width: INNER_WIDTH,
-          weight: 'bold',
-          sizes: [44, 40, 36, 32, 28, 24, 21, 18],
-          maxLines: 2,
-        })
-  top = write('has offset greenhouse gas emissions of', MARGIN, top + 8, {
-    width: INNER_WIDTH,
-    sizes: [15],
-    colour: COLOURS.muted,
-  })
-  write(`${formatMass(content.co2eKg, getNumberFormatter('en-GB'))} CO₂e`, MARGIN, top, {
-    width: INNER_WIDTH,
-    weight: 'bold',
-    sizes: [56, 48, 40],
-    colour: COLOURS.accent,
-  })
-
-  drawFacts(write, sheet)
+  drawArtifact(doc, () =>
+    doc
+      .moveTo(MARGIN, 94)
+      .lineTo(WIDTH - MARGIN, 94)
+      .lineWidth(0.75)
+      .stroke(COLOURS.line),
+  )
+  drawStatement(write, tag, content)
+  drawFacts(write, tag, sheet)
   const qrLeft = WIDTH - MARGIN - QR_SIZE
-  drawQrCode(doc, url, qrLeft, COLUMN_TOP)
-  doc.link(qrLeft, COLUMN_TOP, QR_SIZE, QR_SIZE, url)
-  write('Scan to verify', qrLeft, COLUMN_TOP + QR_SIZE + 1, {
-    width: QR_SIZE - 11,
-    sizes: [9],
-    colour: COLOURS.muted,
-    isRightAligned: true,
+  tag('Figure', () => drawQrCode(doc, url, qrLeft, COLUMN_TOP), `QR code of ${url}`)
+  tag('Link', (element) => {
+    write('Scan to check', qrLeft, COLUMN_TOP + QR_SIZE + 1, {
+      width: QR_SIZE - 11,
+      sizes: [9],
+      colour: COLOURS.muted,
+      isRightAligned: true,
+    })
+    addLink(doc, element, [qrLeft, COLUMN_TOP, QR_SIZE, QR_SIZE], url)
   })
-  write(`Verified by ${brandName}: ${url}`, MARGIN, 569, {
-    width: INNER_WIDTH,
-    sizes: [9, 8, 7],
-    colour: COLOURS.onDeep,
+  tag('Link', (element) => {
+    write(`Issued by ${brandName} · check at ${url}`, MARGIN, 569, {
+      width: INNER_WIDTH,
+      sizes: [9, 8, 7],
+      colour: COLOURS.onDeep,
+    })
+    addLink(doc, element, [MARGIN, 566, INNER_WIDTH, 14], url)
   })
-  doc.link(MARGIN, 566, INNER_WIDTH, 14, url)
   doc.end()
   return finished
 }

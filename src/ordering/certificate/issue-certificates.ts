@@ -13,7 +13,7 @@ import { enqueueMessage, type Message } from '../../outbox/outbox.js'
 import type { Sender, SendResult } from '../../outbox/outbox-worker.js'
 import type { OffsetOrderSource } from '../../provider/order-source-client.js'
 import { describeOrderTrip } from '../describe-order-trip.js'
-import type { Certificate, CertificateContent } from './certificate.js'
+import { hasEvidence, type Certificate, type CertificateContent } from './certificate.js'
 import { eraseBeneficiary, findOrderCertificate, insertCertificate } from './certificate-store.js'
 
 /** The queue of certificates to issue. */
@@ -61,7 +61,7 @@ interface Options {
 }
 
 /** The content that depends only on the order and on how it was placed with the provider. */
-type OrderContent = Omit<CertificateContent, 'projects' | 'provider'>
+type OrderContent = Omit<CertificateContent, 'orderedAt' | 'projects' | 'provider'>
 
 /** The mass that was bought; the order's mass if Clearwake did not place the order. */
 const getOffsetKg = (order: Order, placed: FulfilmentAttempt | null): number =>
@@ -84,14 +84,19 @@ const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): OrderCo
   trip: describeOrderTrip(order, getNumberFormatter(LOCALE)),
   co2eKg: getOffsetKg(order, placed),
   portfolioName: placed?.portfolioName ?? order.checkout?.portfolioName ?? null,
+  retirement: order.retirement,
 })
 
 const isSameContent = ({ content }: Certificate, next: OrderContent): boolean =>
   (Object.keys(next) as (keyof OrderContent)[]).every((key) =>
-    isDeepStrictEqual(content[key], next[key]),
+    isDeepStrictEqual(content[key] ?? null, next[key]),
   )
 
-/** Issues a certificate for each fulfilled guest order. */
+/** Whether an order may have evidence of retirement; its history decides. */
+const mayHaveEvidence = ({ paidAt, status, retirement, orderSourceId }: Order): boolean =>
+  paidAt !== null && (retirement !== null || (status === 'fulfilled' && orderSourceId !== null))
+
+/** Issues a certificate for each paid guest order with evidence of retirement. */
 export function createCertificateIssuer({
   database,
   store,
@@ -116,6 +121,10 @@ export function createCertificateIssuer({
 
   async function issue(order: Order, message: Message): Promise<SendResult> {
     const attempt = findLatestAttempt((await store.getHistory(order.id)) ?? [])
+    if (!hasEvidence(order, attempt)) {
+      const detail = 'There is no evidence of retirement.'
+      return { outcome: 'cancelled', status: null, detail }
+    }
     const { orderSourceId } = order
     const placed = attempt?.state === 'placed' && orderSourceId !== null ? attempt : null
     const content = toOrderContent(order, placed)
@@ -139,7 +148,7 @@ export function createCertificateIssuer({
       code: randomBytes(CODE_BYTES).toString('base64url'),
       orderId: order.id,
       issuedAt: new Date().toISOString(),
-      content: { ...content, projects: [], provider: null, ...known },
+      content: { ...content, orderedAt: order.placedAt, projects: [], provider: null, ...known },
     }
     await database.write(async (tx) => {
       const isNew = await insertCertificate(tx, certificate, message.id)
@@ -150,13 +159,18 @@ export function createCertificateIssuer({
 
   return {
     /**
-     * Queues a certificate when a guest order is fulfilled. Erases the beneficiary from the
-     * certificates of an erased order.
+     * Queues a certificate when a guest order is fulfilled, or when the evidence of its retirement
+     * changes. Erases the beneficiary from the certificates of an erased order.
      */
     consume: (async (tx, event) => {
       const { order } = event
       if (isErased(order)) await eraseBeneficiary(tx, order.id)
-      if (order.checkout === null || !getEventTypes(event).includes('order.fulfilled')) return
+      if (order.checkout === null || !mayHaveEvidence(order)) return
+      if (!getEventTypes(event).includes('order.fulfilled')) {
+        const existing = await findOrderCertificate(tx, order.id)
+        const issuedFor = existing === null ? undefined : (existing.content.retirement ?? null)
+        if (isDeepStrictEqual(issuedFor, order.retirement)) return
+      }
       const identity = JSON.stringify(['certificate', order.id, order.version, order.updatedAt])
       await enqueueMessage(tx, {
         id: `cert_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,
@@ -175,9 +189,9 @@ export function createCertificateIssuer({
       retryDelaysMs,
       async send(message): Promise<SendResult> {
         const order = await getMessageOrder(store, message)
-        return order?.status === 'fulfilled'
-          ? issue(order, message)
-          : { outcome: 'rejected', status: null, detail: 'The order is no longer fulfilled.' }
+        return order === null
+          ? { outcome: 'rejected', status: null, detail: 'The order does not exist.' }
+          : issue(order, message)
       },
     } satisfies Sender,
   }

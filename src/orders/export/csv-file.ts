@@ -6,6 +6,7 @@ import {
   fromCalculatorCode,
   formatOptionalTime,
   formatTime,
+  fromOptionalStatusCode,
   READ_NAMES,
   fromStatusCode,
   type OrderRow,
@@ -55,6 +56,9 @@ const FORMATTERS: { [Name in Column]: (value: OrderRow[Name]) => string } = {
   calculation: formatText,
   origin: formatText,
   checkout: formatText,
+  cancelled_from: (code) => fromOptionalStatusCode(code) ?? '',
+  paid_at: (time) => formatOptionalTime(time) ?? '',
+  retirement: formatText,
 }
 const columnFormatters = READ_NAMES.map(
   (name) => FORMATTERS[name] as (value: ReadRow[number]) => string,

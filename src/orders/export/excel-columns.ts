@@ -146,6 +146,9 @@ export function createExcelColumns(timeZone: string): ExcelColumn[] {
     textColumn('Calculation', 40, (order) => toJson(order.calculation)),
     textColumn('Origin', 10, (order) => order.origin),
     textColumn('Checkout', 40, (order) => toJson(order.checkout)),
+    textColumn('Cancelled from', 15, (order) => order.cancelledFrom),
+    dateColumn('Paid', (order) => order.paidAt),
+    textColumn('Retirement', 40, (order) => toJson(order.retirement)),
     ...PAYMENT,
   ]
 }

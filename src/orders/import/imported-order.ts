@@ -1,5 +1,6 @@
 import type { StagedOrder } from '../../order-store/sqlite/staged-orders.js'
 import { createFirstVersion } from '../apply-changes.js'
+import { inferPaidAt } from '../order-status.js'
 import type { ImportedOrder } from '../order.js'
 
 const earlier = (a: string, b: string): string => (Date.parse(a) < Date.parse(b) ? a : b)
@@ -11,6 +12,8 @@ export function toImportedOrder(imported: ImportedOrder, now: string): StagedOrd
   // A default must not put updatedAt before createdAt.
   const createdAt = imported.createdAt ?? earlier(now, imported.updatedAt ?? now)
   const updatedAt = imported.updatedAt ?? later(now, createdAt)
+  const fulfilledAt = imported.fulfilledAt ?? (status === 'fulfilled' ? updatedAt : null)
+  const cancelledFrom = imported.cancelledFrom ?? null
   return {
     ...createFirstVersion(imported, now),
     id: imported.id ?? null,
@@ -18,8 +21,11 @@ export function toImportedOrder(imported: ImportedOrder, now: string): StagedOrd
     status,
     createdAt,
     updatedAt,
-    fulfilledAt: imported.fulfilledAt ?? (status === 'fulfilled' ? updatedAt : null),
+    fulfilledAt,
     cancelledAt: imported.cancelledAt ?? (status === 'cancelled' ? updatedAt : null),
+    cancelledFrom,
+    paidAt: imported.paidAt ?? inferPaidAt({ status, cancelledFrom, fulfilledAt, createdAt }),
+    retirement: imported.retirement ?? null,
     version,
     // The factor edition of an imported order is unknown unless the file contains it.
     calculation: imported.calculation ?? null,

@@ -13,6 +13,7 @@ const JSON_COLUMNS: ReadonlySet<Column> = new Set<Column>([
   'calculatorData',
   'calculation',
   'checkout',
+  'retirement',
 ])
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 

@@ -1,10 +1,13 @@
 import type { Database } from '../../database/database.js'
 import { FULFILMENT_QUEUE } from '../../fulfilment/auto-fulfilment.js'
-import { getCertificateNumber } from '../../ordering/certificate/certificate.js'
+import { findLatestAttempt, type FulfilmentAttempt } from '../../fulfilment/attempt.js'
+import { getCertificateNumber, hasEvidence } from '../../ordering/certificate/certificate.js'
 import type { Certificates, CertificateState } from '../../ordering/certificate/certificates.js'
-import type { Order } from '../../orders/order.js'
+import { formatRetirementDate } from '../../ordering/certificate/retirement-date.js'
+import type { HistoryEntry, Order } from '../../orders/order.js'
 import { findOrderMessage, type OrderMessage } from '../../outbox/order-messages.js'
 import type { Formatters } from '../formatters.js'
+import { toInlineLabel } from '../labels.js'
 
 /** Background work on a guest order. */
 export interface GuestOrderData {
@@ -32,36 +35,63 @@ export async function loadGuestOrderData(
   }
 }
 
-const WITHDRAWALS = {
-  withdrawn: 'Withdrawn, because the order is not fulfilled.',
-  replaced: 'Replaced by another certificate.',
+/** Why there is no valid certificate. */
+function explainMissing(
+  order: Order,
+  attempt: FulfilmentAttempt | null,
+  issue: OrderMessage | null,
+): string {
+  if (order.status === 'cancelled' || order.status === 'refunded') {
+    return `The order is ${toInlineLabel(order.status)}.`
+  }
+  if (order.paidAt === null) return 'It will be issued when the order is paid and retired.'
+  if (!hasEvidence(order, attempt)) {
+    return 'There is no evidence yet that carbon credits were retired. It will be issued when the provider has fulfilled the order, or when you enter the retirement.'
+  }
+  return issue?.state === 'failed'
+    ? `It could not be issued: ${issue.detail ?? ''}`
+    : 'It will be issued within a minute.'
 }
 
-/** Builds the certificate section of an order; `null` if there is nothing to show. */
+/** The state of a certificate, and why. */
+function describeState(
+  order: Order,
+  attempt: FulfilmentAttempt | null,
+  { certificate: state, issue }: GuestOrderData,
+): { label: string; note: string | null } {
+  if (state !== null && state.withdrawal === null) {
+    const note = hasEvidence(order, attempt)
+      ? null
+      : 'It was issued without evidence that carbon credits were retired. Enter the retirement.'
+    return { label: 'Issued', note }
+  }
+  return {
+    label: state === null ? 'Pending' : 'Withdrawn',
+    note: explainMissing(order, attempt, issue),
+  }
+}
+
+/** Builds the section about the certificate of a guest order and the retirement of any order. */
 export function buildCertificateSection(
-  { status }: Order,
-  { certificate: state, issue, pdfProblem }: GuestOrderData,
+  order: Order,
+  { guest, history }: { guest: GuestOrderData | null; history: readonly HistoryEntry[] },
   format: Formatters,
 ) {
-  if (state === null) {
-    if (status !== 'fulfilled') return null
-    if (issue === null) return null
-    const note =
-      issue.state === 'failed'
-        ? `It could not be issued: ${issue.detail ?? ''}`
-        : 'It will be issued within a minute.'
-    return { note, link: null, pdfProblem: null }
-  }
-  const { certificate, withdrawal } = state
+  const certificate = guest?.certificate?.certificate
+  const { retirement } = order
   return {
-    note: withdrawal && WITHDRAWALS[withdrawal],
-    link: {
+    state: guest && describeState(order, findLatestAttempt(history), guest),
+    link: certificate && {
       number: getCertificateNumber(certificate),
       path: `/c/${certificate.code}`,
       issuedOn: format.dateTime(certificate.issuedAt),
       visibility: certificate.content.isPublic ? 'Shows names' : 'Does not show names',
     },
-    pdfProblem: pdfProblem && `${pdfProblem} Set CERTIFICATE_FONT to add a font.`,
+    pdfProblem: guest?.pdfProblem && `${guest.pdfProblem} Set CERTIFICATE_FONT to add a font.`,
+    retirement: retirement && {
+      ...retirement,
+      retiredOn: formatRetirementDate(retirement, format.dateTime),
+    },
   }
 }
 

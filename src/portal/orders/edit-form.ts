@@ -1,9 +1,12 @@
+import type { Permission } from '../../accounts/permissions.js'
 import { OrderChanges, type Order } from '../../orders/order.js'
 import { checker } from '../../orders/validators.js'
 import type { Formatters } from '../formatters.js'
 import {
   getFieldValues,
   parseFields,
+  parseRetirement,
+  RETIREMENT_FIELDS,
   type FieldErrors,
   type FieldValues,
   type OrderField,
@@ -16,10 +19,15 @@ export const EDIT_GROUPS = {
   amounts: ['co2eKg', 'amount', 'currency'],
   provider: ['orderSourceId'],
   notes: ['notes'],
+  retirement: RETIREMENT_FIELDS,
 } as const satisfies Record<string, readonly OrderField[]>
 
 export type EditGroup = keyof typeof EDIT_GROUPS
 export const EDIT_GROUP_NAMES = Object.keys(EDIT_GROUPS) as EditGroup[]
+
+/** The permission needed to edit a group. */
+export const getEditPermission = (group: EditGroup): Permission =>
+  group === 'retirement' ? 'orders:settle' : 'orders:write'
 
 export const isEditGroup = (text: unknown): text is EditGroup =>
   typeof text === 'string' && Object.hasOwn(EDIT_GROUPS, text)
@@ -56,11 +64,14 @@ export function parseEditForm(
   group: EditGroup,
   submitted: Record<string, unknown>,
 ): { form: EditForm; changes: OrderChanges | null } {
-  const { values, input, errors } = parseFields(EDIT_GROUPS[group], submitted)
+  const { values, input, errors } =
+    group === 'retirement' ? parseRetirement(submitted) : parseFields(EDIT_GROUPS[group], submitted)
   const checked = check(input)
   const schemaErrors = checked.ok
     ? {}
-    : Object.fromEntries(checked.errors.map(({ path, message }) => [path, message]))
+    : Object.fromEntries(
+        checked.errors.map(({ path, message }) => [path.replace('retirement.', ''), message]),
+      )
   const form: EditForm = {
     group,
     version: parseVersion(submitted),

@@ -2,7 +2,7 @@ import { getMaxLength } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import { isOptional, type FieldErrors, type FieldValues, type OrderField } from './order-fields.js'
 
-type InputType = 'line' | 'email' | 'kilograms' | 'money' | 'currency' | 'text'
+type InputType = 'line' | 'email' | 'kilograms' | 'money' | 'currency' | 'text' | 'url' | 'date'
 
 interface FieldDefinition {
   label: string
@@ -36,6 +36,17 @@ const FIELDS: Record<OrderField, FieldDefinition> = {
     maxLength: getMaxLength('notes'),
     hint: 'Visible to administrators only.',
   },
+  registry: { label: 'Registry', type: 'line', maxLength: 120 },
+  reference: {
+    label: 'Reference',
+    type: 'line',
+    maxLength: 500,
+    hint: 'Serial numbers, or the number of the retirement in the registry.',
+  },
+  url: { label: 'Page in the registry', type: 'url', maxLength: 2000 },
+  standard: { label: 'Standard', type: 'line', maxLength: 120 },
+  vintage: { label: 'Vintage', type: 'line', maxLength: 40 },
+  retiredAt: { label: 'Retired on', type: 'date', maxLength: 10 },
 }
 
 export interface FieldView {

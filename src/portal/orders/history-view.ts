@@ -43,6 +43,8 @@ const LABELS: Record<string, string> = {
   notes: 'Notes',
   fulfilledAt: 'Time of fulfilment',
   cancelledAt: 'Time of cancellation',
+  paidAt: 'Time of payment',
+  retirement: 'Retirement',
   calculation: 'Emission factors',
   [ERASURE_FIELD]: 'Personal data',
 }
@@ -58,11 +60,14 @@ function formatValue(order: Order, field: string, format: Formatters): string | 
       return `${format.exactKilograms(order.co2eKg)} kg`
     case 'amountMinor':
       return format.money(order.amountMinor, order.currency)
+    case 'paidAt':
     case 'fulfilledAt':
     case 'cancelledAt': {
       const timestamp = order[field]
       return timestamp === null ? null : format.dateTime(timestamp)
     }
+    case 'retirement':
+      return order.retirement && `${order.retirement.registry}: ${order.retirement.reference}`
     case 'calculation':
       return order.calculation === null ? 'not recorded' : `edition ${order.calculation.edition}`
     default: {

@@ -1,5 +1,5 @@
 import { parseNumber, formatUnambiguous } from '../../formatting/number-input.js'
-import type { Order } from '../../orders/order.js'
+import type { Order, Retirement } from '../../orders/order.js'
 import { isCurrency } from '../../validation/formats.js'
 import type { Formatters } from '../formatters.js'
 import { formatAmountInput, parseAmount } from './money-input.js'
@@ -16,7 +16,18 @@ export const ORDER_FIELDS = [
   'orderSourceId',
   'notes',
 ] as const
-export type OrderField = (typeof ORDER_FIELDS)[number]
+
+/** The fields of a retirement, which are optional together. */
+export const RETIREMENT_FIELDS = [
+  'registry',
+  'reference',
+  'url',
+  'standard',
+  'vintage',
+  'retiredAt',
+] as const satisfies readonly (keyof Retirement)[]
+
+export type OrderField = (typeof ORDER_FIELDS)[number] | (typeof RETIREMENT_FIELDS)[number]
 
 export type FieldValues = Partial<Record<OrderField, string>>
 /** Error messages by field name */
@@ -29,6 +40,9 @@ const EMPTY_ERRORS: Partial<Record<OrderField, string>> = {
   co2eKg: 'Enter the CO₂e',
   amount: 'Enter an amount',
   currency: 'Choose a currency',
+  registry: 'Enter the registry',
+  reference: 'Enter the reference',
+  retiredAt: 'Enter the date',
 }
 
 export const isOptional = (field: OrderField): boolean => EMPTY_ERRORS[field] === undefined
@@ -48,6 +62,13 @@ export const getFieldValues = (order: Order, format: Formatters): Record<OrderFi
   currency: order.currency,
   orderSourceId: order.orderSourceId ?? '',
   notes: order.notes,
+  registry: order.retirement?.registry ?? '',
+  reference: order.retirement?.reference ?? '',
+  url: order.retirement?.url ?? '',
+  standard: order.retirement?.standard ?? '',
+  vintage: order.retirement?.vintage ?? '',
+  // The form has a date without a time.
+  retiredAt: order.retirement?.retiredAt.slice(0, 10) ?? '',
 })
 
 /** Submitted fields, as typed and as parsed. */
@@ -56,6 +77,25 @@ export interface ParsedFields {
   /** Properties of an order, still to be validated */
   input: Record<string, unknown>
   errors: FieldErrors
+}
+
+/** Parses the form of a retirement; `null` if all its fields are empty. */
+export function parseRetirement(submitted: Record<string, unknown>): ParsedFields {
+  const filled = RETIREMENT_FIELDS.map(
+    (field) => [field, normalizeFieldValue(submitted[field])] as const,
+  )
+  const given = filled.filter(([, value]) => value !== '')
+  const missing = given.length === 0 ? [] : filled.filter(([, value]) => value === '')
+  return {
+    values: Object.fromEntries(filled),
+    input: { retirement: given.length === 0 ? null : Object.fromEntries(given) },
+    errors: Object.fromEntries(
+      missing.flatMap(([field]) => {
+        const error = EMPTY_ERRORS[field]
+        return error === undefined ? [] : [[field, error]]
+      }),
+    ),
+  }
 }
 
 /** Parses submitted fields. Invalid fields have an error; all fields keep the value as typed. */

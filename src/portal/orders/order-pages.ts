@@ -5,7 +5,13 @@ import type { ChangeContext, OrderStore } from '../../order-store/order-store.js
 import { getStatusPermission, getUndoPermission } from '../../orders/status-permission.js'
 import { toLiveStatus } from '../../orders/order-status.js'
 import adminPages from '../../plugins/admin-pages.js'
-import { createEditForm, isEditGroup, parseEditForm, parseVersion } from './edit-form.js'
+import {
+  createEditForm,
+  getEditPermission,
+  isEditGroup,
+  parseEditForm,
+  parseVersion,
+} from './edit-form.js'
 import type { OrderPayments } from './order-data.js'
 import {
   createOrderPresenter,
@@ -57,6 +63,7 @@ const pages: FastifyPluginAsync<Options> = async (
     const order = await store.get(request.params.id)
     const { group } = request.query
     if (order === null || !isEditGroup(group)) return renderNotFound(reply)
+    request.requirePermission(getEditPermission(group))
     const form = createEditForm(order, group, presenter.getRequestFormatters(request))
     return render(request, reply, order, { form, isGroupOnly: true })
   })
@@ -65,6 +72,7 @@ const pages: FastifyPluginAsync<Options> = async (
     const order = await store.get(request.params.id)
     const { group } = request.query
     if (order === null || !isEditGroup(group)) return renderNotFound(reply)
+    request.requirePermission(getEditPermission(group))
     const { form, changes } = parseEditForm(group, request.body ?? {})
     if (changes === null) {
       return render(request, reply.code(422), order, { form, isGroupOnly: true })

@@ -4,6 +4,7 @@ import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
 import type { Mail } from '../../mail/mail.js'
 import type { OrderStore } from '../../order-store/order-store.js'
+import { getStatusBeforeCancellation } from '../../orders/order-status.js'
 import { getPreviousStatus } from '../../orders/undo.js'
 import { getUndoPermission } from '../../orders/status-permission.js'
 import type { Order } from '../../orders/order.js'
@@ -63,7 +64,9 @@ export function createOrderPresenter(
     buildContextUrl(parseListContext(request.query), `/admin/orders/${order.id}`)
 
   const canUndo = async (code: MessageCode, order: Order): Promise<boolean> =>
-    (code === 'cancelled' && order.status === 'cancelled') ||
+    (code === 'cancelled' &&
+      order.status === 'cancelled' &&
+      getStatusBeforeCancellation(order) !== null) ||
     (code === 'moved' &&
       getPreviousStatus(order, (await store.getHistory(order.id)) ?? []) !== undefined)
 

@@ -1,12 +1,22 @@
 import { isErased } from '../../orders/erasure.js'
-import { getTransitions, type OrderStatus } from '../../orders/order-status.js'
+import {
+  getStatusBeforeCancellation,
+  getTransitions,
+  type OrderStatus,
+} from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
 import { getStatusPermission } from '../../orders/status-permission.js'
 import type { Formatters } from '../formatters.js'
 import { joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
 import { buildCertificateSection } from './certificate-section.js'
 import { buildCheckoutRows } from './checkout-view.js'
-import { EDIT_GROUP_NAMES, EDIT_GROUPS, type EditForm, type EditGroup } from './edit-form.js'
+import {
+  EDIT_GROUP_NAMES,
+  EDIT_GROUPS,
+  getEditPermission,
+  type EditForm,
+  type EditGroup,
+} from './edit-form.js'
 import { buildFieldViews } from './field-view.js'
 import { buildFulfilmentView } from './fulfilment-view.js'
 import { buildHistoryView } from './history-view.js'
@@ -23,6 +33,7 @@ const GROUP_TITLES: Record<EditGroup, string> = {
   amounts: 'CO₂e and amount',
   provider: 'Offset order',
   notes: 'Notes',
+  retirement: 'Certificate',
 }
 
 /** Labels of the buttons that change the status. */
@@ -78,7 +89,8 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
   })
   const buildGroup = (name: EditGroup) => ({
     name,
-    title: GROUP_TITLES[name],
+    title: name === 'retirement' && data.guest === null ? 'Retirement' : GROUP_TITLES[name],
+    permission: getEditPermission(name),
     editUrl: buildContextUrl(context, `${path}/edit`, { group: name }),
     closeUrl: buildContextUrl(context, path, { group: name }),
     hasFocus: editedGroup === name,
@@ -127,13 +139,16 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
     url: buildContextUrl(context, path),
     statusUrl: buildContextUrl(context, `${path}/status`),
     /** Status changes other than the next step */
-    statusActions: getTransitions(order.status)
+    statusActions: getTransitions(order)
       .filter((status) => status !== nextStatus)
       // The payment section has its own button for refunds.
       .filter((status) => status !== 'refunded' || payments.every(({ refund }) => refund === null))
       .map((status) => ({
         status,
-        label: STATUS_ACTIONS[status],
+        label:
+          order.status === 'cancelled' && status === getStatusBeforeCancellation(order)
+            ? `Reopen as ${toInlineLabel(status)}`
+            : STATUS_ACTIONS[status],
         permission: getStatusPermission(status),
       })),
     recalculateUrl: buildContextUrl(context, `${path}/recalculate`),
@@ -143,13 +158,14 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
       ReturnType<typeof buildGroup>
     >,
     trip: buildTripView(order, format),
-    certificate: data.guest && buildCertificateSection(order, data.guest, format),
+    certificate: buildCertificateSection(order, data, format),
     checkout: buildCheckoutRows(order, format),
     mails: data.mails,
     dates: [
       ...buildDate('Placed', order.placedAt),
       ...buildDate('Created', order.createdAt),
       ...buildDate('Last changed', order.version === 1 ? null : order.updatedAt),
+      ...buildDate('Paid', order.paidAt),
       ...buildDate('Fulfilled', order.fulfilledAt),
       ...buildDate('Cancelled', order.cancelledAt),
     ],
@@ -161,7 +177,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
 
 /** Explains why an order cannot change to a status. */
 export function explainInvalidTransition(order: Order, status: OrderStatus): Notice {
-  const targets = getTransitions(order.status).map(toInlineLabel)
+  const targets = getTransitions(order).map(toInlineLabel)
   const options =
     targets.length === 0
       ? 'and can only be cancelled'
