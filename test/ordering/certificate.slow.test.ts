@@ -17,6 +17,7 @@ import { startMailService } from '../support/mail-service.js'
 import {
   findArabicFont,
   findCjkFont,
+  readPdfInfo,
   readPdfText,
   renderPdf,
   SKIP_WITHOUT_POPPLER,
@@ -272,6 +273,22 @@ t.test('the text of a PDF can be copied', SKIP_WITHOUT_POPPLER, async (t) => {
     t.match(text, /and 3 more/)
     t.match(text, /and 2 more/)
   }
+})
+
+t.test('a PDF is tagged, with a title and a language', SKIP_WITHOUT_POPPLER, async (t) => {
+  const retirement = { ...RETIREMENT, reference: 'VCS-1-2-3' }
+  const content = { ...SHEET.content, retirement }
+  const fonts = openCertificateFonts(undefined)
+  const pdf = await drawCertificate({ ...SHEET, content, retiredOn: '31 January 2026' }, fonts)
+  const info = await readPdfInfo(t, pdf)
+  t.match(info, /Title: +Carbon credit retirement certificate 7KQ2-M9XP/)
+  t.match(info, /Tagged: +yes/)
+  const structure = await readPdfInfo(t, pdf, '-struct-text')
+  t.match(structure, /^Document\n.*\n +H1 \(block\)\n +"Carbon credit retirement certificate/s)
+  t.match(structure, /Registry Verra VCS-1-2-3/)
+  t.match(structure, /Figure/)
+  t.match(structure, /Link.*Issued by Marina Example · check at/s)
+  t.match(pdf.toString('latin1'), '/Lang (en-GB)')
 })
 
 t.test('the QR code of a PDF opens the certificate', SKIP_WITHOUT_POPPLER, async (t) => {

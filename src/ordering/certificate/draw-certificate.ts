@@ -123,6 +123,8 @@ function createWriter(doc: Doc, fonts: CertificateFonts) {
         writeRun(run.text, run.font, size, left, baseline)
         left += fonts.measure(run) * size
       }
+      // So that the last word is not read together with the first one of the next line.
+      writeRun(' ', weight, size, left, baseline)
       baseline += size * 1.25
     }
     return baseline - size
