@@ -135,7 +135,7 @@ for (const [engine, create] of Object.entries(engines)) {
     t.notOk((await service.getStates()).includes('pending'), 'emails are cancelled')
 
     const page = toText(await guest.get(certificate))
-    t.match(page, 'The holder of this certificate has offset')
+    t.match(page, 'The holder of this certificate has funded')
     for (const text of [
       page,
       toText(await guest.get(path)),
@@ -216,9 +216,8 @@ t.test('a certificate that is being issued has no name after an erasure', async 
     )
     return row !== undefined && row.claimed > 0
   }
-  await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId: '1' })
-  provider.latencyMs = 700
-  await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled' })
+  provider.latencyMs = 300
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
   await waitFor(isIssuing)
   await ann.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
   provider.latencyMs = 0

@@ -5,11 +5,19 @@ import {
   type CertificateSheet,
 } from '../../src/ordering/certificate/draw-certificate.js'
 import { fitText } from '../../src/ordering/certificate/fit-text.js'
-import { orderCertificate, startAutoFulfilment, waitForStatus } from '../support/guest-orders.js'
-import { createGuest, findLink, toText } from '../support/guest.js'
+import {
+  getOrder,
+  orderCertificate,
+  startAutoFulfilment,
+  waitForCertificate,
+  waitForStatus,
+} from '../support/guest-orders.js'
+import { createGuest, findLink, placeOrder, toText } from '../support/guest.js'
+import { startMailService } from '../support/mail-service.js'
 import {
   findArabicFont,
   findCjkFont,
+  readPdfInfo,
   readPdfText,
   renderPdf,
   SKIP_WITHOUT_POPPLER,
@@ -36,8 +44,10 @@ t.test('a published certificate says who, how much, how and when', async (t) => 
   const page = await guest.get(certificate)
   const year = new Date().getUTCFullYear()
   for (const pattern of [
-    /Verified by Marina Example/,
-    /Crew of the Eendracht has offset greenhouse gas emissions of 2 t CO₂e/,
+    /Carbon credit retirement certificate Issued by Marina Example/,
+    /Crew of the Eendracht has funded the retirement of carbon credits for 2 t of CO₂e/,
+    /Exactly 2,000 kg of CO₂e\. The trip’s own emissions are unchanged\./,
+    /Ordered \d+ \w+ \d{4} Portfolio/,
     /Portfolio Harbour Mix Projects Mangroves of Gazi Bay , Kenya/,
     /Provider Harbour Climate Provider reference 1 /,
     new RegExp(`Issued \\d+ \\w+ ${year} Certificate number [2-9A-Z]{4}-[2-9A-Z]{4}`),
@@ -45,6 +55,7 @@ t.test('a published certificate says who, how much, how and when', async (t) => 
     t.match(toText(page), pattern)
   }
   t.notMatch(page.text, /Ann Example|ann@example\.com|CW-0/, 'nothing else about the guest')
+  t.notMatch(page.text, /[Vv]erified|<svg viewBox="0 0 24 24" aria-hidden="true"><path d="m5 12/)
   t.equal(page.headers.get('x-robots-tag'), 'noindex')
   t.equal(page.headers.get('cache-control'), 'private, max-age=60')
   t.equal(page.headers.get('referrer-policy'), 'no-referrer')
@@ -70,13 +81,13 @@ t.test(
     const { guest, url } = service
     const { path, certificate } = await orderCertificate(service, '1')
     const page = await guest.get(certificate)
-    t.match(toText(page), /The holder of this certificate has offset .* 2 t CO₂e/)
+    t.match(toText(page), /The holder of this certificate has funded .* 2 t of CO₂e/)
     t.match(toText(page), /chose not to publish names/)
     t.notMatch(page.text, /Ann Example|Provider/)
     const published = await getPdf(`${url}${certificate}.pdf`)
     t.notMatch(await readPdfText(t, published.pdf), /Ann Example/)
     const own = await getPdf(`${url}${path}/certificate.pdf`)
-    t.match(await readPdfText(t, own.pdf), /Ann Example has offset/)
+    t.match(await readPdfText(t, own.pdf), /Ann Example has funded/)
     t.equal(own.headers.get('cache-control'), 'no-store')
   },
 )
@@ -93,11 +104,66 @@ t.test('a certificate is withdrawn with its order, and valid again after an undo
   t.equal((await getPdf(`${url}${certificate}.pdf`)).status, 410)
   t.equal((await getPdf(`${url}${path}/certificate.pdf`)).status, 410)
   t.notMatch(toText(await guest.get(path)), /Your certificate/)
-  t.match(toText(await ann.get('/admin/orders/1')), /Withdrawn, because the order is not fulfilled/)
+  t.match(toText(await ann.get('/admin/orders/1')), /Withdrawn . The order is refunded/)
 
   await ann.post('/admin/orders/1/restore', { version: String(version) })
   await waitForStatus(ann, '1', 'fulfilled')
   t.equal((await guest.get(certificate)).status, 200)
+})
+
+const RETIREMENT = {
+  registry: 'Verra',
+  reference: 'VCS-1-2-3',
+  url: 'https://registry.verra.org/1',
+  standard: 'Verified Carbon Standard',
+  vintage: '2021',
+  retiredAt: '2026-01-31',
+}
+
+t.test('an order that was never placed gets no certificate from its status', async (t) => {
+  const { ann, url, smtp, waitForMails } = await startMailService(t)
+  const guest = createGuest(url)
+  const path = await placeOrder(guest, PUBLISHED)
+  await waitForMails(1)
+  const { paidAt } = await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled' })
+  t.ok(paidAt, 'it skipped past paid')
+  await waitForMails(2)
+  t.match(toText(await guest.get(path)), /Retirement pending .* certificate once they are retired/)
+  t.match(toText(await ann.get('/admin/orders/1')), /Pending . There is no evidence yet/)
+  const list = await ann.call('GET', '/api/admin/orders?exception=no_evidence')
+  t.equal(list.totalItems, 1)
+  await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId: 'typed' })
+  t.equal((await ann.call('GET', '/api/admin/orders?exception=no_evidence')).totalItems, 1)
+
+  const form = { version: '3', ...RETIREMENT }
+  await ann.post('/admin/orders/1/edit?group=retirement', form)
+  t.match(await getOrder(ann, '1'), { retirement: RETIREMENT })
+  const certificate = await waitForCertificate(guest, path)
+  t.match(
+    toText(await guest.get(certificate)),
+    /Standard Verified Carbon Standard Vintage 2021 Registry Verra Retirement VCS-1-2-3 , 31 January 2026/,
+  )
+  t.match(
+    toText(await guest.get(path)),
+    /Carbon credits for \S+ .?t of CO₂e have been retired for you/,
+  )
+  t.equal((await ann.call('GET', '/api/admin/orders?exception=no_evidence')).totalItems, 0)
+  await waitForMails(3)
+  t.same(
+    smtp.mails.map(({ headers }) => headers.get('subject')),
+    [
+      'Order CW-000001 received',
+      'Payment received for order CW-000001',
+      'Your certificate for order CW-000001',
+    ],
+  )
+
+  await ann.call('DELETE', '/api/admin/orders/1')
+  t.equal((await guest.get(certificate)).status, 410)
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled' })
+  t.equal((await guest.get(certificate)).status, 200)
+  await ann.call('PATCH', '/api/admin/orders/1', { retirement: null })
+  t.equal((await guest.get(certificate)).status, 410, 'its evidence was taken back')
 })
 
 t.test('codes and tokens without a certificate look all the same', async (t) => {
@@ -130,7 +196,7 @@ t.test(
     })
     const problem = 'The PDF cannot show “王小明”, because there is no font for Chinese.'
     const page = await guest.get(certificate)
-    t.match(toText(page), /王小明 has offset/)
+    t.match(toText(page), /王小明 has funded/)
     t.match(toText(page), problem)
     t.equal(findLink(page, 'Download PDF'), '')
     t.match(toText(await guest.get(path)), problem)
@@ -174,6 +240,8 @@ const SHEET: CertificateSheet = {
   number: '7KQ2-M9XP',
   issuedAt: '2026-11-25T00:00:00Z',
   issuedOn: '25 November 2026',
+  orderedOn: '24 November 2026',
+  retiredOn: null,
   url: 'https://carbon.example.com/c/AAAAAAAAAAAAAAAAAAAAAA',
   brandName: 'Marina Example',
   logoPath: null,
@@ -199,11 +267,28 @@ t.test('the text of a PDF can be copied', SKIP_WITHOUT_POPPLER, async (t) => {
     // The longest word is broken.
     const joined = (part: string) => part.replaceAll(' ', '')
     t.ok(joined(text).includes(joined(name)), `${name}: ${text}`)
-    t.match(text, /1\.653123 t CO₂e/)
+    t.match(text, /1\.65 t of CO₂e/)
+    t.match(text, /Exactly 1,653\.123 kg of CO₂e\. The trip’s own emissions are unchanged\./)
     t.match(text, /Αργοναύτης/)
     t.match(text, /and 3 more/)
     t.match(text, /and 2 more/)
   }
+})
+
+t.test('a PDF is tagged, with a title and a language', SKIP_WITHOUT_POPPLER, async (t) => {
+  const retirement = { ...RETIREMENT, reference: 'VCS-1-2-3' }
+  const content = { ...SHEET.content, retirement }
+  const fonts = openCertificateFonts(undefined)
+  const pdf = await drawCertificate({ ...SHEET, content, retiredOn: '31 January 2026' }, fonts)
+  const info = await readPdfInfo(t, pdf)
+  t.match(info, /Title: +Carbon credit retirement certificate 7KQ2-M9XP/)
+  t.match(info, /Tagged: +yes/)
+  const structure = await readPdfInfo(t, pdf, '-struct-text')
+  t.match(structure, /^Document\n.*\n +H1 \(block\)\n +"Carbon credit retirement certificate/s)
+  t.match(structure, /Registry Verra VCS-1-2-3/)
+  t.match(structure, /Figure/)
+  t.match(structure, /Link.*Issued by Marina Example · check at/s)
+  t.match(pdf.toString('latin1'), '/Lang (en-GB)')
 })
 
 t.test('the QR code of a PDF opens the certificate', SKIP_WITHOUT_POPPLER, async (t) => {

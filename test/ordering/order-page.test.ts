@@ -20,15 +20,18 @@ async function startWithOrder(t: Test, environment: NodeJS.ProcessEnv = {}) {
 t.test('the page follows the order', async (t) => {
   const { guest, path, change, ann } = await startWithOrder(t)
   const read = async () => toText(await guest.get(path))
-  t.match(await read(), /Waiting for your payment.*Order received .* Payment Next Carbon credits/)
+  t.match(
+    await read(),
+    /Waiting for your payment.*Order received .* Payment Next Purchase of carbon credits/,
+  )
   t.match(await read(), /You will receive an invoice/)
   await change({ status: 'paid', notes: 'a secret of the administrators' })
-  t.match(await read(), /Paid Thank you.*Payment received \d.* Carbon credits Next/)
+  t.match(await read(), /Paid Thank you.*Payment received \d.* Purchase of carbon credits Next/)
   t.notMatch(await read(), /secret of the administrators|How to pay|Cancel order/)
   await change({ status: 'processing' })
-  t.match(await read(), /Buying your carbon credits/)
+  t.match(await read(), /Retirement pending/)
   await change({ status: 'fulfilled' })
-  t.match(await read(), /Carbon credits have been retired for you.*Carbon credits retired \d/)
+  t.match(await read(), /Retirement pending.*Carbon credits bought \d.* Retirement Next/)
   await change({ status: 'refunded' })
   t.match(await read(), /Refunded .*Payment received \d.*Payment refunded \d/)
 

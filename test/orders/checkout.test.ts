@@ -10,9 +10,21 @@ import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-
 import type { Checkout } from '../../src/orders/checkout.js'
 import { hashOrder } from '../../src/orders/idempotency-hashes.js'
 import { importOrders } from '../../src/orders/import/import-orders.js'
+import {
+  getTransitions,
+  inferStatusFields,
+  isRefundDue,
+  toLiveStatus,
+  type LiveStatus,
+  type OrderStatus,
+} from '../../src/orders/order-status.js'
 import type { NewOrder, Order } from '../../src/orders/order.js'
 import { temporaryFolder } from '../support/app.js'
-import { downgradeStore } from '../support/downgrade-store.js'
+import {
+  downgradeStore,
+  POSTGRES_DOWNGRADE,
+  POSTGRES_WITHOUT_STATUS_COLUMNS,
+} from '../support/downgrade-store.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'
@@ -88,6 +100,7 @@ t.test('PostgreSQL keeps origin and checkout, and gets the columns by migration'
   const { id } = await create(store, newOrder({ notes: 'of an earlier version' }))
   // Newest migration first. No totals yet: they are added in the background.
   for (const statement of [
+    ...POSTGRES_DOWNGRADE,
     'DROP TABLE recovery_codes, passkeys, authenticator_apps',
     'DROP TABLE audit_chain, audit_log, sessions, account_links, accounts',
     'DROP INDEX orders_by_fulfilment',
@@ -107,6 +120,96 @@ t.test('PostgreSQL keeps origin and checkout, and gets the columns by migration'
   t.match(await store.get(id), { notes: 'of an earlier version', origin: null, checkout: null })
   await checkStore(t, store)
   await store.close()
+})
+
+/**
+ * Adds orders that went through these statuses, and returns them with their history. An order
+ * without history was imported.
+ */
+async function addJourneys(store: OrderStore): Promise<Order[]> {
+  const journeys: (LiveStatus | 'cancel' | 'undo')[][] = [
+    ['pending'],
+    ['pending', 'cancel'],
+    ['pending', 'cancel', 'undo'],
+    ['pending', 'paid', 'processing', 'fulfilled', 'refunded'],
+    ['pending', 'paid', 'undo'],
+    ['pending', 'paid', 'undo', 'processing', 'cancel'],
+    ['pending', 'fulfilled', 'cancel', 'undo', 'cancel', 'refunded', 'cancel'],
+    ['paid', 'fulfilled'],
+    ['fulfilled', 'cancel'],
+    ['refunded', 'cancel'],
+  ]
+  const ids: string[] = []
+  for (const [status, ...steps] of journeys) {
+    const live = toLiveStatus(status)
+    const { id } = await create(store, newOrder(live === undefined ? {} : { status: live }))
+    for (const step of steps) {
+      const command =
+        step === 'cancel' || step === 'undo'
+          ? ({ type: step } as const)
+          : ({ type: 'edit', changes: { status: step } } as const)
+      const { outcome } = await store.apply(id, command, { by: 'ann', ifVersions: null })
+      if (outcome !== 'changed') throw new Error(`${step}: ${outcome}`)
+    }
+    ids.push(id)
+  }
+  return Promise.all(ids.map(async (id) => (await store.get(id)) as Order))
+}
+
+/** Checks orders after a migration, and that their history says the same. */
+async function checkJourneys(t: Test, store: OrderStore, orders: readonly Order[]) {
+  for (const order of orders) {
+    t.strictSame(await store.get(order.id), order)
+    const { cancelledFrom, paidAt } = order
+    const history = (await store.getHistory(order.id)) ?? []
+    t.same(inferStatusFields(order, history), { cancelledFrom, paidAt })
+  }
+  const slice = { sort: 'placedAt', offset: 0, limit: 50 } as const
+  const { items } = await store.list({ exception: ['not_refunded'] }, slice)
+  t.same(
+    items.map(({ id }) => id),
+    orders.filter(isRefundDue).map(({ id }) => id),
+  )
+}
+
+t.test('SQLite infers from the history what orders remember', async (t) => {
+  const path = getDatabasePath(temporaryFolder(t))
+  const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const orders = await addJourneys(before)
+  await before.close()
+  downgradeStore(path, 17)
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  t.teardown(() => store.close())
+  await checkJourneys(t, store, orders)
+})
+
+t.test('PostgreSQL infers from the history what orders remember', async (t) => {
+  const url = await (await startPostgres(t)).createDatabase()
+  const postgres = openPostgres(url, { poolSize: 2 })
+  t.teardown(() => postgres.close())
+  await migratePostgres(postgres)
+  const log = { error: () => undefined, warn: () => undefined } as never
+  const store = await openPostgresOrderStore({ postgres, url, timeZone: 'UTC', log })
+  const orders = await addJourneys(store)
+  for (const statement of POSTGRES_DOWNGRADE) await postgres.query(statement)
+  t.equal(await migratePostgres(postgres), POSTGRES_WITHOUT_STATUS_COLUMNS)
+  await checkJourneys(t, store, orders)
+  await store.close()
+})
+
+t.test('without a history, an order counts as paid when it was fulfilled or created', (t) => {
+  const [createdAt, fulfilledAt] = ['2026-02-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z']
+  const infer = (status: OrderStatus, fulfilled: string | null = null) =>
+    inferStatusFields({ status, createdAt, fulfilledAt: fulfilled }, [])
+  t.same(infer('pending'), { cancelledFrom: null, paidAt: null })
+  t.same(infer('paid'), { cancelledFrom: null, paidAt: createdAt })
+  t.same(infer('refunded', fulfilledAt), { cancelledFrom: null, paidAt: fulfilledAt })
+  t.same(infer('cancelled'), { cancelledFrom: null, paidAt: null })
+  t.same(infer('cancelled', fulfilledAt), { cancelledFrom: null, paidAt: fulfilledAt })
+  const unknown = { status: 'cancelled', cancelledFrom: null } as const
+  t.same(getTransitions({ ...unknown, paidAt: null }), ['pending'])
+  t.same(getTransitions({ ...unknown, paidAt: fulfilledAt }), ['refunded'])
+  t.end()
 })
 
 t.test('the stored hash of an order does not depend on its origin', (t) => {

@@ -1,7 +1,36 @@
 import Database from 'better-sqlite3'
 
+const DROP_STATUS_COLUMNS = ['cancelled_from', 'paid_at', 'retirement'].map(
+  (name) => `ALTER TABLE orders DROP COLUMN ${name}`,
+)
+
+/** Undoes the migration of SQLite to version 18. */
+const WITHOUT_STATUS_COLUMNS = [
+  'DROP INDEX orders_by_exception',
+  'ALTER TABLE orders DROP COLUMN exception',
+  ...DROP_STATUS_COLUMNS,
+  `ALTER TABLE orders ADD COLUMN exception INTEGER AS (
+    CASE WHEN order_source_id IS NULL AND attempt ->> 'state' = 'placed' THEN 2 END
+  ) VIRTUAL`,
+  'CREATE INDEX orders_by_exception ON orders (exception, placed_at) WHERE exception IS NOT NULL',
+]
+
+/** The schema version of PostgreSQL before orders remembered their statuses. */
+export const POSTGRES_WITHOUT_STATUS_COLUMNS = 15
+
+/** Undoes the migration of PostgreSQL from that version. */
+export const POSTGRES_DOWNGRADE = [
+  'ALTER TABLE orders DROP COLUMN exception',
+  ...DROP_STATUS_COLUMNS,
+  `ALTER TABLE orders ADD COLUMN exception SMALLINT GENERATED ALWAYS AS (
+    CASE WHEN order_source_id IS NULL AND attempt ->> 'state' = 'placed' THEN 2 END
+  ) STORED`,
+  `UPDATE schema_version SET version = ${POSTGRES_WITHOUT_STATUS_COLUMNS}`,
+]
+
 /** Undoes the migrations to each schema version, newest first. */
 const DOWNGRADES: readonly [version: number, sql: string][] = [
+  [18, WITHOUT_STATUS_COLUMNS.join(';')],
   [17, "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 0)"],
   [16, 'DROP TABLE recovery_codes; DROP TABLE passkeys; DROP TABLE authenticator_apps'],
   [15, 'DROP TABLE audit_chain; DROP TABLE audit_log'],

@@ -138,10 +138,7 @@ const history = fc.record({
 function applyTransition(order: Order, { choice, at }: { choice: number; at: string }): Order {
   const transitions = getTransitions(order)
   const status = transitions[choice % (transitions.length + 1)]
-  const result =
-    status === undefined
-      ? cancelOrder(order, at)
-      : applyChanges(order, { status }, at)
+  const result = status === undefined ? cancelOrder(order, at) : applyChanges(order, { status }, at)
   return result.order
 }
 

@@ -40,6 +40,12 @@ export async function readPdfText(t: Scope, pdf: Uint8Array): Promise<string> {
   return stdout.replace(/[\s\u00a0]+/g, ' ').trim()
 }
 
+/** What pdfinfo says about a PDF. */
+export async function readPdfInfo(t: Scope, pdf: Uint8Array, ...flags: string[]): Promise<string> {
+  const { stdout } = await run('pdfinfo', [...flags, writePdf(t, pdf)])
+  return stdout
+}
+
 /** Renders the first page of a PDF. */
 export async function renderPdf(t: Scope, pdf: Uint8Array, dpi = 150): Promise<GrayImage> {
   const { stdout } = await run(

@@ -86,7 +86,7 @@ function createCertificates({ database, store, pdfs }: Options) {
       addState(await findOrderCertificate(database, id)),
 
     /** Returns a sentence that explains why a PDF cannot show a name; `null` if it can. */
-    async findNameProblem(name: string): Promise<string | null> {
+    findNameProblem: async (name: string): Promise<string | null> => {
       const scripts = await pdfs.findMissingScripts(name)
       return scripts.length === 0 ? null : describeUnprintable({ text: name, scripts })
     },

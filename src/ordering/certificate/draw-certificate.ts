@@ -77,6 +77,16 @@ function createTagger(doc: Doc): Tag {
   }
 }
 
+/** Makes an area of an element a link. */
+const addLink = (
+  doc: Doc,
+  structParent: PDFKit.PDFStructureElement,
+  [x, y, width, height]: [number, number, number, number],
+  url: string,
+) =>
+  // PDFKit's types lack the option.
+  doc.link(x, y, width, height, url, { structParent } as PDFKit.Mixins.AnnotationOption)
+
 /** Draws content that assistive technology skips. */
 function drawArtifact(doc: Doc, draw: () => void): void {
   doc.markContent('Artifact', { type: 'Layout' })
@@ -123,6 +133,8 @@ function createWriter(doc: Doc, fonts: CertificateFonts) {
         writeRun(run.text, run.font, size, left, baseline)
         left += fonts.measure(run) * size
       }
+      // So that the last word is not read together with the first one of the next line.
+      writeRun(' ', weight, size, left, baseline)
       baseline += size * 1.25
     }
     return baseline - size
@@ -197,8 +209,8 @@ function drawQrCode(doc: Doc, url: string, x: number, y: number): void {
   doc.fill('#000000')
 }
 
-/** A fact on a certificate: its label and its lines. */
-type Fact = [label: string, lines: (string | null)[]]
+/** A fact on a certificate: its label and its lines, which can link to an address. */
+type Fact = [label: string, lines: (string | null)[], url?: string | null]
 
 const limit = (lines: string[], count: number): string[] =>
   lines.length <= count
@@ -226,25 +238,31 @@ function listColumns({ content, issuedOn, orderedOn, retiredOn }: CertificateShe
       ['Retired', [retiredOn]],
     ],
     [
-      ['Registry', [retirement?.registry ?? null, retirement?.reference ?? null]],
+      [
+        'Registry',
+        [retirement?.registry ?? null, retirement?.reference ?? null],
+        retirement?.url ?? provider?.registryUrl,
+      ],
       ['Provider', [provider?.name ?? null, provider?.orderId ?? null]],
       ['Serial numbers', limit(provider?.serialNumbers ?? [], MAX_SERIALS)],
     ],
   ]
 }
 
-function drawFacts(write: Write, tag: Tag, sheet: CertificateSheet): void {
+function drawFacts(doc: Doc, write: Write, tag: Tag, sheet: CertificateSheet): void {
   listColumns(sheet).forEach((facts, column) => {
     const left = MARGIN + column * (COLUMN_WIDTH + COLUMN_GAP)
     let top = COLUMN_TOP
-    for (const [label, lines] of facts) {
+    for (const [label, lines, url] of facts) {
       const texts = lines.filter((line) => line !== null)
       if (texts.length === 0) continue
-      tag('P', () => {
+      const start = top
+      tag(url ? 'Link' : 'P', (element) => {
         top = write(label, left, top, { width: COLUMN_WIDTH, sizes: [8.5], colour: COLOURS.muted })
         for (const text of texts) {
           top = write(text, left, top, { width: COLUMN_WIDTH, sizes: [11, 10, 9, 8], maxLines: 2 })
         }
+        if (url) addLink(doc, element, [left, start, COLUMN_WIDTH, top - start], url)
       })
       top += 7
     }
@@ -296,16 +314,6 @@ function drawStatement(write: Write, tag: Tag, content: CertificateContent): voi
   )
 }
 
-/** Makes an area of an element a link. */
-const addLink = (
-  doc: Doc,
-  structParent: PDFKit.PDFStructureElement,
-  [x, y, width, height]: [number, number, number, number],
-  url: string,
-) =>
-  // PDFKit's types lack the option.
-  doc.link(x, y, width, height, url, { structParent } as PDFKit.Mixins.AnnotationOption)
-
 /** Draws a certificate on an A4 page. Its text can be selected, copied, searched and read aloud. */
 export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts): Promise<Buffer> {
   const { content, number, url, brandName } = sheet
@@ -352,7 +360,7 @@ export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts
       .stroke(COLOURS.line),
   )
   drawStatement(write, tag, content)
-  drawFacts(write, tag, sheet)
+  drawFacts(doc, write, tag, sheet)
   const qrLeft = WIDTH - MARGIN - QR_SIZE
   tag('Figure', () => drawQrCode(doc, url, qrLeft, COLUMN_TOP), `QR code of ${url}`)
   tag('Link', (element) => {

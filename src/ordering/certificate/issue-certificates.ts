@@ -134,7 +134,7 @@ export function createCertificateIssuer({
 
     const portfolioId = placed?.portfolioId ?? order.checkout?.portfolioId ?? null
     const known =
-      orderSourceId === null
+      placed === null || orderSourceId === null
         ? { projects: [], provider: null }
         : await readProvider(orderSourceId, portfolioId)
     if (known === null && message.failures < MAX_FAILURES) {
