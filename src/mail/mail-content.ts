@@ -68,9 +68,9 @@ const buildTypedRows = ({ customer, vessel, imoNumber, beneficiary }: OrderView)
 
 function buildReceipt({ parts }: OrderView): Row[] {
   if (parts === null) return []
-  const { mass, perTonne, offset, serviceFee } = parts
+  const { mass, offset, serviceFee } = parts
   return [
-    ...toRow(`Offset of ${mass} CO₂e, at ${perTonne} per tonne`, offset),
+    ...toRow(`Carbon credits for ${mass} CO₂e`, offset),
     ...toRow('Service fee', serviceFee),
   ]
 }
@@ -104,7 +104,8 @@ export function buildMailContent(type: MailType, order: OrderView, paymentMethod
       ...toRow('Order', order.orderNumber),
       ...toRow('Ordered', order.placedOn),
       ...toRow('Trip', order.trip),
-      ...toRow('CO₂e to offset', share === null ? mass : `${mass}, ${share} of the trip`),
+      ...toRow('Carbon credits for', share === null ? mass : `${mass}, ${share}`),
+      ...toRow('Price per tonne, as paid', order.parts?.perTonne ?? null),
       ...toRow('Portfolio', order.portfolio),
       ...(UNPROVEN.includes(type) ? [] : buildTypedRows(order)),
     ],
