@@ -117,7 +117,7 @@ export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
             name: portfolio.name,
             description: portfolio.description,
             projects: portfolio.projects.map(({ name }) => name),
-            price: formatPrice(price),
+            price: form.share === null ? '' : formatPrice(price),
             isSelected: portfolio.id === selectedId,
           },
     ),

@@ -43,7 +43,7 @@ export type PriceResult =
 export const describeNoPrice = ({ outcome }: { outcome: string }): string =>
   outcome === 'too_small'
     ? 'This is too small to be ordered here.'
-    : 'This is too large to be ordered here at once.'
+    : 'This is too large to be ordered here at once. You can order a smaller share.'
 
 /**
  * Prices a mass. All prices that a customer sees come from here. Pure.
