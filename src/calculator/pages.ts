@@ -99,7 +99,11 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
     if (CHECKOUT_URL !== undefined) {
       const path = `/calculator/${type}/checkout`
       // The shop decides what it sells without a portfolio.
-      return buildOfferView(offer && { ...offer, price: null }, { path, query: toSearchParams(query), parameter: 'portfolio' })
+      return buildOfferView(offer && { ...offer, price: null }, {
+        path,
+        query: toSearchParams(query),
+        parameter: 'portfolio',
+      })
     }
     if (offer === null) return null
     const fields = new URLSearchParams(offer.fields)

@@ -69,10 +69,7 @@ const buildTypedRows = ({ customer, vessel, imoNumber, beneficiary }: OrderView)
 function buildReceipt({ parts }: OrderView): Row[] {
   if (parts === null) return []
   const { mass, offset, serviceFee } = parts
-  return [
-    ...toRow(`Carbon credits for ${mass} CO₂e`, offset),
-    ...toRow('Service fee', serviceFee),
-  ]
+  return [...toRow(`Carbon credits for ${mass} CO₂e`, offset), ...toRow('Service fee', serviceFee)]
 }
 
 /** How to pay by invoice; other payments are made on the order's page. */

@@ -107,7 +107,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     const quotes = requireOrdering(options.quotes)
     const { trip, fields, form, formId } = state
     const result = await getQuote(quotes, state)
-    if (result?.outcome !== 'quoted' && reply.statusCode < 400) reply.code(422)
+    if (result?.outcome !== 'quoted' && reply.request.method === 'GET') reply.code(422)
     reply.setCookie(cookieName, formId, cookieOptions)
     if (paymentMethod === 'stripe') reply.allowFormsTo(new URL(STRIPE_CHECKOUT_URL).origin)
     return reply.renderView(

@@ -71,11 +71,13 @@ function toPortfolio(portfolio: Static<typeof ValidPortfolio>): Portfolio {
     name: toLine(portfolio.name),
     description: toLineOrNull(portfolio.description),
     pricePerTon: getPricePerTon(portfolio),
-    projects: (isArray(projects) ? projects.filter(isProject) : []).map(({ name, country, url }) => ({
-      name: toLine(name),
-      country: toLineOrNull(country),
-      ...toHttpsUrl(url),
-    })),
+    projects: (isArray(projects) ? projects.filter(isProject) : []).map(
+      ({ name, country, url }) => ({
+        name: toLine(name),
+        country: toLineOrNull(country),
+        ...toHttpsUrl(url),
+      }),
+    ),
   }
 }
 
